@@ -1,0 +1,68 @@
+"""Points on the earth and what follows from them. Degrees WGS84 in, metres and degrees out."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+EARTH_RADIUS_M = 6_371_008.8
+
+
+class LatLng(NamedTuple):
+    """A point: latitude and longitude in degrees."""
+
+    lat: float
+    lng: float
+
+
+def is_valid(lat: float, lng: float) -> bool:
+    """Whether both are finite and in range. (0, 0) is valid here; the service means "none" by it."""
+    return math.isfinite(lat) and math.isfinite(lng) and -90 <= lat <= 90 and -180 <= lng <= 180
+
+
+def distance_m(a: LatLng, b: LatLng) -> float:
+    """Great-circle distance in metres (haversine)."""
+    lat1, lat2 = math.radians(a.lat), math.radians(b.lat)
+    half_lat = math.sin((lat2 - lat1) / 2)
+    half_lng = math.sin(math.radians(b.lng - a.lng) / 2)
+    h = half_lat * half_lat + math.cos(lat1) * math.cos(lat2) * half_lng * half_lng
+    return 2 * EARTH_RADIUS_M * math.asin(min(1.0, math.sqrt(h)))
+
+
+def bearing_deg(a: LatLng, b: LatLng) -> float:
+    """Initial bearing from a to b in degrees, 0 is north, clockwise, in [0, 360)."""
+    lat1, lat2 = math.radians(a.lat), math.radians(b.lat)
+    d_lng = math.radians(b.lng - a.lng)
+    y = math.sin(d_lng) * math.cos(lat2)
+    x = math.cos(lat1) * math.sin(lat2) - math.sin(lat1) * math.cos(lat2) * math.cos(d_lng)
+    return math.degrees(math.atan2(y, x)) % 360
+
+
+def between(a: LatLng, b: LatLng, fraction: float) -> LatLng:
+    """The point at a fraction (0 to 1) of the way from a to b; straight in degrees, fit for a city."""
+    return LatLng(a.lat + (b.lat - a.lat) * fraction, a.lng + (b.lng - a.lng) * fraction)
+
+
+def length_m(line: Sequence[LatLng]) -> float:
+    """Length of a polyline in metres."""
+    return sum(distance_m(a, b) for a, b in zip(line, line[1:], strict=False))
+
+
+def point_along(line: Sequence[LatLng], metres: float) -> LatLng:
+    """The point `metres` along a polyline of at least one point; its ends when beyond them."""
+    left = metres
+    for a, b in zip(line, line[1:], strict=False):
+        step = distance_m(a, b)
+        if left <= step:
+            return between(a, b, max(0.0, left) / step) if step else a
+        left -= step
+    return line[-1]
+
+
+def contains(ring: Sequence[LatLng], point: LatLng) -> bool:
+    """Whether a point lies inside a ring (closed or not), by the even-odd rule."""
+    inside = False
+    for a, b in zip(ring, [*ring[1:], ring[0]], strict=True):
+        crosses = (a.lat > point.lat) != (b.lat > point.lat)
+        if crosses and point.lng < (b.lng - a.lng) * (point.lat - a.lat) / (b.lat - a.lat) + a.lng:
+            inside = not inside
+    return inside

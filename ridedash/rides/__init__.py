@@ -1,0 +1,1 @@
+"""What we do about rides: order them once, follow them to their end. No Flask."""

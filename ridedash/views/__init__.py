@@ -1,0 +1,1 @@
+"""Pages: one blueprint a file, one template folder each."""

@@ -1,0 +1,121 @@
+"""The service's published words: statuses, codes, modes and the kind of a category. No parsing.
+
+Everything here is quoted from the interface document (States and transitions, Endpoints, Errors)
+or, where said so, from the field notes. Compare codes with `normal_code`: the service writes
+`BANNED USER` with a space, and its spelling may vary.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+
+class Kind(StrEnum):
+    """The three kinds of booking that the document describes; each has its own order of statuses."""
+
+    POINT_TO_POINT = "point_to_point"
+    SHARE = "share"
+    AUTO = "auto"
+
+
+def kind_of(category: str) -> Kind:
+    """The kind of a ride category id: `share`, `auto`, anything else is point-to-point."""
+    return {"share": Kind.SHARE, "auto": Kind.AUTO}.get(category, Kind.POINT_TO_POINT)
+
+
+# booking_status (States and transitions)
+ALLOTMENT_PENDING: Final = "ALLOTMENT_PENDING"
+PENDING: Final = "PENDING"
+ALLOTMENT_RETRYING: Final = "ALLOTMENT_RETRYING"
+SOFT_ALLOCATED: Final = "SOFT_ALLOCATED"  # field notes: airport queue, an OTP and no cab yet
+CALL_DRIVER: Final = "CALL_DRIVER"
+CLIENT_LOCATED: Final = "CLIENT_LOCATED"
+INVOICE: Final = "INVOICE"
+IN_PROGRESS: Final = "IN_PROGRESS"
+COMPLETED: Final = "COMPLETED"
+ALLOTMENT_FAILED: Final = "ALLOTMENT_FAILED"
+BOOKING_CANCELLED: Final = "BOOKING_CANCELLED"
+
+SEARCHING: Final = frozenset({ALLOTMENT_PENDING, PENDING, ALLOTMENT_RETRYING, SOFT_ALLOCATED})
+TERMINAL: Final = frozenset({COMPLETED, ALLOTMENT_FAILED, BOOKING_CANCELLED})
+OTP_STATUSES: Final = frozenset({CLIENT_LOCATED, INVOICE})
+
+SEQUENCE: Final[dict[Kind, tuple[str, ...]]] = {
+    Kind.POINT_TO_POINT: (ALLOTMENT_PENDING, CALL_DRIVER, CLIENT_LOCATED, INVOICE, IN_PROGRESS, COMPLETED),
+    Kind.SHARE: (ALLOTMENT_PENDING, CALL_DRIVER, CLIENT_LOCATED, INVOICE, IN_PROGRESS, COMPLETED),
+    Kind.AUTO: (PENDING, CALL_DRIVER, IN_PROGRESS, INVOICE, COMPLETED),
+}
+KNOWN_STATUSES: Final = frozenset(
+    {*SEQUENCE[Kind.SHARE], *SEQUENCE[Kind.AUTO], ALLOTMENT_RETRYING, SOFT_ALLOCATED, *TERMINAL}
+)
+
+# status of an answer
+SUCCESS: Final = "SUCCESS"
+FAILURE: Final = "FAILURE"
+
+# request_type of an answer
+TRACK_RIDE: Final = "TRACK_RIDE"
+BOOKING_CANCEL: Final = "BOOKING_CANCEL"
+BOOKING_FEEDBACK: Final = "BOOKING_FEEDBACK"
+UPDATE_DROP: Final = "Update User Booking Drop Location"
+
+# failures of create (Errors); BOOKING_FAILED is a message, the rest are codes
+BOOKING_FAILED: Final = "BOOKING_FAILED"
+INVALID_CAR_CATEGORY: Final = "INVALID_CAR_CATEGORY"
+INVALID_CITY: Final = "INVALID_CITY"
+SAME_PICKUP_DROP: Final = "SAME_PICKUP_DROP"
+BANNED_USER: Final = "BANNED USER"
+OUTSTANDING_DUE: Final = "OUTSTANDING_DUE"
+PAYMENT_PENDING: Final = "PAYMENT_PENDING"
+SVC_CREDIT_DUE: Final = "SVC_CREDIT_DUE"
+INVALID_DROP_LOCATION: Final = "INVALID_DROP_LOCATION"
+
+# failures of the other operations (Errors)
+BOOKING_ALLOTED: Final = "BOOKING_ALLOTED"  # spelled so
+CANCELLATION_NOT_ALLOWED: Final = "CANCELLATION_NOT_ALLOWED"
+HEADER_INVALID_DROP: Final = "Invalid Drop Location"
+HEADER_OOPS: Final = "Oops!"
+
+# seen in practice (field notes), not in the document
+BOOKING_ALREADY_CANCELLED: Final = "BOOKING_ALREADY_CANCELLED"
+RIDE_IN_PROGRESS: Final = "RIDE_IN_PROGRESS"
+BOOKING_ALREADY_COMPLETED: Final = "BOOKING_ALREADY_COMPLETED"
+NO_CABS_AVAILABLE: Final = "NO_CABS_AVAILABLE"
+INVALID_CITY_CAR_CATEGORY: Final = "INVALID_CITY_CAR_CATEGORY"
+INVALID_PARTNER_KEY: Final = "invalid_partner_key"
+RATE_LIMIT: Final = "rate_limit"
+NO_BOOKING: Final = "NO_BOOKING"
+
+CREATE_CODES: Final = frozenset(
+    {
+        INVALID_CAR_CATEGORY,
+        INVALID_CITY,
+        SAME_PICKUP_DROP,
+        BANNED_USER,
+        OUTSTANDING_DUE,
+        PAYMENT_PENDING,
+        SVC_CREDIT_DUE,
+        INVALID_DROP_LOCATION,
+        NO_CABS_AVAILABLE,
+        INVALID_CITY_CAR_CATEGORY,
+        INVALID_PARTNER_KEY,
+        RATE_LIMIT,
+    }
+)
+
+# request words
+PICKUP_NOW: Final = "now"
+PICKUP_LATER: Final = "later"
+CASH: Final = "cash"
+SVC_MONEY: Final = "svc_money"
+
+# headers (Authentication)
+APP_TOKEN_HEADER: Final = "X-APP-TOKEN"
+
+
+def normal_code(code: str) -> str:
+    """A code for comparison: capitals, one underscore for each run of spaces, underscores or hyphens.
+
+    >>> normal_code("BANNED USER") == normal_code("banned_user ")
+    True
+    """
+    return "_".join(code.replace("_", " ").replace("-", " ").upper().split())

@@ -1,0 +1,219 @@
+"""Every setting: its name, default and meaning. Nonsense is refused at start, by name."""
+
+import ipaddress
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ridedash.secrets_file import demo_secrets
+
+PREFIX = "RIDEDASH_"
+SAMPLE_WORDS = ("change-me", "changeme", "secret", "default", "example", "password")
+
+
+class BadSettingError(ValueError):
+    """A setting that cannot be used; the message names it and says what would do."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What create_app() was told, checked. Field names are those of the environment, in lower case."""
+
+    mode: str  # "demo" (embedded sandbox) or "live"
+    host: str
+    port: int
+    sandbox_port: int
+    instance: Path  # where the database, the black box and demo secrets live
+    public_url: str  # base of every absolute link, no trailing slash
+    database_url: str
+    service_url: str  # base URL of the ride booking service, no trailing slash
+    service_app_token: str = field(repr=False)
+    oauth_authorize_url: str
+    oauth_token_url: str
+    oauth_client_id: str
+    oauth_client_secret: str = field(repr=False)
+    oauth_scope: str
+    secret_key: str = field(repr=False)
+    token_keys: str = field(repr=False)  # "k2:<base64 of 32 bytes>,k1:…": the first encrypts, all decrypt
+    tiles_url: str
+    tiles_attribution: str
+    geocoder: str  # "sandbox", "photon" or "nominatim"
+    geocoder_url: str
+    redis_url: str | None
+    trusted_proxies: int
+    trusted_hosts: tuple[str, ...]
+    pace: float  # how much faster than real time the service's clock runs; 1 in live mode
+
+    @property
+    def demo(self) -> bool:
+        """Whether the embedded sandbox stands in for the service."""
+        return self.mode == "demo"
+
+
+def load(environ: Mapping[str, str]) -> Settings:
+    """Read `RIDEDASH_*` from a mapping. Raises BadSettingError. In demo mode missing secrets are made and kept."""
+    given = _Given(environ)
+    mode = given.one_of("MODE", "demo", ("demo", "live"))
+    host = given.text("HOST", "127.0.0.1")
+    port = given.whole("PORT", 8000, 0, 65535)
+    sandbox_port = given.whole("SANDBOX_PORT", 8001, 0, 65535)
+    instance = Path(given.text("INSTANCE", "instance")).absolute()
+    public_url = given.url("PUBLIC_URL", f"http://{_url_host(host)}:{port}")
+    sandbox_url = f"http://127.0.0.1:{sandbox_port}"
+    secrets = _live_secrets(given) if mode == "live" else _demo_secrets(given, instance)
+    service_url = given.url("SERVICE_URL", None if mode == "live" else sandbox_url)
+    geocoder = given.one_of("GEOCODER", "sandbox", ("sandbox", "photon", "nominatim"))
+    settings = Settings(
+        mode=mode,
+        host=host,
+        port=port,
+        sandbox_port=sandbox_port,
+        instance=instance,
+        public_url=public_url,
+        database_url=given.text("DATABASE_URL", f"sqlite:///{instance / 'ridedash.db'}"),
+        service_url=service_url,
+        oauth_authorize_url=given.url("OAUTH_AUTHORIZE_URL", f"{service_url}/oauth/authorize"),
+        oauth_token_url=given.url("OAUTH_TOKEN_URL", f"{service_url}/oauth/token"),
+        oauth_client_id=given.text("OAUTH_CLIENT_ID", "ridedash"),
+        oauth_scope=given.text("OAUTH_SCOPE", "rides"),
+        tiles_url=_tiles(given),
+        tiles_attribution=given.text("TILES_ATTRIBUTION", "Sandbox city, a place that does not exist"),
+        geocoder=geocoder,
+        geocoder_url=given.url("GEOCODER_URL", service_url if geocoder == "sandbox" else None),
+        redis_url=environ.get(PREFIX + "REDIS_URL") or None,
+        trusted_proxies=given.whole("TRUSTED_PROXIES", 0, 0, 10),
+        trusted_hosts=_hosts(given, host, public_url),
+        pace=_pace(given, mode),
+        **secrets,
+    )
+    _refuse_mixed(settings, given)
+    return settings
+
+
+class _Given:
+    """The mapping, read with the name of the setting in every refusal."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = environ
+
+    def text(self, name: str, default: str | None) -> str:
+        value = self.environ.get(PREFIX + name, "").strip()
+        if value:
+            return value
+        if default is None:
+            raise BadSettingError(f"{PREFIX}{name} is required in live mode and is not set.")
+        return default
+
+    def one_of(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
+        return self._checked(name, default, lambda v: v in allowed, "one of " + ", ".join(allowed))
+
+    def whole(self, name: str, default: int, low: int, high: int) -> int:
+        def fits(value: str) -> bool:
+            return value.isascii() and value.isdigit() and low <= int(value) <= high
+
+        return int(self._checked(name, str(default), fits, f"a whole number from {low} to {high}"))
+
+    def url(self, name: str, default: str | None) -> str:
+        value = self._checked(name, default, _safe_url, "an https URL (http only to this machine), without a query")
+        return value.rstrip("/")
+
+    def _checked(self, name: str, default: str | None, fits: Callable[[str], bool], wanted: str) -> str:
+        value = self.text(name, default)
+        if not fits(value):
+            raise BadSettingError(f"{PREFIX}{name} is {value!r}; it must be {wanted}.")
+        return value
+
+
+def _safe_url(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        _ = parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        return False
+    return parts.scheme == "https" or is_loopback(parts.hostname)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name can only mean this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _url_host(host: str) -> str:
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - a bind address is no address to link to
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def _demo_secrets(given: _Given, instance: Path) -> dict[str, str]:
+    made = demo_secrets(instance)
+    return {
+        "secret_key": given.text("SECRET_KEY", made["secret_key"]),
+        "token_keys": given.text("TOKEN_KEYS", made["token_keys"]),
+        "service_app_token": given.text("SERVICE_APP_TOKEN", made["service_app_token"]),
+        "oauth_client_secret": given.text("OAUTH_CLIENT_SECRET", made["oauth_client_secret"]),
+    }
+
+
+def _live_secrets(given: _Given) -> dict[str, str]:
+    secrets = {
+        "secret_key": given.text("SECRET_KEY", None),
+        "token_keys": given.text("TOKEN_KEYS", None),
+        "service_app_token": given.text("SERVICE_APP_TOKEN", None),
+        "oauth_client_secret": given.text("OAUTH_CLIENT_SECRET", ""),
+    }
+    if len(secrets["secret_key"]) < 32 or any(word in secrets["secret_key"].lower() for word in SAMPLE_WORDS):
+        raise BadSettingError(f"{PREFIX}SECRET_KEY is too short or a sample; it must be 32 or more random characters.")
+    return secrets
+
+
+def _tiles(given: _Given) -> str:
+    value = given.text("TILES_URL", "/tiles/{z}/{x}/{y}.svg")
+    local = value.startswith("/") and not value.startswith("//")
+    if not all(part in value for part in ("{z}", "{x}", "{y}")) or not (local or _safe_url(value)):
+        raise BadSettingError(
+            f"{PREFIX}TILES_URL is {value!r}; it must be a path or an https URL with {{z}}, {{x}} and {{y}}."
+        )
+    return value
+
+
+def _hosts(given: _Given, host: str, public_url: str) -> tuple[str, ...]:
+    own = ("localhost", "127.0.0.1", "[::1]", _url_host(host), urlsplit(public_url).hostname or "localhost")
+    listed = given.text("TRUSTED_HOSTS", ",".join(dict.fromkeys(own)))
+    return tuple(dict.fromkeys(name.strip() for name in listed.split(",") if name.strip()))
+
+
+def _pace(given: _Given, mode: str) -> float:
+    text = given.text("PACE", "1")
+    try:
+        pace = float(text)
+    except ValueError:
+        pace = math.nan
+    if not 1 <= pace <= 60:
+        raise BadSettingError(f"{PREFIX}PACE is {text!r}; it must be a number from 1 to 60.")
+    if mode == "live" and pace != 1:
+        raise BadSettingError(f"{PREFIX}PACE must be 1 in live mode: real rides keep real time.")
+    return pace
+
+
+def _refuse_mixed(settings: Settings, given: _Given) -> None:
+    """Demo never holds a real service; live never holds what only the sandbox has."""
+    if settings.demo:
+        if not is_loopback(urlsplit(settings.service_url).hostname or ""):
+            raise BadSettingError(
+                f"{PREFIX}SERVICE_URL names another machine; set {PREFIX}MODE=live to book real rides."
+            )
+        return
+    if settings.geocoder == "sandbox":
+        raise BadSettingError(
+            f"{PREFIX}GEOCODER must be photon or nominatim in live mode: the sandbox's city does not exist."
+        )
+    given.text("TILES_URL", None)

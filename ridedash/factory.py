@@ -1,0 +1,99 @@
+"""The dashboard put together: a table of contents, nothing else."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from flask import Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from ridedash import config, ext, places
+from ridedash.rides.accounts import AccountTokens
+from ridedash.service.client import RideClient
+from ridedash.service.http import Http
+from ridedash.service.oauth import OAuthClient
+from ridedash.store.crypto import TokenVault
+from ridedash.store.db import Database
+from ridedash.views import auth, booking, desk, errors, headers, health, leaflet, rides
+
+
+def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None = None) -> Flask:
+    """The dashboard as a WSGI app. `environ` holds `RIDEDASH_*` settings (default: the environment).
+
+    Starts nothing and migrates nothing: `ridedash up` does. Raises config.BadSettingError.
+    """
+    settings = config.load(os.environ if environ is None else environ)
+    app = Flask(__name__, template_folder=_folder("templates"), static_folder=_folder("static"))
+    app.config.from_mapping(_flask_settings(settings))
+    app.extensions["ridedash"] = build_services(settings, clock or utc_now)
+    _init_extensions(app)
+    headers.init_app(app, settings)
+    errors.init_app(app)
+    for module in (auth, desk, booking, rides, health, leaflet):
+        app.register_blueprint(module.bp)
+    if settings.trusted_proxies:
+        n = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n)  # type: ignore[method-assign]
+    return app
+
+
+def utc_now() -> datetime:
+    """The one clock of a running program."""
+    return datetime.now(UTC)
+
+
+def build_services(settings: config.Settings, clock: ext.Clock) -> ext.Services:
+    """What pages and the worker share, without Flask around it."""
+    http = Http()
+    db = Database(settings.database_url)
+    vault = TokenVault(settings.token_keys)
+    oauth = OAuthClient(
+        http,
+        authorize_url=settings.oauth_authorize_url,
+        token_url=settings.oauth_token_url,
+        client_id=settings.oauth_client_id,
+        client_secret=settings.oauth_client_secret,
+        scope=settings.oauth_scope,
+    )
+    return ext.Services(
+        settings=settings,
+        db=db,
+        client=RideClient(http, settings.service_url, settings.service_app_token),
+        oauth=oauth,
+        tokens=AccountTokens(db, vault, oauth, clock),
+        vault=vault,
+        geocoder=places.geocoder_for(settings.geocoder, settings.geocoder_url, http),
+        clock=clock,
+        wake=lambda: None,
+    )
+
+
+def _flask_settings(settings: config.Settings) -> dict[str, object]:
+    return {
+        "SECRET_KEY": settings.secret_key,
+        "SESSION_COOKIE_NAME": "ridedash_sid" if settings.demo else "__Host-sid",
+        "SESSION_COOKIE_SECURE": not settings.demo,
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "WTF_CSRF_TIME_LIMIT": None,  # a desk tab stays open all day; an hour would fail at the moment of booking
+        "MAX_CONTENT_LENGTH": 256 * 1024,
+        "MAX_FORM_MEMORY_SIZE": 100 * 1024,
+        "MAX_FORM_PARTS": 100,
+        "TRUSTED_HOSTS": list(settings.trusted_hosts),
+        "RATELIMIT_STORAGE_URI": settings.redis_url or "memory://",
+    }
+
+
+def _init_extensions(app: Flask) -> None:
+    ext.csrf.init_app(app)
+    ext.login_manager.init_app(app)
+    ext.limiter.init_app(app)
+    ext.babel.init_app(app)
+
+
+def _folder(name: str) -> str:
+    """Inside the package when installed from a wheel, beside it in a checkout."""
+    package = Path(__file__).parent
+    inside = package / name
+    return str(inside if inside.is_dir() else package.parent / name)

@@ -1,0 +1,40 @@
+"""Secrets that a demo makes for itself at its first start and keeps in the instance folder, mode 0600."""
+
+import base64
+import json
+import os
+import secrets
+from pathlib import Path
+
+
+def demo_secrets(instance: Path) -> dict[str, str]:
+    """The secrets of this instance folder, made if there are none yet. Safe when several processes start at once."""
+    path = instance / "secrets.json"
+    if not path.exists():
+        instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _write_once(path, _fresh())
+    kept: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return kept
+
+
+def _fresh() -> dict[str, str]:
+    return {
+        "secret_key": secrets.token_urlsafe(48),
+        "token_keys": "k1:" + base64.b64encode(secrets.token_bytes(32)).decode(),
+        "service_app_token": secrets.token_urlsafe(24),
+        "oauth_client_secret": secrets.token_urlsafe(24),
+        "staff_password": secrets.token_urlsafe(12),
+    }
+
+
+def _write_once(path: Path, content: dict[str, str]) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(content, file)
+    try:
+        os.link(draft, path)  # fails when another process was first: its secrets are then everybody's
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

@@ -1,0 +1,56 @@
+"""Headers on every answer: content security policy with a nonce, and what security.md section 2 (3.4.x) lists."""
+
+import secrets
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, g
+
+from ridedash.config import Settings
+
+JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    """Give each request a nonce (`csp_nonce` in templates) and each answer its headers."""
+    tile_host = _origin(settings.tiles_url)
+
+    @app.before_request
+    def make_nonce() -> None:
+        g.csp_nonce = secrets.token_urlsafe(16)
+
+    @app.context_processor
+    def give_nonce() -> dict[str, str]:
+        return {"csp_nonce": g.get("csp_nonce", "")}
+
+    @app.after_request
+    def add_headers(answer: Response) -> Response:
+        page = answer.mimetype == "text/html"
+        nonce = g.get("csp_nonce", "")
+        answer.headers["Content-Security-Policy"] = page_policy(nonce, tile_host) if page else JSON_POLICY
+        answer.headers["X-Content-Type-Options"] = "nosniff"
+        answer.headers["Referrer-Policy"] = "same-origin"
+        answer.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+        answer.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+        answer.headers["X-Frame-Options"] = "DENY"
+        answer.headers["Permissions-Policy"] = "camera=(), microphone=(), geolocation=()"
+        if not settings.demo:
+            answer.headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+        if page:
+            answer.headers.setdefault("Cache-Control", "no-store")
+        return answer
+
+
+def page_policy(nonce: str, tile_host: str) -> str:
+    """The policy of security.md section 3; `tile_host` is an origin or empty."""
+    own = f"'self' 'nonce-{nonce}'"
+    images = " ".join(filter(None, ["'self'", "data:", tile_host]))
+    return (
+        f"default-src 'none'; script-src {own}; style-src {own}; img-src {images}; font-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'; "
+        "manifest-src 'self'"
+    )
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""

@@ -1,5 +1,6 @@
 """Points on the earth and what follows from them. Degrees WGS84 in, metres and degrees out."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -44,13 +45,13 @@ def between(a: LatLng, b: LatLng, fraction: float) -> LatLng:
 
 def length_m(line: Sequence[LatLng]) -> float:
     """Length of a polyline in metres."""
-    return sum(distance_m(a, b) for a, b in zip(line, line[1:], strict=False))
+    return sum(distance_m(a, b) for a, b in itertools.pairwise(line))
 
 
 def point_along(line: Sequence[LatLng], metres: float) -> LatLng:
     """The point `metres` along a polyline of at least one point; its ends when beyond them."""
     left = metres
-    for a, b in zip(line, line[1:], strict=False):
+    for a, b in itertools.pairwise(line):
         step = distance_m(a, b)
         if left <= step:
             return between(a, b, max(0.0, left) / step) if step else a

@@ -109,7 +109,7 @@ CASH: Final = "cash"
 SVC_MONEY: Final = "svc_money"
 
 # headers (Authentication)
-APP_TOKEN_HEADER: Final = "X-APP-TOKEN"
+APP_TOKEN_HEADER: Final = "X-APP-TOKEN"  # noqa: S105 - the name of a header, not a token
 
 
 def normal_code(code: str) -> str:

@@ -1,0 +1,40 @@
+# make run · make test · make check   (make help lists them)
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check lock screenshots clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 22
+
+run: $(VENV)/.runtime ## set up what is missing and serve the dashboard with its sandbox
+	@exec $(BIN)/ridedash up
+
+test: $(VENV)/.dev ## set up what is missing and run every test
+	@$(BIN)/pytest $(ARGS)
+
+check: $(VENV)/.dev ## lint, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+screenshots: $(VENV)/.dev ## make the README's pictures from the running program
+	$(BIN)/python tools/screenshots.py
+
+lock: ## write both lock files anew (needs uv on the PATH)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
+	  --group build --group test --group e2e --group dev --all-extras pyproject.toml -o requirements-dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
+	  --group build pyproject.toml -c requirements-dev.lock -o requirements.lock
+
+clean: ## remove the virtual environment and caches; the instance folder stays
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/.runtime: requirements.lock pyproject.toml tools/setup.sh
+	@sh tools/setup.sh $(VENV) requirements.lock
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock pyproject.toml tools/setup.sh
+	@sh tools/setup.sh $(VENV) requirements-dev.lock
+	@touch $@ $(VENV)/.runtime

@@ -1,0 +1,152 @@
+"""The folium map that a page starts from: base layer, service area, a hotspot's boundary and points.
+
+Only coordinates and constants ever enter a folium object: branca compiles rendered text as a template once
+more, so a word of the service's or of a person's in there would be code. Everything live and every word is
+drawn by static/js/map.js. This is the one module that makes Markup.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Final, Protocol
+
+import folium
+import xyzservices
+from markupsafe import Markup
+
+from ridedash.geo import LatLng, is_valid
+
+Ring = tuple[LatLng, ...]
+
+DEFAULT_ZOOM: Final = 15
+MIN_ZOOM: Final = 10
+MAX_ZOOM: Final = 18
+AREA_STYLE: Final[dict[str, Any]] = {
+    "color": "#1d4ed8",
+    "weight": 1.5,
+    "opacity": 0.55,
+    "dash_array": "2 6",
+    "fill": False,
+}
+ZONE_STYLE: Final[dict[str, Any]] = {
+    "color": "#1d4ed8",
+    "weight": 2,
+    "dash_array": "6 5",
+    "fill": True,
+    "fill_opacity": 0.07,
+}
+POINT_STYLE: Final[dict[str, Any]] = {"color": "#1d4ed8", "weight": 2, "radius": 9, "fill": True, "fill_opacity": 0.25}
+
+# Where the page's own view goes into the cached script: a spot that no map of ours shows.
+_NOWHERE: Final = (0.123456789, 0.987654321)
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,40}")
+_TILES: Final = re.compile(r"(https?://[A-Za-z0-9.\-\[\]:]+)?/(?:[A-Za-z0-9_.~/?=&%@+,:-]|\{[zxysr]\})*")
+
+
+class MapSettings(Protocol):
+    """The two settings that a map needs; ridedash.config.Settings has them."""
+
+    @property
+    def tiles_url(self) -> str: ...
+    @property
+    def tiles_attribution(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class MapParts:
+    """A rendered map, to be put together by templates/booking/_map.html.
+
+    `name` is the global that holds the Leaflet map (for `data-map`), `html` its element, `script` what makes
+    it (inside one script element with the page's nonce). `zone` is the global of the hotspot's layer that
+    map.js takes over, or None.
+    """
+
+    name: str
+    html: Markup
+    script: Markup
+    credit: str
+    zone: str | None
+
+
+class FrameMap(folium.Map):  # type: ignore[misc] # folium ships no types
+    """folium's Map without its foreign files: Leaflet is served by us, and nothing else is needed."""
+
+    default_js: ClassVar[list[tuple[str, str]]] = []
+    default_css: ClassVar[list[tuple[str, str]]] = []
+
+
+def map_parts(
+    settings: MapSettings,
+    *,
+    center: LatLng,
+    zoom: int = DEFAULT_ZOOM,
+    map_id: str = "map",
+    areas: Sequence[Sequence[LatLng]] = (),
+    boundary: Sequence[LatLng] = (),
+    points: Sequence[LatLng] = (),
+) -> MapParts:
+    """The map of a page, looking at `center` (degrees) at a Leaflet `zoom`.
+
+    `areas` are outlines of service areas; `boundary` and `points` are a hotspot zone already known. What costs
+    time is rendered once per geometry and kept. Raises ValueError for a name, place or tile URL that won't do.
+    """
+    if not is_valid(*center):
+        raise ValueError("the center of a map must be a place on the earth")
+    html, before, after, zone = _frame(
+        settings.tiles_url, map_id, _frozen(areas), tuple(map(tuple, boundary)), tuple(map(tuple, points))
+    )
+    view = f'{json.dumps([float(center.lat), float(center.lng)])},"zoom": {int(zoom)},'
+    return MapParts(f"map_{map_id}", Markup(html), Markup(before + view + after), settings.tiles_attribution, zone)  # noqa: S704
+
+
+def _frozen(rings: Sequence[Sequence[LatLng]]) -> tuple[tuple[tuple[float, ...], ...], ...]:
+    return tuple(tuple(map(tuple, ring)) for ring in rings)
+
+
+@lru_cache(maxsize=64)
+def _frame(tiles_url: str, map_id: str, areas: Any, boundary: Any, points: Any) -> tuple[str, str, str, str | None]:
+    """Render once: the element, the script before and after the view, the name of the zone's layer."""
+    frame = _base(tiles_url, map_id)
+    for ring in areas:
+        folium.Polygon(_numbers(ring), **AREA_STYLE).add_to(frame)
+    zone = _zone(frame, map_id, boundary, points)
+    root = frame.get_root()
+    root.render()
+    script = root.script.render().replace("</", "<\\/")
+    before, after = script.split(f"{json.dumps(list(_NOWHERE))},", 1)
+    return root.html.render().strip(), before, after, zone
+
+
+def _base(tiles_url: str, map_id: str) -> Any:
+    if not _NAME.fullmatch(map_id):
+        raise ValueError("a map's id is lower-case letters, digits and underscores")
+    if not _TILES.fullmatch(tiles_url):
+        raise ValueError("the tile URL is not one that can be put into a page: RIDEDASH_TILES_URL")
+    frame = FrameMap(
+        location=_NOWHERE, tiles=None, zoom_start=None, zoom_control="bottomright", attributionControl=False,
+        minZoom=MIN_ZOOM, maxZoom=MAX_ZOOM,
+    )  # fmt: skip
+    frame._id = map_id
+    provider = xyzservices.TileProvider(name="base", url=tiles_url, attribution="tiles", html_attribution="tiles")
+    folium.TileLayer(provider, min_zoom=MIN_ZOOM, max_zoom=MAX_ZOOM, control=False).add_to(frame)
+    return frame
+
+
+def _zone(frame: Any, map_id: str, boundary: Any, points: Any) -> str | None:
+    if not boundary and not points:
+        return None
+    group = folium.FeatureGroup(control=False)
+    group._id = f"zone_{map_id}"
+    if boundary:
+        folium.Polygon(_numbers(boundary), **ZONE_STYLE).add_to(group)
+    for point in _numbers(points):
+        folium.CircleMarker(point, **POINT_STYLE).add_to(group)
+    group.add_to(frame)
+    return str(group.get_name())
+
+
+def _numbers(ring: Any) -> list[list[float]]:
+    """Coordinates as plain floats, so that nothing but numbers can reach a template."""
+    return [[float(lat), float(lng)] for lat, lng in ring if is_valid(lat, lng)]

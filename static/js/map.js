@@ -1,0 +1,251 @@
+/**
+ * The map of a page. The only file that touches Leaflet (the global L).
+ *
+ * folium made the map (ridedash/maps.py) and left it in a global whose name is in `data-map`; everything that
+ * moves or carries words is drawn here, with DOM nodes and textContent. Points are degrees WGS84.
+ */
+
+const FIT = { padding: [48, 48], maxZoom: 16 };
+const PIN_SIZE = 36; // px; the tip of a pin is at its bottom middle
+const STOP_SIZE = 18;
+const POINT_SIZE = 28;
+const CAB_SIZE = 44;
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Shapes on a 36 by 36 field, filled by map.css. */
+const PIN_BODY = "M18 34.5c-5.6-6.8-11-12.6-11-18.9C7 9.4 11.9 4.5 18 4.5s11 4.9 11 11.1c0 6.3-5.4 12.1-11 18.9Z";
+const PIN_MARK = {
+  pickup: "M18 11.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z",
+  drop: "M14.2 11.7h7.6v7.6h-7.6Z",
+};
+/** A cab from above, nose up, on a 44 by 44 field. */
+const CAB_PARTS = [
+  ["cab-body", "M22 4c5.4 0 8.4 2.6 9 7.6l.8 16.4c.2 7-2.6 11-9.8 11s-10-4-9.8-11l.8-16.4C13.6 6.6 16.6 4 22 4Z"],
+  ["cab-glass", "M15.3 15.5c4-2.1 9.4-2.1 13.4 0l-1 4.8c-3.8-1.1-7.6-1.1-11.4 0Z"],
+  ["cab-glass", "M16.3 31.2c3.8 1.2 7.6 1.2 11.4 0l.6 3.3c-3.8 1.9-8.8 1.9-12.6 0Z"],
+  ["cab-light", "M15 7.6l3-1.4.3 1.6-3.1 1.5ZM29 7.6l-3-1.4-.3 1.6 3.1 1.5Z"],
+];
+
+export class RideMap {
+  /** `element` carries data-map (the global's name) and, when the server drew a hotspot, data-zone. */
+  constructor(element) {
+    this.element = element;
+    this.map = window[element.dataset.map];
+    this.pins = new Map();
+    this.stops = [];
+    this.marks = [];
+    this.shapes = new Map();
+    const zone = element.dataset.zone && window[element.dataset.zone];
+    if (zone) this.shapes.set("boundary", zone);
+    this.map.keyboard?.enable();
+  }
+
+  /** Call `chosen(lat, lng)` when a person clicks the map. */
+  onPick(chosen) {
+    this.map.on("click", (event) => {
+      const spot = event.latlng.wrap();
+      chosen(spot.lat, spot.lng);
+    });
+  }
+
+  /** Where the map looks now: {lat, lng}. */
+  center() {
+    const { lat, lng } = this.map.getCenter().wrap();
+    return { lat, lng };
+  }
+
+  /**
+   * A pin. One of each of `pickup` and `drop` (a second call moves it), any number of `stop-pickup` and
+   * `stop-drop`. `label` is its name for people who can't see it. With `moved(lat, lng)` it can be dragged.
+   */
+  pin(kind, lat, lng, label = "", moved = null) {
+    if (kind.startsWith("stop-")) return this.#stop(kind, lat, lng, label);
+    const old = this.pins.get(kind);
+    if (old) {
+      old.setLatLng([lat, lng]);
+      name(old.getElement(), label);
+      return { remove: () => this.unpin(kind) };
+    }
+    const marker = this.#marker(lat, lng, pinDrawing(kind), PIN_SIZE, PIN_SIZE - 1.5, {
+      draggable: Boolean(moved),
+      keyboard: false,
+      zIndexOffset: 400,
+    });
+    if (moved) {
+      marker.on("dragend", () => {
+        const spot = marker.getLatLng().wrap();
+        moved(spot.lat, spot.lng);
+      });
+    }
+    name(marker.getElement(), label);
+    this.pins.set(kind, marker);
+    return { remove: () => this.unpin(kind) };
+  }
+
+  /** Take the pickup or the drop pin away. */
+  unpin(kind) {
+    this.pins.get(kind)?.remove();
+    this.pins.delete(kind);
+  }
+
+  /** Take every stop pin away. */
+  clearStops() {
+    for (const stop of this.stops) stop.remove();
+    this.stops = [];
+  }
+
+  /**
+   * Numbered pickup points [{lat, lng, number, name}]; replaces those shown. `chosen(point)` is called for a
+   * click or Enter. Returns {choose(number)}, which marks one.
+   */
+  points(list, chosen = null) {
+    for (const { marker } of this.marks) marker.remove();
+    this.marks = list.map((point) => {
+      const face = node("span", "map-point-face");
+      face.textContent = String(point.number);
+      const marker = this.#marker(point.lat, point.lng, face, POINT_SIZE, POINT_SIZE / 2, {
+        keyboard: Boolean(chosen),
+        interactive: Boolean(chosen),
+        zIndexOffset: 200,
+      });
+      name(marker.getElement(), `${point.number}. ${point.name}`, chosen ? "button" : "img");
+      if (chosen) marker.on("click", () => chosen(point));
+      return { point, marker, face };
+    });
+    return {
+      choose: (number) => {
+        for (const { point, face } of this.marks) face.classList.toggle("is-chosen", point.number === number);
+      },
+    };
+  }
+
+  /** The edge of a hotspot [[lat, lng], …]; an empty list takes it away. */
+  boundary(ring) {
+    this.#shape("boundary", ring.length ? L.polygon(ring, { className: "map-zone", weight: 2, dashArray: "6 5", interactive: false }) : null);
+  }
+
+  /** A way [[lat, lng], …] with a casing; an empty list takes it away. */
+  line(points) {
+    const drawn = points.length > 1 && L.layerGroup([
+      L.polyline(points, { className: "map-line-casing", weight: 7, interactive: false }),
+      L.polyline(points, { className: "map-line", weight: 4, interactive: false }),
+    ]);
+    this.#shape("line", drawn || null);
+  }
+
+  /** A hint of a way between two ends while no way is known: a dashed line; an empty list takes it away. */
+  hint(points) {
+    this.#shape("hint", points.length > 1 ? L.polyline(points, { className: "map-hint", weight: 2.5, dashArray: "1 7", interactive: false }) : null);
+  }
+
+  /** Show all of [[lat, lng], …], without flying about for people who asked for less motion. */
+  fit(points, options = {}) {
+    if (!points.length) return;
+    const animate = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.map.fitBounds(L.latLngBounds(points), { ...FIT, animate, ...options });
+  }
+
+  /** Whether a point can be seen without moving the map. */
+  shows(lat, lng) {
+    return this.map.getBounds().pad(-0.05).contains([lat, lng]);
+  }
+
+  /**
+   * The cab. `place(lat, lng, bearing)` puts it there at once, nose to its bearing; gliding is for the caller
+   * to do. `element` is its node (for a stale look), `remove()` takes it away.
+   */
+  cab() {
+    const turn = node("span", "map-cab-turn");
+    const drawing = picture(CAB_SIZE);
+    for (const [part, path] of CAB_PARTS) drawing.append(shape(part, path));
+    turn.append(drawing);
+    let marker = null;
+    let angle = 0;
+    const element = node("span", "map-cab");
+    element.append(turn);
+    return {
+      element,
+      place: (lat, lng, bearing = null) => {
+        if (marker) marker.setLatLng([lat, lng]);
+        else {
+          marker = this.#marker(lat, lng, element, CAB_SIZE, CAB_SIZE / 2, { interactive: false, keyboard: false, zIndexOffset: 1000 });
+        }
+        if (Number.isFinite(bearing)) {
+          angle += ((bearing - angle) % 360 + 540) % 360 - 180; // the shorter way round
+          turn.style.transform = `rotate(${angle}deg)`;
+        }
+      },
+      remove: () => {
+        marker?.remove();
+        marker = null;
+      },
+    };
+  }
+
+  /** The map's element changed its size. */
+  resized() {
+    this.map.invalidateSize({ animate: false });
+  }
+
+  destroy() {
+    this.map.remove();
+  }
+
+  #stop(kind, lat, lng, label) {
+    const face = node("span", `map-stop map-${kind}`);
+    const marker = this.#marker(lat, lng, face, STOP_SIZE, STOP_SIZE / 2, { keyboard: false, interactive: false });
+    name(marker.getElement(), label);
+    this.stops.push(marker);
+    return { remove: () => marker.remove() };
+  }
+
+  #marker(lat, lng, html, size, tip, options) {
+    const icon = L.divIcon({ html, className: "map-mark", iconSize: [size, size], iconAnchor: [size / 2, tip] });
+    return L.marker([lat, lng], { icon, ...options }).addTo(this.map);
+  }
+
+  #shape(key, layer) {
+    this.shapes.get(key)?.remove();
+    this.shapes.delete(key);
+    if (layer) this.shapes.set(key, layer.addTo(this.map));
+  }
+}
+
+function pinDrawing(kind) {
+  const drawing = picture(PIN_SIZE);
+  drawing.append(shape("pin-body", PIN_BODY), shape("pin-mark", PIN_MARK[kind] ?? PIN_MARK.drop));
+  const holder = node("span", `map-pin map-pin-${kind}`);
+  holder.append(drawing);
+  return holder;
+}
+
+function picture(size) {
+  const drawing = document.createElementNS(SVG, "svg");
+  drawing.setAttribute("viewBox", `0 0 ${size} ${size}`);
+  drawing.setAttribute("aria-hidden", "true");
+  return drawing;
+}
+
+function shape(part, path) {
+  const drawn = document.createElementNS(SVG, "path");
+  drawn.setAttribute("class", part);
+  drawn.setAttribute("d", path);
+  return drawn;
+}
+
+function node(tag, className) {
+  const made = document.createElement(tag);
+  made.className = className;
+  return made;
+}
+
+function name(element, label, role = "img") {
+  if (!element) return;
+  element.setAttribute("role", role);
+  if (label) {
+    element.setAttribute("aria-label", label);
+    element.title = label;
+  } else {
+    element.setAttribute("aria-hidden", "true");
+  }
+}

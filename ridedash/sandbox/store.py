@@ -1,0 +1,99 @@
+"""The sandbox's own SQLite file: connections, transactions and tables. Times are the service's seconds since 1970."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+BUSY_SECONDS: Final = 10.0
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS clock (
+    one INTEGER PRIMARY KEY CHECK (one = 1), wall REAL NOT NULL, service REAL NOT NULL,
+    speed REAL NOT NULL, pace REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS bookings (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, booking_id TEXT NOT NULL UNIQUE, txn_id TEXT UNIQUE, merchant_txn_id TEXT,
+    user TEXT NOT NULL, category TEXT NOT NULL, city TEXT NOT NULL, created_at REAL NOT NULL, scenario TEXT NOT NULL,
+    request TEXT NOT NULL, plan TEXT NOT NULL, ended_status TEXT, ended_at REAL, reason TEXT,
+    revision INTEGER NOT NULL DEFAULT 1
+) STRICT;
+CREATE TABLE IF NOT EXISTS feedback (
+    booking_id TEXT PRIMARY KEY, rating INTEGER NOT NULL, feedback TEXT, comments TEXT, at REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS scenarios (id INTEGER PRIMARY KEY AUTOINCREMENT, scenario TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS faults (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, operation TEXT NOT NULL, fault TEXT NOT NULL,
+    left INTEGER NOT NULL, seconds REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS codes (
+    hash TEXT PRIMARY KEY, user TEXT NOT NULL, redirect_uri TEXT NOT NULL, challenge TEXT NOT NULL,
+    scope TEXT NOT NULL, expires_at REAL NOT NULL, family TEXT
+) STRICT;
+CREATE TABLE IF NOT EXISTS tokens (
+    hash TEXT PRIMARY KEY, kind TEXT NOT NULL, user TEXT NOT NULL, family TEXT NOT NULL, scope TEXT NOT NULL,
+    expires_at REAL NOT NULL, spent INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX IF NOT EXISTS tokens_family ON tokens (family);
+"""
+
+
+class Store:
+    """A small pool of connections to one database file. Thread-safe; several processes may share the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._borrowed() as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(SCHEMA)
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A connection for reading; each statement sees what is committed."""
+        with self._borrowed() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction: BEGIN IMMEDIATE, committed at the end, rolled back by an exception."""
+        with self._borrowed() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close every idle connection; a later use opens new ones."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        connection = connection or self._open()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        with self._lock:
+            self._idle.append(connection)
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
+        )
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection

@@ -1,0 +1,92 @@
+"""Access and refresh tokens of the sandbox's users. Only their hashes are stored; they live by the wall clock."""
+
+import hashlib
+import secrets
+import sqlite3
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from ridedash.sandbox.settings import wall_clock
+from ridedash.sandbox.store import Store
+from ridedash.sandbox.users import find_user
+
+ACCESS: Final = "access"
+REFRESH: Final = "refresh"
+ACCESS_SECONDS: Final = 3600.0
+REFRESH_SECONDS: Final = 90 * 86400.0
+LONG_LIVED_SECONDS: Final = 3650 * 86400.0
+
+
+class Grant(NamedTuple):
+    """What a token stands for: a user, a scope, and the family that is revoked together."""
+
+    user: str
+    scope: str
+    family: str
+
+
+def mint_token(database: Path, user: str) -> str:
+    """A fresh long-lived access token of a sandbox user (an id of SANDBOX_USERS); a user may hold many.
+
+    Works on the file alone, before, while and after the sandbox runs. Raises ValueError for an unknown user.
+    """
+    if find_user(user) is None:
+        raise ValueError(f"the sandbox has no user {user!r}")
+    store = Store(database)
+    try:
+        with store.write() as connection:
+            grant = Grant(user, "", secrets.token_hex(8))
+            return issue(connection, ACCESS, grant, wall_clock().timestamp() + LONG_LIVED_SECONDS)
+    finally:
+        store.close()
+
+
+def issue(connection: sqlite3.Connection, kind: str, grant: Grant, expires_at: float) -> str:
+    """Store a new token of a kind and return its text, which is never seen again."""
+    token = secrets.token_urlsafe(32)
+    connection.execute(
+        "INSERT INTO tokens (hash, kind, user, family, scope, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+        (fingerprint(token), kind, grant.user, grant.family, grant.scope, expires_at),
+    )
+    return token
+
+
+def user_of(connection: sqlite3.Connection, access_token: str, wall: float) -> str | None:
+    """The user of a live access token, or None."""
+    row = connection.execute(
+        "SELECT user FROM tokens WHERE hash = ? AND kind = 'access' AND expires_at > ?",
+        (fingerprint(access_token), wall),
+    ).fetchone()
+    return str(row["user"]) if row else None
+
+
+def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> Grant | None:
+    """Use a refresh token up. One that was used before revokes its whole family, for it may have been stolen."""
+    row = connection.execute(
+        "SELECT * FROM tokens WHERE hash = ? AND kind = 'refresh'", (fingerprint(token),)
+    ).fetchone()
+    if row is None or row["expires_at"] <= wall:
+        return None
+    if row["spent"]:
+        revoke_family(connection, row["family"])
+        return None
+    connection.execute("UPDATE tokens SET spent = 1 WHERE hash = ?", (row["hash"],))
+    connection.execute("DELETE FROM tokens WHERE family = ? AND kind = 'access'", (row["family"],))
+    return Grant(row["user"], row["scope"], row["family"])
+
+
+def revoke(connection: sqlite3.Connection, token: str) -> None:
+    """Revoke an access or refresh token and everything issued with it; an unknown one is no error (RFC 7009)."""
+    row = connection.execute("SELECT family FROM tokens WHERE hash = ?", (fingerprint(token),)).fetchone()
+    if row is not None:
+        revoke_family(connection, row["family"])
+
+
+def revoke_family(connection: sqlite3.Connection, family: str) -> None:
+    """Forget every token that descends from one authorization."""
+    connection.execute("DELETE FROM tokens WHERE family = ?", (family,))
+
+
+def fingerprint(secret: str) -> str:
+    """The SHA-256 under which a secret is stored."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,31 @@
+"""The users of the sandbox: one that may book, and one for each way in which an account is refused."""
+
+from typing import Final, NamedTuple
+
+from ridedash import wire
+
+
+class SandboxUser(NamedTuple):
+    """One user: `id` as the OAuth server knows it, a `label` for people, the `rider` name that co-passengers see."""
+
+    id: str
+    label: str
+    rider: str
+    refusal: str | None = None  # the code with which create answers
+    balance: float = 2500.0  # wallet, in the city's currency
+
+
+SANDBOX_USERS: Final = (
+    SandboxUser("house", "House account", "Rider Kestrel"),
+    SandboxUser("due", "Account with an outstanding due", "Rider Curlew", wire.OUTSTANDING_DUE),
+    SandboxUser("pending", "Account with a pending payment", "Rider Plover", wire.PAYMENT_PENDING),
+    SandboxUser("credit", "Account with a credit due", "Rider Petrel", wire.SVC_CREDIT_DUE, 0.0),
+    SandboxUser("banned", "Banned account", "Rider Skua", wire.BANNED_USER, 0.0),
+)
+
+_BY_ID: Final = {user.id: user for user in SANDBOX_USERS}
+
+
+def find_user(user_id: str) -> SandboxUser | None:
+    """The user of that id, or None."""
+    return _BY_ID.get(user_id)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from ridedash.secrets_file import demo_secrets
@@ -56,40 +57,50 @@ def load(environ: Mapping[str, str]) -> Settings:
     """Read `RIDEDASH_*` from a mapping. Raises BadSettingError. In demo mode missing secrets are made and kept."""
     given = _Given(environ)
     mode = given.one_of("MODE", "demo", ("demo", "live"))
-    host = given.text("HOST", "127.0.0.1")
-    port = given.whole("PORT", 8000, 0, 65535)
-    sandbox_port = given.whole("SANDBOX_PORT", 8001, 0, 65535)
     instance = Path(given.text("INSTANCE", "instance")).absolute()
-    public_url = given.url("PUBLIC_URL", f"http://{_url_host(host)}:{port}")
-    sandbox_url = f"http://127.0.0.1:{sandbox_port}"
-    secrets = _live_secrets(given) if mode == "live" else _demo_secrets(given, instance)
-    service_url = given.url("SERVICE_URL", None if mode == "live" else sandbox_url)
-    geocoder = given.one_of("GEOCODER", "sandbox", ("sandbox", "photon", "nominatim"))
     settings = Settings(
         mode=mode,
-        host=host,
-        port=port,
-        sandbox_port=sandbox_port,
         instance=instance,
-        public_url=public_url,
         database_url=given.text("DATABASE_URL", f"sqlite:///{instance / 'ridedash.db'}"),
-        service_url=service_url,
-        oauth_authorize_url=given.url("OAUTH_AUTHORIZE_URL", f"{service_url}/oauth/authorize"),
-        oauth_token_url=given.url("OAUTH_TOKEN_URL", f"{service_url}/oauth/token"),
-        oauth_client_id=given.text("OAUTH_CLIENT_ID", "ridedash"),
-        oauth_scope=given.text("OAUTH_SCOPE", "rides"),
-        tiles_url=_tiles(given),
-        tiles_attribution=given.text("TILES_ATTRIBUTION", "Sandbox city, a place that does not exist"),
-        geocoder=geocoder,
-        geocoder_url=given.url("GEOCODER_URL", service_url if geocoder == "sandbox" else None),
         redis_url=environ.get(PREFIX + "REDIS_URL") or None,
-        trusted_proxies=given.whole("TRUSTED_PROXIES", 0, 0, 10),
-        trusted_hosts=_hosts(given, host, public_url),
         pace=_pace(given, mode),
-        **secrets,
+        **_addresses(given),
+        **_service(given, mode),
+        **(_live_secrets(given) if mode == "live" else _demo_secrets(given, instance)),
     )
     _refuse_mixed(settings, given)
     return settings
+
+
+def _addresses(given: "_Given") -> dict[str, Any]:
+    host = given.text("HOST", "127.0.0.1")
+    port = given.whole("PORT", 8000, 0, 65535)
+    public_url = given.url("PUBLIC_URL", f"http://{_url_host(host)}:{port}")
+    return {
+        "host": host,
+        "port": port,
+        "public_url": public_url,
+        "tiles_url": _tiles(given),
+        "tiles_attribution": given.text("TILES_ATTRIBUTION", "Sandbox city, a place that does not exist"),
+        "trusted_proxies": given.whole("TRUSTED_PROXIES", 0, 0, 10),
+        "trusted_hosts": _hosts(given, host, public_url),
+    }
+
+
+def _service(given: "_Given", mode: str) -> dict[str, Any]:
+    sandbox_port = given.whole("SANDBOX_PORT", 8001, 0, 65535)
+    service_url = given.url("SERVICE_URL", None if mode == "live" else f"http://127.0.0.1:{sandbox_port}")
+    geocoder = given.one_of("GEOCODER", "sandbox", ("sandbox", "photon", "nominatim"))
+    return {
+        "sandbox_port": sandbox_port,
+        "service_url": service_url,
+        "oauth_authorize_url": given.url("OAUTH_AUTHORIZE_URL", f"{service_url}/oauth/authorize"),
+        "oauth_token_url": given.url("OAUTH_TOKEN_URL", f"{service_url}/oauth/token"),
+        "oauth_client_id": given.text("OAUTH_CLIENT_ID", "ridedash"),
+        "oauth_scope": given.text("OAUTH_SCOPE", "rides"),
+        "geocoder": geocoder,
+        "geocoder_url": given.url("GEOCODER_URL", service_url if geocoder == "sandbox" else None),
+    }
 
 
 class _Given:

@@ -1,0 +1,216 @@
+"""The shape of the house, held: who may import whom, what is served, what no page or script may name."""
+
+import ast
+import graphlib
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "ridedash"
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "migrations" not in path.parts)
+
+FLOORS = [  # a room may import from rooms of a lower floor, and from itself
+    {"__about__", "wire", "geo", "secrets_file"},
+    {"config"},
+    {"service", "store"},
+    {"rides"},
+    {"wording", "maps", "places", "forms"},
+    {"ext"},
+    {"views"},
+    {"factory"},
+    {"", "cli"},
+]
+FLASK_ROOMS = {"ext", "forms", "wording", "views", "sandbox", "factory", "cli"}
+FLASK_FAMILY = ("flask", "flask_babel", "flask_login", "flask_limiter", "flask_wtf", "wtforms", "werkzeug")
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Every module that a file imports, wherever the import stands, except those for the type checker alone."""
+    tree = ast.parse(path.read_text())
+    typing_only = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test).endswith("TYPE_CHECKING")
+        for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            yield from (submodule(str(node.module), alias.name) for alias in node.names)
+
+
+def submodule(module: str, name: str) -> str:
+    base = ROOT / Path(*module.split("."))
+    is_module = (base / f"{name}.py").exists() or (base / name / "__init__.py").exists()
+    return f"{module}.{name}" if is_module else module
+
+
+def room(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def floor(name: str) -> int:
+    return next(i for i, rooms in enumerate(FLOORS) if name in rooms)
+
+
+OUR_IMPORTS = [
+    (name_of(path), target)
+    for path in MODULES
+    for target in imports_of(path)
+    if target == "ridedash" or target.startswith("ridedash.")
+]
+
+
+def test_imports_point_down_only() -> None:
+    wrong = [
+        f"{source} -> {target}"
+        for source, target in OUR_IMPORTS
+        if "sandbox" not in (room(source), room(target))
+        and room(source) != room(target)
+        and floor(room(target)) >= floor(room(source))
+    ]
+    assert wrong == []
+
+
+def test_the_sandbox_meets_the_dashboard_on_the_wire_only() -> None:
+    out = [f"{s} -> {t}" for s, t in OUR_IMPORTS if room(s) == "sandbox" and room(t) not in ("sandbox", "wire", "geo")]
+    into = [f"{s} -> {t}" for s, t in OUR_IMPORTS if room(t) == "sandbox" and room(s) not in ("sandbox", "cli")]
+    assert out == []
+    assert into == []
+
+
+def test_no_module_takes_names_from_the_package_root() -> None:
+    assert [source for source, target in OUR_IMPORTS if target == "ridedash"] == []
+
+
+def test_there_is_no_import_cycle() -> None:
+    graph: dict[str, set[str]] = {}
+    for source, target in OUR_IMPORTS:
+        if source != target:
+            graph.setdefault(source, set()).add(target)
+    list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError, which names the cycle
+
+
+@pytest.mark.parametrize(
+    ("family", "allowed"),
+    [
+        (("httpx", "httpcore"), lambda module: module == "ridedash.service.http"),
+        (("folium", "branca", "xyzservices"), lambda module: module == "ridedash.maps"),
+        (FLASK_FAMILY, lambda module: room(module) in FLASK_ROOMS or module == "ridedash"),
+        (("sqlalchemy", "alembic"), lambda module: room(module) in ("store", "rides", "views", "cli")),
+    ],
+    ids=["httpx", "folium", "flask", "sqlalchemy"],
+)
+def test_a_library_appears_only_where_the_design_puts_it(family: tuple[str, ...], allowed: object) -> None:
+    assert callable(allowed)
+    wrong = [
+        f"{name_of(path)} imports {target}"
+        for path in MODULES
+        for target in imports_of(path)
+        if target.split(".")[0] in family and not allowed(name_of(path)) and not is_password_hash(target, path)
+    ]
+    assert wrong == []
+
+
+def is_password_hash(target: str, path: Path) -> bool:
+    """Werkzeug's scrypt is a hash, not the web; the store may use it."""
+    return target == "werkzeug.security" and "store" in path.parts
+
+
+def test_modules_and_functions_stay_small() -> None:
+    long_modules = [name_of(p) for p in MODULES if p.read_text().count("\n") > 300 and "data" not in p.parts]
+    scripts = [str(p) for p in (ROOT / "static").rglob("*.js") if p.read_text().count("\n") > 300]
+    assert long_modules == []
+    assert scripts == []
+    assert [found for path in MODULES for found in long_functions(path)] == []
+
+
+def long_functions(path: Path, limit: int = 25) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            first = node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
+            if (node.end_lineno or 0) - first.lineno + 1 > limit:
+                yield f"{name_of(path)}.{node.name} at line {node.lineno}"
+
+
+FOREIGN = re.compile(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}", re.IGNORECASE)
+SVG_NAMESPACE = "http://www.w3.org"  # an identifier that is never fetched
+
+
+@pytest.mark.parametrize("folder", ["templates", "static"])
+def test_no_template_or_script_names_a_foreign_host(folder: str) -> None:
+    named = [
+        f"{path.relative_to(ROOT)}: {found}"
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix in (".html", ".js", ".css", ".svg", ".jinja", ".webmanifest")
+        for found in FOREIGN.findall(path.read_text())
+        if found != SVG_NAMESPACE
+    ]
+    assert named == []
+
+
+UNSAFE = {
+    "text that becomes markup": (r"\bMarkup\(|\|\s*safe\b|autoescape\s+false", {"ridedash/maps.py"}),
+    "a template made of a string": (r"render_template_string|from_string\(", set()),
+    "folium's own popups and tooltips": (r"\b(Popup|Tooltip|CustomIcon|GeoJsonPopup|GeoJsonTooltip|DivIcon)\b", set()),
+    "pickle": (r"\bpickle\b|\bmarshal\b", set()),
+    "markup from a script": (
+        r"\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\(",
+        set(),
+    ),
+    "a style or a handler inside markup": (r"<[a-z][^>]*\s(?:style|on[a-z]+)=", set()),
+    "SQL put together from strings": (r"text\(\s*f[\"']", set()),
+}
+
+
+@pytest.mark.parametrize("what", UNSAFE)
+def test_unsafe_ways_are_not_taken(what: str) -> None:
+    pattern, allowed = UNSAFE[what]
+    sources = [*MODULES, *(ROOT / "templates").rglob("*.html"), *(ROOT / "static").rglob("*.js")]
+    found = [
+        f"{path.relative_to(ROOT)}: {match.group(0)}"
+        for path in sources
+        if str(path.relative_to(ROOT)) not in allowed
+        for match in re.finditer(pattern, path.read_text())
+    ]
+    assert found == []
+
+
+def test_leaflet_touches_one_script_only() -> None:
+    users = {p.name for p in (ROOT / "static").rglob("*.js") if re.search(r"(?<![\w.])L\.[a-zA-Z]", p.read_text())}
+    assert users <= {"map.js"}
+
+
+@pytest.mark.parametrize(
+    ("name", "digest"),
+    [
+        ("leaflet.js", "db49d009c841f5ca34a888c96511ae936fd9f5533e90d8b2c4d57596f4e5641a"),
+        ("leaflet.css", "a7837102824184820dfa198d1ebcd109ff6d0ff9a2672a074b9a1b4d147d04c6"),
+    ],
+)
+def test_leaflet_is_the_release_that_we_reviewed(name: str, digest: str) -> None:
+    from ridedash.views.leaflet import folder
+
+    assert hashlib.sha256((folder() / name).read_bytes()).hexdigest() == digest
+
+
+def test_locks_name_no_host_and_hash_everything() -> None:
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        text = (ROOT / name).read_text()
+        assert "://" not in text
+        pins = re.findall(r"^[a-z0-9][^\n]*==", text, re.MULTILINE)
+        assert len(pins) == len(re.findall(r"^[a-z0-9][^\n]*==[^\n]*\\\n    --hash=sha256:", text, re.MULTILINE))

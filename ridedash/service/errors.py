@@ -1,0 +1,103 @@
+"""The error tree of the ride booking service, cut by what the caller can do about it.
+
+    ServiceError                 whatever went wrong between us and the service
+    ├── NoAnswer                 no complete answer came; `sent` says whether the service may have acted
+    ├── BadStatus                an HTTP status that is no success, and no body of the service's in it
+    │   ├── Unauthorized         401: the user's token is refused; refresh it, or link the account again
+    │   └── RateLimited          429: ask again after `retry_after_s`
+    ├── Refused                  the service understood and said no: code, message, header, text
+    └── Unreadable               an answer that is not what the document describes
+
+The body decides and not the HTTP status (field notes, point 8), except for 401 and 429.
+No error of this tree holds a token, in its text, its fields or its chain of causes.
+"""
+
+# ruff: noqa: N818 - these are what happened to a call, named as one speaks of it (as in NoAnswer, Refused)
+
+
+class ServiceError(Exception):
+    """The base of every error that this package raises for a call."""
+
+
+class NoAnswer(ServiceError):
+    """No complete answer came.
+
+    `sent` is False only when it is proved that no byte of the request left: refused, DNS, TLS,
+    connect or pool timeout, or the request could not be built. `why` is the kind of failure, a word.
+    """
+
+    def __init__(self, why: str, *, sent: bool) -> None:
+        super().__init__(f"no answer ({why}), {'sent' if sent else 'nothing was sent'}")
+        self.why = why
+        self.sent = sent
+
+
+class BadStatus(ServiceError):
+    """An HTTP status that is no success, without a refusal of the service's in the body.
+
+    `retry_after_s` is the Retry-After header in seconds, held between 1 and 300, or None.
+    `code` and `message` are the body's, where it had them. `evidence` is the first 2 kB of the body, scrubbed.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        *,
+        retry_after_s: float | None = None,
+        code: str | None = None,
+        message: str | None = None,
+        evidence: str = "",
+    ) -> None:
+        super().__init__(f"HTTP {status}" + (f", {code}" if code else ""))
+        self.status = status
+        self.retry_after_s = retry_after_s
+        self.code = code
+        self.message = message
+        self.evidence = evidence
+
+
+class Unauthorized(BadStatus):
+    """401: the bearer token (or the partner key, see `code`) is refused."""
+
+
+class RateLimited(BadStatus):
+    """429: too many requests; nothing was done."""
+
+
+class Refused(ServiceError):
+    """The service said no (Errors). Compare `code` with the constants of `wire` through `wire.normal_code`.
+
+    `code` is as the service spelled it, or None (share refusals carry none; cancel carries `reason` instead).
+    `header` and `text` are the words of drop_location and cancel. All are cleaned text of 300 characters at most.
+    """
+
+    def __init__(
+        self,
+        code: str | None = None,
+        *,
+        message: str | None = None,
+        header: str | None = None,
+        text: str | None = None,
+        reason: str | None = None,
+        http_status: int = 200,
+    ) -> None:
+        super().__init__(code or reason or header or message or "refused")
+        self.code = code
+        self.message = message
+        self.header = header
+        self.text = text
+        self.reason = reason
+        self.http_status = http_status
+
+
+class Unreadable(ServiceError):
+    """An answer came that is not what the document describes: not JSON, too long, encoded, without its status.
+
+    `why` is a short reason; `evidence` is the first 2 kB of the body, scrubbed.
+    """
+
+    def __init__(self, http_status: int, why: str, evidence: str = "") -> None:
+        super().__init__(f"unreadable answer: {why} (HTTP {http_status})")
+        self.http_status = http_status
+        self.why = why
+        self.evidence = evidence

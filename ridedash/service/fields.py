@@ -1,0 +1,260 @@
+"""Tolerant readings of one JSON value each: a value that makes no sense becomes None, never an exception.
+
+What the service sends varies (field notes, "What a client must tolerate"): numbers as text, units in any
+spelling, times with bad offsets, keys with a trailing space. Everything here takes any JSON value.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict
+
+from ridedash.geo import LatLng, is_valid
+
+TEXT_LIMIT: Final = 300  # characters of any text that travels further in
+LINK_LIMIT: Final = 2000
+ROWS_LIMIT: Final = 200  # elements of any list that travels further in
+NUMBER_LIMIT: Final = Decimal(10) ** 12  # no fare, distance or time is as large
+
+_NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})")
+_WHOLE = re.compile(r"[+-]?\d{1,15}")
+_IDENT = re.compile(r"[!-~]{1,100}")
+_JOINERS: Final = "\u200c\u200d"  # invisible, but part of the spelling in Indic and Arabic scripts
+
+
+class Fact(BaseModel):
+    """A frozen piece of what the service said. Survives `model_dump(mode="json")` and `model_validate`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Duration(Fact):
+    """A span of time, whatever unit it came in."""
+
+    seconds: int
+
+    @property
+    def minutes(self) -> int:
+        """Whole minutes, rounded up."""
+        return math.ceil(self.seconds / 60)
+
+
+class Distance(Fact):
+    """A length, whatever unit it came in."""
+
+    metres: int
+
+    @property
+    def km(self) -> Decimal:
+        """Kilometres, exact."""
+        return Decimal(self.metres) / 1000
+
+
+class Moment(Fact):
+    """A time as the service wrote it, and as an instant in UTC where it could be understood."""
+
+    text: str
+    at: datetime | None = None
+
+
+def row(value: Any) -> dict[str, Any]:
+    """An object with its keys folded to lower case without outer spaces; anything else is an empty one.
+
+    The exact spelling wins over a variant (`text` over `Text`).
+    """
+    if not isinstance(value, Mapping):
+        return {}
+    folded = {str(key).strip().lower(): item for key, item in value.items()}
+    return folded | {key: value[key] for key in folded if key in value}
+
+
+def rows(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, folded; lists within it are flattened; a lone object counts as a list of it."""
+    if isinstance(value, Mapping):
+        return [row(value)] if value else []
+    found: list[dict[str, Any]] = []
+    for item in value[:ROWS_LIMIT] if isinstance(value, list | tuple) else ():
+        found.extend(rows(item))
+    return found[:ROWS_LIMIT]
+
+
+def items(value: Any) -> list[Any]:
+    """The elements of a list, bounded; anything else is an empty list."""
+    return list(value[:ROWS_LIMIT]) if isinstance(value, list | tuple) else []
+
+
+def text(value: Any) -> str | None:
+    """Cleaned text: no control, bidirectional or other invisible characters, 300 characters at most.
+
+    Numbers become their text. Markup is kept as it is: it is text, and is shown as text.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | Decimal | float):
+        return None
+    if not isinstance(value, str):
+        plain = number(value)
+        return None if plain is None else format(plain, "f")
+    cleaned = "".join(_shown(char) for char in value[: TEXT_LIMIT * 4])
+    return " ".join(cleaned.split())[:TEXT_LIMIT].rstrip() or None
+
+
+def _shown(char: str) -> str:
+    kind = unicodedata.category(char)
+    if char in _JOINERS:
+        return char
+    if char in "\t\r\n" or kind in {"Zl", "Zp"}:
+        return " "
+    return "" if kind in {"Cc", "Cf", "Cs", "Co", "Cn"} else char
+
+
+def ident(value: Any) -> str | None:
+    """An identifier, from text or a whole number: printable ASCII without spaces, 100 at most; never cut."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value) if abs(value) < NUMBER_LIMIT**2 else ""
+    if not isinstance(value, str):
+        return None
+    trimmed = value.strip()
+    return trimmed if _IDENT.fullmatch(trimmed) and trimmed.lower() not in {"null", "none"} else None
+
+
+def number(value: Any) -> Decimal | None:
+    """A finite number from a number or a text of digits, exact, within ±10**12."""
+    if isinstance(value, str):
+        value = value.strip()
+        value = Decimal(value) if _NUMBER.fullmatch(value, endpos=40) and value.isascii() else None
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return None
+    return _bounded(Decimal(value))
+
+
+def _bounded(value: Decimal) -> Decimal | None:
+    if not value.is_finite() or abs(value) >= NUMBER_LIMIT:
+        return None
+    try:
+        places = value.as_tuple().exponent
+        return value.quantize(Decimal("1e-12")) if isinstance(places, int) and places < -12 else value
+    except InvalidOperation:
+        return None
+
+
+def positive(value: Any) -> Decimal | None:
+    """A number that is not below zero: the service writes -1 for "none"."""
+    found = number(value)
+    return found if found is not None and found >= 0 else None
+
+
+def whole(value: Any) -> int | None:
+    """A whole number, from a number or its text."""
+    found = number(value)
+    return int(found) if found is not None and found == found.to_integral_value() else None
+
+
+def real(value: Any) -> float | None:
+    """A finite number where exactness does not matter (bearing, speed)."""
+    found = number(value)
+    return None if found is None else float(found)
+
+
+def flag(value: Any) -> bool | None:
+    """A boolean, or the text of one; 1 and 0 count."""
+    if isinstance(value, bool):
+        return value
+    word = str(value).strip().lower() if isinstance(value, str | int) else ""
+    return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(word)
+
+
+def link(value: Any) -> str | None:
+    """An https address without credentials, or None: never http, never a script."""
+    if not isinstance(value, str) or len(value) > LINK_LIMIT:
+        return None
+    address = value.strip()
+    if not all("!" <= char <= "~" for char in address):
+        return None
+    try:
+        parts = urlsplit(address)
+        sound = parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
+    except ValueError:
+        return None
+    return address if sound else None
+
+
+def point(lat: Any, lng: Any) -> LatLng | None:
+    """A position from its two halves; (0, 0), half a position and anything off the globe are none."""
+    north, east = real(lat), real(lng)
+    if north is None or east is None or not is_valid(north, east) or (north == 0 and east == 0):
+        return None
+    return LatLng(north, east)
+
+
+def place(value: Any) -> LatLng | None:
+    """A position from `{lat, lng}` or `[lat, lng]`."""
+    if isinstance(value, list | tuple):
+        return point(value[0], value[1]) if len(value) == 2 else None
+    pair = row(value)
+    return point(pair.get("lat"), pair.get("lng"))
+
+
+def ring(value: Any) -> tuple[LatLng, ...]:
+    """A boundary from a list of pairs; a bad pair is left out."""
+    corners = (place(item) for item in items(value))
+    return tuple(corner for corner in corners if corner is not None)
+
+
+# ------------------------------------------------------------------ units
+
+_SECONDS: Final = {"sec": 1, "min": 60, "hour": 3600, "hr": 3600, "day": 86_400}
+_METRES: Final = {"k": Decimal(1000), "mi": Decimal("1609.344"), "m": Decimal(1)}
+_UNIT_WORDS: Final = {"sec": "second", "min": "minute", "hour": "hour", "hr": "hour", "day": "day"}
+_LENGTH_WORDS: Final = {"k": "kilometre", "mi": "mile", "m": "metre"}
+
+
+def _stem(unit: Any, stems: Mapping[str, Any]) -> str | None:
+    word = unit.strip().lower() if isinstance(unit, str) else ""
+    return next((stem for stem in stems if word.startswith(stem)), None)
+
+
+def time_unit(unit: Any, default: str | None = "minute") -> str | None:
+    """`second`, `minute`, `hour` or `day` for any spelling; the default for none; None for another word."""
+    if unit is None or unit == "":
+        return default
+    stem = _stem(unit, _SECONDS)
+    return _UNIT_WORDS[stem] if stem else None
+
+
+def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
+    """`kilometre`, `metre` or `mile` for any spelling; the default for none; None for another word."""
+    if unit is None or unit == "":
+        return default
+    stem = _stem(unit, _METRES)
+    return _LENGTH_WORDS[stem] if stem else None
+
+
+def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration | None:
+    """A span from a value and its unit in any spelling; below zero is none."""
+    amount, stem = positive(value), _stem(time_unit(unit, default), _SECONDS)
+    return None if amount is None or stem is None else Duration(seconds=round(amount * _SECONDS[stem]))
+
+
+def length(value: Any, unit: Any = None, default: str = "kilometre") -> Distance | None:
+    """A length from a value and its unit in any spelling; below zero is none."""
+    amount, stem = positive(value), _stem(length_unit(unit, default), _METRES)
+    return None if amount is None or stem is None else Distance(metres=round(amount * _METRES[stem]))
+
+
+def measured_time(value: Any, default: str = "minute") -> Duration | None:
+    """A span from `{value, unit}`; a bare number counts in the default unit."""
+    pair = row(value)
+    return duration(pair.get("value"), pair.get("unit"), default) if pair else duration(value, None, default)
+
+
+def measured_length(value: Any, default: str) -> Distance | None:
+    """A length from `{value, unit}`; a bare number counts in the default unit."""
+    pair = row(value)
+    return length(pair.get("value"), pair.get("unit"), default) if pair else length(value, None, default)

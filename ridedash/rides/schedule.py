@@ -1,0 +1,61 @@
+"""Pure: when to poll next, how old is too old, until when cancelling is free (booking-protocol.md 3)."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from ridedash import wire
+
+MIN_INTERVAL_S: Final = 0.5  # however fast the service's clock runs
+SEARCHING_S: Final = 3.0  # matching, pending, retrying
+ON_THE_WAY_S: Final = 4.0
+NEAR_S: Final = 3.0  # at most three minutes away
+HERE_S: Final = 3.0  # driver here, share and point-to-point INVOICE
+IN_RIDE_S: Final = 5.0
+AUTO_INVOICE_S: Final = 5.0
+FINAL_S: Final = 60.0  # one more poll after the end, for the final price
+NEAR_ETA_S: Final = 180.0
+STALE_S: Final = 60.0
+LOST_S: Final = 300.0
+
+
+def next_poll_s(status: str | None, kind: wire.Kind, eta_s: float | None, pace: float) -> float:
+    """Seconds until the next poll of a ride whose last known status is `status`; without jitter."""
+    return max(MIN_INTERVAL_S, _interval_s(status, kind, eta_s) / pace)
+
+
+def _interval_s(status: str | None, kind: wire.Kind, eta_s: float | None) -> float:
+    if status in wire.TERMINAL:
+        return FINAL_S
+    if status == wire.CALL_DRIVER:
+        return NEAR_S if eta_s is not None and eta_s <= NEAR_ETA_S else ON_THE_WAY_S
+    if status == wire.IN_PROGRESS:
+        return IN_RIDE_S
+    if status == wire.INVOICE:
+        return AUTO_INVOICE_S if kind is wire.Kind.AUTO else HERE_S
+    return HERE_S if status == wire.CLIENT_LOCATED else SEARCHING_S
+
+
+def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str:
+    """fresh: at most two intervals old; aging: say the age; stale: over a minute, grey; lost: over five minutes.
+
+    `interval_s` is the wait that the worker last set (ride.interval_s). None was never seen: stale.
+    """
+    if seen_at is None:
+        return "stale"
+    age = (now - seen_at).total_seconds()
+    if age <= max(2 * interval_s, 10.0):
+        return "fresh"
+    if age > LOST_S:
+        return "lost"
+    return "stale" if age > STALE_S else "aging"
+
+
+def cancel_free_until(applies_after_s: float | None, allotted_at: datetime | None, pace: float) -> datetime | None:
+    """Until when cancelling costs nothing, by the clock on the wall; None when the policy or the start is unknown.
+
+    `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds of the service.
+    The document does not say after what: counted here from the first driver (docs/assumptions.md).
+    """
+    if applies_after_s is None or allotted_at is None:
+        return None
+    return allotted_at + timedelta(seconds=applies_after_s / pace)

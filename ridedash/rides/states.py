@@ -1,0 +1,99 @@
+"""Pure: which moves an order may make, and what a person may do with it now (booking-protocol.md 1.5, 1.6)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ridedash import wire
+from ridedash.store.order_tables import OrderState
+
+S = OrderState
+MOVES: Final[dict[OrderState, frozenset[OrderState]]] = {
+    S.SCHEDULED: frozenset({S.READY, S.NOT_SENT}),
+    S.READY: frozenset({S.SENDING, S.NOT_SENT}),
+    S.SENDING: frozenset({S.BOOKED, S.MATCHING, S.REJECTED, S.NOT_SENT, S.UNKNOWN, S.READY}),
+    S.UNKNOWN: frozenset({S.BOOKED, S.MATCHING, S.REJECTED, S.CLOSED_NOT_BOOKED}),
+    S.MATCHING: frozenset({S.BOOKED, S.FAILED}),
+    S.CLOSED_NOT_BOOKED: frozenset({S.BOOKED, S.UNKNOWN}),
+    S.BOOKED: frozenset(),
+    S.REJECTED: frozenset(),
+    S.NOT_SENT: frozenset(),
+    S.FAILED: frozenset(),
+}
+LIVE: Final = frozenset({S.SCHEDULED, S.READY, S.SENDING, S.UNKNOWN, S.MATCHING})
+ABORTABLE: Final = frozenset({wire.ALLOTMENT_PENDING, wire.PENDING, wire.ALLOTMENT_RETRYING, wire.SOFT_ALLOCATED})
+CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
+
+
+class BadMove(Exception):
+    """An order was about to make a move that the protocol does not have."""
+
+
+@dataclass(frozen=True)
+class ActionAllowed:
+    """One thing that a page may offer. `note` is a short reason in constants below, for the wording to speak."""
+
+    name: str  # withdraw, abort, cancel, drop, feedback, again, resolve, arm, reopen
+    allowed: bool
+    note: str = ""
+
+
+NO_BOOKING_ID: Final = "no_booking_id"  # the service gave no booking id yet: nothing can be stopped by it
+ARMED: Final = "armed"  # a cancel is waiting for the booking id
+TOO_LATE: Final = "too_late"  # a driver is allotted: abort is over, cancel may be open
+TOO_EARLY: Final = "too_early"  # not before a driver is allotted
+ON_TRIP: Final = "on_trip"
+ENDED: Final = "ended"
+GIVEN: Final = "given"  # feedback was sent
+
+
+def allowed_move(a: OrderState, b: OrderState) -> bool:
+    """Whether an order may go from `a` to `b`."""
+    return b in MOVES[a]
+
+
+def actions(
+    order_state: OrderState,
+    status: str | None,
+    kind: wire.Kind,
+    booking_id: str | None,
+    armed: bool,
+    feedback_given: bool = False,
+) -> tuple[ActionAllowed, ...]:
+    """What staff may do, for the page and its JSON, in the order that buttons stand; absent means not shown at all.
+
+    `status` is the last known booking_status (None before the first poll), `armed` whether a cancel is armed.
+    """
+    plain: dict[OrderState, tuple[ActionAllowed, ...]] = {
+        S.SCHEDULED: (ActionAllowed("withdraw", True),),
+        S.READY: (ActionAllowed("withdraw", True),),
+        S.SENDING: (),
+        S.UNKNOWN: (ActionAllowed("resolve", True),),
+        S.CLOSED_NOT_BOOKED: (ActionAllowed("reopen", True), ActionAllowed("again", True)),
+        S.REJECTED: (ActionAllowed("again", True),),
+        S.NOT_SENT: (ActionAllowed("again", True),),
+        S.FAILED: (ActionAllowed("again", True),),
+        S.MATCHING: (ActionAllowed("arm", not armed, ARMED if armed else NO_BOOKING_ID),),
+    }
+    if order_state in plain:
+        return plain[order_state]
+    return _ride_actions(status, kind, booking_id, armed, feedback_given)
+
+
+def _ride_actions(
+    status: str | None, kind: wire.Kind, booking_id: str | None, armed: bool, feedback_given: bool
+) -> tuple[ActionAllowed, ...]:
+    if status == wire.COMPLETED:
+        return (ActionAllowed("feedback", not feedback_given, GIVEN if feedback_given else ""),)
+    if status in wire.TERMINAL:
+        return (ActionAllowed("again", True),)
+    if booking_id is None:
+        return (ActionAllowed("arm", not armed, ARMED if armed else NO_BOOKING_ID),)
+    if status == wire.INVOICE and kind is wire.Kind.AUTO:
+        return ()
+    if status is None or status in ABORTABLE:
+        stop: tuple[ActionAllowed, ...] = (ActionAllowed("abort", True), ActionAllowed("cancel", False, TOO_EARLY))
+    elif status in CANCELLABLE:
+        stop = (ActionAllowed("cancel", True),)
+    else:
+        stop = (ActionAllowed("cancel", False, ON_TRIP),)
+    return (*stop, ActionAllowed("drop", True))

@@ -1,0 +1,74 @@
+"""Secrets at rest: AES-256-GCM, bound to the row and column that they were written to (security.md section 7)."""
+
+import base64
+import binascii
+import secrets
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+KEY_BYTES: Final = 32
+NONCE_BYTES: Final = 12
+
+
+class BadKeys(ValueError):
+    """RIDEDASH_TOKEN_KEYS is not a list of `id:base64 of 32 bytes`."""
+
+
+class Sealed(Exception):
+    """A stored secret can't be read: its key is gone, or it was moved or changed. Ask for the secret again."""
+
+
+def new_key() -> str:
+    """A fresh random key as the base64 text that TokenVault takes after `k1:`."""
+    return base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+
+
+class TokenVault:
+    """Encrypts with the first key and decrypts with any of `k2:<base64>,k1:<base64>`. Raises BadKeys."""
+
+    def __init__(self, keys: str) -> None:
+        self._keys = {kid: AESGCM(key) for kid, key in map(_parsed, keys.split(","))}
+        self._first = keys.split(":", 1)[0].strip()
+
+    def __repr__(self) -> str:
+        return f"TokenVault(keys={sorted(self._keys)})"
+
+    def encrypt(self, plain: str, table: str, row: int | str, column: str) -> str:
+        """`kid.nonce.ciphertext`, readable only for this table, row and column."""
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        sealed = self._keys[self._first].encrypt(nonce, plain.encode(), _bound(self._first, table, row, column))
+        return f"{self._first}.{_b64(nonce)}.{_b64(sealed)}"
+
+    def decrypt(self, text: str, table: str, row: int | str, column: str) -> str:
+        """The plain text. Raises Sealed when the key is unknown or the text was made for another place."""
+        try:
+            kid, nonce, sealed = text.split(".")
+            key = self._keys[kid]
+            return key.decrypt(_unb64(nonce), _unb64(sealed), _bound(kid, table, row, column)).decode()
+        except (KeyError, ValueError, InvalidTag) as error:
+            raise Sealed(f"the secret in {table}.{column} of row {row} can't be read") from error
+
+
+def _bound(kid: str, table: str, row: int | str, column: str) -> bytes:
+    return f"{kid}|{table}|{row}|{column}".encode()
+
+
+def _parsed(entry: str) -> tuple[str, bytes]:
+    kid, colon, text = entry.strip().partition(":")
+    try:
+        key = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise BadKeys(f"token key {kid!r} is not base64") from error
+    if not colon or not kid.isalnum() or len(key) != KEY_BYTES or len(set(key)) < 8:
+        raise BadKeys(f"token key {kid!r} must be `name:base64` of {KEY_BYTES} random bytes")
+    return kid, key
+
+
+def _b64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _unb64(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -1,0 +1,195 @@
+"""Orders and rides as the pages read them, and the offers that they are priced by."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from ridedash.geo import LatLng
+from ridedash.store.order_tables import (
+    Action,
+    Attention,
+    Heartbeat,
+    Moment,
+    Offer,
+    Order,
+    OrderState,
+    Ride,
+)
+from ridedash.store.people_tables import Account, Guest, Property, Staff
+
+__all__ = [
+    "Action",
+    "Attention",
+    "Heartbeat",
+    "Moment",
+    "Offer",
+    "Order",
+    "OrderPage",
+    "OrderState",
+    "Priced",
+    "Ride",
+    "Trip",
+    "add_offer",
+    "order_page",
+    "orders_by_ids",
+    "recent_orders",
+    "unknown_count",
+    "unknown_since",
+]
+
+
+@dataclass(frozen=True)
+class Trip:
+    """From where to where; the drop is optional for metered products."""
+
+    pickup: LatLng
+    pickup_name: str | None = None
+    drop: LatLng | None = None
+    drop_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A product with its price as a card shows it. `product` and `cancellation` are JSON dumps of the service's types."""
+
+    category: str
+    kind: str
+    display_name: str
+    currency: str | None
+    price_text: str | None
+    product: Mapping[str, Any]
+    fare_id: str | None = None
+    seat_prices: Mapping[str, str] | None = None  # {"1": "96.00", "2": "140.00"}, {"": "240.00"} when fixed
+    cancellation: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class OrderPage:
+    """All that a page says about one order. Rows are detached: read them, never write them."""
+
+    order: Order
+    offer: Offer
+    guest: Guest
+    account: Account
+    property: Property
+    staff: Staff | None
+    ride: Ride | None
+    actions: tuple[Action, ...]  # oldest first
+    moments: tuple[Moment, ...]  # oldest first: the timeline
+    attention: tuple[Attention, ...]  # not yet cleared
+    superseded_by: int | None  # the newer order that was made by "book again"
+
+
+def add_offer(
+    s: Session,
+    *,
+    property_id: int,
+    staff_id: int | None,
+    account_id: int | None,
+    trip: Trip,
+    priced: Priced,
+    now: datetime,
+) -> Offer:
+    """Keep a product card as it is shown now; the row has its id when this returns. Flushes, does not commit."""
+    offer = Offer(
+        property_id=property_id,
+        staff_id=staff_id,
+        account_id=account_id,
+        pickup_lat=trip.pickup.lat,
+        pickup_lng=trip.pickup.lng,
+        pickup_name=trip.pickup_name,
+        drop_lat=trip.drop.lat if trip.drop else None,
+        drop_lng=trip.drop.lng if trip.drop else None,
+        drop_name=trip.drop_name,
+        category=priced.category,
+        kind=priced.kind,
+        display_name=priced.display_name,
+        currency=priced.currency,
+        price_text=priced.price_text,
+        product=dict(priced.product),
+        fare_id=priced.fare_id,
+        seat_prices=dict(priced.seat_prices or {}),
+        cancellation=dict(priced.cancellation) if priced.cancellation else None,
+        fetched_at=now,
+        signature=offer_signature(trip, priced),
+    )
+    s.add(offer)
+    s.flush()
+    return offer
+
+
+def offer_signature(trip: Trip, priced: Priced) -> str:
+    """A digest of what the customer would pay for what: equal for two offers with the same trip and price."""
+    drop = list(trip.drop) if trip.drop else None
+    prices = dict(sorted((priced.seat_prices or {}).items()))
+    facts = [list(trip.pickup), drop, priced.category, priced.currency, priced.price_text, prices]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def order_page(s: Session, property_id: int, order_id: int) -> OrderPage | None:
+    """One order with everything around it; None when it doesn't exist or belongs to another property."""
+    return next(iter(orders_by_ids(s, property_id, [order_id])), None)
+
+
+def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPage]:
+    """The newest orders of a property, newest first."""
+    query = select(Order.id).where(Order.property_id == property_id).order_by(Order.id.desc()).limit(limit)
+    return orders_by_ids(s, property_id, s.scalars(query).all())
+
+
+def orders_by_ids(s: Session, property_id: int, ids: Sequence[int]) -> list[OrderPage]:
+    """Orders of a property in the order of `ids`, in a fixed number of queries; foreign ids are left out."""
+    query = (
+        select(Order, Offer, Guest, Account, Property, Staff, Ride)
+        .join(Offer, Offer.id == Order.offer_id)
+        .join(Guest, Guest.id == Order.guest_id)
+        .join(Account, Account.id == Order.account_id)
+        .join(Property, Property.id == Order.property_id)
+        .outerjoin(Staff, Staff.id == Order.staff_id)
+        .outerjoin(Ride, Ride.order_id == Order.id)
+        .where(Order.property_id == property_id, Order.id.in_(ids))
+    )
+    rows = {row[0].id: row for row in s.execute(query).all()}
+    found = [order_id for order_id in ids if order_id in rows]
+    actions, moments, attention, newer = _around(s, found)
+    return [
+        OrderPage(
+            *rows[i], tuple(actions.get(i, ())), tuple(moments.get(i, ())), tuple(attention.get(i, ())), newer.get(i)
+        )
+        for i in found
+    ]
+
+
+def _around(
+    s: Session, ids: Sequence[int]
+) -> tuple[dict[int, list[Action]], dict[int, list[Moment]], dict[int, list[Attention]], dict[int, int]]:
+    actions: dict[int, list[Action]] = {}
+    for action in s.scalars(select(Action).where(Action.order_id.in_(ids)).order_by(Action.id)):
+        actions.setdefault(action.order_id, []).append(action)
+    moments: dict[int, list[Moment]] = {}
+    for moment in s.scalars(select(Moment).where(Moment.order_id.in_(ids)).order_by(Moment.id)):
+        moments.setdefault(moment.order_id, []).append(moment)
+    attention: dict[int, list[Attention]] = {}
+    open_items = select(Attention).where(Attention.order_id.in_(ids), Attention.cleared_at.is_(None))
+    for item in s.scalars(open_items.order_by(Attention.id)):
+        attention.setdefault(item.order_id, []).append(item)
+    newer = select(Order.supersedes, func.max(Order.id)).where(Order.supersedes.in_(ids)).group_by(Order.supersedes)
+    return actions, moments, attention, {old: new for old, new in s.execute(newer).all() if old is not None}
+
+
+def unknown_count(s: Session, property_id: int) -> int:
+    """How many orders of the property have an unknown outcome: pinned on every staff page."""
+    query = select(func.count()).where(Order.property_id == property_id, Order.state == OrderState.UNKNOWN)
+    return s.scalar(query) or 0
+
+
+def unknown_since(s: Session, property_id: int) -> datetime | None:
+    """When the oldest order with an unknown outcome was sent; None when there is none."""
+    query = select(Order.sent_at).where(Order.property_id == property_id, Order.state == OrderState.UNKNOWN)
+    return s.scalars(query.order_by(Order.sent_at).limit(1)).first()

@@ -1,0 +1,92 @@
+"""Tables of people: properties, their staff and sign-ins, guests, linked accounts."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ridedash.store.db import Base
+
+
+class Property(Base):
+    """A hotel, hospital or venue: its zone, money and usual pickup."""
+
+    __tablename__ = "properties"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(120))
+    timezone: Mapped[str] = mapped_column(String(64))
+    country: Mapped[str | None] = mapped_column(String(2))  # for phone numbers typed without a country code
+    currency: Mapped[str | None] = mapped_column(String(3))
+    pickup_name: Mapped[str | None] = mapped_column(String(200))
+    pickup_lat: Mapped[float | None]
+    pickup_lng: Mapped[float | None]
+    phone: Mapped[str | None] = mapped_column(String(32))
+    created_at: Mapped[datetime]
+
+
+class Staff(Base):
+    """Somebody who signs in. `role` is concierge, manager or admin."""
+
+    __tablename__ = "staff"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
+    name: Mapped[str] = mapped_column(String(120))
+    sign_in_name: Mapped[str] = mapped_column(String(120), unique=True)  # lower case
+    password_hash: Mapped[str] = mapped_column(String(255))
+    role: Mapped[str] = mapped_column(String(20))
+    created_at: Mapped[datetime]
+    disabled_at: Mapped[datetime | None]
+
+
+class SignIn(Base):
+    """One signed-in browser. The secret itself is never stored, only its hash."""
+
+    __tablename__ = "sign_ins"
+    id_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
+    staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"), index=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+
+
+class Throttle(Base):
+    """Failed sign-ins of one name, one address, or all together; keys of names are hashed."""
+
+    __tablename__ = "throttles"
+    key: Mapped[str] = mapped_column(String(80), primary_key=True)
+    fails: Mapped[int]
+    since: Mapped[datetime]  # start of the window (address, all) or the last failure (name)
+    blocked_until: Mapped[datetime | None]
+
+
+class Guest(Base):
+    """Whom a ride is for. Kept by us only: the service's create carries none of it."""
+
+    __tablename__ = "guests"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
+    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    name: Mapped[str] = mapped_column(String(120))
+    phone: Mapped[str | None] = mapped_column(String(32))
+    room: Mapped[str | None] = mapped_column(String(32))
+    created_at: Mapped[datetime]
+
+
+class Account(Base):
+    """A linked account of the service. `state` is ok or reconnect; tokens are encrypted, bound to this row."""
+
+    __tablename__ = "accounts"
+    __table_args__ = (
+        Index("one_default_account", "property_id", unique=True, sqlite_where=text("is_default"),
+              postgresql_where=text("is_default")),
+    )  # fmt: skip
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
+    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    label: Mapped[str] = mapped_column(String(120))
+    is_default: Mapped[bool]
+    state: Mapped[str] = mapped_column(String(12))
+    access_token_enc: Mapped[str | None]
+    refresh_token_enc: Mapped[str | None]
+    expires_at: Mapped[datetime | None]
+    created_at: Mapped[datetime]

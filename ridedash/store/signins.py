@@ -1,0 +1,126 @@
+"""Sign-ins kept on the server, and the brake on guessing passwords (security.md 6.3.1 and 7.2)."""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
+
+from ridedash.store.people_tables import SignIn, Staff, Throttle
+
+SIGN_IN_LASTS: Final = timedelta(hours=12)
+NAME_FREE_FAILS: Final = 5  # then 30 s, doubling
+NAME_WAIT_S: Final = 30
+NAME_WAIT_MAX_S: Final = 15 * 60
+NAME_FORGET: Final = timedelta(hours=1)  # a name without a failure for so long starts afresh
+WINDOW: Final = timedelta(minutes=10)
+ADDRESS_LIMIT: Final = 30
+TOTAL_LIMIT: Final = 300
+
+
+def sign_in_key(name: str) -> str:
+    """A sign-in name as it is stored and compared: any case of letters, single spaces."""
+    return " ".join(name.split()).casefold()
+
+
+def open_sign_in(s: Session, staff_id: int, now: datetime) -> str:
+    """A new sign-in of 12 hours; returns its secret, which only the browser keeps. Raises LookupError."""
+    staff = s.get(Staff, staff_id)
+    if staff is None or staff.disabled_at is not None:
+        raise LookupError("no such staff")
+    sid = secrets.token_urlsafe(32)
+    expires = now + SIGN_IN_LASTS
+    s.add(
+        SignIn(
+            id_hash=_hashed(sid), property_id=staff.property_id, staff_id=staff_id, created_at=now, expires_at=expires
+        )
+    )
+    s.execute(delete(SignIn).where(SignIn.expires_at < now))
+    return sid
+
+
+def staff_for_sign_in(s: Session, sid: str, now: datetime) -> Staff | None:
+    """Whose sign-in this is; None when it has ended, was closed, or its owner is disabled."""
+    row = s.get(SignIn, _hashed(sid))
+    if row is None or row.expires_at <= now:
+        return None
+    staff = s.get(Staff, row.staff_id)
+    return staff if staff is not None and staff.disabled_at is None else None
+
+
+def close_sign_in(s: Session, sid: str) -> None:
+    """End one sign-in: a copy of its cookie is worth nothing afterwards."""
+    s.execute(delete(SignIn).where(SignIn.id_hash == _hashed(sid)))
+
+
+def close_all_sign_ins(s: Session, staff_id: int) -> None:
+    """End every sign-in of a member of staff."""
+    s.execute(delete(SignIn).where(SignIn.staff_id == staff_id))
+
+
+def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float:
+    """0.0 when a password may be verified now, and the attempt is then counted as failed until
+    `sign_in_succeeded`; otherwise the seconds to wait, and nothing is counted. Needs a write session:
+    counting before verifying is what stops guesses made in parallel.
+    """
+    rows = {key: _row(s, key, now) for key in (_name_key(name), _address_key(address), "all")}
+    wait = max(_wait_s(row, now) for row in rows.values())
+    if wait > 0:
+        return wait
+    _count_name(rows[_name_key(name)], now)
+    _count_window(rows[_address_key(address)], ADDRESS_LIMIT, now)
+    _count_window(rows["all"], TOTAL_LIMIT, now)
+    return 0.0
+
+
+def sign_in_succeeded(s: Session, name: str, address: str) -> None:
+    """Forget the failures of a name, and take back the one counted for its address and for all."""
+    s.execute(delete(Throttle).where(Throttle.key == _name_key(name)))
+    for key in (_address_key(address), "all"):
+        row = s.get(Throttle, key)
+        if row is not None:
+            row.fails = max(0, row.fails - 1)
+            row.blocked_until = None
+
+
+def _row(s: Session, key: str, now: datetime) -> Throttle:
+    row = s.get(Throttle, key)
+    if row is None:
+        row = Throttle(key=key, fails=0, since=now, blocked_until=None)
+        s.add(row)
+    return row
+
+
+def _wait_s(row: Throttle, now: datetime) -> float:
+    return max(0.0, (row.blocked_until - now).total_seconds()) if row.blocked_until else 0.0
+
+
+def _count_name(row: Throttle, now: datetime) -> None:
+    if now - row.since > NAME_FORGET:
+        row.fails = 0
+    row.fails, row.since = row.fails + 1, now
+    if row.fails >= NAME_FREE_FAILS:
+        doublings = min(row.fails - NAME_FREE_FAILS, 10)
+        row.blocked_until = now + timedelta(seconds=min(NAME_WAIT_S * 2**doublings, NAME_WAIT_MAX_S))
+
+
+def _count_window(row: Throttle, limit: int, now: datetime) -> None:
+    if now - row.since >= WINDOW or row.since > now:
+        row.fails, row.since, row.blocked_until = 0, now, None
+    row.fails += 1
+    if row.fails >= limit:
+        row.blocked_until = row.since + WINDOW
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _name_key(name: str) -> str:
+    return "name:" + _hashed(sign_in_key(name))
+
+
+def _address_key(address: str) -> str:
+    return "address:" + address[:64]

@@ -1,0 +1,73 @@
+"""The command line: `ridedash up | worker | sandbox | db upgrade | staff add | account link | doctor`."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from ridedash.__about__ import __version__
+from ridedash.cli.errors import CommandError
+from ridedash.config import BadSettingError
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one command; a mistake of the caller's or a bad setting is one sentence and exit code 2."""
+    options = _parser().parse_args(argv)
+    try:
+        _run(options)
+    except (CommandError, BadSettingError) as error:
+        print(f"ridedash: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="ridedash", description="A ride desk. Settings are environment variables.")
+    parser.add_argument("--version", action="version", version=f"ridedash {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    commands.add_parser("up", help="serve the dashboard, its worker and, in demo mode, the sandbox")
+    commands.add_parser("worker", help="send orders and follow rides, until stopped")
+    sandbox = commands.add_parser("sandbox", help="serve the sandbox of the ride booking service (demo mode)")
+    sandbox.add_argument("--socket", type=int, help=argparse.SUPPRESS)  # a listening socket inherited from `up`
+    db = commands.add_parser("db", help="the database").add_subparsers(dest="action", required=True)
+    db.add_parser("upgrade", help="bring the tables to this version")
+    staff = commands.add_parser("staff", help="people who sign in").add_subparsers(dest="action", required=True)
+    _staff_add(staff.add_parser("add", help="add a member of staff; the password is read from standard input"))
+    account = commands.add_parser("account", help="linked accounts").add_subparsers(dest="action", required=True)
+    _account_link(account.add_parser("link", help="link an account of the service by a token handed over"))
+    commands.add_parser("doctor", help="check everything that ridedash stands on, a line each")
+    return parser
+
+
+def _staff_add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--property", required=True, dest="property_name", help="name of the property; made if new")
+    parser.add_argument("--name", required=True, help="the name to sign in with, shown to colleagues too")
+    parser.add_argument("--role", default="concierge", choices=("concierge", "manager", "admin"))
+    parser.add_argument("--timezone", default="UTC", help="of a new property, for example Asia/Kolkata")
+    parser.add_argument("--country", help="of a new property: two letters, for phone numbers without a country code")
+
+
+def _account_link(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--property", required=True, dest="property_name", help="name of the property")
+    parser.add_argument("--label", required=True, help="what staff see, for example 'House account'")
+    parser.add_argument("--access-token-stdin", action="store_true", required=True, help="read it from standard input")
+    parser.add_argument("--default", action="store_true", help="book with this account unless another is chosen")
+
+
+def _run(options: argparse.Namespace) -> None:
+    # Each command imports what it needs: the sandbox starts without the dashboard, `--help` without either.
+    if options.command == "sandbox":
+        from ridedash.cli.sandbox_process import serve
+
+        serve(os.environ, options.socket)
+    elif options.command == "up":
+        from ridedash.cli.up import up
+
+        up(os.environ)
+    elif options.command == "doctor":
+        from ridedash.cli.doctor import doctor
+
+        sys.exit(doctor(os.environ))
+    else:
+        from ridedash.cli import commands
+
+        commands.run(options, os.environ)

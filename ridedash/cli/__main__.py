@@ -1,0 +1,5 @@
+"""`python -m ridedash.cli`, which is `ridedash`."""
+
+from ridedash.cli import main
+
+main()

@@ -1,0 +1,105 @@
+"""The short commands: worker, db upgrade, staff add, account link."""
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from werkzeug.security import generate_password_hash
+
+from ridedash import config
+from ridedash.cli.errors import CommandError
+from ridedash.ext import Services
+from ridedash.factory import build_services, utc_now
+from ridedash.rides.blackbox import BlackBox
+from ridedash.rides.worker import Worker
+from ridedash.store import people
+
+MIN_PASSWORD = 12
+
+
+def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
+    """Carry out one command against the database of the settings."""
+    services = build_services(config.load(environ), utc_now)
+    services.settings.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        _COMMANDS[options.command](services, options)
+    finally:
+        services.db.close()
+
+
+def make_worker(services: Services) -> Worker:
+    """A worker over these services, with its black box in the instance folder."""
+    return Worker(
+        services.db,
+        services.client,
+        services.tokens,
+        BlackBox(services.settings.instance / "blackbox"),
+        services.clock,
+        services.settings.pace,
+    )
+
+
+def _worker(services: Services, _options: argparse.Namespace) -> None:
+    _require_current(services)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    print("ridedash worker: sending orders and following rides; stop with Ctrl-C", flush=True)
+    make_worker(services).run(stop)
+
+
+def _db(services: Services, _options: argparse.Namespace) -> None:
+    services.db.upgrade()
+    print("The database is current.")
+
+
+def _staff(services: Services, options: argparse.Namespace) -> None:
+    _require_current(services)
+    password = _from_stdin("password")
+    if not MIN_PASSWORD <= len(password) <= 128:
+        raise CommandError(f"the password needs {MIN_PASSWORD} to 128 characters.")
+    try:
+        ZoneInfo(options.timezone)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise CommandError(f"no time zone {options.timezone!r}; use a name such as Asia/Kolkata.") from None
+    now = services.clock()
+    with services.db.write() as s:
+        if people.find_staff(s, options.name) is not None:
+            raise CommandError(f"somebody already signs in as {options.name!r}.")
+        found = people.find_property(s, options.property_name)
+        house = found or people.add_property(
+            s, options.property_name, options.timezone, now, country=options.country
+        )  # fmt: skip
+        people.add_staff(s, house.id, options.name, generate_password_hash(password), options.role, now)
+    print(f"{options.name} can sign in to {options.property_name}.")
+
+
+def _account(services: Services, options: argparse.Namespace) -> None:
+    _require_current(services)
+    token = _from_stdin("access token")
+    if not token or not token.isascii() or not token.isprintable():
+        raise CommandError("standard input held no access token.")
+    with services.db.write() as s:
+        house = people.find_property(s, options.property_name)
+        if house is None:
+            raise CommandError(f"no property {options.property_name!r}; `ridedash staff add` makes one.")
+        now = services.clock()
+        people.add_account(s, services.vault, house.id, options.label, token, now, is_default=options.default)
+    print(f"{options.label} is linked to {options.property_name}.")
+
+
+def _from_stdin(what: str) -> str:
+    if sys.stdin.isatty():
+        print(f"Type the {what} and press Enter:", file=sys.stderr)
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _require_current(services: Services) -> None:
+    if not services.db.revision_ok():
+        raise CommandError("the database is not current: run `ridedash db upgrade` first.")
+
+
+_COMMANDS = {"worker": _worker, "db": _db, "staff": _staff, "account": _account}

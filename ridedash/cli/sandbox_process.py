@@ -1,0 +1,108 @@
+"""The sandbox as a process: served by `ridedash sandbox`, and started as a child by `ridedash up`."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from types import FrameType
+
+import waitress
+
+from ridedash import config
+from ridedash.cli.errors import CommandError
+from ridedash.sandbox import SandboxSettings, create_sandbox
+
+
+def sandbox_settings(settings: config.Settings) -> SandboxSettings:
+    """The sandbox of this instance folder. Raises CommandError in live mode, where there is none."""
+    if not settings.demo:
+        raise CommandError("the sandbox runs in demo mode only; live mode talks to RIDEDASH_SERVICE_URL.")
+    settings.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return SandboxSettings(
+        database=settings.instance / "sandbox.db",
+        app_token=settings.service_app_token,
+        client_id=settings.oauth_client_id,
+        client_secret=settings.oauth_client_secret,
+        redirect_uris=(f"{settings.public_url}/accounts/callback",),
+        pace=settings.pace,
+    )
+
+
+def serve(environ: Mapping[str, str], inherited: int | None) -> None:
+    """Serve until SIGTERM or Ctrl-C; as a child of `up`, also until the parent is gone."""
+    settings = config.load(environ)
+    app = create_sandbox(sandbox_settings(settings))
+    if inherited is None:
+        listening = listen(settings.host, settings.sandbox_port, "RIDEDASH_SANDBOX_PORT")
+        print(f"Sandbox of the ride booking service: http://{settings.host}:{listening.getsockname()[1]}", flush=True)
+    else:
+        listening = socket.socket(fileno=inherited)
+        threading.Thread(target=_leave_with_parent, daemon=True).start()
+    signal.signal(signal.SIGTERM, _stop)
+    waitress.create_server(app, sockets=[listening], threads=8, ident=None, clear_untrusted_proxy_headers=True).run()
+
+
+def listen(host: str, port: int, setting: str) -> socket.socket:
+    """A listening socket. Raises CommandError, which names the setting, when the port is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(1024)
+    except OSError as error:
+        listening.close()
+        raise CommandError(
+            f"cannot listen on {host}:{port} ({error.strerror}). Set {setting} to a free port."
+        ) from None
+    return listening
+
+
+class SandboxChild:
+    """The child process that `up` keeps alive: started again on the same socket if it ever ends by itself."""
+
+    def __init__(self, environ: Mapping[str, str], listening: socket.socket) -> None:
+        self._environ = dict(environ)
+        self._listening = listening
+        self._stopping = threading.Event()
+        self._process = self._start()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        number = self._listening.fileno()
+        command = [sys.executable, "-m", "ridedash.cli", "sandbox", "--socket", str(number)]
+        return subprocess.Popen(command, env=self._environ, stdin=subprocess.PIPE, pass_fds=(number,))  # noqa: S603
+
+    def _watch(self) -> None:
+        while True:
+            code = self._process.wait()
+            if self._stopping.wait(1.0):
+                return
+            print(f"The sandbox ended (code {code}); starting it again.", file=sys.stderr, flush=True)
+            self._close_pipe()
+            self._process = self._start()
+
+    def stop(self) -> None:
+        """End the child and wait for it."""
+        self._stopping.set()
+        self._process.terminate()
+        self._watcher.join(10)
+        self._close_pipe()
+        self._listening.close()
+
+    def _close_pipe(self) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+
+def _leave_with_parent() -> None:
+    sys.stdin.buffer.read()  # the parent holds the other end: end of file means that it is gone
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)

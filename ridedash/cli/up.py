@@ -1,0 +1,102 @@
+"""`ridedash up`: the dashboard, its worker and, in demo mode, the sandbox, on one machine."""
+
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import waitress
+from flask import Flask
+
+from ridedash import config
+from ridedash.cli import demo
+from ridedash.cli.commands import make_worker
+from ridedash.cli.sandbox_process import SandboxChild, listen
+from ridedash.factory import create_app
+from ridedash.sandbox.tiles import create_tiles_app
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+DRAIN_S = 26.0  # a send in flight may take 25 s to settle (booking-protocol.md 1.3)
+
+
+def up(environ: Mapping[str, str]) -> None:
+    """Serve until SIGTERM or Ctrl-C, then stop cleanly: no send is cut off."""
+    asked = config.load(environ)
+    with contextlib.ExitStack() as stack:
+        web = stack.enter_context(listen(asked.host, asked.port, "RIDEDASH_PORT"))
+        known = dict(environ) | {"RIDEDASH_PORT": str(web.getsockname()[1])}
+        if asked.demo:
+            known |= _start_sandbox(known, asked, stack)
+        app = create_app(known)
+        settings = config.load(known)
+        app.extensions["ridedash"].db.upgrade()
+        if settings.demo:
+            demo.seed(app.extensions["ridedash"])
+        stack.enter_context(_running_worker(app))
+        print(_welcome(settings), flush=True)
+        _serve(with_tiles(app) if settings.demo else app.wsgi_app, web)
+
+
+def _start_sandbox(known: dict[str, str], asked: config.Settings, stack: contextlib.ExitStack) -> dict[str, str]:
+    """Start the child; returns the settings by which it and the dashboard know each other."""
+    listening = listen("127.0.0.1", asked.sandbox_port, "RIDEDASH_SANDBOX_PORT")
+    ports = {"RIDEDASH_SANDBOX_PORT": str(listening.getsockname()[1])}
+    child = SandboxChild(known | ports, listening)
+    stack.callback(child.stop)
+    return ports
+
+
+@contextlib.contextmanager
+def _running_worker(app: Flask) -> Iterator[None]:
+    services = app.extensions["ridedash"]
+    stop = threading.Event()
+    worker = make_worker(services)
+    services.wake = worker.wake
+    thread = threading.Thread(target=worker.run, args=(stop,), name="worker")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        worker.wake()
+        thread.join(DRAIN_S)
+        services.db.close()
+
+
+def with_tiles(app: Flask) -> "WSGIApplication":
+    """The dashboard with the sandbox's tiles under /tiles of its own port."""
+    tiles = create_tiles_app()
+
+    def dispatch(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+        chosen: Any = tiles if environ.get("PATH_INFO", "").startswith("/tiles/") else app
+        answer: Iterable[bytes] = chosen(environ, start)
+        return answer
+
+    return dispatch
+
+
+def _serve(app: "WSGIApplication", listening: socket.socket) -> None:
+    server = waitress.create_server(app, sockets=[listening], threads=12, ident=None)
+    signal.signal(signal.SIGTERM, _stop)
+    server.run()  # returns on SystemExit and on Ctrl-C
+
+
+def _welcome(settings: config.Settings) -> str:
+    lines = [f"ridedash: {settings.public_url}"]
+    if settings.demo:
+        name, password = demo.sign_in(settings.instance)
+        lines += [
+            f"  sign in as   {name}",
+            f"  password     {password}",
+            f"  sandbox      {settings.service_url}   (no real rides; pace {settings.pace:g})",
+        ]
+    return "\n".join([*lines, "  stop with    Ctrl-C"])
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)

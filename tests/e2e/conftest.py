@@ -1,0 +1,175 @@
+"""A real `ridedash up` in a temporary folder, and a real Chromium in front of it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
+
+from tests.conftest import browser_path
+
+SHOTS = Path(__file__).parent.parent / "screenshots"
+SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
+LAUNCH = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WAIT_MS = 30_000  # an upper bound for a condition on a busy machine, never a pause
+
+expect.set_options(timeout=WAIT_MS)
+
+
+@dataclass
+class Desk:
+    """One running dashboard with its sandbox."""
+
+    url: str
+    sandbox_url: str
+    name: str
+    password: str
+    instance: Path
+
+    def control(self, what: str, **body: object) -> Any:
+        """Steer the sandbox: `next`, `faults`, `speed`, `reset` (POST), or read its `ledger`."""
+        data = None if what == "ledger" else json.dumps(body).encode()
+        headers = {"X-Sandbox-Control": "1", "Content-Type": "application/json"}
+        request = urllib.request.Request(f"{self.sandbox_url}/control/{what}", data=data, headers=headers)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+
+@pytest.fixture(scope="session")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    instance = tmp_path_factory.mktemp("desk") / "instance"
+    settings = {
+        "RIDEDASH_INSTANCE": str(instance),
+        "RIDEDASH_PORT": "0",
+        "RIDEDASH_SANDBOX_PORT": "0",
+        "RIDEDASH_PACE": "60",
+    }
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("RIDEDASH_")}
+    command = [sys.executable, "-m", "ridedash.cli", "up"]
+    log = (instance.parent / "stderr.log").open("w+b")
+    with log, subprocess.Popen(command, env=kept | settings, stdout=subprocess.PIPE, stderr=log, text=True) as process:
+        try:
+            yield _welcomed(process, instance)
+        finally:
+            process.terminate()
+            code = process.wait(40)
+            log.seek(0)
+            errors = log.read().decode()
+    assert code == 0, errors
+    assert "Traceback" not in errors, errors
+
+
+def _welcomed(process: "subprocess.Popen[str]", instance: Path) -> Desk:
+    """Read the console up to its last line, as the person who started it would."""
+    assert process.stdout is not None
+    said = ""
+    for line in process.stdout:
+        said += line
+        if "Ctrl-C" in line:
+            break
+
+    def word(pattern: str) -> str:
+        found = re.search(pattern, said)
+        assert found, said
+        return found.group(1)
+
+    return Desk(
+        word(r"ridedash: (\S+)"),
+        word(r"sandbox +(\S+)"),
+        word(r"sign in as +(\S+)"),
+        word(r"password +(\S+)"),
+        instance,
+    )
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    found = playwright.chromium.launch(executable_path=browser_path() or "chromium", args=LAUNCH)
+    yield found
+    found.close()
+
+
+@dataclass
+class Seen:
+    """What a page did that nobody should see."""
+
+    foreign: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+@pytest.fixture
+def open_page(browser: Browser, desk: Desk) -> Iterator[Callable[..., Page]]:
+    """A page of a given size and colour scheme; at the end: no foreign request, no script error, no CSP violation."""
+    contexts: list[BrowserContext] = []
+    seen = Seen()
+
+    def opened(size: str = "desktop", scheme: str = "light", **options: Any) -> Page:
+        context = browser.new_context(
+            viewport=SIZES[size], color_scheme=scheme, base_url=desk.url, has_touch=size == "phone", **options
+        )
+        contexts.append(context)
+        context.set_default_timeout(WAIT_MS)
+        page = context.new_page()
+        watch(page, desk.url, seen)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert seen.foreign == []
+    assert seen.errors == []
+
+
+def watch(page: Page, origin: str, seen: Seen) -> None:
+    page.on("request", lambda r: None if r.url.startswith((origin, "data:", "blob:")) else seen.foreign.append(r.url))
+    page.on("pageerror", lambda error: seen.errors.append(str(error)))
+    page.on("console", lambda m: seen.errors.append(m.text) if is_bad(m.type, m.text) else None)
+
+
+def is_bad(kind: str, text: str) -> bool:
+    """Console errors; the browser's own line about an HTTP status that a test asked for is none."""
+    return kind == "error" and not text.startswith("Failed to load resource")
+
+
+@pytest.fixture
+def staff_page(open_page: Callable[..., Page], desk: Desk) -> Callable[..., Page]:
+    """A page on which the demo's front desk is signed in."""
+
+    def signed_in(size: str = "desktop", scheme: str = "light", **options: Any) -> Page:
+        page = open_page(size, scheme, **options)
+        page.goto("/sign-in")
+        page.get_by_label("Name").fill(desk.name)
+        page.get_by_label("Password", exact=True).fill(desk.password)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/")
+        return page
+
+    return signed_in
+
+
+def shot(page: Page, name: str) -> None:
+    """A picture for people to look at, in a folder that git ignores."""
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"{name}.png", full_page=True, animations="disabled")

@@ -1,10 +1,6 @@
 """A real `ridedash up` in a temporary folder, and a real Chromium in front of it."""
 
 import json
-import os
-import re
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from tests.conftest import browser_path
+from tests.running import Running, running
 
 SHOTS = Path(__file__).parent.parent / "screenshots"
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
@@ -32,70 +29,19 @@ WAIT_MS = 30_000  # an upper bound for a condition on a busy machine, never a pa
 expect.set_options(timeout=WAIT_MS)
 
 
-@dataclass
-class Desk:
-    """One running dashboard with its sandbox."""
-
-    url: str
-    sandbox_url: str
-    name: str
-    password: str
-    instance: Path
-
-    def control(self, what: str, **body: object) -> Any:
-        """Steer the sandbox: `next`, `faults`, `speed`, `reset` (POST), or read its `ledger`."""
-        data = None if what == "ledger" else json.dumps(body).encode()
-        headers = {"X-Sandbox-Control": "1", "Content-Type": "application/json"}
-        request = urllib.request.Request(f"{self.sandbox_url}/control/{what}", data=data, headers=headers)
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return json.load(answer)
-
-
 @pytest.fixture(scope="session")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    instance = tmp_path_factory.mktemp("desk") / "instance"
-    settings = {
-        "RIDEDASH_INSTANCE": str(instance),
-        "RIDEDASH_PORT": "0",
-        "RIDEDASH_SANDBOX_PORT": "0",
-        "RIDEDASH_PACE": "60",
-    }
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("RIDEDASH_")}
-    command = [sys.executable, "-m", "ridedash.cli", "up"]
-    log = (instance.parent / "stderr.log").open("w+b")
-    with log, subprocess.Popen(command, env=kept | settings, stdout=subprocess.PIPE, stderr=log, text=True) as process:
-        try:
-            yield _welcomed(process, instance)
-        finally:
-            process.terminate()
-            code = process.wait(40)
-            log.seek(0)
-            errors = log.read().decode()
-    assert code == 0, errors
-    assert "Traceback" not in errors, errors
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("desk"), pace="60") as started:
+        yield started
 
 
-def _welcomed(process: "subprocess.Popen[str]", instance: Path) -> Desk:
-    """Read the console up to its last line, as the person who started it would."""
-    assert process.stdout is not None
-    said = ""
-    for line in process.stdout:
-        said += line
-        if "Ctrl-C" in line:
-            break
-
-    def word(pattern: str) -> str:
-        found = re.search(pattern, said)
-        assert found, said
-        return found.group(1)
-
-    return Desk(
-        word(r"ridedash: (\S+)"),
-        word(r"sandbox +(\S+)"),
-        word(r"sign in as +(\S+)"),
-        word(r"password +(\S+)"),
-        instance,
-    )
+def control(desk: Running, what: str, **body: object) -> Any:
+    """Steer the sandbox: `next`, `faults`, `speed`, `reset` (POST), or read its `ledger`."""
+    data = None if what == "ledger" else json.dumps(body).encode()
+    headers = {"X-Sandbox-Control": "1", "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{desk.sandbox_url}/control/{what}", data=data, headers=headers)
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
 
 
 @pytest.fixture(scope="session")
@@ -120,7 +66,7 @@ class Seen:
 
 
 @pytest.fixture
-def open_page(browser: Browser, desk: Desk) -> Iterator[Callable[..., Page]]:
+def open_page(browser: Browser, desk: Running) -> Iterator[Callable[..., Page]]:
     """A page of a given size and colour scheme; at the end: no foreign request, no script error, no CSP violation."""
     contexts: list[BrowserContext] = []
     seen = Seen()
@@ -154,7 +100,7 @@ def is_bad(kind: str, text: str) -> bool:
 
 
 @pytest.fixture
-def staff_page(open_page: Callable[..., Page], desk: Desk) -> Callable[..., Page]:
+def staff_page(open_page: Callable[..., Page], desk: Running) -> Callable[..., Page]:
     """A page on which the demo's front desk is signed in."""
 
     def signed_in(size: str = "desktop", scheme: str = "light", **options: Any) -> Page:

@@ -1,0 +1,91 @@
+"""A real `ridedash up` as a child process, for tests that need the whole program."""
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass
+class Running:
+    """What the console of a running demo said, and its process."""
+
+    url: str
+    sandbox_url: str
+    name: str
+    password: str
+    instance: Path
+    process: "subprocess.Popen[str]"
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Status and text of one page."""
+        request = urllib.request.Request(self.url + path)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+
+def clean_environment(**settings: str) -> dict[str, str]:
+    """The environment without any of our settings, then these."""
+    return {k: v for k, v in os.environ.items() if not k.startswith("RIDEDASH_")} | settings
+
+
+@contextlib.contextmanager
+def running(
+    instance: Path, pace: str = "1", command: Sequence[str] = (sys.executable, "-m", "ridedash.cli"), **settings: str
+) -> Iterator[Running]:
+    """Start a demo on free ports; at the end stop it and insist that it stopped cleanly and never stumbled."""
+    chosen = {
+        "RIDEDASH_INSTANCE": str(instance),
+        "RIDEDASH_PORT": "0",
+        "RIDEDASH_SANDBOX_PORT": "0",
+        "RIDEDASH_PACE": pace,
+    }
+    environ = clean_environment(**(chosen | settings))
+    instance.mkdir(parents=True, exist_ok=True)
+    with (instance / "stderr.log").open("w+") as log:
+        started = subprocess.Popen(
+            [*command, "up"], env=environ, stdout=subprocess.PIPE, stderr=log, text=True, cwd=instance
+        )
+        with started as process:
+            try:
+                yield _welcomed(process, instance)
+            finally:
+                process.terminate()
+                code = process.wait(40)
+        log.seek(0)
+        errors = log.read()
+    assert code == 0, errors
+    assert "Traceback" not in errors, errors
+
+
+def _welcomed(process: "subprocess.Popen[str]", instance: Path) -> Running:
+    """Read the console up to its last line, as the person who started it would."""
+    assert process.stdout is not None
+    said = ""
+    for line in process.stdout:
+        said += line
+        if "Ctrl-C" in line:
+            break
+
+    def word(pattern: str) -> str:
+        found = re.search(pattern, said)
+        assert found, f"{said}\n{(instance / 'stderr.log').read_text()}"
+        return found.group(1)
+
+    return Running(
+        word(r"ridedash: (\S+)"),
+        word(r"sandbox +(\S+)"),
+        word(r"sign in as +(\S+)"),
+        word(r"password +(\S+)"),
+        instance,
+        process,
+    )

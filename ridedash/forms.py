@@ -1,0 +1,155 @@
+"""Forms of the pages: a trip that somebody asks for, and a booking of one of its products."""
+
+import secrets
+from collections.abc import Sequence
+from typing import Any, Final
+
+import phonenumbers
+from flask_babel import lazy_gettext as _
+from flask_wtf import FlaskForm
+from wtforms import BooleanField, Field, Form, HiddenField, IntegerField, SelectField, StringField, TextAreaField
+from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp, ValidationError
+
+from ridedash import wire
+from ridedash.geo import LatLng, is_valid
+from ridedash.places import parse_coordinates, plain
+
+MAX_NAME: Final = 120
+MAX_NOTE: Final = 500
+MAX_ID: Final = 2**53
+PAYMENTS: Final = ("", wire.SVC_MONEY, wire.CASH)
+
+
+class PhoneError(ValueError):
+    """A phone number that can't be understood; the message says what to do."""
+
+
+def read_phone(text: str, country: str | None) -> str | None:
+    """A phone number in any notation as E.164; None for nothing. `country` (two letters) is for numbers without a code.
+
+    >>> read_phone("(0)22 2778 3300", "IN")
+    '+912227783300'
+    """
+    typed = text.strip()
+    if not typed:
+        return None
+    if country is None and typed.startswith("00"):
+        typed = "+" + typed[2:]
+    try:
+        number = phonenumbers.parse(typed, country)
+    except phonenumbers.NumberParseException as error:
+        raise PhoneError(_("Type the phone number with its country code, such as +91 22 2778 3300.")) from error
+    if not phonenumbers.is_valid_number(number):
+        raise PhoneError(_("No phone has this number. Check the digits; a number from abroad needs its country code."))
+    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+
+
+def new_form_token() -> str:
+    """The mark of one rendered form: one order per token (booking-protocol.md 1.3, T0)."""
+    return secrets.token_urlsafe(24)
+
+
+def _one_line(value: str | None) -> str:
+    return plain(value or "", 1000)
+
+
+def _stripped(value: str | None) -> str:
+    return (value or "").strip()
+
+
+class CoordinateField(StringField):
+    """Half of a point, in degrees. Anything that is no finite number is an empty half."""
+
+    degrees: float | None = None
+
+    def process_formdata(self, valuelist: Sequence[Any]) -> None:
+        self.data = str(valuelist[0]).strip()[:40] if valuelist else ""
+        try:
+            self.degrees = float(self.data) if self.data else None
+        except ValueError:
+            self.degrees = None
+
+
+class TripForm(Form):
+    """From where to where, as a query string or a form says it; every part may be missing."""
+
+    pickup = StringField(_("Pickup"), filters=[_one_line], validators=[Length(max=200)])
+    pickup_lat = CoordinateField()
+    pickup_lng = CoordinateField()
+    drop = StringField(_("Drop"), filters=[_one_line], validators=[Length(max=200)])
+    drop_lat = CoordinateField()
+    drop_lng = CoordinateField()
+    category = StringField(filters=[_one_line], validators=[Length(max=64)])
+
+    def point(self, end: str) -> LatLng | None:
+        """Where an end is: its coordinates, else coordinates typed as text, else None."""
+        lat, lng = self[f"{end}_lat"].degrees, self[f"{end}_lng"].degrees
+        if lat is not None and lng is not None and is_valid(lat, lng):
+            return LatLng(lat, lng)
+        return parse_coordinates(self[end].data or "")
+
+    def name(self, end: str) -> str:
+        """What an end is called; "" when nobody said."""
+        return (self[end].data or "")[:200]
+
+
+class BookingForm(FlaskForm):  # type: ignore[misc] # Flask-WTF ships no types
+    """Whom the ride is for and how it is paid. Name, phone, room and note stay with us; the service gets none."""
+
+    form_token = HiddenField(validators=[InputRequired(), Regexp(r"^[A-Za-z0-9_-]{16,64}$")])
+    offer = IntegerField(
+        validators=[InputRequired(message=_("Choose a car first.")), NumberRange(1, MAX_ID)],
+    )
+    seats = IntegerField(validators=[Optional(), NumberRange(1, 2, message=_("A shared ride is for 1 or 2 people."))])
+    guest_name = StringField(
+        _("Guest name"),
+        filters=[_one_line],
+        validators=[
+            InputRequired(message=_("Who is the ride for? Type the guest's name.")),
+            Length(max=MAX_NAME, message=_("Keep the name under 120 characters.")),
+        ],
+    )
+    guest_phone = StringField(_("Phone"), filters=[_stripped], validators=[Length(max=60)])
+    guest_room = StringField(
+        _("Room or reference"),
+        filters=[_one_line],
+        validators=[Length(max=32, message=_("Keep it under 32 characters."))],
+    )
+    note = TextAreaField(
+        _("Note for the desk"),
+        filters=[_stripped],
+        validators=[Length(max=MAX_NOTE, message=_("Keep the note under 500 characters."))],
+    )
+    payment = SelectField(
+        _("Payment"),
+        choices=[("", _("As the account is set")), (wire.SVC_MONEY, _("Wallet")), (wire.CASH, _("Cash to the driver"))],
+        default="",
+    )
+    coupon = StringField(
+        _("Coupon"),
+        filters=[_one_line],
+        validators=[
+            Optional(),
+            Regexp(r"^[A-Za-z0-9_.-]{1,40}$", message=_("A coupon is letters and digits without spaces.")),
+        ],
+    )
+    account = SelectField(_("Account"), coerce=int)
+    override_guard = BooleanField()
+    supersedes = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
+
+    def __init__(self, *args: Any, country: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.country = country
+        self.phone_e164: str | None = None
+
+    def validate_guest_name(self, field: Field) -> None:
+        """A name of blanks is no name."""
+        if not field.data:
+            raise ValidationError(_("Who is the ride for? Type the guest's name."))
+
+    def validate_guest_phone(self, field: Field) -> None:
+        """Keeps the number as E.164 in `phone_e164`; what was typed stays in the field."""
+        try:
+            self.phone_e164 = read_phone(field.data or "", self.country)
+        except PhoneError as error:
+            raise ValidationError(str(error)) from error

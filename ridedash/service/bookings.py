@@ -3,10 +3,11 @@
 from datetime import datetime
 from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ridedash.geo import LatLng
-from ridedash.service.fields import Fact
+from ridedash.geo import LatLng, is_valid
+from ridedash.service.fields import Fact, ident, items, row, text
+from ridedash.service.measures import duration, moment
 
 
 class NewBooking(BaseModel):
@@ -28,7 +29,19 @@ class NewBooking(BaseModel):
 
     def payload(self) -> dict[str, Any]:
         """The JSON body with the document's names; what is None is left out."""
-        raise NotImplementedError
+        body: dict[str, Any] = {"pickup_lat": self.pickup.lat, "pickup_lng": self.pickup.lng}
+        if self.drop is not None:
+            body |= {"drop_lat": self.drop.lat, "drop_lng": self.drop.lng}
+        return body | self.model_dump(exclude={"pickup", "drop"}, exclude_none=True)
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        for position in (self.pickup, self.drop):
+            if position is not None and not is_valid(*position):
+                raise ValueError("a position off the globe")
+        if self.category != "share" and (self.seats is not None or self.retry is not None):
+            raise ValueError("seats and retry are for share only")
+        return self
 
 
 class CreateBody(Fact):
@@ -51,7 +64,37 @@ class CreateBody(Fact):
     @classmethod
     def from_wire(cls, body: Any) -> Self:
         """Read the body of create."""
-        raise NotImplementedError
+        got = row(body)
+        retry = row(got.get("retry"))
+        again = moment(retry.get("next_retry_time"))
+        return cls(
+            **_words(got),
+            booking_id=ident(got.get("booking_id")),
+            txn_id=ident(got.get("txn_id")),
+            reason=text(got.get("reason")),
+            merchant_txn_id=ident(got.get("merchant_txn_id")),
+            booking_timeout_s=_seconds(got),
+            retry_timeout_s=_seconds(retry),
+            next_retry_time=text(retry.get("next_retry_time")),
+            next_retry_at=again.at if again else None,
+        )
+
+    @staticmethod
+    def usable(body: Any) -> bool:
+        """Whether a body may be judged: an object whose `booking_id`, where there is one, can be read."""
+        sent = row(body).get("booking_id")
+        return isinstance(body, dict) and (sent in (None, "") or ident(sent) is not None)
+
+
+def _words(got: dict[str, Any]) -> dict[str, Any]:
+    status = text(got.get("status"))
+    names = ("message", "code", "header", "text")
+    return {"status": status.upper() if status else None, **{name: text(got.get(name)) for name in names}}
+
+
+def _seconds(got: dict[str, Any]) -> int | None:
+    span = duration(got.get("booking_timeout"), got.get("booking_timeout_unit"), "second")
+    return span.seconds if span else None
 
 
 class CreateAnswer(Fact):
@@ -74,12 +117,26 @@ class Done(Fact):
     message: str | None = None
     code: str | None = None
 
+    @classmethod
+    def from_wire(cls, body: Any) -> Self:
+        """Read a success."""
+        got = row(body)
+        words = _words(got)
+        return cls(**{**words, "status": words["status"] or "SUCCESS"}, request_type=text(got.get("request_type")))
+
 
 class FeedbackOptions(Fact):
     """The labels to choose from, by rating 1 to 5 (Feedback options)."""
 
     options: dict[int, tuple[str, ...]]
     from_document: bool = False  # the service could not be asked; these are the document's labels
+
+    @classmethod
+    def from_wire(cls, body: Any) -> Self:
+        """Read `driver_feedback_options`; keys other than 1 to 5 and labels that are none are left out."""
+        got = row(row(body).get("driver_feedback_options"))
+        labels = {rating: [text(each) for each in items(got.get(str(rating)))] for rating in range(1, 6)}
+        return cls(options={rating: tuple(filter(None, texts)) for rating, texts in labels.items() if any(texts)})
 
     def for_rating(self, rating: int) -> tuple[str, ...]:
         """The labels of a rating; empty when there are none."""

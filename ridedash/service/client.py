@@ -1,55 +1,215 @@
 """RideClient: the eight operations of the ride booking service, one method each (Endpoints)."""
 
-from collections.abc import Sequence
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
-from ridedash.geo import LatLng
-from ridedash.service.bookings import CreateAnswer, Done, FeedbackOptions, NewBooking
-from ridedash.service.http import Http
+from ridedash import wire
+from ridedash.geo import LatLng, is_valid
+from ridedash.service import judging
+from ridedash.service.bookings import DOCUMENT_OPTIONS, CreateAnswer, CreateBody, Done, FeedbackOptions, NewBooking
+from ridedash.service.errors import BadStatus, NoAnswer, ServiceError, Unauthorized, Unreadable
+from ridedash.service.http import CONNECT_S, Answer, Http, safe_address
 from ridedash.service.products import ProductList
 from ridedash.service.tracks import Snapshot
+
+OPTIONS_KEPT_S: Final = 24 * 3600.0
+OPTIONS_KEPT: Final = 100  # categories
+RETRY_PAUSE_S: Final = (0.1, 0.3)
+RETRY_WORTH_S: Final = 0.5  # with less time left, a second try would only be a second failure
+
+
+class Operation(NamedTuple):
+    """Where an operation lives and how long it may take, in seconds, connecting included."""
+
+    method: str
+    path: str
+    total_s: float
+    fresh: bool = False
+
+
+PRODUCTS: Final = Operation("GET", "/v1/products", 4)
+CREATE: Final = Operation("POST", "/v1.5/bookings/create", 20, fresh=True)
+ABORT: Final = Operation("POST", "/v1/bookings/abort", 8, fresh=True)
+DROP_LOCATION: Final = Operation("POST", "/v1/bookings/drop_location", 8, fresh=True)
+CANCEL: Final = Operation("POST", "/v1/bookings/cancel", 8, fresh=True)
+TRACK: Final = Operation("GET", "/v1/bookings/track_ride", 5)
+FEEDBACK: Final = Operation("POST", "/v1/bookings/feedback", 5, fresh=True)
+OPTIONS: Final = Operation("GET", "/v1.5/bookings/feedback/options", 4)
 
 
 class RideClient:
     """The service, seen by us. `token` is a user's bearer token. Safe to share between threads.
 
     All but create_booking raise the tree of `errors`; local nonsense raises ValueError before anything is sent.
+    `pause` sleeps before a second try, `monotonic` ages the kept feedback options; both in seconds.
     """
 
-    def __init__(self, http: Http, base_url: str, app_token: str) -> None:
-        raise NotImplementedError
+    def __init__(
+        self,
+        http: Http,
+        base_url: str,
+        app_token: str,
+        *,
+        pause: Callable[[float], None] = time.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._http = http
+        self._base_url = safe_address(base_url).rstrip("/")
+        self._app_token = app_token
+        self._pause = pause
+        self._monotonic = monotonic
+        self._options: dict[tuple[str, str | None], tuple[float, FeedbackOptions]] = {}
+
+    def __repr__(self) -> str:
+        return f"RideClient({self._base_url!r})"
 
     def products(
         self, pickup: LatLng, drop: LatLng | None = None, category: str | None = None, token: str | None = None
     ) -> ProductList:
         """What can be booked at a pickup; with a drop, estimates too (Endpoints, 6)."""
-        raise NotImplementedError
+        params = _pair("pickup", pickup)
+        if drop is not None:
+            params |= _pair("drop", drop)
+        if category is not None:
+            params["category"] = category
+        return ProductList.from_wire(
+            self._asked_twice(PRODUCTS, token, params, ("categories", "ride_estimate", "hotspot_zone"))
+        )
 
     def create_booking(self, order: NewBooking, token: str) -> CreateAnswer:
         """Create a booking, once, on a fresh connection (Endpoints, 1). Raises errors.NoAnswer only."""
-        raise NotImplementedError
+        try:
+            answer = self._call(CREATE, token, json=order.payload())
+        except Unreadable as exc:
+            return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence)
+        wait = judging.retry_after_s(answer)
+        kept = {"http_status": answer.status, "retry_after_s": wait, "evidence": answer.evidence}
+        try:
+            body = answer.json()
+        except Unreadable:
+            return CreateAnswer(**kept)
+        read = CreateBody.from_wire(body) if isinstance(body, dict) else None
+        return CreateAnswer(**kept, body=read, readable=CreateBody.usable(body))
 
     def abort_booking(self, booking_id: str, token: str) -> Done:
         """Stop the search for a cab (Endpoints, 2). Refused with BOOKING_ALLOTED when one is allotted."""
-        raise NotImplementedError
+        return self._done(ABORT, token, {"booking_id": booking_id})
 
     def update_drop_location(self, booking_id: str, drop: LatLng, token: str) -> Done:
         """Change where the ride goes (Endpoints, 3). Refused with `header` and `text`, without a code."""
-        raise NotImplementedError
+        _check(drop)
+        return self._done(DROP_LOCATION, token, {"drop_lat": drop.lat, "drop_lng": drop.lng, "booking_id": booking_id})
 
     def cancel_booking(self, booking_id: str, reason: str, token: str) -> Done:
         """Cancel an allotted ride (Endpoints, 4). Refused with reason CANCELLATION_NOT_ALLOWED."""
-        raise NotImplementedError
+        return self._done(CANCEL, token, {"booking_id": booking_id, "reason": reason})
 
     def track_ride(self, token: str, *, booking_id: str | None = None, txn_id: str | None = None) -> Snapshot:
         """How a ride stands (Endpoints, 5); exactly one of the two ids."""
-        raise NotImplementedError
+        if bool(booking_id) == bool(txn_id):
+            raise ValueError("a ride is tracked by its booking_id or by its txn_id")
+        params = {"booking_id": booking_id} if booking_id else {"txn_id": str(txn_id)}
+        answer = self._call(TRACK, token, params=params)
+        got = judging.object_of(answer)
+        if not got.keys() & {"status", "booking_status", "booking_id"}:
+            raise Unreadable(answer.status, "no snapshot", answer.evidence)
+        return Snapshot.from_wire(got)
 
     def submit_feedback(
         self, booking_id: str, rating: int, token: str, feedback: Sequence[str] = (), comments: str | None = None
     ) -> Done:
         """Rate a ride 1 to 5, with labels from feedback_options (Endpoints, 7)."""
-        raise NotImplementedError
+        if rating not in {1, 2, 3, 4, 5}:
+            raise ValueError("a rating is 1 to 5")
+        body: dict[str, Any] = {"booking_id": booking_id, "rating": rating}
+        if feedback:
+            body["feedback"] = ",".join(feedback)
+        if comments:
+            body["comments"] = comments
+        return self._done(FEEDBACK, token, body)
 
     def feedback_options(self, category: str, token: str, sub_category: str | None = None) -> FeedbackOptions:
-        """The labels by rating (Endpoints, 8), kept for 24 h; the document's when the service gives none."""
-        raise NotImplementedError
+        """The labels by rating (Endpoints, 8), kept for 24 h; the document's when no clear answer came.
+
+        Raises errors.Refused and errors.Unauthorized.
+        """
+        key, now = (category, sub_category), self._monotonic()
+        kept = self._options.get(key)
+        if kept is not None and now - kept[0] < OPTIONS_KEPT_S:
+            return kept[1]
+        params = {"category": category} | ({"sub_category": sub_category} if sub_category else {})
+        try:
+            got = self._asked_twice(OPTIONS, token, params, ("driver_feedback_options",))
+        except Unauthorized:
+            raise
+        except (NoAnswer, BadStatus, Unreadable):
+            return DOCUMENT_OPTIONS
+        return self._keep(key, now, FeedbackOptions.from_wire(got))
+
+    def _keep(self, key: tuple[str, str | None], now: float, found: FeedbackOptions) -> FeedbackOptions:
+        if not found.options:
+            return DOCUMENT_OPTIONS
+        if len(self._options) >= OPTIONS_KEPT:
+            self._options.clear()
+        self._options[key] = (now, found)
+        return found
+
+    def _done(self, operation: Operation, token: str, body: dict[str, Any]) -> Done:
+        return Done.from_wire(judging.success_of(self._call(operation, token, json=body)))
+
+    def _asked_twice(
+        self, operation: Operation, token: str | None, params: dict[str, str], needed: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """A harmless question, asked once more after an unclear answer; both tries share the time of one."""
+        end = self._monotonic() + operation.total_s
+        try:
+            return self._asked(operation, token, params, needed)
+        except ServiceError as exc:
+            left = end - self._monotonic() - RETRY_PAUSE_S[1]
+            if not _worth_another(exc) or left < RETRY_WORTH_S:
+                raise
+        self._pause(random.uniform(*RETRY_PAUSE_S))  # noqa: S311 - spreads load, guards nothing
+        return self._asked(operation._replace(total_s=left), token, params, needed)
+
+    def _asked(
+        self, operation: Operation, token: str | None, params: dict[str, str], needed: tuple[str, ...]
+    ) -> dict[str, Any]:
+        answer = self._call(operation, token, params=params)
+        got = judging.object_of(answer)
+        if not got.keys() & set(needed):
+            raise Unreadable(answer.status, f"no {needed[0]}", answer.evidence)
+        return got
+
+    def _call(
+        self, operation: Operation, token: str | None, *, params: dict[str, str] | None = None, json: Any = None
+    ) -> Answer:
+        headers = {wire.APP_TOKEN_HEADER: self._app_token}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        return self._http.call(
+            operation.method,
+            self._base_url + operation.path,
+            headers=headers,
+            params=params,
+            json=json,
+            connect_s=CONNECT_S,
+            total_s=operation.total_s,
+            fresh=operation.fresh,
+            secrets=(self._app_token, token or ""),
+        )
+
+
+def _worth_another(exc: ServiceError) -> bool:
+    return isinstance(exc, NoAnswer | Unreadable) or (isinstance(exc, BadStatus) and exc.status >= 500)
+
+
+def _check(position: LatLng) -> None:
+    if not is_valid(*position):
+        raise ValueError("a position off the globe")
+
+
+def _pair(name: str, position: LatLng) -> dict[str, str]:
+    _check(position)
+    return {f"{name}_lat": f"{position.lat:.7f}", f"{name}_lng": f"{position.lng:.7f}"}

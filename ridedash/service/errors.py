@@ -12,8 +12,6 @@ The body decides and not the HTTP status (field notes, point 8), except for 401 
 No error of this tree holds a token, in its text, its fields or its chain of causes.
 """
 
-# ruff: noqa: N818 - these are what happened to a call, named as one speaks of it (as in NoAnswer, Refused)
-
 
 class ServiceError(Exception):
     """The base of every error that this package raises for a call."""

@@ -1,7 +1,7 @@
 """Tolerant readings of one JSON value each: a value that makes no sense becomes None, never an exception.
 
-What the service sends varies (field notes, "What a client must tolerate"): numbers as text, units in any
-spelling, times with bad offsets, keys with a trailing space. Everything here takes any JSON value.
+What the service sends varies (field notes, "What a client must tolerate"): numbers as text, booleans as text,
+keys with a trailing space, links that are none. Everything here takes any JSON value; units are in `measures`.
 """
 
 import math
@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -20,16 +20,21 @@ from ridedash.geo import LatLng, is_valid
 TEXT_LIMIT: Final = 300  # characters of any text that travels further in
 LINK_LIMIT: Final = 2000
 ROWS_LIMIT: Final = 200  # elements of any list that travels further in
-NUMBER_LIMIT: Final = Decimal(10) ** 12  # no fare, distance or time is as large
+NUMBER_DIGITS: Final = 12  # before the point and after it; no fare, distance or time needs more
+NUMBER_LIMIT: Final = 10**NUMBER_DIGITS
+IDENT_LIMIT: Final = 10**40
 
-_NUMBER = re.compile(r"[+-]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})")
-_WHOLE = re.compile(r"[+-]?\d{1,15}")
-_IDENT = re.compile(r"[!-~]{1,100}")
+_NUMBER: Final = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,20})?|\.[0-9]{1,20})")
+_IDENT: Final = re.compile(r"[!-~]+")
+_FINEST: Final = Decimal("1e-12")
 _JOINERS: Final = "\u200c\u200d"  # invisible, but part of the spelling in Indic and Arabic scripts
 
 
 class Fact(BaseModel):
-    """A frozen piece of what the service said. Survives `model_dump(mode="json")` and `model_validate`."""
+    """A frozen piece of what the service said. Survives `model_dump(mode="json")` and `model_validate`.
+
+    A number becomes text there, and a position a list of two.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -112,36 +117,38 @@ def _shown(char: str) -> str:
     return "" if kind in {"Cc", "Cf", "Cs", "Co", "Cn"} else char
 
 
-def ident(value: Any) -> str | None:
-    """An identifier, from text or a whole number: printable ASCII without spaces, 100 at most; never cut."""
+def ident(value: Any, limit: int = 100) -> str | None:
+    """An identifier, from text or a whole number: printable ASCII without spaces; never cut, too long is none."""
     if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value) if abs(value) < NUMBER_LIMIT**2 else ""
+        value = str(value) if abs(value) < IDENT_LIMIT else ""
     if not isinstance(value, str):
         return None
-    trimmed = value.strip()
-    return trimmed if _IDENT.fullmatch(trimmed) and trimmed.lower() not in {"null", "none"} else None
+    trimmed = value.strip() if len(value) <= limit * 2 else ""
+    known = len(trimmed) <= limit and _IDENT.fullmatch(trimmed) and trimmed.lower() not in {"null", "none", "na"}
+    return trimmed if known else None
 
 
 def number(value: Any) -> Decimal | None:
-    """A finite number from a number or a text of digits, exact, within ±10**12."""
+    """A finite number from a number or a text of digits, exact to 12 places, below 10**12 either side."""
     if isinstance(value, str):
-        value = value.strip()
-        value = Decimal(value) if _NUMBER.fullmatch(value, endpos=40) and value.isascii() else None
+        trimmed = value.strip() if len(value) <= 60 else ""
+        value = Decimal(trimmed) if _NUMBER.fullmatch(trimmed) else None
     if isinstance(value, float):
         value = Decimal(repr(value))
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
-    return _bounded(Decimal(value))
+    return _bounded(Decimal(value)) if not isinstance(value, int) or abs(value) < NUMBER_LIMIT else None
 
 
 def _bounded(value: Decimal) -> Decimal | None:
-    if not value.is_finite() or abs(value) >= NUMBER_LIMIT:
+    if not value.is_finite():
         return None
-    try:
-        places = value.as_tuple().exponent
-        return value.quantize(Decimal("1e-12")) if isinstance(places, int) and places < -12 else value
-    except InvalidOperation:
+    if not value:
+        return Decimal(0)
+    if value.adjusted() >= NUMBER_DIGITS:  # asked of the exponent: arithmetic on 1E+9999999 overflows
         return None
+    places = value.as_tuple().exponent
+    return value.quantize(_FINEST) if isinstance(places, int) and places < -NUMBER_DIGITS else value
 
 
 def positive(value: Any) -> Decimal | None:
@@ -205,56 +212,3 @@ def ring(value: Any) -> tuple[LatLng, ...]:
     """A boundary from a list of pairs; a bad pair is left out."""
     corners = (place(item) for item in items(value))
     return tuple(corner for corner in corners if corner is not None)
-
-
-# ------------------------------------------------------------------ units
-
-_SECONDS: Final = {"sec": 1, "min": 60, "hour": 3600, "hr": 3600, "day": 86_400}
-_METRES: Final = {"k": Decimal(1000), "mi": Decimal("1609.344"), "m": Decimal(1)}
-_UNIT_WORDS: Final = {"sec": "second", "min": "minute", "hour": "hour", "hr": "hour", "day": "day"}
-_LENGTH_WORDS: Final = {"k": "kilometre", "mi": "mile", "m": "metre"}
-
-
-def _stem(unit: Any, stems: Mapping[str, Any]) -> str | None:
-    word = unit.strip().lower() if isinstance(unit, str) else ""
-    return next((stem for stem in stems if word.startswith(stem)), None)
-
-
-def time_unit(unit: Any, default: str | None = "minute") -> str | None:
-    """`second`, `minute`, `hour` or `day` for any spelling; the default for none; None for another word."""
-    if unit is None or unit == "":
-        return default
-    stem = _stem(unit, _SECONDS)
-    return _UNIT_WORDS[stem] if stem else None
-
-
-def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
-    """`kilometre`, `metre` or `mile` for any spelling; the default for none; None for another word."""
-    if unit is None or unit == "":
-        return default
-    stem = _stem(unit, _METRES)
-    return _LENGTH_WORDS[stem] if stem else None
-
-
-def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration | None:
-    """A span from a value and its unit in any spelling; below zero is none."""
-    amount, stem = positive(value), _stem(time_unit(unit, default), _SECONDS)
-    return None if amount is None or stem is None else Duration(seconds=round(amount * _SECONDS[stem]))
-
-
-def length(value: Any, unit: Any = None, default: str = "kilometre") -> Distance | None:
-    """A length from a value and its unit in any spelling; below zero is none."""
-    amount, stem = positive(value), _stem(length_unit(unit, default), _METRES)
-    return None if amount is None or stem is None else Distance(metres=round(amount * _METRES[stem]))
-
-
-def measured_time(value: Any, default: str = "minute") -> Duration | None:
-    """A span from `{value, unit}`; a bare number counts in the default unit."""
-    pair = row(value)
-    return duration(pair.get("value"), pair.get("unit"), default) if pair else duration(value, None, default)
-
-
-def measured_length(value: Any, default: str) -> Distance | None:
-    """A length from `{value, unit}`; a bare number counts in the default unit."""
-    pair = row(value)
-    return length(pair.get("value"), pair.get("unit"), default) if pair else length(value, None, default)

@@ -1,12 +1,39 @@
-"""One bounded call: deadline, cap, no redirects, no cookies; the only module that imports httpx."""
+"""One bounded call: deadline, cap, no redirects, no cookies; the only module that imports httpx.
 
-from collections.abc import Mapping
+Transports are called directly rather than through httpx.Client, which would follow the environment's proxies,
+keep cookies from one account to the next and log addresses.
+"""
+
+import json as jsonlib
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
 
+import httpcore
 import httpx
 
+from ridedash.service import scrub, strictjson
+from ridedash.service.deadline import Call, DeadlineBackend, running
+from ridedash.service.errors import NoAnswer, Unreadable
+
 CAP_BYTES: Final = 1 << 20
+CONNECT_S: Final = 2.0  # for any operation of the service: name lookup, connection and TLS handshake together
+CONNECTIONS: Final = 100
+IDLE_CONNECTIONS: Final = 20
+IDLE_S: Final = 5.0  # shorter than any server's idle limit, so that a kept connection is rarely a dead one
+
+# Raised by a transport that was handed in, these prove that nothing was sent.
+_BEFORE_SENDING: Final = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.UnsupportedProtocol,
+    httpx.LocalProtocolError,
+)
 
 
 @dataclass(frozen=True)
@@ -18,16 +45,80 @@ class Answer:
     body: bytes = field(repr=False)
     elapsed_s: float = 0.0
 
+    @property
+    def evidence(self) -> str:
+        """The first 2 kB of the body, scrubbed of secrets."""
+        return scrub.evidence(self.body)
+
     def json(self) -> Any:
         """The body as strict JSON, floats as Decimal. Raises errors.Unreadable."""
-        raise NotImplementedError
+        try:
+            return strictjson.loads(self.body)
+        except strictjson.NotJsonError as exc:
+            why = str(exc)
+        raise Unreadable(self.status, why, self.evidence)
+
+
+class PooledTransport(httpx.BaseTransport):
+    """Connections under the deadline of the current call. Never retries."""
+
+    def __init__(self, tls: ssl.SSLContext, idle: int = IDLE_CONNECTIONS) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=tls,
+            max_connections=CONNECTIONS,
+            max_keepalive_connections=idle,
+            keepalive_expiry=IDLE_S,
+            retries=0,
+            network_backend=DeadlineBackend(),
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request; errors are httpcore's, for Http to translate."""
+        url = request.url
+        raw = httpcore.Request(
+            method=request.method,
+            url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            headers=request.headers.raw,
+            content=request.read(),
+            extensions=request.extensions,
+        )
+        answer = self._pool.handle_request(raw)
+        return httpx.Response(answer.status, headers=answer.headers, stream=_Stream(answer))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+
+
+class _Stream(httpx.SyncByteStream):
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+def safe_address(url: str) -> str:
+    """The address itself. Raises ValueError unless it is https, or http to this machine, without credentials."""
+    parts = urlsplit(url)
+    local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
+    if not parts.hostname or not (parts.scheme == "https" or (parts.scheme == "http" and local)):
+        raise ValueError("a service's address must be https, or http to this machine")
+    if "@" in parts.netloc or parts.fragment:
+        raise ValueError("a service's address must carry neither credentials nor a fragment")
+    return url
 
 
 class Http:
     """Makes calls; safe to share between threads. Hand in a transport to call an app or a fake instead."""
 
     def __init__(self, transport: httpx.BaseTransport | None = None) -> None:
-        raise NotImplementedError
+        self._given = transport
+        self._tls = httpx.create_ssl_context(trust_env=False)
+        self._transport = transport or PooledTransport(self._tls)
 
     def call(
         self,
@@ -42,13 +133,111 @@ class Http:
         total_s: float,
         cap_bytes: int = CAP_BYTES,
         fresh: bool = False,
+        secrets: tuple[str, ...] = (),
     ) -> Answer:
         """One request, one answer, within `total_s` seconds, headers and body included.
 
-        `fresh` uses a connection of its own and closes it. Raises errors.NoAnswer, and errors.Unreadable for
-        a body above the cap or in a content encoding.
+        `fresh` uses a connection of its own and closes it. `secrets` are taken out of the answer, should it
+        echo one. Raises errors.NoAnswer, and errors.Unreadable for a body above the cap or in an encoding.
         """
-        raise NotImplementedError
+        call = Call(connect_s, total_s)
+        request = _build(method, url, headers, params, json, form, call, fresh)
+        # Raised outside the except block: a chain of causes would hold the request, and with it the tokens.
+        try:
+            with running(call), self._line(fresh) as transport:
+                return _exchange(transport, request, call, cap_bytes, secrets)
+        except Unreadable:
+            raise
+        except Exception as exc:  # whatever it is, the outcome is open once a byte has left
+            sent = call.wrote if self._given is None else not isinstance(exc, _BEFORE_SENDING)
+            failure = NoAnswer(type(exc).__name__, sent=sent)
+        raise failure
+
+    @contextmanager
+    def _line(self, fresh: bool) -> Iterator[httpx.BaseTransport]:
+        if not fresh or self._given is not None:
+            yield self._transport
+            return
+        alone = PooledTransport(self._tls, idle=0)
+        try:
+            yield alone
+        finally:
+            alone.close()
 
     def close(self) -> None:
         """Close idle connections."""
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _build(
+    method: str,
+    url: str,
+    headers: Mapping[str, str] | None,
+    params: Mapping[str, str] | None,
+    json: Any,
+    form: Mapping[str, str] | None,
+    call: Call,
+    fresh: bool,
+) -> httpx.Request:
+    """The request; NoAnswer with nothing sent when it can't be built (a token that is no header, for one)."""
+    sent_headers = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "ridedash"}
+    if fresh:
+        sent_headers["connection"] = "close"
+    content = None
+    if json is not None:
+        sent_headers["content-type"] = "application/json"
+    try:
+        if json is not None:
+            content = jsonlib.dumps(json, allow_nan=False, separators=(",", ":")).encode()
+        limits = {
+            "connect": call.connect_left(),
+            "pool": call.connect_left(),
+            "read": call.left(),
+            "write": call.left(),
+        }
+        return httpx.Request(
+            method,
+            url,
+            headers={**sent_headers, **(headers or {})},
+            params=params,
+            content=content,
+            data=dict(form) if form is not None else None,
+            extensions={"timeout": limits},
+        )
+    except Exception as exc:  # any failure here is ours and comes before the first byte
+        failure = NoAnswer(type(exc).__name__, sent=False)
+    raise failure
+
+
+def _exchange(
+    transport: httpx.BaseTransport, request: httpx.Request, call: Call, cap_bytes: int, secrets: tuple[str, ...]
+) -> Answer:
+    response = transport.handle_request(request)
+    try:
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in {"", "identity"}:
+            raise Unreadable(response.status_code, "in a content encoding")
+        body = scrub.without(_read(response, call, cap_bytes), secrets)
+    finally:
+        response.close()
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(response.status_code, headers, body, time.monotonic() - call.started)
+
+
+def _read(response: httpx.Response, call: Call, cap_bytes: int) -> bytes:
+    """The raw body, up to the cap; a fake's body may already be there."""
+    chunks = [response.content] if response.is_stream_consumed else response.iter_raw()
+    body = bytearray()
+    for chunk in chunks:
+        body += chunk
+        if len(body) > cap_bytes:
+            raise Unreadable(response.status_code, "too long", scrub.evidence(bytes(body[:8192])))
+        if call.left() <= 0:
+            raise httpx.ReadTimeout("deadline")
+    return bytes(body)

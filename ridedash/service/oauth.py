@@ -1,10 +1,25 @@
 """Linking an account: OAuth 2.0 authorization code with PKCE, refresh, and one refresh at a time."""
 
+import base64
+import hashlib
+import re
+import secrets
+import threading
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, Final, TypeVar
+from urllib.parse import urlencode, urlsplit
 
-from ridedash.service.http import Http
+from ridedash.service.errors import Refused, Unreadable
+from ridedash.service.fields import row, text, whole
+from ridedash.service.http import CONNECT_S, Answer, Http, safe_address
+from ridedash.service.judging import bad_status
+
+TOTAL_S: Final = 8.0
+TOKEN_LIMIT: Final = 8192  # characters
+
+_TOKEN_CHARS: Final = re.compile(r"[!-~]+")
 
 T = TypeVar("T")
 
@@ -19,8 +34,15 @@ class Tokens:
 
 
 def pkce_pair() -> tuple[str, str]:
-    """A fresh (verifier, S256 challenge)."""
-    raise NotImplementedError
+    """A fresh (verifier, S256 challenge) as in RFC 7636."""
+    verifier = secrets.token_urlsafe(48)
+    return verifier, challenge_of(verifier)
+
+
+def challenge_of(verifier: str) -> str:
+    """The S256 challenge of a verifier."""
+    digest = hashlib.sha256(verifier.encode("ascii")).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
 
 
 class OAuthClient:
@@ -33,24 +55,112 @@ class OAuthClient:
     def __init__(
         self, http: Http, authorize_url: str, token_url: str, client_id: str, client_secret: str, scope: str
     ) -> None:
-        raise NotImplementedError
+        self._http = http
+        self._authorize_url = authorize_url
+        self._token_url = safe_address(token_url)
+        self._client_id = client_id
+        self._client_secret = client_secret
+        self._scope = scope
+
+    def __repr__(self) -> str:
+        return f"OAuthClient({self._token_url!r})"
 
     def authorize_url(self, state: str, code_challenge: str, redirect_uri: str) -> str:
-        """Where to send the browser."""
-        raise NotImplementedError
+        """Where to send the browser; `code_challenge` and `state` belong to the sign-in that starts the linking."""
+        query = {
+            "response_type": "code",
+            "client_id": self._client_id,
+            "redirect_uri": redirect_uri,
+            "state": state,
+            "code_challenge": code_challenge,
+            "code_challenge_method": "S256",
+        }
+        if self._scope:
+            query["scope"] = self._scope
+        joint = "&" if urlsplit(self._authorize_url).query else "?"
+        return f"{self._authorize_url}{joint}{urlencode(query)}"
 
     def exchange(self, code: str, verifier: str, redirect_uri: str) -> Tokens:
         """A code for tokens."""
-        raise NotImplementedError
+        grant = {"grant_type": "authorization_code", "code": code}
+        return self._tokens(grant | {"code_verifier": verifier, "redirect_uri": redirect_uri})
 
     def refresh(self, refresh_token: str) -> Tokens:
-        """A refresh token for new tokens; keep the old refresh token when no new one comes."""
-        raise NotImplementedError
+        """A refresh token for new tokens. Where the service gives no new refresh token, the old one is in them."""
+        fresh = self._tokens({"grant_type": "refresh_token", "refresh_token": refresh_token})
+        if fresh.refresh_token is not None:
+            return fresh
+        return Tokens(fresh.access_token, refresh_token, fresh.expires_in_s)
+
+    def _tokens(self, grant: dict[str, str]) -> Tokens:
+        form = {**grant, "client_id": self._client_id}
+        if self._client_secret:
+            form["client_secret"] = self._client_secret
+        # A fresh connection: a rotating refresh token that is lost on a dead one signs the account out.
+        answer = self._http.call(
+            "POST",
+            self._token_url,
+            form=form,
+            connect_s=CONNECT_S,
+            total_s=TOTAL_S,
+            fresh=True,
+            secrets=(self._client_secret,),
+        )
+        return _read(answer)
+
+
+def _read(answer: Answer) -> Tokens:
+    try:
+        got, unread = row(answer.json()), None
+    except Unreadable as exc:
+        got, unread = {}, exc
+    error = text(got.get("error"))
+    if error is not None:
+        raise Refused(error, message=text(got.get("error_description")), http_status=answer.status)
+    if not 200 <= answer.status < 300:
+        raise bad_status(answer, got)
+    access = _token(got.get("access_token"))
+    kind = (text(got.get("token_type")) or "bearer").lower()
+    if unread is not None or access is None or kind != "bearer":
+        raise Unreadable(answer.status, "no bearer token in it", answer.evidence)
+    lifetime = whole(got.get("expires_in"))
+    return Tokens(access, _token(got.get("refresh_token")), lifetime if lifetime and lifetime > 0 else None)
+
+
+def _token(value: Any) -> str | None:
+    if not isinstance(value, str) or len(value) > TOKEN_LIMIT:
+        return None
+    return value if _TOKEN_CHARS.fullmatch(value) else None
 
 
 class SingleFlight:
-    """Of the threads that ask for the same key at once, one works and all get its result."""
+    """Of the threads that ask for the same key at once, one works and all get its result.
+
+    A rotating refresh token may be used once; a second refresh beside the first would end both.
+    `work` must not ask for its own key again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._flights: dict[Hashable, Future[Any]] = {}
 
     def do(self, key: Hashable, work: Callable[[], T]) -> T:
         """Run `work`, or wait for the thread that runs it for this key; its error is everybody's."""
-        raise NotImplementedError
+        with self._lock:
+            flight = self._flights.get(key)
+            mine = flight is None
+            if flight is None:
+                flight = self._flights[key] = Future()
+        if mine:
+            self._fly(key, flight, work)
+        result: T = flight.result()
+        return result
+
+    def _fly(self, key: Hashable, flight: "Future[Any]", work: Callable[[], T]) -> None:
+        try:
+            flight.set_result(work())
+        except BaseException as exc:
+            flight.set_exception(exc)
+        finally:
+            with self._lock:
+                del self._flights[key]

@@ -1,65 +1,19 @@
 """What can be booked at a place: products with their fare breakups, and hotspot zones (Endpoints, 6)."""
 
-from decimal import Decimal
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import Field
 
 from ridedash.geo import LatLng
+from ridedash.service import fields
 from ridedash.service.estimates import Estimate, ShareEstimate
-from ridedash.service.fields import Distance, Duration, Fact
-from ridedash.wire import Kind
+from ridedash.service.fields import Distance, Duration, Fact, flag, ident, items, link, number, row, rows, text, whole
+from ridedash.service.measures import duration, length, length_unit, time_unit
+from ridedash.service.ratecards import CancellationPolicy, Package, RateCard
+from ridedash.wire import Kind, kind_of
 
-
-class Surcharge(Fact):
-    """One element of `surcharge`; its shape is not shown, so each part is optional."""
-
-    name: str | None = None
-    type: str | None = None  # e.g. a multiplier, a percentage or an amount
-    value: Decimal | None = None
-    description: str | None = None
-
-
-class RateCard(Fact):
-    """One element of `fare_breakup`. Amounts are in the product's currency, per the product's units.
-
-    `flat_rate` and `airport_rate` carry the numbers, `standard_rate` carries `fare`, a descriptive text;
-    further types occur.
-    """
-
-    type: str | None = None  # flat_rate, airport_rate, standard_rate, or others
-    minimum_distance: Decimal | None = None  # in the product's distance_unit
-    minimum_time: Decimal | None = None  # in the product's time_unit
-    base_fare: Decimal | None = None
-    minimum_fare: Decimal | None = None
-    cost_per_distance: Decimal | None = None  # for each distance_unit
-    waiting_cost_per_minute: Decimal | None = None
-    ride_cost_per_minute: Decimal | None = None
-    night_time_charges: Decimal | None = None  # the text NA is None
-    night_time_duration: str | None = None  # the text NA is None
-    rates_higher_than_usual: bool = False  # surge
-    surcharges: tuple[Surcharge, ...] = ()
-    fare: str | None = None  # descriptive text
-
-
-class CancellationPolicy(Fact):
-    """Cancelling is free until `applies_after` has passed, then costs `charge` (Limits, 6)."""
-
-    charge: Decimal | None = None
-    currency: str | None = None
-    applies_after: Duration | None = None
-
-
-class Package(Fact):
-    """One rental package: so long and so far for a base fare, then by distance and minute."""
-
-    sub_category: str | None = None  # what feedback options need for rental
-    display_name: str | None = None
-    duration: Duration | None = None
-    distance: Distance | None = None
-    base_fare: Decimal | None = None
-    cost_per_distance: Decimal | None = None  # beyond `distance`, for each distance_unit
-    ride_cost_per_minute: Decimal | None = None  # beyond `duration`
+RATE_CARDS_LIMIT: Final = 20
+PRODUCTS_LIMIT: Final = 60
 
 
 class Product(Fact):
@@ -84,6 +38,35 @@ class Product(Fact):
     packages: tuple[Package, ...] = ()  # rental
     pickup_point_ids: tuple[int, ...] = ()  # the zone's points that serve this category; empty: all of them
 
+    @classmethod
+    def from_wire(cls, value: Any) -> Self | None:
+        """Read one element of `categories`; None without a category id. Estimates are put in by ProductList."""
+        got = row(value)
+        category = ident(got.get("id"))
+        if category is None:
+            return None
+        pace, scale = got.get("time_unit"), got.get("distance_unit")
+        eta = number(got.get("eta"))
+        points = (whole(each) for each in items(got.get("hotspot_pickup_points")))
+        return cls(
+            category=category,
+            display_name=text(got.get("display_name")) or category,
+            kind=kind_of(category),
+            currency=text(got.get("currency")),
+            distance_unit=length_unit(scale),
+            time_unit=time_unit(pace),
+            eta=duration(eta, pace),
+            none_near=eta is not None and eta < 0,
+            nearest=length(got.get("distance"), scale),
+            ride_later=flag(got.get("ride_later_enabled")),
+            image=link(got.get("image")),
+            select_applicable=flag(got.get("select_applicable")),
+            rate_cards=tuple(map(RateCard.from_wire, rows(got.get("fare_breakup"))))[:RATE_CARDS_LIMIT],
+            cancellation=CancellationPolicy.from_wire(got.get("cancellation_policy")),
+            packages=Package.list_from_wire(got.get("sub_categories")),
+            pickup_point_ids=tuple(each for each in points if each is not None),
+        )
+
 
 class PickupPoint(Fact):
     """A named place where cabs of a hotspot wait."""
@@ -91,6 +74,15 @@ class PickupPoint(Fact):
     id: int
     name: str
     position: LatLng
+
+    @classmethod
+    def from_wire(cls, value: Any) -> Self | None:
+        """Read one element of `pickup_points`; None without its id or position."""
+        got = row(value)
+        key, position = whole(got.get("id")), fields.place(got)
+        if key is None or position is None:
+            return None
+        return cls(id=key, name=text(got.get("name")) or f"Pickup point {key}", position=position)
 
 
 class HotspotZone(Fact):
@@ -101,6 +93,22 @@ class HotspotZone(Fact):
     boundary: tuple[LatLng, ...] = ()
     points: tuple[PickupPoint, ...] = ()
     default_point_id: int | None = None  # None when the service named one that is not among the points
+
+    @classmethod
+    def from_wire(cls, value: Any) -> Self | None:
+        """Read `hotspot_zone`; None when it says that the pickup is in none."""
+        got = row(value)
+        if not flag(got.get("is_hotpot_zone")):  # spelled so
+            return None
+        read = (PickupPoint.from_wire(each) for each in rows(got.get("pickup_points")))
+        points = {point.id: point for point in read if point is not None}
+        default = whole(got.get("default_pickup_point_id"))
+        return cls(
+            description=text(got.get("desc")),
+            boundary=fields.ring(got.get("hotspot_boundary")),
+            points=tuple(points.values()),
+            default_point_id=default if default in points else None,
+        )
 
 
 class ProductList(Fact):
@@ -116,4 +124,32 @@ class ProductList(Fact):
     @classmethod
     def from_wire(cls, body: Any) -> Self:
         """Read the body of products; whatever is wrong in it is left out alone. Never raises."""
-        raise NotImplementedError
+        got = row(body)
+        zone = HotspotZone.from_wire(got.get("hotspot_zone"))
+        read = (Product.from_wire(each) for each in rows(got.get("categories")))
+        products = {each.category: each for each in reversed([*read]) if each is not None}
+        first = [*reversed(products.values())][:PRODUCTS_LIMIT]
+        quoted = _quoted(first, rows(got.get("ride_estimate")))
+        return cls(hotspot=zone, products=tuple(_with_known_points(each, zone) for each in quoted))
+
+
+def _quoted(products: list[Product], estimates: list[dict[str, Any]]) -> list[Product]:
+    """The products, each with its element of `ride_estimate`; a lone one without a category is a lone product's."""
+    lone = products[0].category if len(products) == 1 else None
+    by_category = {ident(each.get("category")) or lone: each for each in estimates}
+    return [_with_estimate(each, by_category.get(each.category)) for each in products]
+
+
+def _with_estimate(product: Product, estimate: dict[str, Any] | None) -> Product:
+    if not estimate:
+        return product
+    if product.kind is Kind.SHARE:
+        return product.model_copy(update={"share": ShareEstimate.from_wire(estimate)})
+    return product.model_copy(update={"estimate": Estimate.from_wire(estimate)})
+
+
+def _with_known_points(product: Product, zone: HotspotZone | None) -> Product:
+    known = {point.id for point in zone.points} if zone else set()
+    return product.model_copy(
+        update={"pickup_point_ids": tuple(each for each in product.pickup_point_ids if each in known)}
+    )

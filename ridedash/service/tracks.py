@@ -1,12 +1,17 @@
 """What track-ride says about a ride, for all kinds of booking (Track-ride snapshot; Endpoints, 5)."""
 
 from decimal import Decimal
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from pydantic import Field
 
 from ridedash.geo import LatLng
-from ridedash.service.fields import Distance, Duration, Fact, Moment
+from ridedash.service import fields
+from ridedash.service.fields import Distance, Duration, Fact, Moment, flag, ident, link, number, row, rows, text
+from ridedash.service.measures import measured_length, measured_time, moment
+
+PASSENGERS_LIMIT: Final = 20
+STOPS_LIMIT: Final = 40
 
 
 class PriceDetails(Fact):
@@ -18,6 +23,13 @@ class PriceDetails(Fact):
     discount_value: Decimal | None = None
     toll_charges: Decimal | None = None
 
+    @classmethod
+    def from_wire(cls, value: Any) -> Self | None:
+        """Read `price_details`; None when it says nothing."""
+        got = row(value)
+        found = cls(**{name: number(got.get(name)) for name in cls.model_fields})
+        return None if found == cls() else found
+
 
 class RouteStop(Fact):
     """A place where somebody gets in (`pickup`) or out (`drop`). Names passengers: for staff only."""
@@ -25,6 +37,18 @@ class RouteStop(Fact):
     name: str | None = None
     state: Literal["pickup", "drop"] | None = None
     position: LatLng | None = None
+
+    @classmethod
+    def from_wire(cls, value: Any) -> Self | None:
+        """Read one element of `route`; None when it says neither who nor where."""
+        got = row(value)
+        state = str(got.get("state")).strip().lower()
+        found = cls(
+            name=text(got.get("name")),
+            state="pickup" if state == "pickup" else "drop" if state == "drop" else None,
+            position=fields.place(got),
+        )
+        return found if found.name or found.position else None
 
 
 class TripInfo(Fact):
@@ -42,6 +66,27 @@ class TripInfo(Fact):
     trip_time: Duration | None = None  # INVOICE
     ride_time: Duration | None = None  # COMPLETED
     cash_paid: Decimal | None = None  # COMPLETED
+
+    @classmethod
+    def from_wire(cls, value: Any) -> Self | None:
+        """Read `trip_info` in any of its three shapes; None when it says nothing."""
+        got = row(value)
+        ratio = text(got.get("night_charge_ratio"))
+        found = cls(
+            billing_enabled=flag(got.get("billing_enabled")),
+            discount=number(got.get("discount")),
+            advance=number(got.get("advance")),
+            convenience_charge=number(got.get("convenience_charge")),
+            amount=number(got.get("amount")),
+            distance=measured_length(got.get("distance"), "kilometre"),
+            night_charges_applied=flag(got.get("night_charges_applied")),
+            night_charge_ratio=None if ratio is None or ratio.upper() == "NA" else ratio,
+            payable_amount=number(got.get("payable_amount")),
+            trip_time=measured_time(got.get("trip_time")),
+            ride_time=measured_time(got.get("ride_time")),
+            cash_paid=number(got.get("cash_paid")),
+        )
+        return None if found == cls() else found
 
 
 class Snapshot(Fact):
@@ -81,4 +126,65 @@ class Snapshot(Fact):
     @classmethod
     def from_wire(cls, body: Any) -> Self:
         """Read the body of track-ride. Never raises."""
-        raise NotImplementedError
+        got = row(body)
+        otp = row(row(got.get("otp")).get("start_trip"))
+        return cls(
+            status=upper(got.get("status")),
+            request_type=text(got.get("request_type")),
+            booking_status=upper(got.get("booking_status")),
+            booking_id=ident(got.get("booking_id")),
+            message=text(got.get("message")),
+            pickup=fields.place(got.get("pickup_location")),
+            drop=fields.place(got.get("drop_location")),
+            eta=measured_time(got.get("duration")),
+            distance=measured_length(got.get("distance"), "metre"),
+            price=PriceDetails.from_wire(got.get("price_details")),
+            passengers=_passengers(got.get("passengers")),
+            route=_route(got.get("route")),
+            promotional_message=text(got.get("promotional_message")),
+            share_ride_url=link(got.get("share_ride_url")),
+            otp=text(otp.get("value")),
+            otp_text=text(otp.get("text")),
+            trip=TripInfo.from_wire(got.get("trip_info")),
+            svc_money_balance=number(got.get("svc_money_balance")),
+            pickup_time=moment(got.get("pickup_time")),
+            **_cab(got),
+        )
+
+
+def upper(value: Any) -> str | None:
+    """A word of the service's in capitals, without outer spaces; only from text."""
+    return (text(value) or "").upper() or None if isinstance(value, str) else None
+
+
+def _cab(got: dict[str, Any]) -> dict[str, Any]:
+    """Driver, vehicle and motion; the vehicle lies flat or in `cab_details` (field notes, point 11)."""
+    nested = row(got.get("cab_details"))
+    bearing, speed, rating = (
+        fields.real(got.get("bearing")),
+        fields.positive(got.get("speed")),
+        got.get("driver_rating"),
+    )
+    return {
+        "position": fields.point(got.get("driver_lat"), got.get("driver_lng")),
+        "bearing": None if bearing is None else bearing % 360 % 360,  # -1e-15 % 360 is 360.0
+        "speed": None if speed is None else float(speed),
+        "driver_name": text(got.get("driver_name")),
+        "driver_number": text(got.get("driver_number")),
+        "driver_rating": fields.positive(rating) or None,
+        "driver_image_url": link(got.get("driver_image_url")),
+        "vehicle_type": text(got.get("vehicle_type")) or text(nested.get("cab_type")),
+        "vehicle_number": text(got.get("vehicle_number")) or text(nested.get("cab_number")),
+        "vehicle_color": text(got.get("vehicle_color")) or text(nested.get("car_color")),
+        "car_model": text(got.get("car_model")) or text(nested.get("car_model")),
+    }
+
+
+def _passengers(value: Any) -> tuple[str, ...]:
+    names = (text(each.get("name")) for each in rows(value))
+    return tuple(name for name in names if name)[:PASSENGERS_LIMIT]
+
+
+def _route(value: Any) -> tuple[RouteStop, ...]:
+    stops = (RouteStop.from_wire(each) for each in rows(value))
+    return tuple(stop for stop in stops if stop is not None)[:STOPS_LIMIT]

@@ -1,0 +1,155 @@
+"""A network whose every step gets only the time that is left: httpx itself has no total deadline.
+
+The pool's timeouts count from each read anew, so a peer that drips one byte at a time would hold a thread
+for ever. Here each connect, handshake, read and write asks the current call how much time remains.
+"""
+
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from queue import Empty, SimpleQueue
+from typing import Any, Final
+
+import httpcore
+
+WRITE_STEP: Final = 4096  # bytes; the time left is looked at between steps
+
+SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
+
+
+class Call:
+    """The time of one call, and whether a byte of its request may have left. Durations are monotonic."""
+
+    def __init__(self, connect_s: float, total_s: float) -> None:
+        self.started = time.monotonic()
+        self._connect_by = self.started + min(connect_s, total_s)
+        self._end = self.started + total_s
+        self.wrote = False
+
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return self._end - time.monotonic()
+
+    def connect_left(self) -> float:
+        """Seconds until the connection must stand."""
+        return self._connect_by - time.monotonic()
+
+
+# A pooled connection serves one call after another, so its stream can't hold the call; the thread's context can.
+_current: ContextVar[Call | None] = ContextVar("current_call", default=None)
+
+
+@contextmanager
+def running(call: Call) -> Iterator[Call]:
+    """Make a call the one whose time counts in this thread."""
+    token = _current.set(call)
+    try:
+        yield call
+    finally:
+        _current.reset(token)
+
+
+class DeadlineStream(httpcore.NetworkStream):
+    """A network stream under the deadline of the current call."""
+
+    def __init__(self, inner: httpcore.NetworkStream) -> None:
+        self._inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Read once, or raise ReadTimeout when the call's time is up."""
+        call = _current.get()
+        left = timeout if call is None else call.left()
+        if left is not None and left <= 0:
+            raise httpcore.ReadTimeout("deadline")
+        return self._inner.read(max_bytes, left)
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Write all, or raise WriteTimeout when the call's time is up. Marks the call as sent first."""
+        call = _current.get()
+        for start in range(0, len(buffer), WRITE_STEP):
+            left = timeout if call is None else call.left()
+            if left is not None and left <= 0:
+                raise httpcore.WriteTimeout("deadline")
+            if call is not None:
+                call.wrote = True
+            self._inner.write(buffer[start : start + WRITE_STEP], left)
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        """Shake hands within the time for connecting; Python bounds the handshake as a whole."""
+        call = _current.get()
+        left = timeout if call is None else call.connect_left()
+        if left is not None and left <= 0:
+            self._inner.close()
+            raise httpcore.ConnectTimeout("deadline")
+        return DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, left))
+
+    def get_extra_info(self, info: str) -> Any:
+        """As of the stream within."""
+        return self._inner.get_extra_info(info)
+
+
+class DeadlineBackend(httpcore.NetworkBackend):
+    """Opens TCP connections within the time for connecting, name lookup included."""
+
+    def __init__(self) -> None:
+        self._inner = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[SocketOption] | None = None,
+    ) -> httpcore.NetworkStream:
+        """A connection to the first address that takes it; each gets its share of the time left."""
+        call = _current.get() or Call(timeout or 60, timeout or 60)
+        addresses = _addresses(host, port, call)
+        failure: Exception = httpcore.ConnectError("no address")
+        for index, address in enumerate(addresses):
+            share = call.connect_left() / (len(addresses) - index)
+            if share <= 0:
+                raise httpcore.ConnectTimeout("deadline")
+            try:
+                return DeadlineStream(
+                    self._inner.connect_tcp(address, port, share, local_address, socket_options or [])
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
+                failure = exc
+        raise failure
+
+
+def _addresses(host: str, port: int, call: Call) -> list[str]:
+    """The addresses of a host. A resolver can't be interrupted, so it works in a thread that may be left behind."""
+    try:
+        return [str(ipaddress.ip_address(host))]
+    except ValueError:
+        pass
+    found: SimpleQueue[list[str] | None] = SimpleQueue()
+    threading.Thread(target=lambda: found.put(_look_up(host, port)), daemon=True, name="name-lookup").start()
+    try:
+        addresses = found.get(timeout=max(0.001, call.connect_left()))
+    except Empty:
+        raise httpcore.ConnectTimeout("name lookup") from None
+    if not addresses:
+        raise httpcore.ConnectError("name lookup")
+    return addresses
+
+
+def _look_up(host: str, port: int) -> list[str] | None:
+    try:
+        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return None
+    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))

@@ -1,0 +1,81 @@
+"""JSON read strictly: UTF-8, bounded depth and digits, no NaN, no contradicting keys; floats as Decimal."""
+
+import json
+import re
+from decimal import Decimal
+from typing import Any, Final
+
+DEPTH_LIMIT: Final = 20
+DIGITS_LIMIT: Final = 100  # characters of one number
+
+# A string (to the end when it is not closed) or a bracket. Possessive, so that no input makes it backtrack.
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+
+
+class NotJsonError(ValueError):
+    """The text is not strict JSON; its message is a short reason and quotes nothing of the text."""
+
+
+def loads(body: bytes) -> Any:
+    """The value of a JSON text in UTF-8, with or without a byte order mark. Raises NotJsonError.
+
+    Raw control characters inside strings are let through: whoever reads a text field cleans it.
+    """
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise NotJsonError("not UTF-8") from None
+    _check_depth(text)
+    try:
+        return _DECODER.decode(text)
+    except NotJsonError:
+        raise
+    except (ValueError, RecursionError, ArithmeticError):
+        raise NotJsonError("not JSON") from None
+
+
+def _check_depth(text: str) -> None:
+    # Before the parser sees it, which recurses for each bracket.
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        mark = match[0]
+        if mark in "[{":
+            depth += 1
+            if depth > DEPTH_LIMIT:
+                raise NotJsonError("nested too deeply")
+        elif mark in "]}":
+            depth -= 1
+
+
+def _decimal(digits: str) -> Decimal:
+    _check_digits(digits)
+    return Decimal(digits)
+
+
+def _int(digits: str) -> int:
+    _check_digits(digits)
+    return int(digits)
+
+
+def _check_digits(digits: str) -> None:
+    if len(digits) > DIGITS_LIMIT:
+        raise NotJsonError("a number of too many digits")
+
+
+def _refuse(_: str) -> Any:
+    raise NotJsonError("NaN or Infinity")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # The same key twice is harmless when it says the same; two truths are not an answer.
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            raise NotJsonError("a key twice, with different values")
+        found[key] = value
+    return found
+
+
+_DECODER: Final = json.JSONDecoder(
+    parse_float=_decimal, parse_int=_int, parse_constant=_refuse, object_pairs_hook=_object, strict=False
+)

@@ -128,6 +128,7 @@ class Ride(Base):
     back_status: Mapped[str | None] = mapped_column(String(64))  # a step back seen once
     previous_plate: Mapped[str | None] = mapped_column(String(300))  # the plate before the car was swapped
     swapped_at: Mapped[datetime | None]
+    retried: Mapped[bool]  # auto: the one allotment retry was seen
     allotted_at: Mapped[datetime | None]  # first CALL_DRIVER of the present driver
     ended_at: Mapped[datetime | None]
     position_at: Mapped[datetime | None]  # age of facts.position

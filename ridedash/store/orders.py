@@ -56,7 +56,7 @@ class Trip:
 
 @dataclass(frozen=True)
 class Priced:
-    """A product with its price as a card shows it. `product` and `cancellation` are JSON dumps of the service's types."""
+    """A product with its price as a card shows it. `product`, `cancellation`: JSON dumps of the service's types."""
 
     category: str
     kind: str
@@ -155,20 +155,35 @@ def orders_by_ids(s: Session, property_id: int, ids: Sequence[int]) -> list[Orde
         .outerjoin(Ride, Ride.order_id == Order.id)
         .where(Order.property_id == property_id, Order.id.in_(ids))
     )
-    rows = {row[0].id: row for row in s.execute(query).all()}
+    rows = {row[0].id: row._tuple() for row in s.execute(query).all()}
     found = [order_id for order_id in ids if order_id in rows]
-    actions, moments, attention, newer = _around(s, found)
-    return [
-        OrderPage(
-            *rows[i], tuple(actions.get(i, ())), tuple(moments.get(i, ())), tuple(attention.get(i, ())), newer.get(i)
-        )
-        for i in found
-    ]
+    around = _around(s, found)
+    return [_page(rows[order_id], order_id, around) for order_id in found]
 
 
-def _around(
-    s: Session, ids: Sequence[int]
-) -> tuple[dict[int, list[Action]], dict[int, list[Moment]], dict[int, list[Attention]], dict[int, int]]:
+_Row = tuple[Order, Offer, Guest, Account, Property, Staff, Ride]
+_Around = tuple[dict[int, list[Action]], dict[int, list[Moment]], dict[int, list[Attention]], dict[int, int]]
+
+
+def _page(row: _Row, order_id: int, around: _Around) -> OrderPage:
+    order, offer, guest, account, place, staff, ride = row
+    actions, moments, attention, newer = around
+    return OrderPage(
+        order=order,
+        offer=offer,
+        guest=guest,
+        account=account,
+        property=place,
+        staff=staff,
+        ride=ride,
+        actions=tuple(actions.get(order_id, ())),
+        moments=tuple(moments.get(order_id, ())),
+        attention=tuple(attention.get(order_id, ())),
+        superseded_by=newer.get(order_id),
+    )
+
+
+def _around(s: Session, ids: Sequence[int]) -> _Around:
     actions: dict[int, list[Action]] = {}
     for action in s.scalars(select(Action).where(Action.order_id.in_(ids)).order_by(Action.id)):
         actions.setdefault(action.order_id, []).append(action)

@@ -57,7 +57,7 @@ def _stripped(value: str | None) -> str:
     return (value or "").strip()
 
 
-class CoordinateField(StringField):
+class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no types
     """Half of a point, in degrees. Anything that is no finite number is an empty half."""
 
     degrees: float | None = None
@@ -70,7 +70,7 @@ class CoordinateField(StringField):
             self.degrees = None
 
 
-class TripForm(Form):
+class TripForm(Form):  # type: ignore[misc]
     """From where to where, as a query string or a form says it; every part may be missing."""
 
     pickup = StringField(_("Pickup"), filters=[_one_line], validators=[Length(max=200)])
@@ -93,7 +93,7 @@ class TripForm(Form):
         return (self[end].data or "")[:200]
 
 
-class BookingForm(FlaskForm):  # type: ignore[misc] # Flask-WTF ships no types
+class BookingForm(FlaskForm):  # type: ignore[misc]
     """Whom the ride is for and how it is paid. Name, phone, room and note stay with us; the service gets none."""
 
     form_token = HiddenField(validators=[InputRequired(), Regexp(r"^[A-Za-z0-9_-]{16,64}$")])

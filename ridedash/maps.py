@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, Final, Protocol
 
 import folium
 import xyzservices
@@ -70,11 +70,11 @@ class MapParts:
     zone: str | None
 
 
-class FrameMap(folium.Map):  # type: ignore[misc] # folium ships no types
+class FrameMap(folium.Map):
     """folium's Map without its foreign files: Leaflet is served by us, and nothing else is needed."""
 
-    default_js: ClassVar[list[tuple[str, str]]] = []
-    default_css: ClassVar[list[tuple[str, str]]] = []
+    default_js: list[tuple[str, str]] = []  # noqa: RUF012 - folium declares them so
+    default_css: list[tuple[str, str]] = []  # noqa: RUF012
 
 
 def map_parts(
@@ -124,10 +124,14 @@ def _base(tiles_url: str, map_id: str) -> Any:
         raise ValueError("a map's id is lower-case letters, digits and underscores")
     if not _TILES.fullmatch(tiles_url):
         raise ValueError("the tile URL is not one that can be put into a page: RIDEDASH_TILES_URL")
-    frame = FrameMap(
-        location=_NOWHERE, tiles=None, zoom_start=None, zoom_control="bottomright", attributionControl=False,
-        minZoom=MIN_ZOOM, maxZoom=MAX_ZOOM,
-    )  # fmt: skip
+    # no zoom here: it is put in with the center
+    options: dict[str, Any] = {
+        "zoom_start": None,
+        "attributionControl": False,
+        "minZoom": MIN_ZOOM,
+        "maxZoom": MAX_ZOOM,
+    }
+    frame = FrameMap(location=_NOWHERE, tiles=None, zoom_control="bottomright", **options)
     frame._id = map_id
     provider = xyzservices.TileProvider(name="base", url=tiles_url, attribution="tiles", html_attribution="tiles")
     folium.TileLayer(provider, min_zoom=MIN_ZOOM, max_zoom=MAX_ZOOM, control=False).add_to(frame)

@@ -8,7 +8,8 @@ from functools import partial
 from flask_babel import gettext as _
 
 from ridedash.service.estimates import Estimate, ShareEstimate
-from ridedash.service.products import Package, Product, RateCard, Surcharge
+from ridedash.service.products import Product
+from ridedash.service.ratecards import Package, RateCard, Surcharge
 from ridedash.views.formats import money
 
 Pay = Callable[[Decimal | None], str]

@@ -9,7 +9,8 @@ from typing import Any, Final
 from babel.numbers import get_currency_symbol
 from flask_babel import gettext as _
 
-from ridedash.service.products import CancellationPolicy, Product
+from ridedash.service.products import Product
+from ridedash.service.ratecards import CancellationPolicy
 from ridedash.views.fare_lines import FareTable, fare_tables
 from ridedash.views.formats import money
 from ridedash.wire import Kind

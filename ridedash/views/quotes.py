@@ -17,7 +17,8 @@ from ridedash.rides.accounts import NeedsReconnect
 from ridedash.service.errors import RateLimited, Refused, ServiceError
 from ridedash.service.products import HotspotZone, PickupPoint, Product, ProductList
 from ridedash.store.orders import Priced, Trip, add_offer
-from ridedash.store.people import Property, Staff
+from ridedash.store.people import Property
+from ridedash.views.auth import SignedIn
 from ridedash.views.product_cards import Card, card, seat_prices
 from ridedash.wording import Audience, refusal
 
@@ -61,7 +62,7 @@ class QuoteFailedError(Exception):
 class Quotes:
     """Asks for products on behalf of one member of staff."""
 
-    def __init__(self, services: Services, staff: Staff, locale: str) -> None:
+    def __init__(self, services: Services, staff: SignedIn, locale: str) -> None:
         self.services, self.staff, self.locale = services, staff, locale
 
     def quote(self, trip: Trip, account_id: int | None = None) -> Quote:

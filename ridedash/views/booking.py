@@ -1,0 +1,294 @@
+"""Pick and book: `/rides/new`, and what its page asks for while somebody types."""
+
+from typing import Any
+
+from flask import Blueprint, jsonify, redirect, render_template, request
+from flask_babel import get_locale
+from flask_babel import gettext as _
+from flask_login import login_required
+from werkzeug.wrappers import Response
+
+from ridedash.ext import limiter, services
+from ridedash.forms import BookingForm, TripForm, new_form_token
+from ridedash.geo import LatLng
+from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
+from ridedash.rides.ordering import (
+    GuardBusy,
+    OfferStale,
+    PlaceError,
+    TokenReused,
+    Wish,
+    WishRefused,
+    place,
+)
+from ridedash.store.db import DatabaseBusy
+from ridedash.store.orders import Offer, OrderPage, order_page, recent_orders
+from ridedash.store.people import Property, accounts_of
+from ridedash.views import formats
+from ridedash.views.auth import current_staff
+from ridedash.views.picker import End, Picker, page_map, read_ends
+from ridedash.views.quotes import QuoteFailedError, Quotes, home_trip
+from ridedash.wording import Audience, refusal
+
+bp = Blueprint("booking", __name__)
+Answer = str | Response | tuple[str | Response, int]
+SUGGESTED = 5
+
+
+def locale() -> str:
+    return str(get_locale() or "en")
+
+
+def quotes() -> Quotes:
+    return Quotes(services(), current_staff(), locale())
+
+
+def by_staff() -> str:
+    """Limits count by person, not by the hotel's one address."""
+    return f"staff-{current_staff().id}"
+
+
+@bp.get("/rides/new")
+@login_required  # type: ignore[untyped-decorator]
+def new() -> Answer:
+    """The picker; the query presets its trip, `again` refills it from an order, `show` lists the cars at once."""
+    again = _order(request.args.get("again", type=int))
+    picker = _again(again) if again else _asked(TripForm(request.args), search="show" in request.args)
+    if again or "show" in request.args:
+        picker.ask(quotes(), again.offer if again else None)
+    return _page(picker)
+
+
+@bp.post("/rides/new")
+@login_required  # type: ignore[untyped-decorator]
+@limiter.limit("60/minute", key_func=by_staff)
+def create() -> Answer:
+    """One order for one form token, then its page (booking-protocol.md 1.3, T1)."""
+    picker = _asked(TripForm(request.form), search=True)
+    offer = _offer(picker.form.offer.data)
+    picker.again = _order(picker.form.supersedes.data)
+    if not picker.form.validate():
+        return _retry(picker, offer, 422)
+    try:
+        placed = place(services().db, services().clock, _wish(picker))
+    except TokenReused as error:
+        return render_template("booking/reused.html", order_id=error.order_id), 409
+    except (PlaceError, DatabaseBusy) as error:
+        return _retry(picker, offer, _explain(picker, error))
+    if placed.created:
+        services().wake()
+    return redirect(f"/rides/{placed.order_id}", 303)
+
+
+@bp.get("/products.json")
+@login_required  # type: ignore[untyped-decorator]
+@limiter.limit("120/minute", key_func=by_staff)
+def products() -> Answer:
+    """Cards for a trip as the page's own markup, and the hotspot for its map. Stores an offer for each card."""
+    picker = _asked(TripForm(request.args), search=False)
+    picker.form.account.data = request.args.get("account", type=int)
+    if picker.pickup.point is None:
+        return jsonify(html="", message=_("Choose a pickup.")), 422
+    picker.ask(quotes(), _offer(request.args.get("before", type=int)))
+    picker.seats = 2 if request.args.get("seats") == "2" else 1
+    answer = jsonify(_cars(picker))
+    answer.headers["Cache-Control"] = "no-store"
+    return (answer, picker.trouble.status) if picker.trouble else answer
+
+
+@bp.get("/places.json")
+@login_required  # type: ignore[untyped-decorator]
+@limiter.limit("300/minute", key_func=by_staff)
+def places() -> Answer:
+    """Places for typed words, best first; coordinates are a place too; nothing typed: where guests went lately."""
+    typed = " ".join(request.args.get("q", "")[:200].split())
+    near = _near()
+    point = parse_coordinates(typed)
+    if point:
+        found = [Place("", coordinates_text(point), "coordinates", "", point)]
+    elif not typed:
+        found = _usual()
+    else:
+        try:
+            found = services().geocoder.search(typed, near)
+        except PlacesUnavailableError:
+            message = _("Place search is not answering. Click the map, or type coordinates such as 12.95, 77.6.")
+            return jsonify(places=[], message=message), 503
+    return jsonify(places=[_place(each) for each in found], message="" if found else _no_place(typed))
+
+
+def _asked(trip: TripForm, *, search: bool) -> Picker:
+    """A picker for what a query or a form says."""
+    picker = _picker()
+    trip.validate()  # too long words are cut where they are read; nothing here can stop the page
+    picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=search)
+    picker.category = (trip.category.data or "")[:64]
+    return picker
+
+
+def _again(page: OrderPage) -> Picker:
+    """The picker filled from an earlier order, with a new form token."""
+    picker, offer = _picker(), page.offer
+    form, order, guest = picker.form, page.order, page.guest
+    picker.again, picker.category = page, offer.category
+    picker.pickup = End(offer.pickup_name or "", LatLng(offer.pickup_lat, offer.pickup_lng))
+    if offer.drop_lat is not None and offer.drop_lng is not None:
+        picker.drop = End(offer.drop_name or "", LatLng(offer.drop_lat, offer.drop_lng))
+    form.guest_name.data, form.guest_phone.data, form.guest_room.data = guest.name, guest.phone, guest.room
+    form.note.data, form.payment.data, form.account.data = order.note, order.payment or "", order.account_id
+    form.supersedes.data, picker.seats = order.id, order.seats or 1
+    return picker
+
+
+def _picker() -> Picker:
+    with services().db.read() as s:
+        home = s.get_one(Property, current_staff().property_id)
+        accounts = accounts_of(s, home.id)
+    form = BookingForm(country=home.country)
+    form.account.choices = [(each.id, each.label) for each in accounts]
+    if form.account.data is None and accounts:
+        form.account.data = accounts[0].id
+    if not form.is_submitted():
+        form.form_token.data = new_form_token()
+    return Picker(form=form, home=home, accounts=accounts)
+
+
+def _order(order_id: int | None) -> OrderPage | None:
+    if not order_id or order_id < 1 or order_id > 2**53:
+        return None
+    with services().db.read() as s:
+        return order_page(s, current_staff().property_id, order_id)
+
+
+def _offer(offer_id: int | None) -> Offer | None:
+    """An offer of this property; None for any other."""
+    if not offer_id or offer_id < 1 or offer_id > 2**53:
+        return None
+    with services().db.read() as s:
+        offer = s.get(Offer, offer_id)
+    return offer if offer and offer.property_id == current_staff().property_id else None
+
+
+def _wish(picker: Picker) -> Wish:
+    form = picker.form
+    return Wish(
+        property_id=current_staff().property_id,
+        staff_id=current_staff().id,
+        account_id=form.account.data,
+        form_token=form.form_token.data,
+        offer_id=form.offer.data,
+        guest_name=form.guest_name.data,
+        guest_phone=form.phone_e164,
+        guest_room=form.guest_room.data or None,
+        note=form.note.data or None,
+        seats=form.seats.data,
+        payment=form.payment.data or None,
+        coupon=form.coupon.data or None,
+        override_guard=form.override_guard.data,
+        supersedes=picker.again.order.id if picker.again else None,
+    )
+
+
+def _explain(picker: Picker, error: Exception) -> int:
+    """Put what went wrong into the picker; the HTTP status for it."""
+    if isinstance(error, GuardBusy):
+        seconds = (services().clock() - error.placed_at).total_seconds()
+        by, ago = error.staff_name or _("somebody"), formats.age(seconds)
+        picker.busy = {"order_id": error.order_id, "by": by, "ago": ago, "guest": picker.form.guest_name.data}
+        return 409
+    if isinstance(error, OfferStale):
+        picker.message = _("The price was more than two minutes old, so it was asked again. Nothing was ordered yet.")
+        return 409
+    if isinstance(error, DatabaseBusy):
+        words = refusal("NO_DB", Audience.STAFF)
+        picker.trouble = QuoteFailedError(words.headline, f"{words.why} {words.next_step}", 503)
+        return 503
+    if isinstance(error, WishRefused):
+        _blame(picker.form, error)
+        return 422
+    picker.message = _("That price is not known any more. Choose a car again; nothing was ordered.")
+    return 409
+
+
+def _blame(form: BookingForm, error: WishRefused) -> None:
+    known = {"account_id": "account", "offer_id": "offer", "guest_name": "guest_name"}
+    field = form._fields.get(known.get(error.field, error.field), form.offer)
+    field.errors = [*field.errors, error.reason]
+
+
+def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
+    """The page again with all that was typed, and with fresh prices for the same trip."""
+    if offer:
+        picker.pickup = End(offer.pickup_name or "", LatLng(offer.pickup_lat, offer.pickup_lng))
+        drop = None if offer.drop_lat is None or offer.drop_lng is None else LatLng(offer.drop_lat, offer.drop_lng)
+        picker.drop = End(offer.drop_name or "", drop) if drop else picker.drop
+    picker.seats = picker.form.seats.data or 1
+    if picker.form.form_token.errors:
+        picker.form.form_token.data = new_form_token()
+    if picker.trouble is None:
+        picker.ask(quotes(), offer)
+    return _page(picker), status
+
+
+def _page(picker: Picker) -> str:
+    app = services()
+    tz = formats.zone(picker.home.timezone)
+    fetched = picker.quote.fetched_at if picker.quote else None
+    return render_template(
+        "booking/new.html",
+        picker=picker,
+        form=picker.form,
+        parts=page_map(app.settings, app.geocoder, picker),
+        fetched=formats.clock_time(fetched, tz, locale(), seconds=True),
+        fetched_stamp=formats.stamp(fetched),
+    )
+
+
+def _cars(picker: Picker) -> dict[str, Any]:
+    """What the page's script puts in place: markup for words, numbers for the map."""
+    quote, tz = picker.quote, formats.zone(picker.home.timezone)
+    fetched = formats.clock_time(quote.fetched_at if quote else None, tz, locale(), seconds=True)
+    zone = quote.zone if quote else None
+    return {
+        "html": render_template("booking/_cars.html", picker=picker, fetched=fetched),
+        "zone_html": render_template("booking/_zone.html", picker=picker) if zone else "",
+        "pickup": {"lat": picker.pickup.lat, "lng": picker.pickup.lng, "name": picker.pickup.name},
+        "zone": zone
+        and {
+            "boundary": [list(corner) for corner in zone.boundary],
+            "points": [
+                {"number": n, "name": p.name, "lat": p.position.lat, "lng": p.position.lng}
+                for n, p in enumerate(zone.points, 1)
+            ],
+            "chosen": zone.chosen,
+        },
+        "message": picker.trouble.headline if picker.trouble else "",
+    }
+
+
+def _place(found: Place) -> dict[str, Any]:
+    kind = found.kind.replace("_", " ")
+    point = found.position
+    return {"name": found.name, "kind": kind, "area": found.area, "lat": point.lat, "lng": point.lng}
+
+
+def _usual() -> list[Place]:
+    """Where guests of this property went lately, each once."""
+    with services().db.read() as s:
+        offers = [page.offer for page in recent_orders(s, current_staff().property_id, 40)]
+    named = {
+        o.drop_name: Place(str(o.id), o.drop_name, "lately", "", LatLng(o.drop_lat, o.drop_lng))
+        for o in reversed(offers)
+        if o.drop_name and o.drop_lat is not None and o.drop_lng is not None
+    }
+    return list(reversed(named.values()))[:SUGGESTED]
+
+
+def _near() -> LatLng | None:
+    with services().db.read() as s:
+        start = home_trip(s.get_one(Property, current_staff().property_id))
+    return start.pickup if start else None
+
+
+def _no_place(typed: str) -> str:
+    return _("No place of that name. Try another word, or click the map.") if typed else ""

@@ -1,0 +1,153 @@
+"""What the picker page shows: two ends of a trip, product cards, and a booking form that keeps what was typed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from flask_babel import gettext as _
+
+from ridedash.forms import BookingForm, TripForm
+from ridedash.geo import LatLng
+from ridedash.maps import DEFAULT_ZOOM, MapParts, map_parts
+from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
+from ridedash.store.orders import Offer, OrderPage, Trip
+from ridedash.store.people import Account, Property
+from ridedash.views.product_cards import Card, preferred
+from ridedash.views.quotes import Quote, QuoteFailedError, Quotes, home_trip
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a trip: what it is called, where it is, and what to do when that is not known."""
+
+    name: str = ""
+    point: LatLng | None = None
+    error: str = ""
+    choices: tuple[Place, ...] = ()
+
+    @property
+    def lat(self) -> str:
+        return f"{self.point.lat:.7f}" if self.point else ""
+
+    @property
+    def lng(self) -> str:
+        return f"{self.point.lng:.7f}" if self.point else ""
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A price that is not the one shown before."""
+
+    name: str
+    old: str
+    new: str
+
+
+@dataclass
+class Picker:
+    """The page's view model. `parts` is the map; `chosen` the card that is preselected."""
+
+    form: BookingForm
+    home: Property
+    accounts: list[Account]
+    pickup: End = field(default_factory=End)
+    drop: End = field(default_factory=End)
+    category: str = ""
+    quote: Quote | None = None
+    trouble: QuoteFailedError | None = None
+    chosen: Card | None = None
+    seats: int = 1
+    changed: Changed | None = None
+    busy: Mapping[str, Any] | None = None  # the guest's other open ride: order_id, by, ago
+    again: OrderPage | None = None
+    message: str = ""
+
+    @property
+    def trip(self) -> Trip | None:
+        """The trip as far as it is known; None without a pickup."""
+        if self.pickup.point is None:
+            return None
+        drop = self.drop.point
+        return Trip(self.pickup.point, self.pickup.name or None, drop, (self.drop.name or None) if drop else None)
+
+    def ask(self, quotes: Quotes, before: Offer | None = None) -> None:
+        """Fetch cards for the trip; `before` is the offer that was chosen last, to say when its price changed."""
+        if self.trip is None or self.pickup.error or self.drop.error:
+            return
+        try:
+            self.quote = quotes.quote(self.trip, self._account_id())
+        except QuoteFailedError as error:
+            self.trouble = error
+            return
+        self.pickup = End(self.quote.trip.pickup_name or "", self.quote.trip.pickup)
+        self.chosen = preferred(self.quote.cards, before.category if before else self.category)
+        same = self.chosen if before and self.chosen and self.chosen.category == before.category else None
+        if before and same and (before.price_text or "") != same.price_text:
+            self.changed = Changed(same.name, before.price_text or _("no price"), same.price_text or _("no price"))
+
+    def url(self, **ends: LatLng | str) -> str:
+        """The page's address for this trip, shown with cars, with some of its values replaced."""
+        values = {
+            "pickup": self.pickup.name, "pickup_lat": self.pickup.lat, "pickup_lng": self.pickup.lng,
+            "drop": self.drop.name, "drop_lat": self.drop.lat, "drop_lng": self.drop.lng,
+            "category": self.category, "show": "1",
+        } | {key: str(value) for key, value in ends.items()}  # fmt: skip
+        return "/rides/new?" + urlencode({key: value for key, value in values.items() if value})
+
+    def place_url(self, end: str, name: str, point: LatLng) -> str:
+        """The page's address with one end moved to a place."""
+        return self.url(**{end: name, f"{end}_lat": f"{point.lat:.7f}", f"{end}_lng": f"{point.lng:.7f}"})
+
+    def _account_id(self) -> int | None:
+        chosen = self.form.account.data
+        return int(chosen) if chosen else (self.accounts[0].id if self.accounts else None)
+
+
+def read_ends(trip: TripForm, geocoder: Geocoder, home: Property, *, search: bool) -> tuple[End, End]:
+    """Pickup and drop as asked for. With `search`, words without coordinates are looked up; pickup defaults to home."""
+    start = home_trip(home)
+    near = trip.point("pickup") or (start.pickup if start else None)
+    pickup = _end(trip, "pickup", geocoder, near, search=search)
+    if pickup.point is None and not pickup.name and start:
+        pickup = End(start.pickup_name or "", start.pickup)
+    return pickup, _end(trip, "drop", geocoder, near, search=search)
+
+
+def _end(trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, search: bool) -> End:
+    name, point = trip.name(end), trip.point(end)
+    if point:
+        return End(name or coordinates_text(point), point)
+    if not name or not search:
+        return End(name)
+    try:
+        found = tuple(geocoder.search(name, near, 6))
+    except PlacesUnavailableError:
+        return End(name, error=_("Place search is not answering. Type coordinates, such as 12.95, 77.6."))
+    exact = [place for place in found if place.name.casefold() == name.casefold()]
+    if len(found) == 1 or exact:
+        best = (exact or found)[0]
+        return End(best.name, best.position)
+    if not found:
+        return End(name, error=_("No place of that name. Try another word, or coordinates."))
+    return End(name, error=_("Several places match. Choose one."), choices=found)
+
+
+def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
+    """The map that the page opens with: the trip's pickup, or the nearest thing we know."""
+    cities: tuple[CityArea, ...] = geocoder.cities()
+    zone = picker.quote.zone if picker.quote else None
+    center, zoom = LatLng(0.0, 0.0), 3
+    if cities:
+        center, zoom = cities[0].center, cities[0].zoom
+    if picker.pickup.point:
+        center, zoom = picker.pickup.point, DEFAULT_ZOOM
+    return map_parts(
+        settings,
+        center=center,
+        zoom=zoom,
+        map_id="picker",
+        areas=tuple(city.boundary for city in cities if city.boundary),
+        boundary=zone.boundary if zone else (),
+        points=tuple(point.position for point in zone.points) if zone else (),
+    )

@@ -1,0 +1,120 @@
+/** The product cards: asks for them, puts them in place, remembers what was chosen. Words come with the markup. */
+
+import { ask } from "./ask.js";
+
+const SKELETON_MS = 300; // a quick answer shows no skeleton
+const SLOW_MS = 4_000;
+const FRESH_MS = 100_000; // an offer is good for two minutes; prices are renewed before that
+
+export class Cars extends EventTarget {
+  constructor(box, { path, words, skeleton, status }) {
+    super();
+    Object.assign(this, { box, path, words, skeleton, status });
+    this.running = null;
+    this.trip = null;
+    this.timer = null;
+    box.addEventListener("change", (event) => this.#changed(event.target));
+    document.addEventListener("visibilitychange", () => this.#wake());
+    this.at = this.chosen ? Date.now() : 0;
+    if (this.chosen) this.#later();
+  }
+
+  /** The chosen car's radio, or null. */
+  get chosen() {
+    return this.box.querySelector("input[name=offer]:checked");
+  }
+
+  /** What the button says, the terms below it, and how many seats. */
+  get choice() {
+    const car = this.chosen;
+    if (!car) return null;
+    const seat = this.#seatOf(car);
+    return { category: car.dataset.category, offer: car.value, seats: seat?.value ?? "", button: (seat ?? car).dataset.button, terms: car.dataset.terms };
+  }
+
+  /** Cards for a trip {pickup, drop, account}; without a pickup they go away. Resolves to the answer or null. */
+  async load(trip) {
+    this.trip = trip;
+    this.running?.abort();
+    clearTimeout(this.timer);
+    if (!trip?.pickup) return null;
+    const mine = (this.running = new AbortController());
+    const timers = this.#waiting();
+    const before = this.choice;
+    const { pickup, drop } = trip;
+    const { ok, status, body, stopped } = await ask(this.path, {
+      pickup: pickup.name, pickup_lat: pickup.lat, pickup_lng: pickup.lng,
+      drop: drop?.name, drop_lat: drop?.lat, drop_lng: drop?.lng,
+      category: before?.category ?? this.box.dataset.category, seats: before?.seats, before: trip.compare ? before?.offer : "",
+      account: trip.account,
+    }, mine.signal);
+    timers.forEach(clearTimeout);
+    if (stopped || mine !== this.running) return null;
+    this.box.removeAttribute("aria-busy");
+    this.#paint(ok, status, body);
+    return ok ? body : null;
+  }
+
+  #paint(ok, status, body) {
+    if (body.html) {
+      const open = [...this.box.querySelectorAll(".product:has(details[open])")].map((card) => card.dataset.product);
+      const focus = this.box.contains(document.activeElement) ? document.activeElement.dataset.category : null;
+      const fresh = new DOMParser().parseFromString(body.html, "text/html");
+      this.box.replaceChildren(...fresh.body.childNodes);
+      for (const card of this.box.querySelectorAll("[data-product]")) {
+        if (open.includes(card.dataset.product)) card.querySelector("details")?.setAttribute("open", "");
+        if (focus && focus === card.dataset.product) card.querySelector("input")?.focus({ preventScroll: true });
+      }
+    } else {
+      const line = document.createElement("p");
+      line.className = "cars-empty";
+      line.setAttribute("role", "alert");
+      line.textContent = status === 401 ? this.words.signedOut : body.message || this.words.failed;
+      this.box.replaceChildren(line);
+    }
+    const count = this.box.querySelectorAll("[data-product]").length;
+    this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
+    this.at = ok ? Date.now() : 0;
+    if (ok) this.#later();
+    this.#tell();
+  }
+
+  /** Nothing flickers for a quick answer: the old cards stay, dimmed; a skeleton only where nothing is. */
+  #waiting() {
+    this.box.setAttribute("aria-busy", "true");
+    return [
+      setTimeout(() => {
+        this.status.textContent = this.words.loading;
+        if (!this.box.querySelector("[data-products]")) this.box.replaceChildren(this.skeleton.content.cloneNode(true));
+      }, SKELETON_MS),
+      setTimeout(() => (this.status.textContent = this.words.slow), SLOW_MS),
+    ];
+  }
+
+  #changed(radio) {
+    if (radio.name === "seats") {
+      const car = this.box.querySelector(`#${radio.dataset.seatOf}`);
+      if (car && !car.disabled) car.checked = true;
+    }
+    this.#tell();
+  }
+
+  #seatOf(car) {
+    return this.box.querySelector(`input[name=seats][data-seat-of="${car.id}"]:checked`);
+  }
+
+  #tell() {
+    this.dispatchEvent(new Event("chosen"));
+  }
+
+  #later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.#wake(), FRESH_MS);
+  }
+
+  /** Prices that got old while nobody looked are renewed when somebody does. */
+  #wake() {
+    if (document.hidden || !this.at || Date.now() - this.at < FRESH_MS - 1000) return;
+    this.dispatchEvent(new Event("old"));
+  }
+}

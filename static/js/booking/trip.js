@@ -1,0 +1,88 @@
+/** The two ends of the trip: their fields, and who is told when one moves. No map, no network. */
+
+export class Trip extends EventTarget {
+  /** `form` holds a [data-place] for pickup and drop; `copies` are the same values inside the booking form. */
+  constructor(form, book) {
+    super();
+    this.ends = {};
+    for (const end of ["pickup", "drop"]) {
+      const box = form.querySelector(`[data-place="${end}"]`);
+      this.ends[end] = {
+        input: box.querySelector("[data-place-input]"),
+        lat: box.querySelector("[data-lat]"),
+        lng: box.querySelector("[data-lng]"),
+        clear: box.querySelector("[data-place-clear]"),
+        error: box.querySelector("[data-place-error]"),
+        copy: (part) => book.querySelector(`[data-copy="${end}${part}"]`),
+      };
+      this.#tidy(end);
+    }
+  }
+
+  /** {lat, lng, name} of an end, or null while it has no coordinates. */
+  at(end) {
+    const { input, lat, lng } = this.ends[end];
+    if (!lat.value || !lng.value) return null;
+    return { lat: Number(lat.value), lng: Number(lng.value), name: input.value };
+  }
+
+  /** Put an end somewhere. `quiet` changes the fields and tells nobody. */
+  put(end, place, { quiet = false } = {}) {
+    const fields = this.ends[end];
+    fields.input.value = place?.name ?? "";
+    this.#point(end, place);
+    if (!quiet) this.dispatchEvent(new CustomEvent("moved", { detail: { end } }));
+  }
+
+  /** Somebody types: the old coordinates are no longer what the words say. */
+  typed(end) {
+    const was = this.at(end);
+    this.#point(end, null);
+    if (was) this.dispatchEvent(new CustomEvent("loose", { detail: { end } }));
+  }
+
+  /** Typing is over: no words is no place; words without a place are said to be none. */
+  left(end) {
+    const { input, error } = this.ends[end];
+    if (this.at(end)) return;
+    if (!input.value.trim()) this.put(end, null);
+    else if (error.hidden) this.#blame(end);
+  }
+
+  /** The first end that has words and no place, or null. */
+  get loose() {
+    return Object.keys(this.ends).find((end) => this.ends[end].input.value.trim() && !this.at(end)) ?? null;
+  }
+
+  #blame(end) {
+    const { input, error } = this.ends[end];
+    error.querySelector("span").textContent = error.dataset.sayChoose;
+    error.hidden = false;
+    input.setAttribute("aria-invalid", "true");
+    input.setAttribute("aria-describedby", error.id);
+  }
+
+  /** Change pickup and drop over. */
+  swap() {
+    const [pickup, drop] = [this.at("pickup"), this.at("drop")];
+    this.put("pickup", drop, { quiet: true });
+    this.put("drop", pickup);
+  }
+
+  #point(end, place) {
+    const fields = this.ends[end];
+    fields.lat.value = place ? place.lat : "";
+    fields.lng.value = place ? place.lng : "";
+    fields.input.removeAttribute("aria-invalid");
+    fields.error.hidden = true;
+    this.#tidy(end);
+  }
+
+  #tidy(end) {
+    const fields = this.ends[end];
+    fields.clear.hidden = !fields.input.value;
+    fields.copy("").value = fields.input.value;
+    fields.copy("_lat").value = fields.lat.value;
+    fields.copy("_lng").value = fields.lng.value;
+  }
+}

@@ -1,0 +1,172 @@
+"""Security basics that hold for every route: CSRF, headers, cookies, hosts, GETs that change nothing."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.security import generate_password_hash
+
+from ridedash.factory import create_app
+from ridedash.store import people
+
+PASSWORD = "a phrase for this test"
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[Flask]:
+    made = create_app({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_SERVICE_URL": "http://127.0.0.1:9"})
+    services = made.extensions["ridedash"]
+    services.db.upgrade()
+    now = services.clock()
+    with services.db.write() as s:
+        house = people.add_property(s, "Hotel A", "UTC", now)
+        people.add_staff(s, house.id, "desk", generate_password_hash(PASSWORD), "concierge", now)
+    yield made
+    services.db.close()
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+def sign_in(client: FlaskClient) -> None:
+    token = csrf(client.get("/sign-in").text)
+    answer = client.post("/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token})
+    assert answer.status_code == 303
+
+
+def csrf(page: str) -> str:
+    found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', page)
+    assert found
+    return found.group(1)
+
+
+def filled(rule: str) -> str:
+    return re.sub(r"<(?:\w+:)?(\w+)>", "x1", rule)
+
+
+def rules(app: Flask, method: str) -> list[str]:
+    found = sorted(str(rule) for rule in app.url_map.iter_rules() if method in (rule.methods or ()))
+    assert found
+    return found
+
+
+def test_every_unsafe_route_refuses_a_request_without_a_csrf_token(app: Flask, client: FlaskClient) -> None:
+    sign_in(client)
+    for rule in rules(app, "POST"):
+        for content_type in ("application/x-www-form-urlencoded", "application/json", "text/plain"):
+            answer = client.post(filled(rule), data="x=1", content_type=content_type)
+            assert answer.status_code == 400, rule
+
+
+def test_no_route_takes_put_patch_or_delete(app: Flask) -> None:
+    methods = {method for rule in app.url_map.iter_rules() for method in rule.methods or ()}
+    assert methods <= {"GET", "HEAD", "OPTIONS", "POST"}
+
+
+def test_every_answer_carries_the_headers(app: Flask, client: FlaskClient) -> None:
+    answers = [client.get(filled(rule)) for rule in rules(app, "GET")]
+    answers += [
+        client.get("/no/such/page"),
+        client.delete("/"),
+        client.post("/sign-in"),
+        client.get("/static/css/base.css"),
+    ]
+    assert {answer.status_code for answer in answers} >= {200, 303, 400, 404, 405}
+    for answer in answers:
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe-inline" not in policy
+        assert "unsafe-eval" not in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Referrer-Policy"] in ("same-origin", "no-referrer")
+
+
+def test_two_pages_have_two_nonces(client: FlaskClient) -> None:
+    seen = {
+        re.findall(r"'nonce-([^']+)'", client.get("/sign-in").headers["Content-Security-Policy"])[0] for _ in range(5)
+    }
+    assert len(seen) == 5
+
+
+def test_everything_but_the_public_pages_asks_for_a_sign_in(app: Flask, client: FlaskClient) -> None:
+    public = {"/sign-in", "/healthz", "/readyz", "/static/<path:filename>", "/static/vendor/leaflet/<path:name>"}
+    for rule in rules(app, "GET"):
+        answer = client.get(filled(rule))
+        if rule in public:
+            assert answer.status_code in (200, 404, 503), rule
+        elif rule.endswith(".json"):
+            assert answer.status_code == 401, rule
+        else:
+            assert answer.status_code == 303, rule
+            assert answer.headers["Location"].startswith("/sign-in"), rule
+
+
+def test_reading_pages_changes_nothing_in_the_database(app: Flask, client: FlaskClient, tmp_path: Path) -> None:
+    sign_in(client)
+    for rule in rules(app, "GET"):
+        if rule == "/rides/new":
+            continue  # it mints a form token and may store what it offers: rows that no ride depends on
+        before = contents(app)
+        client.get(filled(rule))
+        client.get(filled(rule))
+        assert contents(app) == before, rule
+
+
+def contents(app: Flask) -> str:
+    services = app.extensions["ridedash"]
+    with services.db.read() as s:
+        names = [
+            row[0] for row in s.connection().exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        rows = {name: list(s.connection().exec_driver_sql(f"SELECT * FROM {name}")) for name in sorted(names)}
+    return hashlib.sha256(repr(rows).encode()).hexdigest()
+
+
+def test_the_cookie_is_http_only_lax_and_worth_nothing_after_sign_out(client: FlaskClient) -> None:
+    sign_in(client)
+    cookie = client.get_cookie("ridedash_sid")
+    assert cookie is not None
+    assert cookie.http_only
+    assert cookie.same_site == "Lax"
+    assert client.get("/").status_code == 200
+    stolen = cookie.value
+    client.post("/sign-out", data={"csrf_token": csrf(client.get("/").text)})
+    client.set_cookie("ridedash_sid", stolen)
+    assert client.get("/").status_code == 303
+
+
+def test_another_host_name_is_refused(client: FlaskClient) -> None:
+    assert client.get("/sign-in", base_url="http://evil.example").status_code == 400
+    assert client.get("/sign-in", base_url="http://127.0.0.1:8000").status_code == 200
+
+
+def test_forwarded_headers_are_believed_only_when_a_proxy_is_configured(tmp_path: Path) -> None:
+    for proxies, seen in (("0", "127.0.0.1"), ("1", "198.51.100.6")):
+        app = create_app({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_TRUSTED_PROXIES": proxies})
+        from flask import request
+
+        app.add_url_rule("/who", view_func=lambda: str(request.remote_addr))
+        assert app.test_client().get("/who", headers={"X-Forwarded-For": "198.51.100.6"}).text == seen
+        app.extensions["ridedash"].db.close()
+
+
+def test_live_mode_sends_secure_cookies_and_hsts() -> None:
+    from tests.test_config import LIVE
+
+    app = create_app(LIVE | {"RIDEDASH_DATABASE_URL": "sqlite://", "RIDEDASH_TRUSTED_HOSTS": "localhost"})
+    answer = app.test_client().get("/healthz", base_url="https://localhost")
+    assert answer.headers["Strict-Transport-Security"] == "max-age=31536000; includeSubDomains"
+    assert app.config["SESSION_COOKIE_NAME"] == "__Host-sid"
+    assert app.config["SESSION_COOKIE_SECURE"] is True
+    app.extensions["ridedash"].db.close()
+
+
+def test_a_body_over_the_limit_is_refused(client: FlaskClient) -> None:
+    assert client.post("/sign-in", data=b"x" * 300_000, content_type="text/plain").status_code in (400, 413)

@@ -1,0 +1,196 @@
+"""The list of rides at `/`, the small JSON that keeps it live, and the bar on top of every staff page."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from flask import Blueprint, Response, g, jsonify, render_template, request
+from flask_babel import get_locale
+from flask_babel import gettext as _
+from flask_login import current_user, login_required
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash import wire
+from ridedash.ext import services
+from ridedash.rides.worker import heartbeat_age
+from ridedash.store.orders import OrderPage, recent_orders, unknown_count, unknown_since
+from ridedash.store.people import Property
+from ridedash.views.auth import current_staff
+from ridedash.views.formats import age, clock_time, stamp, zone
+from ridedash.views.presenters import RideView, ride_view
+
+bp = Blueprint("desk", __name__)
+
+LIMIT: Final = 60
+SILENT_S: Final = 30.0
+SEARCH_TOO_LONG: Final = timedelta(seconds=60)
+WAIT_TOO_LONG: Final = timedelta(minutes=2)
+STOPS_NEEDING: Final = timedelta(minutes=30)  # an ended order needs nobody any more after so long
+RANKS: Final = {
+    wire.CLIENT_LOCATED: 2, wire.INVOICE: 2, wire.CALL_DRIVER: 3, wire.ALLOTMENT_RETRYING: 4,
+    wire.ALLOTMENT_PENDING: 4, wire.PENDING: 4, wire.SOFT_ALLOCATED: 4, wire.IN_PROGRESS: 6,
+}  # fmt: skip
+ENDED: Final = 9
+
+
+@dataclass(frozen=True)
+class Row:
+    """One ride of the list. `group` is unknown, needs, now or done; `since` is when it was placed."""
+
+    id: int
+    group: str
+    icon: str
+    tone: str
+    headline: str
+    guest: str
+    room: str
+    trip: str
+    plate: str
+    price: str
+    placed: str
+    timer: dict[str, str] | None
+    why: str
+
+
+@dataclass(frozen=True)
+class StaffBar:
+    """What every staff page shows on top."""
+
+    property_name: str
+    staff_name: str
+    unknown: int
+    unknown_text: str
+    unknown_since: str
+    stopped: bool
+
+
+@bp.get("/")
+@login_required  # type: ignore[untyped-decorator]
+def board() -> str:
+    """The ride list: what is unknown first, then what needs somebody, then by progress."""
+    s = services()
+    with s.db.read() as db:
+        rows = _rows(db, s.clock())
+    return render_template("desk/board.html", rows=rows, groups=group_names())
+
+
+@bp.get("/board.json")
+@login_required  # type: ignore[untyped-decorator]
+def board_json() -> BaseResponse:
+    """The list and the bar; `?only=bar` for pages that have no list. 304 when nothing changed."""
+    s = services()
+    now = s.clock()
+    with s.db.read() as db:
+        bar = staff_bar(db, now)
+        rows = [] if request.args.get("only") == "bar" else _rows(db, now)
+    bar_facts = {"unknown": bar.unknown, "since": bar.unknown_since, "text": bar.unknown_text, "stopped": bar.stopped}
+    lean = [{k: v for k, v in asdict(row).items() if v not in ("", None)} for row in rows]
+    answer: Response = jsonify(bar=bar_facts, rows=lean)
+    answer.add_etag()
+    answer.headers["X-Server-Now"] = stamp(now)
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer.make_conditional(request)
+
+
+@bp.app_context_processor
+def give_bar() -> dict[str, Any]:
+    """`staff_bar`, `demo_mode` and `page_locale` for base.html; no bar on error pages or for strangers."""
+    s = services()
+    found: dict[str, Any] = {"demo_mode": s.settings.demo, "page_locale": str(get_locale() or "en"), "staff_bar": None}
+    if g.get("error_page") or not current_user.is_authenticated:
+        return found
+    with s.db.read() as db:
+        found["staff_bar"] = staff_bar(db, s.clock())
+    return found
+
+
+def staff_bar(db: Session, now: datetime) -> StaffBar:
+    """The bar for whoever is signed in."""
+    staff = current_staff()
+    house = db.get(Property, staff.property_id)
+    count, since = unknown_count(db, staff.property_id), unknown_since(db, staff.property_id)
+    beat = heartbeat_age(db, now)
+    text = _("%(n)d unknown", n=count)
+    if since is not None:
+        text = f"{text} · {age((now - since).total_seconds())}"
+    return StaffBar(
+        house.name if house else "", staff.name, count, text, stamp(since), stopped=beat is None or beat > SILENT_S
+    )  # fmt: skip
+
+
+def group_names() -> dict[str, str]:
+    """Headings of the list's groups, in their order."""
+    return {"unknown": _("We don't know"), "needs": _("Needs you"), "now": _("Now"), "done": _("Done")}
+
+
+def _rows(db: Session, now: datetime) -> list[Row]:
+    s, locale = services(), str(get_locale() or "en")
+    pages = recent_orders(db, current_staff().property_id, LIMIT)
+    found = [(page, ride_view(page, now, s.settings, locale)) for page in pages]
+    ranked = sorted(found, key=lambda pair: (rank(*pair, now), -pair[0].order.id))
+    return [row(page, view, now, locale) for page, view in ranked]
+
+
+def rank(page: OrderPage, view: RideView, now: datetime) -> int:
+    """Where a ride stands: 0 unknown, 1 needs you, 2 driver here, then by the next event, 9 ended."""
+    if view.order_state == "UNKNOWN":
+        return 0
+    if needs_you(page, view, now):
+        return 1
+    if not view.live:
+        return ENDED
+    return RANKS.get(view.booking_status or "", 5)
+
+
+def needs_you(page: OrderPage, view: RideView, now: datetime) -> str:
+    """Why somebody should look at this ride, in words; "" when it goes well (ux.md section 2)."""
+    if page.superseded_by is not None:
+        return ""
+    if page.attention or view.notices:
+        return next((n.title for n in view.notices if n.tone in ("warn", "unknown", "bad")), "")
+    if not view.live:
+        ended = page.order.resolved_at or (page.ride.ended_at if page.ride else None) or page.order.created_at
+        failed = view.order_state in ("REJECTED", "NOT_SENT", "FAILED") or view.booking_status == wire.ALLOTMENT_FAILED
+        withdrawn = page.order.code == "WITHDRAWN"
+        return _("Not booked") if failed and not withdrawn and now - ended < STOPS_NEEDING else ""
+    return _slow(page, view, now)
+
+
+def _slow(page: OrderPage, view: RideView, now: datetime) -> str:
+    if view.freshness in ("stale", "lost") and page.ride is not None and view.seen_at is not None:
+        return _("Not updating")
+    if view.booking_status == wire.ALLOTMENT_RETRYING:
+        return _("Driver cancelled")
+    came = next((m.at for m in reversed(page.moments) if m.name == view.booking_status), None)
+    if came is None:
+        return ""
+    if view.booking_status == wire.CLIENT_LOCATED and now - came > WAIT_TOO_LONG:
+        return _("Driver is waiting")
+    if view.booking_status in wire.SEARCHING and now - came > SEARCH_TOO_LONG:
+        return _("Long search")
+    return ""
+
+
+def row(page: OrderPage, view: RideView, now: datetime, locale: str) -> Row:
+    """One line of the list."""
+    place = rank(page, view, now)
+    group = {0: "unknown", 1: "needs", ENDED: "done"}.get(place, "now")
+    tz = zone(page.property.timezone)
+    start = page.offer.pickup_name or _("pinned place")
+    end = view.drop.name if view.drop else ""
+    return Row(
+        id=page.order.id,
+        group=group,
+        icon=view.icon,
+        tone=view.tone,
+        headline=view.headline,
+        guest=page.guest.name,
+        room=page.guest.room or "",
+        trip=f"{start} → {end}" if end else start,
+        plate=view.cab.plate if view.cab and view.live else "",
+        price=view.fare,
+        placed=clock_time(page.order.created_at, tz, locale),
+        timer=asdict(view.timer) | {"text": ""} if view.timer else None,
+        why=needs_you(page, view, now) if group == "needs" else "",
+    )

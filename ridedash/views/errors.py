@@ -1,0 +1,82 @@
+"""Error pages: what happened, what it means, one next step, and a reference that the log knows too."""
+
+import logging
+import secrets
+from typing import Final
+
+from flask import Flask, g, jsonify, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_babel import lazy_gettext as _
+from flask_wtf.csrf import CSRFError
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import HTTPException, InternalServerError, ServiceUnavailable
+
+from ridedash.store.db import DatabaseBusy
+
+log = logging.getLogger(__name__)
+
+PAGES: Final = {
+    400: (_("That request can't be used"), _("Nothing was changed."), _("Go back, reload the page and try again.")),
+    403: (_("That isn't open to you"), _("Nothing was changed."), _("Ask a manager if you need it.")),
+    404: (_("There is nothing here"), _("The address may be wrong, or the ride belongs elsewhere."), _("Go to the list of rides.")),
+    405: (_("That can't be done here"), _("Nothing was changed."), _("Go to the list of rides.")),
+    413: (_("That was too much to send"), _("Nothing was saved."), _("Shorten the text and send it again.")),
+    429: (_("Too many requests at once"), _("Nothing was ordered."), _("Wait a moment, then try again.")),
+    500: (_("Something went wrong here"), _("Rides that are under way go on. Nothing is ordered twice."), _("Try again; if it stays, pass on the reference.")),
+    503: (_("ridedash can't save right now, so it won't book"), _("Rides that are under way go on."), _("Try again in a minute, or call the taxi desk.")),
+}  # fmt: skip
+EXPIRED_FORM: Final = (
+    _("This page was open for too long"), _("Nothing was changed."), _("Go back, reload the page and send it again."),
+)  # fmt: skip
+
+
+def init_app(app: Flask) -> None:
+    """Answer every failure with a page of ours, or with JSON where a script asked."""
+    app.register_error_handler(CSRFError, on_csrf)
+    app.register_error_handler(HTTPException, on_http)
+    app.register_error_handler(DatabaseBusy, on_database)
+    app.register_error_handler(SQLAlchemyError, on_database)
+    app.register_error_handler(Exception, on_anything)
+
+
+def on_csrf(error: CSRFError) -> ResponseReturnValue:
+    """A form without its token, or of an older sign-in."""
+    return _answer(error.code or 400, EXPIRED_FORM)
+
+
+def on_http(error: HTTPException) -> ResponseReturnValue:
+    """Anything that aborts with a status; redirects pass."""
+    if error.code is None or error.code < 400:
+        return error.get_response()
+    headers = {"Allow": ", ".join(error.valid_methods)} if getattr(error, "valid_methods", None) else {}
+    page, status = _answer(error.code, PAGES.get(error.code, PAGES[400 if error.code < 500 else 500]))
+    return page, status, headers
+
+
+def on_database(error: Exception) -> ResponseReturnValue:
+    """The database is busy, full or away: nothing is booked."""
+    log.error("database failed: %s at %s, reference %s", type(error).__name__, request.endpoint, reference())
+    return _answer(ServiceUnavailable.code, PAGES[503])
+
+
+def on_anything(error: Exception) -> ResponseReturnValue:
+    """A mistake of ours. The page tells nothing of it; the log has it under the reference."""
+    log.exception("unexpected %s at %s, reference %s", type(error).__name__, request.endpoint, reference())
+    return _answer(InternalServerError.code, PAGES[500])
+
+
+def reference() -> str:
+    """A short name of this request, on the page and in the log."""
+    if "reference" not in g:
+        g.reference = secrets.token_hex(4).upper()
+    return str(g.reference)
+
+
+def _answer(status: int, words: tuple[object, object, object]) -> tuple[ResponseReturnValue, int]:
+    title, meaning, step = (str(word) for word in words)
+    if request.path.endswith(".json") or request.accept_mimetypes.best == "application/json":
+        return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
+    g.error_page = True  # the bar asks the database for nothing on such a page
+    return render_template(
+        "errors/error.html", status=status, title=title, meaning=meaning, step=step, reference=reference()
+    ), status

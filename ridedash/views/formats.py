@@ -1,0 +1,101 @@
+"""How money, times, minutes and number plates are written. Pure; the locale and zone are handed in."""
+
+import re
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from babel.core import UnknownLocaleError
+from babel.dates import format_datetime
+from babel.numbers import format_currency, format_decimal
+from flask_babel import gettext as _
+
+_PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
+SHORT_PLATE: Final = 16  # longer texts are no number plates; they are shown as they came
+
+
+def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> str:
+    """An amount in its currency, without cents when there are none; "" when unknown."""
+    if amount is None:
+        return ""
+    whole = amount == amount.to_integral_value()
+    if not currency or not re.fullmatch(r"[A-Z]{3}", currency):
+        return format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=locale)
+    try:
+        return format_currency(
+            amount, currency, locale=locale, format="¤#,##0" if whole else None, currency_digits=False
+        )
+    except (UnknownLocaleError, ValueError):
+        return f"{amount} {currency}"
+
+
+def zone(name: str) -> ZoneInfo:
+    """The zone of a property; UTC when its name is not one."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
+
+
+def clock_time(at: datetime | None, tz: ZoneInfo, locale: str = "en", *, seconds: bool = False) -> str:
+    """An instant as hours and minutes in the property's zone; "" when unknown."""
+    if at is None:
+        return ""
+    return str(format_datetime(at.astimezone(tz), "HH:mm:ss" if seconds else "HH:mm", locale=locale))
+
+
+def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
+    """An instant with its date and zone, for print and for titles."""
+    return "" if at is None else str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=locale))
+
+
+def stamp(at: datetime | None) -> str:
+    """An instant for scripts: ISO 8601 in UTC with milliseconds; "" when unknown."""
+    return "" if at is None else at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def minutes(seconds: float | None) -> str:
+    """A short duration as people say it: "4 min", "under a minute"; "" when unknown."""
+    if seconds is None or seconds < 0:
+        return ""
+    if seconds < 60:
+        return _("under a minute")
+    return _("%(n)d min", n=-(-int(seconds) // 60))
+
+
+def age(seconds: float) -> str:
+    """How long ago, in the same words that the page's script keeps ticking."""
+    whole = max(0, int(seconds))
+    if whole < 5:
+        return _("just now")
+    if whole < 60:
+        return _("{n} s ago").replace("{n}", str(whole))
+    if whole < 3600:
+        return _("{n} min ago").replace("{n}", str(whole // 60))
+    return _("{n} h ago").replace("{n}", str(whole // 3600))
+
+
+def span(seconds: float) -> str:
+    """A running time: 0:42, 12:05."""
+    whole = max(0, int(seconds))
+    return f"{whole // 60}:{whole % 60:02d}"
+
+
+def plate(text: str | None) -> str:
+    """A number plate in groups, as it is painted: "KA 01 AB 1234". Anything else stays as it came."""
+    raw = " ".join((text or "").split())
+    match = _PLATE.fullmatch(re.sub(r"[ \-]", "", raw).upper())
+    return " ".join(filter(None, match.groups())) if match else raw
+
+
+def spelled(text: str) -> str:
+    """A plate letter by letter, for reading aloud."""
+    return " ".join(text.replace(" ", "")) if len(text) <= SHORT_PLATE else text
+
+
+def initials(name: str | None) -> str:
+    """Up to two letters in place of a picture, which is never loaded."""
+    words = re.findall(r"\w+", name or "")
+    picked = [words[0], words[-1]] if len(words) > 1 else words
+    return "".join(word[0] for word in picked).upper()

@@ -1,0 +1,138 @@
+"""The price of a ride line by line, for each kind of booking. The lines are the service's.
+
+Where the service sends no total, ours is their sum, and says so (booking-protocol.md section 3).
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from flask_babel import gettext as _
+
+from ridedash import wire
+from ridedash.service.tracks import PriceDetails, Snapshot, TripInfo
+from ridedash.views.formats import minutes, money
+from ridedash.wire import Kind
+
+BILLED: Final = {
+    Kind.AUTO: (wire.INVOICE, wire.COMPLETED),
+    Kind.SHARE: (wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED),
+    Kind.POINT_TO_POINT: (wire.INVOICE, wire.COMPLETED),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of an invoice; `total` is the one to be paid."""
+
+    label: str
+    amount: str
+    total: bool = False
+
+
+@dataclass(frozen=True)
+class Invoice:
+    """Lines from top to bottom, then notes in plain words."""
+
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+
+
+def total_of(price: PriceDetails | None) -> Decimal | None:
+    """What price_details come to: fare + service_tax + toll_charges - discount_value; None without a fare."""
+    if price is None or price.fare is None:
+        return None
+    return (
+        price.fare
+        + sum((p for p in (price.service_tax, price.toll_charges) if p), Decimal(0))
+        - (price.discount_value or Decimal(0))
+    )
+
+
+def payable_of(trip: TripInfo | None) -> Decimal | None:
+    """What an auto ride comes to: the service's payable_amount, else cash_paid, else the sum of its lines."""
+    if trip is None:
+        return None
+    if trip.payable_amount is not None:
+        return trip.payable_amount
+    return trip.cash_paid if trip.cash_paid is not None else _auto_sum(trip)
+
+
+def invoice(kind: Kind, status: str | None, facts: Snapshot, currency: str | None, locale: str) -> Invoice | None:
+    """The invoice that a ride in this status has; None before there is one."""
+    if status not in BILLED[kind]:
+        return None
+    if kind is Kind.AUTO:
+        return _auto(facts, currency, locale) if facts.trip else None
+    return _fixed(facts.price, currency, locale) if facts.price else None
+
+
+def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
+    discount = _("Discount")
+    if price.discount_percentage:
+        discount = _("Discount {n} %").replace("{n}", f"{price.discount_percentage.normalize():f}")
+    rows = [
+        (_("Fare"), price.fare, False),
+        (_("Service tax"), price.service_tax, False),
+        (_("Tolls"), price.toll_charges, False),
+        (discount, _minus(price.discount_value), False),
+        (_("Total"), total_of(price), True),
+    ]
+    return Invoice(_lines(rows, currency, locale), (_("The service sends no total: we added these lines up."),))
+
+
+def _auto(facts: Snapshot, currency: str | None, locale: str) -> Invoice:
+    trip = facts.trip or TripInfo()
+    rows = [
+        (_("Meter fare"), trip.amount, False),
+        (_("Convenience charge"), trip.convenience_charge, False),
+        (_("Discount"), _minus(trip.discount), False),
+        (_("Paid in advance"), _minus(trip.advance), False),
+    ]
+    if trip.billing_enabled is False:
+        note = _("The service makes no bill for this ride: pay the driver what the meter shows.")
+        return Invoice(_lines(rows, currency, locale), (note,))
+    if trip.payable_amount is not None or trip.cash_paid is None:
+        rows.append((_("To pay"), payable_of(trip), True))
+    if trip.cash_paid is not None:
+        rows.append((_("Paid in cash"), trip.cash_paid, True))
+    return Invoice(_lines(rows, currency, locale), tuple(_auto_notes(facts, trip, currency, locale)))
+
+
+def _auto_notes(facts: Snapshot, trip: TripInfo, currency: str | None, locale: str) -> list[str]:
+    took = trip.ride_time or trip.trip_time
+    way = " · ".join(filter(None, [kilometres(trip.distance), minutes(took.seconds) if took else ""]))
+    notes = [way] if way else []
+    if trip.night_charges_applied:
+        ratio = f" × {trip.night_charge_ratio}" if trip.night_charge_ratio else ""
+        notes.append(_("Night charge included{ratio}.").replace("{ratio}", ratio))
+    if trip.payable_amount is None and trip.cash_paid is None and trip.amount is not None:
+        notes.append(_("The service sends no total: we added these lines up."))
+    if facts.svc_money_balance is not None:
+        left = money(facts.svc_money_balance, currency, locale)
+        notes.append(_("Wallet balance {left}.").replace("{left}", left))
+    return notes
+
+
+def kilometres(distance: object) -> str:
+    """A Distance as "7.2 km" or "350 m"; "" when unknown."""
+    metres = getattr(distance, "metres", None)
+    if metres is None or metres < 0:
+        return ""
+    return _("%(n)d m", n=round(metres)) if metres < 1000 else _("%(n).1f km", n=metres / 1000)
+
+
+def _auto_sum(trip: TripInfo) -> Decimal | None:
+    if trip.amount is None:
+        return None
+    zero = Decimal(0)
+    return trip.amount + (trip.convenience_charge or zero) - (trip.discount or zero) - (trip.advance or zero)
+
+
+def _minus(amount: Decimal | None) -> Decimal | None:
+    return -amount if amount else None
+
+
+def _lines(rows: list[tuple[str, Decimal | None, bool]], currency: str | None, locale: str) -> tuple[Line, ...]:
+    shown = [(label, amount, total) for label, amount, total in rows if amount is not None and (amount or total)]
+    return tuple(Line(label, money(amount, currency, locale), total) for label, amount, total in shown)

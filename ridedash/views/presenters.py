@@ -1,0 +1,186 @@
+"""ride_view(): the one view model that the tracking page, its JSON and the ride list show (design.md section 3)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Protocol
+
+from flask_babel import gettext as _
+
+from ridedash import wire
+from ridedash.rides.lifecycle import OrderState, actions, freshness
+from ridedash.store.orders import OrderPage
+from ridedash.views import ride_parts as parts
+from ridedash.views.formats import age, clock_time, stamp
+from ridedash.views.invoices import Invoice, invoice
+from ridedash.views.ride_facts import RideFacts
+from ridedash.wording import Audience, Words
+
+POLL_MIN_MS: Final = 500
+POLL_MAX_MS: Final = 5_000
+STILL_MS: Final = 1_000  # between press and answer
+WAITING_MS: Final = 5_000  # an unknown outcome, or a ride after its end
+ENDED_STATES: Final = frozenset({"REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"})
+
+
+class PaceSettings(Protocol):
+    """The one setting that a view model needs; ridedash.config.Settings has it."""
+
+    @property
+    def pace(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class RideView:
+    """Everything shown that can change while a page is open, in words. Instants, never ages."""
+
+    version: int
+    order_state: str
+    booking_status: str | None
+    kind: str
+    headline: str
+    detail: str
+    tone: str
+    icon: str
+    timer: parts.Timer | None
+    notices: tuple[parts.Notice, ...]
+    actions: tuple[parts.ActionView, ...]
+    steps: tuple[parts.Step, ...]
+    position: parts.Position | None
+    cab: parts.Cab | None
+    driver: parts.Driver | None
+    otp: parts.StartCode | None
+    route: tuple[parts.Stop, ...]
+    drop: parts.Place | None
+    distance: str
+    fare: str
+    fare_note: str
+    invoice: Invoice | None
+    fee_from: str  # instant from which cancelling costs; "" when unknown
+    seen_at: datetime | None  # last good poll: a header, not in the JSON, for it changes without the version
+    updated: str  # its age in words at `now`, for readers without scripts
+    freshness: str  # fresh, aging, stale, lost: at `now`
+    live: bool  # whether news is still expected
+    poll_ms: int
+    stop: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """The snapshot: only what can change, without what is empty."""
+        body = asdict(self)
+        for name in ("seen_at", "updated", "freshness"):
+            del body[name]
+        body["steps"] = [[step.state, step.time] for step in self.steps]
+        body["actions"] = [action.as_json() for action in self.actions]
+        return {name: _lean(value) for name, value in body.items() if value not in (None, "", (), [])}
+
+
+def ride_view(
+    page: OrderPage, now: datetime, settings: PaceSettings, locale: str = "en", audience: Audience = Audience.STAFF
+) -> RideView:
+    """What `page` means at `now` to that audience, in that language. Pure; never raises for odd facts."""
+    facts = RideFacts(page, now, settings.pace, locale)
+    ride, order = page.ride, page.order
+    words = parts.lead(facts, audience)
+    seen_at = ride.seen_at if ride else None
+    interval_s = ride.interval_s if ride else 3.0
+    live = _is_live(page)
+    bill = invoice(facts.kind, ride.status if ride else None, facts.snapshot, facts.currency, locale)
+    return RideView(
+        version=order.version,
+        order_state=order.state,
+        booking_status=ride.status if ride else None,
+        kind=facts.kind.value,
+        **_words(words),
+        timer=parts.timer(facts),
+        notices=parts.notices(facts, audience),
+        actions=parts.buttons(facts, allowed_actions(page)),
+        steps=parts.steps(facts),
+        **_cab_facts(facts, audience),
+        drop=parts.drop_place(facts),
+        distance=parts.distance_left(facts),
+        **_price(facts),
+        invoice=bill,
+        fee_from=stamp(parts.fee_from(facts)),
+        seen_at=seen_at,
+        updated=age((now - seen_at).total_seconds()) if seen_at else "",
+        freshness=freshness(seen_at, now, interval_s) if live and ride else "fresh",
+        live=live,
+        poll_ms=_poll_ms(page),
+        stop=_stops(page),
+    )
+
+
+def allowed_actions(page: OrderPage) -> tuple[Any, ...]:
+    """lifecycle.actions() for a page's rows."""
+    armed = any(a.name == "cancel" and a.state == "armed" for a in page.actions)
+    given = any(a.name == "feedback" and a.state != "refused" for a in page.actions)
+    ride = page.ride
+    return actions(
+        OrderState(page.order.state),
+        ride.status if ride else None,
+        wire.kind_of(page.order.category),
+        page.order.booking_id,
+        armed,
+        given,
+    )
+
+
+def _words(words: Words) -> dict[str, Any]:
+    return {"headline": words.headline, "detail": words.detail, "tone": words.tone, "icon": words.icon}
+
+
+def _cab_facts(facts: RideFacts, audience: Audience) -> dict[str, Any]:
+    return {
+        "position": parts.position(facts),
+        "cab": parts.cab(facts),
+        "driver": parts.driver(facts),
+        "otp": parts.start_code(facts),
+        "route": parts.route(facts) if audience is Audience.STAFF else (),
+    }
+
+
+def _price(facts: RideFacts) -> dict[str, Any]:
+    fare, note = parts.price(facts)
+    return {"fare": fare, "fare_note": note}
+
+
+def _is_live(page: OrderPage) -> bool:
+    if page.order.state in ENDED_STATES:
+        return False
+    return page.ride is None or page.ride.status not in wire.TERMINAL
+
+
+def _poll_ms(page: OrderPage) -> int:
+    if page.order.state == "UNKNOWN" or not _is_live(page):
+        return WAITING_MS
+    if page.ride is None:
+        return STILL_MS
+    return int(min(max(page.ride.interval_s * 1000, POLL_MIN_MS), POLL_MAX_MS))
+
+
+def _stops(page: OrderPage) -> bool:
+    """Whether nothing can change any more: also no price that the last poll brings, and no action under way."""
+    if _is_live(page) or any(a.state in ("calling", "unconfirmed", "armed") for a in page.actions):
+        return False
+    return page.ride is None or page.ride.next_poll_at is None or page.order.state in ENDED_STATES
+
+
+def _lean(value: Any) -> Any:
+    """A value without its empty fields, so that the snapshot stays small."""
+    if isinstance(value, Mapping):
+        return {name: _lean(item) for name, item in value.items() if item not in (None, "", (), [], False)}
+    if isinstance(value, (list, tuple)):
+        return [_lean(item) for item in value]
+    return value
+
+
+def due_again(page: OrderPage, now: datetime) -> bool:
+    """Whether an outcome has been unknown for so long that the list should shout."""
+    return page.order.state == "UNKNOWN" and page.order.sent_at is not None and now - page.order.sent_at > timedelta(0)
+
+
+def placed_text(page: OrderPage, locale: str) -> str:
+    """When and by whom the order was placed."""
+    facts = RideFacts(page, page.order.created_at, 1.0, locale)
+    at = clock_time(page.order.created_at, facts.tz, locale)
+    return f"{at} · {page.staff.name}" if page.staff else _("%(at)s · kiosk", at=at)

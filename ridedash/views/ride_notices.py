@@ -1,0 +1,110 @@
+"""What must be said loudly about a ride beside its headline: things odd, swapped, asked for, or in need of a person."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from flask_babel import gettext as _
+
+from ridedash import wire
+from ridedash.store.orders import Action
+from ridedash.views.formats import plate
+from ridedash.views.ride_facts import RideFacts
+from ridedash.wording import Audience, outcome_words, say
+from ridedash.wording.attention import attention_words
+
+BEFORE_RIDE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A tone and icon of base.css, a title, and a line below. `name` tells one from another for scripts and tests."""
+
+    name: str
+    tone: str
+    icon: str
+    title: str
+    detail: str = ""
+
+
+def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
+    """All that apply now, the gravest first. Guests hear only of their car."""
+    swapped = _swapped(facts)
+    if audience is Audience.GUEST:
+        return tuple(filter(None, [swapped]))
+    found = [_late_double(facts), swapped, _reported(facts), _reconnect(facts), *_under_way(facts), *_attention(facts)]
+    return tuple(filter(None, found))
+
+
+def _late_double(facts: RideFacts) -> Notice | None:
+    if not facts.page.order.late_double:
+        return None
+    return Notice(
+        "late_double", "unknown", "unknown", _("Two rides may exist for this guest"),
+        _("A late answer came after “book again”. Stop or cancel the older one, or keep both on purpose."),
+    )  # fmt: skip
+
+
+def _swapped(facts: RideFacts) -> Notice | None:
+    ride = facts.page.ride
+    if ride is None or not ride.previous_plate or facts.status not in BEFORE_RIDE:
+        return None
+    new = plate(facts.snapshot.vehicle_number)
+    title = say((_("Car changed: now {new}"), _("Car changed")), {"new": new})
+    return Notice(
+        "swapped", "warn", "car", title, say(_("Tell the guest. It was {old}."), {"old": plate(ride.previous_plate)})
+    )
+
+
+def _reported(facts: RideFacts) -> Notice | None:
+    ride = facts.page.ride
+    if ride is None or not ride.reported:
+        return None
+    title = say(_("The service reports “{status}”"), {"status": ride.reported})
+    return Notice(
+        "reported",
+        "warn",
+        "info",
+        title,
+        _("We don't know that word. What you see is the last we understood; we keep checking."),
+    )
+
+
+def _reconnect(facts: RideFacts) -> Notice | None:
+    if facts.page.account.state != "reconnect":
+        return None
+    return Notice(
+        "reconnect", "warn", "link", _("The account needs reconnecting"),
+        _("Until a manager reconnects it, this page shows the last facts."),
+    )  # fmt: skip
+
+
+def _under_way(facts: RideFacts) -> list[Notice]:
+    """Actions that are armed, asked and not confirmed, or refused last."""
+    newest: dict[str, Action] = {action.name: action for action in facts.page.actions}
+    found = []
+    for name, action in newest.items():
+        outcome = {"calling": "unconfirmed"}.get(action.state, action.state)
+        if outcome not in ("armed", "unconfirmed", "refused", "not_sent"):
+            continue
+        if outcome in ("refused", "not_sent") and not _still_matters(facts, action):
+            continue
+        said = outcome_words(
+            name, outcome, code=action.code, header=action.header, text=action.text,
+            fee=facts.fee, drop=facts.drop[1] if facts.drop else None,
+        )  # fmt: skip
+        found.append(Notice(f"{name}_{outcome}", said.tone, said.icon, said.headline, said.detail))
+    return found
+
+
+def _still_matters(facts: RideFacts, action: Action) -> bool:
+    """A refusal is shown until the ride moves on."""
+    moved = max((m.at for m in facts.page.moments if m.what == "ride"), default=None)
+    return moved is None or action.made_at >= moved
+
+
+def _attention(facts: RideFacts) -> list[Notice]:
+    found = []
+    for item in facts.page.attention:
+        title, detail = attention_words(item.name, item.detail)
+        found.append(Notice(item.name, "warn", "needs", title, detail))
+    return found

@@ -1,0 +1,206 @@
+"""The tracking page of an order, what it polls, and what staff can do to the ride."""
+
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, abort, g, jsonify, redirect, render_template, request
+from flask_babel import get_locale
+from flask_babel import gettext as _
+from flask_login import login_required
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.__about__ import __version__
+from ridedash.ext import limiter, services
+from ridedash.rides import actions, ordering, resolving
+from ridedash.rides.actions import ActionResult
+from ridedash.store import audit
+from ridedash.store.orders import OrderPage, order_page
+from ridedash.views import ride_forms
+from ridedash.views.auth import current_staff
+from ridedash.views.formats import stamp
+from ridedash.views.presenters import RideView, ride_view
+from ridedash.views.ride_forms import FormError
+from ridedash.views.ride_page import page_context
+
+bp = Blueprint("rides", __name__, url_prefix="/rides")
+
+CODE_SHOWN_S: Final = 20
+Answer = str | tuple[str, int] | BaseResponse
+
+
+@bp.get("/<int:order_id>")
+@login_required  # type: ignore[untyped-decorator]
+def show(order_id: int) -> Answer:
+    """The page of an order, from the press of the button to the end of its ride."""
+    return _page(_own(order_id))
+
+
+@bp.get("/<int:order_id>/snapshot.json")
+@limiter.limit("240/minute", key_func=lambda: f"staff:{current_staff().get_id()}")
+@login_required  # type: ignore[untyped-decorator]
+def snapshot(order_id: int) -> BaseResponse:
+    """What can change on the page (design.md, The snapshot). 304 when nothing did; its age is in the headers."""
+    page = _own(order_id)
+    s = services()
+    now = s.clock()
+    view = ride_view(page, now, s.settings, _locale())
+    answer: Response = jsonify(view.as_json())
+    answer.set_etag(f"{__version__}-{view.version}-{view.poll_ms}-{int(view.stop)}-{_locale()}-{current_staff().role}")
+    answer.headers["X-Server-Now"] = stamp(now)
+    if view.seen_at:
+        answer.headers["X-Seen-At"] = stamp(view.seen_at)
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer.make_conditional(request)
+
+
+@bp.post("/<int:order_id>/abort")
+@login_required  # type: ignore[untyped-decorator]
+def stop_search(order_id: int) -> Answer:
+    """Stop the search for a driver."""
+    return _act(order_id, "abort", actions.abort)
+
+
+@bp.post("/<int:order_id>/cancel")
+@login_required  # type: ignore[untyped-decorator]
+def cancel(order_id: int) -> Answer:
+    """Cancel the ride; arm or disarm a cancel while there is no booking number."""
+    s, what = services(), request.form.get("what", "cancel")
+    if what == "disarm":
+        _own(order_id)
+        result = actions.disarm_cancel(s.db, s.clock, order_id, current_staff().id)
+        return _back(order_id, "disarm", result)
+    reason = ride_forms.cancel_reason(request.form)
+    if what == "arm":
+        _own(order_id)
+        return _back(order_id, "arm", actions.arm_cancel(s.db, s.clock, order_id, current_staff().id, reason))
+    return _act(order_id, "cancel", actions.cancel, reason)
+
+
+@bp.post("/<int:order_id>/drop")
+@login_required  # type: ignore[untyped-decorator]
+def change_drop(order_id: int) -> Answer:
+    """Ask for another drop: a point chosen on the map or from the list, or the one place of a typed name."""
+    page = _own(order_id)
+    s = services()
+    near = page.offer.pickup_lat, page.offer.pickup_lng
+    try:
+        drop, name = ride_forms.new_drop(request.form, s.geocoder, near)
+    except FormError as error:
+        return _page(page, error), 422
+    return _act(order_id, "drop", actions.change_drop, drop, name)
+
+
+@bp.post("/<int:order_id>/feedback")
+@login_required  # type: ignore[untyped-decorator]
+def give_feedback(order_id: int) -> Answer:
+    """Send feedback: a rating, any of the service's options for it, a comment."""
+    page = _own(order_id)
+    try:
+        rating, options, comments = ride_forms.feedback(request.form)
+    except FormError as error:
+        return _page(page, error), 422
+    return _act(order_id, "feedback", actions.feedback, rating, options, comments)
+
+
+@bp.post("/<int:order_id>/withdraw")
+@login_required  # type: ignore[untyped-decorator]
+def withdraw(order_id: int) -> Answer:
+    """Take back an order that was not sent yet."""
+    _own(order_id)
+    s = services()
+    done = ordering.withdraw(s.db, s.clock, order_id, current_staff().id)
+    return _back(order_id, "withdraw", ActionResult("done" if done else "not_now"))
+
+
+@bp.post("/<int:order_id>/resolve")
+@login_required  # type: ignore[untyped-decorator]
+def resolve(order_id: int) -> Answer:
+    """Say what became of an order whose outcome is unknown, or open it again."""
+    page, s, staff_id = _own(order_id), services(), current_staff().id
+    what = request.form.get("what")
+    if what == "reopen":
+        done = ordering.reopen(s.db, s.clock, order_id, staff_id)
+        return _back(order_id, "reopen", ActionResult("done" if done else "not_now"))
+    try:
+        if what == "booked":
+            number = ride_forms.booking_number(request.form)
+            checked = resolving.resolve_booked(s.db, s.client, s.tokens, s.clock, order_id, number, staff_id)
+            ride_forms.refuse_unlinked(checked)
+            s.wake()
+            return _back(order_id, "resolve", ActionResult("done"))
+        reason = ride_forms.not_booked_reason(request.form)
+    except FormError as error:
+        return _page(page, error), 422
+    done = ordering.resolve_not_booked(s.db, s.clock, order_id, staff_id, reason)
+    return _back(order_id, "resolve", ActionResult("done" if done else "not_now"))
+
+
+@bp.post("/<int:order_id>/again")
+@login_required  # type: ignore[untyped-decorator]
+def again(order_id: int) -> BaseResponse:
+    """The booking form with this trip in it; the press is recorded, the new order will name this one."""
+    page, s, staff = _own(order_id), services(), current_staff()
+    with s.db.write() as db:
+        audit.record(
+            db, f"staff:{staff.id}", "again", f"orders:{order_id}", "ok", s.clock(), property_id=staff.property_id
+        )
+    return redirect("/rides/new?" + urlencode(ride_forms.again_query(page)), code=303)
+
+
+@bp.post("/<int:order_id>/code")
+@limiter.limit("10/hour", key_func=lambda: f"staff:{current_staff().get_id()}")
+@login_required  # type: ignore[untyped-decorator]
+def show_code(order_id: int) -> Answer:
+    """The start code, for twenty seconds, and only while the service sends it. Recorded."""
+    page, s, staff = _own(order_id), services(), current_staff()
+    view = ride_view(page, s.clock(), s.settings, _locale())
+    ride = page.ride
+    if view.otp is None or ride is None or ride.otp_enc is None:
+        return (jsonify(error="no_code"), 409) if _wants_json() else redirect(f"/rides/{order_id}", code=303)  # type: ignore[return-value]
+    code = s.vault.decrypt(ride.otp_enc, "rides", ride.id, "otp")
+    with s.db.write() as db:
+        audit.record(
+            db, f"staff:{staff.id}", "code_shown", f"orders:{order_id}", "ok", s.clock(), property_id=staff.property_id
+        )
+    if _wants_json():
+        return jsonify(code=code, seconds=CODE_SHOWN_S)
+    return _page(page, code=code)
+
+
+def _act(order_id: int, name: str, deed: Callable[..., ActionResult], *args: Any) -> BaseResponse:
+    _own(order_id)
+    s = services()
+    result = deed(s.db, s.client, s.tokens, s.clock, order_id, current_staff().id, *args)
+    s.wake()
+    return _back(order_id, name, result)
+
+
+def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:
+    """To the page, which says what came of it; refusals stand in the record and are shown from there."""
+    said = f"?said={name}-{result.outcome}" if result.outcome in ("done", "armed", "not_now") else ""
+    return redirect(f"/rides/{order_id}{said}", code=303)
+
+
+def _own(order_id: int) -> OrderPage:
+    """The order, if it belongs to the property of whoever asks; a foreign one does not exist for them."""
+    with services().db.read() as db:
+        page = order_page(db, current_staff().property_id, order_id)
+    if page is None:
+        abort(404)
+    return page
+
+
+def _page(page: OrderPage, error: FormError | None = None, code: str = "") -> str:
+    s = services()
+    view: RideView = ride_view(page, s.clock(), s.settings, _locale())
+    g.ride_view = view
+    return render_template("rides/ride.html", **page_context(page, view, s, _locale(), error, code))
+
+
+def _wants_json() -> bool:
+    return request.accept_mimetypes.best == "application/json"
+
+
+def _locale() -> str:
+    return str(get_locale() or "en")

@@ -1,0 +1,105 @@
+"""Words of what staff can do to an order or a ride: the button, why it is off, and what came of it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from flask_babel import lazy_gettext as _
+
+from ridedash.wording.codes import refusal
+from ridedash.wording.say import Audience, Text, Words, say
+
+
+@dataclass(frozen=True)
+class ActionWords:
+    """A button's label, its icon, and a line on what it does."""
+
+    label: str
+    icon: str
+    about: str
+
+
+_ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
+    "withdraw": (_("Withdraw"), "close", _("Nothing has been sent yet, so this costs nothing.")),
+    "abort": (_("Stop the search"), "close", _("Stops looking for a driver. Only possible before one accepts.")),
+    "cancel": (_("Cancel ride"), "cancelled", _("Tells the service to cancel; the driver turns back.")),
+    "arm": (
+        _("Cancel as soon as matched"), "cancelled",
+        _("There is no booking number yet. We cancel the moment one comes; the fee rules then apply."),
+    ),
+    "drop": (_("Change drop"), "drop", _("The price may change with the way.")),
+    "feedback": (_("Give feedback"), "star", _("Sent to the service once, on the guest's behalf.")),
+    "again": (_("Book again"), "again", _("Opens the form with this trip; the price is checked anew.")),
+    "resolve": (_("Say what happened"), "unknown", _("Only a person can close this: the program never does.")),
+    "reopen": (_("Reopen"), "unknown", _("Puts the order back among those that need an answer.")),
+}  # fmt: skip
+
+_NOTES: Final[dict[str, Text]] = {
+    "no_booking_id": _("No booking number yet, so it can't be stopped now."),
+    "armed": _("Will be cancelled as soon as it is matched."),
+    "too_late": _("A driver has accepted."),
+    "too_early": _("Once a driver has accepted."),
+    "on_trip": _("Not once the guest is on the trip."),
+    "ended": _("The ride has ended."),
+    "given": _("Feedback was sent."),
+}
+
+_DONE: Final[dict[str, Text]] = {
+    "withdraw": _("Withdrawn. Nothing was ordered."),
+    "abort": _("Search stopped. No ride was ordered."),
+    "cancel": _("Ride cancelled."),
+    "arm": _("It will be cancelled as soon as it is matched."),
+    "drop": _("Drop changed[ to {drop}]."),
+    "feedback": _("Feedback sent. Thank you."),
+    "resolve": _("Saved."),
+    "reopen": _("Open again: it needs an answer."),
+    "disarm": _("Taken back: it will not be cancelled."),
+}
+_UNCONFIRMED: Final[dict[str, Text]] = {
+    "abort": _("Asked to stop, not confirmed yet"),
+    "cancel": _("Asked to cancel, not confirmed yet"),
+    "drop": _("Drop change sent, not confirmed yet"),
+    "feedback": _("Feedback kept; it is sent as soon as the service answers"),
+}
+
+
+def action_words(name: str) -> ActionWords:
+    """The words of a button. Raises KeyError for a name that is no action."""
+    label, icon, about = _ACTIONS[name]
+    return ActionWords(str(label), icon, str(about))
+
+
+def note_words(note: str | None) -> str:
+    """Why a button is off: one of our short names in words; anything else as it is."""
+    return str(_NOTES.get(note or "", note or ""))
+
+
+def outcome_words(
+    name: str, outcome: str, *, code: str | None = None, header: str | None = None, text: str | None = None,
+    **facts: str | None,
+) -> Words:  # fmt: skip
+    """What came of an action, for staff. `outcome` is done, armed, refused, unconfirmed, not_now or not_sent."""
+    if outcome == "armed":
+        return Words(str(_DONE["arm"]), str(_("The fee rules of the service then apply.")), "warn", "waiting")
+    if outcome == "not_now":
+        return Words(
+            str(_("Not possible any more")), str(_("The ride has moved on; nothing was asked.")), "warn", "info"
+        )
+    if outcome == "done":
+        return Words(say(_DONE.get(name, _("Done.")), facts), "", "ok", "done")
+    if outcome == "unconfirmed":
+        return Words(
+            str(_UNCONFIRMED.get(name, _("Asked, not confirmed yet"))),
+            str(_("We read the ride back and show what the service says.")), "warn", "waiting",
+        )  # fmt: skip
+    if outcome == "not_sent":
+        return Words(
+            str(_("We couldn't reach the ride service")),
+            str(_("Nothing was asked, nothing has changed. Try again.")), "bad", "offline",
+        )  # fmt: skip
+    return _refused(code or header, text, facts)
+
+
+def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -> Words:
+    said = refusal(code, Audience.STAFF, message=text, ordering=False, **facts)
+    quote = say(_("The ride service said: “{quote}”."), {"quote": said.quote}) if said.quote else ""
+    return Words(said.headline, " ".join(filter(None, [said.why, said.next_step, quote])), "bad", "cancelled")

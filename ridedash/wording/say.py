@@ -1,0 +1,55 @@
+"""Filling a sentence with facts, when not every fact is known."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+_OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
+_SLOT: Final = re.compile(r"\{(\w+)\}")
+
+Text = Any  # a lazy string of gettext, or a str
+
+
+class Audience(StrEnum):
+    """Who reads it: staff hear everything, guests nothing about accounts."""
+
+    STAFF = "staff"
+    GUEST = "guest"
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a state says: a headline, a line below it, a tone (a colour of base.css) and an icon of the sprite."""
+
+    headline: str
+    detail: str
+    tone: str
+    icon: str
+
+
+def say(text: Text | Sequence[Text], facts: Mapping[str, str | None]) -> str:
+    """The sentence with its `{slots}` filled. A `[part]` in brackets is left out when a fact in it is unknown.
+
+    Of several sentences the first whose facts outside brackets are all known is taken; the last one otherwise.
+    Facts are put in as they are: slots or brackets inside a fact mean nothing.
+    """
+    choices = list(text) if isinstance(text, (list, tuple)) else [text]
+    for choice in choices:
+        kept = _drop_unknown(str(choice), facts)
+        if all(facts.get(name) for name in _SLOT.findall(kept)):
+            return _fill(kept, facts)
+    return _fill(_drop_unknown(str(choices[-1]), facts), facts).strip()
+
+
+def _drop_unknown(text: str, facts: Mapping[str, str | None]) -> str:
+    def part(match: re.Match[str]) -> str:
+        inner = match.group(1)
+        return inner if all(facts.get(name) for name in _SLOT.findall(inner)) else ""
+
+    return _OPTIONAL.sub(part, text)
+
+
+def _fill(text: str, facts: Mapping[str, str | None]) -> str:
+    return _SLOT.sub(lambda match: facts.get(match.group(1)) or "", text)

@@ -1,0 +1,48 @@
+/** The bar on every staff page: orders whose outcome is unknown, stopped updates, and whether this device is offline. */
+
+import { Poller } from "./poller.js";
+
+const EVERY_MS = 10_000;
+const bar = document.querySelector("[data-unknown]");
+const barText = document.querySelector("[data-unknown-text]");
+const stopped = document.querySelector("[data-stopped-band]");
+const offline = document.querySelector("[data-offline-band]");
+
+/** Show {unknown, text, stopped}; the ride list, which polls the same facts, calls this too. */
+export function showBar(facts) {
+  if (bar) {
+    bar.hidden = !facts.unknown;
+    if (barText.textContent !== facts.text) barText.textContent = facts.text;
+  }
+  if (stopped) stopped.hidden = !facts.stopped;
+}
+
+function showOffline() {
+  const away = !navigator.onLine;
+  if (offline) offline.hidden = !away;
+  for (const button of document.querySelectorAll("button[data-online]")) {
+    if (away) button.setAttribute("aria-disabled", "true");
+    else button.removeAttribute("aria-disabled");
+  }
+}
+
+addEventListener("online", showOffline);
+addEventListener("offline", showOffline);
+document.addEventListener("submit", (event) => {
+  if (!navigator.onLine) {
+    event.preventDefault(); // what was typed stays
+    offline?.scrollIntoView({ block: "nearest" });
+  }
+});
+showOffline();
+
+if (bar && !document.querySelector("[data-board]")) {
+  new Poller("/board.json?only=bar", {
+    waitMs: EVERY_MS,
+    got: (body) => {
+      if (body) showBar(body.bar);
+      return EVERY_MS;
+    },
+    failed: (status) => (status === 401 ? "stop" : undefined),
+  }).start();
+}

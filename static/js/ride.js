@@ -1,0 +1,159 @@
+/** The tracking page: polls the snapshot, fills the slots, moves the cab, keeps ages and countdowns ticking. */
+
+import { ageText, freshness, patternsOf, span, timerText } from "./ages.js";
+import { Glide } from "./glide.js";
+import { RideMap } from "./map.js";
+import { clockOffset, Poller } from "./poller.js";
+import { ActionPanels } from "./ride_actions.js";
+import { hideCode, watchCode } from "./ride_code.js";
+import { DropForm } from "./ride_drop.js";
+import { RideSlots, setText } from "./ride_slots.js";
+
+const TICK_MS = 500;
+const root = document.querySelector("[data-ride]");
+const points = JSON.parse(root.querySelector("[data-points]").textContent);
+const patterns = patternsOf(document.body);
+document.documentElement.classList.add("scripted");
+
+class RidePage {
+  constructor() {
+    this.snapshot = points.snapshot;
+    this.offset = Date.parse(root.dataset.serverNow) - Date.now();
+    this.seenAt = Date.parse(root.dataset.seen);
+    this.intervalMs = Number(root.dataset.interval);
+    this.slots = new RideSlots(root);
+    this.frame = root.querySelector("[data-map]");
+    this.map = this.frame && window[this.frame.dataset.map] ? new RideMap(this.frame) : null;
+    this.cab = null;
+    this.glide = null;
+    this.panels = new ActionPanels(root, () => this.#dropForm());
+    this.poller = new Poller(`/rides/${root.dataset.ride}/snapshot.json`, {
+      waitMs: this.intervalMs,
+      got: (body, answer) => this.#got(body, answer),
+      failed: (status) => this.#failed(status),
+    });
+  }
+
+  start() {
+    watchCode(root);
+    this.#drawTrip();
+    this.#moveCab(0);
+    this.#dropForm();
+    this.#tick();
+    setInterval(() => this.#tick(), TICK_MS);
+    if (!this.snapshot.stop) this.poller.start();
+    document.getElementById("form-error")?.focus();
+  }
+
+  #now() {
+    return Date.now() + this.offset;
+  }
+
+  #got(body, answer) {
+    this.offset = clockOffset(answer, this.offset);
+    const seen = Date.parse(answer.headers.get("X-Seen-At") ?? "");
+    if (Number.isFinite(seen)) this.seenAt = seen;
+    if (body) this.#changed(body);
+    this.#tick();
+    return this.snapshot.stop ? null : this.snapshot.poll_ms;
+  }
+
+  #failed(status) {
+    if (status === 401) location.reload(); // to the sign-in page, and back
+    return status === 401 || status === 404 ? "stop" : undefined;
+  }
+
+  #changed(body) {
+    const before = this.snapshot;
+    this.snapshot = body;
+    this.intervalMs = body.poll_ms;
+    this.slots.paint(body);
+    if (!body.otp) hideCode(root);
+    if (JSON.stringify(before.drop) !== JSON.stringify(body.drop) || JSON.stringify(before.route) !== JSON.stringify(body.route)) this.#drawTrip(false);
+    this.#moveCab(body.poll_ms);
+    this.panels.update(before, body);
+  }
+
+  #drawTrip(fit = true) {
+    if (!this.map) return;
+    const { drop, position, route = [] } = this.snapshot;
+    this.map.pin("pickup", points.pickup.lat, points.pickup.lng, points.pickup.name);
+    if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
+    this.map.clearStops();
+    for (const stop of route) this.map.pin(stop.state === "drop" ? "stop-drop" : "stop-pickup", stop.lat, stop.lng, `${stop.name ?? ""} ${stop.word ?? ""}`.trim());
+    const all = [points.pickup, drop, position].filter(Boolean).map(({ lat, lng }) => [lat, lng]);
+    if (fit) this.map.fit(all, { animate: false });
+  }
+
+  #moveCab(ms) {
+    const position = this.snapshot.position;
+    if (!this.map) return;
+    if (!position) {
+      this.glide?.stop();
+      this.cab?.remove();
+      this.cab = this.glide = null;
+      return;
+    }
+    if (!this.cab) {
+      const cab = this.map.cab();
+      this.cab = cab;
+      const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+      this.glide = new Glide((lat, lng, bearing) => cab.place(lat, lng, bearing), { calm });
+      this.glide.to(position, 0);
+      this.#keepInView(position);
+      return;
+    }
+    this.glide.to(position, ms);
+    this.#keepInView(position);
+  }
+
+  #keepInView(position) {
+    if (this.map.shows(position.lat, position.lng)) return;
+    const { drop, booking_status: status } = this.snapshot;
+    const other = status === "IN_PROGRESS" && drop ? drop : points.pickup;
+    this.map.fit([[position.lat, position.lng], [other.lat, other.lng]]);
+  }
+
+  #tick() {
+    this.#tickAge();
+    const timer = root.querySelector('[data-slot="timer"]');
+    if (this.snapshot.timer) setText(timer, timerText(this.snapshot.timer, this.#now()));
+    const was = this.snapshot.cab?.was_until;
+    if (was && this.#now() > Date.parse(was)) root.querySelector('[data-show="cab.was"]').hidden = true;
+    this.#tickFee();
+  }
+
+  #tickAge() {
+    const ageS = (this.#now() - this.seenAt) / 1000;
+    const live = Boolean(this.snapshot.live);
+    const how = live && this.snapshot.booking_status ? freshness(ageS, this.intervalMs / 1000) : "fresh";
+    const known = Number.isFinite(ageS);
+    const age = known ? ageText(ageS, patterns) : "";
+    const late = how === "stale" || how === "lost";
+    for (const name of ["fresh", "aging", "stale", "lost"]) root.classList.toggle(`is-${name}`, name === how);
+    const chip = root.querySelector("[data-freshness]");
+    chip.hidden = !live || !this.snapshot.booking_status;
+    const text = known ? (late ? root.dataset.stale : root.dataset.updated).replace("{age}", age) : root.dataset.never;
+    setText(chip.querySelector("[data-freshness-text]"), text);
+    this.cab?.element.classList.toggle("is-stale", late);
+    const band = root.querySelector("[data-lost-band]");
+    band.hidden = how !== "lost";
+    if (how === "lost") setText(band.querySelector("[data-lost-text]"), root.dataset.lost.replace("{age}", age));
+  }
+
+  #tickFee() {
+    const fee = root.querySelector("[data-fee]");
+    const from = Date.parse(this.snapshot.fee_from ?? "");
+    if (!fee || !Number.isFinite(from)) return;
+    const left = (from - this.#now()) / 1000;
+    fee.classList.toggle("is-late", left <= 0);
+    setText(fee.querySelector("[data-fee-text]"), left > 0 ? fee.dataset.feeFree.replace("{down}", span(left)) : fee.dataset.feeLate);
+  }
+
+  #dropForm() {
+    const form = root.querySelector("[data-drop]");
+    if (form && !form.dataset.ready) this.drop = new DropForm(form, this.map, points.pickup, () => this.snapshot.drop);
+  }
+}
+
+new RidePage().start();

@@ -1,0 +1,81 @@
+/** The panels of what staff can do: opened one at a time, replaced by the server's own when what is allowed changes. */
+
+const COPIED_MS = 2_000;
+
+export class ActionPanels {
+  /** `replaced()` is called after panels came new into the page. */
+  constructor(root, replaced) {
+    this.root = root;
+    this.replaced = replaced;
+    this.round = 0;
+    root.addEventListener("click", (event) => this.#click(event));
+    root.addEventListener("keydown", (event) => this.#escape(event));
+  }
+
+  /** Fetch the panels again when the two snapshots allow different things. */
+  async update(before, now) {
+    if (key(before) === key(now)) return;
+    const round = (this.round += 1);
+    try {
+      const answer = await fetch(location.pathname, { headers: { Accept: "text/html" }, credentials: "same-origin", cache: "no-store" });
+      if (!answer.ok || round !== this.round) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      this.#swap(page.querySelector("[data-actions]"), before, now);
+    } catch {
+      this.#switchOff(now); // no network: at least nothing is offered that can't be done
+    }
+  }
+
+  /** Panels that stay as they were keep what was typed into them. */
+  #swap(fresh, before, now) {
+    const section = this.root.querySelector("[data-actions]");
+    const was = new Map((before.actions ?? []).map((action) => [action.name, JSON.stringify(action)]));
+    const stays = new Set((now.actions ?? []).filter((action) => was.get(action.name) === JSON.stringify(action)).map((action) => action.name));
+    const kept = new Map([...section.children].map((panel) => [panel.dataset.action, panel]));
+    const focused = section.contains(document.activeElement);
+    const panels = [...fresh.children].map((panel) => {
+      const name = panel.dataset.action;
+      return stays.has(name) && kept.has(name) ? kept.get(name) : document.adoptNode(panel);
+    });
+    section.replaceChildren(...panels);
+    section.hidden = panels.length === 0;
+    if (focused && !section.contains(document.activeElement)) this.root.querySelector(".state-headline").closest("[role=status]").focus?.();
+    this.replaced();
+  }
+
+  #switchOff(now) {
+    const allowed = new Set((now.actions ?? []).filter((action) => action.allowed).map((action) => action.name));
+    for (const panel of this.root.querySelectorAll("[data-action]")) panel.hidden = !allowed.has(panel.dataset.action);
+  }
+
+  #click(event) {
+    const off = event.target.closest('summary[aria-disabled="true"]');
+    if (off && !off.parentElement.querySelector("form")) event.preventDefault();
+    const close = event.target.closest("[data-close]");
+    if (close) this.#close(close.closest("details"));
+    const copy = event.target.closest("[data-copy]");
+    if (copy) this.#copy(copy);
+  }
+
+  #escape(event) {
+    const panel = event.key === "Escape" && event.target.closest("details.action[open]");
+    if (panel && !event.defaultPrevented) this.#close(panel);
+  }
+
+  #close(panel) {
+    panel.open = false;
+    panel.querySelector("summary").focus();
+  }
+
+  async #copy(button) {
+    const label = button.querySelector("span");
+    const before = label.textContent;
+    await navigator.clipboard.writeText(this.root.querySelector("[data-support]").textContent);
+    label.textContent = button.dataset.copied;
+    setTimeout(() => (label.textContent = before), COPIED_MS);
+  }
+}
+
+function key(snapshot) {
+  return JSON.stringify([snapshot.order_state, snapshot.actions ?? []]);
+}

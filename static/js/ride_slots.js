@@ -1,0 +1,142 @@
+/** Puts a snapshot's words into the page: text only, never markup; only what changed is touched. */
+
+const PULSE_MS = 1_200;
+
+export class RideSlots {
+  constructor(root) {
+    this.root = root;
+    this.shown = null;
+  }
+
+  /** Show a snapshot. */
+  paint(snapshot) {
+    this.shown = snapshot;
+    for (const slot of this.root.querySelectorAll("[data-slot]")) this.#fill(slot, snapshot);
+    for (const part of this.root.querySelectorAll("[data-show]")) {
+      part.hidden = !part.dataset.show.split(" ").some((path) => at(snapshot, path));
+    }
+    this.#steps(snapshot.steps ?? []);
+    this.#notices(snapshot.notices ?? []);
+    this.#invoice(snapshot.invoice);
+    this.#route(snapshot.route ?? []);
+    document.title = `${snapshot.headline} · ${this.root.querySelector(".ride-guest bdi")?.textContent ?? ""}`;
+  }
+
+  #fill(slot, snapshot) {
+    const value = at(snapshot, slot.dataset.slot);
+    switch (slot.dataset.slot) {
+      case "tone": return this.#tone(slot, value);
+      case "icon": return setIcon(slot, value);
+      case "timer": slot.hidden = !value; return undefined; // its text ticks, see ride.js
+      case "cab.plate":
+        slot.hidden = !value;
+        slot.setAttribute("aria-label", `${slot.dataset.label} ${snapshot.cab?.spelled ?? ""}`);
+        return setText(slot, value ?? "");
+      case "driver.phone":
+        if (slot.localName === "a") slot.href = `tel:${encodeURIComponent((value ?? "").replaceAll(" ", ""))}`;
+        else setText(slot, value ?? "");
+        return undefined;
+      case "drop.name": if (value) setText(slot, value); return undefined;
+      default: return setText(slot, value ?? "");
+    }
+  }
+
+  #tone(card, tone) {
+    const kept = [...card.classList].find((name) => name.startsWith("tone-"));
+    if (kept === `tone-${tone}`) return;
+    if (kept) card.classList.remove(kept);
+    card.classList.add(`tone-${tone}`);
+    card.classList.add("is-pulse");
+    setTimeout(() => card.classList.remove("is-pulse"), PULSE_MS);
+  }
+
+  #steps(steps) {
+    const check = this.root.dataset.check;
+    [...this.root.querySelectorAll("[data-steps] > .step")].forEach((item, i) => {
+      const [state, time] = steps[i] ?? ["todo", ""];
+      item.className = `step is-${state}`;
+      if (state === "now") item.setAttribute("aria-current", "step");
+      else item.removeAttribute("aria-current");
+      setText(item.querySelector(".step-time"), time);
+      const dot = item.querySelector(".step-dot");
+      dot.replaceChildren(...(state === "done" && check ? [iconNode(check)] : []));
+    });
+  }
+
+  #notices(list) {
+    const box = this.root.querySelector("[data-notices]");
+    const key = JSON.stringify(list);
+    if (box.dataset.key === key || (!box.dataset.key && box.children.length === list.length)) return void (box.dataset.key = key);
+    box.dataset.key = key;
+    const pattern = this.root.querySelector("template[data-notice]");
+    box.replaceChildren(...list.map((notice) => {
+      const alert = pattern.content.firstElementChild.cloneNode(true);
+      alert.classList.add(`tone-${notice.tone}`);
+      if (notice.name === "swapped" || notice.tone === "bad") alert.setAttribute("role", "alert");
+      setIcon(alert, notice.icon);
+      const [title, detail] = alert.querySelectorAll("p");
+      title.textContent = notice.title;
+      detail.textContent = notice.detail ?? "";
+      return alert;
+    }));
+  }
+
+  #invoice(invoice) {
+    if (!invoice) return;
+    const rows = invoice.lines.map((line) => {
+      const row = document.createElement("tr");
+      row.className = line.total ? "total" : "";
+      const label = document.createElement("th");
+      label.scope = "row";
+      label.textContent = line.label;
+      const amount = document.createElement("td");
+      amount.textContent = line.amount;
+      row.append(label, amount);
+      return row;
+    });
+    this.root.querySelector("[data-lines] tbody").replaceChildren(...rows);
+    this.root.querySelector("[data-invoice-notes]").replaceChildren(...(invoice.notes ?? []).map((note) => element("li", "", note)));
+  }
+
+  #route(stops) {
+    this.root.querySelector("[data-route]").replaceChildren(...stops.map((stop) => {
+      const item = element("li", `stop stop-${stop.state === "drop" ? "drop" : "pickup"}`);
+      const name = element("bdi", "strong", stop.name ?? "–");
+      item.append(element("span", "stop-dot"), name, " ", element("span", "label", stop.word ?? ""));
+      return item;
+    }));
+  }
+}
+
+/** The value at a dotted path, or undefined. */
+export function at(facts, path) {
+  return path.split(".").reduce((value, name) => value?.[name], facts);
+}
+
+export function setText(node, text) {
+  if (node && node.textContent !== text) node.textContent = text;
+}
+
+/** Point the sprite's use element in `node` to another mark. */
+export function setIcon(node, name) {
+  const use = node.querySelector("use");
+  const href = `${use.getAttribute("href").split("#")[0]}#${name}`;
+  if (use.getAttribute("href") !== href) use.setAttribute("href", href);
+  if (node.dataset.icon !== undefined) node.dataset.icon = name;
+}
+
+function iconNode(href) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("class", "icon");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", href);
+  svg.append(use);
+  return svg;
+}
+
+export function element(tag, className, text = "") {
+  const node = document.createElement(tag);
+  node.className = className;
+  node.textContent = text;
+  return node;
+}

@@ -171,9 +171,9 @@ def real(value: Any) -> float | None:
 
 def flag(value: Any) -> bool | None:
     """A boolean, or the text of one; 1 and 0 count."""
-    if isinstance(value, bool):
-        return value
-    word = str(value).strip().lower() if isinstance(value, str | int) else ""
+    if isinstance(value, int):
+        return {0: False, 1: True}.get(value)
+    word = value.strip().lower() if isinstance(value, str) else ""
     return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(word)
 
 

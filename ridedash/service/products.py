@@ -126,9 +126,11 @@ class ProductList(Fact):
         """Read the body of products; whatever is wrong in it is left out alone. Never raises."""
         got = row(body)
         zone = HotspotZone.from_wire(got.get("hotspot_zone"))
-        read = (Product.from_wire(each) for each in rows(got.get("categories")))
-        products = {each.category: each for each in reversed([*read]) if each is not None}
-        first = [*reversed(products.values())][:PRODUCTS_LIMIT]
+        products: dict[str, Product] = {}
+        for product in map(Product.from_wire, rows(got.get("categories"))):
+            if product is not None:
+                products.setdefault(product.category, product)
+        first = [*products.values()][:PRODUCTS_LIMIT]
         quoted = _quoted(first, rows(got.get("ride_estimate")))
         return cls(hotspot=zone, products=tuple(_with_known_points(each, zone) for each in quoted))
 

@@ -42,7 +42,7 @@ class RouteStop(Fact):
     def from_wire(cls, value: Any) -> Self | None:
         """Read one element of `route`; None when it says neither who nor where."""
         got = row(value)
-        state = str(got.get("state")).strip().lower()
+        state = (text(got.get("state")) or "").lower()
         found = cls(
             name=text(got.get("name")),
             state="pickup" if state == "pickup" else "drop" if state == "drop" else None,

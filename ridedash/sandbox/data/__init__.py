@@ -1,0 +1,1 @@
+"""What is known by heart: the hand-drawn plans of the two cities and the words on their street signs."""

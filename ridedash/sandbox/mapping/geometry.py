@@ -1,0 +1,173 @@
+"""Plane geometry in metres (x east, y north): curves, rings, crossings, and a frame back to the earth."""
+
+import itertools
+import math
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ridedash.geo import EARTH_RADIUS_M, LatLng
+
+XY = tuple[float, float]
+Line = list[XY]
+
+_M_PER_DEG = math.radians(1) * EARTH_RADIUS_M
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A flat sheet of paper laid on the earth at `origin`; true to a few centimetres within 10 km."""
+
+    origin: LatLng
+
+    @property
+    def _lng_m(self) -> float:
+        return _M_PER_DEG * math.cos(math.radians(self.origin.lat))
+
+    def xy(self, p: LatLng) -> XY:
+        """Metres east and north of the origin."""
+        return (p.lng - self.origin.lng) * self._lng_m, (p.lat - self.origin.lat) * _M_PER_DEG
+
+    def latlng(self, p: XY) -> LatLng:
+        """Degrees, rounded to about a decimetre."""
+        lat = self.origin.lat + p[1] / _M_PER_DEG
+        return LatLng(round(lat, 6), round(self.origin.lng + p[0] / self._lng_m, 6))
+
+
+def chance(*key: object) -> float:
+    """A number in [0, 1) that depends on the key alone, the same in every process."""
+    return zlib.crc32(repr(key).encode()) / 2**32
+
+
+def span(a: XY, b: XY) -> float:
+    """Distance between two points."""
+    return math.hypot(b[0] - a[0], b[1] - a[1])
+
+
+def length(line: Sequence[XY]) -> float:
+    """Length of a line."""
+    return sum(span(a, b) for a, b in itertools.pairwise(line))
+
+
+def lerp(a: XY, b: XY, t: float) -> XY:
+    """The point at fraction t of the way from a to b."""
+    return a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t
+
+
+def curve(points: Sequence[XY], *, closed: bool = False, step: float = 45.0) -> Line:
+    """A smooth line through the points (Catmull-Rom), a vertex about every `step` metres; ends kept exactly."""
+    pts = list(points)
+    pts = [pts[-1], *pts, pts[0], pts[1]] if closed else [_beyond(pts[0], pts[1]), *pts, _beyond(pts[-1], pts[-2])]
+    line = [pts[1]]
+    for p0, p1, p2, p3 in zip(pts, pts[1:], pts[2:], pts[3:], strict=False):
+        count = max(1, round(span(p1, p2) / step))
+        line.extend(_spline(p0, p1, p2, p3, i / count) for i in range(1, count))
+        line.append(p2)
+    return line[:-1] if closed else line
+
+
+def _beyond(end: XY, inner: XY) -> XY:
+    return 2 * end[0] - inner[0], 2 * end[1] - inner[1]
+
+
+def _spline(p0: XY, p1: XY, p2: XY, p3: XY, t: float) -> XY:
+    # Tangents scaled to the middle span: long neighbours then cannot throw a loop into a short one.
+    mid = span(p1, p2)
+    scale1 = 2 * mid / (span(p0, p1) + mid)
+    scale2 = 2 * mid / (span(p2, p3) + mid)
+    t2, t3 = t * t, t * t * t
+    h1, h2, h3, h4 = 2 * t3 - 3 * t2 + 1, 3 * t2 - 2 * t3, t3 - 2 * t2 + t, t3 - t2
+    x, y = (
+        h1 * p1[i] + h2 * p2[i] + h3 * scale1 * (p2[i] - p0[i]) / 2 + h4 * scale2 * (p3[i] - p1[i]) / 2 for i in (0, 1)
+    )
+    return x, y
+
+
+def normals(line: Sequence[XY]) -> list[XY]:
+    """The unit normal to the left of the line at each vertex."""
+    found = []
+    for i in range(len(line)):
+        a, b = line[max(0, i - 1)], line[min(len(line) - 1, i + 1)]
+        d = span(a, b) or 1.0
+        found.append((-(b[1] - a[1]) / d, (b[0] - a[0]) / d))
+    return found
+
+
+def offset(line: Sequence[XY], metres: Sequence[float]) -> Line:
+    """The line moved to its left by so many metres at each vertex."""
+    return [(p[0] + n[0] * d, p[1] + n[1] * d) for p, n, d in zip(line, normals(line), metres, strict=True)]
+
+
+def area(ring: Sequence[XY]) -> float:
+    """Signed area of an open ring, positive when it runs anticlockwise."""
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, [*ring[1:], ring[0]], strict=True)) / 2
+
+
+def centroid(ring: Sequence[XY]) -> XY:
+    """The middle of a ring's vertices' box weighed by area; the mean of its vertices when it has none."""
+    whole = area(ring)
+    if abs(whole) < 1e-6:
+        return sum(p[0] for p in ring) / len(ring), sum(p[1] for p in ring) / len(ring)
+    x = y = 0.0
+    for a, b in zip(ring, [*ring[1:], ring[0]], strict=True):
+        cross = a[0] * b[1] - b[0] * a[1]
+        x += (a[0] + b[0]) * cross
+        y += (a[1] + b[1]) * cross
+    return x / (6 * whole), y / (6 * whole)
+
+
+def inside(ring: Sequence[XY], p: XY) -> bool:
+    """Whether a point lies in an open ring, by the even-odd rule."""
+    x, y = p
+    result = False
+    ax, ay = ring[-1]
+    for bx, by in ring:
+        if (ay > y) != (by > y) and x < (bx - ax) * (y - ay) / (by - ay) + ax:
+            result = not result
+        ax, ay = bx, by
+    return result
+
+
+def box(points: Iterable[XY]) -> tuple[float, float, float, float]:
+    """Least and greatest x and y: (west, south, east, north)."""
+    xs, ys = zip(*points, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def crossing(a: XY, b: XY, c: XY, d: XY) -> tuple[float, float] | None:
+    """Where two segments cross, as fractions along each; None when they don't or run parallel."""
+    rx, ry, sx, sy = b[0] - a[0], b[1] - a[1], d[0] - c[0], d[1] - c[1]
+    cross = rx * sy - ry * sx
+    if abs(cross) < 1e-9:
+        return None
+    qx, qy = c[0] - a[0], c[1] - a[1]
+    t = (qx * sy - qy * sx) / cross
+    if not 0 <= t <= 1:
+        return None
+    u = (qx * ry - qy * rx) / cross
+    return (t, u) if 0 <= u <= 1 else None
+
+
+def nearest_on(a: XY, b: XY, p: XY) -> tuple[float, float]:
+    """How far along a segment (0 to 1) its point nearest to p is, and the distance to it."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    square = dx * dx + dy * dy
+    t = max(0.0, min(1.0, ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / square)) if square else 0.0
+    return t, math.hypot(a[0] + dx * t - p[0], a[1] + dy * t - p[1])
+
+
+def simplify(line: Sequence[XY], tolerance: float) -> Line:
+    """The line with vertices left out that lie within `tolerance` of it (Douglas-Peucker); ends stay."""
+    keep = {0, len(line) - 1}
+    stack = [(0, len(line) - 1)]
+    while stack:
+        first, last = stack.pop()
+        worst, at = tolerance, -1
+        for i in range(first + 1, last):
+            away = nearest_on(line[first], line[last], line[i])[1]
+            if away > worst:
+                worst, at = away, i
+        if at >= 0:
+            keep.add(at)
+            stack += [(first, at), (at, last)]
+    return [line[i] for i in sorted(keep)]

@@ -1,0 +1,62 @@
+"""A coarse grid over segments, so that neighbours are found without looking at all of them."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from ridedash.sandbox.mapping.geometry import XY, Line, crossing, lerp
+
+Cell = tuple[int, int]
+
+
+class SegmentGrid:
+    """Segments by the square cells (side in metres) that their boxes touch; each carries a key of its owner."""
+
+    def __init__(self, cell: float = 160.0) -> None:
+        self.cell = cell
+        self.cells: dict[Cell, list[tuple[int, XY, XY]]] = defaultdict(list)
+
+    def touched(self, a: XY, b: XY) -> Iterator[Cell]:
+        """The cells that the box of a segment touches."""
+        x0, x1 = sorted((int(a[0] // self.cell), int(b[0] // self.cell)))
+        y0, y1 = sorted((int(a[1] // self.cell), int(b[1] // self.cell)))
+        return itertools.product(range(x0, x1 + 1), range(y0, y1 + 1))
+
+    def add(self, key: int, a: XY, b: XY) -> None:
+        """Put one segment in."""
+        for cell in self.touched(a, b):
+            self.cells[cell].append((key, a, b))
+
+    def add_line(self, line: Sequence[XY], first_key: int = 0, *, closed: bool = False) -> None:
+        """Put a line's segments in, keyed by running number."""
+        ends = [*line, line[0]] if closed else line
+        for key, (a, b) in enumerate(itertools.pairwise(ends), first_key):
+            self.add(key, a, b)
+
+    def cuts(self, a: XY, b: XY) -> list[float]:
+        """Where a segment is cut by what is in the grid: fractions along it, in order."""
+        found = {}
+        for cell in self.touched(a, b):
+            for key, c, d in self.cells.get(cell, ()):
+                if key not in found and (at := crossing(a, b, c, d)) is not None:
+                    found[key] = at[0]
+        return sorted(found.values())
+
+
+def pieces_inside(line: Sequence[XY], outline: SegmentGrid, *, starts_inside: bool = False) -> list[Line]:
+    """The parts of a line within a closed outline, by counting crossings from a known start."""
+    pieces: list[Line] = []
+    current: Line | None = [line[0]] if starts_inside else None
+    for a, b in itertools.pairwise(line):
+        for t in outline.cuts(a, b):
+            at = lerp(a, b, t)
+            if current is None:
+                current = [at]
+            else:
+                pieces.append([*current, at])
+                current = None
+        if current is not None:
+            current.append(b)
+    if current is not None and len(current) > 1:
+        pieces.append(current)
+    return pieces

@@ -1,33 +1,40 @@
 """Placing an order, taking it back, and what a person may say about one whose outcome is unknown."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
+from pydantic import ValidationError
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from ridedash.rides import drafting, moves
+from ridedash.rides.classify import WITHDRAWN
+from ridedash.rides.drafting import Wish
+from ridedash.rides.moves import At, Clock, nothing
+from ridedash.store import audit
 from ridedash.store.db import Database
-from ridedash.store.order_tables import Offer
+from ridedash.store.order_tables import Offer, Order, OrderState
+from ridedash.store.people import Staff, account_of
+from ridedash.wire import Kind
 
-Clock = Callable[[], datetime]
+__all__ = [
+    "GuardBusy",
+    "OfferStale",
+    "OfferUnknown",
+    "PlaceError",
+    "Placed",
+    "TokenReused",
+    "Wish",
+    "WishRefused",
+    "place",
+    "reopen",
+    "resolve_not_booked",
+    "withdraw",
+]
 
-
-@dataclass(frozen=True)
-class Wish:
-    """What somebody pressed "Book" for. `seats` 1 or 2 for share only; `payment` cash, svc_money or None."""
-
-    property_id: int
-    staff_id: int | None
-    account_id: int
-    form_token: str  # minted by the server into the form: one order per token
-    offer_id: int
-    guest_name: str
-    guest_phone: str | None = None
-    guest_room: str | None = None
-    note: str | None = None
-    seats: int | None = None
-    payment: str | None = None
-    coupon: str | None = None
-    override_guard: bool = False  # "Book a second car on purpose"
-    supersedes: int | None = None  # the order that this one books again
+OFFER_LASTS: Final = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
@@ -78,24 +85,119 @@ class WishRefused(PlaceError):
         self.field, self.reason = field, reason
 
 
-def place(db: Database, clock: Clock, wish: Wish, at: Callable[[str], None] = lambda _name: None) -> Placed:
+def place(db: Database, clock: Clock, wish: Wish, at: At = nothing) -> Placed:
     """T1: one READY order in one commit, or the order that this form token already made.
 
     Raises OfferUnknown, OfferStale, TokenReused, GuardBusy, WishRefused; store.db.DatabaseBusy.
     """
-    raise NotImplementedError
+    now = clock()
+    try:
+        placed = _place(db, wish, now)
+    except IntegrityError:  # another process was between our look and our insert: now its row is there to be seen
+        placed = _place(db, wish, now)
+    if placed.created:
+        at("order.ready")
+    return placed
+
+
+def _place(db: Database, wish: Wish, now: datetime) -> Placed:
+    with db.write() as s:
+        before = s.scalars(select(Order).where(Order.form_token == wish.form_token)).first()
+        if before is not None:
+            if before.form_digest != drafting.wish_digest(wish):
+                raise TokenReused(before.id)
+            return Placed(before.id, created=False)
+        offer = _offer(s, wish, now)
+        _check(s, wish, offer)
+        order = _draft(s, wish, offer, now)
+        moves.moment(s, order, "order", OrderState.READY, now)
+        _record(s, wish, order, now)
+        return Placed(order.id, created=True)
+
+
+def _offer(s: Session, wish: Wish, now: datetime) -> Offer:
+    offer = s.get(Offer, wish.offer_id)
+    if offer is None or offer.property_id != wish.property_id:
+        raise OfferUnknown(f"offer {wish.offer_id}")
+    if now - offer.fetched_at > OFFER_LASTS:
+        raise OfferStale(offer)
+    return offer
+
+
+def _check(s: Session, wish: Wish, offer: Offer) -> None:
+    if account_of(s, wish.property_id, wish.account_id) is None:
+        raise WishRefused("account", "not an account of this property")
+    if offer.account_id is not None and offer.fare_id and offer.account_id != wish.account_id:
+        raise WishRefused("account", "the price was fixed for another account")
+    if (offer.kind == Kind.SHARE) != (wish.seats is not None):
+        raise WishRefused("seats", "1 or 2 for a shared ride, none for any other")
+    if wish.supersedes is not None:
+        old = s.get(Order, wish.supersedes)
+        if old is None or old.property_id != wish.property_id:
+            raise WishRefused("supersedes", "not an order of this property")
+
+
+def _draft(s: Session, wish: Wish, offer: Offer, now: datetime) -> Order:
+    key = drafting.guard_key(wish, offer)
+    busy = s.scalars(select(Order).where(Order.guard_key == key, Order.open)).first() if key else None
+    if busy is not None and not wish.override_guard:
+        owner = s.get(Staff, busy.staff_id) if busy.staff_id else None
+        raise GuardBusy(busy.id, owner.name if owner else None, busy.created_at)
+    try:
+        order = drafting.draft(s, wish, offer, None if wish.override_guard else key, now)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise WishRefused(str((first["loc"] or ("wish",))[0]), first["msg"]) from None
+    s.add(order)
+    s.flush()
+    return order
+
+
+def _record(s: Session, wish: Wish, order: Order, now: datetime) -> None:
+    facts = {"offer": wish.offer_id, "override": wish.override_guard, "supersedes": wish.supersedes}
+    who = f"staff:{wish.staff_id}"
+    subject = f"orders:{order.id}"
+    audit.record(s, who, "order.place", subject, OrderState.READY, now, property_id=order.property_id, **facts)
 
 
 def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     """Take back an order that is not sent yet: it ends as NOT_SENT (code WITHDRAWN). False when it is too late."""
-    raise NotImplementedError
+    with db.write() as s:
+        order = _of_staff(s, order_id, staff_id, OrderState.READY, OrderState.SCHEDULED)
+        if order is None:
+            return False
+        order.code = WITHDRAWN
+        order.resolved_by = staff_id
+        moves.move(s, order, OrderState.NOT_SENT, clock(), f"staff:{staff_id}", code=WITHDRAWN)
+        return True
 
 
 def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     """CLOSED_NOT_BOOKED back to UNKNOWN. False when it is in another state."""
-    raise NotImplementedError
+    with db.write() as s:
+        order = _of_staff(s, order_id, staff_id, OrderState.CLOSED_NOT_BOOKED)
+        if order is None:
+            return False
+        order.resolved_by = order.resolve_reason = None
+        moves.move(s, order, OrderState.UNKNOWN, clock(), f"staff:{staff_id}")
+        return True
 
 
 def resolve_not_booked(db: Database, clock: Clock, order_id: int, staff_id: int, reason: str) -> bool:
     """UNKNOWN to CLOSED_NOT_BOOKED, for a typed reason of 3 letters or more (ValueError). False in another state."""
-    raise NotImplementedError
+    reason = " ".join(reason.split())
+    if len(reason) < 3:
+        raise ValueError("say how you know that nothing was booked")
+    with db.write() as s:
+        order = _of_staff(s, order_id, staff_id, OrderState.UNKNOWN)
+        if order is None:
+            return False
+        order.resolved_by, order.resolve_reason = staff_id, reason[:500]
+        moves.move(s, order, OrderState.CLOSED_NOT_BOOKED, clock(), f"staff:{staff_id}", reason=reason[:500])
+        return True
+
+
+def _of_staff(s: Session, order_id: int, staff_id: int, *states: OrderState) -> Order | None:
+    """The order, when it is the staff's property's and in one of these states."""
+    query = select(Order).join(Staff, Staff.property_id == Order.property_id)
+    return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(states))).first()

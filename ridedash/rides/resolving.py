@@ -1,15 +1,27 @@
 """A booking number typed by staff for an order whose outcome is unknown: checked with track_ride, then linked."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Final
 
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from ridedash.geo import LatLng, distance_m
+from ridedash.rides import moves
+from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
+from ridedash.rides.classify import Outcome
+from ridedash.rides.moves import Clock
+from ridedash.rides.settling import settle
+from ridedash.service.client import RideClient
+from ridedash.service.errors import BadStatus, Refused, ServiceError, Unauthorized
+from ridedash.service.tracks import Snapshot
+from ridedash.store import audit
 from ridedash.store.db import Database
+from ridedash.store.order_tables import Offer, Order, OrderState, Ride
+from ridedash.store.people import Staff
 
-if TYPE_CHECKING:
-    from ridedash.rides.accounts import AccountTokens
-    from ridedash.service.client import RideClient
+NEAR_M: Final = 250.0
+OPEN_STATES: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
 
 
 @dataclass(frozen=True)
@@ -29,12 +41,87 @@ class Checked:
 
 def resolve_booked(
     db: Database,
-    client: "RideClient",
-    tokens: "AccountTokens",
-    clock: Callable[[], datetime],
+    client: RideClient,
+    tokens: AccountTokens,
+    clock: Clock,
     order_id: int,
     booking_id: str,
     staff_id: int,
+    pace: float = 1.0,
 ) -> Checked:
     """UNKNOWN (or CLOSED_NOT_BOOKED) to BOOKED when the typed number proves to be this order's booking."""
-    raise NotImplementedError
+    booking_id = booking_id.strip()
+    with db.read() as s:
+        order = _order(s, order_id, staff_id)
+        if order is None or not booking_id:
+            return Checked("wrong_state" if order is None else "not_found")
+        linked = _linked(s, order, booking_id)
+        offer = s.get_one(Offer, order.offer_id)
+    if linked is not None:
+        return Checked("linked", order_id=linked)
+    snapshot = _tracked(client, tokens, order.account_id, booking_id)
+    if isinstance(snapshot, Checked):
+        return snapshot
+    checked = _placed(snapshot, LatLng(offer.pickup_lat, offer.pickup_lng), booking_id)
+    if checked.outcome.startswith("booked"):
+        return _link(db, clock, order_id, booking_id, staff_id, pace, checked)
+    return checked
+
+
+def _tracked(client: RideClient, tokens: AccountTokens, account_id: int, booking_id: str) -> Snapshot | Checked:
+    try:
+        token = tokens.bearer(account_id)
+        try:
+            return client.track_ride(token, booking_id=booking_id)
+        except Unauthorized:
+            return client.track_ride(tokens.refreshed(account_id, token), booking_id=booking_id)
+    except Refused as error:
+        return Checked("not_found", text=error.message or error.text)
+    except BadStatus as error:
+        return Checked("not_found" if error.status in {400, 404} else "no_answer")
+    except (ServiceError, NeedsReconnect, NoRefreshNow):
+        return Checked("no_answer")
+
+
+def _placed(snapshot: Snapshot, pickup: LatLng, booking_id: str) -> Checked:
+    """Whether the booking starts where the order does, as far as the answer says."""
+    if snapshot.booking_id is not None and snapshot.booking_id != booking_id:
+        return Checked("not_found")
+    if snapshot.booking_status is None:
+        return Checked("no_answer")
+    if snapshot.pickup is None:
+        return Checked("booked_place_unconfirmed")
+    metres = distance_m(snapshot.pickup, pickup)
+    return Checked("booked" if metres <= NEAR_M else "far", metres=metres)
+
+
+def _link(
+    db: Database, clock: Clock, order_id: int, booking_id: str, staff_id: int, pace: float, checked: Checked
+) -> Checked:
+    now = clock()
+    with db.write() as s:
+        order = _order(s, order_id, staff_id)
+        if order is None:
+            return Checked("wrong_state")
+        linked = _linked(s, order, booking_id)
+        if linked is not None:
+            return Checked("linked", order_id=linked)
+        order.resolved_by, order.resolve_reason = staff_id, f"booking number {booking_id} typed: {checked.outcome}"
+        who = f"staff:{staff_id}"
+        outcome = Outcome(OrderState.BOOKED, booking_id=booking_id, code=order.code, evidence=order.evidence or "")
+        settle(s, order, outcome, now, who, pace)
+        facts = {"property_id": order.property_id, "place": checked.outcome}
+        audit.record(s, who, "order.resolve", f"orders:{order_id}", OrderState.BOOKED, now, **facts)
+        moves.clear_attention(s, order, moves.UNKNOWN, now)
+    return checked
+
+
+def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
+    query = select(Order).join(Staff, Staff.property_id == Order.property_id)
+    return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(OPEN_STATES))).first()
+
+
+def _linked(s: Session, order: Order, booking_id: str) -> int | None:
+    """Another order that has this booking."""
+    same = select(Order.id).outerjoin(Ride, Ride.order_id == Order.id).where(Order.id != order.id)
+    return s.scalars(same.where(or_(Order.booking_id == booking_id, Ride.booking_id == booking_id))).first()

@@ -1,18 +1,41 @@
-"""The worker: sends orders, follows rides, reads actions back; a loop of small steps that stops cleanly."""
+"""The worker: sends orders, follows rides, repeats actions; a loop of small steps that stops cleanly."""
 
+import logging
+import os
+import socket
 import threading
-from collections.abc import Callable
-from datetime import datetime
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
 
+from sqlalchemy import delete, func, select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from ridedash.rides import recovering
 from ridedash.rides.accounts import AccountTokens
-from ridedash.store.db import Database
+from ridedash.rides.blackbox import BlackBox
+from ridedash.rides.calling import Caller
+from ridedash.rides.moves import At, Clock, nothing
+from ridedash.rides.sending import Sender
+from ridedash.rides.tracking import Tracker
+from ridedash.service.client import RideClient
+from ridedash.store.db import Database, DatabaseBusy
+from ridedash.store.order_tables import Heartbeat
 
-if TYPE_CHECKING:
-    from ridedash.rides.blackbox import BlackBox
-    from ridedash.service.client import RideClient
+Job = Callable[[], object]
+
+LOOK_EVERY_S: Final = 0.25  # an indexed check for what another process made due
+SWEEP_EVERY_S: Final = 1.0
+REPLAY_EVERY_S: Final = 15.0
+BEAT_EVERY_S: Final = 5.0
+DRAIN_S: Final = 25.0
+REST_S: Final = 1.0  # after a round that failed
+
+log = logging.getLogger(__name__)
 
 
 class Worker:
@@ -21,29 +44,144 @@ class Worker:
     def __init__(
         self,
         db: Database,
-        client: "RideClient",
+        client: RideClient,
         tokens: AccountTokens,
-        blackbox: "BlackBox",
-        clock: Callable[[], datetime],
+        blackbox: BlackBox,
+        clock: Clock,
         pace: float = 1.0,
         threads: int = 8,
-        at: Callable[[str], None] = lambda _name: None,
+        at: At = nothing,
+        drain_s: float = DRAIN_S,
     ) -> None:
-        raise NotImplementedError
+        self.name = f"{socket.gethostname()[:40]}:{os.getpid()}:{os.urandom(3).hex()}"
+        self.db, self.box, self.clock, self.threads, self.drain_s = db, blackbox, clock, threads, drain_s
+        self.sender = Sender(db, client, tokens, blackbox, clock, pace=pace, owner=self.name, at=at)
+        self.tracker = Tracker(db, client, tokens, clock, pace=pace, owner=self.name, at=at)
+        self.caller = Caller(db, client, tokens, clock)
+        self._awake = threading.Event()
+        self._lock = threading.Lock()
+        self._busy: set[str] = set()  # what runs in this process now
+        self._last: dict[str, float] = {}  # chore to when it was last done, monotonic
 
     def run(self, stop: threading.Event) -> None:
         """Go round until `stop` is set; then claim nothing more and wait up to 25 s for sends in flight."""
-        raise NotImplementedError
+        with ThreadPoolExecutor(self.threads, thread_name_prefix="poll") as pool:
+            while not stop.is_set():
+                self._round(pool, stop)
+        self._drain()
 
     def wake(self) -> None:
-        """Look now: an order became READY. Callable from any thread; also wakes a `run` whose stop was just set."""
-        raise NotImplementedError
+        """Look now: an order became READY, or the stop event was set. Callable from any thread."""
+        self._awake.set()
 
     def step(self) -> bool:
-        """One round in this thread, for tests: whether anything was done."""
-        raise NotImplementedError
+        """One round in this thread, for tests: chores, sends, actions, polls. Whether anything was done."""
+        did = self._chores(always=True)
+        for job in (*self._sends(), *self._actions(), *self._polls(self.threads)):
+            did |= bool(job())
+        return did
+
+    def _round(self, pool: ThreadPoolExecutor, stop: threading.Event) -> None:
+        try:
+            self._chores()
+            for job in (*self._sends(), *self._actions()):
+                threading.Thread(target=job, name="send", daemon=True).start()
+            for job in self._polls(self.threads - self._count("poll")):
+                pool.submit(job)
+        except (SQLAlchemyError, DatabaseBusy, OSError) as error:
+            log.error("the worker's round failed: %s", type(error).__name__)
+            stop.wait(REST_S)
+        self._awake.wait(LOOK_EVERY_S)
+        self._awake.clear()
+
+    def _sends(self) -> list[Job]:
+        ids = self._fresh("send", self.sender.due)
+        return [partial(self._do, f"send {i}", partial(self.sender.send, i)) for i in ids]
+
+    def _actions(self) -> list[Job]:
+        ids = self._fresh("act", self.caller.due)
+        return [partial(self._do, f"act {i}", partial(self.caller.again, i)) for i in ids]
+
+    def _polls(self, free: int) -> list[Job]:
+        if free <= 0:
+            return []
+        claims = self.tracker.claim(free)
+        for claim in claims:
+            self._begin(f"poll {claim.ride_id} {claim.seq}")
+        return [partial(self._do, f"poll {c.ride_id} {c.seq}", partial(self.tracker.poll, c)) for c in claims]
+
+    def _fresh(self, what: str, due: Callable[[int], Sequence[int]]) -> list[int]:
+        """Due ids that no thread of ours has, as many as threads are free; taken at once."""
+        free = 2 * self.threads - self._count(what)
+        found = due(self.threads + self._count(what)) if free > 0 else ()
+        return [i for i in found[:free] if self._begin(f"{what} {i}")]
+
+    def _begin(self, key: str) -> bool:
+        with self._lock:
+            if key in self._busy:
+                return False
+            self._busy.add(key)
+            return True
+
+    def _count(self, what: str) -> int:
+        with self._lock:
+            return sum(key.startswith(what + " ") for key in self._busy)
+
+    def _do(self, key: str, job: Job) -> object:
+        """A job that never takes its thread down; what went wrong is logged by type, never by value."""
+        try:
+            return job()
+        except (SQLAlchemyError, DatabaseBusy, OSError) as error:
+            log.error("%s failed: %s", key, type(error).__name__)
+        except Exception as error:  # a mistake of ours must cost one job, not the worker
+            log.exception("%s failed: %s", key, type(error).__name__)
+        finally:
+            with self._lock:
+                self._busy.discard(key)
+            self._awake.set()
+        return False
+
+    def _chores(self, always: bool = False) -> bool:
+        did = 0
+        if self._is_time("beat", BEAT_EVERY_S, always):
+            beat(self.db, self.name, self.clock())
+        if self._is_time("replay", REPLAY_EVERY_S, always):
+            did += self._replay()
+        if self._is_time("sweep", SWEEP_EVERY_S, always):
+            did += recovering.sweep(self.db, self.clock())
+        return bool(did)
+
+    def _replay(self) -> int:
+        """Answers that were kept and not settled: those of dead workers, and ours when no send is in flight."""
+        count = sum(self.sender.replay(file) for file in self.box.left_behind())
+        return count + (self.sender.replay(self.box.file) if not self._count("send") else 0)
+
+    def _is_time(self, chore: str, every_s: float, always: bool) -> bool:
+        now = time.monotonic()
+        if not always and now - self._last.get(chore, -every_s) < every_s:
+            return False
+        self._last[chore] = now
+        return True
+
+    def _drain(self) -> None:
+        end = time.monotonic() + self.drain_s
+        while (self._count("send") or self._count("act")) and time.monotonic() < end:
+            self._awake.wait(LOOK_EVERY_S)
+            self._awake.clear()
+
+
+def beat(db: Database, worker: str, now: datetime) -> None:
+    """Say that a worker is alive, and forget those that were silent for a day."""
+    with db.write() as s:
+        s.execute(delete(Heartbeat).where(Heartbeat.beat_at < now - timedelta(days=1)))
+        row = s.get(Heartbeat, worker)
+        if row is None:
+            s.add(Heartbeat(worker=worker, beat_at=now))
+        else:
+            row.beat_at = now
 
 
 def heartbeat_age(s: Session, now: datetime) -> float | None:
     """Seconds since a worker last went round; None when none ever did."""
-    raise NotImplementedError
+    last = s.scalar(select(func.max(Heartbeat.beat_at)))
+    return None if last is None else max(0.0, (now - last).total_seconds())

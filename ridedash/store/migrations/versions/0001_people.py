@@ -22,11 +22,17 @@ def upgrade() -> None:
         sa.Column("what", sa.String(length=60), nullable=False),
         sa.Column("subject", sa.String(length=80), nullable=False),
         sa.Column("result", sa.String(length=60), nullable=False),
-        sa.Column("facts", sa.JSON(), nullable=False),
+        sa.Column("facts", sa.JSON(none_as_null=True), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("audit_by_subject", "audit", ["subject"], unique=False)
     op.create_index("audit_by_time", "audit", ["property_id", "at"], unique=False)
+    op.create_table(
+        "heartbeats",
+        sa.Column("worker", sa.String(length=80), nullable=False),
+        sa.Column("beat_at", db.UtcDateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("worker"),
+    )
     op.create_table(
         "properties",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -140,22 +146,11 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Drop the tables."""
-    op.drop_index(op.f("ix_sign_ins_staff_id"), table_name="sign_ins")
     op.drop_table("sign_ins")
-    op.drop_index(op.f("ix_guests_property_id"), table_name="guests")
     op.drop_table("guests")
-    op.drop_index(
-        "one_default_account",
-        table_name="accounts",
-        sqlite_where=sa.text("is_default"),
-        postgresql_where=sa.text("is_default"),
-    )
-    op.drop_index(op.f("ix_accounts_property_id"), table_name="accounts")
     op.drop_table("accounts")
-    op.drop_index(op.f("ix_staff_property_id"), table_name="staff")
     op.drop_table("staff")
     op.drop_table("throttles")
     op.drop_table("properties")
-    op.drop_index("audit_by_time", table_name="audit")
-    op.drop_index("audit_by_subject", table_name="audit")
+    op.drop_table("heartbeats")
     op.drop_table("audit")

@@ -14,12 +14,6 @@ depends_on = None
 def upgrade() -> None:
     """Make the tables."""
     op.create_table(
-        "heartbeats",
-        sa.Column("worker", sa.String(length=80), nullable=False),
-        sa.Column("beat_at", db.UtcDateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("worker"),
-    )
-    op.create_table(
         "offers",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("property_id", sa.Integer(), nullable=False),
@@ -36,10 +30,10 @@ def upgrade() -> None:
         sa.Column("display_name", sa.String(length=300), nullable=False),
         sa.Column("currency", sa.String(length=8), nullable=True),
         sa.Column("price_text", sa.String(length=300), nullable=True),
-        sa.Column("product", sa.JSON(), nullable=False),
+        sa.Column("product", sa.JSON(none_as_null=True), nullable=False),
         sa.Column("fare_id", sa.String(length=300), nullable=True),
-        sa.Column("seat_prices", sa.JSON(), nullable=False),
-        sa.Column("cancellation", sa.JSON(), nullable=True),
+        sa.Column("seat_prices", sa.JSON(none_as_null=True), nullable=False),
+        sa.Column("cancellation", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("fetched_at", db.UtcDateTime(timezone=True), nullable=False),
         sa.Column("signature", sa.String(length=64), nullable=False),
         sa.ForeignKeyConstraint(
@@ -159,7 +153,7 @@ def upgrade() -> None:
         sa.Column("account_id", sa.Integer(), nullable=False),
         sa.Column("order_id", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(length=12), nullable=False),
-        sa.Column("payload", sa.JSON(), nullable=False),
+        sa.Column("payload", sa.JSON(none_as_null=True), nullable=False),
         sa.Column("state", sa.String(length=12), nullable=False),
         sa.Column("calls", sa.Integer(), nullable=False),
         sa.Column("made_at", db.UtcDateTime(timezone=True), nullable=False),
@@ -241,11 +235,12 @@ def upgrade() -> None:
         sa.Column("txn_id", sa.String(length=300), nullable=True),
         sa.Column("status", sa.String(length=64), nullable=True),
         sa.Column("reported", sa.String(length=300), nullable=True),
-        sa.Column("facts", sa.JSON(), nullable=False),
+        sa.Column("facts", sa.JSON(none_as_null=True), nullable=False),
         sa.Column("otp_enc", sa.String(), nullable=True),
         sa.Column("back_status", sa.String(length=64), nullable=True),
         sa.Column("previous_plate", sa.String(length=300), nullable=True),
         sa.Column("swapped_at", db.UtcDateTime(timezone=True), nullable=True),
+        sa.Column("retried", sa.Boolean(), nullable=False),
         sa.Column("allotted_at", db.UtcDateTime(timezone=True), nullable=True),
         sa.Column("ended_at", db.UtcDateTime(timezone=True), nullable=True),
         sa.Column("position_at", db.UtcDateTime(timezone=True), nullable=True),
@@ -286,21 +281,9 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Drop the tables."""
-    op.drop_index("rides_due", table_name="rides")
     op.drop_table("rides")
-    op.drop_index("moments_by_order", table_name="moments")
     op.drop_table("moments")
     op.drop_table("attention")
-    op.drop_index("actions_open", table_name="actions")
-    op.drop_index("actions_by_order", table_name="actions")
     op.drop_table("actions")
-    op.drop_index("orders_recent", table_name="orders")
-    op.drop_index("orders_by_state", table_name="orders")
-    op.drop_index(
-        "one_open_order_per_guest", table_name="orders", sqlite_where=sa.text("open"), postgresql_where=sa.text("open")
-    )
-    op.drop_index(op.f("ix_orders_txn_id"), table_name="orders")
     op.drop_table("orders")
-    op.drop_index(op.f("ix_offers_property_id"), table_name="offers")
     op.drop_table("offers")
-    op.drop_table("heartbeats")

@@ -1,0 +1,87 @@
+"""Moving an order from state to state, inside the caller's transaction: checked, timed, recorded."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from ridedash.rides.states import BadMove, allowed_move
+from ridedash.store import audit
+from ridedash.store.order_tables import Attention, Moment, Order, OrderState
+
+Clock = Callable[[], datetime]
+At = Callable[[str], None]
+
+S = OrderState
+OPEN: Final = frozenset({S.READY, S.SENDING, S.UNKNOWN, S.MATCHING, S.BOOKED})
+RESOLVED: Final = frozenset({S.BOOKED, S.REJECTED, S.NOT_SENT, S.CLOSED_NOT_BOOKED, S.FAILED})
+FRESH: Final = timedelta(seconds=30)  # I7: an order is never sent later than this after the press
+LEASE: Final = timedelta(seconds=60)  # the sender reads for so long
+SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # without an answer after so long, people are told
+
+# attention items that orders raise; the ride's are merging.ALARMS and those of following.py
+UNKNOWN: Final = "unknown"
+CONTRADICTION: Final = "contradiction"
+LATE_DOUBLE: Final = "late_double"
+
+
+def nothing(_name: str) -> None:
+    """The fail point of production: does nothing."""
+
+
+def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **facts: Any) -> None:
+    """Put an order into another state. Raises BadMove when the protocol has no such move."""
+    was = OrderState(order.state)
+    if not allowed_move(was, to):
+        raise BadMove(f"order {order.id}: {was} to {to}")
+    order.state = to
+    order.resolved_at = now if to in RESOLVED else None
+    _reopen_or_close(s, order, to in OPEN)
+    moment(s, order, "order", to, now)
+    if was is S.UNKNOWN:
+        clear_attention(s, order, UNKNOWN, now)
+    if to is S.UNKNOWN:
+        attention(s, order, UNKNOWN, order.mtx, now)
+    audit.record(s, who, "order.move", f"orders:{order.id}", to, now, property_id=order.property_id, was=was, **facts)
+
+
+def _reopen_or_close(s: Session, order: Order, is_open: bool) -> None:
+    """Keep the guard honest: an order that comes back gives way to the one that was opened meanwhile."""
+    if is_open and not order.open and order.guard_key:
+        other = select(Order.id).where(Order.guard_key == order.guard_key, Order.open, Order.id != order.id)
+        if s.scalars(other).first() is not None:
+            order.guard_key = None
+    order.open = is_open
+
+
+def moment(s: Session, order: Order, what: str, name: str, now: datetime, detail: str | None = None) -> None:
+    """Add to the timeline of the page and raise the order's version."""
+    order.version += 1
+    row = Moment(property_id=order.property_id, order_id=order.id, what=what, name=name[:64], detail=detail, at=now)
+    s.add(row)
+
+
+def attention(s: Session, order: Order, name: str, detail: str | None, now: datetime) -> bool:
+    """Ask for a person, once per name; True when it was not being asked for already."""
+    row = s.scalars(select(Attention).where(Attention.order_id == order.id, Attention.name == name)).first()
+    if row is None:
+        row = Attention(property_id=order.property_id, order_id=order.id, name=name)
+        s.add(row)
+    elif row.cleared_at is None:
+        return False
+    row.detail, row.raised_at, row.cleared_at = detail, now, None
+    order.version += 1
+    s.flush()
+    return True
+
+
+def clear_attention(s: Session, order: Order, name: str, now: datetime) -> None:
+    """No longer needed."""
+    query = select(Attention).where(
+        Attention.order_id == order.id, Attention.name == name, Attention.cleared_at.is_(None)
+    )
+    for row in s.scalars(query):
+        row.cleared_at = now
+        order.version += 1

@@ -1,0 +1,89 @@
+"""What is done at start and every few seconds: expired orders, dead leases, clocks that stepped (protocol 1.3)."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy.orm import Session
+
+from ridedash.rides import moves
+from ridedash.rides.classify import EXPIRED, NO_ANSWER
+from ridedash.store.db import Database
+from ridedash.store.order_tables import Action, Order, OrderState, Ride
+
+AHEAD: Final = timedelta(seconds=5)  # further in the future than this, an instant is the work of a clock that stepped
+MOST_AHEAD_S: Final = 330.0  # the longest wait that following.py sets, with its jitter
+ACTION_LASTS: Final = timedelta(seconds=30)  # no call of an action takes longer
+
+
+def sweep(db: Database, now: datetime) -> int:
+    """Move on what nobody else will. How many rows changed."""
+    with db.read() as s:
+        if not any(s.scalars(query.limit(1)).first() is not None for query in _queries(now)):
+            return 0
+    with db.write() as s:
+        return _expire(s, now) + _doubt(s, now) + _unclamp(s, now) + _unconfirmed(s, now)
+
+
+def _queries(now: datetime) -> tuple[Select[tuple[int]], ...]:
+    return (
+        select(Order.id).where(*_expired(now)),
+        select(Order.id).where(*_silent(now)),
+        select(Ride.id).where(*_frozen(now)),
+        select(Action.id).where(*_dead(now)),
+    )
+
+
+def _expired(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    late = or_(Order.ready_at <= now - moves.FRESH, Order.ready_at > now + AHEAD)
+    return Order.state == OrderState.READY, late
+
+
+def _silent(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    long_ago = Order.sent_at <= now - moves.SHOWN_UNKNOWN
+    return Order.state == OrderState.SENDING, or_(long_ago, Order.lease_until <= now, Order.sent_at > now + AHEAD)
+
+
+def _frozen(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return Ride.poison == 0, Ride.next_poll_at > now + timedelta(seconds=MOST_AHEAD_S)
+
+
+def _dead(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return Action.state == "calling", Action.called_at <= now - ACTION_LASTS
+
+
+def _expire(s: Session, now: datetime) -> int:
+    """I7: READY that was not sent in time is proved to be not sent."""
+    orders = s.scalars(select(Order).where(*_expired(now))).all()
+    for order in orders:
+        order.code = EXPIRED
+        moves.move(s, order, OrderState.NOT_SENT, now, "worker", code=EXPIRED)
+    return len(orders)
+
+
+def _doubt(s: Session, now: datetime) -> int:
+    """SENDING without an answer is unknown, never READY again. Its sender may still settle it."""
+    orders = s.scalars(select(Order).where(*_silent(now))).all()
+    for order in orders:
+        order.code = NO_ANSWER
+        moves.move(s, order, OrderState.UNKNOWN, now, "worker", code=NO_ANSWER)
+    return len(orders)
+
+
+def _unclamp(s: Session, now: datetime) -> int:
+    """A wall clock that stepped back must not leave a ride without polls."""
+    rides = s.scalars(select(Ride).where(*_frozen(now))).all()
+    for ride in rides:
+        ride.next_poll_at = now + timedelta(seconds=min(60.0, ride.interval_s))
+        ride.lease_until = None
+    return len(rides)
+
+
+def _unconfirmed(s: Session, now: datetime) -> int:
+    """An action whose caller is gone: asked, not confirmed. The next poll reads it back."""
+    actions = s.scalars(select(Action).where(*_dead(now))).all()
+    for action in actions:
+        action.state = "unconfirmed"
+        order = s.get_one(Order, action.order_id)
+        order.version += 1
+    return len(actions)

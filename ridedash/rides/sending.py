@@ -1,0 +1,179 @@
+"""From READY to settled: claim, one send on a fresh connection, black box, settle (booking-protocol.md 1.3)."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from pydantic import ValidationError
+from sqlalchemy import select, update
+
+from ridedash.rides import moves
+from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
+from ridedash.rides.blackbox import BlackBox, BoxFile
+from ridedash.rides.classify import AUTH, NO_CONNECTION, NOT_BUILT, RECONNECT, Outcome, classify
+from ridedash.rides.moves import At, Clock, nothing
+from ridedash.rides.settling import settle
+from ridedash.rides.states import allowed_move
+from ridedash.service.bookings import CreateAnswer, NewBooking
+from ridedash.service.client import RideClient
+from ridedash.store import audit
+from ridedash.store.db import Database
+from ridedash.store.order_tables import Order, OrderState
+
+_WHY_NOT: Final[dict[type[Exception], str]] = {
+    ValidationError: NOT_BUILT,
+    NeedsReconnect: RECONNECT,
+    NoRefreshNow: NO_CONNECTION,
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that a send needs and that could fail before it (T1.5)."""
+
+    order_id: int
+    account_id: int
+    mtx: str
+    request: NewBooking = field(repr=False)
+    token: str = field(repr=False)
+
+
+class Sender:
+    """Sends orders for one worker. Safe to share between threads."""
+
+    def __init__(
+        self,
+        db: Database,
+        client: RideClient,
+        tokens: AccountTokens,
+        box: BlackBox,
+        clock: Clock,
+        *,
+        pace: float = 1.0,
+        owner: str = "worker",
+        at: At = nothing,
+    ) -> None:
+        self.db, self.client, self.tokens, self.box, self.clock = db, client, tokens, box, clock
+        self.pace, self.owner, self.at = pace, owner, at
+
+    def due(self, limit: int) -> Sequence[int]:
+        """Orders that may be sent now, the oldest first; none while an answer could not be kept."""
+        if not self.box.ready():
+            return ()
+        now = self.clock()
+        query = select(Order.id).where(
+            Order.state == OrderState.READY, Order.due_at <= now, Order.ready_at > now - moves.FRESH
+        )
+        with self.db.read() as s:
+            return s.scalars(query.order_by(Order.due_at).limit(limit)).all()
+
+    def send(self, order_id: int) -> bool:
+        """Take one order through its call. False when there was nothing to do, or somebody else does it."""
+        prepared = self._prepare(order_id)
+        if prepared is None or not self._claim(order_id):
+            return False
+        self.at("order.claimed")
+        outcome = self._call(prepared)
+        slot = self._keep(prepared, outcome)
+        if outcome.retry == AUTH:
+            outcome = self._reauthorise(prepared, outcome)
+        self._settle(prepared.mtx, outcome)
+        self.at("order.settled")
+        if slot is not None:
+            self.box.file.clear(slot)
+        return True
+
+    def replay(self, file: BoxFile, spare: frozenset[str] = frozenset()) -> int:
+        """Settle what a black box still holds, but for the orders in `spare` (in flight here). How many there were."""
+        count = 0
+        for slot, record in list(file.pending()):
+            if record.get("mtx") in spare:
+                continue
+            self._settle(str(record["mtx"]), outcome_of(record))
+            file.clear(slot)
+            count += 1
+        return count
+
+    def _prepare(self, order_id: int) -> Prepared | None:
+        with self.db.read() as s:
+            order = s.get(Order, order_id)
+        if order is None or order.state != OrderState.READY:
+            return None
+        try:
+            request = NewBooking.model_validate_json(order.body)
+            token = self.tokens.bearer(order.account_id)
+        except (ValidationError, NeedsReconnect, NoRefreshNow) as error:
+            self._give_up(order_id, _WHY_NOT[type(error)])
+            return None
+        return Prepared(order_id, order.account_id, order.mtx, request, token)
+
+    def _give_up(self, order_id: int, code: str) -> None:
+        with self.db.write() as s:
+            order = s.get_one(Order, order_id)
+            if order.state == OrderState.READY:
+                order.code = code
+                moves.move(s, order, OrderState.NOT_SENT, self.clock(), "worker", code=code)
+
+    def _claim(self, order_id: int) -> bool:
+        """T2: ours when exactly one row changed, and durable before the first byte is sent."""
+        now = self.clock()
+        ours = (
+            update(Order)
+            .where(Order.id == order_id, Order.state == OrderState.READY)
+            .where(Order.due_at <= now, Order.ready_at > now - moves.FRESH)
+            .values(state=OrderState.SENDING, attempt=Order.attempt + 1, owner=self.owner, sent_at=now)
+            .values(lease_until=now + moves.LEASE)
+        )
+        with self.db.write() as s:
+            if s.connection().execute(ours).rowcount != 1:
+                return False
+            order = s.get_one(Order, order_id)
+            moves.moment(s, order, "order", OrderState.SENDING, now)
+            self._record_send(s, order, now)
+        assert allowed_move(OrderState.READY, OrderState.SENDING)
+        return True
+
+    def _record_send(self, s: Any, order: Order, now: datetime) -> None:
+        facts = {"property_id": order.property_id, "attempt": order.attempt}
+        audit.record(s, "worker", "order.move", f"orders:{order.id}", OrderState.SENDING, now, **facts)
+
+    def _call(self, prepared: Prepared) -> Outcome:
+        answer: CreateAnswer | Exception
+        self.at("order.sent")
+        try:
+            answer = self.client.create_booking(prepared.request, prepared.token)
+        except Exception as error:  # whatever it was, the request may have left: classify() decides
+            answer = error
+        self.at("order.answered")
+        return classify(answer, prepared.mtx)
+
+    def _keep(self, prepared: Prepared, outcome: Outcome) -> int | None:
+        """BB: the answer on the disk. When even that fails, the database is the last hope."""
+        try:
+            slot = self.box.file.append({"mtx": prepared.mtx, **asdict(outcome)})
+        except OSError:
+            return None
+        self.at("order.boxed")
+        return slot
+
+    def _reauthorise(self, prepared: Prepared, outcome: Outcome) -> Outcome:
+        try:
+            self.tokens.refreshed(prepared.account_id, prepared.token)
+        except NeedsReconnect:
+            return replace(outcome, retry="")
+        except NoRefreshNow:
+            return replace(outcome, retry="", code=NO_CONNECTION)
+        return outcome
+
+    def _settle(self, mtx: str, outcome: Outcome) -> None:
+        with self.db.write() as s:
+            order = s.scalars(select(Order).where(Order.mtx == mtx)).first()
+            if order is not None:
+                settle(s, order, outcome, self.clock(), "worker", self.pace)
+
+
+def outcome_of(record: dict[str, Any]) -> Outcome:
+    """The outcome in a black box record; a second try is no longer due when it is read back."""
+    facts = {name: value for name, value in record.items() if name in Outcome.__dataclass_fields__}
+    return Outcome(**{**facts, "state": OrderState(record["state"]), "retry": ""})

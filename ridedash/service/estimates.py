@@ -84,10 +84,7 @@ class Estimate(Fact):
 
         The shape is the field notes'; the document does not show it.
         """
-        got, upfront = row(value), row(row(value).get("upfront"))
-        fare = positive(upfront.get("fare"))
-        fare_id = ident(upfront.get("fare_id"), FARE_ID_LIMIT)
-        locked = fare is not None and fare_id is not None and flag(upfront.get("is_upfront_applicable")) is not False
+        got = row(value)
         found = cls(
             category=ident(got.get("category")),
             distance=length(got.get("distance"), got.get("distance_unit")),
@@ -99,12 +96,18 @@ class Estimate(Fact):
             taxes=number(row(got.get("taxes")).get("total_tax")),
             hub_charges=HubCharges.from_wire(got.get("hub_charges")),
             discounts=Discounts.from_wire(got.get("discounts")),
-            upfront=locked,
-            upfront_fare=fare if locked else None,
-            fare_id=fare_id if locked else None,
-            select_discount=number(upfront.get("select_discount")),
+            **_upfront(row(got.get("upfront"))),
         )
         return None if found == cls(category=found.category) else found
+
+
+def _upfront(got: dict[str, Any]) -> dict[str, Any]:
+    """A price is fixed only when both its fare and the fare_id that locks it are there."""
+    fare, fare_id = positive(got.get("fare")), ident(got.get("fare_id"), FARE_ID_LIMIT)
+    if fare is None or fare_id is None or flag(got.get("is_upfront_applicable")) is False:
+        return {}
+    discount = number(got.get("select_discount"))
+    return {"upfront": True, "upfront_fare": fare, "fare_id": fare_id, "select_discount": discount}
 
 
 def _fee_lines(value: Any) -> tuple[FeeLine, ...]:

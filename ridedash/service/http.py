@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
@@ -117,8 +118,12 @@ class Http:
 
     def __init__(self, transport: httpx.BaseTransport | None = None) -> None:
         self._given = transport
-        self._tls = httpx.create_ssl_context(trust_env=False)
         self._transport = transport or PooledTransport(self._tls)
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        # Shared by all connections: loading the certificates takes longer than a call on this machine.
+        return httpx.create_ssl_context(trust_env=False)
 
     def call(
         self,
@@ -141,7 +146,12 @@ class Http:
         echo one. Raises errors.NoAnswer, and errors.Unreadable for a body above the cap or in an encoding.
         """
         call = Call(connect_s, total_s)
-        request = _build(method, url, headers, params, json, form, call, fresh)
+        request = _build(method, url, call, headers=_headers(headers, fresh), params=params, json=json, form=form)
+        return self._send(request, call, cap_bytes, fresh, secrets)
+
+    def _send(
+        self, request: httpx.Request, call: Call, cap_bytes: int, fresh: bool, secrets: tuple[str, ...]
+    ) -> Answer:
         # Raised outside the except block: a chain of causes would hold the request, and with it the tokens.
         try:
             with running(call), self._line(fresh) as transport:
@@ -175,41 +185,30 @@ class Http:
         self.close()
 
 
+def _headers(asked: Mapping[str, str] | None, fresh: bool) -> dict[str, str]:
+    ours = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "ridedash"}
+    return ours | ({"connection": "close"} if fresh else {}) | dict(asked or {})
+
+
 def _build(
     method: str,
     url: str,
-    headers: Mapping[str, str] | None,
+    call: Call,
+    *,
+    headers: dict[str, str],
     params: Mapping[str, str] | None,
     json: Any,
     form: Mapping[str, str] | None,
-    call: Call,
-    fresh: bool,
 ) -> httpx.Request:
     """The request; NoAnswer with nothing sent when it can't be built (a token that is no header, for one)."""
-    sent_headers = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "ridedash"}
-    if fresh:
-        sent_headers["connection"] = "close"
-    content = None
-    if json is not None:
-        sent_headers["content-type"] = "application/json"
+    content, connect = None, call.connect_left()
+    limits = {"timeout": {"connect": connect, "pool": connect, "read": call.left(), "write": call.left()}}
     try:
         if json is not None:
+            headers = {"content-type": "application/json", **headers}
             content = jsonlib.dumps(json, allow_nan=False, separators=(",", ":")).encode()
-        limits = {
-            "connect": call.connect_left(),
-            "pool": call.connect_left(),
-            "read": call.left(),
-            "write": call.left(),
-        }
-        return httpx.Request(
-            method,
-            url,
-            headers={**sent_headers, **(headers or {})},
-            params=params,
-            content=content,
-            data=dict(form) if form is not None else None,
-            extensions={"timeout": limits},
-        )
+        data = None if form is None else dict(form)
+        return httpx.Request(method, url, headers=headers, params=params, content=content, data=data, extensions=limits)
     except Exception as exc:  # any failure here is ours and comes before the first byte
         failure = NoAnswer(type(exc).__name__, sent=False)
     raise failure
@@ -223,21 +222,22 @@ def _exchange(
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in {"", "identity"}:
             raise Unreadable(response.status_code, "in a content encoding")
-        body = scrub.without(_read(response, call, cap_bytes), secrets)
+        body = scrub.without(_read(response, call, cap_bytes, secrets), secrets)
     finally:
         response.close()
     headers = {name.lower(): value for name, value in response.headers.items()}
     return Answer(response.status_code, headers, body, time.monotonic() - call.started)
 
 
-def _read(response: httpx.Response, call: Call, cap_bytes: int) -> bytes:
+def _read(response: httpx.Response, call: Call, cap_bytes: int, secrets: tuple[str, ...]) -> bytes:
     """The raw body, up to the cap; a fake's body may already be there."""
     chunks = [response.content] if response.is_stream_consumed else response.iter_raw()
     body = bytearray()
     for chunk in chunks:
         body += chunk
         if len(body) > cap_bytes:
-            raise Unreadable(response.status_code, "too long", scrub.evidence(bytes(body[:8192])))
+            beginning = scrub.without(bytes(body[:8192]), secrets)
+            raise Unreadable(response.status_code, "too long", scrub.evidence(beginning))
         if call.left() <= 0:
             raise httpx.ReadTimeout("deadline")
     return bytes(body)

@@ -63,7 +63,7 @@ def _refuses(got: dict[str, Any], http_status: int) -> bool:
     status, code = text(got.get("status")), text(got.get("code"))
     if status is not None:
         return status.upper() == wire.FAILURE
-    if is_known_code(code) or text(got.get("message")) == wire.BOOKING_FAILED:
+    if is_known_code(code) or wire.normal_code(text(got.get("message")) or "") == wire.BOOKING_FAILED:
         return True
     # An unlisted code is a refusal too, but not in a 5xx, where a gateway may have written it.
     return code is not None and code.upper() != wire.SUCCESS and http_status < 500

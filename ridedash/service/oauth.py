@@ -49,7 +49,7 @@ class OAuthClient:
     """The partner's side of OAuth 2.0 against configured URLs. Raises the tree of `errors`.
 
     errors.Refused carries OAuth's `error` as `code` and `error_description` as `message`;
-    `invalid_grant` means that the account must be linked again.
+    only `invalid_grant` means that the account must be linked again.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ def _read(answer: Answer) -> Tokens:
     except Unreadable as exc:
         got, unread = {}, exc
     error = text(got.get("error"))
-    if error is not None:
+    if error is not None and answer.status < 500 and answer.status != 429:  # those pass, and the link is still good
         raise Refused(error, message=text(got.get("error_description")), http_status=answer.status)
     if not 200 <= answer.status < 300:
         raise bad_status(answer, got)

@@ -45,19 +45,12 @@ class Product(Fact):
         category = ident(got.get("id"))
         if category is None:
             return None
-        pace, scale = got.get("time_unit"), got.get("distance_unit")
-        eta = number(got.get("eta"))
         points = (whole(each) for each in items(got.get("hotspot_pickup_points")))
         return cls(
             category=category,
             display_name=text(got.get("display_name")) or category,
             kind=kind_of(category),
             currency=text(got.get("currency")),
-            distance_unit=length_unit(scale),
-            time_unit=time_unit(pace),
-            eta=duration(eta, pace),
-            none_near=eta is not None and eta < 0,
-            nearest=length(got.get("distance"), scale),
             ride_later=flag(got.get("ride_later_enabled")),
             image=link(got.get("image")),
             select_applicable=flag(got.get("select_applicable")),
@@ -65,7 +58,20 @@ class Product(Fact):
             cancellation=CancellationPolicy.from_wire(got.get("cancellation_policy")),
             packages=Package.list_from_wire(got.get("sub_categories")),
             pickup_point_ids=tuple(each for each in points if each is not None),
+            **_nearness(got),
         )
+
+
+def _nearness(got: dict[str, Any]) -> dict[str, Any]:
+    """The nearest cab, in the product's own units; -1 means that there is none (field notes)."""
+    pace, scale, eta = got.get("time_unit"), got.get("distance_unit"), number(got.get("eta"))
+    return {
+        "distance_unit": length_unit(scale),
+        "time_unit": time_unit(pace),
+        "eta": duration(eta, pace),
+        "none_near": eta is not None and eta < 0,
+        "nearest": length(got.get("distance"), scale),
+    }
 
 
 class PickupPoint(Fact):

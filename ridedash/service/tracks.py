@@ -127,7 +127,6 @@ class Snapshot(Fact):
     def from_wire(cls, body: Any) -> Self:
         """Read the body of track-ride. Never raises."""
         got = row(body)
-        otp = row(row(got.get("otp")).get("start_trip"))
         return cls(
             status=upper(got.get("status")),
             request_type=text(got.get("request_type")),
@@ -143,11 +142,10 @@ class Snapshot(Fact):
             route=_route(got.get("route")),
             promotional_message=text(got.get("promotional_message")),
             share_ride_url=link(got.get("share_ride_url")),
-            otp=text(otp.get("value")),
-            otp_text=text(otp.get("text")),
             trip=TripInfo.from_wire(got.get("trip_info")),
             svc_money_balance=number(got.get("svc_money_balance")),
             pickup_time=moment(got.get("pickup_time")),
+            **_otp(got),
             **_cab(got),
         )
 
@@ -155,6 +153,11 @@ class Snapshot(Fact):
 def upper(value: Any) -> str | None:
     """A word of the service's in capitals, without outer spaces; only from text."""
     return (text(value) or "").upper() or None if isinstance(value, str) else None
+
+
+def _otp(got: dict[str, Any]) -> dict[str, Any]:
+    start = row(row(got.get("otp")).get("start_trip"))
+    return {"otp": text(start.get("value")), "otp_text": text(start.get("text"))}
 
 
 def _cab(got: dict[str, Any]) -> dict[str, Any]:

@@ -5,11 +5,13 @@ import logging
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ridedash.geo import LatLng
 from ridedash.service.bookings import CreateBody, NewBooking
 from ridedash.service.client import RideClient
-from ridedash.service.errors import BadStatus, NoAnswer, RateLimited, Refused, Unauthorized, Unreadable
+from ridedash.service.errors import BadStatus, NoAnswer, RateLimited, Refused, ServiceError, Unauthorized, Unreadable
 from ridedash.service.http import Http
 from tests.service.bodies import CREATED, PRODUCTS, RETRYING, SNAPSHOT
 from tests.service.servers import answer, serving
@@ -366,6 +368,29 @@ def test_without_a_clear_answer_the_documents_options_serve_and_are_not_kept(unc
     assert not client.feedback_options("mini", TOKEN).from_document
 
 
+hostile = (
+    st.binary(max_size=60)
+    | st.sampled_from([b"[" * 5000, b"7" * 5000, b"NaN", "{}".encode("utf-16"), b"\xef\xbb\xbf{}"])
+    | st.fixed_dictionaries(
+        {},
+        optional={
+            name: st.none() | st.integers() | st.text(max_size=9) | st.lists(st.none(), max_size=2)
+            for name in ("status", "code", "message", "booking_id", "booking_status", "categories", "Text ", "header")
+        },
+    ).map(lambda body: json.dumps(body).encode())
+)
+http_statuses = st.sampled_from([200, 201, 204, 302, 400, 401, 404, 422, 429, 500, 503])
+
+
+@given(hostile, http_statuses, st.sampled_from(OPERATIONS))
+def test_no_body_raises_anything_but_the_tree_and_create_raises_nothing(content, status, operation):
+    call, _, path, _ = operation
+    try:
+        call(Service(httpx.Response(status, content=content)).client())
+    except ServiceError:
+        assert path != "/v1.5/bookings/create"
+
+
 # ---------------------------------------------------------------- secrets
 
 
@@ -373,9 +398,9 @@ def test_no_token_is_in_any_log_error_repr_or_result(caplog):
     caplog.set_level(logging.DEBUG)
     echo = {"status": "FAILURE", "code": f"X {APP_TOKEN}", "message": f"Bearer {TOKEN}", "text": TOKEN}
     seen = []
-    for given in (echo, httpx.Response(500, json=echo), httpx.Response(401, json=echo), httpx.ReadTimeout(TOKEN)):
+    for said in (echo, httpx.Response(500, json=echo), httpx.Response(401, json=echo), httpx.ReadTimeout(TOKEN)):
         for call in [*(call for call, *_ in OPERATIONS[1:]), lambda c: c.products(PICKUP, token=TOKEN)]:
-            client = Service(given).client()
+            client = Service(said).client()
             try:
                 seen.append(repr(call(client)))
             except Exception as error:

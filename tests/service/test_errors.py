@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from ridedash import wire
 from ridedash.service import errors, judging, scrub
 from ridedash.service.errors import (
     BadStatus,
@@ -29,6 +30,25 @@ def test_every_error_has_the_base_and_stands_in_the_drawing():
     for each in classes:
         assert issubclass(each, ServiceError)
         assert each.__name__ in errors.__doc__
+
+
+def test_every_code_and_header_of_the_two_error_tables_has_a_name():
+    named = {
+        "INVALID_CAR_CATEGORY": wire.INVALID_CAR_CATEGORY,
+        "INVALID_CITY": wire.INVALID_CITY,
+        "SAME_PICKUP_DROP": wire.SAME_PICKUP_DROP,
+        "BANNED USER": wire.BANNED_USER,
+        "OUTSTANDING_DUE": wire.OUTSTANDING_DUE,
+        "PAYMENT_PENDING": wire.PAYMENT_PENDING,
+        "SVC_CREDIT_DUE": wire.SVC_CREDIT_DUE,
+        "INVALID_DROP_LOCATION": wire.INVALID_DROP_LOCATION,
+        "BOOKING_FAILED": wire.BOOKING_FAILED,
+        "BOOKING_ALLOTED": wire.BOOKING_ALLOTED,
+        "CANCELLATION_NOT_ALLOWED": wire.CANCELLATION_NOT_ALLOWED,
+        "Invalid Drop Location": wire.HEADER_INVALID_DROP,
+        "Oops!": wire.HEADER_OOPS,
+    }
+    assert all(literal == name for literal, name in named.items())
 
 
 @pytest.mark.parametrize(

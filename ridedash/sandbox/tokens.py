@@ -71,7 +71,6 @@ def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> Gr
         revoke_family(connection, row["family"])
         return None
     connection.execute("UPDATE tokens SET spent = 1 WHERE hash = ?", (row["hash"],))
-    connection.execute("DELETE FROM tokens WHERE family = ? AND kind = 'access'", (row["family"],))
     return Grant(row["user"], row["scope"], row["family"])
 
 

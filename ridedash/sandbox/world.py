@@ -1,0 +1,47 @@
+"""What the sandbox's routes share: settings, database, clock, fleets, ledger and the seal of fare_ids."""
+
+from functools import lru_cache
+
+from flask import current_app
+
+from ridedash.geo import LatLng
+from ridedash.sandbox.city import City, cities, city_at
+from ridedash.sandbox.clock import ServiceClock
+from ridedash.sandbox.fare_ids import FareSeal
+from ridedash.sandbox.fleet import Fleet
+from ridedash.sandbox.ledger import Ledger
+from ridedash.sandbox.settings import SandboxSettings
+from ridedash.sandbox.store import Store
+
+
+class World:
+    """One running sandbox. Holds no state but caches: everything that matters is in the database."""
+
+    def __init__(self, settings: SandboxSettings) -> None:
+        self.settings = settings
+        self.store = Store(settings.database)
+        self.clock = ServiceClock(self.store, settings.wall, settings.pace)
+        self.ledger = Ledger()
+        self.seal = FareSeal(f"{settings.seed}:{settings.app_token}")
+        self.fleet = lru_cache(maxsize=4)(self._fleet)
+
+    def city_at(self, point: LatLng) -> City | None:
+        """The city that serves a point, or None."""
+        return city_at(point)
+
+    def city(self, slug: str) -> City:
+        """The city of that slug."""
+        return next(city for city in cities() if city.slug == slug)
+
+    def close(self) -> None:
+        """Close the database."""
+        self.store.close()
+
+    def _fleet(self, slug: str) -> Fleet:
+        return Fleet(self.city(slug), self.settings.seed)
+
+
+def world() -> World:
+    """The sandbox that answers the request at hand."""
+    found: World = current_app.extensions["sandbox"]
+    return found

@@ -45,7 +45,8 @@ class Row:
     headline: str
     guest: str
     room: str
-    trip: str
+    to: str
+    start: str
     plate: str
     price: str
     placed: str
@@ -177,8 +178,6 @@ def row(page: OrderPage, view: RideView, now: datetime, locale: str) -> Row:
     place = rank(page, view, now)
     group = {0: "unknown", 1: "needs", ENDED: "done"}.get(place, "now")
     tz = zone(page.property.timezone)
-    start = page.offer.pickup_name or _("pinned place")
-    end = view.drop.name if view.drop else ""
     return Row(
         id=page.order.id,
         group=group,
@@ -187,7 +186,8 @@ def row(page: OrderPage, view: RideView, now: datetime, locale: str) -> Row:
         headline=view.headline,
         guest=page.guest.name,
         room=page.guest.room or "",
-        trip=f"{start} → {end}" if end else start,
+        to=view.drop.name if view.drop else _("The guest tells the driver"),
+        start=page.offer.pickup_name or _("the pinned place"),
         plate=view.cab.plate if view.cab and view.live else "",
         price=view.fare,
         placed=clock_time(page.order.created_at, tz, locale),

@@ -21,13 +21,17 @@ def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> s
         return ""
     whole = amount == amount.to_integral_value()
     if not currency or not re.fullmatch(r"[A-Z]{3}", currency):
-        return format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=locale)
+        return _sign(format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=locale))
     try:
-        return format_currency(
-            amount, currency, locale=locale, format="¤#,##0" if whole else None, currency_digits=False
-        )
+        pattern = "¤#,##0" if whole else None
+        return _sign(format_currency(amount, currency, locale=locale, format=pattern, currency_digits=not whole))
     except (UnknownLocaleError, ValueError):
         return f"{amount} {currency}"
+
+
+def _sign(text: str) -> str:
+    """With a minus that is as wide as a plus."""
+    return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
 def zone(name: str) -> ZoneInfo:

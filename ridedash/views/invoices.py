@@ -70,7 +70,7 @@ def invoice(kind: Kind, status: str | None, facts: Snapshot, currency: str | Non
 def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
     discount = _("Discount")
     if price.discount_percentage:
-        discount = _("Discount {n} %").replace("{n}", f"{price.discount_percentage.normalize():f}")
+        discount = _("Discount ({n} %)").replace("{n}", f"{price.discount_percentage.normalize():f}")
     rows = [
         (_("Fare"), price.fare, False),
         (_("Service tax"), price.service_tax, False),

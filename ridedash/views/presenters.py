@@ -100,7 +100,7 @@ def ride_view(
         distance=parts.distance_left(facts),
         **_price(facts),
         invoice=bill,
-        fee_from=stamp(parts.fee_from(facts)),
+        fee_from=stamp(facts.fee_from),
         seen_at=seen_at,
         updated=age((now - seen_at).total_seconds()) if seen_at else "",
         freshness=freshness(seen_at, now, interval_s) if live and ride else "fresh",

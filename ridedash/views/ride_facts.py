@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from ridedash import wire
 from ridedash.geo import LatLng
+from ridedash.rides.lifecycle import cancel_free_until
 from ridedash.service.products import CancellationPolicy
 from ridedash.service.tracks import Snapshot
 from ridedash.store.orders import Action, OrderPage
@@ -70,6 +71,20 @@ class RideFacts:
         policy = self.policy
         return money(policy.charge, policy.currency or self.currency, self.locale) if policy else ""
 
+    @property
+    def fee_from(self) -> datetime | None:
+        """From when cancelling costs the policy's fee; None before a driver is allotted, or without a policy."""
+        policy, ride = self.policy, self.page.ride
+        if policy is None or ride is None or policy.applies_after is None:
+            return None
+        return cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, self.pace)
+
+    @property
+    def charged(self) -> bool:
+        """Whether a ride that was cancelled had a driver for longer than is free."""
+        ended = self.since(wire.BOOKING_CANCELLED) or self.now
+        return self.fee_from is not None and ended >= self.fee_from
+
     @cached_property
     def drop(self) -> tuple[LatLng, str] | None:
         """Where the ride goes: the newest drop change that wasn't refused, else the offer's drop."""
@@ -115,7 +130,7 @@ class RideFacts:
             "drop": self.drop[1] if self.drop else _("wherever the guest says"),
             "fare": total,
             "payable": total,
-            "fee": self.fee,
+            "fee": self.fee if self.charged else "",
             "who": self._who(),
             "booking_id": order.booking_id,
             "asked": self.at(order.sent_at, seconds=True),

@@ -8,7 +8,7 @@ from typing import Any, Final
 from flask_babel import gettext as _
 
 from ridedash import wire
-from ridedash.rides.lifecycle import ActionAllowed, cancel_free_until
+from ridedash.rides.lifecycle import ActionAllowed
 from ridedash.views.formats import initials, money, plate, span, spelled, stamp
 from ridedash.views.invoices import kilometres
 from ridedash.views.ride_facts import RideFacts
@@ -19,7 +19,7 @@ from ridedash.wording import status_words as words_of_status
 
 __all__ = [
     "ActionView", "Cab", "Driver", "Notice", "Place", "Position", "StartCode", "Step", "Stop", "Timer",
-    "buttons", "cab", "distance_left", "driver", "drop_place", "fee_from", "lead", "notices", "position", "price",
+    "buttons", "cab", "distance_left", "driver", "drop_place", "lead", "notices", "position", "price",
     "route", "start_code", "steps", "timer",
 ]  # fmt: skip
 
@@ -113,11 +113,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop of a shared ride: who gets in or out there."""
+    """A stop of a shared ride: who gets in (`pickup`) or out (`drop`) there."""
 
     name: str
     state: str
-    word: str
     lat: float
     lng: float
 
@@ -194,6 +193,8 @@ def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[Actio
 
 def steps(facts: RideFacts) -> tuple[Step, ...]:
     """The kind's statuses as a line of steps, with the time at which each came."""
+    if facts.page.order.state in ("UNKNOWN", "REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"):
+        return ()
     sequence = [s for s in wire.SEQUENCE[facts.kind] if s != wire.INVOICE or facts.kind is not Kind.POINT_TO_POINT]
     status = facts.page.ride.status if facts.page.ride else None
     reached = [s for s in sequence if facts.since(s) is not None]
@@ -263,12 +264,10 @@ def start_code(facts: RideFacts) -> StartCode | None:
 
 def route(facts: RideFacts) -> tuple[Stop, ...]:
     """Stops of a shared ride, for staff only: they name other passengers."""
-    words = {"pickup": _("gets in"), "drop": _("gets out"), None: ""}
     return tuple(
         Stop(
             stop.name or "",
             stop.state or "",
-            words[stop.state],
             round(stop.position.lat, 6),
             round(stop.position.lng, 6),
         )
@@ -295,12 +294,4 @@ def price(facts: RideFacts) -> tuple[str, str]:
     fixed = offer.seat_prices.get(seats) or offer.seat_prices.get("")
     if fixed is not None:
         return money(Decimal(str(fixed)), facts.currency, facts.locale), _("Fixed price")
-    return offer.price_text or "", _("As quoted before booking") if offer.price_text else ""
-
-
-def fee_from(facts: RideFacts) -> datetime | None:
-    """From when cancelling costs the policy's fee; None before a driver is allotted, or without a policy."""
-    policy, ride = facts.policy, facts.page.ride
-    if policy is None or ride is None or policy.applies_after is None:
-        return None
-    return cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, facts.pace)
+    return offer.price_text or "", _("As quoted") if offer.price_text else ""

@@ -1,5 +1,6 @@
 """The tracking page of an order, what it polls, and what staff can do to the ride."""
 
+import json
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -45,7 +46,8 @@ def snapshot(order_id: int) -> BaseResponse:
     s = services()
     now = s.clock()
     view = ride_view(page, now, s.settings, _locale())
-    answer: Response = jsonify(view.as_json())
+    body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":"))
+    answer = Response(body, mimetype="application/json")
     answer.set_etag(f"{__version__}-{view.version}-{view.poll_ms}-{int(view.stop)}-{_locale()}-{current_staff().role}")
     answer.headers["X-Server-Now"] = stamp(now)
     if view.seen_at:

@@ -38,7 +38,7 @@ _NOTES: Final[dict[str, Text]] = {
     "armed": _("Will be cancelled as soon as it is matched."),
     "too_late": _("A driver has accepted."),
     "too_early": _("Once a driver has accepted."),
-    "on_trip": _("Not once the guest is on the trip."),
+    "on_trip": _("Not possible any more."),
     "ended": _("The ride has ended."),
     "given": _("Feedback was sent."),
 }

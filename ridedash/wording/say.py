@@ -1,6 +1,7 @@
 """Filling a sentence with facts, when not every fact is known."""
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -52,4 +53,11 @@ def _drop_unknown(text: str, facts: Mapping[str, str | None]) -> str:
 
 
 def _fill(text: str, facts: Mapping[str, str | None]) -> str:
-    return _SLOT.sub(lambda match: facts.get(match.group(1)) or "", text)
+    return _SLOT.sub(lambda match: _isolated(facts.get(match.group(1)) or ""), text)
+
+
+def _isolated(fact: str) -> str:
+    """A fact written from right to left, set apart, so that it doesn't turn the sentence around it."""
+    if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in fact):
+        return f"\u2068{fact}\u2069"
+    return fact

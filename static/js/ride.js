@@ -80,7 +80,7 @@ class RidePage {
     this.map.pin("pickup", points.pickup.lat, points.pickup.lng, points.pickup.name);
     if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
     this.map.clearStops();
-    for (const stop of route) this.map.pin(stop.state === "drop" ? "stop-drop" : "stop-pickup", stop.lat, stop.lng, `${stop.name ?? ""} ${stop.word ?? ""}`.trim());
+    for (const stop of route) this.map.pin(stop.state === "drop" ? "stop-drop" : "stop-pickup", stop.lat, stop.lng, stop.name ?? "");
     const all = [points.pickup, drop, position].filter(Boolean).map(({ lat, lng }) => [lat, lng]);
     if (fit) this.map.fit(all, { animate: false });
   }

@@ -11,6 +11,7 @@ export class RideSlots {
   /** Show a snapshot. */
   paint(snapshot) {
     this.shown = snapshot;
+    this.root.dataset.status = snapshot.booking_status ?? "";
     for (const slot of this.root.querySelectorAll("[data-slot]")) this.#fill(slot, snapshot);
     for (const part of this.root.querySelectorAll("[data-show]")) {
       part.hidden = !part.dataset.show.split(" ").some((path) => at(snapshot, path));
@@ -99,10 +100,12 @@ export class RideSlots {
   }
 
   #route(stops) {
-    this.root.querySelector("[data-route]").replaceChildren(...stops.map((stop) => {
+    const list = this.root.querySelector("[data-route]");
+    const words = { pickup: list.dataset.pickup, drop: list.dataset.dropWord };
+    list.replaceChildren(...stops.map((stop) => {
       const item = element("li", `stop stop-${stop.state === "drop" ? "drop" : "pickup"}`);
       const name = element("bdi", "strong", stop.name ?? "–");
-      item.append(element("span", "stop-dot"), name, " ", element("span", "label", stop.word ?? ""));
+      item.append(element("span", "stop-dot"), name, " ", element("span", "label", words[stop.state] ?? ""));
       return item;
     }));
   }

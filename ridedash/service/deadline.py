@@ -9,7 +9,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from queue import Empty, SimpleQueue
@@ -99,11 +99,15 @@ class DeadlineStream(httpcore.NetworkStream):
         return self._inner.get_extra_info(info)
 
 
+LookUp = Callable[[str, int], list[str] | None]
+
+
 class DeadlineBackend(httpcore.NetworkBackend):
     """Opens TCP connections within the time for connecting, name lookup included."""
 
-    def __init__(self) -> None:
+    def __init__(self, look_up: LookUp | None = None) -> None:
         self._inner = httpcore.SyncBackend()
+        self._look_up = look_up or addresses_of
 
     def connect_tcp(
         self,
@@ -115,7 +119,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """A connection to the first address that takes it; each gets its share of the time left."""
         call = _current.get() or Call(timeout or 60, timeout or 60)
-        addresses = _addresses(host, port, call)
+        addresses = _addresses(host, port, call, self._look_up)
         failure: Exception = httpcore.ConnectError("no address")
         for index, address in enumerate(addresses):
             share = call.connect_left() / (len(addresses) - index)
@@ -130,14 +134,14 @@ class DeadlineBackend(httpcore.NetworkBackend):
         raise failure
 
 
-def _addresses(host: str, port: int, call: Call) -> list[str]:
+def _addresses(host: str, port: int, call: Call, look_up: LookUp) -> list[str]:
     """The addresses of a host. A resolver can't be interrupted, so it works in a thread that may be left behind."""
     try:
         return [str(ipaddress.ip_address(host))]
     except ValueError:
         pass
     found: SimpleQueue[list[str] | None] = SimpleQueue()
-    threading.Thread(target=lambda: found.put(_look_up(host, port)), daemon=True, name="name-lookup").start()
+    threading.Thread(target=lambda: found.put(look_up(host, port)), daemon=True, name="name-lookup").start()
     try:
         addresses = found.get(timeout=max(0.001, call.connect_left()))
     except Empty:
@@ -147,7 +151,8 @@ def _addresses(host: str, port: int, call: Call) -> list[str]:
     return addresses
 
 
-def _look_up(host: str, port: int) -> list[str] | None:
+def addresses_of(host: str, port: int) -> list[str] | None:
+    """The addresses that the machine's resolver gives, in its order; None when it knows none."""
     try:
         answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

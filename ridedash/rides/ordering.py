@@ -120,6 +120,7 @@ def _offer(s: Session, wish: Wish, now: datetime) -> Offer:
     if offer is None or offer.property_id != wish.property_id:
         raise OfferUnknown(f"offer {wish.offer_id}")
     if now - offer.fetched_at > OFFER_LASTS:
+        s.expunge(offer)  # it stays readable when the transaction is undone
         raise OfferStale(offer)
     return offer
 

@@ -77,8 +77,9 @@ class Worker:
     def step(self) -> bool:
         """One round in this thread, for tests: chores, sends, actions, polls. Whether anything was done."""
         did = self._chores(always=True)
-        for job in (*self._sends(), *self._actions(), *self._polls(self.threads)):
-            did |= bool(job())
+        for jobs in (self._sends, self._actions, partial(self._polls, self.threads)):
+            for job in jobs():
+                did |= bool(job())
         return did
 
     def _round(self, pool: ThreadPoolExecutor, stop: threading.Event) -> None:

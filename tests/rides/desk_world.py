@@ -71,7 +71,7 @@ class FakeService:
         if name == "track_ride":
             return self.tracked(body.get("booking_id") or body["txn_id"])
         answer = self.answers[name].pop(0) if self.answers.get(name) else {"status": "SUCCESS", "code": "SUCCESS"}
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
 

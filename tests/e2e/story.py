@@ -1,0 +1,112 @@
+"""What a person at the desk does, as steps that tests put together; each waits for what it leads to."""
+
+import json
+import re
+import urllib.request
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import shot
+from tests.running import Running
+
+FAST, SLOW = 60, 1
+
+
+def control(desk: Running, what: str, **body: object) -> Any:
+    """Steer the sandbox: `next`, `faults`, `speed`, `advance`, `reset` (POST), or read its `ledger`."""
+    data = None if what == "ledger" else json.dumps(body).encode()
+    headers = {"X-Sandbox-Control": "1", "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{desk.sandbox_url}/control/{what}", data=data, headers=headers)
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+def choose_trip(page: Page, drop: str = "airport") -> None:
+    """Open the picker; the pickup is the hotel; type a drop and take the first place that is offered."""
+    page.goto("/rides/new")
+    expect(page.get_by_role("combobox", name="Pickup")).to_have_value("Grand Meridian Hotel")
+    field = page.get_by_role("combobox", name="Drop")
+    field.fill(drop)
+    first = page.get_by_role("listbox", name="Drop").get_by_role("option").first
+    expect(first).to_be_visible()
+    field.press("ArrowDown")
+    field.press("Enter")
+    expect(page.locator("[data-product]").first).to_be_visible()
+
+
+def choose_car(page: Page, category: str, seats: int | None = None) -> None:
+    """Take one product card, and for share the number of seats."""
+    page.locator(f'[data-product="{category}"] .product-radio').first.check(force=True)
+    if seats is not None:
+        page.locator(f'[data-product="{category}"] input[name=seats][value="{seats}"]').check(force=True)
+
+
+def press_book(page: Page, guest: str) -> str:
+    """Fill in the guest, press the button that names car and price, land on the ride. Returns the ride's path."""
+    page.get_by_label("Guest name").fill(guest)
+    button = page.get_by_role("button", name=re.compile("^Book "))
+    expect(button).to_have_text(re.compile(r"₹"))
+    button.click()
+    page.wait_for_url(re.compile(r"/rides/\d+$"))
+    return page.url
+
+
+def book(page: Page, category: str, guest: str, drop: str = "airport", seats: int | None = None) -> str:
+    """The whole of picking and booking."""
+    choose_trip(page, drop)
+    choose_car(page, category, seats)
+    return press_book(page, guest)
+
+
+def record_statuses(page: Page) -> None:
+    """Keep, in the page, every status that it ever shows, from now on."""
+    page.evaluate(
+        """() => {
+          const ride = document.querySelector("[data-ride]");
+          const seen = (window.seenStatuses = [ride.dataset.status]);
+          new MutationObserver(() => {
+            if (seen.at(-1) !== ride.dataset.status) seen.push(ride.dataset.status);
+          }).observe(ride, { attributes: true, attributeFilter: ["data-status"] });
+        }"""
+    )
+
+
+def statuses(page: Page) -> list[str]:
+    """What record_statuses saw, without the empty one before the booking."""
+    return [status for status in page.evaluate("window.seenStatuses") if status]
+
+
+def wait_status(page: Page, status: str) -> None:
+    """Wait until the page shows this status of the service."""
+    expect(page.locator("[data-ride]")).to_have_attribute("data-status", status)
+
+
+def headline(page: Page) -> str:
+    """The big sentence of the ride."""
+    return page.locator("#headline").inner_text()
+
+
+def expect_no_violations(page: Page, name: str) -> None:
+    """axe finds nothing on the page as it is; its report is the message when it does."""
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+    found = Axe().run(page, options=options)
+    assert found.violations_count == 0, f"{name}: {found.generate_report()}"
+
+
+def look(page: Page, name: str) -> None:
+    """Both kinds of look at a page: axe's, and a picture for people."""
+    expect_no_violations(page, name)
+    shot(page, name)
+
+
+def look_while_it_lasts(page: Page, desk: Running, status: str, name: str) -> None:
+    """Wait for a status, hold the sandbox's clock back while looking, let it run again."""
+    wait_status(page, status)
+    control(desk, "speed", speed=SLOW)
+    try:
+        look(page, name)
+        wait_status(page, status)  # it is still what we looked at
+    finally:
+        control(desk, "speed", speed=FAST)

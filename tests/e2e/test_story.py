@@ -1,0 +1,152 @@
+"""The main job in a real browser, for each kind of ride through all of its own states, at a pace of 60."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e import story
+from tests.running import Running
+
+pytestmark = pytest.mark.browser
+
+StaffPage = Callable[..., Page]
+
+
+@pytest.fixture(autouse=True)
+def calm_sandbox(desk: Running) -> Iterator[None]:
+    """Each test starts and leaves the sandbox without scenarios, faults or rides of others, at full speed."""
+    story.control(desk, "reset")
+    story.control(desk, "speed", speed=60)
+    yield
+    story.control(desk, "reset")
+    story.control(desk, "speed", speed=60)
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
+def test_a_city_taxi_from_the_picker_to_the_feedback(
+    staff_page: StaffPage, desk: Running, size: str, scheme: str
+) -> None:
+    page = staff_page(size, scheme)
+    name = f"taxi-{size}-{scheme}"
+    story.choose_trip(page)
+    story.choose_car(page, "mini")
+    story.look(page, f"{name}-0-picker")
+    story.press_book(page, "Guest Heron")
+    story.record_statuses(page)
+    story.look_while_it_lasts(page, desk, "CALL_DRIVER", f"{name}-2-coming")
+    expect(page.locator(".plate")).to_be_visible()
+    expect(page.locator("[data-code]")).to_be_hidden()
+
+    story.wait_status(page, "CLIENT_LOCATED")
+    story.control(desk, "speed", speed=1)
+    expect(page.locator("#headline")).to_contain_text("Driver is here")
+    expect(page.locator("[data-code-digits]")).to_have_text("••••")
+    page.get_by_role("button", name="Show code").click()
+    expect(page.locator("[data-code-digits]")).to_have_text(re.compile(r"^\d{4}$"))
+    story.look(page, f"{name}-3-here")
+    story.control(desk, "speed", speed=60)
+
+    story.wait_status(page, "IN_PROGRESS")
+    expect(page.locator("[data-code]")).to_be_hidden()
+    assert not re.search(r"••••", page.locator("main").inner_text())
+    plate = page.locator(".plate").inner_text()
+    story.look_while_it_lasts(page, desk, "IN_PROGRESS", f"{name}-4-riding")
+    story.wait_status(page, "COMPLETED")
+    expect(page.locator(".plate")).to_have_text(plate)
+    lines = page.locator("[data-lines]")
+    for word in ("Fare", "Service tax", "Total"):
+        expect(lines).to_contain_text(word)
+    assert story.statuses(page) == ["ALLOTMENT_PENDING", "CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS", "COMPLETED"]
+    send_feedback(page)
+    story.look(page, f"{name}-5-done")
+
+
+def send_feedback(page: Page) -> None:
+    page.locator(".star-choice", has_text="5 stars").click()
+    page.locator('[data-rating="5"] .chip').first.click()
+    page.get_by_label("Anything else?").fill("Thank you")
+    page.get_by_role("button", name="Send feedback").click()
+    expect(page.locator("main")).to_contain_text("Feedback sent")
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "dark"), ("phone", "light")])
+def test_a_shared_ride_through_all_of_its_states(staff_page: StaffPage, desk: Running, size: str, scheme: str) -> None:
+    story.control(desk, "next", scenario="share_immediate")
+    page = staff_page(size, scheme)
+    story.book(page, "share", "Guest Egret", seats=2)
+    story.record_statuses(page)
+    for status, word in (
+        ("CALL_DRIVER", "coming"),
+        ("CLIENT_LOCATED", "here"),
+        ("INVOICE", "fare"),
+        ("IN_PROGRESS", "riding"),
+    ):
+        story.look_while_it_lasts(page, desk, status, f"share-{size}-{scheme}-{word}")
+    expect(page.locator("[data-route] .stop").first).to_be_visible()
+    story.wait_status(page, "COMPLETED")
+    story.look(page, f"share-{size}-{scheme}-done")
+    seen = story.statuses(page)
+    assert [s for s in seen if s != "ALLOTMENT_PENDING"] == [
+        "CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED",
+    ]  # fmt: skip
+
+
+def test_a_shared_ride_is_found_on_the_retry(staff_page: StaffPage, desk: Running) -> None:
+    story.control(desk, "next", scenario="share_retry")
+    page = staff_page()
+    story.book(page, "share", "Guest Avocet", seats=1)
+    expect(page.locator("#headline")).to_contain_text(re.compile("shared ride", re.IGNORECASE))
+    story.control(desk, "speed", speed=1)
+    story.look(page, "share-retry-looking")
+    assert story.control(desk, "ledger")["bookings"][-1]["booking_id"] is None
+    story.control(desk, "speed", speed=60)
+    story.wait_status(page, "CALL_DRIVER")
+    booking_id = story.control(desk, "ledger")["bookings"][-1]["booking_id"]
+    assert booking_id
+    page.reload()
+    expect(page.locator("main")).to_contain_text(booking_id)
+
+
+def test_a_shared_ride_that_is_never_found_says_so(staff_page: StaffPage, desk: Running) -> None:
+    story.control(desk, "next", scenario="share_retry_fail")
+    page = staff_page()
+    story.book(page, "share", "Guest Dunlin", seats=1)
+    expect(page.locator("#headline")).to_contain_text("No shared ride was found")
+    story.look(page, "share-retry-failed")
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
+def test_an_auto_through_all_of_its_states_to_its_bill(
+    staff_page: StaffPage, desk: Running, size: str, scheme: str
+) -> None:
+    page = staff_page(size, scheme)
+    story.book(page, "auto", "Guest Tern")
+    story.record_statuses(page)
+    for status, word in (("CALL_DRIVER", "coming"), ("IN_PROGRESS", "riding"), ("INVOICE", "bill")):
+        story.look_while_it_lasts(page, desk, status, f"auto-{size}-{scheme}-{word}")
+    story.wait_status(page, "COMPLETED")
+    expect(page.locator("[data-lines]")).to_contain_text("₹")
+    story.look(page, f"auto-{size}-{scheme}-done")
+    assert story.statuses(page) == ["PENDING", "CALL_DRIVER", "IN_PROGRESS", "INVOICE", "COMPLETED"]
+
+
+def test_an_auto_driver_who_cancels_is_replaced_once(staff_page: StaffPage, desk: Running) -> None:
+    story.control(desk, "next", scenario="driver_cancels")
+    page = staff_page()
+    story.book(page, "auto", "Guest Plover")
+    story.record_statuses(page)
+    story.look_while_it_lasts(page, desk, "ALLOTMENT_RETRYING", "auto-driver-cancelled")
+    expect(page.locator(".plate")).to_be_hidden()  # the plate of a driver who is gone helps nobody
+    story.wait_status(page, "CALL_DRIVER")
+    assert story.statuses(page)[-2:] == ["ALLOTMENT_RETRYING", "CALL_DRIVER"]
+
+
+def test_no_driver_at_all_is_said_with_what_to_do_next(staff_page: StaffPage, desk: Running) -> None:
+    story.control(desk, "next", scenario="no_cab")
+    page = staff_page()
+    story.book(page, "mini", "Guest Smew")
+    expect(page.locator("#headline")).to_contain_text("No driver found")
+    expect(page.get_by_role("button", name=re.compile("again", re.IGNORECASE))).to_be_visible()
+    story.look(page, "taxi-no-driver")

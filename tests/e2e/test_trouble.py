@@ -1,0 +1,160 @@
+"""What can go wrong, in a real browser: unknown outcomes, refusals, stops and changes on the way."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e import story
+from tests.running import Running
+
+pytestmark = pytest.mark.browser
+
+StaffPage = Callable[..., Page]
+
+
+@pytest.fixture(autouse=True)
+def calm_sandbox(desk: Running) -> Iterator[None]:
+    story.control(desk, "reset")
+    story.control(desk, "speed", speed=60)
+    yield
+    story.control(desk, "reset")
+    story.control(desk, "speed", speed=60)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_unknown_outcome_is_shown_pinned_and_resolved_by_the_booking_number(
+    staff_page: StaffPage, desk: Running, scheme: str
+) -> None:
+    story.control(desk, "faults", operation="create", fault="cut_after", times=1)
+    page = staff_page("desktop", scheme)
+    ride = story.book(page, "mini", "Guest Knot")
+    expect(page.locator("#headline")).to_have_text("We don't know if this ride was booked")
+    story.look(page, f"unknown-{scheme}")
+    made = [b for b in story.control(desk, "ledger")["bookings"] if b["merchant_txn_id"] in page.inner_text("main")]
+    assert len(made) == 1  # sent once, and never again
+    page.goto("/")
+    expect(page.get_by_text(re.compile("1 unknown"))).to_be_visible()
+    story.look(page, f"unknown-list-{scheme}")
+    page.goto(ride)
+    page.get_by_label("Booking number").fill(made[0]["booking_id"])
+    page.get_by_role("button", name="Check and link it").click()
+    story.wait_status(page, "COMPLETED")
+
+
+def test_an_unknown_outcome_can_be_closed_as_not_booked_and_booked_again(staff_page: StaffPage, desk: Running) -> None:
+    story.control(desk, "faults", operation="create", fault="cut_before", times=1)
+    page = staff_page()
+    first = story.book(page, "mini", "Guest Godwit")
+    expect(page.locator("#headline")).to_have_text("We don't know if this ride was booked")
+    page.get_by_label("How do you know?").fill("Support found no booking under our reference")
+    page.get_by_role("button", name="Close as not booked").click()
+    expect(page.locator("#headline")).to_contain_text("Closed as not booked")
+    page.goto("/")
+    expect(page.get_by_text(re.compile("1 unknown"))).to_be_hidden()
+    assert first
+
+
+@pytest.mark.parametrize(
+    ("account", "said"),
+    [
+        ("Account with an outstanding due", "unpaid"),
+        ("Account with a pending payment", "payment"),
+        ("Account with a credit due", "credit"),
+        ("Banned account", "blocked"),
+    ],
+)
+def test_an_account_that_may_not_book_is_explained(staff_page: StaffPage, account: str, said: str) -> None:
+    page = staff_page()
+    story.choose_trip(page)
+    story.choose_car(page, "mini")
+    page.locator("summary", has_text="More").click()
+    page.get_by_label("Account").select_option(label=account)
+    story.press_book(page, "Guest Teal")
+    expect(page.locator("main")).to_contain_text(re.compile(said, re.IGNORECASE))
+    expect(page.get_by_role("button", name=re.compile("again", re.IGNORECASE))).to_be_visible()
+    story.look(page, f"refused-{said}")
+
+
+def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
+    story.control(desk, "next", scenario="slow_allotment")
+    page = staff_page()
+    story.book(page, "mini", "Guest Sanderling")
+    story.wait_status(page, "ALLOTMENT_PENDING")
+    story.control(desk, "speed", speed=1)
+    page.locator("summary", has_text="Stop the search").click()
+    story.look(page, "taxi-stop-asked")
+    page.get_by_role("button", name="Stop the search").click()
+    story.wait_status(page, "BOOKING_CANCELLED")
+    story.look(page, "taxi-stopped")
+
+
+def test_a_ride_can_be_cancelled_with_its_price_told_before_the_button(staff_page: StaffPage, desk: Running) -> None:
+    page = staff_page()
+    story.book(page, "mini", "Guest Whimbrel")
+    story.wait_status(page, "CALL_DRIVER")
+    story.control(desk, "speed", speed=1)
+    page.locator("summary", has_text="Cancel ride").click()
+    expect(page.locator("[data-fee]")).to_contain_text("₹30")
+    story.look(page, "taxi-cancel-asked")
+    page.get_by_role("button", name="Cancel ride").click()
+    story.wait_status(page, "BOOKING_CANCELLED")
+
+
+def test_the_drop_can_be_changed_by_name(staff_page: StaffPage, desk: Running) -> None:
+    page = staff_page()
+    story.book(page, "suv", "Guest Curlew")
+    story.wait_status(page, "CALL_DRIVER")
+    story.control(desk, "speed", speed=1)
+    page.locator("summary", has_text="Change drop").click()
+    field = page.get_by_role("combobox", name="New drop")
+    field.fill("station")
+    option = page.get_by_role("listbox", name="Places").get_by_role("option").first
+    expect(option).to_be_visible()
+    story.look(page, "taxi-drop-asked")
+    wanted = option.inner_text().split("\n")[0]
+    field.press("ArrowDown")
+    field.press("Enter")
+    page.get_by_role("button", name="Change drop").click()
+    expect(page.locator(".trip-drop")).to_contain_text(wanted)
+
+
+def test_what_staff_typed_is_kept_when_something_is_missing(staff_page: StaffPage) -> None:
+    page = staff_page()
+    story.choose_trip(page)
+    story.choose_car(page, "mini")
+    page.get_by_label("Note for the desk").fill("Two suitcases")
+    page.get_by_label("Phone").fill("12")
+    page.get_by_role("button", name=re.compile("^Book ")).click()
+    expect(page.locator("[aria-invalid=true]").first).to_be_visible()
+    expect(page.get_by_label("Note for the desk")).to_have_value("Two suitcases")
+    expect(page.get_by_label("Phone")).to_have_value("12")
+    story.look(page, "picker-errors")
+
+
+def test_the_service_down_is_said_on_the_picker(staff_page: StaffPage, desk: Running) -> None:
+    story.control(desk, "faults", operation="products", fault="http_500", times=10)
+    page = staff_page()
+    page.goto("/rides/new?drop_lat=-38.52&drop_lng=-128.02")
+    expect(page.get_by_role("alert").first).to_be_visible()
+    story.look(page, "picker-service-down")
+
+
+def test_pages_before_a_ride_look_right_to_axe(open_page: Callable[..., Page], staff_page: StaffPage) -> None:
+    for scheme in ("light", "dark"):
+        page = open_page("phone", scheme)
+        page.goto("/sign-in")
+        story.look(page, f"sign-in-{scheme}")
+        signed_in = staff_page("desktop", scheme)
+        story.look(signed_in, f"list-{scheme}")
+        signed_in.goto("/rides/999999")
+        story.look(signed_in, f"not-found-{scheme}")
+
+
+def test_signing_out_ends_the_sign_in(staff_page: StaffPage) -> None:
+    page = staff_page()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/sign-in*")
+    page.goto("/")
+    expect(page).to_have_url(re.compile(r"/sign-in"))

@@ -8,6 +8,7 @@ import phonenumbers
 from flask_babel import lazy_gettext as _
 from flask_wtf import FlaskForm
 from wtforms import BooleanField, Field, Form, HiddenField, IntegerField, SelectField, StringField, TextAreaField
+from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp, ValidationError
 
 from ridedash import wire
@@ -57,6 +58,11 @@ def _stripped(value: str | None) -> str:
     return (value or "").strip()
 
 
+def _lines(value: str | None) -> str:
+    """Text of several lines, each of them plain; blank lines at the ends are left out."""
+    return "\n".join(plain(line, MAX_NOTE + 1) for line in (value or "")[: MAX_NOTE * 4].splitlines()).strip()
+
+
 class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no types
     """Half of a point, in degrees. Anything that is no finite number is an empty half."""
 
@@ -65,7 +71,7 @@ class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no typ
     def process_formdata(self, valuelist: Sequence[Any]) -> None:
         self.data = str(valuelist[0]).strip()[:40] if valuelist else ""
         try:
-            self.degrees = float(self.data) if self.data else None
+            self.degrees = float(self.data) if self.data and "_" not in self.data else None
         except ValueError:
             self.degrees = None
 
@@ -117,12 +123,16 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     )
     note = TextAreaField(
         _("Note for the desk"),
-        filters=[_stripped],
+        filters=[_lines],
         validators=[Length(max=MAX_NOTE, message=_("Keep the note under 500 characters."))],
     )
     payment = SelectField(
         _("Payment"),
-        choices=[("", _("As the account is set")), (wire.SVC_MONEY, _("Wallet")), (wire.CASH, _("Cash to the driver"))],
+        choices=[
+            SelectChoice("", _("As the account is set")),
+            SelectChoice(wire.SVC_MONEY, _("Wallet")),
+            SelectChoice(wire.CASH, _("Cash to the driver")),
+        ],
         default="",
     )
     coupon = StringField(
@@ -141,6 +151,12 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         self.country = country
         self.phone_e164: str | None = None
+
+    def offer_accounts(self, accounts: Sequence[tuple[int, str]]) -> None:
+        """The accounts to choose from, the default one first."""
+        self.account.choices = [SelectChoice(str(id_), label) for id_, label in accounts]
+        if self.account.data is None and accounts:
+            self.account.data = accounts[0][0]
 
     def validate_guest_name(self, field: Field) -> None:
         """A name of blanks is no name."""

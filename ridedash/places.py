@@ -23,7 +23,6 @@ CITIES_TTL_S: Final = 3600.0
 FAILURE_TTL_S: Final = 10.0  # a service that is down is not asked again for every page
 
 _PAIR: Final = re.compile(r"\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*(?:,|;|\s)\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*")
-_HEADERS: Final = {"User-Agent": "ridedash", "Accept": "application/json"}
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ class _Search:
     def _ask(self, path: str, params: Mapping[str, str]) -> Any:
         try:
             answer = self._http.call(
-                "GET", self._base + path, headers=_HEADERS, params=params,
+                "GET", self._base + path, params=params,
                 connect_s=CONNECT_S, total_s=TOTAL_S, cap_bytes=CAP_BYTES,
             )  # fmt: skip
             if answer.status != 200:

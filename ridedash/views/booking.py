@@ -12,23 +12,16 @@ from ridedash.ext import limiter, services
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.geo import LatLng
 from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
-from ridedash.rides.ordering import (
-    GuardBusy,
-    OfferStale,
-    PlaceError,
-    TokenReused,
-    Wish,
-    WishRefused,
-    place,
-)
+from ridedash.rides.ordering import PlaceError, TokenReused, Wish, place
 from ridedash.store.db import DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, order_page, recent_orders
 from ridedash.store.people import Property, accounts_of
 from ridedash.views import formats
 from ridedash.views.auth import current_staff
-from ridedash.views.picker import End, Picker, page_map, read_ends
-from ridedash.views.quotes import QuoteFailedError, Quotes, home_trip
-from ridedash.wording import Audience, refusal
+from ridedash.views.mishaps import explain
+from ridedash.views.picker import Picker, page_map, read_ends
+from ridedash.views.quotes import Quotes, home_trip
+from ridedash.wire import Kind
 
 bp = Blueprint("booking", __name__)
 Answer = str | Response | tuple[str | Response, int]
@@ -53,7 +46,9 @@ def by_staff() -> str:
 def new() -> Answer:
     """The picker; the query presets its trip, `again` refills it from an order, `show` lists the cars at once."""
     again = _order(request.args.get("again", type=int))
-    picker = _again(again) if again else _asked(TripForm(request.args), search="show" in request.args)
+    picker = _picker() if again else _asked(TripForm(request.args), search="show" in request.args)
+    if again:
+        picker.refill(again)
     if again or "show" in request.args:
         picker.ask(quotes(), again.offer if again else None)
     return _page(picker)
@@ -64,17 +59,17 @@ def new() -> Answer:
 @limiter.limit("60/minute", key_func=by_staff)
 def create() -> Answer:
     """One order for one form token, then its page (booking-protocol.md 1.3, T1)."""
-    picker = _asked(TripForm(request.form), search=True)
+    picker = _asked(TripForm(request.form), search=False)  # no network between the press and the answer
     offer = _offer(picker.form.offer.data)
     picker.again = _order(picker.form.supersedes.data)
     if not picker.form.validate():
         return _retry(picker, offer, 422)
     try:
-        placed = place(services().db, services().clock, _wish(picker))
+        placed = place(services().db, services().clock, _wish(picker, offer))
     except TokenReused as error:
         return render_template("booking/reused.html", order_id=error.order_id), 409
     except (PlaceError, DatabaseBusy) as error:
-        return _retry(picker, offer, _explain(picker, error))
+        return _retry(picker, offer, explain(picker, error, services().clock()))
     if placed.created:
         services().wake()
     return redirect(f"/rides/{placed.order_id}", 303)
@@ -126,28 +121,12 @@ def _asked(trip: TripForm, *, search: bool) -> Picker:
     return picker
 
 
-def _again(page: OrderPage) -> Picker:
-    """The picker filled from an earlier order, with a new form token."""
-    picker, offer = _picker(), page.offer
-    form, order, guest = picker.form, page.order, page.guest
-    picker.again, picker.category = page, offer.category
-    picker.pickup = End(offer.pickup_name or "", LatLng(offer.pickup_lat, offer.pickup_lng))
-    if offer.drop_lat is not None and offer.drop_lng is not None:
-        picker.drop = End(offer.drop_name or "", LatLng(offer.drop_lat, offer.drop_lng))
-    form.guest_name.data, form.guest_phone.data, form.guest_room.data = guest.name, guest.phone, guest.room
-    form.note.data, form.payment.data, form.account.data = order.note, order.payment or "", order.account_id
-    form.supersedes.data, picker.seats = order.id, order.seats or 1
-    return picker
-
-
 def _picker() -> Picker:
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         accounts = accounts_of(s, home.id)
     form = BookingForm(country=home.country)
-    form.account.choices = [(each.id, each.label) for each in accounts]
-    if form.account.data is None and accounts:
-        form.account.data = accounts[0].id
+    form.offer_accounts([(each.id, each.label) for each in accounts])
     if not form.is_submitted():
         form.form_token.data = new_form_token()
     return Picker(form=form, home=home, accounts=accounts)
@@ -169,8 +148,9 @@ def _offer(offer_id: int | None) -> Offer | None:
     return offer if offer and offer.property_id == current_staff().property_id else None
 
 
-def _wish(picker: Picker) -> Wish:
+def _wish(picker: Picker, offer: Offer | None) -> Wish:
     form = picker.form
+    shared = offer is not None and offer.kind == Kind.SHARE  # the page posts the seats of its share card in any case
     return Wish(
         property_id=current_staff().property_id,
         staff_id=current_staff().id,
@@ -181,7 +161,7 @@ def _wish(picker: Picker) -> Wish:
         guest_phone=form.phone_e164,
         guest_room=form.guest_room.data or None,
         note=form.note.data or None,
-        seats=form.seats.data,
+        seats=form.seats.data if shared else None,
         payment=form.payment.data or None,
         coupon=form.coupon.data or None,
         override_guard=form.override_guard.data,
@@ -189,39 +169,13 @@ def _wish(picker: Picker) -> Wish:
     )
 
 
-def _explain(picker: Picker, error: Exception) -> int:
-    """Put what went wrong into the picker; the HTTP status for it."""
-    if isinstance(error, GuardBusy):
-        seconds = (services().clock() - error.placed_at).total_seconds()
-        by, ago = error.staff_name or _("somebody"), formats.age(seconds)
-        picker.busy = {"order_id": error.order_id, "by": by, "ago": ago, "guest": picker.form.guest_name.data}
-        return 409
-    if isinstance(error, OfferStale):
-        picker.message = _("The price was more than two minutes old, so it was asked again. Nothing was ordered yet.")
-        return 409
-    if isinstance(error, DatabaseBusy):
-        words = refusal("NO_DB", Audience.STAFF)
-        picker.trouble = QuoteFailedError(words.headline, f"{words.why} {words.next_step}", 503)
-        return 503
-    if isinstance(error, WishRefused):
-        _blame(picker.form, error)
-        return 422
-    picker.message = _("That price is not known any more. Choose a car again; nothing was ordered.")
-    return 409
-
-
-def _blame(form: BookingForm, error: WishRefused) -> None:
-    known = {"account_id": "account", "offer_id": "offer", "guest_name": "guest_name"}
-    field = form._fields.get(known.get(error.field, error.field), form.offer)
-    field.errors = [*field.errors, error.reason]
-
-
 def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
     """The page again with all that was typed, and with fresh prices for the same trip."""
     if offer:
-        picker.pickup = End(offer.pickup_name or "", LatLng(offer.pickup_lat, offer.pickup_lng))
-        drop = None if offer.drop_lat is None or offer.drop_lng is None else LatLng(offer.drop_lat, offer.drop_lng)
-        picker.drop = End(offer.drop_name or "", drop) if drop else picker.drop
+        picker.follow(offer)
+    else:
+        trip = TripForm(request.form)
+        picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=True)
     picker.seats = picker.form.seats.data or 1
     if picker.form.form_token.errors:
         picker.form.form_token.data = new_form_token()

@@ -86,6 +86,21 @@ class Picker:
         if before and same and (before.price_text or "") != same.price_text:
             self.changed = Changed(same.name, before.price_text or _("no price"), same.price_text or _("no price"))
 
+    def follow(self, offer: Offer) -> None:
+        """Take the trip of an offer."""
+        self.pickup = End(offer.pickup_name or "", LatLng(offer.pickup_lat, offer.pickup_lng))
+        drop = None if offer.drop_lat is None or offer.drop_lng is None else LatLng(offer.drop_lat, offer.drop_lng)
+        self.drop = End(offer.drop_name or "", drop) if drop else End()
+
+    def refill(self, page: OrderPage) -> None:
+        """Take all that an earlier order was made of; its form token is not among it."""
+        form, order, guest = self.form, page.order, page.guest
+        self.again, self.category, self.seats = page, page.offer.category, order.seats or 1
+        self.follow(page.offer)
+        form.guest_name.data, form.guest_phone.data, form.guest_room.data = guest.name, guest.phone, guest.room
+        form.note.data, form.payment.data, form.account.data = order.note, order.payment or "", order.account_id
+        form.supersedes.data = order.id
+
     def url(self, **ends: LatLng | str) -> str:
         """The page's address for this trip, shown with cars, with some of its values replaced."""
         values = {

@@ -1,12 +1,12 @@
 """Product cards: what the picker says about each product, and what its button will say. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
-from babel.numbers import get_currency_symbol
+from babel.numbers import format_decimal, get_currency_symbol
 from flask_babel import gettext as _
 
 from ridedash.service.products import Product
@@ -50,16 +50,16 @@ class Card:
     eta: str
     near: bool
     price: str  # the biggest thing on the card
-    price_kind: str  # "Fixed price", "Meter fare, estimate", …
+    price_kind: str  # "Fixed price", "Estimate, by the meter", …
     price_text: str  # the same in a sentence: what is stored and what the button says
     button: str
-    surge: str  # what higher rates mean here; "" when they are usual
+    surge: str  # a few words when rates are higher than usual; "" when they are not
+    surge_means: str  # what that means for this price
     cancellation: str
     tables: tuple[FareTable, ...]
     seats: tuple[SeatChoice, ...] = ()
     blocked: str = ""  # why it can't be booked now; "" when it can
     amount: Decimal | None = None  # for finding the cheapest
-    trip_time: str = ""
     offer_id: int | None = None
     was: str = ""  # the price that was shown before, when it changed
 
@@ -79,7 +79,7 @@ class _Price:
 def card(product: Product, *, has_drop: bool, locale: str) -> Card:
     """The card of a product; `has_drop` says whether the trip's end is known."""
     price = _price(product, has_drop, locale)
-    time = product.estimate.travel_time if product.estimate else None
+    surge = _surge(product)
     return Card(
         category=product.category,
         name=product.display_name,
@@ -90,14 +90,26 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
         price_kind=price.kind,
         price_text=price.text,
         button=_button(product.display_name, price.text),
-        surge=_surge(product),
+        surge=surge[0],
+        surge_means=surge[1],
         cancellation=cancellation_sentence(product.cancellation, product.currency, locale),
         tables=fare_tables(product, locale),
         seats=_seats(product, locale),
         blocked=price.blocked,
         amount=price.amount,
-        trip_time=_("%(n)d min drive", n=time.minutes) if time else "",
     )
+
+
+def trip_facts(products: Sequence[Product], locale: str) -> str:
+    """How far and how long the trip is, said once for all cards; "" when no estimate tells."""
+    estimates = [product.estimate for product in products if product.estimate]
+    far = next((e.distance.km for e in estimates if e.distance), None)
+    long = next((e.travel_time.minutes for e in estimates if e.travel_time), None)
+    parts = [
+        _("%(n)s km", n=format_decimal(far, format="#,##0.#", locale=locale)) if far is not None else "",
+        _("about %(n)d min on the road", n=long) if long is not None else "",
+    ]
+    return " · ".join(filter(None, parts))
 
 
 def preferred(cards: tuple[Card, ...], category: str = "") -> Card | None:
@@ -175,7 +187,7 @@ def _price(product: Product, has_drop: bool, locale: str) -> _Price:
     low, high = low if low is not None else high, high if high is not None else low
     if low is not None and high is not None:
         shown = money_range(low, high, product.currency, locale)
-        return _Price(shown, _("Meter fare, estimate"), _("meter fare, about %(price)s", price=shown), low)
+        return _Price(shown, _("Estimate, by the meter"), _("meter fare, about %(price)s", price=shown), low)
     return _meter_price(product, has_drop, locale)
 
 
@@ -189,7 +201,7 @@ def _meter_price(product: Product, has_drop: bool, locale: str) -> _Price:
     )
     blocked = "" if has_drop else _("Choose a drop to see the price.")
     text = _("meter fare, %(price)s", price=shown) if lowest is not None else _("meter fare")
-    return _Price(shown, _("Meter fare, no estimate"), text, lowest if has_drop else None, blocked)
+    return _Price(shown, _("By the meter, no estimate"), text, lowest if has_drop else None, blocked)
 
 
 def _share_price(product: Product, has_drop: bool, locale: str) -> _Price:
@@ -233,14 +245,16 @@ def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
     return tuple(choices)
 
 
-def _surge(product: Product) -> str:
+def _surge(product: Product) -> tuple[str, str]:
+    """Higher rates in a few words, and what they mean; two empty texts at usual rates."""
     peak = any(_is_peak(fare.peak_time_charge) for fare in product.share.fares) if product.share else False
     if not peak and not any(rate.rates_higher_than_usual for rate in product.rate_cards):
-        return ""
-    fixed = peak or bool(product.estimate and product.estimate.upfront)
-    if fixed:
-        return _("Many people want cars now, so this price is higher than usual. It is fixed and will not rise.")
-    return _("Many people want cars now, so the meter runs at higher rates than usual. Waiting may bring them down.")
+        return "", ""
+    if peak or (product.estimate and product.estimate.upfront):
+        means = _("Many people want cars now, so the price is higher than usual. It is fixed: it will not rise.")
+        return _("Busy: higher price"), means
+    means = _("Many people want cars now, so the meter runs at higher rates. Waiting may bring them down.")
+    return _("Busy: higher rates"), means
 
 
 def _is_peak(text: str | None) -> bool:

@@ -19,7 +19,7 @@ from ridedash.service.products import HotspotZone, PickupPoint, Product, Product
 from ridedash.store.orders import Priced, Trip, add_offer
 from ridedash.store.people import Property
 from ridedash.views.auth import SignedIn
-from ridedash.views.product_cards import Card, card, seat_prices
+from ridedash.views.product_cards import Card, card, seat_prices, trip_facts
 from ridedash.wording import Audience, refusal
 
 log = logging.getLogger(__name__)
@@ -48,6 +48,7 @@ class Quote:
     cards: tuple[Card, ...]
     zone: Zone | None
     fetched_at: datetime
+    facts: str = ""  # how far and how long
     late: bool = False
 
 
@@ -77,7 +78,8 @@ class Quotes:
             )
         offers = self._store(trip, listed.products, cards, at)
         zone = _zone(listed.hotspot, trip.pickup)
-        return Quote(trip, tuple(c.with_offer(i) for c, i in zip(cards, offers, strict=True)), zone, at, late)
+        facts = trip_facts(listed.products, self.locale)
+        return Quote(trip, tuple(c.with_offer(i) for c, i in zip(cards, offers, strict=True)), zone, at, facts, late)
 
     def _listed(self, trip: Trip, account_id: int | None) -> tuple[ProductList, Trip, datetime, bool]:
         """The list, the trip it is for, when it was fetched, and whether it is only the last one."""

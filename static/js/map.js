@@ -5,7 +5,7 @@
  * moves or carries words is drawn here, with DOM nodes and textContent. Points are degrees WGS84.
  */
 
-const FIT = { padding: [48, 48], maxZoom: 16 };
+const FIT = { paddingTopLeft: [48, 84], paddingBottomRight: [56, 36], maxZoom: 16 }; // px: room for what floats on the map
 const PIN_SIZE = 36; // px; the tip of a pin is at its bottom middle
 const STOP_SIZE = 18;
 const POINT_SIZE = 28;

@@ -73,6 +73,7 @@ export class Cars extends EventTarget {
       this.box.replaceChildren(line);
     }
     const count = this.box.querySelectorAll("[data-product]").length;
+    this.status.classList.add("visually-hidden"); // the cards can be seen; the count is for those who hear
     this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
     this.at = ok ? Date.now() : 0;
     if (ok) this.#later();
@@ -84,6 +85,7 @@ export class Cars extends EventTarget {
     this.box.setAttribute("aria-busy", "true");
     return [
       setTimeout(() => {
+        this.status.classList.remove("visually-hidden");
         this.status.textContent = this.words.loading;
         if (!this.box.querySelector("[data-products]")) this.box.replaceChildren(this.skeleton.content.cloneNode(true));
       }, SKELETON_MS),

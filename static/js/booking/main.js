@@ -83,7 +83,10 @@ for (const end of ["pickup", "drop"]) {
     find: (words) => findPlaces(words),
     chosen: (place) => trip.put(end, place),
     typed: () => trip.typed(end),
-    say: (count) => (status.textContent = say.sayFound.replace("{n}", count)),
+    say: (count) => {
+      status.classList.add("visually-hidden");
+      status.textContent = say.sayFound.replace("{n}", count);
+    },
   });
   fields.input.addEventListener("blur", () => trip.left(end));
   fields.clear.addEventListener("click", () => {

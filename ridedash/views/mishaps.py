@@ -1,0 +1,45 @@
+"""Why no order was made, put into the picker in words, and the HTTP status for it."""
+
+from datetime import datetime
+
+from flask_babel import gettext as _
+
+from ridedash.forms import BookingForm
+from ridedash.rides.ordering import GuardBusy, OfferStale, WishRefused
+from ridedash.store.db import DatabaseBusy
+from ridedash.views import formats
+from ridedash.views.picker import Picker
+from ridedash.views.quotes import QuoteFailedError
+from ridedash.wording import Audience, refusal
+
+
+def explain(picker: Picker, error: Exception, now: datetime) -> int:
+    """Put what went wrong into the picker; the HTTP status for it."""
+    if isinstance(error, GuardBusy):
+        seconds = (now - error.placed_at).total_seconds()
+        by, ago = error.staff_name or _("somebody"), formats.age(seconds)
+        picker.busy = {"order_id": error.order_id, "by": by, "ago": ago, "guest": picker.form.guest_name.data}
+        return 409
+    if isinstance(error, OfferStale):
+        picker.message = _("The price was more than two minutes old, so it was asked again. Nothing was ordered yet.")
+        return 409
+    if isinstance(error, DatabaseBusy):
+        words = refusal("NO_DB", Audience.STAFF)
+        picker.trouble = QuoteFailedError(words.headline, f"{words.why} {words.next_step}", 503)
+        return 503
+    if isinstance(error, WishRefused):
+        _blame(picker.form, error)
+        return 422
+    picker.message = _("That price is not known any more. Choose a car again; nothing was ordered.")
+    return 409
+
+
+def _blame(form: BookingForm, error: WishRefused) -> None:
+    words = {
+        "seats": _("Choose 1 or 2 seats."),
+        "account": _("This account can't be used for this price. Choose another."),
+        "coupon_code": _("The service does not take such a coupon."),
+    }
+    names = {"coupon_code": "coupon"}
+    field = form._fields.get(names.get(error.field, error.field), form.offer)
+    field.errors = [*field.errors, words.get(error.field, _("This can't be booked as it is. Choose a car again."))]

@@ -1,0 +1,103 @@
+"""Forms: phone numbers in any notation, points that are really points, one token per form."""
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from flask_babel import Babel
+from werkzeug.datastructures import MultiDict
+
+from ridedash.forms import BookingForm, PhoneError, TripForm, new_form_token, read_phone
+from ridedash.geo import LatLng
+
+
+@pytest.fixture(autouse=True)
+def app_context() -> Iterator[None]:
+    app = Flask("forms")
+    app.config.update(SECRET_KEY="a key for this test", WTF_CSRF_ENABLED=False)
+    Babel(app)
+    with app.test_request_context():
+        yield
+
+
+@pytest.mark.parametrize(
+    ("typed", "country", "kept"),
+    [
+        ("022 2778 3300", "IN", "+912227783300"),
+        ("(022) 2778-3300", "IN", "+912227783300"),
+        ("+91 22 2778 3300", "DE", "+912227783300"),
+        ("0091 22 2778 3300", "IN", "+912227783300"),
+        ("0091 22 2778 3300", None, "+912227783300"),
+        ("+44 20 7946 0958", "IN", "+442079460958"),
+        ("tel:+44-20-7946-0958", "IN", "+442079460958"),
+        ("०२२ २७७८ ३३००", "IN", "+912227783300"),
+        ("+٩١٢٢٢٧٧٨٣٣٠٠", None, "+912227783300"),
+        ("  ", "IN", None),
+    ],
+)
+def test_a_phone_number_in_any_notation_is_kept_as_e164(typed: str, country: str | None, kept: str | None) -> None:
+    assert read_phone(typed, country) == kept
+
+
+@pytest.mark.parametrize("typed", ["12", "the red one", "+999 1234567", "022 2778 33001234567890", "{{7*191}}", "+"])
+def test_what_is_no_phone_number_is_refused_with_what_to_do(typed: str) -> None:
+    with pytest.raises(PhoneError, match="country code"):
+        read_phone(typed, "IN")
+
+
+def test_a_number_without_country_code_needs_the_propertys_country() -> None:
+    with pytest.raises(PhoneError):
+        read_phone("022 2778 3300", None)
+
+
+@pytest.mark.parametrize(
+    ("lat", "lng", "text", "point"),
+    [
+        ("-38.5", "-128", "Lobby", LatLng(-38.5, -128)),
+        ("", "", "-38.5, -128", LatLng(-38.5, -128)),
+        ("nan", "-128", "Lobby", None),
+        ("inf", "-128", "Lobby", None),
+        ("90.01", "0", "", None),
+        ("1", "", "", None),
+        ("1_0", "2", "", None),
+        ("x" * 5000, "2", "", None),
+    ],
+)
+def test_an_end_is_where_its_coordinates_or_typed_coordinates_say(
+    lat: str, lng: str, text: str, point: LatLng | None
+) -> None:
+    form = TripForm(MultiDict({"drop_lat": lat, "drop_lng": lng, "drop": text}))
+    assert form.point("drop") == point
+
+
+def test_names_lose_control_and_bidirectional_characters_and_length() -> None:
+    form = TripForm(MultiDict({"pickup": "Lob\u202eby\x00\n of \u2066 the hotel" + "x" * 5000}))
+    assert form.name("pickup").startswith("Lobby of the hotelxxx")
+    assert len(form.name("pickup")) == 200
+
+
+def test_a_note_keeps_its_lines_and_loses_what_can_t_be_seen() -> None:
+    form = BookingForm(MultiDict({"note": " two bags \r\n\u202eone child\x07 \n"}))
+    assert form.note.data == "two bags\none child"
+
+
+def test_form_tokens_are_long_and_never_the_same() -> None:
+    tokens = {new_form_token() for _ in range(50)}
+    assert len(tokens) == 50
+    assert all(len(token) == 32 for token in tokens)
+
+
+@pytest.mark.parametrize("token", ["", "short", "with space in the middle of it", "x" * 65, "<b>aaaaaaaaaaaaaaaa"])
+def test_a_token_that_we_did_not_mint_is_refused(token: str) -> None:
+    form = BookingForm(MultiDict({"form_token": token, "offer": "1", "guest_name": "Guest Heron", "account": "1"}))
+    form.offer_accounts([(1, "House")])
+    assert not form.validate()
+    assert "form_token" in form.errors
+
+
+def test_a_complete_form_is_good_and_more_fields_are_ignored() -> None:
+    sent = {"form_token": new_form_token(), "offer": "1", "guest_name": "Guest Heron", "is_admin": "1", "price": "1"}
+    form = BookingForm(MultiDict(sent))
+    form.offer_accounts([(7, "House")])
+    assert form.validate(), form.errors
+    assert form.account.data == 7

@@ -1,0 +1,103 @@
+"""The folium frame: no foreign host, no words inside, cached; and nothing that could run in it."""
+
+import re
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from ridedash.geo import LatLng
+from ridedash.maps import map_parts
+
+HERE = LatLng(-38.5, -128.0)
+RING = (LatLng(-38.4, -128.1), LatLng(-38.4, -127.9), LatLng(-38.6, -127.9))
+
+
+@dataclass
+class Tiles:
+    tiles_url: str = "/tiles/{z}/{x}/{y}.svg"
+    tiles_attribution: str = "A city that does not exist"
+
+
+def test_the_map_is_an_element_a_script_and_the_name_that_ties_them() -> None:
+    parts = map_parts(Tiles(), center=HERE, map_id="picker")
+    assert parts.name == "map_picker"
+    assert parts.html == '<div class="folium-map" id="map_picker" ></div>'
+    assert "var map_picker = L.map(" in parts.script
+    assert "center: [-38.5, -128.0]" in parts.script
+    assert '"/tiles/{z}/{x}/{y}.svg"' in parts.script
+
+
+def test_no_foreign_host_no_library_but_leaflet_and_no_tag_is_in_it() -> None:
+    parts = map_parts(Tiles(), center=HERE, areas=[RING], boundary=RING, points=[HERE])
+    for text in (parts.html, parts.script):
+        assert not re.search(r"//[a-z]", text)
+        assert not re.search(r"jquery|bootstrap|awesome|\$\(", text, re.IGNORECASE)
+        assert "<script" not in text
+        assert "</" not in parts.script
+        assert "`" not in text
+
+
+def test_geometry_is_drawn_and_the_hotspots_layer_is_named_for_the_script() -> None:
+    plain = map_parts(Tiles(), center=HERE, map_id="ride")
+    zoned = map_parts(Tiles(), center=HERE, map_id="ride", areas=[RING], boundary=RING, points=[HERE, RING[0]])
+    assert plain.zone is None
+    assert plain.script.count("L.polygon(") == 0
+    assert zoned.zone == "feature_group_zone_ride"
+    assert f"var {zoned.zone} = " in zoned.script
+    assert zoned.script.count("L.polygon(") == 2
+    assert zoned.script.count("L.circleMarker(") == 2
+
+
+HOSTILE = "{{7*191}} {% raw %} ${7*191} `+1+` </script><script>alert(1)</script>"
+
+
+def test_the_attribution_is_a_word_for_the_template_and_never_enters_the_map() -> None:
+    parts = map_parts(Tiles(tiles_attribution=HOSTILE), center=HERE)
+    assert parts.credit == HOSTILE
+    assert "7*191" not in parts.script
+    assert "1337" not in parts.script
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/tiles/{{7*191}}/{z}/{x}/{y}.svg",
+        "/tiles/{z}/{x}/{y}.svg${7*191}",
+        "/tiles/{z}/{x}/{y}.svg{% raw %}",
+        "/tiles/{z}/{x}/{y}.svg</script>",
+        '/tiles/{z}/{x}/{y}.svg"',
+        "/tiles/{z}/{x}/{y}.svg`",
+        "javascript:alert(1)",
+    ],
+)
+def test_a_tile_url_that_could_run_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="RIDEDASH_TILES_URL"):
+        map_parts(Tiles(tiles_url=url), center=HERE)
+
+
+@pytest.mark.parametrize("map_id", ["", "a b", "x;alert(1)", "{{7*191}}", "A", "é"])
+def test_a_name_that_is_no_name_is_refused(map_id: str) -> None:
+    with pytest.raises(ValueError, match="id"):
+        map_parts(Tiles(), center=HERE, map_id=map_id)
+
+
+@pytest.mark.parametrize("center", [LatLng(float("nan"), 0), LatLng(91, 0), LatLng(0, float("inf"))])
+def test_a_center_that_is_no_place_is_refused(center: LatLng) -> None:
+    with pytest.raises(ValueError, match="center"):
+        map_parts(Tiles(), center=center)
+
+
+def test_a_word_in_place_of_a_coordinate_never_reaches_a_template() -> None:
+    with pytest.raises((ValueError, TypeError)):
+        map_parts(Tiles(), center=HERE, boundary=[LatLng(HOSTILE, 1.0)])  # type: ignore[arg-type]
+
+
+def test_another_view_of_the_same_map_costs_next_to_nothing() -> None:
+    first = map_parts(Tiles(), center=HERE, map_id="cached")
+    started = time.perf_counter()
+    views = [map_parts(Tiles(), center=LatLng(lat / 100, 1.0), zoom=12, map_id="cached") for lat in range(200)]
+    assert time.perf_counter() - started < 0.2  # folium alone takes half a second for as many
+    assert len({view.script for view in views}) == 200
+    assert all(view.html == first.html for view in views)
+    assert '"zoom": 12,' in views[0].script

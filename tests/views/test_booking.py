@@ -1,0 +1,502 @@
+"""Pick and book: what `/rides/new` shows, keeps, refuses and orders, against a service played on a transport."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.security import generate_password_hash
+from werkzeug.test import TestResponse
+
+from ridedash.factory import create_app
+from ridedash.places import SandboxPlaces
+from ridedash.service.client import RideClient
+from ridedash.service.http import Http
+from ridedash.store import people
+from ridedash.store.orders import Offer, Order
+from tests.views.fake_service import ZONE, FakeService, category
+
+PASSWORD = "a phrase for this test"
+SERVICE = "http://127.0.0.1:9"
+TRIP = {"pickup": "Lobby", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Airport", "drop_lat": "-38.55"} | {
+    "drop_lng": "-128.06"
+}
+
+
+@dataclass
+class Desk:
+    """A signed-in browser at a desk, the fake service behind it, and a clock to move."""
+
+    app: Flask
+    client: FlaskClient
+    service: FakeService
+    now: datetime = field(default=datetime(2026, 3, 4, 9, 0, tzinfo=UTC))
+
+    def page(self, **query: str) -> str:
+        answer = self.client.get("/rides/new", query_string=query)
+        assert answer.status_code == 200
+        return answer.text
+
+    def form(self, **query: str) -> dict[str, str]:
+        """The booking form of a page with cards, as a browser would send it."""
+        return filled(self.page(**(TRIP | {"show": "1"} | query)))
+
+    def press(self, form: dict[str, str], **changes: str) -> TestResponse:
+        return self.client.post("/rides/new", data={"guest_name": "Guest Heron"} | form | changes)
+
+    def orders(self) -> list[Order]:
+        with self.app.extensions["ridedash"].db.read() as s:
+            return list(s.scalars(select(Order).order_by(Order.id)))
+
+    def offers(self) -> list[Offer]:
+        with self.app.extensions["ridedash"].db.read() as s:
+            return list(s.scalars(select(Offer).order_by(Offer.id)))
+
+
+def filled(page: str) -> dict[str, str]:
+    """Names and values of the booking form's hidden and checked inputs."""
+    part = page[page.index('id="book"') :]
+    inputs = [dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) | {"_": tag} for tag in re.findall(r"<input[^>]*>", part)]
+    sent = {}
+    for each in inputs:
+        kind, checked = each.get("type", "text"), " checked" in each["_"]
+        if "name" in each and (kind == "hidden" or (kind == "radio" and checked and each["name"] != "aim")):
+            sent[each["name"]] = unescape(each.get("value", ""))
+    return sent
+
+
+def cards(page: str) -> dict[str, str]:
+    """The text of each product card, by category."""
+    parts = re.split(r'data-product="([^"]+)"', page)[1:]
+    return {
+        name: " ".join(unescape(re.sub(r"<[^>]+>", " ", body.split("</li>")[0])).split())
+        for name, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(None, None, FakeService())  # type: ignore[arg-type]
+    app = create_app({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_SERVICE_URL": SERVICE}, clock=lambda: made.now)
+    services = app.extensions["ridedash"]
+    services.db.upgrade()
+    http = Http(made.service.transport())
+    services.client = RideClient(http, SERVICE, "the key")
+    services.geocoder = SandboxPlaces(http, SERVICE)
+    with services.db.write() as s:
+        home = people.add_property(
+            s, "Grand Hotel", "Asia/Kolkata", made.now, country="IN", currency="INR",
+            pickup_name="Grand Hotel, lobby", pickup_lat=-38.5, pickup_lng=-128.0,
+        )  # fmt: skip
+        people.add_staff(s, home.id, "desk", generate_password_hash(PASSWORD), "concierge", made.now)
+        people.add_account(s, services.vault, home.id, "House account", "token of the house", made.now)
+        people.add_account(s, services.vault, home.id, "Second account", "token of the second", made.now)
+    made.app, made.client = app, app.test_client()
+    sign_in(made.client)
+    yield made
+    http.close()
+    services.db.close()
+
+
+def sign_in(client: FlaskClient) -> None:
+    token = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/sign-in").text)
+    assert token
+    answer = client.post("/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token[1]})
+    assert answer.status_code == 303
+
+
+def test_the_page_starts_from_the_propertys_own_pickup_and_asks_the_service_nothing(desk: Desk) -> None:
+    page = desk.page()
+    assert 'value="Grand Hotel, lobby"' in page
+    assert 'value="-38.5000000"' in page
+    assert desk.service.questions("/v1/products") == []
+
+
+def test_the_query_presets_both_ends_and_the_car(desk: Desk) -> None:
+    page = desk.page(**TRIP, show="1", category="suv")
+    assert 'value="Airport"' in page
+    chosen = re.search(r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', page.replace("\n", " "))
+    assert chosen
+    assert chosen[1] == "suv"
+
+
+def test_the_cheapest_private_car_that_is_near_is_chosen_beforehand(desk: Desk) -> None:
+    page = desk.page(**TRIP, show="1")  # auto is cheaper and none is near, share is cheaper and shared
+    chosen = re.search(r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', page.replace("\n", " "))
+    assert chosen
+    assert chosen[1] == "mini"
+
+
+def test_cards_say_time_price_kind_of_price_seats_surge_and_what_cancelling_costs(desk: Desk) -> None:
+    said = cards(desk.page(**TRIP, show="1"))
+    assert "3 min away" in said["mini"]
+    assert "₹240" in said["mini"]
+    assert "Fixed price" in said["mini"]
+    assert "Free to cancel for 5 min, then ₹30." in said["mini"]
+    assert "₹310–360" in said["suv"]
+    assert "Estimate, by the meter" in said["suv"]
+    assert "Busy: higher rates" in said["suv"]
+    assert "the meter runs at higher rates" in said["suv"]
+    assert "1 seat ₹96 instead of ₹120" in said["share"]
+    assert "2 seats ₹140" in said["share"]
+    assert "No cab near" in said["auto"]
+
+
+def test_the_breakup_names_every_line_of_every_rate_card_with_its_unit(desk: Desk) -> None:
+    said = cards(desk.page(**TRIP, show="1"))["suv"]
+    for words in (
+        "City rate", "Base fare ₹50", "Minimum fare ₹80", "Distance included 2 km", "Time included 0 min",
+        "Distance ₹12.50 per km", "Riding time ₹1 per min", "Waiting time ₹2 per min", "Peak × 1.4",
+        "Airport rate", "Base fare ₹90", "Night owl rate", "By the moon",
+    ):  # fmt: skip
+        assert words in said
+
+
+def test_the_share_price_is_asked_for_by_category_with_the_accounts_token(desk: Desk) -> None:
+    desk.page(**TRIP, show="1")
+    first, second = desk.service.questions("/v1/products")
+    assert "category" not in first
+    assert second["category"] == "share"
+    sent = [request.headers.get("Authorization") for request in desk.service.asked if "products" in request.url.path]
+    assert sent == [None, "Bearer token of the house"]
+
+
+def test_each_card_is_a_stored_offer_with_its_fare_id_and_prices(desk: Desk) -> None:
+    desk.page(**TRIP, show="1")
+    kept = {offer.category: offer for offer in desk.offers()}
+    assert kept["mini"].fare_id == "fare-1"
+    assert kept["mini"].seat_prices == {"": "240"}
+    assert kept["mini"].price_text == "₹240 fixed"
+    assert kept["suv"].fare_id is None
+    assert kept["share"].seat_prices == {"1": "96", "2": "140"}
+    assert kept["auto"].drop_name == "Airport"
+
+
+def test_without_a_drop_rates_are_shown_and_nothing_can_be_chosen(desk: Desk) -> None:
+    page = desk.page(show="1")
+    assert "from ₹80" in cards(page)["suv"]
+    assert "Choose a drop to see the price." in cards(page)["mini"]
+    assert "offer" not in filled(page)
+
+
+def test_booking_leads_to_the_order_with_what_was_asked_for(desk: Desk) -> None:
+    form = desk.form()
+    answer = desk.press(
+        form, guest_phone="022-2778 3300", guest_room="412", note="Two bags", payment="cash", coupon="WELCOME"
+    )
+    (order,) = desk.orders()
+    assert answer.status_code == 303
+    assert answer.location == f"/rides/{order.id}"
+    assert (order.category, order.payment, order.state, order.note) == ("mini", "cash", "READY", "Two bags")
+    with desk.app.extensions["ridedash"].db.read() as s:
+        guest = s.get_one(people.Guest, order.guest_id)
+    assert (guest.name, guest.phone, guest.room) == ("Guest Heron", "+912227783300", "412")
+
+
+def test_nothing_of_the_guest_is_in_what_the_service_will_get(desk: Desk) -> None:
+    desk.press(desk.form(), guest_phone="+91 22 2778 3300", guest_room="412", note="Two bags")
+    (order,) = desk.orders()
+    assert "fare-1" in order.body
+    assert not re.search("Heron|2778|412|bags", order.body)
+
+
+def test_a_shared_ride_is_booked_for_the_seats_chosen_and_other_cars_for_none(desk: Desk) -> None:
+    form = desk.form(category="share")
+    assert desk.press(form, seats="2").status_code == 303
+    assert desk.press(desk.form(), guest_name="Guest Wren", seats="2").status_code == 303
+    shared, private = desk.orders()
+    assert (shared.category, shared.seats) == ("share", 2)
+    assert (private.category, private.seats) == ("mini", None)
+
+
+def test_pressing_twice_makes_one_order(desk: Desk) -> None:
+    form = desk.form()
+    first, second = desk.press(form), desk.press(form)
+    assert first.location == second.location
+    assert len(desk.orders()) == 1
+
+
+def test_the_same_form_with_other_contents_is_refused_and_points_to_its_ride(desk: Desk) -> None:
+    form = desk.form()
+    desk.press(form)
+    answer = desk.press(form, guest_name="Guest Wren")
+    assert answer.status_code == 409
+    assert f'href="/rides/{desk.orders()[0].id}"' in answer.text
+    assert len(desk.orders()) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"guest_name": " "}, "Type the guest's name"),
+        ({"guest_phone": "12"}, "No phone has this number"),
+        ({"guest_phone": "the red one"}, "country code"),
+        ({"coupon": "two words"}, "letters and digits"),
+        ({"seats": "7"}, "1 or 2 people"),
+        ({"offer": ""}, "Choose a car first"),
+        ({"guest_room": "x" * 40}, "under 32"),
+    ],
+)
+def test_a_wrong_field_is_marked_and_everything_typed_is_kept(desk: Desk, changes: dict[str, str], words: str) -> None:
+    typed = {"guest_name": "Guest Heron", "guest_phone": "022-2778 3300", "guest_room": "412", "note": "Two bags"}
+    answer = desk.press(desk.form(), **(typed | changes))
+    assert answer.status_code == 422
+    assert words in unescape(answer.text)
+    for name in {*typed} - {*changes}:
+        assert typed[name] in answer.text
+    assert "₹240" in answer.text
+    assert desk.orders() == []
+
+
+def test_an_old_price_is_asked_again_and_shown_beside_the_old_one(desk: Desk) -> None:
+    form = desk.form()
+    desk.now += timedelta(seconds=121)
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    answer = desk.press(form, guest_room="412")
+    assert answer.status_code == 409
+    assert "Price changed: ₹240 fixed → ₹265 fixed" in unescape(answer.text)
+    assert 'value="412"' in answer.text
+    assert desk.orders() == []
+    again = desk.press(filled(answer.text), guest_room="412")
+    assert again.status_code == 303
+    assert len(desk.orders()) == 1
+
+
+def test_a_guest_with_an_open_ride_is_booked_again_on_purpose_only(desk: Desk) -> None:
+    desk.press(desk.form())
+    desk.now += timedelta(seconds=20)
+    answer = desk.press(desk.form())
+    assert answer.status_code == 409
+    said = unescape(answer.text)
+    assert "Guest Heron already has a ride being booked (desk, 20 s ago)" in said
+    assert f'href="/rides/{desk.orders()[0].id}"' in said
+    assert "Book a second car on purpose" in said
+    assert len(desk.orders()) == 1
+    assert desk.press(filled(answer.text), override_guard="y").status_code == 303
+    assert len(desk.orders()) == 2
+
+
+def test_an_offer_of_another_property_is_unknown_here(desk: Desk) -> None:
+    form = desk.form()
+    services = desk.app.extensions["ridedash"]
+    with services.db.write() as s:
+        other = people.add_property(s, "Other Hotel", "UTC", desk.now)
+        foreign = s.get_one(Offer, int(form["offer"]))
+        foreign.property_id = other.id
+    answer = desk.press(form)
+    assert answer.status_code == 409
+    assert "not known any more" in answer.text
+    assert desk.orders() == []
+
+
+def test_an_account_that_is_not_the_propertys_is_refused(desk: Desk) -> None:
+    answer = desk.press(desk.form(), account="77")
+    assert answer.status_code == 422
+    assert desk.orders() == []
+
+
+def test_a_hotspot_starts_at_its_default_point_and_lists_its_points_in_order(desk: Desk) -> None:
+    desk.service.zone = ZONE
+    page = desk.page(**TRIP, show="1")
+    points = re.findall(r'data-zone-point="(\d)"\s+(aria-current="true")?', page)
+    assert points == [("1", ""), ("2", 'aria-current="true"')]
+    assert "South Gate" in page
+    assert {(offer.pickup_lat, offer.pickup_lng) for offer in desk.offers()} == {(-38.508, -127.995)}
+    assert "feature_group_zone_picker" in page
+
+
+def test_a_chosen_point_of_a_hotspot_stays_chosen(desk: Desk) -> None:
+    desk.service.zone = ZONE
+    answer = desk.client.get(
+        "/products.json",
+        query_string=TRIP | {"pickup_lat": "-38.501", "pickup_lng": "-127.995", "pickup": "North Gate"},
+    )
+    zone = answer.get_json()["zone"]
+    assert zone["chosen"] == 1
+    assert [point["name"] for point in zone["points"]] == ["North Gate", "South Gate"]
+    assert len(zone["boundary"]) == 4
+    assert len(desk.service.questions("/v1/products")) == 2  # the list and the share price, no third
+
+
+def test_a_hotspot_without_its_default_point_offers_the_nearest(desk: Desk) -> None:
+    desk.service.zone = ZONE | {"default_pickup_point_id": 99}
+    answer = desk.client.get("/products.json", query_string=TRIP)
+    assert answer.get_json()["zone"]["chosen"] == 1
+
+
+def test_products_json_carries_the_same_cards_as_the_page(desk: Desk) -> None:
+    answer = desk.client.get("/products.json", query_string=TRIP | {"category": "suv"})
+    body = answer.get_json()
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert cards(body["html"]) == cards(desk.page(**TRIP, show="1", category="suv"))
+    assert body["zone"] is None
+
+
+def test_a_renewed_price_that_changed_says_so(desk: Desk) -> None:
+    before = desk.form()["offer"]
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    body = desk.client.get("/products.json", query_string=TRIP | {"before": before}).get_json()
+    assert "₹240 fixed → ₹265 fixed" in body["html"]
+
+
+def test_when_the_service_is_down_the_page_says_so_and_keeps_the_form(desk: Desk) -> None:
+    form = desk.form()
+    desk.service.down = True
+    desk.now += timedelta(seconds=121)
+    answer = desk.press(form, guest_room="412")
+    assert "The ride service is not answering" in answer.text
+    assert 'value="412"' in answer.text
+    assert desk.orders() == []
+    body = desk.client.get("/products.json", query_string=TRIP)
+    assert body.status_code == 503
+    assert "Nothing was ordered" in body.get_json()["html"]
+
+
+def test_the_last_list_stands_in_for_a_minute_and_says_its_time(desk: Desk) -> None:
+    desk.page(**TRIP, show="1")
+    desk.service.down = True
+    desk.now += timedelta(seconds=50)
+    answer = desk.client.get("/products.json", query_string=TRIP)
+    assert answer.status_code == 200
+    assert "Prices from 14:30:00" in answer.get_json()["html"]  # 09:00 UTC in the property's zone
+    desk.now += timedelta(seconds=11)
+    assert desk.client.get("/products.json", query_string=TRIP).status_code == 503
+
+
+def test_a_refusal_by_the_service_is_told_in_our_words(desk: Desk) -> None:
+    desk.service.refusal = {"message": "BOOKING_FAILED", "code": "INVALID_CITY"}
+    answer = desk.client.get("/products.json", query_string=TRIP)
+    assert answer.status_code == 422
+    assert "No service at this pickup" in answer.get_json()["html"]
+
+
+def test_pickup_and_drop_at_one_place_are_not_asked_for(desk: Desk) -> None:
+    answer = desk.client.get("/products.json", query_string=TRIP | {"drop_lat": "-38.5", "drop_lng": "-128.0001"})
+    assert answer.status_code == 422
+    assert "Pickup and drop are the same" in answer.get_json()["html"]
+    assert desk.service.questions("/v1/products") == []
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf", "1e999", "91", "", "x", "-38.5,1"])
+def test_a_pickup_that_is_no_place_is_not_asked_for(desk: Desk, bad: str) -> None:
+    query = {"pickup": "x", "pickup_lat": bad, "pickup_lng": "-128"}
+    assert desk.client.get("/products.json", query_string=query).status_code == 422
+    assert desk.service.questions("/v1/products") == []
+
+
+def test_without_scripts_words_become_places_coordinates_or_a_choice(desk: Desk) -> None:
+    found = desk.page(drop="meridian airport", show="1")
+    assert 'name="drop_lat" value="-38.5500000"' in found
+    typed = desk.page(drop="-38.55, -128.06", show="1")
+    assert "₹240" in typed
+    several = desk.page(drop="a", show="1")
+    assert "Several places match" in several
+    assert "drop=Arcade" in several
+    assert "No place of that name" in desk.page(drop="nowhere at all", show="1")
+
+
+def test_place_search_answers_typed_words_coordinates_and_recent_drops(desk: Desk) -> None:
+    def search(words: str) -> Any:
+        return desk.client.get("/places.json", query_string={"q": words}).get_json()
+
+    assert search("arcade")["places"][0] == {
+        "name": "Arcade", "kind": "shop", "area": "Old Town", "lat": -38.503, "lng": -128.011,
+    }  # fmt: skip
+    assert search("-38.51, -128.02")["places"][0]["lat"] == -38.51
+    assert search("zzz") == {"places": [], "message": "No place of that name. Try another word, or click the map."}
+    assert search("")["places"] == []
+    desk.press(desk.form())
+    assert [place["name"] for place in search("")["places"]] == ["Airport"]
+
+
+def test_a_place_search_that_is_down_says_what_works_instead(desk: Desk) -> None:
+    desk.service.places_down = True
+    answer = desk.client.get("/places.json", query_string={"q": "arc"})
+    assert answer.status_code == 503
+    assert "Click the map" in answer.get_json()["message"]
+    assert "Place search is not answering" in desk.page(drop="arcade", show="1")
+
+
+@pytest.mark.parametrize("path", ["/products.json", "/places.json"])
+def test_the_json_routes_are_for_staff_only(desk: Desk, path: str) -> None:
+    assert desk.app.test_client().get(path, query_string=TRIP).status_code == 401
+
+
+def test_the_page_sends_visitors_to_sign_in(desk: Desk) -> None:
+    answer = desk.app.test_client().get("/rides/new")
+    assert answer.status_code == 303
+    assert answer.location.startswith("/sign-in")
+
+
+def test_book_again_refills_the_form_with_a_new_token_and_a_fresh_price(desk: Desk) -> None:
+    first = desk.form(category="suv")
+    desk.press(first, guest_phone="+91 22 2778 3300", guest_room="412", note="Two bags", payment="cash")
+    (old,) = desk.orders()
+    page = desk.page(again=str(old.id))
+    form = filled(page)
+    for words in ("Guest Heron", "+912227783300", "412", "Two bags", "Filled in from the ride of Guest Heron"):
+        assert words in page
+    assert form["supersedes"] == str(old.id)
+    assert form["form_token"] != first["form_token"]
+    assert form["offer"] != first["offer"]
+    assert desk.press(form, override_guard="y").status_code == 303
+    assert desk.orders()[1].supersedes == old.id
+
+
+def test_another_propertys_order_fills_nothing(desk: Desk) -> None:
+    desk.press(desk.form())
+    services = desk.app.extensions["ridedash"]
+    with services.db.write() as s:
+        other = people.add_property(s, "Other Hotel", "UTC", desk.now)
+        s.get_one(Order, desk.orders()[0].id).property_id = other.id
+    assert "Guest Heron" not in desk.page(again="1")
+
+
+HOSTILE = "{{7*191}}${7*191}{% raw %}<script>alert(1)</script>\u202e</script>"
+
+
+def test_hostile_strings_of_the_service_and_of_people_are_text(desk: Desk) -> None:
+    policy = {"cancellation_charge": 5, "currency": HOSTILE, "time_unit": HOSTILE}
+    desk.service.categories = [
+        category("mini", HOSTILE, cancellation_policy=policy),
+        category(
+            "suv", "SUV", currency=HOSTILE,
+            fare_breakup=[{"type": HOSTILE, "fare": HOSTILE, "surcharge": [{"name": HOSTILE, "description": HOSTILE}]}],
+        ),
+    ]  # fmt: skip
+    desk.service.zone = ZONE | {"desc": HOSTILE, "pickup_points": [ZONE["pickup_points"][0] | {"name": HOSTILE}]}
+    page = desk.page(**(TRIP | {"pickup": HOSTILE, "drop": HOSTILE}), show="1", category=HOSTILE)
+    answer = desk.press(filled(page), guest_name=HOSTILE, guest_room="{{7*191}}", note=HOSTILE, guest_phone="1")
+    for text in (page, answer.text):
+        assert "1337" not in text
+        assert "<script>alert" not in text
+        assert "\u202e" not in text
+    assert desk.client.get("/places.json", query_string={"q": HOSTILE}).status_code == 200
+
+
+def test_the_page_names_no_foreign_host_and_its_scripts_carry_the_nonce(desk: Desk) -> None:
+    answer = desk.client.get("/rides/new")
+    nonce = re.search(r"script-src 'self' 'nonce-([^']+)'", answer.headers["Content-Security-Policy"])
+    assert nonce
+    scripts = re.findall(r"<script[^>]*>", answer.text)
+    assert scripts
+    assert all(f'nonce="{nonce[1]}"' in script for script in scripts)
+    assert not re.search(r"(?:https?:)?//[a-z0-9-]+\.[a-z]", answer.text)
+
+
+def test_a_property_without_an_account_can_look_and_not_book(desk: Desk) -> None:
+    services = desk.app.extensions["ridedash"]
+    with services.db.write() as s:
+        for account in people.accounts_of(s, 1):
+            s.delete(account)
+    page = desk.page(**TRIP, show="1")
+    assert "No account of the ride service is linked" in page
+    assert re.search(r"data-book-go[^>]*disabled", page)

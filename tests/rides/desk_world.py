@@ -119,6 +119,7 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.clock, self.service = folder, Clock(), FakeService()
+        folder.mkdir(parents=True, exist_ok=True)
         self.db = Database(f"sqlite:///{folder}/desk.sqlite")
         self.db.upgrade()
         self.vault = TokenVault(KEYS)

@@ -164,7 +164,7 @@ def _url_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _demo_secrets(given: _Given, instance: Path) -> dict[str, str]:
+def _demo_secrets(given: _Given, instance: Path) -> dict[str, Any]:
     made = demo_secrets(instance)
     return {
         "secret_key": given.text("SECRET_KEY", made["secret_key"]),
@@ -174,7 +174,7 @@ def _demo_secrets(given: _Given, instance: Path) -> dict[str, str]:
     }
 
 
-def _live_secrets(given: _Given) -> dict[str, str]:
+def _live_secrets(given: _Given) -> dict[str, Any]:
     secrets = {
         "secret_key": given.text("SECRET_KEY", None),
         "token_keys": given.text("TOKEN_KEYS", None),

@@ -12,7 +12,7 @@ from ridedash.factory import build_services, utc_now
 from ridedash.geo import LatLng
 from ridedash.rides.worker import heartbeat_age
 from ridedash.service.errors import ServiceError
-from ridedash.service.http import Http
+from ridedash.service.http import Answer, Http
 from ridedash.store import people
 
 CLOCK_SLACK_S = 30.0
@@ -87,8 +87,13 @@ def _somewhere(services: Services) -> LatLng:
     return LatLng(0.0, 0.0)
 
 
+def _get(url: str) -> Answer:
+    with Http() as http:
+        return http.call("GET", url, headers={}, connect_s=2, total_s=5)
+
+
 def _answers(url: str) -> str:
-    answer = Http().call("GET", url, headers={}, connect_s=2, total_s=5)
+    answer = _get(url)
     if answer.status >= 500:
         raise ValueError(f"{url} answers HTTP {answer.status}")
     return f"{url} answers"
@@ -97,7 +102,7 @@ def _answers(url: str) -> str:
 def _tiles(services: Services) -> str:
     template = services.settings.tiles_url
     url = (services.settings.public_url + template) if template.startswith("/") else template
-    answer = Http().call("GET", url.format(z=12, x=0, y=0, s="a", r=""), headers={}, connect_s=2, total_s=5)
+    answer = _get(url.format(z=12, x=0, y=0, s="a", r=""))
     if answer.status not in (200, 204, 404):
         raise ValueError(f"{url} answers HTTP {answer.status}")
     return f"{url} answers"
@@ -109,7 +114,7 @@ def _geocoder(services: Services) -> str:
 
 
 def _clock(services: Services) -> str:
-    answer = Http().call("GET", services.settings.service_url + "/", headers={}, connect_s=2, total_s=5)
+    answer = _get(services.settings.service_url + "/")
     said = answer.headers.get("date")
     if said is None:
         return "the service sends no date to compare with"

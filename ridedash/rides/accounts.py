@@ -4,13 +4,15 @@ from datetime import timedelta
 from typing import Final
 
 from ridedash.rides.moves import Clock
-from ridedash.service.errors import Refused, ServiceError, Unauthorized
+from ridedash.service.errors import Refused, ServiceError
 from ridedash.service.oauth import OAuthClient, SingleFlight
 from ridedash.store import audit
 from ridedash.store.crypto import Sealed, TokenVault
 from ridedash.store.db import Database
 from ridedash.store.people import Account, keep_tokens
+from ridedash.wire import normal_code
 
+GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given to another client
 EARLY: Final = timedelta(seconds=60)  # refreshed before it ends in the middle of a call
 
 
@@ -51,9 +53,10 @@ class AccountTokens:
             raise self._lost(account_id, "no refresh token")
         try:
             tokens = self.oauth.refresh(refresh)
-        except (Refused, Unauthorized) as error:
-            raise self._lost(account_id, "refused") from error
         except ServiceError as error:
+            if isinstance(error, Refused) and normal_code(error.code or "") == GRANT_GONE:
+                raise self._lost(account_id, "refused") from error
+            # anything else may be our own configuration or a passing fault: it proves nothing about this account
             raise NoRefreshNow(f"account {account_id}") from error
         with self.db.write() as s:
             row = s.get_one(Account, account_id)

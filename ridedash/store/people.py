@@ -36,6 +36,7 @@ __all__ = [
     "find_staff",
     "keep_tokens",
     "open_sign_in",
+    "properties",
     "sign_in_allowed",
     "sign_in_key",
     "sign_in_succeeded",
@@ -76,6 +77,11 @@ def add_property(
 def find_property(s: Session, name: str) -> Property | None:
     """A property by its name."""
     return s.scalars(select(Property).where(Property.name == name)).first()
+
+
+def properties(s: Session) -> list[Property]:
+    """All properties, the oldest first."""
+    return list(s.scalars(select(Property).order_by(Property.id)))
 
 
 def add_staff(

@@ -5,7 +5,7 @@ import json
 import secrets
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
@@ -87,21 +87,11 @@ def draft(s: Session, wish: Wish, offer: Offer, guard: str | None, now: datetime
     mtx = new_mtx()
     body = request_of(wish, offer, mtx).model_dump_json()
     return Order(
-        property_id=wish.property_id,
-        staff_id=wish.staff_id,
-        account_id=wish.account_id,
+        **_wished(wish, offer),
         guest_id=_guest(s, wish, now).id,
-        offer_id=offer.id,
-        note=wish.note,
-        form_token=wish.form_token,
-        form_digest=wish_digest(wish),
         mtx=mtx,
         body=body,
         body_digest=hashlib.sha256(body.encode()).hexdigest(),
-        seats=wish.seats,
-        payment=wish.payment,
-        category=offer.category,
-        kind=offer.kind,
         state=OrderState.READY,
         version=0,
         created_at=now,
@@ -110,12 +100,29 @@ def draft(s: Session, wish: Wish, offer: Offer, guard: str | None, now: datetime
         attempt=0,
         reauthorised=False,
         throttled=False,
-        supersedes=wish.supersedes,
         guard_key=guard,
-        guard_override_by=wish.staff_id if wish.override_guard else None,
         open=True,
         late_double=False,
     )
+
+
+def _wished(wish: Wish, offer: Offer) -> dict[str, Any]:
+    """The columns that say what was asked for, by whom."""
+    return {
+        "property_id": wish.property_id,
+        "staff_id": wish.staff_id,
+        "account_id": wish.account_id,
+        "offer_id": offer.id,
+        "note": wish.note,
+        "form_token": wish.form_token,
+        "form_digest": wish_digest(wish),
+        "seats": wish.seats,
+        "payment": wish.payment,
+        "category": offer.category,
+        "kind": offer.kind,
+        "supersedes": wish.supersedes,
+        "guard_override_by": wish.staff_id if wish.override_guard else None,
+    }
 
 
 def _guest(s: Session, wish: Wish, now: datetime) -> Guest:

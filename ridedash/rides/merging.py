@@ -109,7 +109,6 @@ def _take(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime)
     old = facts.without_cab(before.facts) if lost or swapped else before.facts
     old = facts.without_eta(old) if moved else old
     booking_id = before.booking_id or snapshot.booking_id
-    has_driver = status in DRIVER_STATUSES
     ride = replace(
         seen,
         booking_id=booking_id,
@@ -121,7 +120,7 @@ def _take(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime)
         previous_plate=before.facts.vehicle_number if swapped else before.previous_plate,
         swapped_at=now if swapped else before.swapped_at,
         retried=before.retried or status == wire.ALLOTMENT_RETRYING,
-        allotted_at=None if lost else before.allotted_at or (now if has_driver else None),
+        allotted_at=None if lost else before.allotted_at or (now if status in DRIVER_STATUSES else None),
         ended_at=before.ended_at or (now if status in wire.TERMINAL else None),
         position_at=now if snapshot.position else (None if lost or swapped else before.position_at),
     )

@@ -30,7 +30,7 @@ class Operation(NamedTuple):
 
 
 PRODUCTS: Final = Operation("GET", "/v1/products", 4)
-CREATE: Final = Operation("POST", "/v1.5/bookings/create", 20, fresh=True)
+CREATE: Final = Operation("POST", "/v1.5/bookings/create", 60, fresh=True)  # people are told after 20 s
 ABORT: Final = Operation("POST", "/v1/bookings/abort", 8, fresh=True)
 DROP_LOCATION: Final = Operation("POST", "/v1/bookings/drop_location", 8, fresh=True)
 CANCEL: Final = Operation("POST", "/v1/bookings/cancel", 8, fresh=True)

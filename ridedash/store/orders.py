@@ -101,12 +101,7 @@ def add_offer(
         property_id=property_id,
         staff_id=staff_id,
         account_id=account_id,
-        pickup_lat=trip.pickup.lat,
-        pickup_lng=trip.pickup.lng,
-        pickup_name=trip.pickup_name,
-        drop_lat=trip.drop.lat if trip.drop else None,
-        drop_lng=trip.drop.lng if trip.drop else None,
-        drop_name=trip.drop_name,
+        **_places(trip),
         category=priced.category,
         kind=priced.kind,
         display_name=priced.display_name,
@@ -122,6 +117,18 @@ def add_offer(
     s.add(offer)
     s.flush()
     return offer
+
+
+def _places(trip: Trip) -> dict[str, float | str | None]:
+    """The columns of a trip."""
+    return {
+        "pickup_lat": trip.pickup.lat,
+        "pickup_lng": trip.pickup.lng,
+        "pickup_name": trip.pickup_name,
+        "drop_lat": trip.drop.lat if trip.drop else None,
+        "drop_lng": trip.drop.lng if trip.drop else None,
+        "drop_name": trip.drop_name,
+    }
 
 
 def offer_signature(trip: Trip, priced: Priced) -> str:

@@ -20,7 +20,7 @@ SITES = (
     Site("park", "Botanic Garden", _block(1.55, 1.1, 0.24, 0.24)),
     Site("square", "Cathedral Square", _block(0.1, -0.28, 0.09, 0.07)),
     Site("square", "Exchange Square", _block(-0.98, -0.92, 0.08, 0.06)),
-    Site("station", "Central Station", _block(-1.5, -0.88, 0.24, 0.09)),
+    Site("station", "", _block(-1.5, -0.88, 0.24, 0.09)),
     Site("park", "Western Common", _block(-3.75, -0.75, 0.34, 0.27, -0.05)),
     Site("park", "Hill Park", _block(-1.75, 2.75, 0.28, 0.24)),
     Site("cemetery", "Orchard Hill Cemetery", _block(3.95, 1.75, 0.24, 0.18, -0.06)),
@@ -35,7 +35,9 @@ SITES = (
     Site("school", "Chart House School", _block(1.35, -1.75, 0.1, 0.07)),
     Site("park", "Larch Park", _block(0.2, 2.85, 0.2, 0.2)),
     Site("park", "Windmill Park", _block(3.75, 0.95, 0.2, 0.13)),
-    Site("industrial", "Lode Docks", ((1.6, -2.3), (2.15, -2.68), (2.75, -3.3), (3.3, -3.0), (3.35, -2.5),
+    Site("green", "Salt Meadows", ((3.9, -2.75), (4.7, -1.8), (5.2, -1.4), (5.42, -2.5), (5.0, -3.3), (4.4, -3.7),
+                                   (3.6, -3.3)), True),
+    Site("industrial", "", ((1.6, -2.3), (2.15, -2.68), (2.75, -3.3), (3.3, -3.0), (3.35, -2.5),
                                       (2.6, -2.0), (1.9, -1.95))),
     Site("forest", "Tarn Hills", ((3.2, 3.3), (4.0, 2.75), (4.9, 2.0), (5.9, 1.5), (6.4, 2.2), (6.5, 3.2), (6.1, 4.1),
                                   (5.3, 4.7), (4.3, 5.1), (3.0, 4.95), (2.5, 4.3), (2.7, 3.6)), True),
@@ -76,6 +78,8 @@ DISTRICTS = (
     Spot("Northcliff", "district", "", (-3.5, 4.25)),
     Spot("Vineyards", "district", "", (-5.1, 1.5)),
     Spot("Northshore", "district", "", (0.85, 4.75)),
+    Spot("Meridian Bay", "water", "", (0.35, -3.45)),
+    Spot("Tarn Water", "water", "", (3.82, 4.3)),
 )
 
 SPOTS = (

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ridedash.sandbox.data.names import Signs
-from ridedash.sandbox.data.plan import Fabric, Km, Plan, River, Road
+from ridedash.sandbox.data.plan import Fabric, Km, Plan, River, Road, Site
 from ridedash.sandbox.mapping.geometry import (
     XY,
     Line,
@@ -24,7 +24,19 @@ from ridedash.sandbox.mapping.mesh import Edge, Mesh, Street, connected, faces, 
 OVERSHOOT_M = 2.0
 """Local streets run this far past the road they end at, so that the crossing is found; the stub is cut off after."""
 
-GROUNDS = {"park", "square", "station", "cemetery", "campus", "hospital", "stadium", "school", "airport", "golf"}
+GROUNDS = {
+    "park",
+    "square",
+    "station",
+    "cemetery",
+    "campus",
+    "hospital",
+    "stadium",
+    "school",
+    "airport",
+    "golf",
+    "forest",
+}
 """Kinds of site that no local street crosses."""
 
 
@@ -44,7 +56,7 @@ def grow(plan: Plan) -> Mesh:
     whole = weave([*(Street(e.name, e.rank, tuple(e.line)) for e in frame.edges), *local])
     whole = _around_sites(plan, _off_the_rails(plan, whole))
     thinned = _thinned(without_stubs(whole, 45))
-    return connected(without_stubs(thinned, 60))
+    return connected(without_stubs(thinned, 100))
 
 
 def _road(road: Road) -> Street:
@@ -134,8 +146,8 @@ def _placed(fabric: Fabric, middle: XY, angle: float, p: XY) -> XY:
     u, v = p
     turn = 2 * math.pi / fabric.wave
     phase = fabric.at[0] * 2.3 + fabric.at[1]
-    u2 = u + fabric.bend * math.sin(turn * v + phase) + 0.4 * fabric.bend * math.sin(turn * 2.7 * v - phase)
-    v2 = v + fabric.bend * math.sin(turn * 0.8 * u + 1.7 * phase) + 0.4 * fabric.bend * math.sin(turn * 2.3 * u)
+    u2 = u + fabric.bend * (math.sin(turn * v + phase) + 0.25 * math.sin(turn * 1.9 * v - phase))
+    v2 = v + fabric.bend * (math.sin(turn * 0.8 * u + 1.7 * phase) + 0.25 * math.sin(turn * 1.7 * u))
     if fabric.hub:
         theta = u2 / _HUB_RADIUS_M
         u2, v2 = v2 * math.cos(theta), v2 * math.sin(theta)
@@ -148,6 +160,11 @@ def _turned(p: XY, angle: float) -> XY:
     return p[0] * c - p[1] * s, p[0] * s + p[1] * c
 
 
+def ground(site: Site) -> Line:
+    """The outline of a site in metres."""
+    return curve(metres(site.ring), closed=True) if site.soft else metres(site.ring)
+
+
 def _off_the_rails(plan: Plan, mesh: Mesh) -> Mesh:
     """Local streets end before a railway; only the larger ones cross it."""
     rails = SegmentGrid()
@@ -157,15 +174,19 @@ def _off_the_rails(plan: Plan, mesh: Mesh) -> Mesh:
 
 
 def _around_sites(plan: Plan, mesh: Mesh) -> Mesh:
-    rings = [metres(site.ring) for site in plan.sites if site.kind in GROUNDS]
+    rings = [ground(site) for site in plan.sites if site.kind in GROUNDS]
     boxes = [(box(ring), ring) for ring in rings]
 
     def within(edge: Edge) -> bool:
-        a, b = edge.line[(len(edge.line) - 1) // 2], edge.line[len(edge.line) // 2]
-        x, y = lerp(a, b, 0.5)
-        return any(w <= x <= e and s <= y <= n and inside(ring, (x, y)) for (w, s, e, n), ring in boxes)
+        middles = [lerp(a, b, t) for a, b in itertools.pairwise(edge.line) for t in (0.25, 0.75)]
+        return any(
+            w <= x <= e and s <= y <= n and inside(ring, (x, y)) for x, y in middles for (w, s, e, n), ring in boxes
+        )
 
-    return mesh.without(lambda e: e.rank >= 2 and within(e))
+    drawn = {road.name for road in plan.roads} | {
+        n for river in plan.rivers for n in (river.left_bank, river.right_bank)
+    }
+    return mesh.without(lambda e: e.name not in drawn and within(e))
 
 
 def _thinned(mesh: Mesh) -> Mesh:

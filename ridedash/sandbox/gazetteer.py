@@ -1,0 +1,63 @@
+"""Finding places by what people type: accents and case ignored, whole names before beginnings before words within."""
+
+import functools
+import re
+import unicodedata
+from typing import NamedTuple
+
+from ridedash.geo import LatLng, distance_m
+from ridedash.sandbox.city import Place, cities
+
+
+class _Entry(NamedTuple):
+    place: Place
+    name: str
+    words: tuple[str, ...]
+    """Words of the name, then those of kind and area."""
+    own: int
+    """How many of the words are the name's."""
+
+
+def plain(text: str) -> str:
+    """Small letters without accents, anything else but digits as single spaces."""
+    letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower().replace("'", "")
+    return " ".join(re.findall(r"[a-z0-9]+", letters))
+
+
+def find(query: str, near: tuple[float | None, float | None], limit: int) -> list[Place]:
+    """Places that match every word of a query, best first, then nearest first, then by name; all when it is empty."""
+    lat, lng = near
+    here = LatLng(lat, lng) if lat is not None and lng is not None else None
+    wanted = plain(query)
+    if query.strip() and not wanted:
+        return []
+    scored = [(score, entry.place) for entry in _entries() if (score := _score(entry, wanted)) is not None]
+    scored.sort(key=lambda s: (s[0], distance_m(here, s[1].position) if here else 0.0, s[1].name))
+    return [place for _, place in scored[:limit]]
+
+
+@functools.cache
+def _entries() -> tuple[_Entry, ...]:
+    found = []
+    for city in cities():
+        for place in city.places:
+            name = plain(place.name)
+            own = tuple(name.split())
+            found.append(
+                _Entry(place, name, own + tuple(plain(f"{place.kind} {place.area} {city.name}").split()), len(own))
+            )
+    return tuple(found)
+
+
+def _score(entry: _Entry, wanted: str) -> int | None:
+    """0 the name itself, 1 its beginning, 2 words that begin in it, 3 with the help of kind and area; None is no match."""
+    if not wanted or entry.name == wanted:
+        return 0
+    if entry.name.startswith(wanted):
+        return 1
+    words = wanted.split()
+    if all(any(own.startswith(word) for own in entry.words[: entry.own]) for word in words):
+        return 2
+    if all(any(any_word.startswith(word) for any_word in entry.words) for word in words):
+        return 3
+    return None

@@ -4,12 +4,12 @@ import logging
 import secrets
 from typing import Final
 
-from flask import Flask, g, jsonify, render_template, request
+from flask import Flask, Response, g, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import lazy_gettext as _
 from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import SQLAlchemyError
-from werkzeug.exceptions import HTTPException, InternalServerError, ServiceUnavailable
+from werkzeug.exceptions import HTTPException, InternalServerError, SecurityError, ServiceUnavailable
 
 from ridedash.store.db import DatabaseBusy
 
@@ -33,6 +33,7 @@ EXPIRED_FORM: Final = (
 def init_app(app: Flask) -> None:
     """Answer every failure with a page of ours, or with JSON where a script asked."""
     app.register_error_handler(CSRFError, on_csrf)
+    app.register_error_handler(SecurityError, on_foreign_host)
     app.register_error_handler(HTTPException, on_http)
     app.register_error_handler(DatabaseBusy, on_database)
     app.register_error_handler(SQLAlchemyError, on_database)
@@ -42,6 +43,12 @@ def init_app(app: Flask) -> None:
 def on_csrf(error: CSRFError) -> ResponseReturnValue:
     """A form without its token, or of an older sign-in."""
     return _answer(error.code or 400, EXPIRED_FORM)
+
+
+def on_foreign_host(_error: SecurityError) -> ResponseReturnValue:
+    """A host name that is not ours: plain words, since no address of ours can be built for it."""
+    words = _("This address is not one that ridedash answers to. RIDEDASH_TRUSTED_HOSTS lists those.")
+    return Response(str(words), 400, mimetype="text/plain")
 
 
 def on_http(error: HTTPException) -> ResponseReturnValue:

@@ -82,15 +82,20 @@ class TripForm(Form):  # type: ignore[misc]
     pickup = StringField(_("Pickup"), filters=[_one_line], validators=[Length(max=200)])
     pickup_lat = CoordinateField()
     pickup_lng = CoordinateField()
+    pickup_for = StringField(filters=[_one_line])
     drop = StringField(_("Drop"), filters=[_one_line], validators=[Length(max=200)])
     drop_lat = CoordinateField()
     drop_lng = CoordinateField()
+    drop_for = StringField(filters=[_one_line])
     category = StringField(filters=[_one_line], validators=[Length(max=64)])
 
     def point(self, end: str) -> LatLng | None:
-        """Where an end is: its coordinates, else coordinates typed as text, else None."""
-        lat, lng = self[f"{end}_lat"].degrees, self[f"{end}_lng"].degrees
-        if lat is not None and lng is not None and is_valid(lat, lng):
+        """Where an end is: its coordinates, else coordinates typed as text, else None.
+
+        `<end>_for` is the name that the coordinates were found for; without scripts another name may stand there now.
+        """
+        lat, lng, named = self[f"{end}_lat"].degrees, self[f"{end}_lng"].degrees, self[f"{end}_for"].data
+        if lat is not None and lng is not None and is_valid(lat, lng) and named in (None, "", self[end].data):
             return LatLng(lat, lng)
         return parse_coordinates(self[end].data or "")
 

@@ -58,10 +58,12 @@ def new() -> Answer:
 @login_required  # type: ignore[untyped-decorator]
 @limiter.limit("60/minute", key_func=by_staff)
 def create() -> Answer:
-    """One order for one form token, then its page (booking-protocol.md 1.3, T1)."""
+    """One order for one form token, then its page (booking-protocol.md 1.3, T1). `show` only lists the cars."""
     picker = _asked(TripForm(request.form), search=False)  # no network between the press and the answer
     offer = _offer(picker.form.offer.data)
     picker.again = _order(picker.form.supersedes.data)
+    if "show" in request.form:
+        return _retry(picker, None, 200)
     if not picker.form.validate():
         return _retry(picker, offer, 422)
     try:
@@ -194,7 +196,6 @@ def _page(picker: Picker) -> str:
         form=picker.form,
         parts=page_map(app.settings, app.geocoder, picker),
         fetched=formats.clock_time(fetched, tz, locale(), seconds=True),
-        fetched_stamp=formats.stamp(fetched),
     )
 
 

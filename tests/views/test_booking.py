@@ -67,7 +67,8 @@ def filled(page: str) -> dict[str, str]:
     sent = {}
     for each in inputs:
         kind, checked = each.get("type", "text"), " checked" in each["_"]
-        if "name" in each and (kind == "hidden" or (kind == "radio" and checked and each["name"] != "aim")):
+        wanted = kind == "hidden" or each.get("name") in ("pickup", "drop") or (kind == "radio" and checked)
+        if "name" in each and wanted and each["name"] != "aim":
             sent[each["name"]] = unescape(each.get("value", ""))
     return sent
 
@@ -401,6 +402,18 @@ def test_without_scripts_words_become_places_coordinates_or_a_choice(desk: Desk)
     assert "Several places match" in several
     assert "drop=Arcade" in several
     assert "No place of that name" in desk.page(drop="nowhere at all", show="1")
+
+
+def test_without_scripts_show_cars_keeps_the_guest_and_follows_the_words_not_old_coordinates(desk: Desk) -> None:
+    first = filled(desk.page(**TRIP))
+    answer = desk.press(first, show="1", drop="Arcade", guest_room="412")
+    form = filled(answer.text)
+    assert answer.status_code == 200
+    assert (form["drop"], form["drop_lat"]) == ("Arcade", "-38.5030000")
+    assert 'value="Guest Heron"' in answer.text
+    assert 'value="412"' in answer.text
+    assert desk.orders() == []
+    assert desk.press(form).status_code == 303
 
 
 def test_place_search_answers_typed_words_coordinates_and_recent_drops(desk: Desk) -> None:

@@ -11,14 +11,14 @@ const say = page.dataset;
 const book = page.querySelector("[data-book]");
 const tripForm = page.querySelector("[data-trip]");
 const go = page.querySelector("[data-book-go]");
-const terms = page.querySelector("[data-terms]");
+const terms = page.querySelector("[data-bar-terms]");
 const zoneList = page.querySelector("[data-zone-list]");
 const status = page.querySelector("[data-cars-status]");
 const linked = !go.disabled;
 
 page.classList.add("has-script", "can-pick");
 const map = new RideMap(page.querySelector("[data-map]"));
-const trip = new Trip(tripForm, book);
+const trip = new Trip(tripForm);
 const cars = new Cars(page.querySelector("[data-cars]"), {
   path: say.products,
   skeleton: document.querySelector("[data-skeleton]"),
@@ -60,7 +60,25 @@ page.addEventListener("click", (event) => {
     reload();
   }
 });
-book.addEventListener("submit", () => {
+
+/* ---- sending: by the button, or Ctrl+Enter; Enter alone in a field never orders a ride ---- */
+
+page.querySelector("[data-go]").remove();
+book.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.defaultPrevented) return;
+  const asked = event.ctrlKey || event.metaKey;
+  if (asked || event.target.matches("input:not([type=radio])")) event.preventDefault();
+  if (asked && !go.disabled) book.requestSubmit(go);
+});
+book.addEventListener("submit", (event) => {
+  const name = book.querySelector("[name=guest_name]");
+  if (!name.value.trim()) {
+    event.preventDefault();
+    name.setCustomValidity(say.sayName);
+    name.reportValidity();
+    name.addEventListener("input", () => name.setCustomValidity(""), { once: true });
+    return;
+  }
   // After the browser has read the form: a second press must not read as a second wish.
   setTimeout(() => {
     go.setAttribute("aria-busy", "true");
@@ -101,10 +119,6 @@ async function findPlaces(words) {
   return { places: body.places ?? [], message: body.message || (code === 401 ? say.saySignedOut : code === 200 ? "" : say.sayFailed) };
 }
 
-tripForm.addEventListener("submit", (event) => {
-  event.preventDefault();
-  reload();
-});
 const swap = page.querySelector("[data-swap]");
 swap.hidden = false;
 swap.addEventListener("click", () => trip.swap());
@@ -191,3 +205,10 @@ const known = ["pickup", "drop"].map((end) => trip.at(end)).filter(Boolean);
 if (known.length === 2) map.fit(known.map(({ lat, lng }) => [lat, lng]), { animate: false });
 adoptZone();
 if (trip.at("pickup") && !trip.loose && !cars.box.querySelector("[data-products], [role=alert]")) reload();
+
+const wrong = book.querySelector("[aria-invalid=true]") ?? page.querySelector(".booking-work > [role=alert]");
+if (wrong) {
+  if (!wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
+  wrong.focus();
+  wrong.scrollIntoView({ block: "center" });
+}

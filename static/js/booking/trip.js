@@ -1,8 +1,8 @@
 /** The two ends of the trip: their fields, and who is told when one moves. No map, no network. */
 
 export class Trip extends EventTarget {
-  /** `form` holds a [data-place] for pickup and drop; `copies` are the same values inside the booking form. */
-  constructor(form, book) {
+  /** `form` holds a [data-place] for pickup and for drop. */
+  constructor(form) {
     super();
     this.ends = {};
     for (const end of ["pickup", "drop"]) {
@@ -13,7 +13,7 @@ export class Trip extends EventTarget {
         lng: box.querySelector("[data-lng]"),
         clear: box.querySelector("[data-place-clear]"),
         error: box.querySelector("[data-place-error]"),
-        copy: (part) => book.querySelector(`[data-copy="${end}${part}"]`),
+        named: box.querySelector("[data-for]"),
       };
       this.#tidy(end);
     }
@@ -81,8 +81,6 @@ export class Trip extends EventTarget {
   #tidy(end) {
     const fields = this.ends[end];
     fields.clear.hidden = !fields.input.value;
-    fields.copy("").value = fields.input.value;
-    fields.copy("_lat").value = fields.lat.value;
-    fields.copy("_lng").value = fields.lng.value;
+    fields.named.value = fields.lat.value ? fields.input.value : ""; // the name that the coordinates belong to
   }
 }

@@ -6,7 +6,7 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from ridedash import wire
-from ridedash.sandbox import api, control, oauth
+from ridedash.sandbox import api, control, oauth, tiles
 from ridedash.sandbox.reading import Refusal
 from ridedash.sandbox.settings import SandboxSettings
 from ridedash.sandbox.world import World
@@ -24,7 +24,7 @@ def create_sandbox(settings: SandboxSettings) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]  # of Flask's default provider
     app.extensions["sandbox"] = World(settings)
-    for blueprint in (api.bp, oauth.bp):
+    for blueprint in (api.bp, oauth.bp, tiles.bp):
         app.register_blueprint(blueprint)
     if settings.control:
         app.register_blueprint(control.bp)

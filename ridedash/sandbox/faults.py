@@ -91,10 +91,10 @@ def cut(environ: Mapping[str, Any]) -> Response:
     if connection is not None:
         with contextlib.suppress(OSError):  # the client was faster
             connection.shutdown(socket.SHUT_RDWR)
+        return jsonify({})
     answer = jsonify({})
     answer.automatically_set_content_length = False
     answer.headers["Content-Length"] = "1000"
-    answer.headers["Connection"] = "close"
     return answer
 
 

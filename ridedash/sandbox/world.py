@@ -24,6 +24,7 @@ class World:
         self.ledger = Ledger()
         self.seal = FareSeal(f"{settings.seed}:{settings.app_token}")
         self.fleet = lru_cache(maxsize=4)(self._fleet)
+        self._cities = {city.slug: city for city in cities()}  # built now, not while a client waits
 
     def city_at(self, point: LatLng) -> City | None:
         """The city that serves a point, or None."""
@@ -31,7 +32,7 @@ class World:
 
     def city(self, slug: str) -> City:
         """The city of that slug."""
-        return next(city for city in cities() if city.slug == slug)
+        return self._cities[slug]
 
     def close(self) -> None:
         """Close the database."""

@@ -1,0 +1,26 @@
+"""The sandbox that each test talks to."""
+
+import pytest
+
+from tests.sandbox.sandbox_desk import Desk
+
+
+@pytest.fixture
+def desk(tmp_path):
+    made = Desk(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk_at(tmp_path):
+    """A desk at another moment: desk_at(moment)."""
+    made = []
+
+    def at(now, **settings):
+        made.append(Desk(tmp_path / str(len(made)), now, **settings))
+        return made[-1]
+
+    yield at
+    for each in made:
+        each.close()

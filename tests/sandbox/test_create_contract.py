@@ -1,0 +1,212 @@
+"""Create booking: three shapes of success, every failure of the document's table, and what the document leaves open."""
+
+import pytest
+
+from ridedash.sandbox import mint_token
+from tests.sandbox.sandbox_desk import HOTEL, OCEAN, PORT, SALT, bearer, far_drop, middle
+
+CREATE = "/v1.5/bookings/create"
+
+
+def test_point_to_point_answers_with_an_id_a_message_and_the_timeout(desk):
+    answer = desk.create("mini", merchant_txn_id="ORD-42")
+    assert set(answer) == {
+        *("status", "booking_id", "message", "merchant_txn_id", "booking_timeout", "booking_timeout_unit"),
+    }
+    assert answer["status"] == "SUCCESS"
+    assert answer["booking_id"].isalnum()
+    assert answer["merchant_txn_id"] == "ORD-42"
+    assert answer["booking_timeout"] == 240
+    assert answer["booking_timeout_unit"] == "SECONDS"
+
+
+def test_merchant_txn_id_is_echoed_only_when_sent(desk):
+    assert "merchant_txn_id" not in desk.create("suv")
+
+
+def test_share_with_immediate_allotment_answers_with_status_and_booking_id_only(desk):
+    answer = desk.create("share", seats=1)
+    assert set(answer) == {"status", "booking_id"}
+    assert desk.track(answer["booking_id"])["booking_status"] == "CALL_DRIVER"
+
+
+def test_share_with_retry_answers_without_an_id_but_with_retry_and_txn_id(desk):
+    desk.control("next", scenario="share_retry")
+    answer = desk.create("share", seats="2", retry=True)
+    assert answer["status"] == "SUCCESS"
+    assert answer["booking_id"] is None
+    assert answer["retry"]["booking_timeout"] == 240
+    assert answer["retry"]["booking_timeout_unit"] == "SECONDS"
+    assert answer["retry"]["next_retry_time"] == "2026-03-04T12:00:30+05:30"
+    assert isinstance(answer["txn_id"], str)
+
+
+def test_a_share_that_must_retry_but_may_not_finds_no_cab_headed_that_way(desk):
+    desk.control("next", scenario="share_retry")
+    answer = desk.create("share", seats=1)
+    assert answer == {"status": "FAILURE", "message": "No cabs are headed toward your destination"}
+
+
+def test_seats_may_be_text_or_number_and_the_price_follows_them(desk):
+    one = desk.until(desk.book("share", seats=1), "CALL_DRIVER")["price_details"]
+    two = desk.until(desk.book("share", seats="2"), "CALL_DRIVER")["price_details"]
+    assert two["fare"] > one["fare"]
+
+
+@pytest.mark.parametrize("mode", ["now", "NOW"])
+def test_pickup_mode_now_is_read_in_any_case(desk, mode):
+    assert desk.create("suv", pickup_mode=mode)["status"] == "SUCCESS"
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "code"),
+    [
+        ({"category": "hovercraft"}, "BOOKING_FAILED", "INVALID_CAR_CATEGORY"),
+        ({"category": "micro"}, "BOOKING_FAILED", "INVALID_CAR_CATEGORY"),
+        ({"pickup_lat": OCEAN[0], "pickup_lng": OCEAN[1]}, "BOOKING_FAILED", "INVALID_CITY"),
+    ],
+)
+def test_an_invalid_category_or_city_fails_with_booking_failed_and_a_code(desk, change, message, code):
+    assert desk.post(CREATE, desk.wish("suv") | change).json == {"message": message, "code": code}
+
+
+def test_pickup_and_drop_at_one_place(desk):
+    answer = desk.create("suv", drop=HOTEL)
+    assert (answer["status"], answer["code"]) == ("FAILURE", "SAME_PICKUP_DROP")
+    assert answer["message"]
+
+
+def test_a_drop_in_another_city(desk):
+    answer = desk.create("suv", drop=SALT.center)
+    assert (answer["status"], answer["code"]) == ("FAILURE", "INVALID_DROP_LOCATION")
+    assert desk.create("mini", drop=SALT.center)["code"] == "INVALID_DROP_LOCATION"
+
+
+@pytest.mark.parametrize(
+    ("user", "code"),
+    [
+        ("banned", "BANNED USER"),
+        ("due", "OUTSTANDING_DUE"),
+        ("pending", "PAYMENT_PENDING"),
+        ("credit", "SVC_CREDIT_DUE"),
+    ],
+)
+def test_users_who_may_not_book(desk, user, code):
+    desk.headers |= bearer(mint_token(desk.database, user))
+    answer = desk.create("suv")
+    assert (answer["status"], answer["code"]) == ("FAILURE", code)
+    assert desk.ledger() == []
+
+
+def test_the_two_share_failures_carry_a_message_and_no_code(desk):
+    for rings, words in (
+        (PORT.no_share_heading, "No cabs are headed toward your destination"),
+        (PORT.unshareable, "Your destination is not appropriate for sharing a ride"),
+    ):
+        answer = desk.create("share", drop=middle(rings[0]), seats=1, retry=True)
+        assert answer == {"status": "FAILURE", "message": words}
+
+
+def test_an_upfront_category_needs_a_drop_and_the_fare_id_of_this_trip(desk):
+    assert desk.create("mini", drop=None)["code"] == "DROP_REQUIRED"
+    assert desk.create("mini", fare_id=None)["code"] == "FARE_ID_REQUIRED"
+    assert desk.create("mini", fare_id="invented")["code"] == "INVALID_FARE_ID"
+    other = desk.wish("prime")["fare_id"]
+    assert desk.create("mini", fare_id=other)["code"] == "INVALID_FARE_ID"
+    elsewhere = desk.wish("mini", drop=PORT.center)["fare_id"]
+    assert desk.create("mini", fare_id=elsewhere)["code"] == "INVALID_FARE_ID"
+
+
+def test_a_fare_id_holds_its_price_for_five_minutes_and_not_longer(desk):
+    wish = desk.wish("mini")
+    desk.clock.advance(295)
+    assert desk.post(CREATE, wish).json["status"] == "SUCCESS"
+    desk.clock.advance(10)
+    late = desk.post(CREATE, wish).json
+    assert (late["status"], late["code"]) == ("FAILURE", "FARE_EXPIRED")
+
+
+def test_the_locked_price_is_the_price_of_the_invoice(desk):
+    (estimate,) = desk.products(drop=far_drop(), category="mini")["ride_estimate"]
+    price = desk.until(desk.book("mini"), "COMPLETED")["price_details"]
+    total = price["fare"] + price["service_tax"] + price["toll_charges"] - price["discount_value"]
+    assert total == pytest.approx(estimate["upfront"]["fare"])
+
+
+def test_a_coupon_takes_its_percentage_off_and_an_unknown_one_nothing(desk):
+    price = desk.until(desk.book("suv", coupon_code="WELCOME10"), "COMPLETED")["price_details"]
+    assert price["discount_percentage"] == 10
+    assert price["discount_value"] == pytest.approx(price["fare"] / 10, abs=0.01)
+    assert desk.until(desk.book("suv", coupon_code="NO-SUCH"), "COMPLETED")["price_details"]["discount_value"] == 0
+
+
+def test_the_same_create_twice_makes_two_bookings(desk):
+    wish = desk.wish("suv", merchant_txn_id="ORD-1")
+    first, second = desk.post(CREATE, wish).json, desk.post(CREATE, wish).json
+    assert first["booking_id"] != second["booking_id"]
+    assert [each["merchant_txn_id"] for each in desk.ledger()] == ["ORD-1", "ORD-1"]
+
+
+def test_any_number_of_bookings_may_be_live(desk):
+    assert len({desk.book("auto") for _ in range(12)}) == 12
+
+
+def test_a_ride_for_later_is_refused_because_no_time_can_be_sent(desk):
+    assert desk.create("suv", pickup_mode="later")["code"] == "RIDE_LATER_NOT_AVAILABLE"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"pickup_lat": None},
+        {"pickup_lat": "-38.5"},
+        {"pickup_lat": True},
+        {"pickup_lat": 91.0},
+        {"pickup_lng": -181},
+        {"pickup_lng": 10**40},
+        {"drop_lat": None},
+        {"drop_lat": [1]},
+        {"category": 7},
+        {"category": ""},
+        {"pickup_mode": "soon"},
+        {"pickup_mode": None},
+        {"payment_instrument_type": "gold"},
+        {"merchant_txn_id": "under_score"},
+        {"merchant_txn_id": "x" * 65},
+        {"seats": 3},
+        {"seats": "two"},
+        {"seats": True},
+        {"retry": "true"},
+        {"fare_id": 12},
+        {"coupon_code": "c" * 3000},
+        {"affiliate_uid": "\ud800"},
+    ],
+)
+def test_a_wrong_field_is_named_and_nothing_is_booked(desk, change):
+    answer = desk.post(CREATE, desk.wish("suv") | change)
+    assert answer.status_code == 400
+    assert (answer.json["status"], answer.json["code"]) == ("FAILURE", "BAD_REQUEST")
+    assert any(word in answer.json["message"] for word in (*change, "pickup_lat", "drop_lat"))
+    assert desk.ledger() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"{", 400),
+        (b"[]", 400),
+        (b'"text"', 400),
+        (b'{"pickup_lat": NaN}', 400),
+        (b'{"pickup_lat": Infinity}', 400),
+        (b'{"pickup_lat": 1e999}', 400),
+        (b'{"pickup_lat": ' + b"1" * 6000 + b"}", 400),
+        (b"\xff\xfe\x00", 400),
+        (b"[" * 5000, 400),
+        (b'{"a": "' + b"x" * 200_000 + b'"}', 413),
+    ],
+)
+def test_a_body_that_is_no_json_object_is_a_json_failure(desk, body, status):
+    answer = desk.web.post(CREATE, data=body, headers=desk.headers, content_type="application/json")
+    assert answer.status_code == status
+    assert answer.json["status"] == "FAILURE"

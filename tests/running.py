@@ -64,7 +64,7 @@ def running(
         log.seek(0)
         errors = log.read()
     assert code == 0, errors
-    assert "Traceback" not in errors, errors
+    assert not any(word in errors for word in ("Traceback", "Fatal", "Error")), errors
 
 
 def _welcomed(process: "subprocess.Popen[str]", instance: Path) -> Running:

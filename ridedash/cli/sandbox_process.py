@@ -100,7 +100,10 @@ class SandboxChild:
 
 
 def _leave_with_parent() -> None:
-    sys.stdin.buffer.read()  # the parent holds the other end: end of file means that it is gone
+    # The parent holds the other end and writes nothing: end of file means that it is gone. Read past Python's own
+    # buffer, whose lock a waiting thread would hold when the interpreter ends.
+    while os.read(0, 1):
+        pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 

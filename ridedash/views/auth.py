@@ -8,8 +8,7 @@ from functools import cache
 from typing import Final, cast
 from urllib.parse import unquote, urlencode, urlsplit
 
-from flask import Blueprint, Response, current_app, jsonify, redirect, render_template, request, session
-from flask_babel import gettext as _
+from flask import Blueprint, Response, current_app, g, jsonify, redirect, render_template, request, session
 from flask_login import UserMixin, current_user, login_required
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
@@ -30,6 +29,7 @@ from ridedash.store.people import (
     sign_in_succeeded,
     staff_for_sign_in,
 )
+from ridedash.wording import gettext as _
 
 bp = Blueprint("auth", __name__)
 
@@ -61,7 +61,7 @@ def current_staff() -> SignedIn:
 def load_staff(_request: Request) -> SignedIn | None:
     """The signed cookie carries a sign-in's secret; the row decides whether it still holds."""
     sid = session.get("sid")
-    if not isinstance(sid, str):
+    if not isinstance(sid, str) or g.get("error_page"):  # the database may be what failed
         return None
     s = services()
     with s.db.read() as db:

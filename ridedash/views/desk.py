@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, g, jsonify, render_template, request
 from flask_babel import get_locale
-from flask_babel import gettext as _
 from flask_login import current_user, login_required
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
@@ -19,6 +18,7 @@ from ridedash.store.people import Property
 from ridedash.views.auth import current_staff
 from ridedash.views.formats import age, clock_time, stamp, zone
 from ridedash.views.presenters import RideView, ride_view
+from ridedash.wording import gettext as _
 
 bp = Blueprint("desk", __name__)
 
@@ -129,7 +129,7 @@ def _rows(db: Session, now: datetime) -> list[Row]:
     s, locale = services(), str(get_locale() or "en")
     pages = recent_orders(db, current_staff().property_id, LIMIT)
     found = [(page, ride_view(page, now, s.settings, locale)) for page in pages]
-    ranked = sorted(found, key=lambda pair: (rank(*pair, now), -pair[0].order.id))
+    ranked = sorted(found, key=lambda pair: (rank(pair[0], pair[1], now), -pair[0].order.id))
     return [row(page, view, now, locale) for page, view in ranked]
 
 

@@ -4,27 +4,40 @@ import logging
 import secrets
 from typing import Final
 
-from flask import Flask, Response, g, jsonify, render_template, request
-from flask.typing import ResponseReturnValue
+from flask import Flask, Response, current_app, g, jsonify, render_template, request
 from flask_babel import lazy_gettext as _
 from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import SQLAlchemyError
-from werkzeug.exceptions import HTTPException, InternalServerError, SecurityError, ServiceUnavailable
+from werkzeug.exceptions import HTTPException, SecurityError
+from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.store.db import DatabaseBusy
 
 log = logging.getLogger(__name__)
+Answer = tuple[str | Response, int]
 
 PAGES: Final = {
     400: (_("That request can't be used"), _("Nothing was changed."), _("Go back, reload the page and try again.")),
     403: (_("That isn't open to you"), _("Nothing was changed."), _("Ask a manager if you need it.")),
-    404: (_("There is nothing here"), _("The address may be wrong, or the ride belongs elsewhere."), _("Go to the list of rides.")),
+    404: (
+        _("There is nothing here"),
+        _("The address may be wrong, or the ride belongs elsewhere."),
+        _("Go to the list of rides."),
+    ),
     405: (_("That can't be done here"), _("Nothing was changed."), _("Go to the list of rides.")),
     413: (_("That was too much to send"), _("Nothing was saved."), _("Shorten the text and send it again.")),
     429: (_("Too many requests at once"), _("Nothing was ordered."), _("Wait a moment, then try again.")),
-    500: (_("Something went wrong here"), _("Rides that are under way go on. Nothing is ordered twice."), _("Try again; if it stays, pass on the reference.")),
-    503: (_("ridedash can't save right now, so it won't book"), _("Rides that are under way go on."), _("Try again in a minute, or call the taxi desk.")),
-}  # fmt: skip
+    500: (
+        _("Something went wrong here"),
+        _("Rides that are under way go on. Nothing is ordered twice."),
+        _("Try again; if it stays, pass on the reference."),
+    ),
+    503: (
+        _("ridedash can't save right now, so it won't book"),
+        _("Rides that are under way go on."),
+        _("Try again in a minute, or call the taxi desk."),
+    ),
+}
 EXPIRED_FORM: Final = (
     _("This page was open for too long"), _("Nothing was changed."), _("Go back, reload the page and send it again."),
 )  # fmt: skip
@@ -40,36 +53,41 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(Exception, on_anything)
 
 
-def on_csrf(error: CSRFError) -> ResponseReturnValue:
+def on_csrf(error: CSRFError) -> Answer:
     """A form without its token, or of an older sign-in."""
     return _answer(error.code or 400, EXPIRED_FORM)
 
 
-def on_foreign_host(_error: SecurityError) -> ResponseReturnValue:
+def on_foreign_host(_error: SecurityError) -> BaseResponse:
     """A host name that is not ours: plain words, since no address of ours can be built for it."""
     words = _("This address is not one that ridedash answers to. RIDEDASH_TRUSTED_HOSTS lists those.")
     return Response(str(words), 400, mimetype="text/plain")
 
 
-def on_http(error: HTTPException) -> ResponseReturnValue:
-    """Anything that aborts with a status; redirects pass."""
+def on_http(error: HTTPException) -> BaseResponse:
+    """Anything that aborts with a status; redirects pass. Headers of its own (Allow, Retry-After) stay."""
+    given = error.get_response()
     if error.code is None or error.code < 400:
-        return error.get_response()
-    headers = {"Allow": ", ".join(error.valid_methods)} if getattr(error, "valid_methods", None) else {}
-    page, status = _answer(error.code, PAGES.get(error.code, PAGES[400 if error.code < 500 else 500]))
-    return page, status, headers
+        return given
+    answer: BaseResponse = current_app.make_response(
+        _answer(error.code, PAGES.get(error.code, PAGES[400 if error.code < 500 else 500]))
+    )
+    for name in ("Allow", "Retry-After"):
+        if name in given.headers:
+            answer.headers[name] = given.headers[name]
+    return answer
 
 
-def on_database(error: Exception) -> ResponseReturnValue:
+def on_database(error: Exception) -> Answer:
     """The database is busy, full or away: nothing is booked."""
     log.error("database failed: %s at %s, reference %s", type(error).__name__, request.endpoint, reference())
-    return _answer(ServiceUnavailable.code, PAGES[503])
+    return _answer(503, PAGES[503])
 
 
-def on_anything(error: Exception) -> ResponseReturnValue:
+def on_anything(error: Exception) -> Answer:
     """A mistake of ours. The page tells nothing of it; the log has it under the reference."""
     log.exception("unexpected %s at %s, reference %s", type(error).__name__, request.endpoint, reference())
-    return _answer(InternalServerError.code, PAGES[500])
+    return _answer(500, PAGES[500])
 
 
 def reference() -> str:
@@ -79,7 +97,7 @@ def reference() -> str:
     return str(g.reference)
 
 
-def _answer(status: int, words: tuple[object, object, object]) -> tuple[ResponseReturnValue, int]:
+def _answer(status: int, words: tuple[object, object, object]) -> Answer:
     title, meaning, step = (str(word) for word in words)
     if request.path.endswith(".json") or request.accept_mimetypes.best == "application/json":
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status

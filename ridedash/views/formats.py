@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from babel.core import UnknownLocaleError
 from babel.dates import format_datetime
 from babel.numbers import format_currency, format_decimal
-from flask_babel import gettext as _
+
+from ridedash.wording import gettext as _
 
 _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
 SHORT_PLATE: Final = 16  # longer texts are no number plates; they are shown as they came

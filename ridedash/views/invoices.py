@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from flask_babel import gettext as _
-
 from ridedash import wire
 from ridedash.service.tracks import PriceDetails, Snapshot, TripInfo
 from ridedash.views.formats import minutes, money
 from ridedash.wire import Kind
+from ridedash.wording import gettext as _
 
 BILLED: Final = {
     Kind.AUTO: (wire.INVOICE, wire.COMPLETED),

@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, Protocol
-
-from flask_babel import gettext as _
 
 from ridedash import wire
 from ridedash.rides.lifecycle import OrderState, actions, freshness
@@ -15,6 +13,7 @@ from ridedash.views.formats import age, clock_time, stamp
 from ridedash.views.invoices import Invoice, invoice
 from ridedash.views.ride_facts import RideFacts
 from ridedash.wording import Audience, Words
+from ridedash.wording import gettext as _
 
 POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000
@@ -69,6 +68,10 @@ class RideView:
         body = asdict(self)
         for name in ("seen_at", "updated", "freshness"):
             del body[name]
+        if self.cab:
+            del body["cab"]["spelled"]  # the script spells it
+        if not any(action.name == "cancel" and action.allowed for action in self.actions):
+            body["fee_from"] = ""
         body["steps"] = [[step.state, step.time] for step in self.steps]
         body["actions"] = [action.as_json() for action in self.actions]
         return {name: _lean(value) for name, value in body.items() if value not in (None, "", (), [])}
@@ -172,11 +175,6 @@ def _lean(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_lean(item) for item in value]
     return value
-
-
-def due_again(page: OrderPage, now: datetime) -> bool:
-    """Whether an outcome has been unknown for so long that the list should shout."""
-    return page.order.state == "UNKNOWN" and page.order.sent_at is not None and now - page.order.sent_at > timedelta(0)
 
 
 def placed_text(page: OrderPage, locale: str) -> str:

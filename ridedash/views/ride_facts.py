@@ -6,18 +6,18 @@ from decimal import Decimal
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
-from flask_babel import gettext as _
 from pydantic import ValidationError
 
 from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.rides.lifecycle import cancel_free_until
-from ridedash.service.products import CancellationPolicy
+from ridedash.service.ratecards import CancellationPolicy
 from ridedash.service.tracks import Snapshot
 from ridedash.store.orders import Action, OrderPage
 from ridedash.views.formats import clock_time, minutes, money, zone
 from ridedash.views.invoices import payable_of, total_of
 from ridedash.wire import Kind
+from ridedash.wording import gettext as _
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from flask_babel import gettext as _
 from werkzeug.datastructures import MultiDict
 
 from ridedash.geo import LatLng, is_valid
 from ridedash.places import Geocoder, PlacesUnavailableError, coordinates_text, parse_coordinates
 from ridedash.rides.resolving import Checked
 from ridedash.store.orders import OrderPage
+from ridedash.wording import gettext as _
 
 NAME_MAX: Final = 200
 TEXT_MAX: Final = 500

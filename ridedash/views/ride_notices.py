@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Final
 
-from flask_babel import gettext as _
-
 from ridedash import wire
 from ridedash.store.orders import Action
 from ridedash.views.formats import plate
 from ridedash.views.ride_facts import RideFacts
 from ridedash.wording import Audience, outcome_words, say
+from ridedash.wording import gettext as _
 from ridedash.wording.attention import attention_words
 
 BEFORE_RIDE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})

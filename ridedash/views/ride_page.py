@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any, Final
 
 from flask import request
-from flask_babel import gettext as _
 
 from ridedash import wire
 from ridedash.ext import Services
@@ -18,6 +17,7 @@ from ridedash.views.presenters import RideView, placed_text
 from ridedash.views.ride_facts import RideFacts
 from ridedash.views.ride_forms import FormError
 from ridedash.wording import Words, outcome_words, say
+from ridedash.wording import gettext as _
 
 REASONS: Final = (
     "Guest changed plans",
@@ -38,7 +38,7 @@ def page_context(
     return {
         "page": page,
         "view": view,
-        "map": ride_map(page, view, s),
+        "map": ride_map(page, s),
         "pickup": facts.pickup[1],
         "placed": placed_text(page, locale),
         "placed_full": full_time(page.order.created_at, facts.tz, locale),
@@ -57,7 +57,7 @@ def page_context(
     }
 
 
-def ride_map(page: OrderPage, view: RideView, s: Services) -> MapParts:
+def ride_map(page: OrderPage, s: Services) -> MapParts:
     """The map around the pickup; the script fits it to pickup, drop and cab."""
     facts = RideFacts(page, s.clock(), s.settings.pace, "en")
     return map_parts(s.settings, center=facts.pickup[0], zoom=14, map_id="ride")

@@ -5,8 +5,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-from flask_babel import gettext as _
-
 from ridedash import wire
 from ridedash.rides.lifecycle import ActionAllowed
 from ridedash.views.formats import initials, money, plate, span, spelled, stamp
@@ -15,6 +13,7 @@ from ridedash.views.ride_facts import RideFacts
 from ridedash.views.ride_notices import Notice, notices
 from ridedash.wire import Kind
 from ridedash.wording import Audience, Words, action_words, note_words, order_words, refusal, say, status_step
+from ridedash.wording import gettext as _
 from ridedash.wording import status_words as words_of_status
 
 __all__ = [
@@ -137,7 +136,7 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
     code = order.code or ("SHARE_NONE" if facts.kind is Kind.SHARE and order.state == "REJECTED" else None)
     if code is None and order.state == "NOT_SENT":
         code = "NOT_SENT"
-    said = refusal(code, audience, message=order.message, **facts.for_words)
+    said = refusal(code, audience, message=order.message, fee=facts.fee)
     if audience is Audience.GUEST:
         return Words(words.headline, said.headline, words.tone, words.icon)
     headline = (
@@ -184,8 +183,9 @@ def _timer(facts: RideFacts, pattern: str, since: datetime | None, until: dateti
 def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[ActionView, ...]:
     """The actions in words, in the order in which they stand."""
     views = []
+    state = facts.status or facts.page.order.state
     for action in allowed:
-        words = action_words(action.name)
+        words = action_words(action.name, state)
         note = note_words(action.note) if not action.allowed or action.note == "no_booking_id" else ""
         views.append(ActionView(action.name, words.label, words.icon, words.about, action.allowed, note))
     return tuple(views)

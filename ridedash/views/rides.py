@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, g, jsonify, redirect, render_template, request
 from flask_babel import get_locale
-from flask_babel import gettext as _
 from flask_login import login_required
 from werkzeug.wrappers import Response as BaseResponse
 

@@ -62,9 +62,18 @@ _UNCONFIRMED: Final[dict[str, Text]] = {
 }
 
 
-def action_words(name: str) -> ActionWords:
-    """The words of a button. Raises KeyError for a name that is no action."""
+_AGAIN: Final[dict[str, Text]] = {
+    "REJECTED": _("Fix and try again"),
+    "FAILED": _("Other cars"),
+    "ALLOTMENT_FAILED": _("Try again"),
+}
+
+
+def action_words(name: str, state: str | None = None) -> ActionWords:
+    """The words of a button in an order state or booking status. Raises KeyError for a name that is no action."""
     label, icon, about = _ACTIONS[name]
+    if name == "again":
+        label = _AGAIN.get(state or "", label)
     return ActionWords(str(label), icon, str(about))
 
 

@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+import flask_babel
+
 _OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 Text = Any  # a lazy string of gettext, or a str
+
+
+def gettext(text: str, **facts: object) -> str:
+    """A text in the reader's language, its %(name)s filled; typed, unlike the extension's own."""
+    return str(flask_babel.gettext(text, **facts))
 
 
 class Audience(StrEnum):

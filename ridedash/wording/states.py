@@ -77,7 +77,7 @@ _STATUSES: Final[dict[str, _Entry]] = {
     ),
     wire.COMPLETED: _Entry(
         "ok", "done",
-        _("Completed[ · {fare}]"), _("The price is below, line by line."),
+        _("Completed[ · {fare}]"), _("The price stands on this page, line by line."),
         _("You have arrived[. {fare}]"), _("Thank you for riding"),
     ),
     wire.ALLOTMENT_FAILED: _Entry(

@@ -31,7 +31,7 @@ export class RideSlots {
       case "timer": slot.hidden = !value; return undefined; // its text ticks, see ride.js
       case "cab.plate":
         slot.hidden = !value;
-        slot.setAttribute("aria-label", `${slot.dataset.label} ${snapshot.cab?.spelled ?? ""}`);
+        slot.setAttribute("aria-label", `${slot.dataset.label} ${[...(value ?? "").replaceAll(" ", "")].join(" ")}`);
         return setText(slot, value ?? "");
       case "driver.phone":
         if (slot.localName === "a") slot.href = `tel:${encodeURIComponent((value ?? "").replaceAll(" ", ""))}`;

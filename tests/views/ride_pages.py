@@ -27,8 +27,17 @@ STATUSES = {
 }
 ENDS = ["ALLOTMENT_FAILED", "BOOKING_CANCELLED"]
 ORDER_STATES = [
-    "SCHEDULED", "READY", "SENDING", "BOOKED", "MATCHING", "REJECTED", "NOT_SENT", "UNKNOWN", "CLOSED_NOT_BOOKED", "FAILED",
-]  # fmt: skip
+    "SCHEDULED",
+    "READY",
+    "SENDING",
+    "BOOKED",
+    "MATCHING",
+    "REJECTED",
+    "NOT_SENT",
+    "UNKNOWN",
+    "CLOSED_NOT_BOOKED",
+    "FAILED",
+]
 
 
 @dataclass
@@ -59,14 +68,25 @@ class Desk:
         with self.services.db.write() as s:
             rows(s)
 
-    def order(self, state: str = "BOOKED", status: str | None = None, kind: str = "point_to_point", **facts: Any) -> int:
+    def order(
+        self, state: str = "BOOKED", status: str | None = None, kind: str = "point_to_point", **facts: Any
+    ) -> int:
         """An order in a state, with a ride in a status when one is given; returns its id."""
         with self.services.db.write() as s:
             order = _order(self, s, state, kind, facts)
             if status is not None or facts.get("ride"):
                 _ride(self, s, order, status, kind, facts)
             for name in facts.get("attention", ()):
-                s.add(Attention(property_id=order.property_id, order_id=order.id, name=name, detail=None, raised_at=self.now, cleared_at=None))
+                s.add(
+                    Attention(
+                        property_id=order.property_id,
+                        order_id=order.id,
+                        name=name,
+                        detail=None,
+                        raised_at=self.now,
+                        cleared_at=None,
+                    )
+                )
             for name, action_state, extra in facts.get("actions", ()):
                 s.add(action_row(order, name, action_state, self.now, extra))
             return int(order.id)
@@ -82,9 +102,13 @@ def make_desk(folder: Path, **settings: str) -> Desk:
     Base.metadata.create_all(desk.services.db.engine)
     with desk.services.db.write() as s:
         for name, who in (("Grand Meridian Hotel", "desk"), ("Other House", "other")):
-            house = people.add_property(s, name, "Asia/Kolkata", NOON, country="IN", currency="INR", phone="+910000000000")
+            house = people.add_property(
+                s, name, "Asia/Kolkata", NOON, country="IN", currency="INR", phone="+910000000000"
+            )
             staff = people.add_staff(s, house.id, f"Concierge {who}", HASH, "concierge", NOON, sign_in_name=who)
-            account = people.add_account(s, desk.services.vault, house.id, "House account", "token", NOON, is_default=True)
+            account = people.add_account(
+                s, desk.services.vault, house.id, "House account", "token", NOON, is_default=True
+            )
             desk.ids |= {who: staff.id, f"{who}.property": house.id, f"{who}.account": account.id}
         s.add(Heartbeat(worker="w", beat_at=NOON))
     return desk
@@ -101,14 +125,29 @@ def snapshot_facts(kind: str, status: str | None, **more: Any) -> dict[str, Any]
     facts: dict[str, Any] = {"pickup": [-38.5, -128.0], "drop": [-38.48, -127.97]}
     if status in ("CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED"):
         facts |= {
-            "position": [-38.505, -128.004], "bearing": 73.0, "speed": 22.0, "driver_name": "Driver Cedar",
-            "driver_number": "+91 00000 12345", "driver_rating": "4.7", "vehicle_type": "mini", "car_model": "Tata Tiago",
-            "vehicle_number": "KA01AB1234", "vehicle_color": "white", "eta": {"seconds": 240}, "distance": {"metres": 1450},
-        }  # fmt: skip
+            "position": [-38.505, -128.004],
+            "bearing": 73.0,
+            "speed": 22.0,
+            "driver_name": "Driver Cedar",
+            "driver_number": "+91 00000 12345",
+            "driver_rating": "4.7",
+            "vehicle_type": "mini",
+            "car_model": "Tata Tiago",
+            "vehicle_number": "KA01AB1234",
+            "vehicle_color": "white",
+            "eta": {"seconds": 240},
+            "distance": {"metres": 1450},
+        }
     if kind == "auto":
         facts |= _auto_facts(status)
     elif status in ("CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED"):
-        facts["price"] = {"fare": "210", "service_tax": "18.50", "toll_charges": "35", "discount_value": "23.50", "discount_percentage": "10"}
+        facts["price"] = {
+            "fare": "210",
+            "service_tax": "18.50",
+            "toll_charges": "35",
+            "discount_value": "23.50",
+            "discount_percentage": "10",
+        }
     if kind == "share" and "position" in facts:
         facts["route"] = [
             {"name": "Guest Heron", "state": "pickup", "position": [-38.5, -128.0]},
@@ -120,8 +159,16 @@ def snapshot_facts(kind: str, status: str | None, **more: Any) -> dict[str, Any]
 
 
 def _auto_facts(status: str | None) -> dict[str, Any]:
-    bill = {"billing_enabled": True, "discount": "10", "advance": "0", "convenience_charge": "15", "amount": "181",
-            "distance": {"metres": 7200}, "night_charges_applied": True, "night_charge_ratio": "1.5"}  # fmt: skip
+    bill = {
+        "billing_enabled": True,
+        "discount": "10",
+        "advance": "0",
+        "convenience_charge": "15",
+        "amount": "181",
+        "distance": {"metres": 7200},
+        "night_charges_applied": True,
+        "night_charge_ratio": "1.5",
+    }
     if status == "INVOICE":
         return {"trip": bill | {"payable_amount": "186", "trip_time": {"seconds": 1380}}, "svc_money_balance": "42.5"}
     if status == "COMPLETED":
@@ -130,43 +177,114 @@ def _auto_facts(status: str | None) -> dict[str, Any]:
 
 
 def action_row(order: Order, name: str, state: str, now: datetime, extra: Mapping[str, Any]) -> Action:
-    base = {"payload": {}, "calls": 1, "called_at": now, "settled_at": now, "next_try_at": None, "code": None, "header": None, "text": None}
+    base = {
+        "payload": {},
+        "calls": 1,
+        "called_at": now,
+        "settled_at": now,
+        "next_try_at": None,
+        "code": None,
+        "header": None,
+        "text": None,
+    }
     return Action(
-        property_id=order.property_id, staff_id=order.staff_id, account_id=order.account_id, order_id=order.id, name=name,
-        state=state, made_at=now, **(base | dict(extra)),
-    )  # fmt: skip
+        property_id=order.property_id,
+        staff_id=order.staff_id,
+        account_id=order.account_id,
+        order_id=order.id,
+        name=name,
+        state=state,
+        made_at=now,
+        **(base | dict(extra)),
+    )
 
 
 def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> Order:
     who, n = facts.get("house", "desk"), next(desk.counter)
     house, staff, account = desk.ids[f"{who}.property"], desk.ids[who], desk.ids[f"{who}.account"]
-    guest = people.Guest(property_id=house, staff_id=staff, name=facts.get("guest", "Guest Heron"), phone=facts.get("phone", "+910000012345"),
-                         room=facts.get("room", "412"), created_at=desk.now)  # fmt: skip
+    guest = people.Guest(
+        property_id=house,
+        staff_id=staff,
+        name=facts.get("guest", "Guest Heron"),
+        phone=facts.get("phone", "+910000012345"),
+        room=facts.get("room", "412"),
+        created_at=desk.now,
+    )
     category = {"share": "share", "auto": "auto"}.get(kind, "mini")
     offer = Offer(
-        property_id=house, staff_id=staff, account_id=account, pickup_lat=-38.5, pickup_lng=-128.0,
-        pickup_name=facts.get("pickup_name", "Grand Meridian Hotel, main door"), drop_lat=facts.get("drop_lat", -38.48), drop_lng=facts.get("drop_lng", -127.97),
-        drop_name=facts.get("drop_name", "Meridian Airport, Departures"), category=category, kind=kind,
-        display_name=facts.get("display_name", category.title()), currency=facts.get("currency", "INR"), price_text=facts.get("price_text", "₹210–260, estimate"),
-        product={}, fare_id=None, seat_prices=facts.get("seat_prices", {"1": "96", "2": "140"} if kind == "share" else {}),
-        cancellation=facts.get("cancellation", {"charge": "30", "currency": "INR", "applies_after": {"seconds": 300}}), fetched_at=desk.now, signature="x",
-    )  # fmt: skip
+        property_id=house,
+        staff_id=staff,
+        account_id=account,
+        pickup_lat=-38.5,
+        pickup_lng=-128.0,
+        pickup_name=facts.get("pickup_name", "Grand Meridian Hotel, main door"),
+        drop_lat=facts.get("drop_lat", -38.48),
+        drop_lng=facts.get("drop_lng", -127.97),
+        drop_name=facts.get("drop_name", "Meridian Airport, Departures"),
+        category=category,
+        kind=kind,
+        display_name=facts.get("display_name", category.title()),
+        currency=facts.get("currency", "INR"),
+        price_text=facts.get("price_text", "₹210–260, estimate"),
+        product={},
+        fare_id=None,
+        seat_prices=facts.get("seat_prices", {"1": "96", "2": "140"} if kind == "share" else {}),
+        cancellation=facts.get("cancellation", {"charge": "30", "currency": "INR", "applies_after": {"seconds": 300}}),
+        fetched_at=desk.now,
+        signature="x",
+    )
     s.add_all([guest, offer])
     s.flush()
     sent = desk.now - timedelta(seconds=facts.get("age_s", 42))
     extra = {
-        "code": None, "message": None, "resolved_at": None, "booking_timeout_at": None, "next_retry": None, "txn_id": None,
-        "late_double": False, "supersedes": None, "resolve_reason": None, "resolved_by": None, "note": "Two suitcases",
-    }  # fmt: skip
+        "code": None,
+        "message": None,
+        "resolved_at": None,
+        "booking_timeout_at": None,
+        "next_retry": None,
+        "txn_id": None,
+        "late_double": False,
+        "supersedes": None,
+        "resolve_reason": None,
+        "resolved_by": None,
+        "note": "Two suitcases",
+    }
     booked = state == "BOOKED"
     order = Order(
-        property_id=house, staff_id=staff, account_id=account, guest_id=guest.id, offer_id=offer.id, form_token=f"t{n}", form_digest="d",
-        mtx=f"GMH-20260504-{n:04d}-7Q2K", body="{}", body_digest="d", seats=1 if kind == "share" else None, payment="cash", category=category,
-        kind=kind, state=state, version=3, created_at=sent, due_at=sent, ready_at=sent, sent_at=None if state == "READY" else sent, attempt=1, owner=None,
-        lease_until=None, reauthorised=False, throttled=False, booking_id=f"CRN{n:06d}" if booked and not facts.get("txn") else None,
-        booking_timeout_s=90.0, http_status=None, evidence=None, guard_key=None, guard_override_by=None, open=False,
+        property_id=house,
+        staff_id=staff,
+        account_id=account,
+        guest_id=guest.id,
+        offer_id=offer.id,
+        form_token=f"t{n}",
+        form_digest="d",
+        mtx=f"GMH-20260504-{n:04d}-7Q2K",
+        body="{}",
+        body_digest="d",
+        seats=1 if kind == "share" else None,
+        payment="cash",
+        category=category,
+        kind=kind,
+        state=state,
+        version=3,
+        created_at=sent,
+        due_at=sent,
+        ready_at=sent,
+        sent_at=None if state == "READY" else sent,
+        attempt=1,
+        owner=None,
+        lease_until=None,
+        reauthorised=False,
+        throttled=False,
+        booking_id=f"CRN{n:06d}" if booked and not facts.get("txn") else None,
+        booking_timeout_s=90.0,
+        http_status=None,
+        evidence=None,
+        guard_key=None,
+        guard_override_by=None,
+        open=False,
         **(extra | {k: v for k, v in facts.items() if k in extra}),
-    )  # fmt: skip
+    )
     s.add(order)
     s.flush()
     return order
@@ -174,15 +292,40 @@ def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> 
 
 def _ride(desk: Desk, s: Any, order: Order, status: str | None, kind: str, facts: dict[str, Any]) -> None:
     base: dict[str, Any] = {
-        "reported": None, "retried": False, "otp_enc": None, "back_status": None, "previous_plate": None, "swapped_at": None,
-        "allotted_at": desk.now - timedelta(seconds=60), "ended_at": None, "position_at": desk.now, "seen_at": desk.now - timedelta(seconds=2),
-        "next_poll_at": desk.now, "interval_s": 4.0, "facts": snapshot_facts(kind, status),
-    }  # fmt: skip
+        "reported": None,
+        "retried": False,
+        "otp_enc": None,
+        "back_status": None,
+        "previous_plate": None,
+        "swapped_at": None,
+        "allotted_at": desk.now - timedelta(seconds=60),
+        "ended_at": None,
+        "position_at": desk.now,
+        "seen_at": desk.now - timedelta(seconds=2),
+        "next_poll_at": desk.now,
+        "interval_s": 4.0,
+        "facts": snapshot_facts(kind, status),
+    }
     ride = Ride(
-        property_id=order.property_id, staff_id=order.staff_id, account_id=order.account_id, order_id=order.id, kind=kind,
-        booking_id=order.booking_id, txn_id=order.txn_id, status=status, created_at=desk.now, poll_seq=4, merged_seq=4, lease_until=None,
-        owner=None, errors=0, poison=0, unknown_id=0, final_polls=0, **(base | facts.get("ride", {})),
-    )  # fmt: skip
+        property_id=order.property_id,
+        staff_id=order.staff_id,
+        account_id=order.account_id,
+        order_id=order.id,
+        kind=kind,
+        booking_id=order.booking_id,
+        txn_id=order.txn_id,
+        status=status,
+        created_at=desk.now,
+        poll_seq=4,
+        merged_seq=4,
+        lease_until=None,
+        owner=None,
+        errors=0,
+        poison=0,
+        unknown_id=0,
+        final_polls=0,
+        **(base | facts.get("ride", {})),
+    )
     s.add(ride)
     s.flush()
     if facts.get("otp"):

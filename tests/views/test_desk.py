@@ -1,0 +1,131 @@
+"""The ride list and the bar on top of every staff page."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from ridedash.store.orders import Heartbeat
+from tests.views.ride_pages import NOON, Desk, make_desk
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def browser(desk: Desk) -> FlaskClient:
+    return desk.client()
+
+
+def rows(browser: FlaskClient) -> list[tuple[int, str]]:
+    body = browser.get("/board.json").json
+    assert body is not None
+    return [(row["id"], row["group"]) for row in body["rows"]]
+
+
+def test_unknown_comes_first_then_what_needs_you_then_by_progress(desk: Desk, browser: FlaskClient) -> None:
+    done = desk.order("BOOKED", "COMPLETED", ride={"next_poll_at": None})
+    riding = desk.order("BOOKED", "IN_PROGRESS")
+    here = desk.order("BOOKED", "CLIENT_LOCATED")
+    coming = desk.order("BOOKED", "CALL_DRIVER")
+    searching = desk.order("BOOKED", "ALLOTMENT_PENDING")
+    none = desk.order("BOOKED", "ALLOTMENT_FAILED")
+    unknown = desk.order("UNKNOWN")
+    assert rows(browser) == [
+        (unknown, "unknown"),
+        (none, "needs"),
+        (here, "now"),
+        (coming, "now"),
+        (searching, "now"),
+        (riding, "now"),
+        (done, "done"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "facts", "why"),
+    [
+        ("ALLOTMENT_PENDING", {"in_state_s": 61}, "Long search"),
+        ("CLIENT_LOCATED", {"in_state_s": 121}, "Driver is waiting"),
+        ("CALL_DRIVER", {"ride": {"seen_at": NOON - timedelta(seconds=61)}}, "Not updating"),
+        ("CALL_DRIVER", {"ride": {"previous_plate": "KA 1"}}, "Car changed: now KA 01 AB 1234"),
+        ("CALL_DRIVER", {"late_double": True}, "Two rides may exist for this guest"),
+    ],
+)
+def test_a_ride_needs_somebody_for_a_reason_in_words(
+    desk: Desk, browser: FlaskClient, status: str, facts: dict[str, object], why: str
+) -> None:
+    desk.order("BOOKED", status, **facts)
+    body = browser.get("/board.json").json
+    assert body is not None
+    assert (body["rows"][0]["group"], body["rows"][0]["why"]) == ("needs", why)
+
+
+def test_a_refused_order_needs_nobody_any_more_after_half_an_hour(desk: Desk, browser: FlaskClient) -> None:
+    order_id = desk.order("REJECTED", resolved_at=NOON)
+    assert rows(browser) == [(order_id, "needs")]
+    desk.now = NOON + timedelta(minutes=31)
+    assert rows(browser) == [(order_id, "done")]
+
+
+def test_the_list_is_304_until_something_changes(desk: Desk, browser: FlaskClient) -> None:
+    desk.order("BOOKED", "CALL_DRIVER")
+    first = browser.get("/board.json")
+    assert browser.get("/board.json", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+    desk.order("READY")
+    assert browser.get("/board.json", headers={"If-None-Match": first.headers["ETag"]}).status_code == 200
+
+
+def test_an_empty_list_says_how_to_begin(browser: FlaskClient) -> None:
+    text = browser.get("/").text
+    assert "No rides yet today" in text
+    assert 'href="/rides/new"' in text
+
+
+def test_unknown_orders_are_pinned_with_count_and_age(desk: Desk, browser: FlaskClient) -> None:
+    desk.order("UNKNOWN", age_s=130)
+    other = desk.order("BOOKED", "CALL_DRIVER")
+    for path in ("/", f"/rides/{other}"):
+        assert "1 unknown · 2 min ago" in browser.get(path).text
+    body = browser.get("/board.json?only=bar").json
+    assert body is not None
+    assert body["rows"] == []
+    assert body["bar"]["unknown"] == 1
+
+
+def test_rides_of_another_house_are_not_listed(desk: Desk, browser: FlaskClient) -> None:
+    desk.order("BOOKED", "CALL_DRIVER", house="other")
+    desk.order("UNKNOWN", house="other")
+    body = browser.get("/board.json").json
+    assert body is not None
+    assert body["rows"] == []
+    assert body["bar"]["unknown"] == 0
+
+
+@pytest.mark.parametrize(("age_s", "stopped"), [(5, False), (31, True)])
+def test_a_silent_worker_is_told_on_every_page(desk: Desk, browser: FlaskClient, age_s: int, stopped: bool) -> None:
+    desk.now = NOON + timedelta(seconds=age_s)
+    body = browser.get("/board.json?only=bar").json
+    assert body is not None
+    assert body["bar"]["stopped"] is stopped
+    band = browser.get("/").text.split("data-stopped-band")[1].split(">")[0]
+    assert ("hidden" in band) is not stopped
+
+
+def test_a_worker_that_never_ran_counts_as_stopped(desk: Desk, browser: FlaskClient) -> None:
+    desk.add(lambda s: s.query(Heartbeat).delete())
+    body = browser.get("/board.json?only=bar").json
+    assert body is not None
+    assert body["bar"]["stopped"] is True
+
+
+def test_scripts_of_signed_out_pages_are_told_so(desk: Desk) -> None:
+    answer = desk.client(signed_in=False).get("/board.json")
+    assert answer.status_code == 401
+    assert answer.mimetype == "application/json"

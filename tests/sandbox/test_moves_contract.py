@@ -111,13 +111,12 @@ def test_another_drop_before_the_ride_leads_there(desk):
 
 def follow_to_the_end(desk, booking):
     """The last position seen in the ride."""
-    desk.until(booking, "IN_PROGRESS")
-    while True:
-        body = desk.track(booking)
-        if body["booking_status"] != "IN_PROGRESS":
-            return last
+    body = desk.until(booking, "IN_PROGRESS")
+    while body["booking_status"] == "IN_PROGRESS":
         last = LatLng(body["driver_lat"], body["driver_lng"])
         desk.clock.advance(2)
+        body = desk.track(booking)
+    return last
 
 
 def test_another_drop_during_the_ride_goes_on_from_where_the_cab_is_and_is_billed_as_driven(desk):

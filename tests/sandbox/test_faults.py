@@ -1,0 +1,150 @@
+"""Control: scenarios and faults that are played over a real socket, and the header without which nothing is done."""
+
+import time
+
+import httpx
+import pytest
+
+from tests.sandbox.sandbox_desk import CONTROL, NOON
+from tests.sandbox.serving import waitress, werkzeug
+
+CREATE = "/v1.5/bookings/create"
+
+
+@pytest.fixture(params=[waitress, werkzeug])
+def wire(request, desk):
+    """A partner's session over a real socket."""
+    with request.param(desk.app) as address, httpx.Client(base_url=address, headers=desk.headers) as session:
+        yield session
+
+
+def order(wire, **fault):
+    assert wire.post("/control/faults", json=fault, headers=CONTROL).status_code == 200
+
+
+def bookings(wire):
+    return len(wire.get("/control/ledger", headers=CONTROL).json()["bookings"])
+
+
+def test_cut_before_breaks_the_connection_and_books_nothing(desk, wire):
+    order(wire, operation="create", fault="cut_before")
+    with pytest.raises(httpx.RemoteProtocolError, match="without sending a response"):
+        wire.post(CREATE, json=desk.wish("suv"))
+    assert bookings(wire) == 0
+
+
+def test_cut_after_books_and_breaks_the_connection_without_an_answer(desk, wire):
+    order(wire, operation="create", fault="cut_after")
+    with pytest.raises(httpx.RemoteProtocolError, match="without sending a response"):
+        wire.post(CREATE, json=desk.wish("suv"))
+    assert bookings(wire) == 1
+    assert wire.post(CREATE, json=desk.wish("suv")).json()["status"] == "SUCCESS"
+
+
+def test_html_books_and_answers_with_a_page(desk, wire):
+    order(wire, operation="create", fault="html")
+    answer = wire.post(CREATE, json=desk.wish("suv"))
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert bookings(wire) == 1
+
+
+def test_http_500_books_nothing_and_is_no_failure_of_the_interface(desk, wire):
+    order(wire, operation="create", fault="http_500")
+    answer = wire.post(CREATE, json=desk.wish("suv"))
+    assert answer.status_code == 500
+    assert not {"status", "code"} & set(answer.json())
+    assert bookings(wire) == 0
+
+
+def test_rate_limit_says_when_to_come_back(desk, wire):
+    order(wire, operation="create", fault="rate_limit", seconds=7)
+    answer = wire.post(CREATE, json=desk.wish("suv"))
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
+    assert answer.json()["code"] == "rate_limit"
+    assert bookings(wire) == 0
+
+
+def test_delay_answers_late_but_well(desk, wire):
+    order(wire, operation="products", fault="delay", seconds=0.3)
+    begun = time.monotonic()
+    assert wire.get("/v1/products", params={"pickup_lat": "-38.507", "pickup_lng": "-128.0101"}).status_code == 200
+    assert time.monotonic() - begun >= 0.3
+
+
+def test_a_fault_meets_its_operation_only_and_as_often_as_ordered(desk):
+    desk.control("faults", operation="track_ride", fault="http_500", times=2)
+    booking = desk.book("suv")
+    path = "/v1/bookings/track_ride"
+    assert [desk.get(path, booking_id=booking).status_code for _ in range(3)] == [500, 500, 200]
+
+
+def test_a_fault_of_any_operation_meets_the_next_call(desk):
+    desk.control("faults", operation="*", fault="http_500")
+    assert desk.get("/v1.5/bookings/feedback/options", category="mini").status_code == 500
+    assert desk.get("/v1.5/bookings/feedback/options", category="mini").status_code == 200
+
+
+def test_without_a_socket_to_close_the_answer_breaks_off(desk):
+    desk.control("faults", operation="create", fault="cut_after")
+    answer = desk.post(CREATE, desk.wish("suv"))
+    assert int(answer.headers["Content-Length"]) > len(answer.data)
+
+
+def test_control_needs_a_header_that_a_form_cannot_send(desk):
+    for path in ("speed", "next", "faults", "advance", "reset"):
+        answer = desk.web.post(f"/control/{path}", json={})
+        assert (answer.status_code, answer.json["status"]) == (403, "FAILURE")
+    assert desk.web.get("/control/ledger").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("speed", {"speed": 0.5}),
+        ("speed", {"speed": 61}),
+        ("speed", {"speed": "fast"}),
+        ("advance", {"seconds": -1}),
+        ("next", {"scenario": "meteor"}),
+        ("faults", {"operation": "create", "fault": "meteor"}),
+        ("faults", {"operation": "walk", "fault": "delay"}),
+        ("faults", {"operation": "create", "fault": "delay", "times": 0}),
+        ("faults", {"operation": "create", "fault": "delay", "seconds": 1e9}),
+    ],
+)
+def test_control_refuses_nonsense(desk, path, body):
+    answer = desk.web.post(f"/control/{path}", json=body, headers=CONTROL)
+    assert (answer.status_code, answer.json["code"]) == (400, "BAD_REQUEST")
+
+
+def test_without_control_there_is_no_such_path(desk_at):
+    closed = desk_at(NOON, control=False)
+    assert closed.web.post("/control/speed", json={"speed": 2}, headers=CONTROL).status_code == 404
+
+
+def test_a_scenario_waits_for_a_booking_of_its_kind(desk):
+    desk.control("next", scenario="share_retry_fail")
+    desk.book("mini")
+    assert desk.create("share", retry=True)["booking_id"] is None
+    assert [line["scenario"] for line in desk.ledger()] == ["normal", "share_retry_fail"]
+
+
+def test_the_clock_runs_at_the_speed_that_was_set(desk):
+    booking = desk.book("suv")
+    desk.control("speed", speed=60)
+    desk.clock.advance(1)
+    assert desk.track(booking)["booking_status"] in ("ALLOTMENT_PENDING", "CALL_DRIVER")
+    desk.clock.advance(1)
+    assert desk.track(booking)["booking_status"] == "CALL_DRIVER"
+    desk.control("speed", speed=1)
+    status = desk.track(booking)["booking_status"]
+    desk.clock.advance(5)
+    assert desk.track(booking)["booking_status"] == status
+
+
+def test_advance_leaps_and_reset_forgets_the_bookings_but_not_the_tokens(desk):
+    booking = desk.book("suv")
+    desk.control("advance", seconds=3600)
+    assert desk.track(booking)["booking_status"] == "COMPLETED"
+    desk.control("reset")
+    assert desk.ledger() == []
+    assert desk.book("suv") != booking

@@ -10,6 +10,7 @@ from ridedash import config
 from ridedash.ext import Services
 from ridedash.factory import build_services, utc_now
 from ridedash.geo import LatLng
+from ridedash.places import PlacesUnavailableError
 from ridedash.rides.worker import heartbeat_age
 from ridedash.service.errors import ServiceError
 from ridedash.service.http import Answer, Http
@@ -52,7 +53,7 @@ def examine(services: Services) -> Iterator[Finding]:
 def _guarded(name: str, check: Callable[[], str], advice: str) -> Finding:
     try:
         return Finding(name, True, check())
-    except (ServiceError, ValueError, LookupError) as error:
+    except (ServiceError, PlacesUnavailableError, ValueError, LookupError) as error:
         return Finding(name, False, f"{type(error).__name__}: {error}. {advice}")
 
 

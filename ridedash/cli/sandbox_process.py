@@ -33,6 +33,7 @@ def sandbox_settings(settings: config.Settings) -> SandboxSettings:
 
 def serve(environ: Mapping[str, str], inherited: int | None) -> None:
     """Serve until SIGTERM or Ctrl-C; as a child of `up`, also until the parent is gone."""
+    signal.signal(signal.SIGTERM, _stop)
     settings = config.load(environ)
     app = create_sandbox(sandbox_settings(settings))
     if inherited is None:
@@ -41,7 +42,6 @@ def serve(environ: Mapping[str, str], inherited: int | None) -> None:
     else:
         listening = socket.socket(fileno=inherited)
         threading.Thread(target=_leave_with_parent, daemon=True).start()
-    signal.signal(signal.SIGTERM, _stop)
     waitress.create_server(app, sockets=[listening], threads=8, ident=None, clear_untrusted_proxy_headers=True).run()
 
 

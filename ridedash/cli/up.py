@@ -26,6 +26,7 @@ DRAIN_S = 26.0  # a send in flight may take 25 s to settle (booking-protocol.md 
 
 def up(environ: Mapping[str, str]) -> None:
     """Serve until SIGTERM or Ctrl-C, then stop cleanly: no send is cut off."""
+    signal.signal(signal.SIGTERM, _stop)  # first of all: a stop during the start unwinds what is up by then
     asked = config.load(environ)
     with contextlib.ExitStack() as stack:
         web = stack.enter_context(listen(asked.host, asked.port, "RIDEDASH_PORT"))
@@ -82,7 +83,6 @@ def with_tiles(app: Flask) -> "WSGIApplication":
 
 def _serve(app: "WSGIApplication", listening: socket.socket) -> None:
     server = waitress.create_server(app, sockets=[listening], threads=12, ident=None)
-    signal.signal(signal.SIGTERM, _stop)
     server.run()  # returns on SystemExit and on Ctrl-C
 
 

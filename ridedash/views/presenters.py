@@ -82,18 +82,13 @@ def ride_view(
 ) -> RideView:
     """What `page` means at `now` to that audience, in that language. Pure; never raises for odd facts."""
     facts = RideFacts(page, now, settings.pace, locale)
-    ride, order = page.ride, page.order
-    words = parts.lead(facts, audience)
-    seen_at = ride.seen_at if ride else None
-    interval_s = ride.interval_s if ride else 3.0
-    live = _is_live(page)
-    bill = invoice(facts.kind, ride.status if ride else None, facts.snapshot, facts.currency, locale)
+    status = page.ride.status if page.ride else None
     return RideView(
-        version=order.version,
-        order_state=order.state,
-        booking_status=ride.status if ride else None,
+        version=page.order.version,
+        order_state=page.order.state,
+        booking_status=status,
         kind=facts.kind.value,
-        **_words(words),
+        **_words(parts.lead(facts, audience)),
         timer=parts.timer(facts),
         notices=parts.notices(facts, audience),
         actions=parts.buttons(facts, allowed_actions(page)),
@@ -102,15 +97,24 @@ def ride_view(
         drop=parts.drop_place(facts),
         distance=parts.distance_left(facts),
         **_price(facts),
-        invoice=bill,
+        invoice=invoice(facts.kind, status, facts.snapshot, facts.currency, locale),
         fee_from=stamp(facts.fee_from),
-        seen_at=seen_at,
-        updated=age((now - seen_at).total_seconds()) if seen_at else "",
-        freshness=freshness(seen_at, now, interval_s) if live and ride else "fresh",
-        live=live,
-        poll_ms=_poll_ms(page),
-        stop=_stops(page),
+        **_news(page, now),
     )
+
+
+def _news(page: OrderPage, now: datetime) -> dict[str, Any]:
+    """How old the news are, whether more is expected, and when to ask."""
+    ride, live = page.ride, _is_live(page)
+    seen_at = ride.seen_at if ride else None
+    return {
+        "seen_at": seen_at,
+        "updated": age((now - seen_at).total_seconds()) if seen_at else "",
+        "freshness": freshness(seen_at, now, ride.interval_s) if live and ride else "fresh",
+        "live": live,
+        "poll_ms": _poll_ms(page),
+        "stop": _stops(page),
+    }
 
 
 def allowed_actions(page: OrderPage) -> tuple[Any, ...]:

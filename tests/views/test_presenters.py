@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,12 +18,18 @@ PACE_1 = SimpleNamespace(pace=1.0)
 CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*statuses, *ENDS]]
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
-    with made.app.test_request_context():
-        yield made
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("house"))
+    yield made
     made.close()
+
+
+@pytest.fixture
+def desk(house: Desk) -> Iterator[Desk]:
+    house.now = NOON
+    with house.app.test_request_context():
+        yield house
 
 
 def view_of(desk: Desk, order_id: int, audience: Audience = Audience.STAFF, pace: float = 1.0) -> RideView:

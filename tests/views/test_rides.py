@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,12 +24,18 @@ class NoTokens:
         raise NeedsReconnect("house")
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = make_desk(tmp_path)
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("house"))
     made.services.tokens = NoTokens()
     yield made
     made.close()
+
+
+@pytest.fixture
+def desk(house: Desk) -> Desk:
+    house.now = NOON
+    return house
 
 
 @pytest.fixture
@@ -126,7 +131,7 @@ def test_there_is_no_code_to_show_once_the_ride_goes_on(desk: Desk, browser: Fla
     headers = {"X-CSRFToken": token(browser, f"/rides/{order_id}"), "Accept": "application/json"}
     assert browser.post(f"/rides/{order_id}/code", headers=headers).status_code == 409
     assert post(browser, f"/rides/{order_id}/code").status_code == 303
-    assert [row for row in audit(desk) if row.what == "code_shown"] == []
+    assert [row for row in audit(desk) if row.subject == f"orders:{order_id}"] == []
 
 
 def audit(desk: Desk) -> list[AuditRow]:

@@ -43,14 +43,13 @@ def _entries() -> tuple[_Entry, ...]:
         for place in city.places:
             name = plain(place.name)
             own = tuple(name.split())
-            found.append(
-                _Entry(place, name, own + tuple(plain(f"{place.kind} {place.area} {city.name}").split()), len(own))
-            )
+            more = tuple(plain(f"{place.kind} {place.area} {city.name}").split())
+            found.append(_Entry(place, name, own + more, len(own)))
     return tuple(found)
 
 
 def _score(entry: _Entry, wanted: str) -> int | None:
-    """0 the name itself, 1 its beginning, 2 words that begin in it, 3 with the help of kind and area; None is no match."""
+    """0 the name itself, 1 its beginning, 2 words that begin in it, 3 with help of kind and area; None is no match."""
     if not wanted or entry.name == wanted:
         return 0
     if entry.name.startswith(wanted):

@@ -82,7 +82,8 @@ def tile(z: int, x: int, y: int) -> Response:
     response.headers["Cache-Control"] = f"public, max-age={CACHE_S}"
     response.headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
     response.headers["X-Content-Type-Options"] = "nosniff"
-    return response.make_conditional(request)
+    response.make_conditional(request)
+    return response
 
 
 @bp.get("/places")

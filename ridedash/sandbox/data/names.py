@@ -12,8 +12,8 @@ _WORDS = {
     ),
     "ships": (
         "Anchor Ballast Barque Binnacle Bowsprit Brig Bulwark Buoy Cable Capstan Caravel Clipper Cutter Fathom "
-        "Flagstaff Foremast Galleon Halyard Hawser Jib Keel Ketch Lanyard Lighter Lugger Mainsail Mooring Oar Pinnace Rigging "
-        "Rudder Schooner Spar Tiller Windlass"
+        "Flagstaff Foremast Galleon Halyard Hawser Jib Keel Ketch Lanyard Lighter Lugger Mainsail Mooring Oar Pinnace "
+        "Rigging Rudder Schooner Spar Tiller Windlass"
     ),
     "stars": (
         "Aldebaran Altair Antares Aquila Arcturus Auriga Bellatrix Canopus Capella Carina Castor Corona Deneb Eridanus "
@@ -37,8 +37,8 @@ _WORDS = {
     ),
     "flowers": (
         "Aster Bluebell Bramble Broom Camellia Campion Celandine Clover Columbine Cornflower Daisy Fern Foxglove "
-        "Fuchsia Gentian Gorse Harebell Heather Honeysuckle Hyacinth Iris Jasmine Lavender Lilac Lupin Magnolia Marigold "
-        "Meadowsweet Peony Periwinkle Primrose Rose Saffron Snowdrop Thistle Thrift Tulip Verbena Violet "
+        "Fuchsia Gentian Gorse Harebell Heather Honeysuckle Hyacinth Iris Jasmine Lavender Lilac Lupin Magnolia "
+        "Marigold Meadowsweet Peony Periwinkle Primrose Rose Saffron Snowdrop Thistle Thrift Tulip Verbena Violet "
         "Yarrow"
     ),
     "weather": (

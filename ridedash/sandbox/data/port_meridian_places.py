@@ -19,7 +19,7 @@ SITES = (
     Site("park", "Meridian Gardens", _block(-0.35, 1.22, 0.27, 0.2)),
     Site("park", "Botanic Garden", _block(1.55, 1.1, 0.24, 0.24)),
     Site("square", "Cathedral Square", _block(0.1, -0.28, 0.09, 0.07)),
-    Site("square", "Exchange Square", _block(-0.98, -0.92, 0.08, 0.06)),
+    Site("square", "Exchange Square", _block(-0.36, -0.68, 0.06, 0.05)),
     Site("station", "", _block(-1.5, -0.88, 0.24, 0.09)),
     Site("park", "Western Common", _block(-3.75, -0.75, 0.34, 0.27, -0.05)),
     Site("park", "Hill Park", _block(-1.75, 2.75, 0.28, 0.24)),

@@ -9,7 +9,7 @@ from ridedash.sandbox.data.plan import Plan, Site
 from ridedash.sandbox.mapping.blocks import buildings, inset
 from ridedash.sandbox.mapping.geometry import XY, Frame, Line, area, centroid, curve, inside, length, span
 from ridedash.sandbox.mapping.grid import SegmentGrid, pieces_inside
-from ridedash.sandbox.mapping.mesh import Mesh, faces
+from ridedash.sandbox.mapping.mesh import Mesh, faces, outline
 from ridedash.sandbox.mapping.streets import GROUNDS, ground, metres, river_sides
 
 SETBACK_M = 10.0
@@ -23,11 +23,13 @@ class Atlas:
 
     def __init__(self, plan: Plan, mesh: Mesh, frame: Frame) -> None:
         self.plan, self.mesh, self.frame = plan, mesh, frame
-        self.land = [curve(metres(plan.coast), closed=True), *(metres(quay) for quay in plan.quays)]
+        self.coast, self.quays = curve(metres(plan.coast), closed=True), [metres(quay) for quay in plan.quays]
         self.waters = [curve(metres(lake.ring), closed=True) for lake in plan.lakes]
         self.waters += [left + right[::-1] for left, right in map(river_sides, plan.rivers)]
+        # Turned the same way, overlapping waters fill as one.
+        self.waters = [ring if area(ring) > 0 else ring[::-1] for ring in self.waters]
         self.rivers = [(river.name, curve(metres(river.via), step=60)) for river in plan.rivers]
-        self.faces = faces(mesh)
+        self.faces, self.town = faces(mesh), outline(mesh)
         self.grounds = [(site.kind, site.name, self._settled(site)) for site in plan.sites]
         self.rails = [curve(metres(rail)) for rail in plan.rails]
         self.runways = [metres(runway) for runway in plan.runways]
@@ -40,7 +42,7 @@ class Atlas:
             return drawn
         middle = centroid(drawn)
         face = next((ring for ring in self.faces if inside(ring, middle)), None)
-        fits = face is not None and area(face) < 3.2 * abs(area(drawn))
+        fits = face is not None and area(face) < 5.0 * abs(area(drawn))
         return (inset(face, 5.0) or drawn) if face is not None and fits else drawn
 
     @functools.cached_property
@@ -62,10 +64,10 @@ class Atlas:
     def over_water(self, line: Line) -> list[Line]:
         """The parts of a line that lie in a river, a lake or the sea."""
         found = []
-        for ring, outline in self._rivers_outlined:
-            found += [p for p in pieces_inside(line, outline, starts_inside=inside(ring, line[0])) if len(p) > 1]
-        coast, outline = self._coast_outlined
-        found += pieces_inside(line, outline, starts_inside=not inside(coast, line[0])) if _near(line, outline) else []
+        for ring, banks in self._rivers_outlined:
+            found += [p for p in pieces_inside(line, banks, starts_inside=inside(ring, line[0])) if len(p) > 1]
+        coast, shore = self._coast_outlined
+        found += pieces_inside(line, shore, starts_inside=not inside(coast, line[0])) if _near(line, shore) else []
         return [piece for piece in found if length(piece) > 2]
 
     @functools.cached_property
@@ -74,7 +76,7 @@ class Atlas:
 
     @functools.cached_property
     def _coast_outlined(self) -> tuple[Line, SegmentGrid]:
-        return self.land[0], _outlined(self.land[0])
+        return self.coast, _outlined(self.coast)
 
     @functools.cached_property
     def blocks(self) -> list[Line]:
@@ -124,8 +126,7 @@ def _sides(ring: Line) -> Iterator[tuple[XY, XY]]:
 
 def _lot_size(block: Line) -> float:
     """Small lots in the old middle, larger ones outside."""
-    x, y = centroid(block)
-    return min(1100.0, 330.0 + span((x, y), (0.0, -900.0)) * 0.14)
+    return min(1000.0, 300.0 + span(centroid(block), (0.0, -900.0)) * 0.16)
 
 
 def _chained(lines: list[Line]) -> Iterator[Line]:

@@ -13,10 +13,7 @@ def inset(ring: Sequence[XY], metres: float) -> Line:
     if count < 3:
         return []
     moved = [_mitred(corners[i - 1], corners[i], corners[(i + 1) % count], metres) for i in range(count)]
-    flipped = sum(
-        _against(corners[i], corners[(i + 1) % count], moved[i], moved[(i + 1) % count]) for i in range(count)
-    )
-    if flipped:
+    if any(_squeezed(corners, moved, i) for i in range(count)):
         moved = [m for i, m in enumerate(moved) if not _squeezed(corners, moved, i)]
     return moved if len(moved) >= 3 and 0 < area(moved) < area(corners) else []
 
@@ -61,8 +58,9 @@ def buildings(block: Sequence[XY], lot_m2: float) -> list[Line]:
 
 def _house(lot: Line, seed: XY) -> Line:
     """A lot less its margin, and often less a strip at one side."""
-    ring = _shrunk(lot, 1.2 + 1.5 * chance("margin", *seed))
-    if ring and chance("side", *seed) < 0.45:
+    outside = min(1.0, math.hypot(*seed) / 2600)
+    ring = _shrunk(lot, 0.15 + outside * (0.6 + 1.4 * chance("margin", *seed)))
+    if ring and chance("side", *seed) < 0.15 + 0.3 * outside:
         a, b = _axis(ring)
         return _half(ring, lerp(a, b, 0.14 + 0.2 * chance("cut", *seed)), (b[0] - a[0], b[1] - a[1]))
     return ring
@@ -71,9 +69,7 @@ def _house(lot: Line, seed: XY) -> Line:
 def _shrunk(ring: Line, metres: float) -> Line:
     count = len(ring)
     moved = [_mitred(ring[i - 1], ring[i], ring[(i + 1) % count], metres) for i in range(count)]
-    if any(_against(ring[i], ring[(i + 1) % count], moved[i], moved[(i + 1) % count]) for i in range(count)):
-        return []
-    return moved
+    return [] if any(_squeezed(ring, moved, i) for i in range(count)) else moved
 
 
 def _lots(block: Line, lot_m2: float) -> list[tuple[Line, bool]]:

@@ -20,6 +20,8 @@ class SegmentGrid:
         """The cells that the box of a segment touches."""
         x0, x1 = sorted((int(a[0] // self.cell), int(b[0] // self.cell)))
         y0, y1 = sorted((int(a[1] // self.cell), int(b[1] // self.cell)))
+        if x0 == x1 and y0 == y1:
+            return iter(((x0, y0),))
         return itertools.product(range(x0, x1 + 1), range(y0, y1 + 1))
 
     def add(self, key: int, a: XY, b: XY) -> None:

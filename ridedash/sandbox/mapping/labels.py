@@ -1,6 +1,5 @@
 """The words on the map, chosen for the whole city at each zoom: what matters most is placed first, the rest if free."""
 
-from collections.abc import Iterator
 from html import escape
 
 from ridedash.sandbox.data.plan import Spot
@@ -150,7 +149,8 @@ class Labels:
         longer = [_beyond(stretch[1], a, size), *stretch[1:-1], _beyond(stretch[-2], b, size)]
         return (
             f'<path id="t{self._number}" d="{path(longer)}"/><text class="{kind}" font-size="{size:.0f}" '
-            f'dy="{size * 0.35:.0f}"><textPath href="#t{self._number}" startOffset="50%">{escape(name)}</textPath></text>'
+            f'dy="{size * 0.35:.0f}"><textPath href="#t{self._number}" startOffset="50%">{escape(name)}</textPath>'
+            "</text>"
         )
 
 
@@ -166,12 +166,7 @@ def _text(text: str, x: float, y: float, size: float, kind: str) -> str:
 def _turned(text: str, x: float, y: float, along: XY, size: float, kind: str) -> str:
     d = span((0.0, 0.0), along) or 1.0
     c, s = along[0] / d, along[1] / d
-    matrix = f"matrix({c:.4g} {s:.4g} {-s:.4g} {c:.4g} {x:.0f} {y:.0f})"
+    slope = f"matrix({c:.4g} {s:.4g} {-s:.4g} {c:.4g} {x:.0f} {y:.0f})"
     return (
-        f'<text class="{kind}" font-size="{size:.0f}" transform="{matrix}" y="{size * 0.35:.0f}">{escape(text)}</text>'
+        f'<text class="{kind}" font-size="{size:.0f}" transform="{slope}" y="{size * 0.35:.0f}">{escape(text)}</text>'
     )
-
-
-def kinds(atlas: Atlas) -> Iterator[str]:
-    """The kinds of place that a city has."""
-    return (spot.kind for spot in atlas.plan.spots)

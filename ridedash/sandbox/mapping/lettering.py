@@ -93,9 +93,8 @@ def readable(stretch: Line) -> Line | None:
     """The stretch running left to right; None when it bends too much for letters to stand on."""
     chord = span(stretch[0], stretch[-1])
     arc = sum(span(a, b) for a, b in itertools.pairwise(stretch))
-    if chord < 0.955 * arc or any(
-        _turn(*corner) > 0.42 for corner in zip(stretch, stretch[1:], stretch[2:], strict=False)
-    ):
+    corners = zip(stretch, stretch[1:], stretch[2:], strict=False)
+    if chord < 0.955 * arc or any(_turn(*corner) > 0.42 for corner in corners):
         return None
     leftwards = stretch[0][0] > stretch[-1][0] + 0.02 * chord
     return stretch[::-1] if leftwards else stretch
@@ -112,5 +111,5 @@ def lines_of(text: str, size: float, widest: float) -> list[str]:
     if text_width(text, size) <= widest or " " not in text:
         return [text]
     words = text.split()
-    cuts = [(" ".join(words[:i]), " ".join(words[i:])) for i in range(1, len(words))]
-    return list(min(cuts, key=lambda cut: abs(len(cut[0]) - len(cut[1]))))
+    cuts = [[" ".join(words[:i]), " ".join(words[i:])] for i in range(1, len(words))]
+    return min(cuts, key=lambda cut: abs(len(cut[0]) - len(cut[1])))

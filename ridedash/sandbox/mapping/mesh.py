@@ -130,13 +130,22 @@ def _joined(mesh: Mesh) -> Mesh:
         return n
 
     spread: dict[int, XY] = {}
+    weight = _weights(mesh)
     for edge in sorted(mesh.edges, key=lambda e: e.rank):
-        a, b = find(edge.a), find(edge.b)
-        if a != b and length(edge.line) < JOIN_M and span(spread.get(a, mesh.nodes[a]), mesh.nodes[b]) < 2 * JOIN_M:
+        if span(edge.line[0], edge.line[-1]) > JOIN_M or length(edge.line) > JOIN_M:
+            continue
+        a, b = sorted((find(edge.a), find(edge.b)), key=lambda n: weight[n])
+        if a != b and span(spread.get(a, mesh.nodes[a]), mesh.nodes[b]) < 2 * JOIN_M:
             leader[b] = a
             spread.setdefault(a, mesh.nodes[a])
     edges = [_moved(edge, find(edge.a), find(edge.b), mesh.nodes) for edge in mesh.edges]
     return Mesh(mesh.nodes, _unique(edge for edge in edges if edge.a != edge.b or length(edge.line) > 4 * JOIN_M))
+
+
+def _weights(mesh: Mesh) -> dict[int, tuple[int, int, int]]:
+    """What decides which of two junctions stays in its place: the better street, then the greater crossing."""
+    around = mesh.around()
+    return {n: (min(mesh.edges[e].rank for e in met), -len(met), n) for n, met in around.items()}
 
 
 def _moved(edge: Edge, a: int, b: int, nodes: list[XY]) -> Edge:
@@ -199,6 +208,10 @@ def _flood(mesh: Mesh, around: dict[int, list[int]], start: int, part: dict[int,
 
 def faces(mesh: Mesh) -> list[Line]:
     """The rings enclosed by edges, anticlockwise, dead ends left out."""
+    return [ring for ring in _rings(mesh) if area(ring) > 200]
+
+
+def _rings(mesh: Mesh) -> list[Line]:
     mesh = without_stubs(mesh, math.inf, rank=0)
     leaving = _turns(mesh)
     done: set[tuple[int, bool]] = set()
@@ -206,10 +219,13 @@ def faces(mesh: Mesh) -> list[Line]:
     for number in range(len(mesh.edges)):
         for forward in (True, False):
             if (number, forward) not in done:
-                ring = _walk(mesh, leaving, (number, forward), done)
-                if area(ring) > 200:
-                    rings.append(ring)
+                rings.append(_walk(mesh, leaving, (number, forward), done))
     return rings
+
+
+def outline(mesh: Mesh) -> Line:
+    """The ring around everything: the face on the far side of the outermost edges, turned anticlockwise."""
+    return min(_rings(mesh), key=area)[::-1]
 
 
 def _turns(mesh: Mesh) -> dict[int, list[tuple[int, bool]]]:

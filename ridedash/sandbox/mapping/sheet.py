@@ -21,7 +21,9 @@ class Sheet:
         self.atlas, self.zoom = atlas, zoom
         self.paper = Paper(atlas.frame, zoom)
         self._style = css(zoom)
-        self._land = [self._thin(ring) for ring in atlas.land]
+        self._land = [self._thin(ring) for ring in (atlas.coast, *atlas.quays)]
+        self._town = [self._thin(atlas.town)]
+        self._quays = [self._thin(ring) for ring in atlas.quays]
         self._waters = [self._thin(ring) for ring in atlas.waters]
         by_kind = {kind: [self._thin(r) for k, _, r in atlas.grounds if k == kind] for kind in GROUND_KINDS}
         self._grounds = {kind: rings for kind, rings in by_kind.items() if rings}
@@ -84,9 +86,10 @@ class Sheet:
         land = self._clipped(self._land, tile)
         if not land:
             return []
-        parts = [_path("shore", land), _path("land", land)]
+        parts = [f'<clipPath id="l"><path d="{land}"/></clipPath>', _path("shore", land), _path("heath", land)]
+        parts += ['<g clip-path="url(#l)">', _path("land", self._clipped(self._town, tile))]
         parts += [_path(kind, self._clipped(rings, tile)) for kind, rings in self._grounds.items()]
-        parts.append(_path("blk", self._blocks.get(tile)))
+        parts += ["</g>", _path("industrial", self._clipped(self._quays, tile)), _path("blk", self._blocks.get(tile))]
         if self.zoom >= HOUSES_FROM:
             parts.append(_path("bld", "".join(self._house(n) for n in self._near_blocks.get(tile, ()))))
         parts.append(_path("sea", self._clipped(self._waters, tile)))

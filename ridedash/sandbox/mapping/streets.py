@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from ridedash.sandbox.data.names import Signs
@@ -15,7 +16,6 @@ from ridedash.sandbox.mapping.geometry import (
     curve,
     inside,
     lerp,
-    normals,
     offset,
 )
 from ridedash.sandbox.mapping.grid import SegmentGrid, pieces_inside
@@ -54,7 +54,7 @@ def grow(plan: Plan) -> Mesh:
     signs = Signs({street.name for street in skeleton})
     local = list(_fill(plan, faces(frame), signs))
     whole = weave([*(Street(e.name, e.rank, tuple(e.line)) for e in frame.edges), *local])
-    whole = _around_sites(plan, _off_the_rails(plan, whole))
+    whole = _around_sites(plan, _not_across(plan, whole))
     thinned = _thinned(without_stubs(whole, 45))
     return connected(without_stubs(thinned, 100))
 
@@ -133,7 +133,7 @@ def _threads(fabric: Fabric, ring: Line, direction: int) -> Iterator[tuple[int, 
     for number in range(math.floor((low - pad) / step), math.ceil((high + pad) / step) + 1):
         wobble = (chance(fabric.at, fabric.theme, direction, number) - 0.5) * 0.34
         at = (number + wobble) * step
-        count = max(2, math.ceil((end - start + 2 * pad) / 65))
+        count = max(2, math.ceil((end - start + 2 * pad) / 80))
         along = [start - pad + (end - start + 2 * pad) * i / count for i in range(count + 1)]
         flat = [(s, at) if direction == 0 else (at, s) for s in along]
         yield number, [_placed(fabric, middle, angle, p) for p in flat]
@@ -165,28 +165,47 @@ def ground(site: Site) -> Line:
     return curve(metres(site.ring), closed=True) if site.soft else metres(site.ring)
 
 
-def _off_the_rails(plan: Plan, mesh: Mesh) -> Mesh:
-    """Local streets end before a railway; only the larger ones cross it."""
-    rails = SegmentGrid()
+def _not_across(plan: Plan, mesh: Mesh) -> Mesh:
+    """Local streets end before a railway or a river; only the larger roads cross them."""
+    rails, rivers = SegmentGrid(), SegmentGrid()
     for number, rail in enumerate(plan.rails):
         rails.add_line(curve(metres(rail)), number * 10_000)
-    return mesh.without(lambda e: e.rank > 2 and any(rails.cuts(a, b) for a, b in itertools.pairwise(e.line)))
+    for number, river in enumerate(plan.rivers):
+        left, right = river_sides(river)
+        rivers.add_line([*left, *right[::-1]], number * 10_000, closed=True)
+    drawn = _drawn(plan)
+
+    def across(edge: Edge) -> bool:
+        barriers = [*([rails] if edge.rank > 2 else []), *([rivers] if edge.name not in drawn else [])]
+        return any(barrier.cuts(a, b) for barrier in barriers for a, b in itertools.pairwise(edge.line))
+
+    return mesh.without(across)
+
+
+def _drawn(plan: Plan) -> set[str]:
+    """Names of the roads drawn by hand."""
+    banks = {name for river in plan.rivers for name in (river.left_bank, river.right_bank)}
+    return {road.name for road in plan.roads} | banks
 
 
 def _around_sites(plan: Plan, mesh: Mesh) -> Mesh:
-    rings = [ground(site) for site in plan.sites if site.kind in GROUNDS]
-    boxes = [(box(ring), ring) for ring in rings]
+    """No street that was not drawn by hand crosses a ground."""
+    drawn, near = _drawn(plan), defaultdict[tuple[int, int], list[Line]](list)
+    for ring in (ground(site) for site in plan.sites if site.kind in GROUNDS):
+        west, south, east, north = (int(side // _CELL_M) for side in box(ring))
+        for cell in itertools.product(range(west, east + 1), range(south, north + 1)):
+            near[cell].append(ring)
 
-    def within(edge: Edge) -> bool:
-        middles = [lerp(a, b, t) for a, b in itertools.pairwise(edge.line) for t in (0.25, 0.75)]
-        return any(
-            w <= x <= e and s <= y <= n and inside(ring, (x, y)) for x, y in middles for (w, s, e, n), ring in boxes
-        )
+    def within(p: XY) -> bool:
+        return any(inside(ring, p) for ring in near.get((int(p[0] // _CELL_M), int(p[1] // _CELL_M)), ()))
 
-    drawn = {road.name for road in plan.roads} | {
-        n for river in plan.rivers for n in (river.left_bank, river.right_bank)
-    }
-    return mesh.without(lambda e: e.name not in drawn and within(e))
+    def crosses(edge: Edge) -> bool:
+        return any(within(lerp(a, b, t)) for a, b in itertools.pairwise(edge.line) for t in (0.25, 0.75))
+
+    return mesh.without(lambda edge: edge.name not in drawn and crosses(edge))
+
+
+_CELL_M = 200.0
 
 
 def _thinned(mesh: Mesh) -> Mesh:
@@ -203,6 +222,3 @@ def _thinned(mesh: Mesh) -> Mesh:
         return True
 
     return mesh.without(drop)
-
-
-__all__ = ["grow", "metres", "normals", "river_sides"]

@@ -16,10 +16,11 @@ CASING = {11: 0.0, 12: 0.9, 13: 1.0, 14: 1.3, 15: 1.5, 16: 1.6, 17: 1.8, 18: 2.0
 """What the casing adds to the width, both sides together."""
 
 _LIGHT = {
-    "sea": "#c9dbe5", "shore": "#dde8ec", "land": "#f3f0e9", "blk": "#ede8df", "bld": "#ddd5c7", "bls": "#cfc5b4",
+    "sea": "#c9dbe5", "shore": "#dde8ec", "land": "#f3f0e9", "heath": "#e9ebdb",
+    "blk": "#ede8df", "bld": "#ddd5c7", "bls": "#cfc5b4",
     "park": "#d3e3c6", "forest": "#c6dab9", "golf": "#d9e8c9", "cemetery": "#d5dfca", "green": "#e0e8d3",
     "beach": "#f4e9cb", "campus": "#ebe5ee", "hospital": "#f3e2de", "industrial": "#e5e2e2", "airport": "#e6e6ec",
-    "school": "#ebe5ee", "stadium": "#d9e3cf", "square": "#f6ecd6", "station": "#e4e0e0", "run": "#cdced8",
+    "school": "#ebe5ee", "stadium": "#d9e3cf", "square": "#f5efe0", "station": "#e4e0e0", "run": "#cdced8",
     "c0": "#d3b47f", "c1": "#dcc99f", "c2": "#d5ccbd", "c3": "#dfd8cb", "f0": "#f6dfb2", "f1": "#fcf1d6",
     "f2": "#ffffff", "f3": "#ffffff", "rail": "#b3aeb0", "tie": "#f3f0e9",
     "st": "#6e675c", "pl": "#474654", "di": "#857d90", "gr": "#54764a", "wa": "#5d8aa5", "ic": "#6f7890",
@@ -27,7 +28,8 @@ _LIGHT = {
 }  # fmt: skip
 
 _DARK = {
-    "sea": "#0d1822", "shore": "#111f2b", "land": "#181d24", "blk": "#1c222a", "bld": "#232a34", "bls": "#2c3541",
+    "sea": "#0d1822", "shore": "#111f2b", "land": "#181d24", "heath": "#171f20",
+    "blk": "#1c222a", "bld": "#232a34", "bls": "#2c3541",
     "park": "#182a21", "forest": "#16271e", "golf": "#1a2c22", "cemetery": "#1b2822", "green": "#19241f",
     "beach": "#2a2820", "campus": "#211f2b", "hospital": "#2b2023", "industrial": "#1f2127", "airport": "#1e222b",
     "school": "#211f2b", "stadium": "#1b2a22", "square": "#23272e", "station": "#23242b", "run": "#333a47",
@@ -43,7 +45,7 @@ GROUND_KINDS = (
 )  # fmt: skip
 """Kinds of ground in the order in which they are painted."""
 
-_FILLS = ("sea", "land", "blk", *GROUND_KINDS)
+_FILLS = ("sea", "land", "heath", "blk", *GROUND_KINDS)
 _TEXT = {"st": 500, "pl": 600, "di": 600, "gr": 500, "wa": 500}
 
 

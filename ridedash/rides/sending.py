@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from ridedash.rides import moves
 from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
@@ -14,7 +15,6 @@ from ridedash.rides.blackbox import BlackBox, BoxFile
 from ridedash.rides.classify import AUTH, NO_CONNECTION, NOT_BUILT, RECONNECT, Outcome, classify
 from ridedash.rides.moves import At, Clock, nothing
 from ridedash.rides.settling import settle
-from ridedash.rides.states import allowed_move
 from ridedash.service.bookings import CreateAnswer, NewBooking
 from ridedash.service.client import RideClient
 from ridedash.store import audit
@@ -56,6 +56,7 @@ class Sender:
     ) -> None:
         self.db, self.client, self.tokens, self.box, self.clock = db, client, tokens, box, clock
         self.pace, self.owner, self.at = pace, owner, at
+        self._live: set[str] = set()  # the mtx of each send in flight here
 
     def due(self, limit: int) -> Sequence[int]:
         """Orders that may be sent now, the oldest first; none while an answer could not be kept."""
@@ -71,26 +72,34 @@ class Sender:
     def send(self, order_id: int) -> bool:
         """Take one order through its call. False when there was nothing to do, or somebody else does it."""
         prepared = self._prepare(order_id)
-        if prepared is None or not self._claim(order_id):
+        attempt = self._claim(order_id) if prepared is not None else None
+        if prepared is None or attempt is None:
             return False
+        self._live.add(prepared.mtx)
+        try:
+            self._send(prepared, attempt)
+        finally:
+            self._live.discard(prepared.mtx)
+        return True
+
+    def _send(self, prepared: Prepared, attempt: int) -> None:
         self.at("order.claimed")
         outcome = self._call(prepared)
-        slot = self._keep(prepared, outcome)
+        slot = self._keep(prepared, attempt, outcome)
         if outcome.retry == AUTH:
             outcome = self._reauthorise(prepared, outcome)
-        self._settle(prepared.mtx, outcome)
+        self._settle(prepared.mtx, attempt, outcome)
         self.at("order.settled")
         if slot is not None:
             self.box.file.clear(slot)
-        return True
 
-    def replay(self, file: BoxFile, spare: frozenset[str] = frozenset()) -> int:
-        """Settle what a black box still holds, but for the orders in `spare` (in flight here). How many there were."""
+    def replay(self, file: BoxFile) -> int:
+        """Settle what a black box still holds, but for what is in flight here. How many there were."""
         count = 0
         for slot, record in list(file.pending()):
-            if record.get("mtx") in spare:
+            if record.get("mtx") in self._live:
                 continue
-            self._settle(str(record["mtx"]), outcome_of(record))
+            self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
             file.clear(slot)
             count += 1
         return count
@@ -115,8 +124,8 @@ class Sender:
                 order.code = code
                 moves.move(s, order, OrderState.NOT_SENT, self.clock(), "worker", code=code)
 
-    def _claim(self, order_id: int) -> bool:
-        """T2: ours when exactly one row changed, and durable before the first byte is sent."""
+    def _claim(self, order_id: int) -> int | None:
+        """T2: ours when exactly one row changed, and durable before the first byte is sent. The number of the try."""
         now = self.clock()
         ours = (
             update(Order)
@@ -127,14 +136,13 @@ class Sender:
         )
         with self.db.write() as s:
             if s.connection().execute(ours).rowcount != 1:
-                return False
+                return None
             order = s.get_one(Order, order_id)
             moves.moment(s, order, "order", OrderState.SENDING, now)
             self._record_send(s, order, now)
-        assert allowed_move(OrderState.READY, OrderState.SENDING)
-        return True
+            return order.attempt
 
-    def _record_send(self, s: Any, order: Order, now: datetime) -> None:
+    def _record_send(self, s: Session, order: Order, now: datetime) -> None:
         facts = {"property_id": order.property_id, "attempt": order.attempt}
         audit.record(s, "worker", "order.move", f"orders:{order.id}", OrderState.SENDING, now, **facts)
 
@@ -148,10 +156,10 @@ class Sender:
         self.at("order.answered")
         return classify(answer, prepared.mtx)
 
-    def _keep(self, prepared: Prepared, outcome: Outcome) -> int | None:
+    def _keep(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
         """BB: the answer on the disk. When even that fails, the database is the last hope."""
         try:
-            slot = self.box.file.append({"mtx": prepared.mtx, **asdict(outcome)})
+            slot = self.box.file.append({"mtx": prepared.mtx, "attempt": attempt, **asdict(outcome)})
         except OSError:
             return None
         self.at("order.boxed")
@@ -166,10 +174,11 @@ class Sender:
             return replace(outcome, retry="", code=NO_CONNECTION)
         return outcome
 
-    def _settle(self, mtx: str, outcome: Outcome) -> None:
+    def _settle(self, mtx: str, attempt: int, outcome: Outcome) -> None:
+        """T3. An answer to an earlier try says nothing of the present one."""
         with self.db.write() as s:
             order = s.scalars(select(Order).where(Order.mtx == mtx)).first()
-            if order is not None:
+            if order is not None and order.attempt == attempt:
                 settle(s, order, outcome, self.clock(), "worker", self.pace)
 
 

@@ -37,7 +37,7 @@ def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: str, 
         _late(s, order, to, now, who)
     if to != order.state:
         moves.move(s, order, to, now, who, code=outcome.code, http=outcome.http_status)
-    if outcome.alarm:
+    if outcome.alarm or (to is S.UNKNOWN and outcome.state is S.BOOKED):
         moves.attention(s, order, moves.CONTRADICTION, outcome.code, now)
     if to in {S.BOOKED, S.MATCHING}:
         _start_ride(s, order, outcome, now, pace)
@@ -61,9 +61,7 @@ def _again(order: Order, outcome: Outcome, now: datetime) -> bool:
 
 def _target(s: Session, state: OrderState, outcome: Outcome) -> OrderState | None:
     """Where to go; None when an order that waits for a proof gets none."""
-    to = outcome.state
-    if to is S.BOOKED and _taken(s, outcome):
-        to = S.UNKNOWN
+    to = S.UNKNOWN if _taken(s, outcome) else outcome.state
     if state is S.SENDING:
         return to
     if to is S.UNKNOWN:
@@ -75,8 +73,9 @@ def _target(s: Session, state: OrderState, outcome: Outcome) -> OrderState | Non
 
 def _taken(s: Session, outcome: Outcome) -> bool:
     """Whether another order has this booking id already: the answer was not about ours."""
-    orders = s.scalars(select(Order.mtx).where(Order.booking_id == outcome.booking_id)).first()
-    return orders is not None
+    if outcome.state is not S.BOOKED:
+        return False
+    return s.scalars(select(Order.id).where(Order.booking_id == outcome.booking_id)).first() is not None
 
 
 def _late(s: Session, order: Order, to: OrderState, now: datetime, who: str) -> None:

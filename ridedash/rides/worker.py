@@ -153,9 +153,9 @@ class Worker:
         return bool(did)
 
     def _replay(self) -> int:
-        """Answers that were kept and not settled: those of dead workers, and ours when no send is in flight."""
+        """Answers that were kept and not settled: those of dead workers, and ours."""
         count = sum(self.sender.replay(file) for file in self.box.left_behind())
-        return count + (self.sender.replay(self.box.file) if not self._count("send") else 0)
+        return count + self.sender.replay(self.box.file)
 
     def _is_time(self, chore: str, every_s: float, always: bool) -> bool:
         now = time.monotonic()

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -117,11 +118,14 @@ class FakeService:
 class World:
     """Everything wired together on one database file."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, template: Path | None = None) -> None:
         self.folder, self.clock, self.service = folder, Clock(), FakeService()
         folder.mkdir(parents=True, exist_ok=True)
         self.db = Database(f"sqlite:///{folder}/desk.sqlite")
-        self.db.upgrade()
+        if template is None:
+            self.db.upgrade()
+        else:
+            shutil.copy(template, folder / "desk.sqlite")
         self.vault = TokenVault(KEYS)
         self.http = Http(transport=self.service.transport())
         self.client = RideClient(self.http, "http://127.0.0.1:1", "app-token")

@@ -137,6 +137,27 @@ def test_a_tracker_that_dies_there_hands_over_once_and_releases_the_cancel_once(
     assert world.service.count("cancel") == 1
 
 
+def test_the_answer_to_an_earlier_try_that_is_found_later_does_not_settle_the_present_one(world: World) -> None:
+    world.service.create.append(lambda _: httpx.Response(401))
+    with world.worker() as finder, world.worker() as third:
+        order_id = world.place()
+        with world.worker(at=KillAt("order.settled")) as worker, pytest.raises(Killed):
+            worker.sender.send(order_id)
+        assert world.state(order_id) == "READY"
+
+        def meanwhile(body: dict[str, Any]) -> httpx.Response:
+            found.append(sum(third.sender.replay(file) for file in third.box.left_behind()))
+            found.append(world.state(order_id))
+            return world.service.booked(body)
+
+        found: list[object] = []
+        world.service.create.append(meanwhile)
+        finder.sender.send(order_id)
+    assert found == [1, "SENDING"]
+    assert world.state(order_id) == "BOOKED"
+    check(world)
+
+
 def test_an_answer_survives_a_database_that_can_not_be_written(world: World) -> None:
     with world.worker() as worker:
         order_id = world.place()
@@ -157,11 +178,12 @@ class Orders(RuleBasedStateMachine):
     """People and workers do what they like, workers die where they like; the invariants hold after every step."""
 
     base = Path()
+    template = Path()
     numbers = itertools.count()
 
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(self.base / f"run-{next(self.numbers)}")
+        self.world = World(self.base / f"run-{next(self.numbers)}", self.template)
 
     @rule(kind=st.sampled_from(ANSWERS[:1] + ANSWERS[2:]))
     def the_next_answer(self, kind: str) -> None:
@@ -213,9 +235,11 @@ class Orders(RuleBasedStateMachine):
         self.world.close()
 
 
-def test_the_invariants_hold_whatever_people_and_workers_do(tmp_path: Path) -> None:
+def test_the_invariants_hold_whatever_people_and_workers_do(tmp_path: Path, template: Path) -> None:
     class Here(Orders):
         base = tmp_path
+
+    Here.template = template
 
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     run_state_machine_as_test(

@@ -9,7 +9,8 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from ridedash.rides.moves import move
+from ridedash.rides import attending
+from ridedash.rides.moves import attention, move
 from ridedash.rides.ordering import (
     GuardBusy,
     OfferStale,
@@ -229,6 +230,36 @@ def test_an_unclear_answer_is_unknown_and_asks_for_a_person(
     assert world.state(order_id) == "UNKNOWN"
     assert "unknown" in wanted(world, order_id)
     assert world.service.count("create") == 1, "never sent twice"
+
+
+def test_a_booking_id_that_another_order_has_is_not_believed(world: World) -> None:
+    twin = {"status": "SUCCESS", "booking_id": "C1"}
+    world.service.create += [world.service.booked, lambda _: httpx.Response(200, json=twin)]
+    with world.worker() as worker:
+        first, second = world.book(worker), world.book(worker)
+    assert (world.state(first), world.state(second)) == ("BOOKED", "UNKNOWN")
+    assert wanted(world, second) == {"unknown", "contradiction"}
+
+
+def test_an_item_that_asks_for_a_person_can_be_seen_but_an_unknown_order_can_not(world: World) -> None:
+    order_id = unknown(world)
+    assert not attending.acknowledge(world.db, world.clock, order_id, world.staff_id, "unknown")
+    with world.db.write() as s:
+        attention(s, s.get_one(Order, order_id), "car_swapped", None, world.clock())
+    assert attending.acknowledge(world.db, world.clock, order_id, world.staff_id, "car_swapped")
+    assert wanted(world, order_id) == {"unknown"}
+
+
+def test_a_ride_that_nobody_wants_to_follow_is_followed_no_longer(world: World) -> None:
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "IN_PROGRESS"}]
+    with world.worker() as worker:
+        order_id = world.book(worker)
+        assert attending.stop_following(world.db, world.clock, order_id, world.staff_id)
+        polls = world.service.count("track_ride")
+        world.clock.go(600)
+        worker.step()
+    assert world.service.count("track_ride") == polls
+    assert not attending.stop_following(world.db, world.clock, order_id, world.staff_id)
 
 
 def test_a_401_refreshes_the_token_once_and_sends_the_same_order_again(world: World) -> None:

@@ -1,0 +1,50 @@
+"""What a person says to an item that asks for one: seen, or follow this ride no longer."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from ridedash.rides import moves
+from ridedash.rides.moves import Clock
+from ridedash.store import audit
+from ridedash.store.db import Database
+from ridedash.store.order_tables import Order, Ride
+from ridedash.store.people import Staff
+
+
+def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: str) -> bool:
+    """Take an attention item away ("Keep both" for late_double). False for `unknown`: only its resolution ends that."""
+    if name == moves.UNKNOWN:
+        return False
+    now = clock()
+    with db.write() as s:
+        order = _order(s, order_id, staff_id)
+        if order is None:
+            return False
+        moves.clear_attention(s, order, name, now)
+        _record(s, order, staff_id, "attention.seen", name, clock)
+        return True
+
+
+def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
+    """Poll a ride no longer: one that the service does not know, or that never ends. False when it is not followed."""
+    with db.write() as s:
+        order = _order(s, order_id, staff_id)
+        ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
+        if order is None or ride is None or ride.next_poll_at is None:
+            return False
+        ride.next_poll_at = ride.lease_until = None
+        ride.poll_seq += 1  # an answer that is on its way is no longer wanted
+        order.open = False
+        order.version += 1
+        _record(s, order, staff_id, "ride.stop_following", "stopped", clock)
+        return True
+
+
+def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
+    query = select(Order).join(Staff, Staff.property_id == Order.property_id)
+    return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id)).first()
+
+
+def _record(s: Session, order: Order, staff_id: int, what: str, result: str, clock: Clock) -> None:
+    subject, place = f"orders:{order.id}", order.property_id
+    audit.record(s, f"staff:{staff_id}", what, subject, result, clock(), property_id=place)

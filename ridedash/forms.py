@@ -122,7 +122,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     )
     guest_phone = StringField(_("Phone"), filters=[_stripped], validators=[Length(max=60)])
     guest_room = StringField(
-        _("Room or reference"),
+        _("Room or ref."),
         filters=[_one_line],
         validators=[Length(max=32, message=_("Keep it under 32 characters."))],
     )

@@ -49,6 +49,7 @@ class Card:
     drawing: str
     eta: str
     near: bool
+    private_car: bool  # neither shared, nor an auto, nor by the hour: what most guests mean by a car
     price: str  # the biggest thing on the card
     price_kind: str  # "Fixed price", "Estimate, by the meter", …
     price_text: str  # the same in a sentence: what is stored and what the button says
@@ -86,6 +87,7 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
         drawing=drawing(product.category),
         eta=_eta(product),
         near=not product.none_near,
+        private_car=product.kind is Kind.POINT_TO_POINT and not product.packages,
         price=price.shown,
         price_kind=price.kind,
         price_text=price.text,
@@ -113,12 +115,15 @@ def trip_facts(products: Sequence[Product], locale: str) -> str:
 
 
 def preferred(cards: tuple[Card, ...], category: str = "") -> Card | None:
-    """The card to choose beforehand: the category asked for, else the cheapest private car that is near."""
+    """The card to choose beforehand: the category asked for, else the cheapest private car that is near.
+
+    None without a trip to compare by: what is chosen beforehand must be what most people would choose.
+    """
     open_cards = [each for each in cards if not each.blocked]
     asked = next((each for each in open_cards if each.category == category), None)
-    private = [each for each in open_cards if not each.seats and each.near and each.amount is not None]
+    private = [each for each in open_cards if each.private_car and each.near and each.amount is not None]
     by_price = sorted(private, key=lambda each: each.amount or Decimal(0))
-    return asked or next(iter(by_price or open_cards), None)
+    return asked or next(iter(by_price), None)
 
 
 def drawing(category: str) -> str:
@@ -224,7 +229,7 @@ def _package_price(product: Product, locale: str) -> _Price:
     shown = (
         _("from %(price)s", price=money(lowest, product.currency, locale)) if lowest is not None else _("by package")
     )
-    return _Price(shown, _("Rental, by package"), _("rental, %(price)s", price=shown), lowest)
+    return _Price(shown, _("Rental, by package"), _("by package, %(price)s", price=shown), None)
 
 
 def _from(lowest: Decimal | None, product: Product, locale: str) -> str:

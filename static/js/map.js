@@ -10,6 +10,7 @@ const PIN_SIZE = 36; // px; the tip of a pin is at its bottom middle
 const STOP_SIZE = 18;
 const POINT_SIZE = 28;
 const CAB_SIZE = 44;
+const NEAR_ZOOM = 15; // from here on the numbers of points have room
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Shapes on a 36 by 36 field, filled by map.css. */
@@ -37,7 +38,8 @@ export class RideMap {
     this.shapes = new Map();
     const zone = element.dataset.zone && window[element.dataset.zone];
     if (zone) this.shapes.set("boundary", zone);
-    this.map.keyboard?.enable();
+    this.map.on("zoomend", () => this.#far());
+    this.#far();
   }
 
   /** Call `chosen(lat, lng)` when a person clicks the map. */
@@ -189,6 +191,11 @@ export class RideMap {
 
   destroy() {
     this.map.remove();
+  }
+
+  /** From afar numbered points would cover each other: they become dots. */
+  #far() {
+    this.element.classList.toggle("is-far", this.map.getZoom() < NEAR_ZOOM);
   }
 
   #stop(kind, lat, lng, label) {

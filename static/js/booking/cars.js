@@ -13,6 +13,7 @@ export class Cars extends EventTarget {
     this.running = null;
     this.trip = null;
     this.timer = null;
+    this.picked = box.dataset.category; // what a person chose or asked for; else the server's first choice stands
     box.addEventListener("change", (event) => this.#changed(event.target));
     document.addEventListener("visibilitychange", () => this.#wake());
     this.at = this.chosen ? Date.now() : 0;
@@ -45,7 +46,7 @@ export class Cars extends EventTarget {
     const { ok, status, body, stopped } = await ask(this.path, {
       pickup: pickup.name, pickup_lat: pickup.lat, pickup_lng: pickup.lng,
       drop: drop?.name, drop_lat: drop?.lat, drop_lng: drop?.lng,
-      category: before?.category ?? this.box.dataset.category, seats: before?.seats, before: trip.compare ? before?.offer : "",
+      category: this.picked, seats: before?.seats, before: trip.compare ? before?.offer : "",
       account: trip.account,
     }, mine.signal);
     timers.forEach(clearTimeout);
@@ -98,6 +99,7 @@ export class Cars extends EventTarget {
       const car = this.box.querySelector(`#${radio.dataset.seatOf}`);
       if (car && !car.disabled) car.checked = true;
     }
+    this.picked = this.chosen?.dataset.category ?? this.picked;
     this.#tell();
   }
 

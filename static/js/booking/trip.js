@@ -36,9 +36,8 @@ export class Trip extends EventTarget {
 
   /** Somebody types: the old coordinates are no longer what the words say. */
   typed(end) {
-    const was = this.at(end);
     this.#point(end, null);
-    if (was) this.dispatchEvent(new CustomEvent("loose", { detail: { end } }));
+    this.dispatchEvent(new CustomEvent("loose", { detail: { end } }));
   }
 
   /** Typing is over: no words is no place; words without a place are said to be none. */

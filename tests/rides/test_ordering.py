@@ -232,6 +232,24 @@ def test_an_unclear_answer_is_unknown_and_asks_for_a_person(
     assert world.service.count("create") == 1, "never sent twice"
 
 
+def test_an_order_that_is_being_sent_or_was_sent_is_not_claimed_again(world: World) -> None:
+    claims: list[object] = []
+    with world.worker() as worker, world.worker() as other:
+
+        def meanwhile(body: dict[str, object]) -> httpx.Response:
+            claims.append(other.sender._claim(order_id))
+            return world.service.booked(body)
+
+        world.service.create.append(meanwhile)
+        order_id = world.place()
+        worker.step()
+        claims.append(other.sender._claim(order_id))
+        late = world.place()
+        world.clock.go(30)
+        claims.append(other.sender._claim(late))
+    assert claims == [None, None, None]
+
+
 def test_a_booking_id_that_another_order_has_is_not_believed(world: World) -> None:
     twin = {"status": "SUCCESS", "booking_id": "C1"}
     world.service.create += [world.service.booked, lambda _: httpx.Response(200, json=twin)]

@@ -5,7 +5,7 @@ import heapq
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -249,10 +249,11 @@ def _at(line: Line, run: list[float], metres: float) -> XY:
     return lerp(line[i], line[i + 1], (metres - run[i]) / step if step else 0.0)
 
 
-def _cells(a: XY, b: XY) -> Iterator[tuple[int, int]]:
-    x0, x1 = sorted((math.floor(a[0] / _CELL_M), math.floor(b[0] / _CELL_M)))
-    y0, y1 = sorted((math.floor(a[1] / _CELL_M), math.floor(b[1] / _CELL_M)))
-    return itertools.product(range(x0, x1 + 1), range(y0, y1 + 1))
+def _cells(a: XY, b: XY) -> Iterable[tuple[int, int]]:
+    x0, y0, x1, y1 = (math.floor(side / _CELL_M) for side in (*a, *b))
+    if x0 == x1 and y0 == y1:
+        return ((x0, y0),)
+    return itertools.product(range(min(x0, x1), max(x0, x1) + 1), range(min(y0, y1), max(y0, y1) + 1))
 
 
 def _square(cx: int, cy: int, ring: int) -> Iterator[tuple[int, int]]:

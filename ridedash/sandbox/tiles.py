@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import math
+import threading
 from typing import Any
 
 from flask import Blueprint, Flask, Response, request
@@ -34,8 +35,16 @@ def _drawn(number: int, z: int, x: int, y: int) -> bytes:
     return _sheet(number, z).tile(x, y).encode()
 
 
-@functools.cache
+_drawing = threading.Lock()
+
+
 def _sheet(number: int, z: int) -> Sheet:
+    with _drawing:  # a page asks for many tiles at once; the first prepares the zoom, the others wait for it
+        return _prepared(number, z)
+
+
+@functools.cache
+def _prepared(number: int, z: int) -> Sheet:
     return Sheet(_atlas(number), z)
 
 

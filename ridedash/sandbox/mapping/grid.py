@@ -2,7 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from ridedash.sandbox.mapping.geometry import XY, Line, crossing, lerp
 
@@ -16,13 +16,15 @@ class SegmentGrid:
         self.cell = cell
         self.cells: dict[Cell, list[tuple[int, XY, XY]]] = defaultdict(list)
 
-    def touched(self, a: XY, b: XY) -> Iterator[Cell]:
+    def touched(self, a: XY, b: XY) -> Iterable[Cell]:
         """The cells that the box of a segment touches."""
-        x0, x1 = sorted((int(a[0] // self.cell), int(b[0] // self.cell)))
-        y0, y1 = sorted((int(a[1] // self.cell), int(b[1] // self.cell)))
+        cell = self.cell
+        x0, y0, x1, y1 = int(a[0] // cell), int(a[1] // cell), int(b[0] // cell), int(b[1] // cell)
         if x0 == x1 and y0 == y1:
-            return iter(((x0, y0),))
-        return itertools.product(range(x0, x1 + 1), range(y0, y1 + 1))
+            return ((x0, y0),)
+        xs = range(x0, x1 + 1) if x0 < x1 else range(x1, x0 + 1)
+        ys = range(y0, y1 + 1) if y0 < y1 else range(y1, y0 + 1)
+        return itertools.product(xs, ys)
 
     def add(self, key: int, a: XY, b: XY) -> None:
         """Put one segment in."""

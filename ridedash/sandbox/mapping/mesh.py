@@ -96,12 +96,10 @@ def _all_cuts(streets: list[Street]) -> dict[int, dict[int, list[tuple[float, XY
 
 
 def _boxes_meet(a: XY, b: XY, c: XY, d: XY) -> bool:
-    return (
-        max(a[0], b[0]) >= min(c[0], d[0])
-        and max(c[0], d[0]) >= min(a[0], b[0])
-        and max(a[1], b[1]) >= min(c[1], d[1])
-        and max(c[1], d[1]) >= min(a[1], b[1])
-    )
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = a, b, c, d
+    if (ax if ax > bx else bx) < (cx if cx < dx else dx) or (cx if cx > dx else dx) < (ax if ax < bx else bx):
+        return False
+    return (ay if ay > by else by) >= (cy if cy < dy else dy) and (cy if cy > dy else dy) >= (ay if ay < by else by)
 
 
 def _split(line: tuple[XY, ...], cuts: dict[int, list[tuple[float, XY]]]) -> list[Line]:

@@ -13,6 +13,10 @@ from ridedash.sandbox.rates import Terms
 from ridedash.sandbox.trips import Phase, Plan, plan_from_json
 
 KEPT_READ: Final = 512  # plans that stay parsed
+HEAD: Final = (  # a booking without its request and plan, which are long and mostly known already
+    "SELECT n, booking_id, txn_id, merchant_txn_id, user, category, city, created_at, scenario, ended_status, ended_at,"
+    " revision FROM bookings"
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Booking:
     ended_status: str | None = None
     ended_at: float | None = None
     n: int = field(default=0, compare=False)
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # what stays so at this revision
 
     @property
     def kind(self) -> wire.Kind:
@@ -85,11 +90,14 @@ class Booking:
         return self.txn_id is None or (allotted_at is not None and now >= allotted_at)
 
 
+Parsed = tuple[Request, Plan, dict[str, Any]]
+
+
 class Ledger:
     """Reads and writes bookings on a connection handed in, and keeps parsed plans for as long as they hold."""
 
     def __init__(self) -> None:
-        self._parsed: OrderedDict[tuple[int, int, float], tuple[Request, Plan]] = OrderedDict()
+        self._parsed: OrderedDict[tuple[int, int, float], Parsed] = OrderedDict()
         self._lock = threading.Lock()
 
     def add(self, connection: sqlite3.Connection, booking: Booking) -> None:
@@ -106,20 +114,18 @@ class Ledger:
 
     def find(self, connection: sqlite3.Connection, user: str, booking_id: str, now: float) -> Booking | None:
         """A user's booking by its id, once the partner may know that id."""
-        row = connection.execute(
-            "SELECT * FROM bookings WHERE booking_id = ? AND user = ?", (booking_id, user)
-        ).fetchone()
-        booking = self._read(row) if row else None
+        row = connection.execute(f"{HEAD} WHERE booking_id = ? AND user = ?", (booking_id, user)).fetchone()
+        booking = self._read(connection, row) if row else None
         return booking if booking and booking.revealed(now) else None
 
     def find_txn(self, connection: sqlite3.Connection, user: str, txn_id: str) -> Booking | None:
         """A user's share booking by its temporary transaction id."""
-        row = connection.execute("SELECT * FROM bookings WHERE txn_id = ? AND user = ?", (txn_id, user)).fetchone()
-        return self._read(row) if row else None
+        row = connection.execute(f"{HEAD} WHERE txn_id = ? AND user = ?", (txn_id, user)).fetchone()
+        return self._read(connection, row) if row else None
 
     def all(self, connection: sqlite3.Connection) -> list[Booking]:
         """Every booking, in the order in which they were made."""
-        return [self._read(row) for row in connection.execute("SELECT * FROM bookings ORDER BY n")]
+        return [self._read(connection, row) for row in connection.execute(f"{HEAD} ORDER BY n").fetchall()]
 
     def end(self, connection: sqlite3.Connection, booking: Booking, now: float, reason: str | None) -> None:
         """The booking is cancelled from now on."""
@@ -135,8 +141,8 @@ class Ledger:
             (_dumps(request.to_json()), _dumps(plan.to_json()), booking.n),
         )
 
-    def _read(self, row: sqlite3.Row) -> Booking:
-        request, plan = self._parse(row)
+    def _read(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Booking:
+        request, plan, memo = self._parse(connection, row)
         return Booking(
             booking_id=row["booking_id"],
             txn_id=row["txn_id"],
@@ -151,15 +157,20 @@ class Ledger:
             ended_status=row["ended_status"],
             ended_at=row["ended_at"],
             n=row["n"],
+            memo=memo,
         )
 
-    def _parse(self, row: sqlite3.Row) -> tuple[Request, Plan]:
+    def _parse(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Parsed:
         key = (row["n"], row["revision"], row["created_at"])
         with self._lock:
             if key in self._parsed:
                 self._parsed.move_to_end(key)
                 return self._parsed[key]
-        parsed = request_from_json(json.loads(row["request"])), plan_from_json(json.loads(row["plan"]))
+        # read again with its revision: another process may have changed it since the head was read
+        sql = "SELECT request, plan, revision FROM bookings WHERE n = ?"
+        row = connection.execute(sql, (key[0],)).fetchone()
+        key = (key[0], row["revision"], key[2])
+        parsed: Parsed = (request_from_json(json.loads(row["request"])), plan_from_json(json.loads(row["plan"])), {})
         with self._lock:
             self._parsed[key] = parsed
             while len(self._parsed) > KEPT_READ:

@@ -45,19 +45,28 @@ def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[
 
 
 def _full(booking: Booking, tariff: Tariff, phase: Phase, now: float) -> dict[str, Any]:
-    """The full cab and driver field set; `otp` while waiting, passengers while the driver is on the way."""
-    crew, leg = _crew(booking, phase), _leg(booking, phase)
-    moving = leg.motion(now)
-    seconds, metres = leg.left(now)
-    body = _places(booking) | _car(crew) | _price(booking, tariff, phase.status)
-    body |= {
-        "driver_rating": crew.driver_rating,
+    """The full cab and driver field set: what moves, added to what stays for this status."""
+    leg = _leg(booking, phase)
+    moving, (seconds, metres) = leg.motion(now), leg.left(now)
+    if phase.status not in booking.memo:
+        booking.memo[phase.status] = _staying(booking, tariff, phase)
+    return {
+        **booking.memo[phase.status],
         **_position(moving.position),
         "bearing": round(moving.bearing, 1) % 360,
         "speed": round(moving.speed_kmh, 1),
-        "share_ride_url": f"https://rides.example/follow/{booking.booking_id}",
         "duration": {"value": minutes(seconds), "unit": "MINUTE"},
         "distance": {"value": round(metres), "unit": "METER"},
+    }
+
+
+def _staying(booking: Booking, tariff: Tariff, phase: Phase) -> dict[str, Any]:
+    """`otp` while waiting for the guest, passengers while the driver is on the way."""
+    crew = _crew(booking, phase)
+    body = _places(booking) | _car(crew) | _price(booking, tariff, phase.status)
+    body |= {
+        "driver_rating": crew.driver_rating,
+        "share_ride_url": f"https://rides.example/follow/{booking.booking_id}",
         "passengers": [{"name": rider} for rider in booking.plan.riders if phase.status == wire.CALL_DRIVER],
         "route": _route(booking),
         "promotional_message": _promotion(booking),

@@ -1,7 +1,6 @@
 """The sandbox's own SQLite file: connections, transactions and tables. Times are the service's seconds since 1970."""
 
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,22 +45,20 @@ class Store:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._idle: list[sqlite3.Connection] = []
-        self._lock = threading.Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
-        with self._borrowed() as connection:
+        with self.read() as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(SCHEMA)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """A connection for reading; each statement sees what is committed."""
-        with self._borrowed() as connection:
-            yield connection
+        yield from self._borrow()
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """A write transaction: BEGIN IMMEDIATE, committed at the end, rolled back by an exception."""
-        with self._borrowed() as connection:
+        with self.read() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -72,23 +69,20 @@ class Store:
 
     def close(self) -> None:
         """Close every idle connection; a later use opens new ones."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+        while self._idle:
+            self._idle.pop().close()
 
-    @contextmanager
-    def _borrowed(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        connection = connection or self._open()
+    def _borrow(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._idle.pop()  # one step, so that no other thread gets the same
+        except IndexError:
+            connection = self._open()
         try:
             yield connection
         except BaseException:
             connection.close()
             raise
-        with self._lock:
-            self._idle.append(connection)
+        self._idle.append(connection)
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

@@ -145,7 +145,7 @@ def _locked(sandbox: World, category: Category, asked: Asked, now: float) -> Dec
     locked = sandbox.seal.read(asked.fare_id)
     if locked is None or not locked.fits(category.id, asked.pickup, asked.drop):
         raise failure(INVALID_FARE_ID, "This fare_id was not given for this trip")
-    if locked.expired(now):
+    if locked.expired(now, sandbox.clock.speed()):
         raise failure(FARE_EXPIRED, "The price has expired; ask for a new one")
     return locked.total
 

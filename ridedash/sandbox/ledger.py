@@ -125,7 +125,8 @@ class Ledger:
 
     def all(self, connection: sqlite3.Connection) -> list[Booking]:
         """Every booking, in the order in which they were made."""
-        return [self._read(connection, row) for row in connection.execute(f"{HEAD} ORDER BY n").fetchall()]
+        rows = connection.execute(f"{HEAD} ORDER BY n").fetchall()
+        return [booking for row in rows if (booking := self._read(connection, row))]
 
     def end(self, connection: sqlite3.Connection, booking: Booking, now: float, reason: str | None) -> None:
         """The booking is cancelled from now on."""
@@ -141,8 +142,11 @@ class Ledger:
             (_dumps(request.to_json()), _dumps(plan.to_json()), booking.n),
         )
 
-    def _read(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Booking:
-        request, plan, memo = self._parse(connection, row)
+    def _read(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Booking | None:
+        parsed = self._parse(connection, row)
+        if parsed is None:
+            return None
+        request, plan, memo = parsed
         return Booking(
             booking_id=row["booking_id"],
             txn_id=row["txn_id"],
@@ -160,7 +164,8 @@ class Ledger:
             memo=memo,
         )
 
-    def _parse(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Parsed:
+    def _parse(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Parsed | None:
+        """Request and plan; None when a reset was faster."""
         key = (row["n"], row["revision"], row["created_at"])
         with self._lock:
             if key in self._parsed:
@@ -169,6 +174,8 @@ class Ledger:
         # read again with its revision: another process may have changed it since the head was read
         sql = "SELECT request, plan, revision FROM bookings WHERE n = ?"
         row = connection.execute(sql, (key[0],)).fetchone()
+        if row is None:
+            return None
         key = (key[0], row["revision"], key[2])
         parsed: Parsed = (request_from_json(json.loads(row["request"])), plan_from_json(json.loads(row["plan"])), {})
         with self._lock:

@@ -126,6 +126,15 @@ def test_a_fare_id_holds_its_price_for_five_minutes_and_not_longer(desk):
     assert (late["status"], late["code"]) == ("FAILURE", "FARE_EXPIRED")
 
 
+def test_a_fast_clock_leaves_people_as_long_to_read_a_price(desk):
+    desk.control("speed", speed=60)
+    wish = desk.wish("mini")
+    desk.clock.advance(295)
+    assert desk.post(CREATE, wish).json["status"] == "SUCCESS"
+    desk.clock.advance(10)
+    assert desk.post(CREATE, wish).json["code"] == "FARE_EXPIRED"
+
+
 def test_the_locked_price_is_the_price_of_the_invoice(desk):
     (estimate,) = desk.products(drop=far_drop(), category="mini")["ride_estimate"]
     price = desk.until(desk.book("mini"), "COMPLETED")["price_details"]

@@ -27,6 +27,7 @@ class Sheet:
         self._waters = [self._thin(ring) for ring in atlas.waters]
         by_kind = {kind: [self._thin(r) for k, _, r in atlas.grounds if k == kind] for kind in GROUND_KINDS}
         self._grounds = {kind: rings for kind, rings in by_kind.items() if rings}
+        self._halls = [self._thin(ring) for kind, _, ring in atlas.grounds if kind == "hall"]
         self._streets = [self._street_drawer(rank) for rank in range(4)]
         self._bridges = [self._bridge_drawer(rank) for rank in range(3)]
         self._rails, self._runways = self._line_drawer(atlas.rails), self._line_drawer(atlas.runways)
@@ -92,6 +93,8 @@ class Sheet:
         parts += ["</g>", _path("industrial", self._clipped(self._quays, tile)), _path("blk", self._blocks.get(tile))]
         if self.zoom >= HOUSES_FROM:
             parts.append(_path("bld", "".join(self._house(n) for n in self._near_blocks.get(tile, ()))))
+        if self.zoom >= BLOCKS_FROM:
+            parts.append(_path("hall", self._clipped(self._halls, tile)))
         parts.append(_path("sea", self._clipped(self._waters, tile)))
         return parts
 
@@ -109,6 +112,7 @@ class Sheet:
         streets = [drawer.get(tile) for drawer in self._streets]
         drawn = [rank for rank in (3, 2, 1, 0) if streets[rank]]
         parts = [_path("run", self._runways.get(tile), f' stroke-width="{45 * self.paper.per_metre:.0f}"')]
+        parts.append(_path("mark", self._runways.get(tile)) if self.zoom >= BLOCKS_FROM else "")
         rail = self._rails.get(tile)
         parts += [_path("rail", rail), _path("tie", rail) if self.zoom > 13 else ""]
         for rank, drawer in enumerate(self._bridges):

@@ -63,7 +63,8 @@ def _shapes(zoom: int) -> str:
     rail = 10 if zoom < 14 else 10 * min(5.0, 1.6 * 1.45 ** (zoom - 14))
     rules.append(f".rail{{stroke-width:{rail:.0f};stroke-linecap:butt}}.tie{{stroke-width:{rail * 0.5:.0f};")
     rules.append(f"stroke-linecap:butt;stroke-dasharray:{rail * 3:.0f}}}.shore{{stroke-width:{60 + 10 * zoom}}}")
-    rules.append(".bld{stroke-width:6}.cap{stroke-linecap:butt}.run{stroke-linecap:butt}")
+    rules.append(f".mark{{stroke-linecap:butt;stroke-width:{rail * 0.5:.0f};stroke-dasharray:{rail * 5:.0f}}}")
+    rules.append(".bld,.hall{stroke-width:6}.cap{stroke-linecap:butt}.run{stroke-linecap:butt}")
     rules.append("text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif;")
     rules.append(
         "text-anchor:middle;paint-order:stroke;stroke-width:28;stroke-linejoin:round}.wa,.gr{font-style:italic}"
@@ -77,6 +78,7 @@ def _colours(palette: dict[str, str]) -> str:
     rules += [f".{n}{r}{{stroke:{palette[f'{n}{r}']}}}" for n in "cf" for r in range(4)]
     rules += [f".{name}{{stroke:{palette[name]}}}" for name in ("rail", "tie", "run", "shore")]
     rules += [f".{name}{{fill:{palette[name]};stroke:{palette['halo']}}}" for name in _TEXT]
+    rules.append(f".hall{{fill:{palette['bls']};stroke:{palette['c3']}}}.mark{{stroke:{palette['tie']}}}")
     rules.append(f".bld{{fill:{palette['bld']};stroke:{palette['bls']}}}")
     rules.append(f".ic{{fill:{palette['ic']};stroke:{palette['halo']};stroke-width:12}}.gl{{stroke:{palette['icw']}}}")
     return "".join(rules)

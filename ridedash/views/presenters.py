@@ -36,6 +36,7 @@ class RideView:
     version: int
     order_state: str
     booking_status: str | None
+    booking_id: str | None
     kind: str
     headline: str
     detail: str
@@ -87,6 +88,7 @@ def ride_view(
         version=page.order.version,
         order_state=page.order.state,
         booking_status=status,
+        booking_id=page.order.booking_id,
         kind=facts.kind.value,
         **_words(parts.lead(facts, audience)),
         timer=parts.timer(facts),

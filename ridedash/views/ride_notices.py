@@ -11,6 +11,7 @@ from ridedash.wording import Audience, outcome_words, say
 from ridedash.wording import gettext as _
 from ridedash.wording.attention import attention_words
 
+SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})  # by headline or notice
 BEFORE_RIDE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 
 
@@ -23,6 +24,7 @@ class Notice:
     icon: str
     title: str
     detail: str = ""
+    seen: str = ""  # the attention item that a press of "Seen" takes away
 
 
 def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
@@ -35,11 +37,12 @@ def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
 
 
 def _late_double(facts: RideFacts) -> Notice | None:
-    if not facts.page.order.late_double:
+    if not facts.page.order.late_double or not _open_item(facts, "late_double"):
         return None
     return Notice(
         "late_double", "unknown", "unknown", _("Two rides may exist for this guest"),
         _("A late answer came after “book again”. Stop or cancel the older one, or keep both on purpose."),
+        seen=_open_item(facts, "late_double"),
     )  # fmt: skip
 
 
@@ -104,6 +107,12 @@ def _still_matters(facts: RideFacts, action: Action) -> bool:
 def _attention(facts: RideFacts) -> list[Notice]:
     found = []
     for item in facts.page.attention:
+        if item.name in SAID_ELSEWHERE:
+            continue
         title, detail = attention_words(item.name, item.detail)
-        found.append(Notice(item.name, "warn", "needs", title, detail))
+        found.append(Notice(item.name, "warn", "needs", title, detail, item.name))
     return found
+
+
+def _open_item(facts: RideFacts, name: str) -> str:
+    return name if any(item.name == name for item in facts.page.attention) else ""

@@ -27,6 +27,8 @@ REASONS: Final = (
     "Driver asked to cancel",
 )
 SAYABLE: Final = frozenset({"done", "armed", "not_now"})
+SAYABLE_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
+SAYERS: Final = frozenset({"abort", "cancel", "arm", "disarm", "drop", "feedback", "withdraw", "resolve", "reopen"})
 
 
 def page_context(
@@ -45,7 +47,7 @@ def page_context(
         "policy": policy_sentence(facts),
         "fee": facts.fee,
         "fee_left": _fee_left(view, facts),
-        "said": said_words(view),
+        "said": said_words(view, facts.fee),
         "error": error,
         "code": code,
         "reasons": [_(reason) for reason in REASONS],
@@ -88,22 +90,13 @@ def _fee_left(view: RideView, facts: RideFacts) -> str:
     return span(left.total_seconds()) if left.total_seconds() > 0 else ""
 
 
-def said_words(view: RideView) -> Words | None:
-    """What came of the press that led here, when the ride itself doesn't show it."""
-    name, _dash, outcome = request.args.get("said", "").partition("-")
-    if outcome not in SAYABLE or name not in (
-        "abort",
-        "cancel",
-        "drop",
-        "feedback",
-        "withdraw",
-        "resolve",
-        "reopen",
-        "disarm",
-        "arm",
-    ):
+def said_words(view: RideView, fee: str) -> Words | None:
+    """What came of the press that led here, when the ride itself doesn't show it: `?said=name-outcome[-code]`."""
+    name, outcome, code = [*request.args.get("said", "").split("-"), "", "", ""][:3]
+    if outcome not in SAYABLE or name not in SAYERS:
         return None
-    return outcome_words(name, outcome, drop=view.drop.name if view.drop else None)
+    known = code if code in SAYABLE_CODES else None
+    return outcome_words(name, outcome, code=known, fee=fee, drop=view.drop.name if view.drop else None)
 
 
 def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]:

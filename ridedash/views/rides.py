@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.__about__ import __version__
 from ridedash.ext import limiter, services
-from ridedash.rides import actions, ordering, resolving
+from ridedash.rides import actions, attending, ordering, resolving
 from ridedash.rides.actions import ActionResult
 from ridedash.store import audit
 from ridedash.store.orders import OrderPage, order_page
@@ -21,7 +21,7 @@ from ridedash.views.auth import current_staff
 from ridedash.views.formats import stamp
 from ridedash.views.presenters import RideView, ride_view
 from ridedash.views.ride_forms import FormError
-from ridedash.views.ride_page import page_context
+from ridedash.views.ride_page import SAYABLE, SAYABLE_CODES, page_context
 
 bp = Blueprint("rides", __name__, url_prefix="/rides")
 
@@ -120,6 +120,9 @@ def resolve(order_id: int) -> Answer:
     """Say what became of an order whose outcome is unknown, or open it again."""
     page, s, staff_id = _own(order_id), services(), current_staff().id
     what = request.form.get("what")
+    if what == "seen":
+        attending.acknowledge(s.db, s.clock, order_id, staff_id, request.form.get("item", ""))
+        return redirect(f"/rides/{order_id}", code=303)
     if what == "reopen":
         done = ordering.reopen(s.db, s.clock, order_id, staff_id)
         return _back(order_id, "reopen", ActionResult("done" if done else "not_now"))
@@ -179,7 +182,8 @@ def _act(order_id: int, name: str, deed: Callable[..., ActionResult], *args: Any
 
 def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:
     """To the page, which says what came of it; refusals stand in the record and are shown from there."""
-    said = f"?said={name}-{result.outcome}" if result.outcome in ("done", "armed", "not_now") else ""
+    code = f"-{result.code}" if result.code in SAYABLE_CODES and result.outcome != "done" else ""
+    said = f"?said={name}-{result.outcome}{code}" if result.outcome in SAYABLE else ""
     return redirect(f"/rides/{order_id}{said}", code=303)
 
 

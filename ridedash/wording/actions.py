@@ -89,7 +89,7 @@ def outcome_words(
     """What came of an action, for staff. `outcome` is done, armed, refused, unconfirmed, not_now or not_sent."""
     if outcome == "armed":
         return Words(str(_DONE["arm"]), str(_("The fee rules of the service then apply.")), "warn", "waiting")
-    if outcome == "not_now":
+    if outcome == "not_now" and code is None:
         return Words(
             str(_("Not possible any more")), str(_("The ride has moved on; nothing was asked.")), "warn", "info"
         )

@@ -7,15 +7,19 @@ from flask_babel import lazy_gettext as _
 from ridedash.wording.say import Text, say
 
 _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
-    "overdue": (_("No driver in time"), _("The service should have ended the search by now. We keep asking.")),
-    "unknown_id": (_("The service no longer knows this ride"), _("We ask less often. Call the driver or support.")),
+    "no_driver": (_("No driver in time"), _("The service should have ended the search by now. We keep asking.")),
+    "not_known": (_("The service no longer knows this ride"), _("We ask less often. Call the driver or support.")),
     "poison": (_("This ride's news can't be recorded"), _("We try again later. Call the driver for the latest.")),
-    "too_old": (_("This ride is older than a day"), _("We ask less often; close it when you know how it ended.")),
+    "too_old": (_("This ride is older than a day"), _("We ask less often. Find out how it ended.")),
     "unknown_status": (_("The service used a word that we don't know"), _("What you see is the last we understood.")),
-    "swapped": (_("The car was swapped"), _("Tell the guest the new number plate.")),
-    "late_state": (_("News after the end"), _("The service reported something after the ride ended[: {detail}].")),
-    "other_booking": (_("The service answered with another booking number"), _("That answer was not used.")),
-}  # fmt: skip
+    "car_swapped": (_("The car was swapped"), _("Tell the guest the new number plate.")),
+    "driver_lost": (_("The driver cancelled"), _("Forget the old number plate.")),
+    "after_end": (_("News after the end"), _("The service reported “{detail}” after the ride ended.")),
+    "other_booking": (_("The service answered about another booking"), _("That answer was not used.")),
+    "contradiction": (_("The service's answers contradict each other"), _("Check with the service's support.")),
+    "unknown": (_("We don't know if this ride was booked"), _("Do not book again yet.")),
+    "late_double": (_("Two rides may exist for this guest"), _("A late answer came after “book again”.")),
+}
 
 
 def attention_words(name: str, detail: str | None) -> tuple[str, str]:

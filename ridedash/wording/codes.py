@@ -109,6 +109,10 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("The account needs reconnecting"), _("The service no longer accepts our link to it. Nothing was ordered."),
         _("Ask the manager to reconnect it, or use another account."), _("Please ask our staff"),
     ),
+    "NOT_BUILT": _Entry(
+        _("Not booked: the request could not be made"), _("Nothing was ordered."),
+        _("Fix and try again; if it stays, ask the manager."), _("Not booked. Please ask our staff"),
+    ),
     "WITHDRAWN": _Entry(
         _("Withdrawn before it was sent"), _("Nothing was ordered."),
         _("Book again when the guest is ready."), _("Not booked"),
@@ -148,6 +152,18 @@ _RIDE: Final[dict[str, _Entry]] = {
         _("Too late: the ride is over"), _("The service has closed it."),
         _("See the price below."), _("You have arrived"),
     ),
+    "BUSY": _Entry(
+        _("Asked a moment ago"), _("The service has not answered yet."),
+        _("Wait a few seconds before you ask again."), _("One moment…"),
+    ),
+    "RIDE_ENDED": _Entry(
+        _("The ride has ended"), _("The service reports its end."),
+        _("Nothing more to do."), _("This ride is over"),
+    ),
+    "ALREADY_GIVEN": _Entry(
+        _("Feedback was sent before"), _("The service takes it once per ride."),
+        _("Nothing more to do."), _("Thank you"),
+    ),
     wire.NO_BOOKING: _Entry(
         _("The service doesn't know this booking"), _("Its number may be wrong, or very old."),
         _("Check the number, or contact support with the reference."), _("Please ask our staff"),
@@ -163,6 +179,8 @@ _OTHER_RIDE: Final = _Entry(
     _("Try again, or call the driver."), _("That was not possible. Please ask our staff"), quoted=True,
 )  # fmt: skip
 
+_ALIASES: Final = {"NO_CONNECTION": "NOT_SENT", "RECONNECT": "ACCOUNT", "RATE_LIMITED": wire.RATE_LIMIT}
+_CREATE.update({alias: _CREATE[code] for alias, code in _ALIASES.items()})
 _BY_CODE: Final = {wire.normal_code(code): entry for code, entry in {**_CREATE, **_RIDE}.items()}
 _CREATE_CODES: Final = frozenset(wire.normal_code(code) for code in _CREATE)
 

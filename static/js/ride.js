@@ -71,6 +71,7 @@ class RidePage {
     if (!body.otp) hideCode(root);
     if (JSON.stringify(before.drop) !== JSON.stringify(body.drop) || JSON.stringify(before.route) !== JSON.stringify(body.route)) this.#drawTrip(false);
     this.#moveCab(body.poll_ms);
+    if (before.live && !body.live) this.#drawTrip();
     this.panels.update(before, body);
   }
 

@@ -78,6 +78,9 @@ export class RideSlots {
       const [title, detail] = alert.querySelectorAll("p");
       title.textContent = notice.title;
       detail.textContent = notice.detail ?? "";
+      const seen = alert.querySelector("[data-seen-form]");
+      seen.hidden = !notice.seen;
+      seen.elements.item.value = notice.seen ?? "";
       return alert;
     }));
   }

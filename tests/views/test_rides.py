@@ -4,12 +4,15 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from ridedash.rides.accounts import NeedsReconnect
+from ridedash.service.bookings import DOCUMENT_OPTIONS, Done
+from ridedash.service.errors import NoAnswer, Refused
 from ridedash.store.audit import AuditRow
 from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk, snapshot_facts, token
 
@@ -255,3 +258,182 @@ def test_the_page_carries_the_snapshot_as_data_and_no_script_of_strangers(desk: 
     assert nonce is not None
     assert all(nonce.group(1) in tag for tag in re.findall(r"<script[^>]*>", answer.text))
     assert re.search(r"\sstyle=|\son[a-z]+=", re.sub(r"<script.*?</script>", "", answer.text, flags=re.DOTALL)) is None
+
+
+class Service:
+    """A client that answers as it is told, and remembers what it was asked."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        self.asked: list[tuple[Any, ...]] = []
+
+    def _said(self, *asked: Any) -> Any:
+        self.asked.append(asked)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def abort_booking(self, booking_id: str, _token: str) -> Any:
+        return self._said("abort", booking_id)
+
+    def cancel_booking(self, booking_id: str, reason: str, _token: str) -> Any:
+        return self._said("cancel", booking_id, reason)
+
+    def update_drop_location(self, booking_id: str, drop: Any, _token: str) -> Any:
+        return self._said("drop", booking_id, tuple(drop))
+
+    def submit_feedback(
+        self, booking_id: str, rating: int, _token: str, feedback: Any = (), comments: Any = None
+    ) -> Any:
+        return self._said("feedback", booking_id, rating, list(feedback), comments)
+
+    def feedback_options(self, _category: str, _token: str, _sub: Any = None) -> Any:
+        return DOCUMENT_OPTIONS
+
+
+class Tokens:
+    """Any account can be used."""
+
+    def bearer(self, _account_id: int) -> str:
+        return "token"
+
+
+@pytest.fixture
+def talking(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    made.services.tokens = Tokens()
+    yield made
+    made.close()
+
+
+DEEDS: list[tuple[str, str, dict[str, Any], tuple[Any, ...], str]] = [
+    ("abort", "ALLOTMENT_PENDING", {}, ("abort", "CRN000001"), "Search stopped."),
+    (
+        "cancel",
+        "CALL_DRIVER",
+        {"reason": "Wait is too long"},
+        ("cancel", "CRN000001", "Wait is too long"),
+        "Ride cancelled.",
+    ),
+    (
+        "drop",
+        "IN_PROGRESS",
+        {"lat": "-38.49", "lng": "-127.98", "name": "Museum"},
+        ("drop", "CRN000001", (-38.49, -127.98)),
+        "Museum",
+    ),
+    (
+        "feedback",
+        "COMPLETED",
+        {"rating": "2", "option-2": ["Car Quality"], "option-5": ["Value for Money"], "comments": "Dusty"},
+        ("feedback", "CRN000001", 2, ["Car Quality"], "Dusty"),
+        "Feedback sent.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("deed", "status", "form", "asked", "told"), DEEDS)
+def test_a_deed_is_asked_once_and_its_success_is_told(
+    talking: Desk, deed: str, status: str, form: dict[str, Any], asked: tuple[Any, ...], told: str
+) -> None:
+    talking.services.client = service = Service(Done())
+    browser = talking.client()
+    order_id = talking.order("BOOKED", status)
+    answer = post(browser, f"/rides/{order_id}/{deed}", **form)
+    assert answer.status_code == 303
+    assert told in browser.get(answer.headers["Location"]).text
+    assert service.asked == [asked]
+
+
+@pytest.mark.parametrize(
+    ("deed", "status", "form", "refused", "told"),
+    [
+        (
+            "abort",
+            "ALLOTMENT_PENDING",
+            {},
+            Refused("BOOKING_ALLOTED", message="no"),
+            "Too late to stop: a driver accepted",
+        ),
+        (
+            "cancel",
+            "CALL_DRIVER",
+            {},
+            Refused(reason="CANCELLATION_NOT_ALLOWED", header="Sorry", text="Not this ride"),
+            "Not this ride",
+        ),
+        (
+            "drop",
+            "CALL_DRIVER",
+            DEEDS[2][2],
+            Refused(header="Invalid Drop Location", text="x"),
+            "Drop not changed: it is in another city",
+        ),
+        ("drop", "CALL_DRIVER", DEEDS[2][2], Refused(header="Oops!", text="x"), "Drop not changed: the ride has ended"),
+    ],
+)
+def test_a_refusal_is_told_in_our_words_and_the_ride_is_as_before(
+    talking: Desk, deed: str, status: str, form: dict[str, Any], refused: Refused, told: str
+) -> None:
+    talking.services.client = Service(refused)
+    browser = talking.client()
+    order_id = talking.order("BOOKED", status)
+    text = browser.get(post(browser, f"/rides/{order_id}/{deed}", **form).headers["Location"]).text
+    assert told in text
+    assert "Meridian Airport, Departures" in text
+
+
+def test_an_unclear_answer_is_told_as_asked_and_not_confirmed(talking: Desk) -> None:
+    talking.services.client = Service(NoAnswer("cut", sent=True))
+    browser = talking.client()
+    order_id = talking.order("BOOKED", "CALL_DRIVER")
+    text = browser.get(post(browser, f"/rides/{order_id}/cancel").headers["Location"]).text
+    assert "Asked to cancel, not confirmed yet" in text
+
+
+def test_a_shared_ride_without_a_number_can_be_armed_and_disarmed(talking: Desk) -> None:
+    talking.services.client = service = Service(Done())
+    browser = talking.client()
+    order_id = talking.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T1")
+    armed = browser.get(post(browser, f"/rides/{order_id}/cancel", what="arm").headers["Location"]).text
+    assert "It will be cancelled as soon as it is matched." in armed
+    assert "Don't cancel after all" in armed
+    back = browser.get(post(browser, f"/rides/{order_id}/cancel", what="disarm").headers["Location"]).text
+    assert "Taken back: it will not be cancelled." in back
+    assert service.asked == []
+
+
+def test_an_order_that_is_not_sent_yet_can_be_withdrawn(talking: Desk) -> None:
+    browser = talking.client()
+    order_id = talking.order("READY")
+    text = browser.get(post(browser, f"/rides/{order_id}/withdraw").headers["Location"]).text
+    assert "Not booked: withdrawn before it was sent" in text
+
+
+def test_an_unknown_outcome_is_closed_with_a_reason_and_opened_again(talking: Desk) -> None:
+    browser = talking.client()
+    order_id = talking.order("UNKNOWN")
+    closed = browser.get(
+        post(browser, f"/rides/{order_id}/resolve", what="not_booked", reason="Support says so").headers["Location"]
+    ).text
+    assert "Closed as not booked" in closed
+    opened = browser.get(post(browser, f"/rides/{order_id}/resolve", what="reopen").headers["Location"]).text
+    assert "We don&#39;t know if this ride was booked" in opened
+
+
+def test_an_item_that_was_seen_goes_away(talking: Desk) -> None:
+    browser = talking.client()
+    order_id = talking.order("BOOKED", "CALL_DRIVER", late_double=True, attention=["late_double"])
+    assert "Two rides may exist" in browser.get(f"/rides/{order_id}").text
+    post(browser, f"/rides/{order_id}/resolve", what="seen", item="late_double")
+    assert "Two rides may exist" not in browser.get(f"/rides/{order_id}").text
+
+
+@pytest.mark.parametrize(
+    "said", ["x", "cancel-<b>", "cancel-done-x-y", "nope-done", "cancel-not_now-EVIL", "-", "a-b-c-d-e"]
+)
+def test_words_in_the_address_are_only_ours(talking: Desk, said: str) -> None:
+    order_id = talking.order("BOOKED", "CALL_DRIVER")
+    text = talking.client().get(f"/rides/{order_id}", query_string={"said": said}).text
+    assert "EVIL" not in text
+    assert "<b>" not in text

@@ -53,6 +53,10 @@ CREATE_CODES = [
     "EXPIRED",
     "ACCOUNT",
     "WITHDRAWN",
+    "NO_CONNECTION",
+    "RECONNECT",
+    "RATE_LIMITED",
+    "NOT_BUILT",
     "NO_DB",
     "SOMETHING_NEW",
     None,
@@ -66,6 +70,9 @@ RIDE_CODES = [
     "RIDE_IN_PROGRESS",
     "BOOKING_ALREADY_COMPLETED",
     "NO_BOOKING",
+    "BUSY",
+    "RIDE_ENDED",
+    "ALREADY_GIVEN",
     "SOMETHING_NEW",
     None,
 ]
@@ -203,3 +210,24 @@ def test_a_name_written_from_right_to_left_does_not_turn_the_sentence() -> None:
 def test_things_to_look_at_have_words_even_when_they_are_new() -> None:
     assert attention_words("never_heard_of", "because")[1] == "because"
     assert attention_words("never_heard_of", None) == ("Somebody should look at this ride", "")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "no_driver",
+        "not_known",
+        "too_old",
+        "poison",
+        "unknown_status",
+        "car_swapped",
+        "driver_lost",
+        "after_end",
+        "other_booking",
+        "contradiction",
+        "unknown",
+        "late_double",
+    ],
+)
+def test_every_thing_to_look_at_has_its_own_words(name: str) -> None:
+    assert attention_words(name, "CALL_DRIVER")[0] != "Somebody should look at this ride"

@@ -101,6 +101,7 @@ export class Combobox {
   }
 
   #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return; // the page's keys, or an input method's
     const last = this.places.length - 1;
     const go = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: last }[event.key];
     if (go !== undefined && this.open && last >= 0) {

@@ -34,9 +34,15 @@ class AccountTokens:
     def bearer(self, account_id: int) -> str:
         """A token to call with; refreshed first when it is about to end. Raises NeedsReconnect, NoRefreshNow."""
         row, access, refresh = self._read(account_id)
-        if row.expires_at is not None and row.expires_at - self.clock() < EARLY and refresh:
+        left = None if row.expires_at is None else row.expires_at - self.clock()
+        if left is None or left >= EARLY or not refresh:
+            return access
+        try:
             return self.refreshed(account_id, access)
-        return access
+        except NoRefreshNow:
+            if left <= timedelta(0):
+                raise
+            return access  # it still holds for a moment
 
     def refreshed(self, account_id: int, stale: str) -> str:
         """A token other than `stale`, which the service refused; one refresh, however many ask at once.
@@ -55,6 +61,9 @@ class AccountTokens:
             tokens = self.oauth.refresh(refresh)
         except ServiceError as error:
             if isinstance(error, Refused) and normal_code(error.code or "") == GRANT_GONE:
+                newer = self._read(account_id)[1]
+                if newer != stale:
+                    return newer  # another process used the refresh token first
                 raise self._lost(account_id, "refused") from error
             # anything else may be our own configuration or a passing fault: it proves nothing about this account
             raise NoRefreshNow(f"account {account_id}") from error

@@ -127,7 +127,9 @@ def _package_table(package: Package, product: Product, pay: Pay) -> FareTable:
         (_("Each further %(unit)s", unit=per_distance), pay(package.cost_per_distance)),
         (_("Each further minute"), pay(package.ride_cost_per_minute)),
     )
-    return FareTable(package.display_name or package.sub_category or _("Package"), lines)
+    several = len({each.sub_category for each in product.packages}) > 1
+    names = (package.sub_category if several else None, package.display_name or package.sub_category or _("Package"))
+    return FareTable(" · ".join(filter(None, names)), lines)
 
 
 def _estimate_table(estimate: Estimate, pay: Pay) -> FareTable:

@@ -127,7 +127,7 @@ _MERIDIAN: Final = Tariff(
                 _card(AIRPORT, "5.0", "0", "210.0", "320.0", "21.0", "3.0", "2.5"),
             ),
             Cancellation(60, 4),
-            cabs=12,
+            cabs=6,
             cars=("Osprey Estate", "Albatross Six"),
         ),
         Category(

@@ -125,17 +125,13 @@ def test_the_airport_card_prices_a_trip_from_the_airport(desk):
     assert estimate["amount_min"] > 180
 
 
-def test_where_no_cab_is_near_eta_and_distance_are_minus_one(desk):
-    lonely = [each for ring in (PORT, SALT) for corner in ring.boundary for each in nudged(desk, ring, corner)]
-    assert lonely
-    assert all(each["eta"] == -1 and each["distance"] == -1 for each in lonely)
-
-
-def nudged(desk, city, corner):
-    centre = city.center
-    spot = tuple(a + (b - a) * 0.02 for a, b in zip(corner, centre, strict=True))
-    body = desk.products(spot)
-    return [each for each in body.get("categories", []) if each["eta"] == -1]
+def test_where_no_cab_is_near_eta_and_distance_are_minus_one_and_a_booking_finds_none(desk):
+    beach = PORT.place("west-sands-hotel").position
+    listed = desk.products(beach)
+    assert category(listed, "mini")["eta"] > 0
+    suv = category(listed, "suv")
+    assert (suv["eta"], suv["distance"]) == (-1, -1)
+    assert desk.story(desk.book("suv", pickup=beach)) == ["ALLOTMENT_PENDING", "ALLOTMENT_FAILED"]
 
 
 def test_the_cities_differ_in_categories_currency_and_policies(desk):

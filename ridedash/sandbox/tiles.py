@@ -30,6 +30,12 @@ def tile_svg(z: int, x: int, y: int) -> bytes | None:
     return _sea() if number is None else _drawn(number, z, x, y)
 
 
+def warm(zooms: tuple[int, ...] = (14, 15, 13, 16, 12)) -> None:
+    """Build the cities and prepare the first one's usual zooms (about two seconds), so that no visitor waits for it."""
+    for zoom in zooms:
+        _sheet(0, zoom)
+
+
 @functools.lru_cache(maxsize=2048)
 def _drawn(number: int, z: int, x: int, y: int) -> bytes:
     return _sheet(number, z).tile(x, y).encode()

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from ridedash.sandbox.city import City, cities
 from ridedash.sandbox.gazetteer import plain
-from ridedash.sandbox.tiles import bp, create_tiles_app, tile_svg
+from ridedash.sandbox.tiles import bp, create_tiles_app, tile_svg, warm
 
 SVG = "{http://www.w3.org/2000/svg}"
 ZOOMS = pytest.mark.parametrize("zoom", range(11, 19))
@@ -190,3 +190,10 @@ def test_the_blueprint_fits_into_another_app() -> None:
     app = Flask("host", static_folder=None)
     app.register_blueprint(bp)
     assert app.test_client().get("/city.json").status_code == 200
+
+
+def test_after_warming_a_new_tile_takes_no_preparation() -> None:
+    warm((14,))
+    began = time.process_time()
+    tile_svg(14, *_at(14, -38.47, -128.03))
+    assert time.process_time() - began < 0.05

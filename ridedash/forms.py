@@ -134,9 +134,9 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     payment = SelectField(
         _("Payment"),
         choices=[
-            SelectChoice("", _("As the account is set")),
+            SelectChoice("", _("Default (wallet)")),
             SelectChoice(wire.SVC_MONEY, _("Wallet")),
-            SelectChoice(wire.CASH, _("Cash to the driver")),
+            SelectChoice(wire.CASH, _("Cash")),
         ],
         default="",
     )

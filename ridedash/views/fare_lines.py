@@ -7,7 +7,7 @@ from functools import partial
 
 from flask_babel import gettext as _
 
-from ridedash.service.estimates import Estimate, ShareEstimate
+from ridedash.service.estimates import Estimate, HubCharges, ShareEstimate
 from ridedash.service.products import Product
 from ridedash.service.ratecards import Package, RateCard, Surcharge
 from ridedash.views.formats import money
@@ -141,12 +141,17 @@ def _estimate_table(estimate: Estimate, pay: Pay) -> FareTable:
         (_("By the meter, at most"), "" if estimate.upfront else pay(estimate.amount_max)),
         (_("Distance"), _measure(estimate.distance.km if estimate.distance else None, _("km"))),
         (_("Time on the road"), _("about %(n)d min", n=estimate.travel_time.minutes) if estimate.travel_time else ""),
-        *(fees or ((_("Booking fee"), pay(estimate.booking_fee)),)),
+        *(fees or ((_("Booking fee"), pay(estimate.booking_fee or None)),)),
         (_("Taxes"), pay(estimate.taxes)),
-        (hub.pickup_hub_name or _("Station or airport fee") if hub else "", pay(hub.total_hub_fee) if hub else ""),
+        (_hub_name(hub), pay(hub.total_hub_fee or None) if hub else ""),
         *(_discounts(off.discount, off.cashback, off.pass_savings, pay) if off else ()),
     )
-    return FareTable(_("This trip"), tuple(line for line in lines if line[0]))
+    return FareTable(_("This trip"), lines)
+
+
+def _hub_name(hub: HubCharges | None) -> str:
+    name = hub.pickup_hub_name if hub else None
+    return _("Fee at %(place)s", place=name) if name else _("Station or airport fee")
 
 
 def _discounts(

@@ -1,0 +1,138 @@
+"""The picker in a real Chromium: hostile words never run, the keyboard books, nothing is asked of another machine."""
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+from werkzeug.serving import make_server
+
+from tests.conftest import browser_path
+from tests.views.fake_service import ZONE
+from tests.views.test_booking import PASSWORD, Desk, desk
+
+__all__ = ["desk"]
+pytestmark = pytest.mark.browser
+
+RUN = "window.__ran=1"
+EVIL = f"{{{{7*191}}}}${{{RUN}}}`+({RUN})+`<img src=x onerror='{RUN}'></script><script>{RUN}</script>"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+
+
+@dataclass
+class Browsed:
+    """A page that is signed in; `foreign` are requests to other machines, `faults` what its console said."""
+
+    page: Page
+    url: str
+    foreign: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.url + path)
+
+
+@pytest.fixture
+def browsed(desk: Desk) -> Iterator[Browsed]:
+    server = make_server("127.0.0.1", 0, desk.app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        with sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=browser_path() or "chromium", args=FLAGS)
+            yield signed_in(browser.new_page(viewport={"width": 1280, "height": 800}), server.port)
+            browser.close()
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def signed_in(page: Page, port: int) -> Browsed:
+    found = Browsed(page, f"http://127.0.0.1:{port}")
+    page.on("request", lambda r: None if r.url.startswith((found.url, "data:")) else found.foreign.append(r.url))
+    page.on("pageerror", lambda error: found.faults.append(str(error)))
+    page.on("console", lambda said: found.faults.append(said.text) if "Content Security" in said.text else None)
+    found.open("/sign-in")
+    page.fill("[name=name]", "desk")
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button[type=submit]")
+    return found
+
+
+def test_a_ride_is_booked_by_keyboard_and_the_button_says_what_and_for_how_much(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open("/rides/new")
+    page.focus("#guest_name")
+    page.keyboard.type("Guest Heron")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-book-go]")).to_have_text("Choose a car")
+    page.focus("#drop")
+    page.keyboard.type("airp")
+    expect(page.locator("#drop-list [role=option]")).to_have_count(1)
+    expect(page.locator("[data-book-go]")).to_have_text("Choose a place first")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#drop")).to_have_attribute("aria-activedescendant", "drop-list-0")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator("[data-bar-terms]")).to_have_text("Free to cancel for 5 min, then ₹30.")
+    page.get_by_role("radio", name="2 seats").check()
+    expect(page.locator("[data-book-go]")).to_have_text("Book Share, 2 seats · ₹140 fixed")
+    assert desk.orders() == []
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(f"{browsed.url}/rides/1")
+    (order,) = desk.orders()
+    assert (order.category, order.seats) == ("share", 2)
+    assert browsed.foreign == []
+    assert browsed.faults == []
+
+
+def test_the_map_sets_an_end_and_a_point_of_a_hotspot_can_be_chosen(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.service.zone = ZONE
+    browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
+    expect(page.locator("#pickup")).to_have_value("Grand Hotel, lobby – South Gate")
+    expect(page.locator(".map-point-face")).to_have_text(["1", "2"])
+    page.get_by_role("link", name="North Gate").click()
+    expect(page.locator("#pickup")).to_have_value("North Gate")
+    expect(page.locator("[data-zone-point][aria-current]")).to_have_text("11. North Gate")
+    page.locator("[data-map]").click(position={"x": 120, "y": 300})
+    expect(page.locator("#drop")).to_have_value(re.compile(r"Pin on the map \(-38\.\d{5}, -12[78]\.\d{5}\)"))
+    assert browsed.foreign == []
+    assert browsed.faults == []
+
+
+def test_hostile_words_of_the_service_and_of_a_gazetteer_never_run(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    for one in desk.service.categories:
+        one["display_name"] = EVIL
+    point = ZONE["pickup_points"][0] | {"name": EVIL}
+    desk.service.zone = ZONE | {"desc": EVIL, "pickup_points": [point]}
+    evil = {"id": "e", "name": f"Evil {EVIL}", "kind": EVIL, "area": EVIL, "lat": -38.55, "lng": -128.06}
+    desk.service.places = [evil]
+    browsed.open("/rides/new")
+    page.fill("#drop", "evil")
+    page.locator("#drop-list [role=option]").first.click()
+    expect(page.locator("[data-book-go]")).to_contain_text("₹240 fixed")
+    page.locator(".breakup summary").first.click()
+    page.fill("#guest_name", EVIL)
+    page.fill("#guest_phone", "1")
+    page.click("[data-book-go]")  # comes back with the phone marked and all words in their fields
+    expect(page.locator("#guest_phone-error")).to_be_visible()
+    expect(page.locator("#guest_phone")).to_be_focused()
+    assert page.evaluate("window.__ran") is None
+    assert "1337" not in page.content()
+    assert browsed.faults == []
+
+
+def test_a_service_that_is_down_says_what_to_do_and_is_asked_again_by_a_press(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.service.down = True
+    browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
+    expect(page.locator(".cars [role=alert]")).to_contain_text("The ride service is not answering")
+    expect(page.locator("[data-book-go]")).to_be_disabled()
+    desk.service.down = False
+    page.click("[data-retry]")
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")

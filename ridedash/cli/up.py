@@ -16,7 +16,7 @@ from ridedash.cli import demo
 from ridedash.cli.commands import make_worker
 from ridedash.cli.sandbox_process import SandboxChild, listen
 from ridedash.factory import create_app
-from ridedash.sandbox.tiles import create_tiles_app
+from ridedash.sandbox.tiles import create_tiles_app, warm
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -72,6 +72,7 @@ def _running_worker(app: Flask) -> Iterator[None]:
 def with_tiles(app: Flask) -> "WSGIApplication":
     """The dashboard with the sandbox's tiles under /tiles of its own port."""
     tiles = create_tiles_app()
+    threading.Thread(target=warm, name="tiles", daemon=True).start()  # so that the first map need not wait
 
     def dispatch(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         chosen: Any = tiles if environ.get("PATH_INFO", "").startswith("/tiles/") else app

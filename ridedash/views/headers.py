@@ -10,9 +10,21 @@ from ridedash.config import Settings
 JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 
+ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+LIVE_ONLY = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
+
+
 def init_app(app: Flask, settings: Settings) -> None:
     """Give each request a nonce (`csp_nonce` in templates) and each answer its headers."""
     tile_host = _origin(settings.tiles_url)
+    always = ALWAYS if settings.demo else ALWAYS | LIVE_ONLY
 
     @app.before_request
     def make_nonce() -> None:
@@ -25,16 +37,9 @@ def init_app(app: Flask, settings: Settings) -> None:
     @app.after_request
     def add_headers(answer: Response) -> Response:
         page = answer.mimetype == "text/html"
-        nonce = g.get("csp_nonce", "")
-        answer.headers["Content-Security-Policy"] = page_policy(nonce, tile_host) if page else JSON_POLICY
-        answer.headers["X-Content-Type-Options"] = "nosniff"
-        answer.headers["Referrer-Policy"] = "same-origin"
-        answer.headers["Cross-Origin-Opener-Policy"] = "same-origin"
-        answer.headers["Cross-Origin-Resource-Policy"] = "same-origin"
-        answer.headers["X-Frame-Options"] = "DENY"
-        answer.headers["Permissions-Policy"] = "camera=(), microphone=(), geolocation=()"
-        if not settings.demo:
-            answer.headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+        policy = page_policy(g.get("csp_nonce", ""), tile_host) if page else JSON_POLICY
+        answer.headers["Content-Security-Policy"] = policy
+        answer.headers.update(always)
         if page:
             answer.headers.setdefault("Cache-Control", "no-store")
         return answer

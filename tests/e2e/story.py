@@ -33,14 +33,18 @@ def choose_trip(page: Page, drop: str = "airport") -> None:
     expect(first).to_be_visible()
     field.press("ArrowDown")
     field.press("Enter")
-    expect(page.locator("[data-product]").first).to_be_visible()
+    expect(page.locator('[data-product="mini"] .product-radio')).to_be_enabled()
 
 
 def choose_car(page: Page, category: str, seats: int | None = None) -> None:
     """Take one product card, and for share the number of seats."""
-    page.locator(f'[data-product="{category}"] .product-radio').first.check(force=True)
+    card = page.locator(f'[data-product="{category}"]')
+    radio = card.locator(".product-radio")
+    expect(radio).to_be_enabled()
+    card.locator(".product-face").click()
+    expect(radio).to_be_checked()
     if seats is not None:
-        page.locator(f'[data-product="{category}"] input[name=seats][value="{seats}"]').check(force=True)
+        card.locator(f'input[name=seats][value="{seats}"]').check()
 
 
 def press_book(page: Page, guest: str) -> str:

@@ -124,6 +124,7 @@ def test_what_staff_typed_is_kept_when_something_is_missing(staff_page: StaffPag
     page = staff_page()
     story.choose_trip(page)
     story.choose_car(page, "mini")
+    page.locator("summary", has_text="More").click()
     page.get_by_label("Note for the desk").fill("Two suitcases")
     page.get_by_label("Phone").fill("12")
     page.get_by_role("button", name=re.compile("^Book ")).click()

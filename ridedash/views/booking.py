@@ -26,6 +26,8 @@ from ridedash.wire import Kind
 bp = Blueprint("booking", __name__)
 Answer = str | Response | tuple[str | Response, int]
 SUGGESTED = 5
+FRESH_MS = 100_000  # the page renews its prices before an offer's two minutes are over; faster with the service's clock
+FRESH_LEAST_MS = 3_000
 
 
 def locale() -> str:
@@ -196,6 +198,7 @@ def _page(picker: Picker) -> str:
         form=picker.form,
         parts=page_map(app.settings, app.geocoder, picker),
         fetched=formats.clock_time(fetched, tz, locale(), seconds=True),
+        fresh_ms=int(max(FRESH_LEAST_MS, FRESH_MS / app.settings.pace)),
     )
 
 

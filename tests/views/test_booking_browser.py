@@ -136,3 +136,18 @@ def test_a_service_that_is_down_says_what_to_do_and_is_asked_again_by_a_press(br
     desk.service.down = False
     page.click("[data-retry]")
     expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+
+
+def test_prices_are_renewed_in_place_and_a_change_is_said(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    object.__setattr__(desk.app.extensions["ridedash"].settings, "pace", 60.0)  # renewed every three seconds
+    browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
+    car = page.locator("[name=offer]:checked")
+    first = car.get_attribute("value")
+    page.locator(".breakup summary").first.click()
+    expect(car).not_to_have_attribute("value", str(first))
+    expect(page.locator(".breakup summary").first).to_be_focused()
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    expect(page.locator(".cars [role=alert]")).to_contain_text("₹240 fixed → ₹265 fixed")
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹265 fixed")
+    expect(page.locator(".breakup[open]")).to_have_count(1)

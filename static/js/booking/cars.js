@@ -4,7 +4,6 @@ import { ask } from "./ask.js";
 
 const SKELETON_MS = 300; // a quick answer shows no skeleton
 const SLOW_MS = 4_000;
-const FRESH_MS = 100_000; // an offer is good for two minutes; prices are renewed before that
 
 export class Cars extends EventTarget {
   constructor(box, { path, words, skeleton, status }) {
@@ -13,6 +12,7 @@ export class Cars extends EventTarget {
     this.running = null;
     this.trip = null;
     this.timer = null;
+    this.freshMs = Number(box.dataset.freshMs); // prices are renewed after this, before the offers are too old
     this.picked = box.dataset.category; // what a person chose or asked for; else the server's first choice stands
     box.addEventListener("change", (event) => this.#changed(event.target));
     document.addEventListener("visibilitychange", () => this.#wake());
@@ -40,7 +40,7 @@ export class Cars extends EventTarget {
     clearTimeout(this.timer);
     if (!trip?.pickup) return null;
     const mine = (this.running = new AbortController());
-    const timers = this.#waiting();
+    const timers = trip.compare ? [] : this.#waiting(); // a renewal is quiet
     const before = this.choice;
     const { pickup, drop } = trip;
     const { ok, status, body, stopped } = await ask(this.path, {
@@ -52,20 +52,14 @@ export class Cars extends EventTarget {
     timers.forEach(clearTimeout);
     if (stopped || mine !== this.running) return null;
     this.box.removeAttribute("aria-busy");
-    this.#paint(ok, status, body);
+    this.#paint(ok, status, body, Boolean(trip.compare));
     return ok ? body : null;
   }
 
-  #paint(ok, status, body) {
+  #paint(ok, status, body, renewing) {
     if (body.html) {
-      const open = [...this.box.querySelectorAll(".product:has(details[open])")].map((card) => card.dataset.product);
-      const focus = this.box.contains(document.activeElement) ? document.activeElement.dataset.category : null;
-      const fresh = new DOMParser().parseFromString(body.html, "text/html");
-      this.box.replaceChildren(...fresh.body.childNodes);
-      for (const card of this.box.querySelectorAll("[data-product]")) {
-        if (open.includes(card.dataset.product)) card.querySelector("details")?.setAttribute("open", "");
-        if (focus && focus === card.dataset.product) card.querySelector("input")?.focus({ preventScroll: true });
-      }
+      const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
+      if (!renewing || !renew(this.box, fresh)) replace(this.box, fresh);
     } else {
       const line = document.createElement("p");
       line.className = "cars-empty";
@@ -75,7 +69,7 @@ export class Cars extends EventTarget {
     }
     const count = this.box.querySelectorAll("[data-product]").length;
     this.status.classList.add("visually-hidden"); // the cards can be seen; the count is for those who hear
-    this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
+    if (!renewing) this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
     this.at = ok ? Date.now() : 0;
     if (ok) this.#later();
     this.#tell();
@@ -113,12 +107,57 @@ export class Cars extends EventTarget {
 
   #later() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.#wake(), FRESH_MS);
+    this.timer = setTimeout(() => this.#wake(), this.freshMs);
   }
 
   /** Prices that got old while nobody looked are renewed when somebody does. */
   #wake() {
-    if (document.hidden || !this.at || Date.now() - this.at < FRESH_MS - 1000) return;
+    if (document.hidden || !this.at || Date.now() - this.at < this.freshMs - 500) return;
     this.dispatchEvent(new Event("old"));
   }
+}
+
+/** New offers under the same cards: what reads the same stays where it is. False when it is not the same list. */
+function renew(box, fresh) {
+  const cards = [...box.querySelectorAll("[data-product]")];
+  const news = [...fresh.querySelectorAll("[data-product]")];
+  const same = cards.length === news.length && cards.every((card, i) => card.dataset.product === news[i].dataset.product);
+  if (!same || !cards.length || fresh.querySelector(".alert") || box.querySelector(".alert")) return false;
+  cards.forEach((card, i) => {
+    if (card.textContent.replace(/\s+/g, " ") === news[i].textContent.replace(/\s+/g, " ")) {
+      card.querySelector("[name=offer]").value = news[i].querySelector("[name=offer]").value;
+    } else {
+      swap(card, news[i]);
+    }
+  });
+  return true;
+}
+
+function replace(box, fresh) {
+  const open = [...box.querySelectorAll(".product:has(details[open])")].map((card) => card.dataset.product);
+  const focus = focused(box);
+  box.replaceChildren(...fresh.childNodes);
+  for (const card of box.querySelectorAll("[data-product]")) {
+    if (open.includes(card.dataset.product)) card.querySelector("details")?.setAttribute("open", "");
+    if (focus?.category === card.dataset.product) card.querySelector(focus.what)?.focus({ preventScroll: true });
+  }
+}
+
+function swap(card, news) {
+  const focus = focused(card);
+  const open = card.querySelector("details[open]");
+  const checked = [...card.querySelectorAll("input")].map((input) => input.checked);
+  card.replaceWith(news);
+  news.querySelectorAll("input").forEach((input, i) => (input.checked = !input.disabled && Boolean(checked[i])));
+  if (open) news.querySelector("details")?.setAttribute("open", "");
+  if (focus) news.querySelector(focus.what)?.focus({ preventScroll: true });
+}
+
+/** Which part of which card has the focus: {category, what: a selector within the card}, or null. */
+function focused(box) {
+  const at = document.activeElement;
+  const card = box.contains(at) ? at.closest("[data-product]") : null;
+  if (!card) return null;
+  const what = at.name === "seats" ? `[name=seats][value="${at.value}"]` : at.matches("summary") ? "summary" : "[name=offer]";
+  return { category: card.dataset.product, what };
 }

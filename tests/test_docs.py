@@ -1,0 +1,35 @@
+"""The documents say what is there: files that they name exist, settings that exist are named."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+from ridedash.config import Settings
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_files_that_the_documents_name_exist() -> None:
+    for document in ("README.md", "CONTRIBUTING.md", "docs/assumptions.md"):
+        text = (ROOT / document).read_text()
+        named = set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|js|html|md|lock))`", text))
+        shared = {"design.md", "booking-protocol.md", "faults.md", "security.md", "ux.md", "performance.md", "style.md"}
+        missing = [name for name in named - shared if not anywhere(name)]
+        assert missing == [], document
+
+
+def anywhere(name: str) -> bool:
+    short = [*(ROOT / "ridedash").rglob(name)] if "/" not in name else []
+    return bool(short) or any((base / name).exists() for base in (ROOT, ROOT / "ridedash", ROOT / "../shared"))
+
+
+def test_every_setting_is_in_the_readme() -> None:
+    text = (ROOT / "README.md").read_text()
+    names = [f"RIDEDASH_{field.name.upper()}" for field in dataclasses.fields(Settings)]
+    assert [name for name in names if name not in text] == []
+
+
+def test_links_and_pictures_of_the_readme_exist() -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text())
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []

@@ -63,6 +63,7 @@ export class DropForm {
       return option;
     }));
     this.#open(places.length > 0);
+    if (places.length) this.list.scrollIntoView({ block: "nearest" });
   }
 
   #key(event) {

@@ -4,7 +4,6 @@ from typing import Any
 
 from flask import Blueprint, jsonify, redirect, render_template, request
 from flask_babel import get_locale
-from flask_babel import gettext as _
 from flask_login import login_required
 from werkzeug.wrappers import Response
 
@@ -22,6 +21,7 @@ from ridedash.views.mishaps import explain
 from ridedash.views.picker import Picker, page_map, read_ends
 from ridedash.views.quotes import Quotes, home_trip
 from ridedash.wire import Kind
+from ridedash.wording import gettext as _
 
 bp = Blueprint("booking", __name__)
 Answer = str | Response | tuple[str | Response, int]

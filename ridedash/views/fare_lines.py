@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
-from flask_babel import gettext as _
-
 from ridedash.service.estimates import Estimate, HubCharges, ShareEstimate
 from ridedash.service.products import Product
 from ridedash.service.ratecards import Package, RateCard, Surcharge
 from ridedash.views.formats import money
+from ridedash.wording import gettext as _
 
 Pay = Callable[[Decimal | None], str]
 

@@ -2,8 +2,6 @@
 
 from datetime import datetime
 
-from flask_babel import gettext as _
-
 from ridedash.forms import BookingForm
 from ridedash.rides.ordering import GuardBusy, OfferStale, WishRefused
 from ridedash.store.db import DatabaseBusy
@@ -11,6 +9,7 @@ from ridedash.views import formats
 from ridedash.views.picker import Picker
 from ridedash.views.quotes import QuoteFailedError
 from ridedash.wording import Audience, refusal
+from ridedash.wording import gettext as _
 
 
 def explain(picker: Picker, error: Exception, now: datetime) -> int:

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from flask_babel import gettext as _
-
 from ridedash.forms import BookingForm, TripForm
 from ridedash.geo import LatLng
 from ridedash.maps import DEFAULT_ZOOM, MapParts, map_parts
@@ -15,6 +13,7 @@ from ridedash.store.orders import Offer, OrderPage, Trip
 from ridedash.store.people import Account, Property
 from ridedash.views.product_cards import Card, preferred
 from ridedash.views.quotes import Quote, QuoteFailedError, Quotes, home_trip
+from ridedash.wording import gettext as _
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from babel.numbers import format_decimal, get_currency_symbol
-from flask_babel import gettext as _
 
 from ridedash.service.products import Product
 from ridedash.service.ratecards import CancellationPolicy
 from ridedash.views.fare_lines import FareTable, fare_tables
 from ridedash.views.formats import money
 from ridedash.wire import Kind
+from ridedash.wording import gettext as _
 
 # Which drawing of static/img/cars.svg stands for a category id; any other id gets "car".
 DRAWINGS: Final = (

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from flask import current_app
-from flask_babel import gettext as _
 
 from ridedash import wire
 from ridedash.ext import Services
@@ -21,6 +20,7 @@ from ridedash.store.people import Property
 from ridedash.views.auth import SignedIn
 from ridedash.views.product_cards import Card, card, seat_prices, trip_facts
 from ridedash.wording import Audience, refusal
+from ridedash.wording import gettext as _
 
 log = logging.getLogger(__name__)
 
@@ -131,12 +131,21 @@ class Quotes:
             return None
 
     def _store(self, trip: Trip, products: Sequence[Product], cards: Sequence[Card], at: datetime) -> list[int]:
-        who = {"property_id": self.staff.property_id, "staff_id": self.staff.id, "account_id": None}
+        staff = self.staff
         with self.services.db.write() as s:
-            return [
-                add_offer(s, **who, trip=trip, priced=_priced(product, shown), now=at).id
+            stored = [
+                add_offer(
+                    s,
+                    property_id=staff.property_id,
+                    staff_id=staff.id,
+                    account_id=None,  # a price is for everybody; the account is chosen at the press
+                    trip=trip,
+                    priced=_priced(product, shown),
+                    now=at,
+                )
                 for product, shown in zip(products, cards, strict=True)
             ]
+        return [offer.id for offer in stored]
 
 
 def home_trip(home: Property) -> Trip | None:

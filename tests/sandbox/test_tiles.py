@@ -12,7 +12,10 @@ from flask.testing import FlaskClient
 
 from ridedash.sandbox.city import City, cities
 from ridedash.sandbox.gazetteer import plain
-from ridedash.sandbox.tiles import bp, create_tiles_app, tile_svg, warm
+from ridedash.sandbox.mapping.blocks import buildings
+from ridedash.sandbox.mapping.geometry import inside
+from ridedash.sandbox.mapping.sheet import Sheet
+from ridedash.sandbox.tiles import _atlas, bp, create_tiles_app, tile_svg, warm
 
 SVG = "{http://www.w3.org/2000/svg}"
 ZOOMS = pytest.mark.parametrize("zoom", range(11, 19))
@@ -126,6 +129,25 @@ def test_a_warm_tile_takes_less_than_three_milliseconds_of_work() -> None:
     for zoom, x, y in wanted:
         tile_svg(zoom, x, y)
     assert (time.process_time() - began) / len(wanted) < 0.003
+
+
+@ZOOMS
+def test_a_tile_that_nobody_asked_for_yet_takes_less_than_three_milliseconds_of_work(zoom: int) -> None:
+    warm(())  # as a host does at its start
+    sheet = Sheet(_atlas(0), zoom)
+    wanted = _around(zoom, cities()[0])
+    began = time.process_time()
+    for x, y in wanted:
+        sheet.tile(x, y)
+    assert (time.process_time() - began) / len(wanted) < 0.003
+
+
+def test_houses_stand_on_their_block_and_most_of_a_blocks_edge_is_built() -> None:
+    square = [(0.0, 0.0), (90.0, 0.0), (90.0, 90.0), (0.0, 90.0)]
+    houses = buildings(square, 300.0)
+    assert len(houses) > 12
+    assert all(-0.1 <= x <= 90.1 and -0.1 <= y <= 90.1 for house in houses for x, y in house)
+    assert not any(inside(house, (45.0, 45.0)) for house in buildings([(x * 3, y * 3) for x, y in square], 300.0))
 
 
 def _names(client: FlaskClient, **query: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ridedash.sandbox.data.plan import Plan, Site
 from ridedash.sandbox.mapping.blocks import buildings, inset
-from ridedash.sandbox.mapping.geometry import XY, Frame, Line, area, centroid, curve, inside, length, span
+from ridedash.sandbox.mapping.geometry import XY, Frame, Line, area, box, centroid, curve, inside, length, span
 from ridedash.sandbox.mapping.grid import SegmentGrid, pieces_inside
 from ridedash.sandbox.mapping.mesh import Mesh, faces, outline
 from ridedash.sandbox.mapping.streets import GROUNDS, ground, metres, river_sides
@@ -95,8 +95,16 @@ class Atlas:
         """The buildings of a block, made once."""
         if number not in self._houses:
             block = self.blocks[number]
-            self._houses[number] = self._clear_of_rails(buildings(block, _lot_size(block)))
+            found = buildings(block, _lot_size(block))
+            west, south, east, north = box(block)
+            by_rails = self._rail_grid.near((west, south), (east, north))
+            self._houses[number] = self._clear_of_rails(found) if by_rails else found
         return self._houses[number]
+
+    def build(self) -> None:
+        """Make the buildings of every block now."""
+        for number in range(len(self.blocks)):
+            self.houses(number)
 
     def _clear_of_rails(self, found: list[Line]) -> list[Line]:
         return [house for house in found if not any(self._rail_grid.cuts(a, b) for a, b in _sides(house))]

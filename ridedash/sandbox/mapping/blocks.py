@@ -47,9 +47,9 @@ def _squeezed(corners: Line, moved: Line, i: int) -> bool:
 def buildings(block: Sequence[XY], lot_m2: float) -> list[Line]:
     """Footprints on a block (a ring already set back from its streets); inner lots stay free as yards."""
     found = []
-    for lot, fronts in _lots(list(block), lot_m2):
+    for lot in _lots(list(block), lot_m2):
         seed = (round(lot[0][0]), round(lot[0][1]))
-        if fronts and chance(*seed) > 0.07:
+        if chance(*seed) > 0.07:
             house = _house(lot, seed)
             if len(house) >= 3 and abs(area(house)) > 35:
                 found.append(house)
@@ -62,7 +62,8 @@ def _house(lot: Line, seed: XY) -> Line:
     ring = _shrunk(lot, 0.15 + outside * (0.6 + 1.4 * chance("margin", *seed)))
     if ring and chance("side", *seed) < 0.15 + 0.3 * outside:
         a, b = _axis(ring)
-        return _half(ring, lerp(a, b, 0.14 + 0.2 * chance("cut", *seed)), (b[0] - a[0], b[1] - a[1]))
+        at = lerp(a, b, 0.14 + 0.2 * chance("cut", *seed))
+        return _half(ring, [False] * len(ring), at, (b[0] - a[0], b[1] - a[1]))[0]
     return ring
 
 
@@ -72,45 +73,47 @@ def _shrunk(ring: Line, metres: float) -> Line:
     return [] if any(_squeezed(ring, moved, i) for i in range(count)) else moved
 
 
-def _lots(block: Line, lot_m2: float) -> list[tuple[Line, bool]]:
-    """Lots, and whether each touches the block's outline."""
-    edges = list(zip(block, [*block[1:], block[0]], strict=True))
-    ready, stack = [], [block]
+def _lots(block: Line, lot_m2: float) -> list[Line]:
+    """The lots that touch the block's outline: a part that touches it nowhere is a yard, and is split no further."""
+    ready: list[Line] = []
+    stack = [(block, [True] * len(block))]
     while stack:
-        ring = stack.pop()
-        size = area(ring)
-        if len(ring) < 3 or size < 40:
+        ring, outer = stack.pop()
+        if len(ring) < 3 or (size := area(ring)) < 40 or not _fronts(ring, outer):
             continue
-        wish = lot_m2 * (0.7 + 0.9 * chance(round(ring[0][0]), round(ring[0][1])))
-        if size < wish:
-            ready.append((ring, any(_on_edge(edges, a, b) for a, b in zip(ring, [*ring[1:], ring[0]], strict=True))))
+        if size < lot_m2 * (0.7 + 0.9 * chance(round(ring[0][0]), round(ring[0][1]))):
+            ready.append(ring)
             continue
         a, b = _axis(ring)
         at = lerp(a, b, 0.42 + 0.16 * chance("split", round(a[0]), round(b[1])))
         along = (b[0] - a[0], b[1] - a[1])
-        stack += [_half(ring, at, along), _half(ring, at, (-along[0], -along[1]))]
+        stack += [_half(ring, outer, at, along), _half(ring, outer, at, (-along[0], -along[1]))]
     return ready
 
 
-def _on_edge(edges: list[tuple[XY, XY]], a: XY, b: XY) -> bool:
-    if span(a, b) < 4:
-        return False
-    x, y = lerp(a, b, 0.5)
-    for c, d in edges:
-        dx, dy = d[0] - c[0], d[1] - c[1]
-        whole = math.hypot(dx, dy) or 1.0
-        if abs((x - c[0]) * dy - (y - c[1]) * dx) < 0.3 * whole and 0 <= (x - c[0]) * dx + (y - c[1]) * dy <= whole**2:
+def _fronts(ring: Line, outer: list[bool]) -> bool:
+    """Whether a side of 4 m or more lies on the block's outline."""
+    ax, ay = ring[-1]
+    for i, (x, y) in enumerate(ring):
+        if outer[i - 1] and (x - ax) * (x - ax) + (y - ay) * (y - ay) >= 16:
             return True
+        ax, ay = x, y
     return False
 
 
 def _axis(ring: Line) -> tuple[XY, XY]:
     """The ends of a ring's longer extent, measured along its longest side or square to it."""
-    a, b = max(zip(ring, [*ring[1:], ring[0]], strict=True), key=lambda s: span(*s))
+    longest, before = -1.0, ring[-1]
+    a = b = before
+    for corner in ring:
+        square = (corner[0] - before[0]) ** 2 + (corner[1] - before[1]) ** 2
+        if square > longest:
+            longest, a, b = square, before, corner
+        before = corner
     d = span(a, b) or 1.0
     ux, uy = (b[0] - a[0]) / d, (b[1] - a[1]) / d
-    us = [p[0] * ux + p[1] * uy for p in ring]
-    vs = [-p[0] * uy + p[1] * ux for p in ring]
+    us = [x * ux + y * uy for x, y in ring]
+    vs = [y * ux - x * uy for x, y in ring]
     u0, u1, v0, v1 = min(us), max(us), min(vs), max(vs)
     um, vm = (u0 + u1) / 2, (v0 + v1) / 2
     ends = ((u0, vm), (u1, vm)) if u1 - u0 >= v1 - v0 else ((um, v0), (um, v1))
@@ -118,14 +121,20 @@ def _axis(ring: Line) -> tuple[XY, XY]:
     return (p * ux - q * uy, p * uy + q * ux), (r * ux - s * uy, r * uy + s * ux)
 
 
-def _half(ring: Line, at: XY, ahead: XY) -> Line:
-    """The part of a ring that lies ahead of a line through `at` square to `ahead`."""
-    result: Line = []
-    side = [(p[0] - at[0]) * ahead[0] + (p[1] - at[1]) * ahead[1] for p in ring]
+def _half(ring: Line, outer: list[bool], at: XY, ahead: XY) -> tuple[Line, list[bool]]:
+    """The part of a ring that lies ahead of a line through `at` square to `ahead`, and which of its sides were
+    `outer` ones: a side belongs to the vertex that it leaves.
+    """
+    kept: Line = []
+    sides: list[bool] = []
+    (x, y), (dx, dy) = at, ahead
+    ends = [(p[0] - x) * dx + (p[1] - y) * dy for p in ring]
     for i, p in enumerate(ring):
-        before, here = side[i - 1], side[i]
+        before, here = ends[i - 1], ends[i]
         if (before < 0) != (here < 0):
-            result.append(lerp(ring[i - 1], p, before / (before - here)))
+            kept.append(lerp(ring[i - 1], p, before / (before - here)))
+            sides.append(outer[i - 1] and here >= 0)  # going out, the next side is the cut
         if here >= 0:
-            result.append(p)
-    return result
+            kept.append(p)
+            sides.append(outer[i])
+    return kept, sides

@@ -100,7 +100,12 @@ def offset(line: Sequence[XY], metres: Sequence[float]) -> Line:
 
 def area(ring: Sequence[XY]) -> float:
     """Signed area of an open ring, positive when it runs anticlockwise."""
-    return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, [*ring[1:], ring[0]], strict=True)) / 2
+    twice = 0.0
+    ax, ay = ring[-1]
+    for bx, by in ring:
+        twice += ax * by - bx * ay
+        ax, ay = bx, by
+    return twice / 2
 
 
 def centroid(ring: Sequence[XY]) -> XY:

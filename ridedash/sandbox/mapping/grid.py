@@ -37,6 +37,10 @@ class SegmentGrid:
         for key, (a, b) in enumerate(itertools.pairwise(ends), first_key):
             self.add(key, a, b)
 
+    def near(self, a: XY, b: XY) -> bool:
+        """Whether any segment lies in a cell that the box from a to b touches."""
+        return any(cell in self.cells for cell in self.touched(a, b))
+
     def cuts(self, a: XY, b: XY) -> list[float]:
         """Where a segment is cut by what is in the grid: fractions along it, in order."""
         found = {}

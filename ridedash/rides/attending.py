@@ -1,14 +1,20 @@
 """What a person says to an item that asks for one: seen, or follow this ride no longer."""
 
+from typing import Final
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.rides import moves
+from ridedash.rides.following import NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD
 from ridedash.rides.moves import Clock
 from ridedash.store import audit
 from ridedash.store.db import Database
 from ridedash.store.order_tables import Order, Ride
 from ridedash.store.people import Staff
+
+STOPPED: Final = "stopped_following"  # an event of the timeline
+STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})  # items for which stopping is offered (booking-protocol.md 3)
 
 
 def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: str) -> bool:
@@ -27,6 +33,7 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
 
 def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     """Poll a ride no longer: one that the service does not know, or that never ends. False when it is not followed."""
+    now = clock()
     with db.write() as s:
         order = _order(s, order_id, staff_id)
         ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
@@ -35,7 +42,9 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
         ride.next_poll_at = ride.lease_until = None
         ride.poll_seq += 1  # an answer that is on its way is no longer wanted
         order.open = False
-        order.version += 1
+        moves.moment(s, order, "event", STOPPED, now)
+        for name in (*STOPPABLE, NO_DRIVER, POISON):
+            moves.clear_attention(s, order, name, now)
         _record(s, order, staff_id, "ride.stop_following", "stopped", clock)
         return True
 

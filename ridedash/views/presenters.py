@@ -156,7 +156,8 @@ def _price(facts: RideFacts) -> dict[str, Any]:
 def _is_live(page: OrderPage) -> bool:
     if page.order.state in ENDED_STATES:
         return False
-    return page.ride is None or page.ride.status not in wire.TERMINAL
+    ride = page.ride
+    return ride is None or (ride.status not in wire.TERMINAL and ride.next_poll_at is not None)
 
 
 def _poll_ms(page: OrderPage) -> int:

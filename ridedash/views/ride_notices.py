@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ridedash import wire
+from ridedash.rides.attending import STOPPABLE, STOPPED
 from ridedash.store.orders import Action
 from ridedash.views.formats import plate
 from ridedash.views.ride_facts import RideFacts
@@ -25,6 +26,7 @@ class Notice:
     title: str
     detail: str = ""
     seen: str = ""  # the attention item that a press of "Seen" takes away
+    stop: bool = False  # whether "Stop following" is offered too
 
 
 def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
@@ -32,8 +34,8 @@ def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
     swapped = _swapped(facts)
     if audience is Audience.GUEST:
         return tuple(filter(None, [swapped]))
-    found = [_late_double(facts), swapped, _reported(facts), _reconnect(facts), *_under_way(facts), *_attention(facts)]
-    return tuple(filter(None, found))
+    found = [_late_double(facts), swapped, _stopped(facts), _reported(facts), _reconnect(facts)]
+    return tuple(filter(None, [*found, *_under_way(facts), *_attention(facts)]))
 
 
 def _late_double(facts: RideFacts) -> Notice | None:
@@ -55,6 +57,15 @@ def _swapped(facts: RideFacts) -> Notice | None:
     return Notice(
         "swapped", "warn", "car", title, say(_("Tell the guest. It was {old}."), {"old": plate(ride.previous_plate)})
     )
+
+
+def _stopped(facts: RideFacts) -> Notice | None:
+    """A person ended the polling of a ride that had not ended."""
+    ride, at = facts.page.ride, facts.since(STOPPED)
+    if ride is None or at is None or ride.ended_at is not None or ride.next_poll_at is not None:
+        return None
+    title = say(_("Followed no longer, since {at}"), {"at": facts.at(at)})
+    return Notice(STOPPED, "info", "info", title, _("The ride itself is not affected. This page shows the last news."))
 
 
 def _reported(facts: RideFacts) -> Notice | None:
@@ -110,7 +121,7 @@ def _attention(facts: RideFacts) -> list[Notice]:
         if item.name in SAID_ELSEWHERE:
             continue
         title, detail = attention_words(item.name, item.detail)
-        found.append(Notice(item.name, "warn", "needs", title, detail, item.name))
+        found.append(Notice(item.name, "warn", "needs", title, detail, item.name, item.name in STOPPABLE))
     return found
 
 

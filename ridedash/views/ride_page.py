@@ -28,7 +28,9 @@ REASONS: Final = (
 )
 SAYABLE: Final = frozenset({"done", "armed", "not_now"})
 SAYABLE_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
-SAYERS: Final = frozenset({"abort", "cancel", "arm", "disarm", "drop", "feedback", "withdraw", "resolve", "reopen"})
+SAYERS: Final = frozenset(
+    {"abort", "cancel", "arm", "disarm", "drop", "feedback", "withdraw", "resolve", "reopen", "stop"}
+)
 
 
 def page_context(

@@ -123,6 +123,9 @@ def resolve(order_id: int) -> Answer:
     if what == "seen":
         attending.acknowledge(s.db, s.clock, order_id, staff_id, request.form.get("item", ""))
         return redirect(f"/rides/{order_id}", code=303)
+    if what == "stop":
+        done = attending.stop_following(s.db, s.clock, order_id, staff_id)
+        return _back(order_id, "stop", ActionResult("done" if done else "not_now"))
     if what == "reopen":
         done = ordering.reopen(s.db, s.clock, order_id, staff_id)
         return _back(order_id, "reopen", ActionResult("done" if done else "not_now"))

@@ -272,7 +272,11 @@ def test_a_ride_that_nobody_wants_to_follow_is_followed_no_longer(world: World) 
     world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "IN_PROGRESS"}]
     with world.worker() as worker:
         order_id = world.book(worker)
+        with world.db.write() as s:
+            attention(s, s.get_one(Order, order_id), "too_old", None, world.clock())
         assert attending.stop_following(world.db, world.clock, order_id, world.staff_id)
+        assert wanted(world, order_id) == set()
+        assert world.page(order_id).moments[-1].name == "stopped_following"
         polls = world.service.count("track_ride")
         world.clock.go(600)
         worker.step()

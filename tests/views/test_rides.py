@@ -429,6 +429,35 @@ def test_an_item_that_was_seen_goes_away(talking: Desk) -> None:
     assert "Two rides may exist" not in browser.get(f"/rides/{order_id}").text
 
 
+@pytest.mark.parametrize("item", ["not_known", "too_old"])
+def test_a_ride_that_the_service_lost_or_that_never_ends_can_be_followed_no_longer(talking: Desk, item: str) -> None:
+    browser = talking.client()
+    order_id = talking.order("BOOKED", "IN_PROGRESS", attention=[item])
+    assert "Stop following" in shown(browser.get(f"/rides/{order_id}").text)
+    told = browser.get(post(browser, f"/rides/{order_id}/resolve", what="stop").headers["Location"]).text
+    assert "This ride is followed no longer." in told
+    assert "Followed no longer, since 14:00" in told
+    assert "Stop following" not in shown(told)
+    snapshot = browser.get(f"/rides/{order_id}/snapshot.json").json
+    assert (snapshot["stop"], snapshot["booking_status"]) == (True, "IN_PROGRESS")
+    assert [notice["name"] for notice in snapshot["notices"]] == ["stopped_following"]
+    again = browser.get(post(browser, f"/rides/{order_id}/resolve", what="stop").headers["Location"]).text
+    assert "Not possible any more" in again
+
+
+def test_a_ride_that_goes_well_offers_no_end_of_following(talking: Desk) -> None:
+    order_id = talking.order("BOOKED", "CALL_DRIVER", attention=["no_driver"])
+    page = shown(talking.client().get(f"/rides/{order_id}").text)
+    assert "Seen" in page
+    assert "Stop following" not in page
+
+
+def shown(page: str) -> str:
+    """A page without its hidden buttons and without the pattern from which scripts make notices."""
+    page = re.sub(r"<template.*?</template>", "", page, flags=re.DOTALL)
+    return re.sub(r"<button[^>]*\bhidden\b.*?</button>", "", page, flags=re.DOTALL)
+
+
 @pytest.mark.parametrize(
     "said", ["x", "cancel-<b>", "cancel-done-x-y", "nope-done", "cancel-not_now-EVIL", "-", "a-b-c-d-e"]
 )

@@ -15,7 +15,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from ridedash.rides import recovering
+from ridedash.rides import recovering, tidying
 from ridedash.rides.accounts import AccountTokens
 from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.calling import Caller
@@ -30,6 +30,7 @@ Job = Callable[[], object]
 
 LOOK_EVERY_S: Final = 0.25  # an indexed check for what another process made due
 SWEEP_EVERY_S: Final = 1.0
+TIDY_EVERY_S: Final = 3600.0
 REPLAY_EVERY_S: Final = 15.0
 BEAT_EVERY_S: Final = 5.0
 DRAIN_S: Final = 25.0
@@ -150,6 +151,8 @@ class Worker:
             did += self._replay()
         if self._is_time("sweep", SWEEP_EVERY_S, always):
             did += recovering.sweep(self.db, self.clock())
+        if self._is_time("tidy", TIDY_EVERY_S, always=False):
+            did += tidying.drop_old_offers(self.db, self.clock())
         return bool(did)
 
     def _replay(self) -> int:

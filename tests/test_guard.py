@@ -4,10 +4,17 @@ import ast
 import graphlib
 import hashlib
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from flask import Flask
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from ridedash.factory import create_app
+from ridedash.sandbox import SandboxSettings, create_sandbox
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ridedash"
@@ -208,6 +215,91 @@ def test_leaflet_is_the_release_that_we_reviewed(name: str, digest: str) -> None
     from ridedash.views.leaflet import folder
 
     assert hashlib.sha256((folder() / name).read_bytes()).hexdigest() == digest
+
+
+ROUTES = """
+GET / desk.board
+GET /board.json desk.board_json
+GET /healthz health.alive
+GET /places.json booking.places
+GET /products.json booking.products
+GET /readyz health.ready
+GET /rides/<int:order_id> rides.show
+GET /rides/<int:order_id>/snapshot.json rides.snapshot
+GET /rides/new booking.new
+GET /sign-in auth.sign_in
+GET /static/<path:filename> static
+GET /static/vendor/leaflet/<path:name> leaflet.file
+POST /rides/<int:order_id>/abort rides.stop_search
+POST /rides/<int:order_id>/again rides.again
+POST /rides/<int:order_id>/cancel rides.cancel
+POST /rides/<int:order_id>/code rides.show_code
+POST /rides/<int:order_id>/drop rides.change_drop
+POST /rides/<int:order_id>/feedback rides.give_feedback
+POST /rides/<int:order_id>/resolve rides.resolve
+POST /rides/<int:order_id>/withdraw rides.withdraw
+POST /rides/new booking.create
+POST /sign-in auth.sign_in_post
+POST /sign-out auth.sign_out
+"""
+SANDBOX_ROUTES = """
+GET /city.json tiles.city_json
+GET /control/clock control.clock
+GET /control/ledger control.ledger
+GET /oauth/authorize oauth.authorize
+GET /places tiles.places
+GET /tiles/<int:z>/<int:x>/<int:y>.svg tiles.tile
+GET /v1.5/bookings/feedback/options api.options
+GET /v1/bookings/track_ride api.track_ride
+GET /v1/products api.list_products
+POST /control/advance control.advance
+POST /control/faults control.order_faults
+POST /control/next control.next_scenario
+POST /control/reset control.reset
+POST /control/speed control.speed
+POST /oauth/authorize oauth.decide
+POST /oauth/revoke oauth.revoke_token
+POST /oauth/token oauth.token
+POST /v1.5/bookings/create api.create
+POST /v1/bookings/abort api.abort
+POST /v1/bookings/cancel api.cancel
+POST /v1/bookings/drop_location api.drop_location
+POST /v1/bookings/feedback api.feedback
+"""
+
+
+def served(app: Flask) -> list[str]:
+    rules = app.url_map.iter_rules()
+    return sorted(
+        f"{method} {rule} {rule.endpoint}" for rule in rules for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    )
+
+
+def test_these_routes_are_served_and_no_others(tmp_path: Path) -> None:
+    app = create_app({"RIDEDASH_INSTANCE": str(tmp_path)})
+    app.extensions["ridedash"].db.close()
+    assert served(app) == ROUTES.strip().splitlines()
+
+
+def test_the_sandbox_serves_the_interface_and_what_stands_beside_it(tmp_path: Path) -> None:
+    database = tmp_path / "sandbox.sqlite"
+    app = create_sandbox(SandboxSettings(database=database, app_token="k", client_id="c", client_secret="s"))
+    app.extensions["sandbox"].close()
+    assert served(app) == SANDBOX_ROUTES.strip().splitlines()
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_a_lock_holds_every_library_that_the_project_asks_for(lock: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    asked, groups = list(project["project"]["dependencies"]), project["dependency-groups"]
+    if lock == "requirements-dev.lock":
+        asked += [each for group in groups.values() for each in group]
+        asked += [each for extra in project["project"]["optional-dependencies"].values() for each in extra]
+    pins = dict(re.findall(r"^([a-z0-9.-]+)(?:\[[^]]*\])?==([^ ;\\]+)", (ROOT / lock).read_text(), re.MULTILINE))
+    wishes = map(Requirement, asked)
+    assert [
+        str(wish) for wish in wishes if not wish.specifier.contains(pins.get(canonicalize_name(wish.name), "0"))
+    ] == []
 
 
 def test_locks_name_no_host_and_hash_everything() -> None:

@@ -2,10 +2,37 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+LAUNCH = [  # no sandbox inside a container's root; nothing of the browser's own goes out
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """The one Chromium of a test run: Playwright's loop allows no second one beside it."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        found = started.chromium.launch(executable_path=browser_path() or "chromium", args=LAUNCH)
+        yield found
+        found.close()
 
 
 def browser_path() -> str | None:

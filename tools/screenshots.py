@@ -10,9 +10,8 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-from tests.conftest import browser_path  # noqa: E402
+from tests.conftest import LAUNCH, browser_path  # noqa: E402
 from tests.e2e import story  # noqa: E402
-from tests.e2e.conftest import LAUNCH  # noqa: E402
 from tests.running import Running, running  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"

@@ -6,22 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.conftest import browser_path
 from tests.running import Running, running
 
 SHOTS = Path(__file__).parent.parent / "screenshots"
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
-LAUNCH = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 WAIT_MS = 30_000  # an upper bound for a condition on a busy machine, never a pause
 
 expect.set_options(timeout=WAIT_MS)
@@ -31,19 +21,6 @@ expect.set_options(timeout=WAIT_MS)
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with running(tmp_path_factory.mktemp("desk"), pace="60") as started:
         yield started
-
-
-@pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
-    with sync_playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="session")
-def browser(playwright: Playwright) -> Iterator[Browser]:
-    found = playwright.chromium.launch(executable_path=browser_path() or "chromium", args=LAUNCH)
-    yield found
-    found.close()
 
 
 @dataclass

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from werkzeug.serving import make_server
 
-from tests.conftest import browser_path
 from tests.views.fake_service import ZONE
 from tests.views.test_booking import PASSWORD, Desk, desk
 
@@ -18,7 +17,6 @@ pytestmark = pytest.mark.browser
 
 RUN = "window.__ran=1"
 EVIL = f"{{{{7*191}}}}${{{RUN}}}`+({RUN})+`<img src=x onerror='{RUN}'></script><script>{RUN}</script>"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 
 
 @dataclass
@@ -35,15 +33,13 @@ class Browsed:
 
 
 @pytest.fixture
-def browsed(desk: Desk) -> Iterator[Browsed]:
+def browsed(desk: Desk, browser: Browser) -> Iterator[Browsed]:
     server = make_server("127.0.0.1", 0, desk.app, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        with sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path=browser_path() or "chromium", args=FLAGS)
-            yield signed_in(browser.new_page(viewport={"width": 1280, "height": 800}), server.port)
-            browser.close()
+        with browser.new_page(viewport={"width": 1280, "height": 800}) as page:
+            yield signed_in(page, server.port)
     finally:
         server.shutdown()
         thread.join()

@@ -1,7 +1,5 @@
 """The small scripts of the tracking page, in a real Chromium, without a server: logic is tried on its own."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,21 +10,10 @@ STATIC = Path(__file__).parents[2] / "static"
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    path = os.environ.get("RIDEDASH_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def page(chromium: Any) -> Iterator[Any]:
+def page(browser: Any) -> Iterator[Any]:
     """An empty page of our origin, with our scripts beside it and nothing else."""
-    context = chromium.new_context()
+    context = browser.new_context()
     opened = context.new_page()
 
     def serve(route: Any) -> None:

@@ -1,5 +1,6 @@
 """From READY to settled: claim, one send on a fresh connection, black box, settle (booking-protocol.md 1.3)."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -15,11 +16,14 @@ from ridedash.rides.blackbox import BlackBox, BoxFile
 from ridedash.rides.classify import AUTH, NO_CONNECTION, NOT_BUILT, RECONNECT, Outcome, classify
 from ridedash.rides.moves import At, Clock, nothing
 from ridedash.rides.settling import settle
+from ridedash.rides.states import BadMove
 from ridedash.service.bookings import CreateAnswer, NewBooking
 from ridedash.service.client import RideClient
 from ridedash.store import audit
 from ridedash.store.db import Database
 from ridedash.store.order_tables import Order, OrderState
+
+log = logging.getLogger(__name__)
 
 _WHY_NOT: Final[dict[type[Exception], str]] = {
     ValidationError: NOT_BUILT,
@@ -99,10 +103,19 @@ class Sender:
         for slot, record in list(file.pending()):
             if record.get("mtx") in self._live:
                 continue
-            self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
-            file.clear(slot)
-            count += 1
+            if self._replayed(record):
+                file.clear(slot)
+                count += 1
         return count
+
+    def _replayed(self, record: dict[str, Any]) -> bool:
+        """Settle one record. One that can't be settled stays in its slot, in the way of no other."""
+        try:
+            self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
+        except (BadMove, ValueError, LookupError, TypeError, ArithmeticError) as error:
+            log.error("an answer to %s can't be settled: %s", record.get("mtx"), type(error).__name__)
+            return False
+        return True
 
     def _prepare(self, order_id: int) -> Prepared | None:
         with self.db.read() as s:

@@ -77,7 +77,7 @@ class Tracker:
         self.at("poll.answered")
         try:
             merged = self._record(claim, answer)
-        except (BadMove, ValueError, LookupError, TypeError, AttributeError) as error:
+        except (BadMove, ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
             self._poisoned(claim, error)
             return False
         self.at("poll.merged")

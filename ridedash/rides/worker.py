@@ -93,6 +93,9 @@ class Worker:
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
             log.error("the worker's round failed: %s", type(error).__name__)
             stop.wait(REST_S)
+        except Exception as error:  # a mistake of ours must cost one round, not the worker
+            log.exception("the worker's round failed: %s", type(error).__name__)
+            stop.wait(REST_S)
         self._awake.wait(LOOK_EVERY_S)
         self._awake.clear()
 

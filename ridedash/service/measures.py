@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from ridedash.service.fields import Distance, Duration, Moment, positive, row, text
 
+LONGEST_S: Final = 366 * 86_400  # no wait, ride or free time is longer; a longer one would leave the calendar
 _SECONDS: Final = {"sec": 1, "min": 60, "hour": 3600, "hr": 3600, "day": 86_400}
 _METRES: Final = {"k": Decimal(1000), "mi": Decimal("1609.344"), "m": Decimal(1)}
 _UNIT_WORDS: Final = {"sec": "second", "min": "minute", "hour": "hour", "hr": "hour", "day": "day"}
@@ -38,9 +39,12 @@ def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
 
 
 def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration | None:
-    """A span from a value and its unit in any spelling; below zero is none."""
+    """A span from a value and its unit in any spelling; below zero or over a year is none."""
     amount, stem = positive(value), _stem(time_unit(unit, default), _SECONDS)
-    return None if amount is None or stem is None else Duration(seconds=round(amount * _SECONDS[stem]))
+    if amount is None or stem is None:
+        return None
+    seconds = round(amount * _SECONDS[stem])
+    return Duration(seconds=seconds) if seconds <= LONGEST_S else None
 
 
 def length(value: Any, unit: Any = None, default: str = "kilometre") -> Distance | None:

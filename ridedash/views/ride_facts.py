@@ -155,9 +155,9 @@ class RideFacts:
         text = self.page.order.next_retry
         try:
             parsed = datetime.fromisoformat(text) if text else None
-        except ValueError:
+            return self.at(parsed, seconds=True) if parsed and parsed.tzinfo else text
+        except (ValueError, OverflowError):  # no time, or one that the property's zone puts outside the calendar
             return text
-        return self.at(parsed, seconds=True) if parsed and parsed.tzinfo else text
 
 
 def _payload_place(action: Action) -> tuple[LatLng, str] | None:

@@ -117,3 +117,48 @@ def test_ten_calls_refused_for_their_token_make_one_refresh(world: World) -> Non
         thread.join()
     assert set(got) == {"fresh-1"}
     assert world.service.refreshes == 1
+
+
+def test_an_answer_with_an_absurd_timeout_books_like_any_other(world: World) -> None:
+    def forever(body: dict[str, object]) -> httpx.Response:
+        facts = {"status": "SUCCESS", "booking_id": world.service.make(body)}
+        return httpx.Response(200, json={**facts, "booking_timeout": 999_999_999_999, "booking_timeout_unit": "DAYS"})
+
+    world.service.create.append(forever)
+    with world.worker() as worker:
+        order_id = world.book(worker)
+        assert world.state(order_id) == "BOOKED"
+
+
+def test_an_answer_that_can_not_be_settled_stands_in_the_way_of_no_other(world: World) -> None:
+    with world.worker() as worker:
+        first, second = world.place(), world.place()
+        assert worker.sender._claim(first) == worker.sender._claim(second) == 1
+        for order_id in (first, second):
+            world.service.booked({"merchant_txn_id": world.page(order_id).order.mtx})
+        told = {"state": "BOOKED", "attempt": 1, "booking_timeout_s": 10**17}
+        worker.box.file.append(told | {"mtx": world.page(first).order.mtx, "booking_id": "C1"})
+        honest = told | {"mtx": world.page(second).order.mtx, "booking_id": "C2", "booking_timeout_s": 240.0}
+        worker.box.file.append(honest)
+        worker.step()
+        assert (world.state(first), world.state(second)) == ("SENDING", "BOOKED")
+        world.clock.go(61)
+        worker.step()
+        assert world.state(first) == "UNKNOWN"
+
+
+def test_a_mistake_of_ours_in_one_round_does_not_end_the_worker(real: World) -> None:
+    class Wrong(Worker):
+        rounds = 0
+
+        def _replay(self) -> int:
+            self.rounds += 1
+            raise OverflowError
+
+    with real.worker() as made:
+        made.__class__ = Wrong
+        with running(made):
+            order_id = real.place()
+            made.wake()
+            until(lambda: real.state(order_id) == "BOOKED")
+        assert made.rounds  # type: ignore[attr-defined]

@@ -217,3 +217,9 @@ def test_cleaned_text_is_short_and_holds_no_invisible_character(value):
     for char in read or "":
         assert char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
     (read or "").encode("utf-8")
+
+
+@pytest.mark.parametrize("unit", ["second", "minute", "hour", "days"])
+def test_a_span_that_would_leave_the_calendar_is_none(unit):
+    assert measures.duration(999_999_999_999, unit) is None
+    assert measures.duration("366", "days") == Duration(seconds=366 * 86_400)

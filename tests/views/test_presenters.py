@@ -277,3 +277,9 @@ def test_small_forms_of_writing() -> None:
 def test_times_need_no_translations_to_be_said(desk: Desk) -> None:
     assert [age(s) for s in (1, 25, 130, 7300)] == ["just now", "25 s ago", "2 min ago", "2 h ago"]
     assert [minutes(s) for s in (30, 60, 61, None, -5)] == ["under a minute", "1 min", "2 min", "", ""]
+
+
+@pytest.mark.parametrize("said", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", "2026-13-45"])
+def test_a_next_try_that_is_no_time_here_is_told_as_it_came(desk: Desk, said: str) -> None:
+    view = view_of(desk, desk.order("MATCHING", kind="share", txn_id="T", next_retry=said))
+    assert said in f"{view.headline} {view.detail}"

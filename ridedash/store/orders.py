@@ -36,12 +36,15 @@ __all__ = [
     "Ride",
     "Trip",
     "add_offer",
+    "form_used",
     "order_page",
     "orders_by_ids",
     "recent_orders",
     "unknown_count",
     "unknown_since",
 ]
+
+MAX_ID = 2**63 - 1  # a longer number is no row, and no database takes it
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,14 @@ def offer_signature(trip: Trip, priced: Priced) -> str:
 
 def order_page(s: Session, property_id: int, order_id: int) -> OrderPage | None:
     """One order with everything around it; None when it doesn't exist or belongs to another property."""
+    if not 0 < order_id <= MAX_ID:
+        return None
     return next(iter(orders_by_ids(s, property_id, [order_id])), None)
+
+
+def form_used(s: Session, form_token: str) -> bool:
+    """Whether a form made an order already (booking-protocol.md 1.3, T1)."""
+    return s.scalars(select(Order.id).where(Order.form_token == form_token)).first() is not None
 
 
 def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPage]:

@@ -13,7 +13,7 @@ from ridedash.geo import LatLng
 from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
 from ridedash.rides.ordering import PlaceError, TokenReused, Wish, place
 from ridedash.store.db import DatabaseBusy
-from ridedash.store.orders import Offer, OrderPage, order_page, recent_orders
+from ridedash.store.orders import MAX_ID, Offer, OrderPage, form_used, order_page, recent_orders
 from ridedash.store.people import Property, accounts_of
 from ridedash.views import formats
 from ridedash.views.auth import current_staff
@@ -43,6 +43,12 @@ def by_staff() -> str:
     return f"staff-{current_staff().id}"
 
 
+def sent_before() -> bool:
+    """Whether this form has made its order: pressed again it counts for nothing, and is shown what it made."""
+    with services().db.read() as s:
+        return "show" not in request.form and form_used(s, request.form.get("form_token", ""))
+
+
 @bp.get("/rides/new")
 @login_required  # type: ignore[untyped-decorator]
 def new() -> Answer:
@@ -58,7 +64,7 @@ def new() -> Answer:
 
 @bp.post("/rides/new")
 @login_required  # type: ignore[untyped-decorator]
-@limiter.limit("60/minute", key_func=by_staff)
+@limiter.limit("60/minute", key_func=by_staff, exempt_when=sent_before)
 def create() -> Answer:
     """One order for one form token, then its page (booking-protocol.md 1.3, T1). `show` only lists the cars."""
     picker = _asked(TripForm(request.form), search=False)  # no network between the press and the answer
@@ -137,7 +143,7 @@ def _picker() -> Picker:
 
 
 def _order(order_id: int | None) -> OrderPage | None:
-    if not order_id or order_id < 1 or order_id > 2**53:
+    if not order_id:
         return None
     with services().db.read() as s:
         return order_page(s, current_staff().property_id, order_id)
@@ -145,7 +151,7 @@ def _order(order_id: int | None) -> OrderPage | None:
 
 def _offer(offer_id: int | None) -> Offer | None:
     """An offer of this property; None for any other."""
-    if not offer_id or offer_id < 1 or offer_id > 2**53:
+    if not offer_id or not 0 < offer_id <= MAX_ID:
         return None
     with services().db.read() as s:
         offer = s.get(Offer, offer_id)

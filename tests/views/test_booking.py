@@ -513,3 +513,16 @@ def test_a_property_without_an_account_can_look_and_not_book(desk: Desk) -> None
     page = desk.page(**TRIP, show="1")
     assert "No account of the ride service is linked" in page
     assert re.search(r"data-book-go[^>]*disabled", page)
+
+
+def test_the_same_form_pressed_a_hundred_times_is_one_order_and_no_flood(desk: Desk) -> None:
+    form = desk.form()
+    answers = [desk.press(form) for _ in range(100)]
+    assert {(answer.status_code, answer.location) for answer in answers} == {(303, "/rides/1")}
+    assert len(desk.orders()) == 1
+
+
+def test_sixty_new_orders_a_minute_are_the_most(desk: Desk) -> None:
+    form = desk.form()
+    answers = [desk.press(form, form_token=f"token-of-another-{n:02}", guest_name=f"Guest {n}") for n in range(61)]
+    assert [answer.status_code for answer in answers] == [303] * 60 + [429]

@@ -101,7 +101,9 @@ def test_a_ride_of_another_house_does_not_exist(desk: Desk, browser: FlaskClient
         assert browser.post(f"/rides/{foreign}/{deed}", data={"csrf_token": fresh, "rating": "5"}).status_code == 404, (
             deed
         )
-    assert browser.get("/rides/999999").status_code == 404
+    for nobody in ("999999", "9223372036854775808", "9" * 30):
+        assert browser.get(f"/rides/{nobody}").status_code == 404
+        assert browser.post(f"/rides/{nobody}/abort", data={"csrf_token": fresh}).status_code == 404
 
 
 def test_nothing_is_shown_to_strangers(desk: Desk) -> None:

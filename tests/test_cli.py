@@ -3,10 +3,12 @@
 import subprocess
 import sys
 import sysconfig
+import threading
 from pathlib import Path
 
 import pytest
 
+from ridedash.cli.sandbox_process import listen, listen_patiently
 from tests.running import clean_environment, running
 
 RIDEDASH = [sys.executable, "-m", "ridedash.cli"]
@@ -45,6 +47,17 @@ def test_a_busy_port_is_one_sentence_that_names_the_setting(tmp_path: Path) -> N
     assert done.returncode == 2
     assert "RIDEDASH_PORT" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_port_that_a_killed_program_still_holds_is_waited_for() -> None:
+    held = listen("127.0.0.1", 0, "RIDEDASH_SANDBOX_PORT")
+    port = held.getsockname()[1]
+    leaving = threading.Timer(0.3, held.close)
+    leaving.start()
+    try:
+        listen_patiently("127.0.0.1", port, "RIDEDASH_SANDBOX_PORT", patience_s=20).close()
+    finally:
+        leaving.join()
 
 
 def test_a_bad_setting_is_one_sentence_that_names_it(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """The sandbox as a process: served by `ridedash sandbox`, and started as a child by `ridedash up`."""
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from types import FrameType
 
@@ -43,6 +45,16 @@ def serve(environ: Mapping[str, str], inherited: int | None) -> None:
         listening = socket.socket(fileno=inherited)
         threading.Thread(target=_leave_with_parent, daemon=True).start()
     waitress.create_server(app, sockets=[listening], threads=8, ident=None, clear_untrusted_proxy_headers=True).run()
+
+
+def listen_patiently(host: str, port: int, setting: str, patience_s: float = 5.0) -> socket.socket:
+    """As listen(), but the sandbox of an `up` that was killed has a moment to leave the port."""
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end:
+        with contextlib.suppress(CommandError):
+            return listen(host, port, setting)
+        time.sleep(0.1)
+    return listen(host, port, setting)
 
 
 def listen(host: str, port: int, setting: str) -> socket.socket:

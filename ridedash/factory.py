@@ -15,7 +15,7 @@ from ridedash.service.http import Http
 from ridedash.service.oauth import OAuthClient
 from ridedash.store.crypto import TokenVault
 from ridedash.store.db import Database
-from ridedash.views import auth, booking, desk, errors, headers, health, leaflet, rides
+from ridedash.views import accounts, auth, booking, desk, errors, headers, health, leaflet, rides
 
 
 def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None = None) -> Flask:
@@ -30,7 +30,7 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     _init_extensions(app)
     headers.init_app(app, settings)
     errors.init_app(app)
-    for module in (auth, desk, booking, rides, health, leaflet):
+    for module in (auth, desk, booking, rides, accounts, health, leaflet):
         app.register_blueprint(module.bp)
     if settings.trusted_proxies:
         n = settings.trusted_proxies

@@ -49,6 +49,20 @@ class SignIn(Base):
     expires_at: Mapped[datetime]
 
 
+class LinkStart(Base):
+    """An account's way to the service's OAuth page and back, not yet back. Neither state nor verifier is readable."""
+
+    __tablename__ = "link_starts"
+    state_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    sign_in_hash: Mapped[str] = mapped_column(String(64))  # only the browser that began may end it
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
+    staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    order_id: Mapped[int | None]  # whose page led here
+    verifier_enc: Mapped[str]
+    expires_at: Mapped[datetime]
+
+
 class Throttle(Base):
     """Failed sign-ins of one name, one address, or all together; keys of names are hashed."""
 

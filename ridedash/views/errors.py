@@ -97,6 +97,11 @@ def reference() -> str:
     return str(g.reference)
 
 
+def page(status: int, words: tuple[str, str, str]) -> Answer:
+    """An error page: what happened, what it means, one next step."""
+    return _answer(status, words)
+
+
 def _answer(status: int, words: tuple[object, object, object]) -> Answer:
     title, meaning, step = (str(word) for word in words)
     if request.path.endswith(".json") or request.accept_mimetypes.best == "application/json":

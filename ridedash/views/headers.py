@@ -23,7 +23,7 @@ LIVE_ONLY = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Give each request a nonce (`csp_nonce` in templates) and each answer its headers."""
-    tile_host = _origin(settings.tiles_url)
+    tile_host = origin(settings.tiles_url)
     always = ALWAYS if settings.demo else ALWAYS | LIVE_ONLY
 
     @app.before_request
@@ -37,7 +37,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     @app.after_request
     def add_headers(answer: Response) -> Response:
         page = answer.mimetype == "text/html"
-        policy = page_policy(g.get("csp_nonce", ""), tile_host) if page else JSON_POLICY
+        policy = page_policy(g.get("csp_nonce", ""), tile_host, g.get("form_leads_to", "")) if page else JSON_POLICY
         answer.headers["Content-Security-Policy"] = policy
         answer.headers.update(always)
         if page:
@@ -45,17 +45,27 @@ def init_app(app: Flask, settings: Settings) -> None:
         return answer
 
 
-def page_policy(nonce: str, tile_host: str) -> str:
-    """The policy of security.md section 3; `tile_host` is an origin or empty."""
+def page_policy(nonce: str, tile_host: str, form_host: str = "") -> str:
+    """The policy of security.md section 3; the hosts are origins or empty.
+
+    `form_host` is where a form of this page ends by a redirect: Chromium holds that to form-action too.
+    """
+    forms = f"'self' {form_host}".strip()
     own = f"'self' 'nonce-{nonce}'"
     images = " ".join(filter(None, ["'self'", "data:", tile_host]))
     return (
         f"default-src 'none'; script-src {own}; style-src {own}; img-src {images}; font-src 'self'; "
-        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'; "
+        f"connect-src 'self'; form-action {forms}; base-uri 'none'; frame-ancestors 'none'; object-src 'none'; "
         "manifest-src 'self'"
     )
 
 
-def _origin(url: str) -> str:
+def let_forms_lead_to(url: str) -> None:
+    """Let a form of the page at hand be answered by a redirect to that host."""
+    g.form_leads_to = origin(url)
+
+
+def origin(url: str) -> str:
+    """Scheme and host of an address; empty for a path."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""

@@ -12,6 +12,7 @@ from ridedash.rides.accounts import NeedsReconnect
 from ridedash.service.bookings import DOCUMENT_OPTIONS
 from ridedash.service.errors import ServiceError
 from ridedash.store.orders import OrderPage
+from ridedash.views.accounts import may_link
 from ridedash.views.formats import full_time, span, stamp
 from ridedash.views.presenters import RideView, placed_text
 from ridedash.views.ride_facts import RideFacts
@@ -29,7 +30,7 @@ REASONS: Final = (
 SAYABLE: Final = frozenset({"done", "armed", "not_now"})
 SAYABLE_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
 SAYERS: Final = frozenset(
-    {"abort", "cancel", "arm", "disarm", "drop", "feedback", "withdraw", "resolve", "reopen", "stop"}
+    {"abort", "cancel", "arm", "disarm", "drop", "feedback", "withdraw", "resolve", "reopen", "stop", "link"}
 )
 
 
@@ -58,6 +59,7 @@ def page_context(
         "server_now": stamp(now),
         "seen_at": stamp(view.seen_at),
         "points": _points(page, view),
+        "may_link": may_link(),
     }
 
 
@@ -76,11 +78,7 @@ def policy_sentence(facts: RideFacts) -> str:
         return _("Cancelling is free.")
     if policy.applies_after is None:
         return say(_("Cancelling may cost {fee}."), {"fee": facts.fee})
-    time = (
-        span(policy.applies_after.seconds / facts.pace)
-        if facts.pace != 1
-        else _("%(n)d min", n=policy.applies_after.minutes)
-    )
+    time = _("%(n)d min", n=policy.applies_after.minutes)  # the service's minutes, as on the product card
     return say(_("Free to cancel for {time} after a driver accepts, then {fee}."), {"time": time, "fee": facts.fee})
 
 

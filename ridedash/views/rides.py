@@ -17,8 +17,10 @@ from ridedash.rides.actions import ActionResult
 from ridedash.store import audit
 from ridedash.store.orders import OrderPage, order_page
 from ridedash.views import ride_forms
+from ridedash.views.accounts import may_link
 from ridedash.views.auth import current_staff
 from ridedash.views.formats import stamp
+from ridedash.views.headers import let_forms_lead_to
 from ridedash.views.presenters import RideView, ride_view
 from ridedash.views.ride_forms import FormError
 from ridedash.views.ride_page import SAYABLE, SAYABLE_CODES, page_context
@@ -203,6 +205,8 @@ def _page(page: OrderPage, error: FormError | None = None, code: str = "") -> st
     s = services()
     view: RideView = ride_view(page, s.clock(), s.settings, _locale())
     g.ride_view = view
+    if may_link():
+        let_forms_lead_to(s.settings.oauth_authorize_url)
     return render_template("rides/ride.html", **page_context(page, view, s, _locale(), error, code))
 
 

@@ -52,6 +52,7 @@ _DONE: Final[dict[str, Text]] = {
     "feedback": _("Feedback sent. Thank you."),
     "resolve": _("Saved."),
     "reopen": _("Open again: it needs an answer."),
+    "link": _("The account is connected again."),
     "stop": _("This ride is followed no longer."),
     "disarm": _("Taken back: it will not be cancelled."),
 }

@@ -69,6 +69,8 @@ export class RideSlots {
     const key = JSON.stringify(list);
     if (box.dataset.key === key || (!box.dataset.key && box.children.length === list.length)) return void (box.dataset.key = key);
     box.dataset.key = key;
+    const reconnect = this.root.querySelector("[data-reconnect]");
+    if (reconnect) reconnect.hidden = !list.some((notice) => notice.name === "reconnect");
     const pattern = this.root.querySelector("template[data-notice]");
     box.replaceChildren(...list.map((notice) => {
       const alert = pattern.content.firstElementChild.cloneNode(true);

@@ -44,7 +44,7 @@ def open_page(browser: Browser, desk: Running) -> Iterator[Callable[..., Page]]:
         contexts.append(context)
         context.set_default_timeout(WAIT_MS)
         page = context.new_page()
-        watch(page, desk.url, seen)
+        watch(page, (desk.url, f"{desk.sandbox_url}/oauth/"), seen)
         return page
 
     yield opened
@@ -54,8 +54,9 @@ def open_page(browser: Browser, desk: Running) -> Iterator[Callable[..., Page]]:
     assert seen.errors == []
 
 
-def watch(page: Page, origin: str, seen: Seen) -> None:
-    page.on("request", lambda r: None if r.url.startswith((origin, "data:", "blob:")) else seen.foreign.append(r.url))
+def watch(page: Page, ours: tuple[str, ...], seen: Seen) -> None:
+    known = (*ours, "data:", "blob:")
+    page.on("request", lambda r: None if r.url.startswith(known) else seen.foreign.append(r.url))
     page.on("pageerror", lambda error: seen.errors.append(str(error)))
     page.on("console", lambda m: seen.errors.append(m.text) if is_bad(m.type, m.text) else None)
 

@@ -1,6 +1,8 @@
 """What can go wrong, in a real browser: unknown outcomes, refusals, stops and changes on the way."""
 
+import contextlib
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -54,6 +56,21 @@ def test_an_unknown_outcome_can_be_closed_as_not_booked_and_booked_again(staff_p
     page.goto("/")
     expect(page.get_by_text(re.compile("1 unknown"))).to_be_hidden()
     assert first
+
+
+def test_a_lost_link_is_connected_again_from_the_rides_page(staff_page: StaffPage, desk: Running) -> None:
+    page = staff_page()
+    ride = story.book(page, "mini", "Guest Plover")
+    with contextlib.closing(sqlite3.connect(desk.instance / "sandbox.db", timeout=10)) as service, service:
+        service.execute("DELETE FROM tokens WHERE user = 'house'")  # the service forgets us, as services do
+    expect(page.get_by_text("The account needs reconnecting")).to_be_visible()
+    page.get_by_role("button", name="Reconnect").click()
+    page.wait_for_url(re.compile("/oauth/authorize"))
+    page.get_by_label("House account").check()
+    page.get_by_role("button", name="Allow", exact=True).click()
+    page.wait_for_url(re.compile(re.escape(ride)))
+    expect(page.locator("#said")).to_contain_text("The account is connected again.")
+    story.wait_status(page, "COMPLETED")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,96 @@
+"""Linking an account to the service by OAuth: started by staff here, ended where the service sends the browser back."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
+
+from ridedash.rides.moves import Clock
+from ridedash.service.errors import Refused, ServiceError
+from ridedash.service.oauth import OAuthClient, Tokens, pkce_pair
+from ridedash.store import audit
+from ridedash.store.crypto import TokenVault
+from ridedash.store.db import Database
+from ridedash.store.people import Account, account_of, keep_tokens
+from ridedash.store.people_tables import LinkStart, Staff
+
+LASTS: Final = timedelta(minutes=10)
+EXPIRED, REFUSED, NO_ANSWER = "expired", "refused", "no_answer"
+
+
+class LinkFailed(Exception):
+    """Nothing was linked. `reason` is EXPIRED (or used, or another browser's), REFUSED or NO_ANSWER."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Back(NamedTuple):
+    """What came to the callback, and the secret of the sign-in that came with it."""
+
+    state: str
+    code: str
+    sign_in: str
+
+
+class Linker:
+    """Code with PKCE S256; a `state` is bound to one sign-in, holds for ten minutes and works once."""
+
+    def __init__(self, db: Database, vault: TokenVault, oauth: OAuthClient, clock: Clock, callback: str) -> None:
+        self.db, self.vault, self.oauth, self.clock, self.callback = db, vault, oauth, clock, callback
+
+    def start(self, account_id: int, staff_id: int, sign_in: str, order_id: int | None = None) -> str | None:
+        """The service's address to go to; None when the account is not one of their property's."""
+        state, (verifier, challenge), now = secrets.token_urlsafe(24), pkce_pair(), self.clock()
+        with self.db.write() as s:
+            s.execute(delete(LinkStart).where(LinkStart.expires_at <= now))
+            staff = s.get_one(Staff, staff_id)
+            if account_of(s, staff.property_id, account_id) is None:
+                return None
+            row = LinkStart(state_hash=_hashed(state), sign_in_hash=_hashed(sign_in), expires_at=now + LASTS)
+            row.property_id, row.staff_id = staff.property_id, staff_id
+            row.account_id, row.order_id = account_id, order_id
+            row.verifier_enc = self.vault.encrypt(verifier, "link_starts", row.state_hash, "verifier")
+            s.add(row)
+        return self.oauth.authorize_url(state, challenge, self.callback)
+
+    def finish(self, back: Back) -> int | None:
+        """Keep the tokens that the code gives; the order whose page led here. Raises LinkFailed."""
+        start = self._taken(back)
+        if not back.code:
+            raise LinkFailed(REFUSED)
+        verifier = self.vault.decrypt(start.verifier_enc, "link_starts", start.state_hash, "verifier")
+        try:
+            tokens = self.oauth.exchange(back.code, verifier, self.callback)
+        except Refused as error:
+            raise LinkFailed(REFUSED) from error
+        except ServiceError as error:
+            raise LinkFailed(NO_ANSWER) from error
+        with self.db.write() as s:
+            self._keep(s, start, tokens)
+        return start.order_id
+
+    def _taken(self, back: Back) -> LinkStart:
+        """The start of this state, used up by the reading."""
+        with self.db.write() as s:
+            start = s.get(LinkStart, _hashed(back.state))
+            if start is None or start.sign_in_hash != _hashed(back.sign_in):
+                raise LinkFailed(EXPIRED)
+            s.delete(start)
+        if start.expires_at <= self.clock():
+            raise LinkFailed(EXPIRED)
+        return start
+
+    def _keep(self, s: Session, start: LinkStart, tokens: Tokens) -> None:
+        now, row = self.clock(), s.get_one(Account, start.account_id)
+        keep_tokens(row, self.vault, tokens.access_token, tokens.refresh_token, tokens.expires_in_s, now)
+        who, what, place = f"staff:{start.staff_id}", f"accounts:{row.id}", start.property_id
+        audit.record(s, who, "account.linked", what, "ok", now, property_id=place)
+
+
+def _hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

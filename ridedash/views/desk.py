@@ -173,6 +173,11 @@ def _slow(page: OrderPage, view: RideView, now: datetime) -> str:
     return ""
 
 
+def _news(headline: str, why: str) -> str:
+    """The reason, unless the headline has said it already."""
+    return "" if headline.casefold().startswith(why.casefold()) else why
+
+
 def row(page: OrderPage, view: RideView, now: datetime, locale: str) -> Row:
     """One line of the list."""
     place = rank(page, view, now)
@@ -192,5 +197,5 @@ def row(page: OrderPage, view: RideView, now: datetime, locale: str) -> Row:
         price=view.fare,
         placed=clock_time(page.order.created_at, tz, locale),
         timer=asdict(view.timer) | {"text": ""} if view.timer else None,
-        why=needs_you(page, view, now) if group == "needs" else "",
+        why=_news(view.headline, needs_you(page, view, now)) if group == "needs" else "",
     )

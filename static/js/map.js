@@ -5,7 +5,7 @@
  * moves or carries words is drawn here, with DOM nodes and textContent. Points are degrees WGS84.
  */
 
-const FIT = { paddingTopLeft: [48, 84], paddingBottomRight: [56, 36], maxZoom: 16 }; // px: room for what floats on the map
+const FIT = { paddingTopLeft: [40, 84], paddingBottomRight: [48, 36], maxZoom: 16 }; // px: room for what floats on the map
 const PIN_SIZE = 36; // px; the tip of a pin is at its bottom middle
 const STOP_SIZE = 18;
 const POINT_SIZE = 28;
@@ -172,6 +172,7 @@ export class RideMap {
         else {
           marker = this.#marker(lat, lng, element, CAB_SIZE, CAB_SIZE / 2, { interactive: false, keyboard: false, zIndexOffset: 1000 });
         }
+        element.style.transform = this.#rest([lat, lng]);
         if (Number.isFinite(bearing)) {
           angle += ((bearing - angle) % 360 + 540) % 360 - 180; // the shorter way round
           turn.style.transform = `rotate(${angle}deg)`;
@@ -191,6 +192,13 @@ export class RideMap {
 
   destroy() {
     this.map.remove();
+  }
+
+  /** Leaflet puts markers on whole pixels; the rest of the way, so that a slow cab glides instead of hopping. */
+  #rest(spot) {
+    const exact = this.map.project(spot).subtract(this.map.getPixelOrigin());
+    const whole = exact.round();
+    return `translate(${(exact.x - whole.x).toFixed(2)}px, ${(exact.y - whole.y).toFixed(2)}px)`;
   }
 
   /** From afar numbered points would cover each other: they become dots. */

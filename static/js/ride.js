@@ -26,6 +26,7 @@ class RidePage {
     this.map = this.frame && window[this.frame.dataset.map] ? new RideMap(this.frame) : null;
     this.cab = null;
     this.glide = null;
+    this.cabAt = 0; // when the cab was last seen somewhere else
     this.panels = new ActionPanels(root, () => this.#dropForm());
     this.poller = new Poller(`/rides/${root.dataset.ride}/snapshot.json`, {
       waitMs: this.intervalMs,
@@ -81,6 +82,8 @@ class RidePage {
     this.map.pin("pickup", points.pickup.lat, points.pickup.lng, points.pickup.name);
     if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
     this.map.clearStops();
+    const way = route.length ? route : [points.pickup, drop].filter(Boolean);
+    this.map.hint(way.map(({ lat, lng }) => [lat, lng]));
     for (const stop of route) this.map.pin(stop.state === "drop" ? "stop-drop" : "stop-pickup", stop.lat, stop.lng, stop.name ?? "");
     const all = [points.pickup, drop, position].filter(Boolean).map(({ lat, lng }) => [lat, lng]);
     if (fit) this.map.fit(all, { animate: false });
@@ -101,11 +104,22 @@ class RidePage {
       const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
       this.glide = new Glide((lat, lng, bearing) => cab.place(lat, lng, bearing), { calm });
       this.glide.to(position, 0);
+      this.#glideMs(position, 0);
       this.#keepInView(position);
       return;
     }
-    this.glide.to(position, ms);
+    this.glide.to(position, this.#glideMs(position, ms));
     this.#keepInView(position);
+  }
+
+  /** As long as the cab took to get there, so that it neither waits nor hurries; within two intervals. */
+  #glideMs({ lat, lng }, ms) {
+    const key = `${lat},${lng}`;
+    if (key === this.cabKey) return ms;
+    const took = Date.now() - this.cabAt;
+    this.cabKey = key;
+    this.cabAt = Date.now();
+    return Math.min(Math.max(took, ms), 2 * ms);
   }
 
   #keepInView(position) {

@@ -1,9 +1,10 @@
 """Every setting: its name, default and meaning. Nonsense is refused at start, by name."""
 
+import difflib
 import ipaddress
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 from ridedash.secrets_file import demo_secrets
 
 PREFIX = "RIDEDASH_"
+FOR_TESTS = "RIDEDASH_TEST_"  # tells the test suite about its browser; the program reads none of it
 SAMPLE_WORDS = ("change-me", "changeme", "secret", "default", "example", "password")
 
 
@@ -55,6 +57,7 @@ class Settings:
 
 def load(environ: Mapping[str, str]) -> Settings:
     """Read `RIDEDASH_*` from a mapping. Raises BadSettingError. In demo mode missing secrets are made and kept."""
+    _refuse_unknown(environ)
     given = _Given(environ)
     mode = given.one_of("MODE", "demo", ("demo", "live"))
     instance = Path(given.text("INSTANCE", "instance")).absolute()
@@ -70,6 +73,16 @@ def load(environ: Mapping[str, str]) -> Settings:
     )
     _refuse_mixed(settings, given)
     return settings
+
+
+def _refuse_unknown(environ: Mapping[str, str]) -> None:
+    """A misspelt setting would be ignored in silence, and its default trusted."""
+    known = {PREFIX + field.name.upper() for field in fields(Settings)}
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and name not in known and not name.startswith(FOR_TESTS):
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise BadSettingError(f"{name} is no setting of ridedash.{hint}")
 
 
 def _addresses(given: "_Given") -> dict[str, Any]:

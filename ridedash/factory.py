@@ -13,8 +13,8 @@ from ridedash.rides.accounts import AccountTokens
 from ridedash.service.client import RideClient
 from ridedash.service.http import Http
 from ridedash.service.oauth import OAuthClient
-from ridedash.store.crypto import TokenVault
-from ridedash.store.db import Database
+from ridedash.store.crypto import BadKeys, TokenVault
+from ridedash.store.db import BadDatabaseUrl, Database
 from ridedash.views import accounts, auth, booking, desk, errors, headers, health, leaflet, rides
 
 
@@ -44,10 +44,9 @@ def utc_now() -> datetime:
 
 
 def build_services(settings: config.Settings, clock: ext.Clock) -> ext.Services:
-    """What pages and the worker share, without Flask around it."""
+    """What pages and the worker share, without Flask around it. Raises config.BadSettingError."""
     http = Http()
-    db = Database(settings.database_url)
-    vault = TokenVault(settings.token_keys)
+    db, vault = _stores(settings)
     oauth = OAuthClient(
         http,
         authorize_url=settings.oauth_authorize_url,
@@ -67,6 +66,18 @@ def build_services(settings: config.Settings, clock: ext.Clock) -> ext.Services:
         clock=clock,
         wake=lambda: None,
     )
+
+
+def _stores(settings: config.Settings) -> tuple[Database, TokenVault]:
+    try:
+        vault = TokenVault(settings.token_keys)
+    except BadKeys:
+        wanted = "k1:<base64 of 32 bytes>, with commas between several"
+        raise config.BadSettingError(f"RIDEDASH_TOKEN_KEYS can't be used; it must be {wanted}.") from None
+    try:
+        return Database(settings.database_url), vault
+    except BadDatabaseUrl as error:
+        raise config.BadSettingError(f"RIDEDASH_DATABASE_URL can't be used ({error}).") from None
 
 
 def _flask_settings(settings: config.Settings) -> dict[str, object]:

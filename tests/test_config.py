@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ridedash.config import BadSettingError, load
+from ridedash.factory import create_app
 
 LIVE = {
     "RIDEDASH_MODE": "live",
@@ -91,3 +92,22 @@ def test_nonsense_is_refused_by_name(tmp_path: Path, name: str, value: str) -> N
 def test_live_mode_refuses_what_only_a_demo_may_have(name: str, value: str) -> None:
     with pytest.raises(BadSettingError, match=name):
         load(LIVE | {name: value})
+
+
+def test_a_misspelt_setting_is_refused_with_the_name_that_was_meant(tmp_path: Path) -> None:
+    with pytest.raises(BadSettingError, match=r"RIDEDASH_PORTT is no setting.*RIDEDASH_PORT\?"):
+        load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_PORTT": "1"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("RIDEDASH_TOKEN_KEYS", "xx"),
+        ("RIDEDASH_TOKEN_KEYS", "k1:dG9vIHNob3J0"),
+        ("RIDEDASH_DATABASE_URL", "no url at all"),
+        ("RIDEDASH_DATABASE_URL", "mysqll://localhost/rides"),
+    ],
+)
+def test_keys_and_databases_that_cannot_be_used_are_refused_by_name(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(BadSettingError, match=name):
+        create_app({"RIDEDASH_INSTANCE": str(tmp_path), name: value})

@@ -1,6 +1,7 @@
 """The command line: `ridedash up | worker | sandbox | db upgrade | staff add | account link | doctor`."""
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from ridedash.config import BadSettingError
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command; a mistake of the caller's or a bad setting is one sentence and exit code 2."""
     options = _parser().parse_args(argv)
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a request that waits a moment is no news
     try:
         _run(options)
     except (CommandError, BadSettingError) as error:

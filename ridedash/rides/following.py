@@ -64,7 +64,7 @@ def wait_after_error_s(
     s: Session, order: Order, ride: Ride, error: Exception, now: datetime, pace: float, chance: float
 ) -> float:
     """Seconds to the next poll after a failed one: chance times 2 to the number of errors, 30 at most."""
-    if ride.unknown_id >= NOT_KNOWN_AFTER:
+    if ride.unknown_id >= NOT_KNOWN_AFTER and ride.ended_at is None:  # one that has ended may be forgotten
         moves.attention(s, order, NOT_KNOWN, error.code if isinstance(error, Refused) else None, now)
         return SLOW_S
     if isinstance(error, RateLimited) and error.retry_after_s is not None:

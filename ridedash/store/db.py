@@ -20,7 +20,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import DateTime, Dialect, Engine, create_engine, event
 from sqlalchemy.engine import Connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.types import JSON, TypeDecorator
@@ -32,6 +32,10 @@ _upgrading = threading.Lock()  # Alembic keeps its environment in a module: one 
 
 class DatabaseBusy(Exception):
     """Another writer held the database for longer than we wait; nothing was written."""
+
+
+class BadDatabaseUrl(ValueError):
+    """A database URL that can't be used: malformed, or of a kind whose driver is not installed."""
 
 
 class UnknownRevision(Exception):
@@ -72,11 +76,17 @@ class Base(DeclarativeBase):
 
 
 class Database:
-    """One database by URL. Safe to share between threads; each `with` is one short transaction."""
+    """One database by URL. Safe to share between threads; each `with` is one short transaction.
+
+    Raises BadDatabaseUrl.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.engine = _engine(url)
+        try:
+            self.engine = _engine(url)
+        except (ArgumentError, ImportError) as error:
+            raise BadDatabaseUrl(f"{type(error).__name__}: {error}") from None
         self._writing = self.engine.execution_options(ridedash_write=True)
 
     @contextmanager

@@ -329,3 +329,18 @@ def test_the_worker_says_that_it_is_alive(world: World) -> None:
         worker.step()
     with world.db.read() as s:
         assert heartbeat_age(s, world.clock() + timedelta(seconds=40)) == 40
+
+
+def test_a_ride_that_has_ended_may_be_forgotten_by_the_service_and_needs_nobody(world: World) -> None:
+    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB), says("COMPLETED")]
+    with world.worker() as worker:
+        order_id = world.book(worker)
+        for _ in range(2):
+            due(world, order_id)
+            worker.step()
+        assert world.ride(order_id).status == "COMPLETED"
+        del world.service.tracks["C1"]
+        while world.ride(order_id).next_poll_at is not None:
+            due(world, order_id)
+            worker.step()
+    assert wanted(world, order_id) == set()

@@ -7,13 +7,25 @@ import secrets
 from pathlib import Path
 
 
+class BadInstanceError(Exception):
+    """The instance folder can't be used; the message says why."""
+
+
 def demo_secrets(instance: Path) -> dict[str, str]:
-    """The secrets of this instance folder, made if there are none yet. Safe when several processes start at once."""
+    """The secrets of this instance folder, made if there are none yet. Safe when several processes start at once.
+
+    Raises BadInstanceError when the folder can't be made, written or read.
+    """
     path = instance / "secrets.json"
-    if not path.exists():
-        instance.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write_once(path, _fresh())
-    kept: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        if not path.exists():
+            instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _write_once(path, _fresh())
+        kept: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInstanceError(f"RIDEDASH_INSTANCE: {instance} can't be used ({error.strerror}).") from None
+    except ValueError:
+        raise BadInstanceError(f"RIDEDASH_INSTANCE: {path} is damaged; restore it from a copy.") from None
     return kept
 
 

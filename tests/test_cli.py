@@ -67,6 +67,26 @@ def test_a_bad_setting_is_one_sentence_that_names_it(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        ("", "can't be used (File exists)"),
+        ("secrets.json", "is damaged"),
+        ("ridedash.db", "file is not a database"),
+        ("blackbox", "can't be written (File exists)"),
+    ],
+)
+def test_an_instance_folder_that_can_not_be_used_is_one_sentence(tmp_path: Path, spoilt: str, said: str) -> None:
+    folder = tmp_path / "instance"
+    if spoilt:
+        folder.mkdir()
+    (folder / spoilt if spoilt else folder).write_text("nonsense " * 200)
+    done = ridedash(folder, "up", RIDEDASH_PORT="0", RIDEDASH_SANDBOX_PORT="0")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> None:
     assert ridedash(tmp_path, "db", "upgrade").returncode == 0
     password = "a long enough phrase"

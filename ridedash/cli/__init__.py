@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from ridedash.__about__ import __version__
 from ridedash.cli.errors import CommandError
 from ridedash.config import BadSettingError
+from ridedash.secrets_file import BadInstanceError
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -18,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a request that waits a moment is no news
     try:
         _run(options)
-    except (CommandError, BadSettingError) as error:
+    except (CommandError, BadSettingError, BadInstanceError) as error:
         print(f"ridedash: {error}", file=sys.stderr)
         sys.exit(2)
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.security import generate_password_hash
 
 from ridedash import config
@@ -16,6 +17,7 @@ from ridedash.factory import build_services, utc_now
 from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.worker import Worker
 from ridedash.store import people
+from ridedash.store.db import Database, UnknownRevision
 
 MIN_PASSWORD = 12
 
@@ -31,15 +33,13 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
 
 
 def make_worker(services: Services) -> Worker:
-    """A worker over these services, with its black box in the instance folder."""
-    return Worker(
-        services.db,
-        services.client,
-        services.tokens,
-        BlackBox(services.settings.instance / "blackbox"),
-        services.clock,
-        services.settings.pace,
-    )
+    """A worker over these services, with its black box in the instance folder. Raises CommandError without one."""
+    folder = services.settings.instance / "blackbox"
+    try:
+        box = BlackBox(folder)
+    except OSError as error:  # no answer could be kept, so nothing may be sent
+        raise CommandError(f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror}).") from None
+    return Worker(services.db, services.client, services.tokens, box, services.clock, services.settings.pace)
 
 
 def _worker(services: Services, _options: argparse.Namespace) -> None:
@@ -51,8 +51,19 @@ def _worker(services: Services, _options: argparse.Namespace) -> None:
     make_worker(services).run(stop)
 
 
+def upgrade(db: Database) -> None:
+    """Bring the database to this version. Raises CommandError for one that can't be used, or is of another version."""
+    try:
+        db.upgrade()
+    except UnknownRevision as error:
+        raise CommandError(f"{error}.") from None
+    except SQLAlchemyError as error:
+        why = getattr(error, "orig", None) or type(error).__name__
+        raise CommandError(f"the database can't be used ({why}). Look at RIDEDASH_DATABASE_URL.") from None
+
+
 def _db(services: Services, _options: argparse.Namespace) -> None:
-    services.db.upgrade()
+    upgrade(services.db)
     print("The database is current.")
 
 

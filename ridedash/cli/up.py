@@ -13,7 +13,7 @@ from flask import Flask
 
 from ridedash import config
 from ridedash.cli import demo
-from ridedash.cli.commands import make_worker
+from ridedash.cli.commands import make_worker, upgrade
 from ridedash.cli.sandbox_process import SandboxChild, listen, listen_patiently
 from ridedash.factory import create_app
 from ridedash.sandbox.tiles import create_tiles_app, warm
@@ -35,7 +35,7 @@ def up(environ: Mapping[str, str]) -> None:
             known |= _start_sandbox(known, asked, stack)
         app = create_app(known)
         settings = config.load(known)
-        app.extensions["ridedash"].db.upgrade()
+        upgrade(app.extensions["ridedash"].db)
         if settings.demo:
             demo.seed(app.extensions["ridedash"])
         stack.enter_context(_running_worker(app))

@@ -45,7 +45,7 @@ class Offer(Base):
     currency: Mapped[str | None] = mapped_column(String(8))
     price_text: Mapped[str | None] = mapped_column(String(300))  # the price as the card said it
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
-    fare_id: Mapped[str | None] = mapped_column(String(300))
+    fare_id: Mapped[str | None] = mapped_column(String(500))
     seat_prices: Mapped[dict[str, Any]]  # share: {"1": "96.00", "2": "140.00"}; upfront: {"": "240.00"}; else {}
     cancellation: Mapped[dict[str, Any] | None]  # CancellationPolicy.model_dump(mode="json")
     fetched_at: Mapped[datetime]

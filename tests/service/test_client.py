@@ -232,6 +232,37 @@ def test_create_raises_no_answer_and_says_truly_whether_it_was_sent(raised, sent
     assert len(service.requests) == 1
 
 
+TIMES_S = {  # booking-protocol.md 2; create is read for the whole lease, while people are told after 20 s
+    "/v1/products": 4,
+    "/v1.5/bookings/create": 60,
+    "/v1/bookings/abort": 8,
+    "/v1/bookings/drop_location": 8,
+    "/v1/bookings/cancel": 8,
+    "/v1/bookings/track_ride": 5,
+    "/v1/bookings/feedback": 5,
+    "/v1.5/bookings/feedback/options": 4,
+}
+
+
+class Stopwatch(Http):
+    """Notes how long each call may take."""
+
+    def __init__(self, service):
+        super().__init__(httpx.MockTransport(service))
+        self.times = []
+
+    def call(self, method, url, **given):
+        self.times.append((given["connect_s"], given["total_s"]))
+        return super().call(method, url, **given)
+
+
+@pytest.mark.parametrize(("call", "method", "path", "body"), OPERATIONS)
+def test_each_operation_has_two_seconds_to_connect_and_its_own_for_all(call, method, path, body):
+    http = Stopwatch(Service(body))
+    call(RideClient(http, BASE, APP_TOKEN))
+    assert http.times == [(2, TIMES_S[path])]
+
+
 def test_create_and_the_other_writes_use_a_connection_of_their_own():
     def behave(line, stop):
         line.sendall(answer(json.dumps(DONE).encode()))

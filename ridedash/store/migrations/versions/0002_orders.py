@@ -31,7 +31,7 @@ def upgrade() -> None:
         sa.Column("currency", sa.String(length=8), nullable=True),
         sa.Column("price_text", sa.String(length=300), nullable=True),
         sa.Column("product", sa.JSON(none_as_null=True), nullable=False),
-        sa.Column("fare_id", sa.String(length=300), nullable=True),
+        sa.Column("fare_id", sa.String(length=500), nullable=True),
         sa.Column("seat_prices", sa.JSON(none_as_null=True), nullable=False),
         sa.Column("cancellation", sa.JSON(none_as_null=True), nullable=True),
         sa.Column("fetched_at", db.UtcDateTime(timezone=True), nullable=False),

@@ -144,7 +144,7 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
         if said.headline.startswith(words.headline.split(":")[0])
         else f"{_('Not booked')}: {_low(said.headline)}"
     )
-    quote = say(_("The ride service said: “{quote}”."), {"quote": said.quote}) if said.quote else ""
+    quote = say(_("The ride service said: “{quote}”"), {"quote": said.quote}) if said.quote else ""
     return Words(headline, " ".join(filter(None, [said.why, said.next_step, quote])), words.tone, words.icon)
 
 

@@ -1,9 +1,10 @@
 """What is known about an order and its ride, gathered once for all that the presenters say."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
@@ -18,6 +19,19 @@ from ridedash.views.formats import clock_time, minutes, money, zone
 from ridedash.views.invoices import payable_of, total_of
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
+
+CONFIRMED_FOR: Final = timedelta(seconds=5)  # a poll that was asked before the stop may be merged after it
+
+
+def status_of(page: OrderPage) -> str | None:
+    """The ride's status: the last reported one, but a stop that the service has just confirmed counts at once."""
+    ride = page.ride
+    if ride is None or page.order.state != "BOOKED" or ride.status in wire.TERMINAL:
+        return ride.status if ride else None
+    stops = (a.settled_at for a in page.actions if a.name in ("abort", "cancel") and a.state == "done" and a.settled_at)
+    latest = max(stops, default=None)
+    fresh = latest is not None and (ride.seen_at is None or ride.seen_at < latest + CONFIRMED_FOR)
+    return wire.BOOKING_CANCELLED if fresh else ride.status
 
 
 @dataclass(frozen=True)
@@ -50,8 +64,7 @@ class RideFacts:
     @property
     def status(self) -> str | None:
         """The booking status that leads the page: that of an order which is booked, else None."""
-        ride = self.page.ride
-        return ride.status if ride is not None and self.page.order.state == "BOOKED" else None
+        return status_of(self.page) if self.page.order.state == "BOOKED" else None
 
     @property
     def currency(self) -> str | None:
@@ -82,17 +95,33 @@ class RideFacts:
     @property
     def charged(self) -> bool:
         """Whether a ride that was cancelled had a driver for longer than is free."""
-        ended = self.since(wire.BOOKING_CANCELLED) or self.now
-        return self.fee_from is not None and ended >= self.fee_from
+        policy, ride = self.policy, self.page.ride
+        if policy is None or not policy.charge or ride is None or ride.allotted_at is None:
+            return False
+        return self.fee_from is None or self._stopped_at >= self.fee_from
+
+    @property
+    def free(self) -> bool:
+        """Whether our own stop of a ride cost nothing by the policy of its offer."""
+        return self.policy is not None and self._asked_to_stop and not self.charged
+
+    @property
+    def _stopped_at(self) -> datetime:
+        asked = [a.made_at for a in self.page.actions if a.name in ("abort", "cancel") and a.state == "done"]
+        return max(asked, default=None) or self.since(wire.BOOKING_CANCELLED) or self.now
+
+    @property
+    def drop_change(self) -> Action | None:
+        """The newest change of drop that the service took."""
+        done = (a for a in reversed(self.page.actions) if a.name == "drop" and a.state == "done")
+        return next((action for action in done if _payload_place(action)), None)
 
     @cached_property
     def drop(self) -> tuple[LatLng, str] | None:
-        """Where the ride goes: the newest drop change that wasn't refused, else the offer's drop."""
-        for action in reversed(self.page.actions):
-            if action.name == "drop" and action.state == "done":
-                place = _payload_place(action)
-                if place:
-                    return place
+        """Where the ride goes: the newest drop change that the service took, else the offer's drop."""
+        changed = self.drop_change
+        if changed is not None:
+            return _payload_place(changed)
         offer = self.page.offer
         if offer.drop_lat is None or offer.drop_lng is None:
             return None
@@ -131,6 +160,7 @@ class RideFacts:
             "fare": total,
             "payable": total,
             "fee": self.fee if self.charged else "",
+            "free": _("Cancelled in time: free.") if self.free else "",
             "who": self._who(),
             "booking_id": order.booking_id,
             "asked": self.at(order.sent_at, seconds=True),
@@ -146,16 +176,23 @@ class RideFacts:
         return clock_time(instant, self.tz, self.locale, seconds=seconds)
 
     def _who(self) -> str | None:
-        asked = any(a.name in ("abort", "cancel") and a.state == "done" for a in self.page.actions)
-        if self.page.order.state == "CLOSED_NOT_BOOKED" or asked:
+        if self.page.order.state == "CLOSED_NOT_BOOKED" or self._asked_to_stop:
             return _("us") if self.page.staff is None else _("our desk")
         return None
 
+    @property
+    def _asked_to_stop(self) -> bool:
+        return any(a.name in ("abort", "cancel") and a.state == "done" for a in self.page.actions)
+
     def _next_try(self) -> str | None:
+        """As the service said it once, at create: nothing when it has passed, or when its clock is not ours."""
         text = self.page.order.next_retry
         try:
             parsed = datetime.fromisoformat(text) if text else None
-            return self.at(parsed, seconds=True) if parsed and parsed.tzinfo else text
+            if parsed is None or parsed.tzinfo is None:
+                return text
+            here = self.at(parsed, seconds=True)
+            return here if parsed > self.now and self.pace == 1 else None
         except (ValueError, OverflowError):  # no time, or one that the property's zone puts outside the calendar
             return text
 

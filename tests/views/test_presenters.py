@@ -259,6 +259,14 @@ def test_missing_or_odd_facts_never_break_the_page(
     assert view.headline
 
 
+def test_the_next_try_of_a_match_is_said_until_it_has_passed(desk: Desk) -> None:
+    due = (NOON + timedelta(seconds=30)).isoformat()
+    order_id = desk.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T", next_retry=due)
+    assert "next try 14:00:30" in view_of(desk, order_id).headline
+    desk.now = NOON + timedelta(seconds=31)
+    assert "next try" not in view_of(desk, order_id).headline
+
+
 def test_small_forms_of_writing() -> None:
     from decimal import Decimal
 

@@ -104,6 +104,8 @@ def _place(db: Database, wish: Wish, now: datetime) -> Placed:
     with db.write() as s:
         before = s.scalars(select(Order).where(Order.form_token == wish.form_token)).first()
         if before is not None:
+            if before.property_id != wish.property_id:
+                raise OfferUnknown("the form was another property's")
             if before.form_digest != drafting.wish_digest(wish):
                 raise TokenReused(before.id)
             return Placed(before.id, created=False)

@@ -87,6 +87,14 @@ def test_one_form_token_makes_one_order(world: World) -> None:
     assert caught.value.order_id == first.order_id
 
 
+def test_a_form_of_another_property_tells_nothing_of_the_order_that_it_made(world: World) -> None:
+    wish = world.wish()
+    place(world.db, world.clock, wish)
+    with pytest.raises(OfferUnknown):
+        place(world.db, world.clock, replace(wish, property_id=world.property_id + 1))
+    assert len(world.orders()) == 1
+
+
 def test_one_form_token_makes_one_order_even_when_pressed_in_many_places_at_once(world: World) -> None:
     wish, seen, start = world.wish(), [], threading.Barrier(8)
 

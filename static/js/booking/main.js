@@ -48,7 +48,7 @@ function button() {
   cars.box.classList.toggle("is-loose", Boolean(trip.loose));
   go.disabled = !choice || !linked;
   go.textContent = choice ? choice.button : trip.loose ? say.sayPlace : say.sayChoose;
-  if (choice) terms.textContent = choice.terms;
+  terms.textContent = choice ? choice.terms : say.sayIdle;
 }
 
 cars.addEventListener("chosen", button);

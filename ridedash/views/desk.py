@@ -16,7 +16,7 @@ from ridedash.rides.worker import heartbeat_age
 from ridedash.store.orders import OrderPage, recent_orders, unknown_count, unknown_since
 from ridedash.store.people import Property
 from ridedash.views.auth import current_staff
-from ridedash.views.formats import age, clock_time, stamp, zone
+from ridedash.views.formats import age, day_time, stamp, zone
 from ridedash.views.presenters import RideView, ride_view
 from ridedash.wording import gettext as _
 
@@ -195,7 +195,7 @@ def row(page: OrderPage, view: RideView, now: datetime, locale: str) -> Row:
         start=page.offer.pickup_name or _("the pinned place"),
         plate=view.cab.plate if view.cab and view.live else "",
         price=view.fare,
-        placed=clock_time(page.order.created_at, tz, locale),
+        placed=day_time(page.order.created_at, now, tz, locale),
         timer=asdict(view.timer) | {"text": ""} if view.timer else None,
         why=_news(view.headline, needs_you(page, view, now)) if group == "needs" else "",
     )

@@ -50,6 +50,13 @@ def clock_time(at: datetime | None, tz: ZoneInfo, locale: str = "en", *, seconds
     return str(format_datetime(at.astimezone(tz), "HH:mm:ss" if seconds else "HH:mm", locale=locale))
 
 
+def day_time(at: datetime | None, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
+    """Hours and minutes, and the day before them unless that is today; "" when unknown."""
+    if at is None or at.astimezone(tz).date() == now.astimezone(tz).date():
+        return clock_time(at, tz, locale)
+    return str(format_datetime(at.astimezone(tz), "d MMM HH:mm", locale=locale))
+
+
 def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     """An instant with its date and zone, for print and for titles."""
     return "" if at is None else str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=locale))

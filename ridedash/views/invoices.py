@@ -49,12 +49,12 @@ def total_of(price: PriceDetails | None) -> Decimal | None:
 
 
 def payable_of(trip: TripInfo | None) -> Decimal | None:
-    """What an auto ride comes to: the service's payable_amount, else cash_paid, else the sum of its lines."""
+    """What an auto ride comes to: the service's payable_amount, else what was paid in cash, else the lines' sum."""
     if trip is None:
         return None
     if trip.payable_amount is not None:
         return trip.payable_amount
-    return trip.cash_paid if trip.cash_paid is not None else _auto_sum(trip)
+    return trip.cash_paid or _auto_sum(trip)  # no cash says nothing: the wallet may have paid
 
 
 def invoice(kind: Kind, status: str | None, facts: Snapshot, currency: str | None, locale: str) -> Invoice | None:
@@ -62,7 +62,7 @@ def invoice(kind: Kind, status: str | None, facts: Snapshot, currency: str | Non
     if status not in BILLED[kind]:
         return None
     if kind is Kind.AUTO:
-        return _auto(facts, currency, locale) if facts.trip else None
+        return _auto(facts, currency, locale, over=status == wire.COMPLETED) if facts.trip else None
     return _fixed(facts.price, currency, locale) if facts.price else None
 
 
@@ -80,7 +80,7 @@ def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
     return Invoice(_lines(rows, currency, locale), (_("The service sends no total: we added these lines up."),))
 
 
-def _auto(facts: Snapshot, currency: str | None, locale: str) -> Invoice:
+def _auto(facts: Snapshot, currency: str | None, locale: str, *, over: bool) -> Invoice:
     trip = facts.trip or TripInfo()
     rows = [
         (_("Meter fare"), trip.amount, False),
@@ -91,11 +91,26 @@ def _auto(facts: Snapshot, currency: str | None, locale: str) -> Invoice:
     if trip.billing_enabled is False:
         note = _("The service makes no bill for this ride: pay the driver what the meter shows.")
         return Invoice(_lines(rows, currency, locale), (note,))
-    if trip.payable_amount is not None or trip.cash_paid is None:
+    notes = _auto_notes(facts, trip, currency, locale)
+    if not over:
         rows.append((_("To pay"), payable_of(trip), True))
-    if trip.cash_paid is not None:
-        rows.append((_("Paid in cash"), trip.cash_paid, True))
-    return Invoice(_lines(rows, currency, locale), tuple(_auto_notes(facts, trip, currency, locale)))
+        return Invoice(_lines(rows, currency, locale), tuple(notes))
+    if trip.payable_amount is not None or not trip.cash_paid:
+        rows.append((_("Total"), payable_of(trip), True))
+    rows.append((_("Paid in cash"), trip.cash_paid, trip.cash_paid == payable_of(trip)))
+    return Invoice(_lines(rows, currency, locale), tuple(filter(None, [_who_paid(trip), *notes])))
+
+
+def _who_paid(trip: TripInfo) -> str:
+    """What is known of the payment of a ride that is over: the service tells the cash, nothing else."""
+    total = payable_of(trip)
+    if total is None or (trip.cash_paid is not None and trip.cash_paid >= total):
+        return ""
+    if trip.cash_paid is None:
+        return _("Paid from the wallet or to the driver: the service does not say.")
+    if not trip.cash_paid:
+        return _("Not paid in cash: from the wallet, or not yet. The service does not say.")
+    return _("The rest was paid from the wallet, or not yet. The service does not say.")
 
 
 def _auto_notes(facts: Snapshot, trip: TripInfo, currency: str | None, locale: str) -> list[str]:

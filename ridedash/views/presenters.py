@@ -9,9 +9,11 @@ from ridedash import wire
 from ridedash.rides.lifecycle import OrderState, actions, freshness
 from ridedash.store.orders import OrderPage
 from ridedash.views import ride_parts as parts
-from ridedash.views.formats import age, clock_time, stamp
+from ridedash.views.formats import age, day_time, stamp, zone
 from ridedash.views.invoices import Invoice, invoice
-from ridedash.views.ride_facts import RideFacts
+from ridedash.views.ride_facts import RideFacts, status_of
+from ridedash.views.ride_price import price
+from ridedash.views.ride_way import distance_label, distance_left, way_taken
 from ridedash.wording import Audience, Words
 from ridedash.wording import gettext as _
 
@@ -53,6 +55,8 @@ class RideView:
     route: tuple[parts.Stop, ...]
     drop: parts.Place | None
     distance: str
+    distance_label: str
+    took: str
     fare: str
     fare_note: str
     invoice: Invoice | None
@@ -83,7 +87,7 @@ def ride_view(
 ) -> RideView:
     """What `page` means at `now` to that audience, in that language. Pure; never raises for odd facts."""
     facts = RideFacts(page, now, settings.pace, locale)
-    status = page.ride.status if page.ride else None
+    status = status_of(page)
     return RideView(
         version=page.order.version,
         order_state=page.order.state,
@@ -97,7 +101,9 @@ def ride_view(
         steps=parts.steps(facts),
         **_cab_facts(facts, audience),
         drop=parts.drop_place(facts),
-        distance=parts.distance_left(facts),
+        distance=distance_left(facts),
+        distance_label=distance_label(facts),
+        took=way_taken(facts),
         **_price(facts),
         invoice=invoice(facts.kind, status, facts.snapshot, facts.currency, locale),
         fee_from=stamp(facts.fee_from),
@@ -123,10 +129,9 @@ def allowed_actions(page: OrderPage) -> tuple[Any, ...]:
     """lifecycle.actions() for a page's rows."""
     armed = any(a.name == "cancel" and a.state == "armed" for a in page.actions)
     given = any(a.name == "feedback" and a.state != "refused" for a in page.actions)
-    ride = page.ride
     return actions(
         OrderState(page.order.state),
-        ride.status if ride else None,
+        status_of(page),
         wire.kind_of(page.order.category),
         page.order.booking_id,
         armed,
@@ -149,7 +154,7 @@ def _cab_facts(facts: RideFacts, audience: Audience) -> dict[str, Any]:
 
 
 def _price(facts: RideFacts) -> dict[str, Any]:
-    fare, note = parts.price(facts)
+    fare, note = price(facts)
     return {"fare": fare, "fare_note": note}
 
 
@@ -157,7 +162,7 @@ def _is_live(page: OrderPage) -> bool:
     if page.order.state in ENDED_STATES:
         return False
     ride = page.ride
-    return ride is None or (ride.status not in wire.TERMINAL and ride.next_poll_at is not None)
+    return ride is None or (status_of(page) not in wire.TERMINAL and ride.next_poll_at is not None)
 
 
 def _poll_ms(page: OrderPage) -> int:
@@ -184,8 +189,7 @@ def _lean(value: Any) -> Any:
     return value
 
 
-def placed_text(page: OrderPage, locale: str) -> str:
-    """When and by whom the order was placed."""
-    facts = RideFacts(page, page.order.created_at, 1.0, locale)
-    at = clock_time(page.order.created_at, facts.tz, locale)
+def placed_text(page: OrderPage, now: datetime, locale: str) -> str:
+    """When and by whom the order was placed; with the day unless that is today at `now`."""
+    at = day_time(page.order.created_at, now, zone(page.property.timezone), locale)
     return f"{at} · {page.staff.name}" if page.staff else _("%(at)s · kiosk", at=at)

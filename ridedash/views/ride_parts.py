@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from ridedash import wire
 from ridedash.rides.lifecycle import ActionAllowed
-from ridedash.views.formats import initials, money, plate, span, spelled, stamp
-from ridedash.views.invoices import kilometres
-from ridedash.views.ride_facts import RideFacts
+from ridedash.views.formats import initials, plate, span, spelled, stamp
+from ridedash.views.ride_facts import RideFacts, status_of
 from ridedash.views.ride_notices import Notice, notices
 from ridedash.wire import Kind
 from ridedash.wording import Audience, Words, action_words, note_words, order_words, refusal, say, status_step
@@ -18,7 +17,7 @@ from ridedash.wording import status_words as words_of_status
 
 __all__ = [
     "ActionView", "Cab", "Driver", "Notice", "Place", "Position", "StartCode", "Step", "Stop", "Timer",
-    "buttons", "cab", "distance_left", "driver", "drop_place", "lead", "notices", "position", "price",
+    "buttons", "cab", "driver", "drop_place", "lead", "notices", "position",
     "route", "start_code", "steps", "timer",
 ]  # fmt: skip
 
@@ -196,7 +195,7 @@ def steps(facts: RideFacts) -> tuple[Step, ...]:
     if facts.page.order.state in ("UNKNOWN", "REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"):
         return ()
     sequence = [s for s in wire.SEQUENCE[facts.kind] if s != wire.INVOICE or facts.kind is not Kind.POINT_TO_POINT]
-    status = facts.page.ride.status if facts.page.ride else None
+    status = status_of(facts.page)
     reached = [s for s in sequence if facts.since(s) is not None]
     if status in sequence:
         now_at = sequence.index(status)
@@ -279,19 +278,3 @@ def route(facts: RideFacts) -> tuple[Stop, ...]:
 def drop_place(facts: RideFacts) -> Place | None:
     """Where the ride goes now."""
     return Place(round(facts.drop[0].lat, 6), round(facts.drop[0].lng, 6), facts.drop[1]) if facts.drop else None
-
-
-def distance_left(facts: RideFacts) -> str:
-    """How far the cab still has to go: to the pickup, then to the drop."""
-    return kilometres(facts.snapshot.distance) if facts.status in (wire.CALL_DRIVER, wire.IN_PROGRESS) else ""
-
-
-def price(facts: RideFacts) -> tuple[str, str]:
-    """The price as far as known, and what kind of price it is."""
-    if facts.total is not None and facts.status in (wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED):
-        return money(facts.total, facts.currency, facts.locale), _("From the service")
-    offer, seats = facts.page.offer, str(facts.page.order.seats or "")
-    fixed = offer.seat_prices.get(seats) or offer.seat_prices.get("")
-    if fixed is not None:
-        return money(Decimal(str(fixed)), facts.currency, facts.locale), _("Fixed price")
-    return offer.price_text or "", _("As quoted") if offer.price_text else ""

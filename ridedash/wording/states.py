@@ -60,7 +60,7 @@ _STATUSES: Final[dict[str, _Entry]] = {
     ),
     wire.CALL_DRIVER: _Entry(
         "info", "coming",
-        _("Driver on the way[ · {eta}]"), _("Meet at {pickup}."),
+        _("Driver on the way[\u00a0· {eta}]"), _("Meet at {pickup}."),
         (_("{driver} arrives in {eta}"), _("Your driver arrives in {eta}"), _("Your driver is on the way")),
         _("Meet at {pickup}"),
     ),
@@ -72,12 +72,12 @@ _STATUSES: Final[dict[str, _Entry]] = {
     wire.INVOICE: _FARE_SET,
     wire.IN_PROGRESS: _Entry(
         "ok", "riding",
-        _("On trip[ · about {eta} left]"), _("To {drop}."),
+        _("On trip[\u00a0· about {eta} left]"), _("To {drop}."),
         _("On your way"), (_("About {eta} left"), _("To {drop}")),
     ),
     wire.COMPLETED: _Entry(
         "ok", "done",
-        _("Completed[ · {fare}]"), _("The price stands on this page, line by line."),
+        _("Completed[\u00a0· {fare}]"), _("The price stands on this page, line by line."),
         _("You have arrived[. {fare}]"), _("Thank you for riding"),
     ),
     wire.ALLOTMENT_FAILED: _Entry(
@@ -87,14 +87,14 @@ _STATUSES: Final[dict[str, _Entry]] = {
     ),
     wire.BOOKING_CANCELLED: _Entry(
         "quiet", "cancelled",
-        _("Cancelled[ by {who}]"), (_("A fee of {fee} may be charged."), _("This ride is over.")),
-        _("Ride cancelled"), (_("A fee of {fee} may be charged"), _("This ride is over")),
+        _("Cancelled[ by {who}]"), (_("A fee of {fee} may be charged."), "{free}", _("This ride is over.")),
+        _("Ride cancelled"), (_("A fee of {fee} may be charged"), "{free}", _("This ride is over")),
     ),
 }  # fmt: skip
 
 _NO_STATUS_YET: Final = _Entry(
     "info", "search",
-    _("Booked[ · {booking_id}]"), _("Waiting for the first news of the ride."),
+    _("Booked[\u00a0· {booking_id}]"), _("Waiting for the first news of the ride."),
     _("Booked"), _("Waiting for the first news of your ride"),
 )  # fmt: skip
 
@@ -117,7 +117,7 @@ _ORDERS: Final[dict[str, _Entry]] = {
     "BOOKED": _NO_STATUS_YET,
     "MATCHING": _Entry(
         "info", "search",
-        _("Looking for a shared ride[ · next try {next_try}]"),
+        _("Looking for a shared ride[\u00a0· next try {next_try}]"),
         _("No booking number yet, so it can't be stopped; it ends by itself[ at {ends}]."),
         _("Looking for a shared ride"), _("It ends by itself[ at {ends}] if no shared ride is found"),
     ),

@@ -66,7 +66,7 @@ def test_every_order_state_is_told_before_there_is_a_ride(desk: Desk, state: str
 
 def test_the_car_its_driver_and_the_way_left(desk: Desk) -> None:
     view = ride(desk, "point_to_point", "CALL_DRIVER")
-    assert view.headline == "Driver on the way · 4 min"
+    assert view.headline == "Driver on the way\u00a0· 4 min"
     assert view.cab is not None
     assert (view.cab.plate, view.cab.spelled) == ("KA 01 AB 1234", "K A 0 1 A B 1 2 3 4")
     assert view.cab.car == "White · Mini · Tata Tiago"

@@ -34,6 +34,7 @@ from ridedash.wording import gettext as _
 bp = Blueprint("auth", __name__)
 
 NEXT: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_\-./~%?=&+]*")
+FORM_PAGE: Final = re.compile(r"/rides/([0-9]+|new)")  # the page that has the forms posted below it
 NAME_MAX: Final = 120
 PASSWORD_MAX: Final = 128
 DEMO_NAME: Final = "desk"  # as `ridedash up` seeds it
@@ -75,9 +76,18 @@ def ask_to_sign_in() -> tuple[Response, int] | BaseResponse:
     wants_json = request.path.endswith(".json") or request.accept_mimetypes.best == "application/json"
     if wants_json:
         return jsonify(error="signed_out", message=_("You are signed out.")), 401
-    came_from = request.full_path.rstrip("?") if request.method == "GET" else "/"
+    return redirect(sign_in_address(), code=303)
+
+
+def sign_in_address() -> str:
+    """The sign-in page, which leads back to the page that was asked for, or from which a form came."""
+    if request.method == "GET":
+        came_from = request.full_path.rstrip("?")
+    else:
+        page = FORM_PAGE.match(request.path)
+        came_from = page.group() if page else "/"
     query = urlencode({"next": came_from}) if came_from != "/" and safe_next(came_from) != "/" else ""
-    return redirect("/sign-in" + (f"?{query}" if query else ""), code=303)
+    return "/sign-in" + (f"?{query}" if query else "")
 
 
 def safe_next(target: str | None) -> str:

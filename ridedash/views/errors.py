@@ -6,12 +6,14 @@ from typing import Final
 
 from flask import Flask, Response, current_app, g, jsonify, render_template, request
 from flask_babel import lazy_gettext as _
+from flask_login import current_user
 from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, SecurityError
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.store.db import DatabaseBusy
+from ridedash.views.auth import sign_in_address
 
 log = logging.getLogger(__name__)
 Answer = tuple[str | Response, int]
@@ -42,6 +44,8 @@ EXPIRED_FORM: Final = (
     _("This page was open for too long"), _("Nothing was changed."), _("Go back, reload the page and send it again."),
 )  # fmt: skip
 
+SIGNED_OUT: Final = (_("You are signed out"), _("Nothing was changed."), _("Sign in, then send it again."))
+
 
 def init_app(app: Flask) -> None:
     """Answer every failure with a page of ours, or with JSON where a script asked."""
@@ -54,8 +58,18 @@ def init_app(app: Flask) -> None:
 
 
 def on_csrf(error: CSRFError) -> Answer:
-    """A form without its token, or of an older sign-in."""
-    return _answer(error.code or 400, EXPIRED_FORM)
+    """A form without its token, or of an older sign-in, or of somebody who signed out in another tab."""
+    if _signed_in():
+        return _answer(error.code or 400, EXPIRED_FORM)
+    return _answer(401, SIGNED_OUT, sign_in=sign_in_address())
+
+
+def _signed_in() -> bool:
+    """Whether whoever asks is signed in; taken for granted while the database can't be asked."""
+    try:
+        return bool(current_user.is_authenticated) or request.path == "/sign-in"
+    except (DatabaseBusy, SQLAlchemyError):
+        return True
 
 
 def on_foreign_host(_error: SecurityError) -> BaseResponse:
@@ -102,11 +116,10 @@ def page(status: int, words: tuple[str, str, str]) -> Answer:
     return _answer(status, words)
 
 
-def _answer(status: int, words: tuple[object, object, object]) -> Answer:
+def _answer(status: int, words: tuple[object, object, object], sign_in: str = "") -> Answer:
     title, meaning, step = (str(word) for word in words)
     if request.path.endswith(".json") or request.accept_mimetypes.best == "application/json":
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
     g.error_page = True  # the bar asks the database for nothing on such a page
-    return render_template(
-        "errors/error.html", status=status, title=title, meaning=meaning, step=step, reference=reference()
-    ), status
+    facts = {"title": title, "meaning": meaning, "step": step, "reference": reference(), "sign_in": sign_in}
+    return render_template("errors/error.html", status=status, **facts), status

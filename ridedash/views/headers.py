@@ -26,23 +26,26 @@ def init_app(app: Flask, settings: Settings) -> None:
     tile_host = origin(settings.tiles_url)
     always = ALWAYS if settings.demo else ALWAYS | LIVE_ONLY
 
-    @app.before_request
-    def make_nonce() -> None:
-        g.csp_nonce = secrets.token_urlsafe(16)
-
     @app.context_processor
     def give_nonce() -> dict[str, str]:
-        return {"csp_nonce": g.get("csp_nonce", "")}
+        return {"csp_nonce": nonce()}
 
     @app.after_request
     def add_headers(answer: Response) -> Response:
         page = answer.mimetype == "text/html"
-        policy = page_policy(g.get("csp_nonce", ""), tile_host, g.get("form_leads_to", "")) if page else JSON_POLICY
+        policy = page_policy(nonce(), tile_host, g.get("form_leads_to", "")) if page else JSON_POLICY
         answer.headers["Content-Security-Policy"] = policy
         answer.headers.update(always)
         if page:
             answer.headers.setdefault("Cache-Control", "no-store")
         return answer
+
+
+def nonce() -> str:
+    """This request's nonce, made when it is first wanted: also by an error that comes before every other hook."""
+    if "csp_nonce" not in g:
+        g.csp_nonce = secrets.token_urlsafe(16)
+    return str(g.csp_nonce)
 
 
 def page_policy(nonce: str, tile_host: str, form_host: str = "") -> str:

@@ -181,8 +181,8 @@ _OTHER_RIDE: Final = _Entry(
 
 _ALIASES: Final = {"NO_CONNECTION": "NOT_SENT", "RECONNECT": "ACCOUNT", "RATE_LIMITED": wire.RATE_LIMIT}
 _CREATE.update({alias: _CREATE[code] for alias, code in _ALIASES.items()})
-_BY_CODE: Final = {wire.normal_code(code): entry for code, entry in {**_CREATE, **_RIDE}.items()}
-_CREATE_CODES: Final = frozenset(wire.normal_code(code) for code in _CREATE)
+_OF_ORDERS: Final = {wire.normal_code(code): entry for code, entry in _CREATE.items()}
+_OF_RIDES: Final = {wire.normal_code(code): entry for code, entry in _RIDE.items()}
 
 
 def refusal(
@@ -202,8 +202,6 @@ def refusal(
 
 def _entry(code: str | None, ordering: bool) -> _Entry:
     normal = wire.normal_code(code or "")
-    if not ordering and normal == "INVALID_DROP_LOCATION":
-        return _RIDE[wire.HEADER_INVALID_DROP]
-    if ordering and normal not in _CREATE_CODES and normal not in _BY_CODE:
-        return _OTHER
-    return _BY_CODE.get(normal, _OTHER_RIDE)
+    if ordering:
+        return _OF_ORDERS.get(normal) or _OF_RIDES.get(normal, _OTHER)
+    return _OF_RIDES.get(normal) or _OF_ORDERS.get(normal, _OTHER_RIDE)

@@ -218,7 +218,7 @@ def test_book_again_goes_to_the_form_with_this_trip_and_is_recorded(desk: Desk, 
     answer = post(browser, f"/rides/{order_id}/again")
     assert answer.status_code == 303
     assert answer.headers["Location"] == (
-        f"/rides/new?again={order_id}&pickup_lat=-38.5&pickup_lng=-128.0&drop_lat=-38.48&drop_lng=-127.97&category=mini"
+        f"/rides/new?again={order_id}&pickup_lat=-38.5&pickup_lng=-128.0&drop_lat=-38.48&drop_lng=-127.97&category=mini&fix=pickup"
     )
     assert [row.what for row in audit(desk) if row.subject == f"orders:{order_id}"] == ["again"]
 
@@ -255,7 +255,7 @@ def test_feedback_offers_the_documents_labels_when_the_service_can_not_be_asked(
 def test_the_page_carries_the_snapshot_as_data_and_no_script_of_strangers(desk: Desk, browser: FlaskClient) -> None:
     answer = browser.get(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER', 'share')}")
     data = json.loads(answer.text.split("data-points")[1].split(">", 1)[1].split("</script>")[0])
-    assert data["snapshot"]["headline"] == "Driver on the way · 4 min"
+    assert data["snapshot"]["headline"] == "Driver on the way\u00a0· 4 min"
     nonce = re.search(r"'nonce-([\w-]+)'", answer.headers["Content-Security-Policy"])
     assert nonce is not None
     assert all(nonce.group(1) in tag for tag in re.findall(r"<script[^>]*>", answer.text))

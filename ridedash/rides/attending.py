@@ -13,6 +13,8 @@ from ridedash.store.db import Database
 from ridedash.store.order_tables import Order, Ride
 from ridedash.store.people import Staff
 
+NOT_BOOKED: Final = "not_booked"  # an order that came to nothing, or a search without a driver
+SEEN_NOT_BOOKED: Final = "seen_not_booked"  # an event of the timeline: somebody has seen that
 STOPPED: Final = "stopped_following"  # an event of the timeline
 STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})  # items for which stopping is offered (booking-protocol.md 3)
 
@@ -27,6 +29,8 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
         if order is None:
             return False
         moves.clear_attention(s, order, name, now)
+        if name == NOT_BOOKED:
+            moves.moment(s, order, "event", SEEN_NOT_BOOKED, now)
         _record(s, order, staff_id, "attention.seen", name, clock)
         return True
 

@@ -81,13 +81,15 @@ def ask_to_sign_in() -> tuple[Response, int] | BaseResponse:
 
 def sign_in_address() -> str:
     """The sign-in page, which leads back to the page that was asked for, or from which a form came."""
-    if request.method == "GET":
-        came_from = request.full_path.rstrip("?")
-    else:
-        page = FORM_PAGE.match(request.path)
-        came_from = page.group() if page else "/"
+    came_from = request.full_path.rstrip("?") if request.method == "GET" else form_page() or "/"
     query = urlencode({"next": came_from}) if came_from != "/" and safe_next(came_from) != "/" else ""
     return "/sign-in" + (f"?{query}" if query else "")
+
+
+def form_page() -> str:
+    """The page that has the form whose address is asked for; "" when that is no form's."""
+    page = FORM_PAGE.match(request.path)
+    return page.group() if page else ""
 
 
 def safe_next(target: str | None) -> str:

@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash import wire
 from ridedash.ext import services
+from ridedash.rides.attending import NOT_BOOKED
 from ridedash.rides.worker import heartbeat_age
 from ridedash.store.orders import OrderPage, recent_orders, unknown_count, unknown_since
 from ridedash.store.people import Property
@@ -26,7 +27,6 @@ LIMIT: Final = 60
 SILENT_S: Final = 30.0
 SEARCH_TOO_LONG: Final = timedelta(seconds=60)
 WAIT_TOO_LONG: Final = timedelta(minutes=2)
-STOPS_NEEDING: Final = timedelta(minutes=30)  # an ended order needs nobody any more after so long
 RANKS: Final = {
     wire.CLIENT_LOCATED: 2, wire.INVOICE: 2, wire.CALL_DRIVER: 3, wire.ALLOTMENT_RETRYING: 4,
     wire.ALLOTMENT_PENDING: 4, wire.PENDING: 4, wire.SOFT_ALLOCATED: 4, wire.IN_PROGRESS: 6,
@@ -148,14 +148,10 @@ def needs_you(page: OrderPage, view: RideView, now: datetime) -> str:
     """Why somebody should look at this ride, in words; "" when it goes well (ux.md section 2)."""
     if page.superseded_by is not None:
         return ""
-    if page.attention or view.notices:
-        return next((n.title for n in view.notices if n.tone in ("warn", "unknown", "bad")), "")
-    if not view.live:
-        ended = page.order.resolved_at or (page.ride.ended_at if page.ride else None) or page.order.created_at
-        failed = view.order_state in ("REJECTED", "NOT_SENT", "FAILED") or view.booking_status == wire.ALLOTMENT_FAILED
-        withdrawn = page.order.code == "WITHDRAWN"
-        return _("Not booked") if failed and not withdrawn and now - ended < STOPS_NEEDING else ""
-    return _slow(page, view, now)
+    loud = next((n.title for n in view.notices if n.tone in ("warn", "unknown", "bad")), "")
+    if loud or not view.live:
+        return loud or (_("Not booked") if any(n.name == NOT_BOOKED for n in view.notices) else "")
+    return "" if page.attention else _slow(page, view, now)
 
 
 def _slow(page: OrderPage, view: RideView, now: datetime) -> str:

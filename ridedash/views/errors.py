@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException, SecurityError
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.store.db import DatabaseBusy
-from ridedash.views.auth import sign_in_address
+from ridedash.views.auth import form_page, sign_in_address
 
 log = logging.getLogger(__name__)
 Answer = tuple[str | Response, int]
@@ -84,7 +84,11 @@ def on_http(error: HTTPException) -> BaseResponse:
     if error.code is None or error.code < 400:
         return given
     answer: BaseResponse = current_app.make_response(
-        _answer(error.code, PAGES.get(error.code, PAGES[400 if error.code < 500 else 500]))
+        _answer(
+            error.code,
+            PAGES.get(error.code, PAGES[400 if error.code < 500 else 500]),
+            ride=form_page() if error.code == 405 else "",  # a form's address, opened as a page
+        )
     )
     for name in ("Allow", "Retry-After"):
         if name in given.headers:
@@ -116,10 +120,10 @@ def page(status: int, words: tuple[str, str, str]) -> Answer:
     return _answer(status, words)
 
 
-def _answer(status: int, words: tuple[object, object, object], sign_in: str = "") -> Answer:
+def _answer(status: int, words: tuple[object, object, object], sign_in: str = "", ride: str = "") -> Answer:
     title, meaning, step = (str(word) for word in words)
     if request.path.endswith(".json") or request.accept_mimetypes.best == "application/json":
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
     g.error_page = True  # the bar asks the database for nothing on such a page
-    facts = {"title": title, "meaning": meaning, "step": step, "reference": reference(), "sign_in": sign_in}
-    return render_template("errors/error.html", status=status, **facts), status
+    facts = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in, "ride": ride}
+    return render_template("errors/error.html", status=status, reference=reference(), **facts), status

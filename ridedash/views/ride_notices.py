@@ -1,10 +1,11 @@
 """What must be said loudly about a ride beside its headline: things odd, swapped, asked for, or in need of a person."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from ridedash import wire
-from ridedash.rides.attending import STOPPABLE, STOPPED
+from ridedash.rides.attending import NOT_BOOKED, SEEN_NOT_BOOKED, STOPPABLE, STOPPED
 from ridedash.store.orders import Action
 from ridedash.views.formats import plate
 from ridedash.views.ride_facts import RideFacts
@@ -13,6 +14,7 @@ from ridedash.wording import gettext as _
 from ridedash.wording.attention import attention_words
 
 SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})  # by headline or notice
+STOPS_NEEDING: Final = timedelta(minutes=30)  # an order that came to nothing needs nobody any more after so long
 BEFORE_RIDE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 
 
@@ -35,7 +37,7 @@ def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
     if audience is Audience.GUEST:
         return tuple(filter(None, [swapped]))
     found = [_late_double(facts), swapped, _stopped(facts), _reported(facts), _reconnect(facts)]
-    return tuple(filter(None, [*found, *_under_way(facts), *_attention(facts)]))
+    return tuple(filter(None, [*found, *_under_way(facts), *_attention(facts), _not_booked(facts)]))
 
 
 def _late_double(facts: RideFacts) -> Notice | None:
@@ -123,6 +125,18 @@ def _attention(facts: RideFacts) -> list[Notice]:
         title, detail = attention_words(item.name, item.detail)
         found.append(Notice(item.name, "warn", "needs", title, detail, item.name, item.name in STOPPABLE))
     return found
+
+
+def _not_booked(facts: RideFacts) -> Notice | None:
+    """Nothing came of it, lately, and nobody has done anything about it."""
+    page, ride = facts.page, facts.page.ride
+    failed = page.order.state in ("REJECTED", "NOT_SENT", "FAILED") or facts.status == wire.ALLOTMENT_FAILED
+    done_with = page.superseded_by is not None or page.order.code == "WITHDRAWN" or facts.since(SEEN_NOT_BOOKED)
+    ended = page.order.resolved_at if facts.status is None else ride.ended_at if ride else None
+    if not failed or done_with or facts.now - (ended or page.order.created_at) >= STOPS_NEEDING:
+        return None
+    title = _("Still on the list under “Needs you”")
+    return Notice(NOT_BOOKED, "quiet", "list", title, _("For half an hour, or until somebody has seen it."), NOT_BOOKED)
 
 
 def _open_item(facts: RideFacts, name: str) -> str:

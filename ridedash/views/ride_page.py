@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from flask import request
+from werkzeug.datastructures import ImmutableMultiDict
 
 from ridedash import wire
 from ridedash.ext import Services
@@ -27,6 +28,7 @@ REASONS: Final = (
     "Booked by mistake",
     "Driver asked to cancel",
 )
+SENT: Final = frozenset({"calling", "unconfirmed", "done"})
 SAYABLE: Final = frozenset({"done", "armed", "not_now"})
 SAYABLE_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
 SAYERS: Final = frozenset(
@@ -45,13 +47,15 @@ def page_context(
         "view": view,
         "map": ride_map(page, s),
         "pickup": facts.pickup[1],
-        "placed": placed_text(page, locale),
+        "placed": placed_text(page, now, locale),
         "placed_full": full_time(page.order.created_at, facts.tz, locale),
         "policy": policy_sentence(facts),
         "fee": facts.fee,
         "fee_left": _fee_left(view, facts),
         "said": said_words(view, facts.fee),
         "error": error,
+        "typed": request.form if error else ImmutableMultiDict(),
+        "sent": sent_feedback(page),
         "code": code,
         "reasons": [_(reason) for reason in REASONS],
         "feedback_options": feedback_options(page, s) if _offers(view, "feedback") else {},
@@ -97,6 +101,12 @@ def said_words(view: RideView, fee: str) -> Words | None:
         return None
     known = code if code in SAYABLE_CODES else None
     return outcome_words(name, outcome, code=known, fee=fee, drop=view.drop.name if view.drop else None)
+
+
+def sent_feedback(page: OrderPage) -> dict[str, Any]:
+    """The rating, labels and comment that were sent, or wait to be; empty before."""
+    sent = (a.payload for a in reversed(page.actions) if a.name == "feedback" and a.state in SENT)
+    return next(sent, {})
 
 
 def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]:

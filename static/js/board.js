@@ -90,7 +90,7 @@ const poller = new Poller("/board.json", {
     return EVERY_MS;
   },
   failed: (status) => {
-    if (status === 401) location.reload();
+    if (status === 401) location.assign("/sign-in");
     return status === 401 ? "stop" : undefined;
   },
 });

@@ -10,6 +10,8 @@ import { DropForm } from "./ride_drop.js";
 import { RideSlots, setText } from "./ride_slots.js";
 
 const TICK_MS = 500;
+const MISSED_MS = 7_000; // a page asks every five seconds at least
+const SILENT_MS = 12_000;
 const root = document.querySelector("[data-ride]");
 const points = JSON.parse(root.querySelector("[data-points]").textContent);
 const patterns = patternsOf(document.body);
@@ -26,9 +28,12 @@ class RidePage {
     this.map = this.frame && window[this.frame.dataset.map] ? new RideMap(this.frame) : null;
     this.cab = null;
     this.glide = null;
+    this.heardAt = Date.now(); // the last answer of our own server
+    this.missed = 0;
     this.cabAt = 0; // when the cab was last seen somewhere else
-    this.panels = new ActionPanels(root, () => this.#dropForm());
-    this.poller = new Poller(`/rides/${root.dataset.ride}/snapshot.json`, {
+    this.address = `/rides/${root.dataset.ride}`; // also where a form was sent that came back with this page
+    this.panels = new ActionPanels(root, this.address, this.snapshot, () => this.#dropForm());
+    this.poller = new Poller(`${this.address}/snapshot.json`, {
       waitMs: this.intervalMs,
       got: (body, answer) => this.#got(body, answer),
       failed: (status) => this.#failed(status),
@@ -36,6 +41,8 @@ class RidePage {
   }
 
   start() {
+    history.replaceState(null, "", this.address + location.hash); // a reload asks for the page, and sends no form again
+    document.addEventListener("visibilitychange", () => (this.heardAt = Date.now())); // a hidden page does not ask
     watchCode(root);
     this.#drawTrip();
     this.#moveCab(0);
@@ -54,13 +61,17 @@ class RidePage {
     this.offset = clockOffset(answer, this.offset);
     const seen = Date.parse(answer.headers.get("X-Seen-At") ?? "");
     if (Number.isFinite(seen)) this.seenAt = seen;
+    this.heardAt = Date.now();
+    this.missed = 0;
     if (body) this.#changed(body);
+    this.panels.follow(this.snapshot);
     this.#tick();
     return this.snapshot.stop ? null : this.snapshot.poll_ms;
   }
 
   #failed(status) {
-    if (status === 401) location.reload(); // to the sign-in page, and back
+    this.missed += 1;
+    if (status === 401) location.assign(`/sign-in?next=${encodeURIComponent(this.address)}`); // and back
     return status === 401 || status === 404 ? "stop" : undefined;
   }
 
@@ -73,7 +84,7 @@ class RidePage {
     if (JSON.stringify(before.drop) !== JSON.stringify(body.drop) || JSON.stringify(before.route) !== JSON.stringify(body.route)) this.#drawTrip(false);
     this.#moveCab(body.poll_ms);
     if (before.live && !body.live) this.#drawTrip();
-    this.panels.update(before, body);
+    if (before.booking_status !== body.booking_status || before.order_state !== body.order_state) document.getElementById("said")?.remove();
   }
 
   #drawTrip(fit = true) {
@@ -144,8 +155,10 @@ class RidePage {
     const how = live && this.snapshot.booking_status ? freshness(ageS, this.intervalMs / 1000) : "fresh";
     const known = Number.isFinite(ageS);
     const age = known ? ageText(ageS, patterns) : "";
-    const late = how === "stale" || how === "lost";
-    for (const name of ["fresh", "aging", "stale", "lost"]) root.classList.toggle(`is-${name}`, name === how);
+    const cut = this.#tickCut(age);
+    const late = how === "stale" || how === "lost" || cut;
+    const look = cut && how !== "lost" ? "stale" : how;
+    for (const name of ["fresh", "aging", "stale", "lost"]) root.classList.toggle(`is-${name}`, name === look);
     const chip = root.querySelector("[data-freshness]");
     chip.hidden = !live || !this.snapshot.booking_status;
     const text = known ? (late ? root.dataset.stale : root.dataset.updated).replace("{age}", age) : root.dataset.never;
@@ -154,6 +167,16 @@ class RidePage {
     const band = root.querySelector("[data-lost-band]");
     band.hidden = how !== "lost";
     if (how === "lost") setText(band.querySelector("[data-lost-text]"), root.dataset.lost.replace("{age}", age));
+  }
+
+  /** Whether our own server is silent, and that in words beside the headline: what stands there may be over. */
+  #tickCut(age) {
+    const silentMs = Date.now() - this.heardAt;
+    const cut = !this.snapshot.stop && !document.hidden && (silentMs > SILENT_MS || (this.missed > 0 && silentMs > MISSED_MS));
+    const line = root.querySelector("[data-cut]");
+    line.hidden = !cut;
+    if (cut) setText(line.querySelector("[data-cut-text]"), root.dataset.cutOff.replace("{age}", age || ageText(silentMs / 1000, patterns)));
+    return cut;
   }
 
   #tickFee() {

@@ -3,27 +3,37 @@
 const COPIED_MS = 2_000;
 
 export class ActionPanels {
-  /** `replaced()` is called after panels came new into the page. */
-  constructor(root, replaced) {
+  /** `address` is the page's own, `shown` the snapshot that its panels belong to; `replaced()` is called after new ones came. */
+  constructor(root, address, shown, replaced) {
     this.root = root;
+    this.address = address;
+    this.shown = shown;
     this.replaced = replaced;
-    this.round = 0;
+    this.asking = false;
     root.addEventListener("click", (event) => this.#click(event));
     root.addEventListener("keydown", (event) => this.#escape(event));
   }
 
-  /** Fetch the panels again when the two snapshots allow different things. */
-  async update(before, now) {
-    if (key(before) === key(now)) return;
-    const round = (this.round += 1);
+  /** Fetch the panels again while they don't belong to what is allowed now. Called after every answer, so it tries again. */
+  async follow(now) {
+    if (this.asking || key(this.shown) === key(now)) return;
+    this.asking = true;
     try {
-      const answer = await fetch(location.pathname, { headers: { Accept: "text/html" }, credentials: "same-origin", cache: "no-store" });
-      if (!answer.ok || round !== this.round) return;
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      this.#swap(page.querySelector("[data-actions]"), before, now);
+      const page = await this.#page();
+      const theirs = JSON.parse(page.querySelector("[data-points]").textContent).snapshot;
+      this.#swap(page.querySelector("[data-actions]"), this.shown, theirs);
+      this.shown = theirs;
     } catch {
-      this.#switchOff(now); // no network: at least nothing is offered that can't be done
+      this.#switchOff(now); // no page of ours came: at least nothing is offered that can't be done
+    } finally {
+      this.asking = false;
     }
+  }
+
+  async #page() {
+    const answer = await fetch(this.address, { headers: { Accept: "text/html" }, credentials: "same-origin", cache: "no-store" });
+    if (!answer.ok) throw new Error(String(answer.status));
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
   }
 
   /** Panels that stay as they were keep what was typed into them. */

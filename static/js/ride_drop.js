@@ -20,7 +20,11 @@ export class DropForm {
     this.active = -1;
     this.round = 0;
     this.timer = null;
+    const typed = this.input.value; // kept from a form that came back; not what "Keep the old drop" goes back to
+    this.input.defaultValue = "";
+    this.input.value = typed;
     this.input.addEventListener("input", () => this.#typed());
+    this.input.addEventListener("focus", () => this.form.elements.lat.value || this.#search());
     this.input.addEventListener("keydown", (event) => this.#key(event));
     this.input.addEventListener("blur", () => setTimeout(() => this.#shut(), 150));
     form.closest("details").addEventListener("toggle", (event) => !event.target.open && this.#undo());

@@ -254,6 +254,7 @@ GET /control/clock control.clock
 GET /control/ledger control.ledger
 GET /oauth/authorize oauth.authorize
 GET /places tiles.places
+GET /places/near tiles.places_near
 GET /tiles/<int:z>/<int:x>/<int:y>.svg tiles.tile
 GET /v1.5/bookings/feedback/options api.options
 GET /v1/bookings/track_ride api.track_ride

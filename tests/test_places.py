@@ -11,6 +11,7 @@ from ridedash.geo import LatLng
 from ridedash.places import (
     Geocoder,
     Memory,
+    Nearby,
     Place,
     PlacesUnavailableError,
     coordinates_text,
@@ -151,6 +152,42 @@ def test_cities_are_read_once_and_are_none_while_the_sandbox_is_down() -> None:
 
 def test_the_other_sources_draw_no_outline() -> None:
     assert geocoder("photon", Source({})).cities() == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "path"),
+    [
+        ("sandbox", {"street": "High St", "area": "Old Town", "place": "Station"}, "/places/near"),
+        ("photon", {"features": [{"properties": {"name": "High St", "district": "Old Town"}}]}, "/reverse"),
+        ("nominatim", {"address": {"road": "High St", "suburb": "Old Town", "city": "Town"}}, "/reverse"),
+    ],
+)
+def test_each_source_tells_the_street_of_a_point(kind: str, body: Any, path: str) -> None:
+    source = Source(body)
+    found = geocoder(kind, source).nearby(LatLng(-38.5, -128.01))
+    assert found == Nearby("High St", "Old Town", "Station" if kind == "sandbox" else "")
+    (asked,) = source.asked
+    assert asked.path == path
+    assert asked.params["lat"] == "-38.5"
+    assert asked.params["lng" if kind == "sandbox" else "lon"] == "-128.01"
+
+
+def test_the_street_of_a_point_is_remembered_and_a_source_that_is_down_is_left_alone_for_a_while() -> None:
+    clock = [0.0]
+    source = Source({"street": "High St"})
+    search = geocoder("sandbox", source, lambda: clock[0])
+    source.down = True
+    assert [search.nearby(LatLng(-38.5, -128 - n / 100)) for n in range(3)] == [None] * 3
+    assert len(source.asked) == 1
+    source.down, clock[0] = False, 11
+    assert search.nearby(LatLng(-38.5, -128)) == search.nearby(LatLng(-38.500001, -128)) == Nearby("High St")
+    assert len(source.asked) == 2
+
+
+@pytest.mark.parametrize("kind", ["sandbox", "photon", "nominatim"])
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b"{}", b"null", b'{"street":7,"features":[3],"address":[]}'])
+def test_an_answer_that_names_no_street_is_none(kind: str, body: bytes) -> None:
+    assert geocoder(kind, Source(body)).nearby(LatLng(-38.5, -128)) is None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import unicodedata
 from typing import NamedTuple
 
 from ridedash.geo import LatLng, distance_m
-from ridedash.sandbox.city import Place, cities
+from ridedash.sandbox.city import Place, cities, city_at
 
 
 class _Entry(NamedTuple):
@@ -22,6 +22,25 @@ def plain(text: str) -> str:
     """Small letters without accents, anything else but digits as single spaces."""
     letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower().replace("'", "")
     return " ".join(re.findall(r"[a-z0-9]+", letters))
+
+
+class Around(NamedTuple):
+    """What is around a point; "" for what is not known there."""
+
+    street: str
+    area: str
+    place: str
+
+
+def around(here: LatLng) -> Around:
+    """The nearest street, the area of the nearest place, and the hotspot around a point; nothing outside the cities."""
+    city = city_at(here)
+    if city is None:
+        return Around("", "", "")
+    nearest = min(city.places, key=lambda place: distance_m(place.position, here))
+    area = nearest.area or (nearest.name if nearest.kind == "district" else "")
+    hotspot = city.hotspot_at(here)
+    return Around(city.roads.nearest_street_name(here), area, hotspot.name if hotspot else "")
 
 
 def find(query: str, near: tuple[float | None, float | None], limit: int) -> list[Place]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from flask import Blueprint, Flask, Response, request
 
-from ridedash.geo import is_valid
+from ridedash.geo import LatLng, is_valid
 from ridedash.sandbox.city import cities, plans
-from ridedash.sandbox.gazetteer import find
+from ridedash.sandbox.gazetteer import around, find
 from ridedash.sandbox.mapping.atlas import Atlas
 from ridedash.sandbox.mapping.sheet import Sheet
 from ridedash.sandbox.mapping.style import css
@@ -122,6 +122,16 @@ def places() -> tuple[dict[str, Any], int]:
             for p in found
         ]
     }, 200
+
+
+@bp.get("/places/near")
+def places_near() -> tuple[dict[str, Any], int]:
+    """What is around `lat`, `lng`: street, area, and the hotspot that it lies in; "" for what is not known there."""
+    lat, lng = request.args.get("lat", type=float), request.args.get("lng", type=float)
+    if lat is None or lng is None or not is_valid(lat, lng):
+        return {"error": "lat and lng must be a place on the earth"}, 400
+    found = around(LatLng(lat, lng))
+    return {"street": found.street, "area": found.area, "place": found.place}, 200
 
 
 @bp.get("/city.json")

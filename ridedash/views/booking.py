@@ -18,7 +18,7 @@ from ridedash.store.people import Property, accounts_of
 from ridedash.views import formats
 from ridedash.views.auth import current_staff
 from ridedash.views.mishaps import explain
-from ridedash.views.picker import Picker, page_map, read_ends
+from ridedash.views.picker import End, Picker, page_map, read_ends
 from ridedash.views.quotes import Quotes, home_trip
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
@@ -216,12 +216,13 @@ def _cars(picker: Picker) -> dict[str, Any]:
     return {
         "html": render_template("booking/_cars.html", picker=picker, fetched=fetched),
         "zone_html": render_template("booking/_zone.html", picker=picker) if zone else "",
-        "pickup": {"lat": picker.pickup.lat, "lng": picker.pickup.lng, "name": picker.pickup.name},
+        "pickup": _end(picker.pickup),
+        "drop": _end(picker.drop),
         "zone": zone
         and {
             "boundary": [list(corner) for corner in zone.boundary],
             "points": [
-                {"number": n, "name": p.name, "lat": p.position.lat, "lng": p.position.lng}
+                {"number": n, "name": p.full, "lat": p.position.lat, "lng": p.position.lng}
                 for n, p in enumerate(zone.points, 1)
             ],
             "chosen": zone.chosen,
@@ -230,10 +231,16 @@ def _cars(picker: Picker) -> dict[str, Any]:
     }
 
 
+def _end(end: End) -> dict[str, str]:
+    return {"lat": end.lat, "lng": end.lng, "name": end.name, "error": end.error}
+
+
 def _place(found: Place) -> dict[str, Any]:
-    kind = found.kind.replace("_", " ")
-    point = found.position
-    return {"name": found.name, "kind": kind, "area": found.area, "lat": point.lat, "lng": point.lng}
+    """A found place for the list, where nothing is said twice: "Meridian Airport" needs no "airport" beside it."""
+    name, area, kind = found.name.casefold(), found.area, found.kind.replace("_", " ")
+    area = "" if area.casefold() in name else area
+    kind = "" if kind.casefold() in (name, area.casefold()) or kind.casefold() in name.split() else kind
+    return {"name": found.name, "kind": kind, "area": area, "lat": found.position.lat, "lng": found.position.lng}
 
 
 def _usual() -> list[Place]:

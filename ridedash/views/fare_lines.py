@@ -1,9 +1,11 @@
 """A product's fare breakup as tables: rate cards, estimate, share fares, packages; each line with its unit. Pure."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from typing import Final
 
 from ridedash.service.estimates import Estimate, HubCharges, ShareEstimate
 from ridedash.service.products import Product
@@ -11,6 +13,7 @@ from ridedash.service.ratecards import Package, RateCard, Surcharge
 from ridedash.views.formats import money
 from ridedash.wording import gettext as _
 
+AMOUNT: Final = re.compile(r"\d+(?:[.,]\d+)*")
 Pay = Callable[[Decimal | None], str]
 
 
@@ -175,4 +178,13 @@ def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
     if share.travel_time_min and share.travel_time_max:
         low, high = share.travel_time_min.minutes, share.travel_time_max.minutes
         lines.append((_("Time on the road"), _("%(low)d to %(high)d min, with stops", low=low, high=high)))
-    return FareTable(_("This trip, shared"), _lines(*lines), tuple(dict.fromkeys(filter(None, notes))))
+    told = set(AMOUNT.findall(" ".join(amount for _what, amount in lines)))
+    return FareTable(
+        _("This trip, shared"), _lines(*lines), tuple(each for each in dict.fromkeys(notes) if _new(each, told))
+    )
+
+
+def _new(note: str, told: set[str]) -> bool:
+    """Whether a sentence says more than the sums that stand in the lines already."""
+    sums = set(AMOUNT.findall(note))
+    return bool(note) and not (sums and sums <= told)

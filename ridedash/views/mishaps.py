@@ -7,7 +7,7 @@ from ridedash.rides.ordering import GuardBusy, OfferStale, WishRefused
 from ridedash.store.db import DatabaseBusy
 from ridedash.views import formats
 from ridedash.views.picker import Picker
-from ridedash.views.quotes import QuoteFailedError
+from ridedash.views.troubles import QuoteFailedError
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 

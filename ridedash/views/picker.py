@@ -1,7 +1,7 @@
 """What the picker page shows: two ends of a trip, product cards, and a booking form that keeps what was typed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,10 +9,11 @@ from ridedash.forms import BookingForm, TripForm
 from ridedash.geo import LatLng
 from ridedash.maps import DEFAULT_ZOOM, MapParts, map_parts
 from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
-from ridedash.store.orders import Offer, OrderPage, Trip
+from ridedash.store.orders import Offer, OrderPage, OrderState, Trip
 from ridedash.store.people import Account, Property
 from ridedash.views.product_cards import Card, preferred
-from ridedash.views.quotes import Quote, QuoteFailedError, Quotes, home_trip
+from ridedash.views.quotes import Quote, Quotes, home_trip
+from ridedash.views.troubles import QuoteFailedError, blamed, refused
 from ridedash.wording import gettext as _
 
 
@@ -22,7 +23,7 @@ class End:
 
     name: str = ""
     point: LatLng | None = None
-    error: str = ""
+    error: str = ""  # what is wrong with it; with a point, the trip can be asked for all the same
     choices: tuple[Place, ...] = ()
 
     @property
@@ -72,14 +73,16 @@ class Picker:
 
     def ask(self, quotes: Quotes, before: Offer | None = None) -> None:
         """Fetch cards for the trip; `before` is the offer that was chosen last, to say when its price changed."""
-        if self.trip is None or self.pickup.error or self.drop.error:
+        self.pickup, self.drop = _named(quotes, self.pickup), _named(quotes, self.drop)
+        if self.trip is None or (self.drop.error and self.drop.point is None):
             return
         try:
             self.quote = quotes.quote(self.trip, self._account_id())
         except QuoteFailedError as error:
             self.trouble = error
+            self._blame(error.end, f"{error.headline}. {error.detail}")
             return
-        self.pickup = End(self.quote.trip.pickup_name or "", self.quote.trip.pickup)
+        self.pickup = End(self.quote.trip.pickup_name or "", self.quote.trip.pickup, self.pickup.error)
         self.chosen = preferred(self.quote.cards, before.category if before else self.category)
         same = self.chosen if before and self.chosen and self.chosen.category == before.category else None
         if before and same and (before.price_text or "") != same.price_text:
@@ -99,6 +102,16 @@ class Picker:
         form.guest_name.data, form.guest_phone.data, form.guest_room.data = guest.name, guest.phone, guest.room
         form.note.data, form.payment.data, form.account.data = order.note, order.payment or "", order.account_id
         form.supersedes.data = order.id
+        if order.state == OrderState.REJECTED:
+            words = refused(order.code)
+            self._blame(blamed(order.code), f"{words.headline}. {words.detail}")
+
+    def _blame(self, end: str, words: str) -> None:
+        """Say at an end what is wrong with it; "" is no end."""
+        if end == "pickup":
+            self.pickup = replace(self.pickup, error=words)
+        elif end == "drop":
+            self.drop = replace(self.drop, error=words)
 
     def url(self, **ends: LatLng | str) -> str:
         """The page's address for this trip, shown with cars, with some of its values replaced."""
@@ -116,6 +129,10 @@ class Picker:
     def _account_id(self) -> int | None:
         chosen = self.form.account.data
         return int(chosen) if chosen else (self.accounts[0].id if self.accounts else None)
+
+
+def _named(quotes: Quotes, end: End) -> End:
+    return replace(end, name=quotes.named(end.name, end.point)) if end.point else end
 
 
 def read_ends(trip: TripForm, geocoder: Geocoder, home: Property, *, search: bool) -> tuple[End, End]:

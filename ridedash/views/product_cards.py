@@ -12,6 +12,7 @@ from ridedash.service.products import Product
 from ridedash.service.ratecards import CancellationPolicy
 from ridedash.views.fare_lines import FareTable, fare_tables
 from ridedash.views.formats import money
+from ridedash.views.rental import package_list, package_rule
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 
@@ -59,10 +60,16 @@ class Card:
     cancellation: str
     tables: tuple[FareTable, ...]
     seats: tuple[SeatChoice, ...] = ()
+    rental: str = ""  # how a rental package is agreed on; "" for other cars
+    packages: str = ""  # which packages there are, in short
     blocked: str = ""  # why it can't be booked now; "" when it can
     amount: Decimal | None = None  # for finding the cheapest
     offer_id: int | None = None
     was: str = ""  # the price that was shown before, when it changed
+
+    def price_for(self, seats: int) -> str:
+        """The price to show when so many seats are chosen."""
+        return next((each.price for each in self.seats if each.seats == seats), self.price)
 
     def with_offer(self, offer_id: int) -> "Card":
         return replace(self, offer_id=offer_id)
@@ -97,6 +104,8 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
         cancellation=cancellation_sentence(product.cancellation, product.currency, locale),
         tables=fare_tables(product, locale),
         seats=_seats(product, locale),
+        rental=package_rule(product),
+        packages=package_list(product, locale),
         blocked=price.blocked,
         amount=price.amount,
     )
@@ -230,10 +239,6 @@ def _package_price(product: Product, locale: str) -> _Price:
         _("from %(price)s", price=money(lowest, product.currency, locale)) if lowest is not None else _("by package")
     )
     return _Price(shown, _("Rental, by package"), _("by package, %(price)s", price=shown), None)
-
-
-def _from(lowest: Decimal | None, product: Product, locale: str) -> str:
-    return "" if lowest is None else _("from %(price)s", price=money(lowest, product.currency, locale))
 
 
 def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:

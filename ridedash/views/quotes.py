@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -13,31 +13,24 @@ from ridedash.ext import Services
 from ridedash.geo import LatLng, distance_m
 from ridedash.places import Memory
 from ridedash.rides.accounts import NeedsReconnect
-from ridedash.service.errors import RateLimited, Refused, ServiceError
-from ridedash.service.products import HotspotZone, PickupPoint, Product, ProductList
+from ridedash.service.errors import Refused, ServiceError
+from ridedash.service.products import HotspotZone, Product, ProductList
 from ridedash.store.orders import Priced, Trip, add_offer
 from ridedash.store.people import Property
 from ridedash.views.auth import SignedIn
+from ridedash.views.coverage import drop_trouble
+from ridedash.views.meeting import Zone, is_hotspot, meet, zone_of
+from ridedash.views.pins import is_pin, pin_name
 from ridedash.views.product_cards import Card, card, seat_prices, trip_facts
-from ridedash.wording import Audience, refusal
+from ridedash.views.troubles import QuoteFailedError, down, refused
 from ridedash.wording import gettext as _
 
 log = logging.getLogger(__name__)
 
 SAME_PLACE_M: Final = 25.0  # nobody needs a car between two places this close
-AT_POINT_M: Final = 15.0  # a pickup this close to a hotspot's point is that point
+SAME_POINT_M: Final = 1.0  # a page's coordinates are rounded
 LAST_LIST: Final = timedelta(seconds=60)  # how long the last list stands in when the service is down
 KEPT_TRIPS: Final = 200
-
-
-@dataclass(frozen=True)
-class Zone:
-    """A hotspot as the picker shows it: `points` are numbered from 1 in this order; `chosen` is a number or None."""
-
-    description: str
-    boundary: tuple[LatLng, ...]
-    points: tuple[PickupPoint, ...]
-    chosen: int | None
 
 
 @dataclass(frozen=True)
@@ -52,24 +45,23 @@ class Quote:
     late: bool = False
 
 
-class QuoteFailedError(Exception):
-    """No products: what happened and what to do, in words; `status` is for HTTP."""
-
-    def __init__(self, headline: str, detail: str, status: int, quoted: str = "") -> None:
-        super().__init__(headline)
-        self.headline, self.detail, self.status, self.quoted = headline, detail, status, quoted
-
-
 class Quotes:
     """Asks for products on behalf of one member of staff."""
 
     def __init__(self, services: Services, staff: SignedIn, locale: str) -> None:
         self.services, self.staff, self.locale = services, staff, locale
 
+    def named(self, name: str, point: LatLng) -> str:
+        """A better name for a pin; any other as it is."""
+        return pin_name(self.services.geocoder, name, point)
+
     def quote(self, trip: Trip, account_id: int | None = None) -> Quote:
         """Fresh cards with one stored offer each. Raises QuoteFailedError."""
         if trip.drop and distance_m(trip.pickup, trip.drop) < SAME_PLACE_M:
-            raise _refused(Refused(wire.SAME_PICKUP_DROP), 422)
+            raise refused(wire.SAME_PICKUP_DROP)
+        away = drop_trouble(self.services.geocoder.cities(), trip.pickup, trip.drop) if trip.drop else None
+        if away:
+            raise away
         listed, trip, at, late = self._listed(trip, account_id)
         cards = tuple(card(product, has_drop=trip.drop is not None, locale=self.locale) for product in listed.products)
         if not cards:
@@ -77,7 +69,7 @@ class Quotes:
                 _("No cars here"), _("The service offers none at this pickup. Try another one."), 422
             )
         offers = self._store(trip, listed.products, cards, at)
-        zone = _zone(listed.hotspot, trip.pickup)
+        zone = zone_of(listed.hotspot, trip)
         facts = trip_facts(listed.products, self.locale)
         return Quote(trip, tuple(c.with_offer(i) for c, i in zip(cards, offers, strict=True)), zone, at, facts, late)
 
@@ -88,12 +80,12 @@ class Quotes:
         try:
             listed, trip = self._ask(trip, account_id)
         except Refused as error:
-            raise _refused(error, 422) from error
+            raise refused(error.code, error.message or error.text) from error
         except ServiceError as error:
             log.warning("products: %s", error)
             last = kept.get(key)
             if last is None or now - last[2] > LAST_LIST:
-                raise _down(error) from error
+                raise down(error) from error
             return *last, True
         for asked in {key, (self.staff.property_id, trip.pickup, trip.drop)}:
             kept.put(asked, (listed, trip, now), LAST_LIST.total_seconds())
@@ -102,11 +94,15 @@ class Quotes:
     def _ask(self, trip: Trip, account_id: int | None) -> tuple[ProductList, Trip]:
         client = self.services.client
         listed = client.products(trip.pickup, trip.drop)
-        point = _default_point(listed.hotspot, trip.pickup)
-        if point:
-            trip = replace(trip, pickup=point.position, pickup_name=_point_name(point, trip.pickup_name))
-            listed = client.products(trip.pickup, trip.drop)
-        return self._with_share(listed, trip, account_id), trip
+        met = meet(listed.hotspot, trip, self._around(listed.hotspot, trip))
+        if distance_m(met.pickup, trip.pickup) > SAME_POINT_M:
+            listed = client.products(met.pickup, met.drop)
+        return self._with_share(listed, met, account_id), met
+
+    def _around(self, zone: HotspotZone | None, trip: Trip) -> str:
+        """The name of the place around a pickup that was picked on the map in a hotspot."""
+        found = self.services.geocoder.nearby(trip.pickup) if is_hotspot(zone) and is_pin(trip.pickup_name) else None
+        return found.place if found else ""
 
     def _with_share(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
         """Share estimates may come only when asked for by category (Endpoints, 6)."""
@@ -170,31 +166,6 @@ def _priced(product: Product, shown: Card) -> Priced:
     )
 
 
-def _default_point(zone: HotspotZone | None, pickup: LatLng) -> PickupPoint | None:
-    """The point to meet at when the pickup is in a hotspot and at none of its points."""
-    if zone is None or not zone.is_hotspot or not zone.points or _point_at(zone, pickup):
-        return None
-    default = next((point for point in zone.points if point.id == zone.default_point_id), None)
-    return default or min(zone.points, key=lambda point: distance_m(point.position, pickup))
-
-
-def _point_at(zone: HotspotZone, pickup: LatLng) -> PickupPoint | None:
-    nearest = min(zone.points, key=lambda point: distance_m(point.position, pickup), default=None)
-    return nearest if nearest and distance_m(nearest.position, pickup) <= AT_POINT_M else None
-
-
-def _point_name(point: PickupPoint, place: str | None) -> str:
-    return f"{place} – {point.name}"[:200] if place and point.name not in place else point.name
-
-
-def _zone(zone: HotspotZone | None, pickup: LatLng) -> Zone | None:
-    if zone is None or not zone.is_hotspot or not zone.points:
-        return None
-    here = _point_at(zone, pickup)
-    number = zone.points.index(here) + 1 if here else None
-    return Zone(zone.description or "", zone.boundary, zone.points, number)
-
-
 def _kept_lists() -> Memory:
     """The last lists of this process, by trip; the clock of the app decides on their age."""
     now = current_app.extensions["ridedash"].clock
@@ -202,20 +173,3 @@ def _kept_lists() -> Memory:
         "ridedash.quotes", Memory(KEPT_TRIPS, lambda: float(now().timestamp()))
     )
     return kept
-
-
-def _refused(error: Refused, status: int) -> QuoteFailedError:
-    words = refusal(error.code, Audience.STAFF, message=error.message or error.text)
-    return QuoteFailedError(words.headline, f"{words.why} {words.next_step}", status, words.quote)
-
-
-def _down(error: ServiceError) -> QuoteFailedError:
-    if isinstance(error, RateLimited):
-        wait = int(error.retry_after_s or 10)
-        text = _("Next try in %(n)d s. Nothing was ordered.", n=wait)
-        return QuoteFailedError(_("Too many requests at once"), text, 503)
-    return QuoteFailedError(
-        _("The ride service is not answering"),
-        _("No prices right now. Nothing was ordered; what you typed is kept. Try again in a moment."),
-        503,
-    )

@@ -194,6 +194,24 @@ def test_nonsense_in_a_search_is_refused(client: FlaskClient, query: str) -> Non
     assert client.get(f"/places?{query}").status_code == 400
 
 
+def test_a_point_is_called_by_its_nearest_street_its_area_and_the_hotspot_around_it(client: FlaskClient) -> None:
+    city = cities()[0]
+    hotel = city.place("grand-meridian-hotel")
+    station = city.hotspots[0]
+    assert hotel
+    told = client.get("/places/near", query_string={"lat": hotel.position.lat, "lng": hotel.position.lng}).get_json()
+    assert told == {"street": city.roads.nearest_street_name(hotel.position), "area": "Station Quarter", "place": ""}
+    inside = station.points[0].position
+    told = client.get("/places/near", query_string={"lat": inside.lat, "lng": inside.lng}).get_json()
+    assert told["place"] == station.name
+    assert client.get("/places/near?lat=48.8&lng=2.3").get_json() == {"street": "", "area": "", "place": ""}
+
+
+@pytest.mark.parametrize("query", ["", "lat=1", "lat=nan&lng=0", "lat=91&lng=0", "lat=x&lng=0"])
+def test_a_point_that_is_no_place_is_refused(client: FlaskClient, query: str) -> None:
+    assert client.get(f"/places/near?{query}").status_code == 400
+
+
 def test_the_limit_holds(client: FlaskClient) -> None:
     assert len(_names(client)) == 8
     assert len(_names(client, limit="3")) == 3

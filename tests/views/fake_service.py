@@ -108,6 +108,8 @@ class FakeService:
         ]
         self.zone: dict[str, Any] | None = None
         self.places: list[dict[str, Any]] = copy.deepcopy(PLACES)
+        self.cities: list[dict[str, Any]] = []
+        self.around = {"street": "", "area": "", "place": ""}
         self.down = False
         self.places_down = False
         self.refusal: dict[str, Any] | None = None
@@ -123,7 +125,8 @@ class FakeService:
         routes: dict[str, Callable[[httpx.Request], httpx.Response]] = {
             "/v1/products": self._products,
             "/places": self._places,
-            "/city.json": lambda _request: httpx.Response(200, json={"cities": []}),
+            "/places/near": lambda request: self._places(request, self.around),
+            "/city.json": lambda _request: httpx.Response(200, json={"cities": self.cities}),
         }
         return routes[request.url.path](request)
 
@@ -140,8 +143,10 @@ class FakeService:
             body["hotspot_zone"] = self.zone
         return httpx.Response(200, json=body)
 
-    def _places(self, request: httpx.Request) -> httpx.Response:
+    def _places(self, request: httpx.Request, told: dict[str, str] | None = None) -> httpx.Response:
         if self.places_down:
             raise httpx.ConnectError("refused", request=request)
+        if told:
+            return httpx.Response(200, json=told)
         words = request.url.params["q"].lower()
         return httpx.Response(200, json={"places": [p for p in self.places if words in str(p["name"]).lower()]})

@@ -20,7 +20,7 @@ from ridedash.places import SandboxPlaces
 from ridedash.service.client import RideClient
 from ridedash.service.http import Http
 from ridedash.store import people
-from ridedash.store.orders import Offer, Order
+from ridedash.store.orders import Offer, Order, OrderState
 from tests.views.fake_service import ZONE, FakeService, category
 
 PASSWORD = "a phrase for this test"
@@ -383,7 +383,147 @@ def test_pickup_and_drop_at_one_place_are_not_asked_for(desk: Desk) -> None:
     answer = desk.client.get("/products.json", query_string=TRIP | {"drop_lat": "-38.5", "drop_lng": "-128.0001"})
     assert answer.status_code == 422
     assert "Pickup and drop are the same" in answer.get_json()["html"]
+    assert "data-retry" not in answer.get_json()["html"]
     assert desk.service.questions("/v1/products") == []
+
+
+SQUARE = [[-38.3, -128.3], [-38.3, -127.7], [-38.7, -127.7], [-38.7, -128.3]]
+FAR_SQUARE = [[-39.3, -128.3], [-39.3, -127.7], [-39.7, -127.7], [-39.7, -128.3]]
+CITIES = [
+    {"slug": slug, "name": slug, "center": ring[0], "zoom": 14, "boundary": ring}
+    for slug, ring in (("port", SQUARE), ("far", FAR_SQUARE))
+]
+
+
+@pytest.mark.parametrize(
+    ("drop", "words"),
+    [
+        (("48.8584", "2.2945"), "It lies outside the cities that the service covers."),
+        (("-39.5", "-128"), "The drop is in another city"),
+    ],
+)
+def test_a_drop_that_no_car_goes_to_is_marked_and_not_asked_for(desk: Desk, drop: tuple[str, str], words: str) -> None:
+    desk.service.cities = CITIES
+    trip = TRIP | {"drop": "Far away", "drop_lat": drop[0], "drop_lng": drop[1]}
+    answer = desk.client.get("/products.json", query_string=trip)
+    assert answer.status_code == 422
+    assert words in answer.get_json()["drop"]["error"]
+    assert "data-product" not in answer.get_json()["html"]
+    assert "data-retry" not in answer.get_json()["html"]  # asking again can't help
+    page = desk.page(**trip, show="1")
+    assert re.search(rf'id="drop-error"[^>]*>.*{words}', page)
+    assert "offer" not in filled(page)
+    assert desk.service.questions("/v1/products") == []
+
+
+def test_where_no_outline_is_known_a_far_drop_is_left_to_the_service(desk: Desk) -> None:
+    answer = desk.client.get("/products.json", query_string=TRIP | {"drop_lat": "48.8584", "drop_lng": "2.2945"})
+    assert answer.status_code == 200
+    assert answer.get_json()["drop"]["error"] == ""
+
+
+def test_a_pickup_outside_the_cities_is_left_to_the_service_and_marked_at_its_field(desk: Desk) -> None:
+    desk.service.cities = CITIES
+    desk.service.refusal = {"message": "BOOKING_FAILED", "code": "INVALID_CITY"}
+    trip = TRIP | {"pickup": "Far away", "pickup_lat": "48.8584", "pickup_lng": "2.2945"}
+    body = desk.client.get("/products.json", query_string=trip).get_json()
+    assert "No service at this pickup" in body["pickup"]["error"]
+    assert body["drop"]["error"] == ""
+
+
+def test_after_a_refused_drop_the_refilled_form_says_so_at_the_drop(desk: Desk) -> None:
+    desk.press(desk.form())
+    with desk.app.extensions["ridedash"].db.write() as s:
+        order = s.get_one(Order, 1)
+        order.state, order.open, order.code = OrderState.REJECTED, False, "INVALID_DROP_LOCATION"
+    page = desk.page(again="1")
+    assert re.search(r'id="drop-error"[^>]*>.*The drop is in another city', page)
+    assert 'aria-invalid="true" aria-describedby="drop-error"' in page
+    assert "₹240" in page  # other cars may go there: the service decides where nobody told the outlines
+
+
+def test_a_pin_in_a_hotspot_meets_at_the_nearest_point_and_is_called_by_it(desk: Desk) -> None:
+    desk.service.zone = ZONE
+    desk.service.around["place"] = "Harbour Station"
+    pin = {"pickup": "Pin on the map (-38.50200, -127.99600)", "pickup_lat": "-38.502", "pickup_lng": "-127.996"}
+    body = desk.client.get("/products.json", query_string=TRIP | pin).get_json()
+    assert body["zone"]["chosen"] == 1  # the default is the second
+    assert body["pickup"]["name"] == "Harbour Station – North Gate"
+    assert (body["pickup"]["lat"], body["pickup"]["lng"]) == ("-38.5010000", "-127.9950000")
+    assert {(o.pickup_name, o.pickup_lat) for o in desk.offers()} == {("Harbour Station – North Gate", -38.501)}
+
+
+@pytest.mark.parametrize(
+    "name", ["Near Lower Crossing, Old Town", "Pin on the map (-38.5, -127.9)", "-38.502, -127.996"]
+)
+def test_words_of_a_pin_are_not_kept_for_a_point_that_lies_elsewhere(desk: Desk, name: str) -> None:
+    desk.service.zone = ZONE
+    pin = {"pickup": name, "pickup_lat": "-38.502", "pickup_lng": "-127.996"}
+    body = desk.client.get("/products.json", query_string=TRIP | pin).get_json()
+    assert body["pickup"]["name"] == "North Gate"
+
+
+def test_another_point_of_a_hotspot_keeps_the_name_of_the_place(desk: Desk) -> None:
+    desk.service.zone = ZONE
+    first = desk.client.get("/products.json", query_string=TRIP | {"pickup": "Harbour Station"}).get_json()
+    assert first["pickup"]["name"] == "Harbour Station – South Gate"
+    assert [point["name"] for point in first["zone"]["points"]] == [
+        "Harbour Station – North Gate", "Harbour Station – South Gate",
+    ]  # fmt: skip
+    other = first["zone"]["points"][0]
+    chosen = {"pickup": other["name"], "pickup_lat": str(other["lat"]), "pickup_lng": str(other["lng"])}
+    form = filled(desk.page(**(TRIP | chosen), show="1"))
+    assert form["pickup"] == "Harbour Station – North Gate"
+    desk.press(form)
+    assert "Harbour Station – North Gate" in desk.client.get("/rides/1").text
+    assert "Harbour Station – North Gate" in desk.client.get("/").text
+
+
+def test_a_pin_is_called_by_the_nearest_street_and_its_coordinates_stay_exact(desk: Desk) -> None:
+    desk.service.around |= {"street": "Lower Crossing", "area": "Old Town"}
+    pin = {"drop": "Pin on the map (-38.55000, -128.06000)"}
+    form = filled(desk.page(**(TRIP | pin), show="1"))
+    assert (form["drop"], form["drop_lat"]) == ("Near Lower Crossing, Old Town", "-38.5500000")
+    assert {offer.drop_name for offer in desk.offers()} == {"Near Lower Crossing, Old Town"}
+
+
+def test_a_pin_that_nobody_can_name_is_called_by_its_coordinates(desk: Desk) -> None:
+    desk.service.places_down = True
+    form = filled(desk.page(**(TRIP | {"drop": "Pin on the map"}), show="1"))
+    assert form["drop"] == "Pin on the map (-38.55000, -128.06000)"
+
+
+def test_a_rental_says_who_agrees_the_package_and_which_there_are(desk: Desk) -> None:
+    packages = [
+        {"hours": 4, "km": 40, "base_fare": "899"}, {"hours": 1, "km": 10, "base_fare": "249"},
+        {"hours": 1, "km": 10, "base_fare": "199"},
+    ]  # fmt: skip
+    desk.service.categories.append(category("rental", "Rental", sub_categories=[{"id": "mini", "packages": packages}]))
+    said = cards(desk.page(**TRIP, show="1"))["rental"]
+    assert "The guest agrees the package with the driver; it can't be chosen at this desk." in said
+    assert "1 h, 10 km from ₹199 · 4 h, 40 km from ₹899" in said
+
+
+def test_the_shared_cards_price_is_that_of_the_seats_and_its_breakup_says_each_sum_once(desk: Desk) -> None:
+    body = desk.client.get("/products.json", query_string=TRIP | {"seats": "2"}).get_json()
+    price = re.search(r'data-product="share".*?product-price num">([^<]+)<', body["html"], re.DOTALL)
+    assert price
+    assert price[1] == "₹140"
+
+
+def test_a_found_place_says_nothing_twice(desk: Desk) -> None:
+    desk.service.places = [
+        {"name": "Meridian Airport", "kind": "airport", "area": "Airport", "lat": -38.5, "lng": -128}
+    ]
+    (found,) = desk.client.get("/places.json", query_string={"q": "airport"}).get_json()["places"]
+    assert (found["name"], found["kind"], found["area"]) == ("Meridian Airport", "", "")
+
+
+def test_the_button_asks_for_what_is_missing(desk: Desk) -> None:
+    assert re.search(r"data-book-go[^>]*>Choose a drop<", desk.page())
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(people.Property, 1).pickup_lat = None
+    assert re.search(r"data-book-go[^>]*>Choose a pickup<", desk.page())
 
 
 @pytest.mark.parametrize("bad", ["nan", "inf", "1e999", "91", "", "x", "-38.5,1"])

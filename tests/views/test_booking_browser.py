@@ -61,11 +61,12 @@ def signed_in(page: Page, port: int) -> Browsed:
 def test_a_ride_is_booked_by_keyboard_and_the_button_says_what_and_for_how_much(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open("/rides/new")
-    page.focus("#guest_name")
+    expect(page.locator("#guest_name")).to_be_focused()
     page.keyboard.type("Guest Heron")
-    page.keyboard.press("Enter")
-    expect(page.locator("[data-book-go]")).to_have_text("Choose a car")
-    page.focus("#drop")
+    expect(page.locator("[data-book-go]")).to_have_text("Choose a drop")
+    for place in ("#guest_room", "#guest_phone", "#drop"):  # the pickup is known already
+        page.keyboard.press("Enter")
+        expect(page.locator(place)).to_be_focused()
     page.keyboard.type("airp")
     expect(page.locator("#drop-list [role=option]")).to_have_count(1)
     expect(page.locator("[data-book-go]")).to_have_text("Choose a place first")
@@ -92,10 +93,12 @@ def test_the_map_sets_an_end_and_a_point_of_a_hotspot_can_be_chosen(browsed: Bro
     expect(page.locator("#pickup")).to_have_value("Grand Hotel, lobby – South Gate")
     expect(page.locator(".map-point-face")).to_have_text(["1", "2"])
     page.get_by_role("link", name="North Gate").click()
-    expect(page.locator("#pickup")).to_have_value("North Gate")
+    expect(page.locator("#pickup")).to_have_value("Grand Hotel, lobby – North Gate")
     expect(page.locator("[data-zone-point][aria-current]")).to_have_text("11. North Gate")
+    expect(page.locator("[data-book-go]")).to_be_enabled()
     page.locator("[data-map]").click(position={"x": 120, "y": 300})
     expect(page.locator("#drop")).to_have_value(re.compile(r"Pin on the map \(-38\.\d{5}, -12[78]\.\d{5}\)"))
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
     assert browsed.foreign == []
     assert browsed.faults == []
 
@@ -147,3 +150,136 @@ def test_prices_are_renewed_in_place_and_a_change_is_said(browsed: Browsed, desk
     expect(page.locator(".cars [role=alert]")).to_contain_text("₹240 fixed → ₹265 fixed")
     expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹265 fixed")
     expect(page.locator(".breakup[open]")).to_have_count(1)
+
+
+SQUARE = [[-38.3, -128.3], [-38.3, -127.7], [-38.7, -127.7], [-38.7, -128.3]]
+CITY = {"slug": "port", "name": "Port", "center": [-38.5, -128.0], "zoom": 14, "boundary": SQUARE}
+BOOK = "[data-book-go]"
+TO_AIRPORT = "/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06"
+
+
+def test_a_drop_outside_the_cities_is_marked_and_no_car_is_offered(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.service.cities = [CITY]
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_be_enabled()
+    page.fill("#drop", "48.8584, 2.2945")
+    page.locator("#drop-list [role=option]").first.click()
+    expect(page.locator("#drop-error")).to_contain_text("It lies outside the cities that the service covers.")
+    expect(page.locator("#drop")).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("[data-product]")).to_have_count(0)
+    expect(page.locator(BOOK)).to_be_disabled()
+    expect(page.locator("[data-retry]")).to_have_count(0)
+
+
+def test_a_pin_that_becomes_the_pickup_of_a_hotspot_is_called_by_the_point_that_is_sent(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    desk.service.zone = ZONE
+    desk.service.around = {"street": "Lower Crossing", "area": "Old Town", "place": "Harbour Station"}
+    browsed.open("/rides/new?drop=Pin+on+the+map+(-38.50200,+-127.99500)&drop_lat=-38.502&drop_lng=-127.995")
+    expect(page.locator("#drop")).to_have_value("Near Lower Crossing, Old Town")
+    expect(page.locator("[name=drop_lat]")).to_have_value(re.compile(r"-38\.5020*"))
+    page.click("[data-swap]")
+    expect(page.locator("#pickup")).to_have_value("Harbour Station – North Gate")
+    expect(page.locator("[name=pickup_lat]")).to_have_value(re.compile(r"-38\.5010*"))
+    expect(page.locator(BOOK)).to_be_enabled()
+    assert {offer.pickup_name for offer in desk.offers()[-4:]} == {"Harbour Station – North Gate"}
+
+
+def test_the_map_is_aimed_at_the_end_that_is_cleared_or_has_the_focus(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_be_enabled()
+    page.get_by_role("button", name="Clear Pickup").click()
+    expect(page.locator(BOOK)).to_have_text("Choose a pickup")
+    expect(page.locator("[data-product]")).to_have_count(0)
+    page.locator("[data-map]").click(position={"x": 120, "y": 300})
+    expect(page.locator("#pickup")).to_have_value(re.compile(r"Pin on the map"))
+    expect(page.locator("#drop")).to_have_value("Airport")
+    page.focus("#drop")
+    page.locator("[data-map]").click(position={"x": 90, "y": 400})
+    expect(page.locator("#drop")).to_have_value(re.compile(r"Pin on the map"))
+
+
+def test_an_emptied_field_takes_the_cars_of_the_old_trip_out_of_reach(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_be_enabled()
+    page.fill("#drop", "")
+    expect(page.locator(BOOK)).to_be_disabled()
+    expect(page.locator(BOOK)).to_have_text("Choose a drop")
+    assert desk.orders() == []
+
+
+def test_the_shared_price_follows_the_seats(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    price = page.locator("[data-product=share] .product-price")
+    expect(price).to_have_text("₹96")
+    page.get_by_role("radio", name="2 seats").check()
+    expect(price).to_have_text("₹140")
+
+
+def test_a_breakup_floats_over_the_grid_and_goes_with_escape(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    boxes = [card.bounding_box() for card in page.locator("[data-product]").all()]
+    summary = page.locator("[data-product=suv] .breakup summary")
+    summary.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-product=suv] .breakup-panel")).to_be_visible()
+    assert [card.bounding_box() for card in page.locator("[data-product]").all()] == boxes
+    page.keyboard.press("Escape")
+    expect(page.locator(".breakup[open]")).to_have_count(0)
+    expect(summary).to_be_focused()
+
+
+def test_a_changed_price_is_said_until_somebody_chooses(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    object.__setattr__(desk.app.extensions["ridedash"].settings, "pace", 60.0)
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    told = page.locator(".cars [role=alert]")
+    expect(told).to_contain_text("₹240 fixed → ₹265 fixed")
+    car = page.locator("[name=offer]:checked")
+    for _renewal in range(2):
+        before = car.get_attribute("value")
+        expect(car).not_to_have_attribute("value", str(before))
+        expect(told).to_contain_text("₹240 fixed → ₹265 fixed")
+    page.locator("[data-product=suv] .product-face").click()
+    expect(told).to_have_count(0)
+
+
+def test_enter_with_nowhere_to_go_names_the_keys_that_book(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    for words in ("#guest_name", "#guest_room", "#guest_phone"):
+        page.fill(words, "7")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-keys]")).to_have_text("Enter orders nothing. Ctrl+Enter books.")
+    assert desk.orders() == []
+
+
+def test_a_touch_screen_opens_the_form_without_its_keyboard(desk: Desk, browsed: Browsed, browser: Browser) -> None:
+    state = browsed.page.context.storage_state()
+    with browser.new_context(has_touch=True, is_mobile=True, storage_state=state) as context:
+        page = context.new_page()
+        page.goto(browsed.url + "/rides/new")
+        expect(page.locator(".booking.has-script")).to_be_visible()
+        expect(page.locator("#guest_name")).not_to_be_focused()
+
+
+def test_an_error_of_the_phone_has_the_width_of_its_row(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    page.fill("#guest_name", "Guest Heron")
+    page.fill("#guest_phone", "12")
+    expect(page.locator(BOOK)).to_be_enabled()
+    page.click(BOOK)
+    box, row = page.locator("#guest_phone-error").bounding_box(), page.locator(".guest-fields").bounding_box()
+    assert box
+    assert row
+    assert box["width"] > row["width"] * 0.9

@@ -6,9 +6,9 @@ const SKELETON_MS = 300; // a quick answer shows no skeleton
 const SLOW_MS = 4_000;
 
 export class Cars extends EventTarget {
-  constructor(box, { path, words, skeleton, status }) {
+  constructor(box, { path, words, skeleton, empty, status }) {
     super();
-    Object.assign(this, { box, path, words, skeleton, status });
+    Object.assign(this, { box, path, words, skeleton, empty, status });
     this.running = null;
     this.trip = null;
     this.timer = null;
@@ -25,6 +25,11 @@ export class Cars extends EventTarget {
     return this.box.querySelector("input[name=offer]:checked");
   }
 
+  /** Whether an answer is waited for. */
+  get busy() {
+    return this.box.getAttribute("aria-busy") === "true";
+  }
+
   /** What the button says, the terms below it, and how many seats. */
   get choice() {
     const car = this.chosen;
@@ -33,12 +38,12 @@ export class Cars extends EventTarget {
     return { category: car.dataset.category, offer: car.value, seats: seat?.value ?? "", button: (seat ?? car).dataset.button, terms: car.dataset.terms };
   }
 
-  /** Cards for a trip {pickup, drop, account}; without a pickup they go away. Resolves to the answer or null. */
+  /** Cards for a trip {pickup, drop, account}; without a pickup they go away. Resolves to {ok, …the answer} or null. */
   async load(trip) {
     this.trip = trip;
     this.running?.abort();
     clearTimeout(this.timer);
-    if (!trip?.pickup) return null;
+    if (!trip?.pickup) return this.#clear();
     const mine = (this.running = new AbortController());
     const timers = trip.compare ? [] : this.#waiting(); // a renewal is quiet
     const before = this.choice;
@@ -53,13 +58,23 @@ export class Cars extends EventTarget {
     if (stopped || mine !== this.running) return null;
     this.box.removeAttribute("aria-busy");
     this.#paint(ok, status, body, Boolean(trip.compare));
-    return ok ? body : null;
+    return { ok, ...body };
+  }
+
+  #clear() {
+    this.running = null;
+    this.at = 0;
+    this.status.textContent = "";
+    this.box.removeAttribute("aria-busy");
+    this.box.replaceChildren(this.empty.content.cloneNode(true));
+    this.#tell();
+    return null;
   }
 
   #paint(ok, status, body, renewing) {
     if (body.html) {
       const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
-      if (!renewing || !renew(this.box, fresh)) replace(this.box, fresh);
+      if (!renewing || !renew(this.box, fresh)) replace(this.box, fresh, renewing ? note(this.box) : null);
     } else {
       const line = document.createElement("p");
       line.className = "cars-empty";
@@ -92,7 +107,9 @@ export class Cars extends EventTarget {
     if (radio.name === "seats") {
       const car = this.box.querySelector(`#${radio.dataset.seatOf}`);
       if (car && !car.disabled) car.checked = true;
+      car.closest("[data-product]").querySelector(".product-price").textContent = radio.dataset.price;
     }
+    note(this.box)?.remove(); // who chooses has seen it
     this.picked = this.chosen?.dataset.category ?? this.picked;
     this.#tell();
   }
@@ -117,12 +134,17 @@ export class Cars extends EventTarget {
   }
 }
 
+/** The line that says that a price changed: it stays until a person chooses, or asks for another trip. */
+function note(box) {
+  return box.querySelector("[data-changed]");
+}
+
 /** New offers under the same cards: what reads the same stays where it is. False when it is not the same list. */
 function renew(box, fresh) {
   const cards = [...box.querySelectorAll("[data-product]")];
   const news = [...fresh.querySelectorAll("[data-product]")];
   const same = cards.length === news.length && cards.every((card, i) => card.dataset.product === news[i].dataset.product);
-  if (!same || !cards.length || fresh.querySelector(".alert") || box.querySelector(".alert")) return false;
+  if (!same || !cards.length || fresh.querySelector(".alert") || box.querySelector(".alert:not([data-changed] *)")) return false;
   cards.forEach((card, i) => {
     if (card.textContent.replace(/\s+/g, " ") === news[i].textContent.replace(/\s+/g, " ")) {
       card.querySelector("[name=offer]").value = news[i].querySelector("[name=offer]").value;
@@ -133,7 +155,8 @@ function renew(box, fresh) {
   return true;
 }
 
-function replace(box, fresh) {
+function replace(box, fresh, kept) {
+  if (kept && fresh.querySelector("[data-product]") && !note(fresh)) fresh.prepend(kept);
   const open = [...box.querySelectorAll(".product:has(details[open])")].map((card) => card.dataset.product);
   const focus = focused(box);
   box.replaceChildren(...fresh.childNodes);

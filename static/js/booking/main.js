@@ -2,8 +2,10 @@
 
 import { RideMap } from "../map.js";
 import { ask } from "./ask.js";
+import { floatBreakups } from "./breakups.js";
 import { Cars } from "./cars.js";
 import { Combobox } from "./combobox.js";
+import { wireKeys } from "./keys.js";
 import { Trip } from "./trip.js";
 
 const page = document.querySelector("[data-booking]");
@@ -22,6 +24,7 @@ const trip = new Trip(tripForm);
 const cars = new Cars(page.querySelector("[data-cars]"), {
   path: say.products,
   skeleton: document.querySelector("[data-skeleton]"),
+  empty: document.querySelector("[data-no-cars]"),
   status,
   words: { loading: say.sayLoading, slow: say.saySlow, failed: say.sayFailed, signedOut: say.saySignedOut, cars: say.sayCars },
 });
@@ -29,26 +32,38 @@ const cars = new Cars(page.querySelector("[data-cars]"), {
 /* ---- cards and the button ---- */
 
 let shownZone = "";
+let shownTrip = cars.box.querySelector("[data-products]") ? trip.key : ""; // the trip that the cards are for
 
 async function reload({ compare = false } = {}) {
   const account = book.querySelector("[name=account]")?.value;
-  const answer = await cars.load({ pickup: trip.at("pickup"), drop: trip.at("drop"), account, compare });
+  const asked = { pickup: trip.at("pickup"), drop: trip.at("drop") };
+  const key = trip.key;
+  const answering = cars.load({ ...asked, account, compare });
+  button();
+  const answer = await answering;
   if (!answer) return;
-  const moved = trip.at("pickup");
-  if (answer.pickup.lat && (Number(answer.pickup.lat) !== moved?.lat || Number(answer.pickup.lng) !== moved?.lng)) {
-    trip.put("pickup", { ...answer.pickup }, { quiet: true });
-    drawEnds();
-  }
-  drawZone(answer.zone, answer.zone_html);
+  const still = trip.key === key;
+  for (const end of ["pickup", "drop"]) trip.told(end, asked[end], answer[end] ?? {});
+  shownTrip = answer.ok && still ? trip.key : "";
+  drawEnds();
+  if (answer.ok) drawZone(answer.zone, answer.zone_html);
+  button();
 }
 
-/** The cards belong to the trip in the fields; while words stand there without a place, nothing can be booked. */
+/** The cards belong to one trip: while the fields say another, or words without a place, nothing can be booked. */
 function button() {
-  const choice = trip.loose ? null : cars.choice;
+  const choice = trip.loose || shownTrip !== trip.key ? null : cars.choice;
   cars.box.classList.toggle("is-loose", Boolean(trip.loose));
   go.disabled = !choice || !linked;
-  go.textContent = choice ? choice.button : trip.loose ? say.sayPlace : say.sayChoose;
+  if (choice || !cars.chosen || !cars.busy) go.textContent = choice ? choice.button : missing(); // else a moment's wait
   terms.textContent = choice ? choice.terms : say.sayIdle;
+}
+
+function missing() {
+  if (cars.busy) return say.sayLoading;
+  if (trip.loose) return say.sayPlace;
+  if (!trip.at("pickup")) return say.sayNoPickup;
+  return trip.at("drop") ? say.sayChoose : say.sayNoDrop;
 }
 
 cars.addEventListener("chosen", button);
@@ -61,15 +76,11 @@ page.addEventListener("click", (event) => {
   }
 });
 
-/* ---- sending: by the button, or Ctrl+Enter; Enter alone in a field never orders a ride ---- */
+/* ---- sending: by the button, or Ctrl+Enter ---- */
 
 page.querySelector("[data-go]").remove();
-book.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.defaultPrevented) return;
-  const asked = event.ctrlKey || event.metaKey;
-  if (asked || event.target.matches("input:not([type=radio])")) event.preventDefault();
-  if (asked && !go.disabled) book.requestSubmit(go);
-});
+wireKeys(book, go, { hint: page.querySelector("[data-keys]"), words: say.sayEnter });
+floatBreakups(cars.box);
 book.addEventListener("submit", (event) => {
   const name = book.querySelector("[name=guest_name]");
   if (!name.value.trim()) {
@@ -106,6 +117,7 @@ for (const end of ["pickup", "drop"]) {
       status.textContent = say.sayFound.replace("{n}", count);
     },
   });
+  fields.input.addEventListener("focus", () => aimAt(end));
   fields.input.addEventListener("blur", () => trip.left(end));
   fields.clear.addEventListener("click", () => {
     trip.put(end, null);
@@ -127,17 +139,29 @@ trip.addEventListener("loose", () => {
   button();
 });
 trip.addEventListener("moved", ({ detail }) => {
+  const { end } = detail;
   drawEnds();
-  if (trip.at(detail.end)) show(detail.end);
-  if (detail.end === "pickup" && !trip.at("pickup")) drawZone(null, "");
-  reload();
+  if (!trip.at(end)) aimAt(end);
+  else if (!trip.at(other(end))) aimAt(other(end));
+  if (trip.at(end)) show(end);
+  if (end === "pickup" && !trip.at(end)) drawZone(null, "");
+  if (trip.key !== shownTrip) reload();
 });
 
 /* ---- the map ---- */
 
 const aim = page.querySelector("[data-aim]");
 aim.hidden = false;
-if (!trip.at("pickup")) aim.querySelector("[value=pickup]").checked = true;
+if (!trip.at("pickup")) aimAt("pickup");
+
+/** From now on a click on the map sets this end. */
+function aimAt(end) {
+  aim.querySelector(`[value=${end}]`).checked = true;
+}
+
+function other(end) {
+  return end === "pickup" ? "drop" : "pickup";
+}
 
 function pinned(end, lat, lng) {
   const place = { lat: Number(lat.toFixed(6)), lng: Number(lng.toFixed(6)) };
@@ -146,6 +170,7 @@ function pinned(end, lat, lng) {
 
 map.onPick((lat, lng) => pinned(aim.querySelector(":checked").value, lat, lng));
 
+/** A nameless pin asks its name of the server, together with the cars. */
 function drawEnds() {
   for (const [end, word] of [["pickup", say.sayPickup], ["drop", say.sayDrop]]) {
     const place = trip.at(end);
@@ -211,4 +236,6 @@ if (wrong) {
   if (!wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
   wrong.focus();
   wrong.scrollIntoView({ block: "center" });
+} else if (matchMedia("(hover: hover) and (pointer: fine)").matches) {
+  book.querySelector("[name=guest_name]").focus({ preventScroll: true }); // a touch screen would open its keyboard
 }

@@ -1,5 +1,7 @@
 /** The two ends of the trip: their fields, and who is told when one moves. No map, no network. */
 
+const ROUNDED = 1e-6; // degrees: the server tells seven decimals
+
 export class Trip extends EventTarget {
   /** `form` holds a [data-place] for pickup and for drop. */
   constructor(form) {
@@ -24,6 +26,21 @@ export class Trip extends EventTarget {
     const { input, lat, lng } = this.ends[end];
     if (!lat.value || !lng.value) return null;
     return { lat: Number(lat.value), lng: Number(lng.value), name: input.value };
+  }
+
+  /** Where both ends are, as one text: cards belong to the trip whose key was asked for. */
+  get key() {
+    return ["pickup", "drop"].map((end) => `${this.ends[end].lat.value},${this.ends[end].lng.value}`).join(";");
+  }
+
+  /** Words of the server for an end that is still where it was asked about; it may know them better. */
+  told(end, asked, { lat, lng, name, error }) {
+    const here = this.at(end);
+    if (!here || !asked || !lat || here.lat !== asked.lat || here.lng !== asked.lng) return;
+    const moved = Math.max(Math.abs(lat - here.lat), Math.abs(lng - here.lng)) > ROUNDED;
+    if (moved) this.put(end, { lat, lng, name }, { quiet: true });
+    else if (name !== here.name) this.put(end, { ...here, name }, { quiet: true });
+    if (error) this.#blame(end, error);
   }
 
   /** Put an end somewhere. `quiet` changes the fields and tells nobody. */
@@ -53,9 +70,9 @@ export class Trip extends EventTarget {
     return Object.keys(this.ends).find((end) => this.ends[end].input.value.trim() && !this.at(end)) ?? null;
   }
 
-  #blame(end) {
+  #blame(end, words = "") {
     const { input, error } = this.ends[end];
-    error.querySelector("span").textContent = error.dataset.sayChoose;
+    error.querySelector("span").textContent = words || error.dataset.sayChoose;
     error.hidden = false;
     input.setAttribute("aria-invalid", "true");
     input.setAttribute("aria-describedby", error.id);

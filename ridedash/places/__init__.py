@@ -1,0 +1,25 @@
+"""Place search by setting: the sandbox's gazetteer, Photon or Nominatim; and the outline of the cities."""
+
+import time
+from collections.abc import Callable
+
+from ridedash.places.memory import Memory
+from ridedash.places.model import CityArea, Geocoder, Nearby, Place, PlacesUnavailableError
+from ridedash.places.reading import coordinates_text, parse_coordinates, plain
+from ridedash.places.sources import Nominatim, Photon, SandboxPlaces
+from ridedash.service.http import Http
+
+__all__ = [
+    "CityArea", "Geocoder", "Memory", "Nearby", "Nominatim", "Photon", "Place", "PlacesUnavailableError",
+    "SandboxPlaces", "coordinates_text", "geocoder_for", "parse_coordinates", "plain",
+]  # fmt: skip
+
+
+def geocoder_for(kind: str, base_url: str, http: Http, now: Callable[[], float] = time.monotonic) -> Geocoder:
+    """The geocoder that a setting names: `sandbox`, `photon` or `nominatim`."""
+    source: Callable[[Http, str, Callable[[], float]], Geocoder] = {
+        "sandbox": SandboxPlaces,
+        "photon": Photon,
+        "nominatim": Nominatim,
+    }[kind]
+    return source(http, base_url, now)

@@ -1,0 +1,209 @@
+"""Where places come from: the sandbox's gazetteer, a Photon or a Nominatim server."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from ridedash.geo import LatLng
+from ridedash.places.memory import Memory
+from ridedash.places.model import CityArea, Nearby, Place, PlacesUnavailableError
+from ridedash.places.reading import joined, mapping, plain, sequence, spot
+from ridedash.service.errors import ServiceError
+from ridedash.service.http import Http
+
+MAX_QUERY: Final = 100  # characters
+CONNECT_S: Final = 2.0
+TOTAL_S: Final = 3.0
+NEARBY_S: Final = 1.0  # cars wait for the words of a pin: not long
+CAP_BYTES: Final = 256 * 1024
+SEARCH_TTL_S: Final = 600.0
+CITIES_TTL_S: Final = 3600.0
+FAILURE_TTL_S: Final = 10.0  # a service that is down is not asked again for every page
+
+
+class Search:
+    """What the three searches share: the bounded call and the caches."""
+
+    path = ""
+    reverse = ""
+
+    def __init__(self, http: Http, base_url: str, now: Callable[[], float] = time.monotonic) -> None:
+        self._http, self._base = http, base_url
+        self._found = Memory(256, now)
+        self._around = Memory(256, now)
+        self._areas = Memory(1, now)
+
+    def search(self, q: str, near: LatLng | None = None, limit: int = 8) -> list[Place]:
+        words = " ".join(q.split())[:MAX_QUERY]
+        key = (words.casefold(), near and (round(near.lat, 3), round(near.lng, 3)), limit)
+        kept = self._found.get(key)
+        if kept is None:
+            answer = self._ask(self.path, self._params(words, near, limit))
+            kept = tuple(filter(None, (self._place(item) for item in self._items(answer))))[:limit]
+            self._found.put(key, kept, SEARCH_TTL_S)
+        return list(kept)
+
+    def nearby(self, point: LatLng) -> Nearby | None:
+        key: object = (round(point.lat, 5), round(point.lng, 5))
+        kept = self._around.get(key)
+        if kept is None:
+            if self._around.get("down"):
+                return None
+            try:
+                kept, ttl_s = (self._nearby(self._ask(self.reverse, self._at(point), NEARBY_S)),), SEARCH_TTL_S
+            except PlacesUnavailableError:
+                key, kept, ttl_s = "down", (None,), FAILURE_TTL_S
+            self._around.put(key, kept, ttl_s)
+        found: Nearby | None = kept[0]
+        return found if found and (found.street or found.area or found.place) else None
+
+    def cities(self) -> tuple[CityArea, ...]:
+        return ()
+
+    def _ask(self, path: str, params: Mapping[str, str], total_s: float = TOTAL_S) -> Any:
+        try:
+            answer = self._http.call(
+                "GET", self._base + path, params=params,
+                connect_s=min(CONNECT_S, total_s), total_s=total_s, cap_bytes=CAP_BYTES,
+            )  # fmt: skip
+            if answer.status != 200:
+                raise PlacesUnavailableError(f"place search answered {answer.status}")
+            return answer.json()
+        except ServiceError as error:
+            raise PlacesUnavailableError("place search gave no usable answer") from error
+
+    def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
+        raise NotImplementedError
+
+    def _items(self, answer: Any) -> Iterable[Any]:
+        raise NotImplementedError
+
+    def _place(self, item: Any) -> Place | None:
+        raise NotImplementedError
+
+    def _at(self, point: LatLng) -> dict[str, str]:
+        return {"lat": str(point.lat), "lon": str(point.lng)}
+
+    def _nearby(self, answer: Any) -> Nearby:
+        raise NotImplementedError
+
+
+class SandboxPlaces(Search):
+    """The gazetteer and the city outlines that the sandbox serves beside the interface."""
+
+    path = "/places"
+    reverse = "/places/near"
+
+    def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
+        return {"q": words, "limit": str(limit)} | ({"lat": str(near.lat), "lng": str(near.lng)} if near else {})
+
+    def _items(self, answer: Any) -> Iterable[Any]:
+        return sequence(mapping(answer).get("places"))
+
+    def _place(self, item: Any) -> Place | None:
+        facts = mapping(item)
+        return _made(facts.get("id"), facts.get("name"), facts.get("kind"), facts.get("area"), spot(facts))
+
+    def _at(self, point: LatLng) -> dict[str, str]:
+        return {"lat": str(point.lat), "lng": str(point.lng)}
+
+    def _nearby(self, answer: Any) -> Nearby:
+        facts = mapping(answer)
+        return Nearby(plain(facts.get("street")), plain(facts.get("area")), plain(facts.get("place")))
+
+    def cities(self) -> tuple[CityArea, ...]:
+        kept = self._areas.get("cities")
+        if kept is None:
+            try:
+                items = sequence(mapping(self._ask("/city.json", {})).get("cities"))
+                kept, ttl_s = (tuple(filter(None, map(_city, items))),), CITIES_TTL_S
+            except PlacesUnavailableError:
+                kept, ttl_s = ((),), FAILURE_TTL_S
+            self._areas.put("cities", kept, ttl_s)
+        found: tuple[CityArea, ...] = kept[0]
+        return found
+
+
+class Photon(Search):
+    """A Photon server (komoot/photon): `/api` and `/reverse`, GeoJSON answers."""
+
+    path = "/api"
+    reverse = "/reverse"
+
+    def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
+        return {"q": words, "limit": str(limit)} | ({"lat": str(near.lat), "lon": str(near.lng)} if near else {})
+
+    def _items(self, answer: Any) -> Iterable[Any]:
+        return sequence(mapping(answer).get("features"))
+
+    def _place(self, item: Any) -> Place | None:
+        facts = mapping(mapping(item).get("properties"))
+        pair = sequence(mapping(mapping(item).get("geometry")).get("coordinates"))
+        point = spot({"lat": pair[1], "lng": pair[0]}) if len(pair) == 2 else None
+        street = " ".join(filter(None, (plain(facts.get("street")), plain(facts.get("housenumber")))))
+        parts = (street, plain(facts.get("district")), plain(facts.get("city")))
+        return _made(
+            facts.get("osm_id"), facts.get("name") or street, facts.get("osm_value"), joined(parts), point
+        )  # fmt: skip
+
+    def _nearby(self, answer: Any) -> Nearby:
+        first = next(iter(self._items(answer)), None)
+        facts = mapping(mapping(first).get("properties"))
+        street = plain(facts.get("street")) or plain(facts.get("name"))
+        return Nearby(street, plain(facts.get("district")) or plain(facts.get("city")))
+
+
+class Nominatim(Search):
+    """A Nominatim server: `/search` and `/reverse`. The public one forbids search while typing: run your own."""
+
+    path = "/search"
+    reverse = "/reverse"
+
+    def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
+        asked = {"q": words, "limit": str(limit), "format": "jsonv2"}
+        if near:  # prefer, not require, what is within about 50 km
+            box = (near.lng - 0.5, near.lat + 0.5, near.lng + 0.5, near.lat - 0.5)
+            asked["viewbox"] = ",".join(f"{side:.4f}" for side in box)
+        return asked
+
+    def _items(self, answer: Any) -> Iterable[Any]:
+        return sequence(answer)
+
+    def _place(self, item: Any) -> Place | None:
+        facts = mapping(item)
+        whole = plain(facts.get("display_name"))
+        first, _, rest = whole.partition(", ")
+        point = spot({"lat": facts.get("lat"), "lng": facts.get("lon")})
+        return _made(facts.get("place_id"), facts.get("name") or first, facts.get("type"), rest, point)
+
+    def _at(self, point: LatLng) -> dict[str, str]:
+        return super()._at(point) | {"format": "jsonv2", "zoom": "17"}  # zoom 17: a street, not a house
+
+    def _nearby(self, answer: Any) -> Nearby:
+        facts = mapping(mapping(answer).get("address"))
+        areas = (plain(facts.get(each)) for each in ("neighbourhood", "suburb", "city_district", "town", "city"))
+        return Nearby(plain(facts.get("road")), next(filter(None, areas), ""))
+
+
+def _made(id_: object, name: object, kind: object, area: object, point: LatLng | None) -> Place | None:
+    shown = plain(name)
+    if not shown or point is None:
+        return None
+    return Place(plain(str(id_ or "")), shown, plain(kind), plain(area), point)
+
+
+def _city(item: Any) -> CityArea | None:
+    facts = mapping(item)
+    center = _pair(facts.get("center"))
+    if center is None:
+        return None
+    ring = tuple(filter(None, (_pair(corner) for corner in sequence(facts.get("boundary"))[:500])))
+    zoom = facts.get("zoom")
+    return CityArea(
+        plain(facts.get("slug")), plain(facts.get("name")), center, zoom if isinstance(zoom, int) else 13, ring
+    )  # fmt: skip
+
+
+def _pair(value: Any) -> LatLng | None:
+    pair = sequence(value)
+    return spot({"lat": pair[0], "lng": pair[1]}) if len(pair) == 2 else None

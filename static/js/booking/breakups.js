@@ -1,0 +1,30 @@
+/** Fare breakups float beside their card: one at a time, where there is room, and gone with Escape or a press elsewhere. */
+
+const GAP = 12; // px to the edge of what can be seen
+
+export function floatBreakups(box) {
+  const opened = () => box.querySelector(".breakup[open]");
+  box.addEventListener("toggle", ({ target }) => target.open && place(target), true); // toggle does not bubble
+  document.addEventListener("keydown", (event) => {
+    const open = opened();
+    if (event.key !== "Escape" || event.defaultPrevented || !open) return;
+    open.open = false;
+    if (open.contains(document.activeElement) || document.activeElement === document.body) open.querySelector("summary").focus();
+  });
+  document.addEventListener("pointerdown", (event) => {
+    const open = opened();
+    if (open && !open.contains(event.target)) open.open = false;
+  });
+}
+
+/** Below its card, or above it when there is more room; never higher than the room there. */
+function place(breakup) {
+  const panel = breakup.querySelector(".breakup-panel");
+  const card = breakup.closest("[data-product]").getBoundingClientRect();
+  const bar = document.querySelector("[data-bar]").getBoundingClientRect();
+  const top = document.querySelector(".bar")?.getBoundingClientRect().bottom ?? 0;
+  const [above, below] = [card.top - Math.max(top, 0), bar.top - card.bottom].map((room) => room - GAP);
+  const up = panel.scrollHeight > below && above > below;
+  breakup.classList.toggle("opens-up", up);
+  panel.style.maxBlockSize = `${Math.max(up ? above : below, 160)}px`;
+}

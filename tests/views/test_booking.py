@@ -504,7 +504,7 @@ def test_a_rental_says_who_agrees_the_package_and_which_there_are(desk: Desk) ->
     assert "1 h, 10 km from ₹199 · 4 h, 40 km from ₹899" in said
 
 
-def test_the_shared_cards_price_is_that_of_the_seats_and_its_breakup_says_each_sum_once(desk: Desk) -> None:
+def test_the_shared_cards_price_is_that_of_the_seats(desk: Desk) -> None:
     body = desk.client.get("/products.json", query_string=TRIP | {"seats": "2"}).get_json()
     price = re.search(r'data-product="share".*?product-price num">([^<]+)<', body["html"], re.DOTALL)
     assert price

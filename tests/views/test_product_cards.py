@@ -82,6 +82,16 @@ def test_a_rental_shows_its_packages_and_needs_no_drop() -> None:
     assert ("Distance included", "20 km") in found.tables[0].lines
 
 
+def test_a_shared_rides_breakup_says_each_sum_once_and_keeps_what_says_more() -> None:
+    fares = [
+        fare | {"fare_string": f"₹{fare['cost']} fixed, paid before the ride", "discount_string": f"You save ₹{saved}"}
+        for fare, saved in zip(SHARE["fares"], ("24", "7"), strict=True)
+    ]
+    (table,) = [t for t in shown(category("share", "Share"), SHARE | {"fares": fares}).tables if "shared" in t.title]
+    assert ("Fixed price, 1 seat", "₹96") in table.lines
+    assert table.notes == ("Two seats, one price", "You save ₹7")
+
+
 def test_a_shared_ride_without_a_price_can_not_be_booked() -> None:
     assert shown(category("share", "Share")).blocked == "The service gave no price for a shared ride."
 

@@ -12,7 +12,7 @@ SHOWN = 4  # packages; more stand in the breakup
 
 def package_rule(product: Product) -> str:
     """Who agrees on a package; "" for a product without packages."""
-    words = _("The guest agrees the package with the driver; it can't be chosen at this desk.")
+    words = _("The guest agrees the package with the driver; this desk can't choose it.")
     return words if product.packages else ""
 
 

@@ -500,7 +500,7 @@ def test_a_rental_says_who_agrees_the_package_and_which_there_are(desk: Desk) ->
     ]  # fmt: skip
     desk.service.categories.append(category("rental", "Rental", sub_categories=[{"id": "mini", "packages": packages}]))
     said = cards(desk.page(**TRIP, show="1"))["rental"]
-    assert "The guest agrees the package with the driver; it can't be chosen at this desk." in said
+    assert "The guest agrees the package with the driver; this desk can't choose it." in said
     assert "1 h, 10 km from ₹199 · 4 h, 40 km from ₹899" in said
 
 

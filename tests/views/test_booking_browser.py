@@ -169,6 +169,7 @@ def test_a_drop_outside_the_cities_is_marked_and_no_car_is_offered(browsed: Brow
     expect(page.locator("#drop")).to_have_attribute("aria-invalid", "true")
     expect(page.locator("[data-product]")).to_have_count(0)
     expect(page.locator(BOOK)).to_be_disabled()
+    expect(page.locator(BOOK)).to_have_text("Choose another drop")
     expect(page.locator("[data-retry]")).to_have_count(0)
 
 

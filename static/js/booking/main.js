@@ -8,6 +8,8 @@ import { Combobox } from "./combobox.js";
 import { wireKeys } from "./keys.js";
 import { Trip } from "./trip.js";
 
+const FAR = 5; // degrees: no ride, so no view of half the earth
+
 const page = document.querySelector("[data-booking]");
 const say = page.dataset;
 const book = page.querySelector("[data-book]");
@@ -63,7 +65,8 @@ function missing() {
   if (cars.busy) return say.sayLoading;
   if (trip.loose) return say.sayPlace;
   if (!trip.at("pickup")) return say.sayNoPickup;
-  return trip.at("drop") ? say.sayChoose : say.sayNoDrop;
+  if (!trip.at("drop")) return say.sayNoDrop;
+  return { pickup: say.sayOtherPickup, drop: say.sayOtherDrop }[trip.wrong] ?? say.sayChoose;
 }
 
 cars.addEventListener("chosen", button);
@@ -185,6 +188,7 @@ function drawEnds() {
 function show(end) {
   const ends = ["pickup", "drop"].map((name) => trip.at(name)).filter(Boolean);
   const place = trip.at(end);
+  if (ends.length === 2 && Math.abs(ends[0].lat - ends[1].lat) + Math.abs(ends[0].lng - ends[1].lng) > FAR) return;
   if (!map.shows(place.lat, place.lng) || ends.some(({ lat, lng }) => !map.shows(lat, lng))) {
     map.fit(ends.map(({ lat, lng }) => [lat, lng]));
   }

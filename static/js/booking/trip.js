@@ -70,6 +70,11 @@ export class Trip extends EventTarget {
     return Object.keys(this.ends).find((end) => this.ends[end].input.value.trim() && !this.at(end)) ?? null;
   }
 
+  /** The end that is marked as one to change, or null. */
+  get wrong() {
+    return Object.keys(this.ends).find((end) => !this.ends[end].error.hidden) ?? null;
+  }
+
   #blame(end, words = "") {
     const { input, error } = this.ends[end];
     error.querySelector("span").textContent = words || error.dataset.sayChoose;

@@ -39,8 +39,8 @@ export class ActionPanels {
   /** Panels that stay as they were keep what was typed into them. */
   #swap(fresh, before, now) {
     const section = this.root.querySelector("[data-actions]");
-    const was = new Map((before.actions ?? []).map((action) => [action.name, JSON.stringify(action)]));
-    const stays = new Set((now.actions ?? []).filter((action) => was.get(action.name) === JSON.stringify(action)).map((action) => action.name));
+    const was = new Map((before.actions ?? []).map((action) => [action.name, said(action)]));
+    const stays = new Set((now.actions ?? []).filter((action) => was.get(action.name) === said(action)).map((action) => action.name));
     const kept = new Map([...section.children].map((panel) => [panel.dataset.action, panel]));
     const focused = section.contains(document.activeElement);
     const panels = [...fresh.children].map((panel) => {
@@ -87,5 +87,10 @@ export class ActionPanels {
 }
 
 function key(snapshot) {
-  return JSON.stringify([snapshot.order_state, snapshot.actions ?? []]);
+  return JSON.stringify([snapshot.order_state, (snapshot.actions ?? []).map(said)]);
+}
+
+/** An action as one text, in whatever order its parts came. */
+function said({ name, label, allowed = false, note = "" }) {
+  return JSON.stringify([name, label, allowed, note]);
 }

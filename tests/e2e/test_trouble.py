@@ -31,7 +31,7 @@ def test_an_unknown_outcome_is_shown_pinned_and_resolved_by_the_booking_number(
 ) -> None:
     story.control(desk, "faults", operation="create", fault="cut_after", times=1)
     page = staff_page("desktop", scheme)
-    ride = story.book(page, "mini", "Guest Knot")
+    ride = story.book(page, "mini", f"Guest Knot {scheme}")
     expect(page.locator("#headline")).to_have_text("We don't know if this ride was booked")
     story.look(page, f"unknown-{scheme}")
     made = [b for b in story.control(desk, "ledger")["bookings"] if b["merchant_txn_id"] in page.inner_text("main")]
@@ -60,7 +60,7 @@ def test_an_unknown_outcome_can_be_closed_as_not_booked_and_booked_again(staff_p
 
 def test_a_lost_link_is_connected_again_from_the_rides_page(staff_page: StaffPage, desk: Running) -> None:
     page = staff_page()
-    ride = story.book(page, "mini", "Guest Plover")
+    ride = story.book(page, "mini", "Guest Gadwall")
     with contextlib.closing(sqlite3.connect(desk.instance / "sandbox.db", timeout=10)) as service, service:
         service.execute("DELETE FROM tokens WHERE user = 'house'")  # the service forgets us, as services do
     expect(page.get_by_text("The account needs reconnecting")).to_be_visible()

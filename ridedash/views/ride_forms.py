@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from werkzeug.datastructures import MultiDict
 
-from ridedash import wire
 from ridedash.geo import LatLng, is_valid
 from ridedash.places import Geocoder, PlacesUnavailableError, coordinates_text, parse_coordinates
 from ridedash.rides.resolving import Checked
@@ -17,7 +16,6 @@ TEXT_MAX: Final = 500
 NUMBER_MAX: Final = 100
 REASON_MIN: Final = 3
 OPTIONS_MAX: Final = 20
-FIX: Final = {"INVALID_DROP_LOCATION": "drop", "SAME_PICKUP_DROP": "drop", "INVALID_CITY": "pickup"}
 
 Form = MultiDict[str, str]
 
@@ -96,14 +94,12 @@ def refuse_unlinked(checked: Checked) -> None:
 
 
 def again_query(page: OrderPage) -> dict[str, Any]:
-    """What `/rides/new` presets from an order; `fix` is the end of the trip that the service would not take."""
+    """What `/rides/new` presets from an order; the end that the service would not take, the picker reads from it."""
     offer = page.offer
     query: dict[str, Any] = {"again": page.order.id, "pickup_lat": offer.pickup_lat, "pickup_lng": offer.pickup_lng}
     if offer.drop_lat is not None and offer.drop_lng is not None:
         query |= {"drop_lat": offer.drop_lat, "drop_lng": offer.drop_lng}
-    query["category"] = page.order.category
-    end = FIX.get(wire.normal_code(page.order.code or ""))
-    return query | ({"fix": end} if end else {})
+    return query | {"category": page.order.category}
 
 
 def _point(lat: str, lng: str) -> LatLng | None:

@@ -87,6 +87,10 @@ def _refuse_unknown(environ: Mapping[str, str]) -> None:
 
 def _addresses(given: "_Given") -> dict[str, Any]:
     host = given.text("HOST", "127.0.0.1")
+    if ":" in host:  # Werkzeug matches no bracketed name against trusted hosts: every page would answer 400
+        raise BadSettingError(
+            f"{PREFIX}HOST is {host!r}; it must be a name or an IPv4 address. A proxy can serve IPv6."
+        )
     port = given.whole("PORT", 8000, 0, 65535)
     public_url = given.url("PUBLIC_URL", f"http://{_url_host(host)}:{port}")
     return {
@@ -174,7 +178,7 @@ def is_loopback(host: str) -> bool:
 def _url_host(host: str) -> str:
     if host in ("0.0.0.0", "::"):  # noqa: S104 - a bind address is no address to link to
         return "127.0.0.1"
-    return f"[{host}]" if ":" in host else host
+    return host
 
 
 def _demo_secrets(given: _Given, instance: Path) -> dict[str, Any]:

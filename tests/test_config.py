@@ -59,6 +59,7 @@ def test_live_mode_names_what_is_missing(missing: str) -> None:
     ("name", "value"),
     [
         ("RIDEDASH_MODE", "production"),
+        ("RIDEDASH_HOST", "::1"),
         ("RIDEDASH_PORT", "eighty"),
         ("RIDEDASH_PORT", "70000"),
         ("RIDEDASH_SANDBOX_PORT", "-1"),

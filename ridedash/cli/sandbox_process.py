@@ -59,8 +59,7 @@ def listen_patiently(host: str, port: int, setting: str, patience_s: float = 5.0
 
 def listen(host: str, port: int, setting: str) -> socket.socket:
     """A listening socket. Raises CommandError, which names the setting, when the port is taken."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))

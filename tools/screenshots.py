@@ -12,6 +12,7 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 
 from tests.conftest import LAUNCH, browser_path  # noqa: E402
 from tests.e2e import story  # noqa: E402
+from tests.e2e.conftest import control  # noqa: E402
 from tests.running import Running, running  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
@@ -41,7 +42,7 @@ def take(desk: Running) -> None:
         page.screenshot(path=IMAGES / "booking.png")
         story.press_book(page, "Guest Heron")
         story.wait_status(page, "CALL_DRIVER")
-        story.control(desk, "speed", speed=1)
+        control(desk, "speed", speed=1)
         page.wait_for_load_state("networkidle")
         page.locator(".plate").filter(has_text=re.compile(r"\d")).wait_for()
         page.screenshot(path=IMAGES / "tracking.png")

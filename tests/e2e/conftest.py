@@ -1,5 +1,7 @@
 """A real `ridedash up` in a temporary folder, and a real Chromium in front of it."""
 
+import json
+import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +23,23 @@ expect.set_options(timeout=WAIT_MS)
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with running(tmp_path_factory.mktemp("desk"), pace="60") as started:
         yield started
+
+
+def control(desk: Running, what: str, **body: object) -> Any:
+    """Steer the sandbox: `next`, `faults`, `speed`, `advance`, `reset` (POST), or read its `ledger`."""
+    data = None if what == "ledger" else json.dumps(body).encode()
+    headers = {"X-Sandbox-Control": "1", "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{desk.sandbox_url}/control/{what}", data=data, headers=headers)
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+@pytest.fixture(autouse=True)
+def calm_sandbox(desk: Running) -> Iterator[None]:
+    """Each test starts and leaves the sandbox without scenarios, faults or rides of others, at full speed."""
+    control(desk, "reset")
+    yield
+    control(desk, "reset")
 
 
 @dataclass

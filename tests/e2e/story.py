@@ -1,26 +1,14 @@
 """What a person at the desk does, as steps that tests put together; each waits for what it leads to."""
 
-import json
 import re
-import urllib.request
-from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import shot
+from tests.e2e.conftest import control, shot
 from tests.running import Running
 
 FAST, SLOW = 60, 1
-
-
-def control(desk: Running, what: str, **body: object) -> Any:
-    """Steer the sandbox: `next`, `faults`, `speed`, `advance`, `reset` (POST), or read its `ledger`."""
-    data = None if what == "ledger" else json.dumps(body).encode()
-    headers = {"X-Sandbox-Control": "1", "Content-Type": "application/json"}
-    request = urllib.request.Request(f"{desk.sandbox_url}/control/{what}", data=data, headers=headers)
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer)
 
 
 def choose_trip(page: Page, drop: str = "airport") -> None:

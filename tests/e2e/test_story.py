@@ -1,27 +1,18 @@
 """The main job in a real browser, for each kind of ride through all of its own states, at a pace of 60."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e import story
+from tests.e2e.conftest import control
 from tests.running import Running
 
 pytestmark = pytest.mark.browser
 
 StaffPage = Callable[..., Page]
-
-
-@pytest.fixture(autouse=True)
-def calm_sandbox(desk: Running) -> Iterator[None]:
-    """Each test starts and leaves the sandbox without scenarios, faults or rides of others, at full speed."""
-    story.control(desk, "reset")
-    story.control(desk, "speed", speed=60)
-    yield
-    story.control(desk, "reset")
-    story.control(desk, "speed", speed=60)
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
@@ -33,7 +24,7 @@ def test_a_city_taxi_from_the_picker_to_the_feedback(
     story.choose_trip(page)
     story.choose_car(page, "mini")
     story.look(page, f"{name}-0-picker")
-    story.control(desk, "speed", speed=1)  # the search is short: hold it until we have seen it
+    control(desk, "speed", speed=1)  # the search is short: hold it until we have seen it
     story.press_book(page, f"Guest Heron {size}")
     story.record_statuses(page)
     story.look_while_it_lasts(page, desk, "ALLOTMENT_PENDING", f"{name}-1-finding")
@@ -42,13 +33,13 @@ def test_a_city_taxi_from_the_picker_to_the_feedback(
     expect(page.locator("[data-code]")).to_be_hidden()
 
     story.wait_status(page, "CLIENT_LOCATED")
-    story.control(desk, "speed", speed=1)
+    control(desk, "speed", speed=1)
     expect(page.locator("#headline")).to_contain_text("Driver is here")
     expect(page.locator("[data-code-digits]")).to_have_text("••••")
     page.get_by_role("button", name="Show code").click()
     expect(page.locator("[data-code-digits]")).to_have_text(re.compile(r"^\d{4}$"))
     story.look(page, f"{name}-3-here")
-    story.control(desk, "speed", speed=60)
+    control(desk, "speed", speed=60)
 
     story.wait_status(page, "IN_PROGRESS")
     expect(page.locator("[data-code]")).to_be_hidden()
@@ -75,8 +66,8 @@ def send_feedback(page: Page) -> None:
 
 @pytest.mark.parametrize(("size", "scheme"), [("desktop", "dark"), ("phone", "light")])
 def test_a_shared_ride_through_all_of_its_states(staff_page: StaffPage, desk: Running, size: str, scheme: str) -> None:
-    story.control(desk, "next", scenario="share_immediate")
-    story.control(desk, "speed", speed=1)
+    control(desk, "next", scenario="share_immediate")
+    control(desk, "speed", speed=1)
     page = staff_page(size, scheme)
     story.book(page, "share", f"Guest Egret {size}", seats=2)
     story.record_statuses(page)
@@ -96,23 +87,23 @@ def test_a_shared_ride_through_all_of_its_states(staff_page: StaffPage, desk: Ru
 
 
 def test_a_shared_ride_is_found_on_the_retry(staff_page: StaffPage, desk: Running) -> None:
-    story.control(desk, "next", scenario="share_retry")
-    story.control(desk, "speed", speed=1)
+    control(desk, "next", scenario="share_retry")
+    control(desk, "speed", speed=1)
     page = staff_page()
     story.book(page, "share", "Guest Avocet", seats=1)
     expect(page.locator("#headline")).to_contain_text(re.compile("shared ride", re.IGNORECASE))
     story.wait_status(page, "ALLOTMENT_PENDING")
     story.look(page, "share-retry-looking")
-    booking_id = story.control(desk, "ledger")["bookings"][-1]["booking_id"]  # which nobody has been told yet
+    booking_id = control(desk, "ledger")["bookings"][-1]["booking_id"]  # which nobody has been told yet
     expect(page.locator("main")).not_to_contain_text(booking_id)
-    story.control(desk, "speed", speed=60)
+    control(desk, "speed", speed=60)
     story.wait_status(page, "CALL_DRIVER")
     page.reload()
     expect(page.locator("main")).to_contain_text(booking_id)
 
 
 def test_a_shared_ride_that_is_never_found_says_so(staff_page: StaffPage, desk: Running) -> None:
-    story.control(desk, "next", scenario="share_retry_fail")
+    control(desk, "next", scenario="share_retry_fail")
     page = staff_page()
     story.book(page, "share", "Guest Dunlin", seats=1)
     expect(page.locator("#headline")).to_contain_text("No shared ride was found")
@@ -123,7 +114,7 @@ def test_a_shared_ride_that_is_never_found_says_so(staff_page: StaffPage, desk: 
 def test_an_auto_through_all_of_its_states_to_its_bill(
     staff_page: StaffPage, desk: Running, size: str, scheme: str
 ) -> None:
-    story.control(desk, "speed", speed=1)
+    control(desk, "speed", speed=1)
     page = staff_page(size, scheme)
     story.book(page, "auto", f"Guest Tern {size}")
     story.record_statuses(page)
@@ -141,7 +132,7 @@ def test_an_auto_through_all_of_its_states_to_its_bill(
 
 
 def test_an_auto_driver_who_cancels_is_replaced_once(staff_page: StaffPage, desk: Running) -> None:
-    story.control(desk, "next", scenario="driver_cancels")
+    control(desk, "next", scenario="driver_cancels")
     page = staff_page()
     story.book(page, "auto", "Guest Plover")
     story.record_statuses(page)
@@ -152,7 +143,7 @@ def test_an_auto_driver_who_cancels_is_replaced_once(staff_page: StaffPage, desk
 
 
 def test_no_driver_at_all_is_said_with_what_to_do_next(staff_page: StaffPage, desk: Running) -> None:
-    story.control(desk, "next", scenario="no_cab")
+    control(desk, "next", scenario="no_cab")
     page = staff_page()
     story.book(page, "mini", "Guest Smew")
     expect(page.locator("#headline")).to_contain_text("No driver found")

@@ -3,12 +3,13 @@
 import contextlib
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e import story
+from tests.e2e.conftest import control
 from tests.running import Running
 
 pytestmark = pytest.mark.browser
@@ -16,25 +17,16 @@ pytestmark = pytest.mark.browser
 StaffPage = Callable[..., Page]
 
 
-@pytest.fixture(autouse=True)
-def calm_sandbox(desk: Running) -> Iterator[None]:
-    story.control(desk, "reset")
-    story.control(desk, "speed", speed=60)
-    yield
-    story.control(desk, "reset")
-    story.control(desk, "speed", speed=60)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_an_unknown_outcome_is_shown_pinned_and_resolved_by_the_booking_number(
     staff_page: StaffPage, desk: Running, scheme: str
 ) -> None:
-    story.control(desk, "faults", operation="create", fault="cut_after", times=1)
+    control(desk, "faults", operation="create", fault="cut_after", times=1)
     page = staff_page("desktop", scheme)
     ride = story.book(page, "mini", f"Guest Knot {scheme}")
     expect(page.locator("#headline")).to_have_text("We don't know if this ride was booked")
     story.look(page, f"unknown-{scheme}")
-    made = [b for b in story.control(desk, "ledger")["bookings"] if b["merchant_txn_id"] in page.inner_text("main")]
+    made = [b for b in control(desk, "ledger")["bookings"] if b["merchant_txn_id"] in page.inner_text("main")]
     assert len(made) == 1  # sent once, and never again
     page.goto("/")
     expect(page.get_by_text(re.compile("1 unknown"))).to_be_visible()
@@ -46,7 +38,7 @@ def test_an_unknown_outcome_is_shown_pinned_and_resolved_by_the_booking_number(
 
 
 def test_an_unknown_outcome_can_be_closed_as_not_booked_and_booked_again(staff_page: StaffPage, desk: Running) -> None:
-    story.control(desk, "faults", operation="create", fault="cut_before", times=1)
+    control(desk, "faults", operation="create", fault="cut_before", times=1)
     page = staff_page()
     first = story.book(page, "mini", "Guest Godwit")
     expect(page.locator("#headline")).to_have_text("We don't know if this ride was booked")
@@ -95,11 +87,11 @@ def test_an_account_that_may_not_book_is_explained(staff_page: StaffPage, accoun
 
 
 def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
-    story.control(desk, "next", scenario="slow_allotment")
+    control(desk, "next", scenario="slow_allotment")
     page = staff_page()
     story.book(page, "mini", "Guest Sanderling")
     story.wait_status(page, "ALLOTMENT_PENDING")
-    story.control(desk, "speed", speed=1)
+    control(desk, "speed", speed=1)
     page.locator("summary", has_text="Stop the search").click()
     story.look(page, "taxi-stop-asked")
     page.get_by_role("button", name="Stop the search").click()
@@ -111,7 +103,7 @@ def test_a_ride_can_be_cancelled_with_its_price_told_before_the_button(staff_pag
     page = staff_page()
     story.book(page, "mini", "Guest Whimbrel")
     story.wait_status(page, "CALL_DRIVER")
-    story.control(desk, "speed", speed=1)
+    control(desk, "speed", speed=1)
     page.locator("summary", has_text="Cancel ride").click()
     expect(page.locator("[data-fee]")).to_contain_text("₹30")
     story.look(page, "taxi-cancel-asked")
@@ -123,7 +115,7 @@ def test_the_drop_can_be_changed_by_name(staff_page: StaffPage, desk: Running) -
     page = staff_page()
     story.book(page, "suv", "Guest Curlew")
     story.wait_status(page, "CALL_DRIVER")
-    story.control(desk, "speed", speed=1)
+    control(desk, "speed", speed=1)
     page.locator("summary", has_text="Change drop").click()
     field = page.get_by_role("combobox", name="New drop")
     field.fill("station")
@@ -156,7 +148,7 @@ def test_what_staff_typed_is_kept_when_something_is_missing(staff_page: StaffPag
 
 
 def test_the_service_down_is_said_on_the_picker(staff_page: StaffPage, desk: Running) -> None:
-    story.control(desk, "faults", operation="products", fault="http_500", times=10)
+    control(desk, "faults", operation="products", fault="http_500", times=10)
     page = staff_page()
     page.goto("/rides/new?drop_lat=-38.52&drop_lng=-128.02")
     expect(page.get_by_role("alert").first).to_be_visible()

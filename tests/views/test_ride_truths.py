@@ -311,9 +311,7 @@ def test_an_order_that_came_to_nothing_can_be_dismissed_from_its_page(desk: Desk
     assert 'name="item" value="not_booked"' not in client.get(f"/rides/{order_id}").text
 
 
-def test_a_drop_that_create_refused_has_its_own_words_and_leads_back(
-    desk: Desk, client: FlaskClient
-) -> None:
+def test_a_drop_that_create_refused_has_its_own_words_and_leads_back(desk: Desk, client: FlaskClient) -> None:
     said = refusal("INVALID_DROP_LOCATION", Audience.STAFF)
     assert (said.headline, said.next_step) == (
         "The drop is in another city", "Use an outstation car, or choose a nearer drop.",

@@ -212,6 +212,7 @@ def test_coordinates_are_read_as_people_type_them(typed: str, point: LatLng | No
 
 def test_text_of_others_is_one_short_line_that_can_be_seen() -> None:
     assert plain("a\u202eb\x00c\n d" + "e" * 500) == ("ab c d" + "e" * 500)[:120]
+    assert plain("a\u200cb\u200dc") == "a\u200cb\u200dc"  # joiners are part of the spelling
     assert plain(7) == ""
 
 

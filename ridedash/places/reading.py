@@ -8,6 +8,7 @@ from typing import Any, Final
 from ridedash.geo import LatLng, is_valid
 
 MAX_NAME: Final = 120  # characters
+JOINERS: Final = "\u200c\u200d"  # invisible, but part of the spelling in Indic and Arabic scripts, and of some emoji
 
 _PAIR: Final = re.compile(r"\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*(?:,|;|\s)\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*")
 
@@ -31,11 +32,11 @@ def coordinates_text(point: LatLng) -> str:
 
 
 def plain(text: object, longest: int = MAX_NAME) -> str:
-    """One line of text for people: no control, format or bidirectional characters, not long. "" for no text."""
+    """One line of text for people: no control or bidirectional characters, not long. "" for no text."""
     if not isinstance(text, str):
         return ""
     kept = (" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text[: longest * 4])
-    shown = "".join(c for c in kept if unicodedata.category(c) not in ("Cf", "Cs", "Co", "Cn"))
+    shown = "".join(c for c in kept if c in JOINERS or unicodedata.category(c) not in ("Cf", "Cs", "Co", "Cn"))
     return " ".join(shown.split())[:longest]
 
 

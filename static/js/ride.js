@@ -41,6 +41,7 @@ class RidePage {
   }
 
   start() {
+    root.addEventListener("submit", (event) => this.#holdBack(event));
     history.replaceState(null, "", this.address + location.hash); // a reload asks for the page, and sends no form again
     document.addEventListener("visibilitychange", () => (this.heardAt = Date.now())); // a hidden page does not ask
     watchCode(root);
@@ -177,6 +178,14 @@ class RidePage {
     line.hidden = !cut;
     if (cut) setText(line.querySelector("[data-cut-text]"), root.dataset.cutOff.replace("{age}", age || ageText(silentMs / 1000, patterns)));
     return cut;
+  }
+
+  /** While our server is silent a form would only lose this page: what was typed stays, the words say why. */
+  #holdBack(event) {
+    const line = root.querySelector("[data-cut]");
+    if (line.hidden) return;
+    event.preventDefault();
+    line.scrollIntoView({ block: "nearest" });
   }
 
   #tickFee() {

@@ -284,3 +284,42 @@ def test_an_error_of_the_phone_has_the_width_of_its_row(browsed: Browsed, desk: 
     assert box
     assert row
     assert box["width"] > row["width"] * 0.9
+
+
+def test_enter_before_the_list_came_takes_a_place_of_these_words_not_of_the_list_before(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/rides/new")
+    page.focus("#drop")
+    page.keyboard.type("airp")
+    expect(page.locator("#drop-list [role=option]")).to_have_text(re.compile("Meridian Airport"))
+    page.evaluate(  # in one breath: other words, and Enter, with the airport still on the screen
+        """() => {
+          const drop = document.querySelector("#drop");
+          drop.value = "arcade";
+          drop.dispatchEvent(new Event("input", { bubbles: true }));
+          drop.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(page.locator("#drop")).to_have_value("Arcade")
+
+
+def test_coordinates_are_a_place_when_the_field_is_left(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/rides/new")
+    page.focus("#drop")
+    page.keyboard.type("-38.55, -128.06")
+    page.keyboard.press("Tab")
+    expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
+    expect(page.locator("[data-book-go]")).to_be_enabled()
+
+
+def test_swapping_twice_in_a_row_leaves_the_trip_as_it_was(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/rides/new?drop=Meridian+Airport&drop_lat=-38.55&drop_lng=-128.06")
+    expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
+    pickup = page.locator("#pickup").input_value()
+    page.evaluate("() => { const swap = document.querySelector('[data-swap]'); swap.click(); swap.click(); }")
+    expect(page.locator("[data-cars]")).not_to_have_attribute("aria-busy", "true")
+    expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
+    expect(page.locator("[data-book-go]")).to_be_enabled()
+    assert page.locator("#pickup").input_value() == pickup

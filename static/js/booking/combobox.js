@@ -9,6 +9,7 @@ export class Combobox {
   constructor(input, list, { find, chosen, typed, say }) {
     Object.assign(this, { input, list, find, chosen, typed, say });
     this.places = [];
+    this.words = ""; // what the shown list answers
     this.active = -1;
     this.asked = 0; // of several answers only the last one asked for counts
     this.timer = null;
@@ -23,6 +24,7 @@ export class Combobox {
     input.setAttribute("aria-controls", list.id);
     input.addEventListener("input", () => {
       this.typed(input.value);
+      this.#unmark();
       this.#soon();
     });
     input.addEventListener("focus", () => {
@@ -57,18 +59,21 @@ export class Combobox {
     this.timer = setTimeout(() => this.#ask(), DEBOUNCE_MS);
   }
 
-  async #ask() {
+  /** `first` takes the first place of the answer: Enter was pressed before its list was there. */
+  async #ask({ first = false } = {}) {
+    clearTimeout(this.timer);
     const mine = (this.asked += 1);
     const words = this.input.value.trim();
     const { places, message } = await this.find(words);
     if (mine !== this.asked || document.activeElement !== this.input) return;
+    this.words = words;
     this.#show(places, message);
+    if (first && words) this.#choose(0);
   }
 
   #show(places, message) {
     this.places = places;
-    this.active = -1;
-    this.input.removeAttribute("aria-activedescendant");
+    this.#unmark();
     this.list.replaceChildren(...places.map((place, index) => this.#option(place, index)));
     if (!places.length && message) {
       const line = document.createElement("li");
@@ -113,8 +118,8 @@ export class Combobox {
       this.#ask();
     } else if (event.key === "Enter") {
       event.preventDefault(); // Enter picks; it never sends the form from here
-      if (this.open && last >= 0) this.#choose(Math.max(this.active, 0));
-      else this.#ask();
+      if (this.active >= 0 || (this.open && this.words === this.input.value.trim())) this.#choose(Math.max(this.active, 0));
+      else this.#ask({ first: true });
     } else if (event.key === "Escape" && this.open) {
       event.preventDefault();
       this.close();
@@ -123,8 +128,15 @@ export class Combobox {
     }
   }
 
-  #mark(index) {
+  /** Nothing is marked: the words changed, or another list came. */
+  #unmark() {
     this.list.querySelector('[aria-selected="true"]')?.setAttribute("aria-selected", "false");
+    this.active = -1;
+    this.input.removeAttribute("aria-activedescendant");
+  }
+
+  #mark(index) {
+    this.#unmark();
     this.active = index;
     const option = this.list.children[index];
     option.setAttribute("aria-selected", "true");

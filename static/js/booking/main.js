@@ -148,7 +148,7 @@ trip.addEventListener("moved", ({ detail }) => {
   else if (!trip.at(other(end))) aimAt(other(end));
   if (trip.at(end)) show(end);
   if (end === "pickup" && !trip.at(end)) drawZone(null, "");
-  if (trip.key !== shownTrip) reload();
+  if (trip.key !== shownTrip || cars.busy) reload(); // back again while another trip's answer is on its way
 });
 
 /* ---- the map ---- */

@@ -1,6 +1,7 @@
 /** The two ends of the trip: their fields, and who is told when one moves. No map, no network. */
 
 const ROUNDED = 1e-6; // degrees: the server tells seven decimals
+const COORDINATES = /^\s*(-?\d{1,2}(?:\.\d+)?)\s*[,;\s]\s*(-?\d{1,3}(?:\.\d+)?)\s*$/;
 
 export class Trip extends EventTarget {
   /** `form` holds a [data-place] for pickup and for drop. */
@@ -61,7 +62,9 @@ export class Trip extends EventTarget {
   left(end) {
     const { input, error } = this.ends[end];
     if (this.at(end)) return;
+    const [, lat, lng] = input.value.match(COORDINATES) ?? [];
     if (!input.value.trim()) this.put(end, null);
+    else if (lat && Math.abs(lat) <= 90 && Math.abs(lng) <= 180) this.put(end, { lat: Number(lat), lng: Number(lng), name: input.value.trim() });
     else if (error.hidden) this.#blame(end);
   }
 

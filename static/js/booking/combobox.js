@@ -10,6 +10,7 @@ export class Combobox {
     Object.assign(this, { input, list, find, chosen, typed, say });
     this.places = [];
     this.words = ""; // what the shown list answers
+    this.dirty = false; // whether somebody typed since the field was entered or a place was chosen
     this.active = -1;
     this.asked = 0; // of several answers only the last one asked for counts
     this.timer = null;
@@ -23,11 +24,13 @@ export class Combobox {
     input.setAttribute("aria-expanded", "false");
     input.setAttribute("aria-controls", list.id);
     input.addEventListener("input", () => {
+      this.dirty = true;
       this.typed(input.value);
       this.#unmark();
       this.#soon();
     });
     input.addEventListener("focus", () => {
+      this.dirty = false;
       input.select();
       if (!input.value) this.#ask();
     });
@@ -43,6 +46,11 @@ export class Combobox {
 
   get open() {
     return !this.list.hidden;
+  }
+
+  /** Whether the shown list answers the words in the field: one of older words is not chosen from. */
+  get #fresh() {
+    return this.words === this.input.value.trim();
   }
 
   close() {
@@ -109,7 +117,7 @@ export class Combobox {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return; // the page's keys, or an input method's
     const last = this.places.length - 1;
     const go = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: last }[event.key];
-    if (go !== undefined && this.open && last >= 0) {
+    if (go !== undefined && this.open && last >= 0 && this.#fresh) {
       if ((event.key === "Home" || event.key === "End") && this.active < 0) return; // the caret's own keys
       event.preventDefault();
       this.#mark((go + last + 1) % (last + 1));
@@ -118,8 +126,8 @@ export class Combobox {
       this.#ask();
     } else if (event.key === "Enter") {
       event.preventDefault(); // Enter picks; it never sends the form from here
-      if (this.active >= 0 || (this.open && this.words === this.input.value.trim())) this.#choose(Math.max(this.active, 0));
-      else this.#ask({ first: true });
+      if (this.open && this.#fresh) this.#choose(Math.max(this.active, 0));
+      else this.#ask({ first: this.dirty }); // words that were only entered, not typed, are searched and shown
     } else if (event.key === "Escape" && this.open) {
       event.preventDefault();
       this.close();
@@ -147,6 +155,7 @@ export class Combobox {
   #choose(index) {
     const place = this.places[index];
     if (!place) return;
+    this.dirty = false;
     this.close();
     this.input.value = place.name;
     this.chosen(place);

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass
@@ -89,3 +90,18 @@ def _welcomed(process: "subprocess.Popen[str]", instance: Path) -> Running:
         instance,
         process,
     )
+
+
+def whole(app: Any) -> Any:
+    """The same WSGI app with every body read before it is sent: werkzeug's server leaves a file open when a
+    browser that moves on drops the connection."""
+
+    def answer(environ: Any, start: Any) -> list[bytes]:
+        body = app(environ, start)
+        try:
+            return [b"".join(body)]
+        finally:
+            if hasattr(body, "close"):
+                body.close()
+
+    return answer

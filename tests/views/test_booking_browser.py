@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from werkzeug.serving import make_server
 
+from tests.running import whole
 from tests.views.fake_service import ZONE
 from tests.views.test_booking import PASSWORD, Desk, desk
 
@@ -34,7 +35,7 @@ class Browsed:
 
 @pytest.fixture
 def browsed(desk: Desk, browser: Browser) -> Iterator[Browsed]:
-    server = make_server("127.0.0.1", 0, desk.app, threaded=True)
+    server = make_server("127.0.0.1", 0, whole(desk.app), threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

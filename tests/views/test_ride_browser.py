@@ -14,6 +14,7 @@ from werkzeug.serving import make_server
 from ridedash.rides.accounts import NeedsReconnect
 from ridedash.store.orders import Moment, Order, Ride
 from ridedash.store.people import SignIn
+from tests.running import whole
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
 
 pytestmark = pytest.mark.browser
@@ -66,7 +67,7 @@ class Browsed:
 def browsed(tmp_path: Path, browser: Browser) -> Iterator[Browsed]:
     desk = make_desk(tmp_path)
     desk.services.tokens = NoTokens()
-    server = make_server("127.0.0.1", 0, desk.app, threaded=True)
+    server = make_server("127.0.0.1", 0, whole(desk.app), threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

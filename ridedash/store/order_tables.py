@@ -209,3 +209,4 @@ class Heartbeat(Base):
     __tablename__ = "heartbeats"
     worker: Mapped[str] = mapped_column(String(80), primary_key=True)
     beat_at: Mapped[datetime]
+    silent_since: Mapped[datetime | None]  # since when the service gives this worker no answers; none: it answers

@@ -49,6 +49,16 @@ class SignIn(Base):
     expires_at: Mapped[datetime]
 
 
+class EndedSignIn(Base):
+    """A sign-in that ended before its time, told to processes that remember sign-ins for a moment."""
+
+    __tablename__ = "ended_sign_ins"
+    __table_args__ = (Index("ended_sign_ins_by_time", "at"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    id_hash: Mapped[str] = mapped_column(String(64))
+    at: Mapped[datetime]
+
+
 class LinkStart(Base):
     """An account's way to the service's OAuth page and back, not yet back. Neither state nor verifier is readable."""
 
@@ -103,4 +113,6 @@ class Account(Base):
     access_token_enc: Mapped[str | None]
     refresh_token_enc: Mapped[str | None]
     expires_at: Mapped[datetime | None]
+    refresh_owner: Mapped[str | None] = mapped_column(String(80))  # the process that asks for new tokens now
+    refresh_until: Mapped[datetime | None]  # its lease
     created_at: Mapped[datetime]

@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lock screenshots clean
+.PHONY: help run test check faults lock screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 22
@@ -13,6 +13,9 @@ run: $(VENV)/.runtime ## set up what is missing and serve the dashboard with its
 
 test: $(VENV)/.dev ## set up what is missing and run every test
 	@$(BIN)/pytest $(ARGS)
+
+faults: $(VENV)/.dev ## every fault of the matrix, the long way; ARGS="--short --rows 1,2" for less
+	@$(BIN)/python -m bench.faults $(ARGS)
 
 check: $(VENV)/.dev ## lint, format and types
 	$(BIN)/ruff check .

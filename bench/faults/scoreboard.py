@@ -1,0 +1,163 @@
+"""Rows of the fault matrix: how one is declared, run, and shown as one line."""
+
+import importlib
+import pkgutil
+import random
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import bench.faults
+
+SQLITE: Final = "sqlite"
+POSTGRESQL: Final = "postgresql"
+
+
+class Missing(Exception):
+    """A program that a row needs is not on this machine; the row is skipped by name."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run of one row: all its chance comes from `rng`, all its files go into `folder`."""
+
+    seed: int
+    rng: random.Random
+    folder: Path
+    short: bool
+    database: str = SQLITE
+
+    def size(self, long: int, short: int) -> int:
+        """How often to try."""
+        return short if self.short else long
+
+    def sub(self, name: str) -> Path:
+        """A new folder of that name within this run's."""
+        folder = self.folder / name
+        folder.mkdir(parents=True)
+        return folder
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a row. `ok` is the row's own judgement; anything lost, doubled, false or a 500 fails it too."""
+
+    tried: int
+    lost: int = 0
+    doubled: int = 0
+    errors500: int = 0
+    ok: bool = True
+    note: str = ""
+    seed: int | None = None
+    false_booked: int = 0
+    false_not_booked: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether the row's promise was kept."""
+        bad = (self.lost, self.doubled, self.false_booked, self.false_not_booked, self.errors500)
+        return self.ok and not any(bad)
+
+
+Run = Callable[[Case], Verdict]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the matrix. `short`: it runs in CI, in its short form."""
+
+    number: int
+    fault: str
+    run: Run = field(repr=False)
+    short: bool = True
+    database: str = SQLITE
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others."""
+        return f"{self.number:02d} {self.fault}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row that was run. `verdict` is None when it was skipped or broke; `why` says what happened then."""
+
+    row: Row
+    seed: int
+    seconds: float
+    verdict: Verdict | None
+    why: str = ""
+    skipped: bool = False
+
+    @property
+    def word(self) -> str:
+        """holds, FAILS or skipped."""
+        if self.skipped:
+            return "skipped"
+        return "holds" if self.verdict is not None and self.verdict.holds else "FAILS"
+
+    def facts(self) -> dict[str, Any]:
+        """For JSON."""
+        told = {} if self.verdict is None else {k: v for k, v in asdict(self.verdict).items() if k != "seed"}
+        row = {"row": self.row.number, "fault": self.row.fault, "database": self.row.database, "seed": self.seed}
+        return {**row, **told, "seconds": round(self.seconds, 1), "verdict": self.word, "why": self.why}
+
+
+_rows: dict[str, Row] = {}
+
+
+def row(number: int, fault: str, *, short: bool = True, database: str = SQLITE) -> Callable[[Run], Run]:
+    """Declare a function as a row. Several rows may share a number; a number and a fault are unique."""
+
+    def declared(run: Run) -> Run:
+        made = Row(number, fault, run, short, database)
+        if made.key in _rows and _rows[made.key].run.__module__ != run.__module__:
+            raise ValueError(f"two rows are called {made.key!r}")
+        _rows[made.key] = made
+        return run
+
+    return declared
+
+
+def rows(numbers: Sequence[int] = (), only_short: bool = False) -> list[Row]:
+    """All rows of the modules rows_*.py, in the order of the matrix; those of `numbers` when there are any."""
+    for module in pkgutil.iter_modules(bench.faults.__path__):
+        if module.name.startswith("rows_"):
+            importlib.import_module(f"bench.faults.{module.name}")
+    found = (each for _, each in sorted(_rows.items()))
+    return [each for each in found if (each.number in numbers or not numbers) and (each.short or not only_short)]
+
+
+def seed_of(row: Row, base: int) -> int:
+    """The seed of a row in a run with that base: the same row and base give the same chance."""
+    return random.Random(f"{base} {row.key}").getrandbits(32)
+
+
+def run_row(row: Row, seed: int, folder: Path, short: bool) -> Line:
+    """Run one row. Only Missing is a skip; every other exception is a failure of the row."""
+    began = time.monotonic()
+    case = Case(seed, random.Random(seed), folder, short, row.database)
+    verdict, why, skipped = None, "", False
+    try:
+        verdict = row.run(case)
+    except Missing as error:
+        why, skipped = str(error), True
+    except Exception as error:
+        traceback.print_exc()
+        why = f"{type(error).__name__}: {error}"[:300]
+    return Line(row, seed, time.monotonic() - began, verdict, why, skipped)
+
+
+HEAD: Final = f"{'row':>3}  {'fault':<52} {'tried':>7} {'lost':>4} {'dbl':>4} {'f.bk':>4} {'f.nb':>4} {'500s':>4} {'s':>6}  verdict"
+
+
+def shown(line: Line) -> str:
+    """A row as one line of the scoreboard."""
+    v = line.verdict
+    told = (v.tried, v.lost, v.doubled, v.false_booked, v.false_not_booked, v.errors500) if v else ("-",) * 6
+    cells = f"{told[0]:>7} {told[1]:>4} {told[2]:>4} {told[3]:>4} {told[4]:>4} {told[5]:>4}"
+    note = f"  {v.note if v else line.why}".rstrip()
+    return f"{line.row.number:>3}  {line.row.fault:<52.52} {cells} {line.seconds:>6.1f}  {line.word}{note}"

@@ -151,13 +151,14 @@ def run_row(row: Row, seed: int, folder: Path, short: bool) -> Line:
     return Line(row, seed, time.monotonic() - began, verdict, why, skipped)
 
 
-HEAD: Final = f"{'row':>3}  {'fault':<52} {'tried':>7} {'lost':>4} {'dbl':>4} {'f.bk':>4} {'f.nb':>4} {'500s':>4} {'s':>6}  verdict"
+COUNTS: Final = ("tried", "lost", "dbl", "f.bk", "f.nb", "500s")  # f.bk, f.nb: said booked, not booked, and false
+HEAD: Final = f"row  {'fault':<52} {' '.join(f'{name:>5}' for name in COUNTS)} {'s':>6}  verdict"
 
 
 def shown(line: Line) -> str:
     """A row as one line of the scoreboard."""
     v = line.verdict
     told = (v.tried, v.lost, v.doubled, v.false_booked, v.false_not_booked, v.errors500) if v else ("-",) * 6
-    cells = f"{told[0]:>7} {told[1]:>4} {told[2]:>4} {told[3]:>4} {told[4]:>4} {told[5]:>4}"
+    cells = " ".join(f"{each:>5}" for each in told)
     note = f"  {v.note if v else line.why}".rstrip()
     return f"{line.row.number:>3}  {line.row.fault:<52.52} {cells} {line.seconds:>6.1f}  {line.word}{note}"

@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check faults lock screenshots clean
+.PHONY: help run test check faults bench lock screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 22
@@ -16,6 +16,9 @@ test: $(VENV)/.dev ## set up what is missing and run every test
 
 faults: $(VENV)/.dev ## every fault of the matrix, the long way; ARGS="--short --rows 1,2" for less
 	@$(BIN)/python -m bench.faults $(ARGS)
+
+bench: $(VENV)/.dev ## every figure beside its baseline; ARGS="--short --only picker --json bench.json" for less
+	@$(BIN)/python -m bench $(ARGS)
 
 check: $(VENV)/.dev ## lint, format and types
 	$(BIN)/ruff check .

@@ -1,0 +1,108 @@
+"""`python -m bench`: measure the lines of the table, each in a process of its own, and say what was reached."""
+
+import argparse
+import contextlib
+import dataclasses
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from bench.frame import LINES, Absent, Line, Ratio, Result, Run, measured
+from bench.table import report, shown
+
+MODULES: Final = ()
+ROOT: Final = Path(__file__).parent.parent
+
+
+def main() -> int:
+    """Run what was asked for; 1 when a line missed its aim or failed."""
+    for name in MODULES:
+        importlib.import_module(f"bench.{name}")
+    asked = _arguments()
+    run = Run(asked.repeats or (2 if asked.short else 5), asked.short, asked.seed)
+    if asked.child:
+        Path(asked.child[1]).write_text(json.dumps([_packed(each) for each in measured(LINES[asked.child[0]], run)]))
+        return 0
+    chosen = {name: line for name, line in LINES.items() if not asked.only or any(o in name for o in asked.only)}
+    if asked.list:
+        print("\n".join(f"{each.name:22} {each.what}; aim {each.aim}\n    {each.protects}" for each in chosen.values()))
+        return 0
+    return _measure(chosen, run, asked.json)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m bench", description=__doc__)
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="lines whose name contains one of these")
+    parser.add_argument("--short", action="store_true", help="a quick look: small loads, two repeats")
+    parser.add_argument("--repeats", type=int, help="how often each pair is measured (5; short: 2)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, help="keep the run in this file")
+    parser.add_argument("--list", action="store_true", help="the lines and what each protects")
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _measure(chosen: dict[str, Line], run: Run, kept: Path | None) -> int:
+    results: dict[str, list[Result]] = {}
+    for name, each in chosen.items():
+        results[name] = _in_child(each, run)
+        print(shown(each, results[name]), flush=True)
+        if kept:  # after every line, so that a run that was stopped has kept what it measured
+            kept.write_text(json.dumps(report(run, results, LINES, _commit()), indent=1, ensure_ascii=False) + "\n")
+    missed = sum(not (isinstance(r, Ratio) and r.ok) for found in results.values() for r in found)
+    print(f"{sum(map(len, results.values())) - missed} reached, {missed} missed or absent")
+    return 1 if missed else 0
+
+
+def _in_child(each: Line, run: Run) -> list[Result]:
+    """A line in a process of its own: no line warms up or fills the memory of another."""
+    with tempfile.TemporaryDirectory(prefix="ridedash-bench-") as folder:
+        answer = Path(folder) / "results.json"
+        command = [sys.executable, "-m", "bench", "--child", each.name, str(answer)]
+        command += ["--repeats", str(run.repeats), "--seed", str(run.seed), *(["--short"] if run.short else [])]
+        failed = _finish(command, each.minutes * 60)
+        return [Absent(failed)] if failed else [_unpacked(found) for found in json.loads(answer.read_text())]
+
+
+def _finish(command: list[str], within_s: float) -> str:
+    """Run a command and whatever it starts to its end; why it failed, or ""."""
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as child:
+        try:
+            _, written = child.communicate(timeout=within_s)
+        except subprocess.TimeoutExpired:
+            return f"took more than {within_s / 60:g} minutes"
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # servers that the line started and did not stop
+                os.killpg(child.pid, signal.SIGKILL)
+    if child.returncode:
+        print(written[-3000:], file=sys.stderr)
+    return f"failed with code {child.returncode}; what it wrote stands above" if child.returncode else ""
+
+
+def _packed(result: Result) -> dict[str, Any]:
+    return dataclasses.asdict(result)
+
+
+def _unpacked(found: dict[str, Any]) -> Result:
+    if "why" in found:
+        return Absent(**found)
+    return Ratio(**{**found, "spread": tuple(found["spread"])})
+
+
+def _commit() -> str:
+    found = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return found.stdout.strip() or "unknown"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""The frame of the benches: a line with an aim, figures taken side by side, their median and spread, a verdict."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Final
+
+_AIM: Final = re.compile(r"([≤≥]) (\d+(?:\.\d+)?)(?:/(\d+))?( %)?")
+Figure = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a line is to be measured. `short` asks for a quick look: smaller loads, the same comparison."""
+
+    repeats: int = 5
+    short: bool = False
+    seed: int = 1
+
+    def of(self, full: int, short: int) -> int:
+        """A size: `full`, or `short` when a quick look is asked for."""
+        return short if self.short else full
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One measured line. `ratio` is what the aim speaks of: ours to the baseline, or ours itself without one.
+
+    `spread` is the least and the greatest ratio among the repeats. `ok` is filled in by the aim. `label` tells
+    several results of one function apart.
+    """
+
+    ours: float
+    baseline: float | None
+    ratio: float
+    spread: tuple[float, float]
+    unit: str
+    ok: bool | None = None
+    label: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A line that can't be measured here and now, and why. Never counts as reached."""
+
+    why: str
+    label: str = ""
+
+
+Result = Ratio | Absent
+Measured = Callable[[Run], Result | Sequence[Result]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: what is measured, what to reach, and in one sentence what that protects."""
+
+    name: str
+    what: str
+    aim: str
+    protects: str
+    measure: Measured
+    minutes: float
+
+
+LINES: Final[dict[str, Line]] = {}
+
+
+def line(name: str, what: str, *, aim: str, protects: str, minutes: float = 5) -> Callable[[Measured], Measured]:
+    """Register a line. `aim` is "≤ 1/50", "≥ 8" or "≤ 10 %", with words behind; `minutes` is the most it may take."""
+    reached(aim, 0)  # an aim that can't be read fails here, not after the measuring
+
+    def register(measure: Measured) -> Measured:
+        if name in LINES:
+            raise ValueError(f"two lines are called {name}")
+        LINES[name] = Line(name, what, aim, protects, measure, minutes)
+        return measure
+
+    return register
+
+
+def measured(found: Line, run: Run) -> list[Result]:
+    """A line's results with their verdicts, in this process."""
+    results = found.measure(run)
+    listed = [results] if isinstance(results, Ratio | Absent) else list(results)
+    return [replace(r, ok=reached(found.aim, r.ratio)) if isinstance(r, Ratio) and r.ok is None else r for r in listed]
+
+
+def reached(aim: str, ratio: float) -> bool:
+    """Whether a ratio does what an aim says. Raises ValueError for an aim that says nothing."""
+    said = _AIM.match(aim)
+    if said is None:
+        raise ValueError(f"an aim begins with ≤ or ≥ and a number: {aim!r}")
+    limit = float(said[2]) / float(said[3] or 1) / (100 if said[4] else 1)
+    return ratio <= limit if said[1] == "≤" else ratio >= limit
+
+
+def side_by_side(run: Run, ours: Figure, baseline: Figure, unit: str, **words: str) -> Ratio:
+    """Take both figures in turns, so that what else the machine does falls on both; the first of each is dropped."""
+    ours(), baseline()
+    pairs = [_pair(ours, baseline, swap=n % 2 == 1) for n in range(run.repeats)]
+    ratios = [mine / plain for mine, plain in pairs]
+    return Ratio(
+        median(mine for mine, _ in pairs),
+        median(plain for _, plain in pairs),
+        median(ratios),
+        (min(ratios), max(ratios)),
+        unit,
+        **words,  # type: ignore[arg-type]
+    )
+
+
+def _pair(ours: Figure, baseline: Figure, *, swap: bool) -> tuple[float, float]:
+    if swap:
+        plain = baseline()
+        return ours(), plain
+    return ours(), baseline()
+
+
+def alone(run: Run, ours: Figure, unit: str, **words: str) -> Ratio:
+    """A figure with an absolute aim: the median of the repeats, its own spread."""
+    taken = [ours() for _ in range(run.repeats)]
+    return Ratio(median(taken), None, median(taken), (min(taken), max(taken)), unit, **words)  # type: ignore[arg-type]
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """A folder for one measurement, gone afterwards."""
+    with TemporaryDirectory(prefix="ridedash-bench-") as path:
+        yield Path(path)

@@ -1,0 +1,70 @@
+"""How the results of a bench run are shown to people and kept as JSON."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from bench.frame import Absent, Line, Result, Run
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were taken on."""
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "load before": round(os.getloadavg()[0], 2),
+    }
+
+
+def report(run: Run, results: Mapping[str, Sequence[Result]], lines: Mapping[str, Line], commit: str) -> dict[str, Any]:
+    """The run as JSON."""
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit,
+        "machine": machine(),
+        "run": asdict(run),
+        "lines": [_entry(lines[name], each) for name, found in results.items() for each in found],
+    }
+
+
+def _entry(line: Line, result: Result) -> dict[str, Any]:
+    said = {"name": line.name, "what": _what(line, result), "aim": line.aim, "protects": line.protects}
+    return said | {"verdict": verdict(result)} | asdict(result)
+
+
+def verdict(result: Result) -> str:
+    """One word: reached, missed, or absent."""
+    if isinstance(result, Absent):
+        return "absent"
+    return "reached" if result.ok else "missed"
+
+
+def shown(line: Line, results: Sequence[Result]) -> str:
+    """A line of the table for each result, and below them what they protect."""
+    return "\n".join([*(_row(line, each) for each in results), f"    {line.protects}"])
+
+
+def _row(line: Line, result: Result) -> str:
+    head = f"{verdict(result):8} {_what(line, result):58}"
+    if isinstance(result, Absent):
+        return f"{head} {result.why}"
+    against = "" if result.baseline is None else f" to {number(result.baseline)}"
+    low, high = (number(each) for each in result.spread)
+    figures = f"{number(result.ours)}{against} {result.unit}"
+    ratio = f"{number(result.ratio)} ({low} to {high})"
+    return f"{head} {figures:34} {ratio:26} aim {line.aim}{f'; {result.note}' if result.note else ''}"
+
+
+def _what(line: Line, result: Result) -> str:
+    return f"{line.what}{f', {result.label}' if result.label else ''}"
+
+
+def number(value: float) -> str:
+    """Three figures that count."""
+    if value == 0:
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -1,11 +1,14 @@
-"""What every test may use, and what is said at the end about tests that a missing browser skipped."""
+"""What every test may use, and what is said at the end about tests that a missing browser or server skipped."""
 
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests import databases
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -40,7 +43,30 @@ def browser_path() -> str | None:
     return os.environ.get("RIDEDASH_TEST_CHROMIUM") or next(filter(None, map(shutil.which, BROWSER_NAMES)), None)
 
 
+@pytest.fixture(scope="session")
+def postgres() -> str:
+    """The address of a real PostgreSQL server; `new_database(folder, "postgresql")` makes a database on it."""
+    return databases.shared_postgres().url()
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> str:
+    """The address of a real Redis server, shared by the tests of a session: use names of your own in it."""
+    return databases.shared_redis().url
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    """The address of a fresh database with all tables, of the kind that this run is about."""
+    return databases.new_database(tmp_path)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "database" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.database)
+        if item.get_closest_marker("sqlite_only") and databases.kind() != databases.SQLITE:
+            item.add_marker(pytest.mark.skip(reason="about SQLite alone"))
     if browser_path() or os.environ.get("RIDEDASH_TEST_BROWSER") == "required":
         return  # required and missing: the tests run and fail at the launch, by name
     for item in items:
@@ -48,13 +74,40 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A database made in a test without the marker `database` would be missing from the second run: fail by name."""
+    databases.allowed = item.get_closest_marker("database") is not None
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """After the test's fixtures have ended, its databases go."""
+    done = yield
+    folder = getattr(item, "funcargs", {}).get("tmp_path")
+    if folder is not None:
+        databases.forget(folder)
+    return done
+
+
+def pytest_unconfigure() -> None:
+    databases.close()
+
+
+SKIPPED = {
+    "no Chromium": "need a Chromium and did not run (Debian, Ubuntu: apt install chromium; elsewhere: "
+    "RIDEDASH_TEST_CHROMIUM=/path/to/chromium make test)",
+    "no server": "need PostgreSQL or Redis and did not run (Debian, Ubuntu: apt install postgresql redis-server)",
+    "about SQLite alone": "are about SQLite alone and did not run on PostgreSQL",
+}
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = [r for r in terminalreporter.stats.get("skipped", []) if "no Chromium" in str(r.longrepr)]
-    if skipped:
-        terminalreporter.write_sep("=", "browser tests were skipped")
-        terminalreporter.write_line(f"{len(skipped)} tests need a Chromium and did not run:")
-        for report in skipped:
-            terminalreporter.write_line(f"  {report.nodeid}")
-        terminalreporter.write_line(
-            "On Debian or Ubuntu: apt install chromium. Elsewhere: RIDEDASH_TEST_CHROMIUM=/path/to/chromium make test"
-        )
+    for reason, said in SKIPPED.items():
+        skipped = [r for r in terminalreporter.stats.get("skipped", []) if reason in str(r.longrepr)]
+        if skipped:
+            terminalreporter.write_sep("=", reason)
+            terminalreporter.write_line(f"{len(skipped)} tests {said}:")
+            for report in skipped:
+                terminalreporter.write_line(f"  {report.nodeid}")

@@ -1,0 +1,144 @@
+"""Databases for tests: fresh ones of SQLite, or of PostgreSQL when RIDEDASH_TEST_DATABASE says so.
+
+Each test that needs a database gets its address here and carries the marker `database`, so that the suite can be run
+once per kind of database: `RIDEDASH_TEST_DATABASE=postgresql pytest -m database`.
+"""
+
+import atexit
+import contextlib
+import functools
+import itertools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Final, NoReturn
+
+import pytest
+from psycopg import sql
+
+from ridedash.store.db import Database
+from tests.backing import Missing, PostgresServer, RedisServer, postgres_server, redis_server
+
+SQLITE: Final = "sqlite"
+POSTGRESQL: Final = "postgresql"
+TEMPLATE: Final = "migrated"
+
+allowed = True  # set for each test: whether it carries the marker `database`
+_end_of_session = contextlib.ExitStack()
+_numbers = itertools.count(1)
+_made: dict[str, Path] = {}  # PostgreSQL database -> the folder it was made for
+atexit.register(_end_of_session.close)
+
+
+def kind() -> str:
+    """What kind of database this run is about."""
+    return os.environ.get("RIDEDASH_TEST_DATABASE") or SQLITE
+
+
+def required() -> bool:
+    """Whether a missing server is a failure, as in CI."""
+    return os.environ.get("RIDEDASH_TEST_SERVERS") == "required"
+
+
+def new_database(folder: Path, of: str | None = None) -> str:
+    """The address of a fresh database with all tables; `of` another kind than the run's when given."""
+    _check(of)
+    if (of or kind()) == POSTGRESQL:
+        return _on_postgres(folder, _template())
+    url = empty_database(folder, SQLITE)
+    shutil.copy(_sqlite_template(), folder / "desk.sqlite")
+    return url
+
+
+def empty_database(folder: Path, of: str | None = None) -> str:
+    """The address of a fresh database without tables."""
+    _check(of)
+    if (of or kind()) == POSTGRESQL:
+        return _on_postgres(folder, "template0")
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / "desk.sqlite").exists():
+        raise FileExistsError(f"{folder} has its database already")
+    return f"sqlite:///{folder}/desk.sqlite"
+
+
+@functools.cache
+def shared_postgres() -> PostgresServer:
+    """The one PostgreSQL server of this test session; skips the test without one, or fails it where required."""
+    try:
+        return _end_of_session.enter_context(postgres_server())
+    except Missing as error:
+        _without(error)
+
+
+@functools.cache
+def shared_redis() -> RedisServer:
+    """The one Redis server of this test session; skips or fails like `shared_postgres`."""
+    try:
+        return _end_of_session.enter_context(redis_server())
+    except Missing as error:
+        _without(error)
+
+
+def forget(folder: Path) -> None:
+    """Drop the PostgreSQL databases that were made for a folder or one inside it: each is eight megabytes."""
+    gone = [name for name, made_for in _made.items() if made_for.is_relative_to(folder)]
+    if not gone:
+        return
+    server = shared_postgres()
+    if server.process is None:
+        return
+    with server.connect() as line:
+        for name in gone:
+            del _made[name]
+            line.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def close() -> None:
+    """Stop what was started."""
+    _end_of_session.close()
+
+
+def _check(of: str | None) -> None:
+    """A test that follows the run's kind of database must be marked, or the second run would leave it out."""
+    assert allowed or of is not None, "mark this test `database`, or use the fixture of that name"
+
+
+def _without(error: Missing) -> NoReturn:
+    said = f"no server on this machine: {error}"
+    if required():
+        pytest.fail(said)
+    pytest.skip(said)
+
+
+def _on_postgres(folder: Path, template: str) -> str:
+    server = shared_postgres()
+    name = f"test_{next(_numbers)}"
+    with server.connect() as line:
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+        line.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
+    _made[name] = folder
+    return server.url(name)
+
+
+@functools.cache
+def _template() -> str:
+    """A migrated database to copy: migrating takes longer than most tests."""
+    server = shared_postgres()
+    with server.connect() as line:
+        line.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
+    _migrate(server.url(TEMPLATE))
+    return TEMPLATE
+
+
+@functools.cache
+def _sqlite_template() -> Path:
+    folder = Path(_end_of_session.enter_context(tempfile.TemporaryDirectory(prefix="ridedash-")))
+    _migrate(f"sqlite:///{folder}/desk.sqlite")
+    return folder / "desk.sqlite"
+
+
+def _migrate(url: str) -> None:
+    db = Database(url)
+    db.upgrade()
+    db.close()

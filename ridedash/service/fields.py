@@ -25,7 +25,7 @@ NUMBER_LIMIT: Final = 10**NUMBER_DIGITS
 IDENT_LIMIT: Final = 10**40
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,20})?|\.[0-9]{1,20})")
-_IDENT: Final = re.compile(r"[!-~]+")
+_IDENT: Final = re.compile(r"[!-~]+")  # printable ASCII without spaces
 _FINEST: Final = Decimal("1e-12")
 _JOINERS: Final = "\u200c\u200d"  # invisible, but part of the spelling in Indic and Arabic scripts
 
@@ -73,9 +73,11 @@ def row(value: Any) -> dict[str, Any]:
 
     The exact spelling wins over a variant (`text` over `Text`).
     """
-    if not isinstance(value, Mapping):
+    if value is None or not isinstance(value, dict | Mapping):
         return {}
     folded = {str(key).strip().lower(): item for key, item in value.items()}
+    if folded.keys() == value.keys():  # nothing was folded, as nearly always
+        return folded
     return folded | {key: value[key] for key in folded if key in value}
 
 
@@ -99,19 +101,21 @@ def text(value: Any) -> str | None:
 
     Numbers become their text. Markup is kept as it is: it is text, and is shown as text.
     """
-    if isinstance(value, bool) or not isinstance(value, str | int | Decimal | float):
+    if value is None or isinstance(value, bool) or not isinstance(value, str | int | Decimal | float):
         return None
     if not isinstance(value, str):
         plain = number(value)
         return None if plain is None else format(plain, "f")
-    cleaned = "".join(_shown(char) for char in value[: TEXT_LIMIT * 4])
+    cleaned = value[: TEXT_LIMIT * 4]
+    if not cleaned.isprintable():  # of what is printable nothing is taken out
+        cleaned = "".join(map(_shown, cleaned))
     return " ".join(cleaned.split())[:TEXT_LIMIT].rstrip() or None
 
 
 def _shown(char: str) -> str:
-    kind = unicodedata.category(char)
-    if char in _JOINERS:
+    if char.isprintable() or char in _JOINERS:
         return char
+    kind = unicodedata.category(char)
     if char in "\t\r\n" or kind in {"Zl", "Zp"}:
         return " "
     return "" if kind in {"Cc", "Cf", "Cs", "Co", "Cn"} else char
@@ -130,6 +134,10 @@ def ident(value: Any, limit: int = 100) -> str | None:
 
 def number(value: Any) -> Decimal | None:
     """A finite number from a number or a text of digits, exact to 12 places, below 10**12 either side."""
+    if value is None:
+        return None
+    if isinstance(value, Decimal):
+        return _bounded(value)
     if isinstance(value, str):
         trimmed = value.strip() if len(value) <= 60 else ""
         value = Decimal(trimmed) if _NUMBER.fullmatch(trimmed) else None
@@ -182,7 +190,7 @@ def link(value: Any) -> str | None:
     if not isinstance(value, str) or len(value) > LINK_LIMIT:
         return None
     address = value.strip()
-    if not all("!" <= char <= "~" for char in address):
+    if not _IDENT.fullmatch(address):
         return None
     try:
         parts = urlsplit(address)

@@ -36,6 +36,8 @@ def loads(body: bytes) -> Any:
 
 def _check_depth(text: str) -> None:
     # Before the parser sees it, which recurses for each bracket.
+    if text.count("[") + text.count("{") <= DEPTH_LIMIT:
+        return
     depth = 0
     for match in _TOKEN.finditer(text):
         mark = match[0]
@@ -68,7 +70,10 @@ def _refuse(_: str) -> Any:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     # The same key twice is harmless when it says the same; two truths are not an answer.
-    found: dict[str, Any] = {}
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    found = {}
     for key, value in pairs:
         if key in found and found[key] != value:
             raise NotJsonError("a key twice, with different values")

@@ -71,6 +71,8 @@ class TripInfo(Fact):
     def from_wire(cls, value: Any) -> Self | None:
         """Read `trip_info` in any of its three shapes; None when it says nothing."""
         got = row(value)
+        if not got:
+            return None
         ratio = text(got.get("night_charge_ratio"))
         found = cls(
             billing_enabled=flag(got.get("billing_enabled")),

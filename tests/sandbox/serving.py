@@ -8,10 +8,10 @@ from werkzeug.serving import make_server
 
 
 @contextlib.contextmanager
-def waitress(app):
+def waitress(app, threads=4):
     """The address of the app, served by waitress; closed at the end."""
     channels = {}
-    server = create_server(app, host="127.0.0.1", port=0, threads=4, map=channels)
+    server = create_server(app, host="127.0.0.1", port=0, threads=threads, map=channels)
     server.adj.asyncore_loop_timeout = 0.05  # seconds until a closed server notices
     thread = threading.Thread(target=run_until_closed, args=(server,))
     thread.start()

@@ -1,0 +1,255 @@
+"""A whole desk in one process for the rows: the web app, one worker, and a service that the row plays."""
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import unescape
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import event, select
+from werkzeug.security import generate_password_hash
+
+from bench.faults.scoreboard import SQLITE, Missing
+from ridedash.ext import Services, limiter
+from ridedash.factory import create_app
+from ridedash.places import SandboxPlaces
+from ridedash.rides.accounts import AccountTokens
+from ridedash.rides.blackbox import BlackBox
+from ridedash.rides.ordering import Wish, place
+from ridedash.rides.worker import Worker
+from ridedash.service.client import RideClient
+from ridedash.service.http import Answer, Http
+from ridedash.service.oauth import OAuthClient
+from ridedash.store.orders import Order, OrderPage, Priced, Ride, Trip, add_offer, order_page
+from ridedash.store.people import add_account, add_property, add_staff
+from tests.databases import new_database
+from tests.rides.desk_world import DROP, PICKUP, Clock, FakeService
+from tests.service.bodies import PRODUCTS
+
+NOWHERE: Final = "http://127.0.0.1:9"
+PASSWORD: Final = "a long enough password"
+HASH: Final = generate_password_hash(PASSWORD, method="scrypt:1024:8:1")  # cheap: rows sign in often
+APP_TOKEN: Final = "partner-key-of-the-bench"
+STAFF: Final = ("Desk Otter", "Desk Heron")
+Play = Callable[[httpx.Request], httpx.Response]
+
+
+class Service(FakeService):
+    """The service by hand, with products and places too; `products` is the next answer's body."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.products: dict[str, Any] = PRODUCTS
+
+    def handle(self, request: httpx.Request) -> httpx.Response:
+        """Answer one call."""
+        name = request.url.path.rsplit("/", 1)[-1]
+        if name == "products":
+            self.calls.append((name, dict(request.url.params)))
+            return httpx.Response(200, json=self.products)
+        if name.endswith(".json"):
+            return httpx.Response(200, json={"places": [], "cities": [], "street": "", "area": "", "place": ""})
+        return super().handle(request)
+
+
+class Hasty(Http):
+    """Http with shorter times: what takes seconds in production takes a moment here."""
+
+    def __init__(self, connect_s: float, total_s: float, transport: httpx.BaseTransport | None = None) -> None:
+        super().__init__(transport)
+        self.connect_s, self.total_s = connect_s, total_s
+
+    def call(self, method: str, url: str, *, connect_s: float, total_s: float, **rest: Any) -> Answer:
+        """As Http.call, sooner over."""
+        hurry = {"connect_s": min(connect_s, self.connect_s), "total_s": min(total_s, self.total_s)}
+        return super().call(method, url, **hurry, **rest)
+
+
+def database_in(folder: Path, kind: str) -> str:
+    """The URL of a fresh, migrated database of that kind. Raises Missing without its server."""
+    try:
+        return new_database(folder, of=kind)
+    except pytest.skip.Exception as error:
+        raise Missing(str(error)) from None
+
+
+class Shop:
+    """One property with two members of staff and one account. `play` answers calls; none: real sockets to `address`.
+
+    `durable=False` lets SQLite skip its syncs, for rows where no power goes out.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        play: Play | None = None,
+        *,
+        url: str = "",
+        address: str = NOWHERE,
+        http: Http | None = None,
+        durable: bool = True,
+    ) -> None:
+        self.folder, self.address, self.clock = folder, address, Clock()
+        folder.mkdir(parents=True, exist_ok=True)
+        environ = {"INSTANCE": str(folder / "instance"), "DATABASE_URL": url or database_in(folder, SQLITE)}
+        environ |= {"SERVICE_URL": address} if address.startswith("http://") else {}
+        self.app = create_app({f"RIDEDASH_{name}": value for name, value in environ.items()}, clock=self.clock)
+        self.http = http or Http(httpx.MockTransport(play) if play else None)
+        self.box = BlackBox(folder / "box", slots=64)
+        if not durable and self.s.db.engine.dialect.name == SQLITE:
+            event.listen(self.s.db.engine, "connect", lambda line, _: line.execute("PRAGMA synchronous=OFF").close())
+        self._wire()
+        self._people()
+        self.presses = 0
+
+    @property
+    def s(self) -> Services:
+        """The services of the app."""
+        found: Services = self.app.extensions["ridedash"]
+        return found
+
+    def _wire(self) -> None:
+        s = self.s
+        token_url = f"{self.address}/oauth/token"
+        s.oauth = OAuthClient(self.http, f"{self.address}/oauth/authorize", token_url, "id", "secret", "")
+        s.tokens = AccountTokens(s.db, s.vault, s.oauth, self.clock)
+        s.geocoder = SandboxPlaces(self.http, self.address)
+        s.client = self._client()
+        self.worker = Worker(s.db, s.client, s.tokens, self.box, self.clock)
+
+    def _client(self) -> RideClient:
+        return RideClient(self.http, self.address, APP_TOKEN, pause=lambda _s: None)
+
+    def forget(self) -> None:
+        """A client without a past: no breaker remembers the failures of the tries before."""
+        fresh = self._client()
+        self.s.client = fresh
+        for each in (self.worker.sender, self.worker.tracker, self.worker.caller):
+            each.client = fresh
+        limiter.reset()
+
+    def _people(self) -> None:
+        now, home = self.clock(), {"pickup_name": "Lobby", "pickup_lat": PICKUP.lat, "pickup_lng": PICKUP.lng}
+        with self.s.db.write() as s:
+            place_ = add_property(s, "Grand Meridian Hotel", "Asia/Kolkata", now, country="IN", currency="INR", **home)
+            self.property_id = place_.id
+            rows = [add_staff(s, place_.id, name, HASH, "manager", now) for name in STAFF]
+            self.staff_ids = [row.id for row in rows]
+            account = add_account(s, self.s.vault, place_.id, "House", "good", now, refresh_token="again")
+            self.account_id = account.id
+
+    @property
+    def staff_id(self) -> int:
+        """Who presses, unless a row says otherwise."""
+        return self.staff_ids[0]
+
+    def browser(self, name: str = STAFF[0]) -> FlaskClient:
+        """A browser that is signed in."""
+        client = self.app.test_client()
+        facts = {"name": name, "password": PASSWORD, "csrf_token": csrf_of(client.get("/sign-in").text)}
+        answer = client.post("/sign-in", data=facts)
+        assert answer.status_code == 303, answer.text
+        return client
+
+    def offer(self, kind: str = "point_to_point", category: str = "mini", **options: Any) -> int:
+        """A product card that was shown now; returns its id."""
+        priced = Priced(category, kind, category.title(), "INR", "₹240", {"category": category}, **options)
+        ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": None}
+        with self.s.db.write() as s:
+            trip = Trip(PICKUP, "Lobby", DROP, "Airport")
+            return add_offer(s, **ids, trip=trip, priced=priced, now=self.clock()).id
+
+    def form(self, page: str, **facts: Any) -> dict[str, str]:
+        """The booking form as a browser would post it: `page` gives its token."""
+        self.presses += 1
+        hidden = {"csrf_token": csrf_of(page), "form_token": f"a-form-token-of-{self.presses:08d}"}
+        trip = {"pickup_lat": str(PICKUP.lat), "pickup_lng": str(PICKUP.lng), "pickup": "Lobby", "drop": "Airport"}
+        drop = {"drop_lat": str(DROP.lat), "drop_lng": str(DROP.lng)}
+        guest = {"guest_name": f"Guest {self.presses}", "account": str(self.account_id)}
+        return hidden | trip | drop | guest | {name: str(value) for name, value in facts.items()}
+
+    def wish(self, **facts: Any) -> Wish:
+        """What a press asks for."""
+        self.presses += 1
+        kind = facts.pop("kind", "point_to_point")
+        category = {"share": "share", "auto": "auto"}.get(kind, "mini")
+        ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": self.account_id}
+        form = {"form_token": f"a-wish-token-of-{self.presses:08d}", "guest_name": f"Guest {self.presses}"}
+        offer_id = facts.pop("offer_id", None) or self.offer(kind, category)
+        return Wish(**{**ids, **form, "offer_id": offer_id, "seats": 1 if kind == "share" else None, **facts})
+
+    def place(self, **facts: Any) -> int:
+        """An order that is READY; returns its id."""
+        return place(self.s.db, self.clock, self.wish(**facts)).order_id
+
+    def send(self, **facts: Any) -> int:
+        """An order that went through its one call; returns its id."""
+        order_id = self.place(**facts)
+        self.worker.sender.send(order_id)
+        return order_id
+
+    def page(self, order_id: int) -> OrderPage:
+        """An order with everything around it."""
+        with self.s.db.read() as s:
+            page = order_page(s, self.property_id, order_id)
+        assert page is not None
+        return page
+
+    def order(self, order_id: int) -> Order:
+        """Its row."""
+        return self.page(order_id).order
+
+    def ride(self, order_id: int) -> Ride:
+        """Its ride."""
+        ride = self.page(order_id).ride
+        assert ride is not None
+        return ride
+
+    def orders(self) -> list[Order]:
+        """All orders, oldest first."""
+        with self.s.db.read() as s:
+            return list(s.scalars(select(Order).order_by(Order.id)))
+
+    def close(self) -> None:
+        """Give everything back."""
+        self.box.close()
+        self.http.close()
+        self.s.db.close()
+
+
+@contextmanager
+def shop(folder: Path, play: Play | None = None, **options: Any) -> Iterator[Shop]:
+    """A shop, closed at the end."""
+    made = Shop(folder, play, **options)
+    limiter.reset()
+    with _hushed("ridedash", "waitress.queue"):
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+@contextmanager
+def _hushed(*names: str) -> Iterator[None]:
+    """What goes wrong on purpose is not logged."""
+    loggers = [logging.getLogger(name) for name in names]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+def csrf_of(page: str) -> str:
+    """The CSRF token of a page."""
+    found = re.search(r'name="csrf-token" content="([^"]+)"', page)
+    assert found, page[:500]
+    return unescape(found[1])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import inspect, text
 from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
@@ -17,10 +18,10 @@ PASSWORD = "a phrase for this test"
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> Iterator[Flask]:
-    made = create_app({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_SERVICE_URL": "http://127.0.0.1:9"})
+def app(tmp_path: Path, database: str) -> Iterator[Flask]:
+    environ = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_DATABASE_URL": database}
+    made = create_app(environ | {"RIDEDASH_SERVICE_URL": "http://127.0.0.1:9"})
     services = made.extensions["ridedash"]
-    services.db.upgrade()
     now = services.clock()
     with services.db.write() as s:
         house = people.add_property(s, "Hotel A", "UTC", now)
@@ -123,10 +124,8 @@ def test_reading_pages_changes_nothing_in_the_database(app: Flask, client: Flask
 def contents(app: Flask) -> str:
     services = app.extensions["ridedash"]
     with services.db.read() as s:
-        names = [
-            row[0] for row in s.connection().exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'")
-        ]
-        rows = {name: list(s.connection().exec_driver_sql(f"SELECT * FROM {name}")) for name in sorted(names)}
+        names = inspect(s.connection()).get_table_names()
+        rows = {name: sorted(map(repr, s.execute(text(f"SELECT * FROM {name}")))) for name in sorted(names)}
     return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 

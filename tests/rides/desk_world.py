@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -24,6 +23,7 @@ from ridedash.store.crypto import TokenVault, new_key
 from ridedash.store.db import Database
 from ridedash.store.orders import Order, OrderPage, Priced, Ride, Trip, add_offer, order_page
 from ridedash.store.people import add_account, add_property, add_staff
+from tests.databases import new_database
 
 START = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
 PICKUP, DROP = LatLng(-38.5, -128.0), LatLng(-38.52, -128.03)
@@ -116,16 +116,12 @@ class FakeService:
 
 
 class World:
-    """Everything wired together on one database file."""
+    """Everything wired together on one database: a fresh one unless its address is given."""
 
-    def __init__(self, folder: Path, template: Path | None = None) -> None:
+    def __init__(self, folder: Path, database: str | None = None) -> None:
         self.folder, self.clock, self.service = folder, Clock(), FakeService()
         folder.mkdir(parents=True, exist_ok=True)
-        self.db = Database(f"sqlite:///{folder}/desk.sqlite")
-        if template is None:
-            self.db.upgrade()
-        else:
-            shutil.copy(template, folder / "desk.sqlite")
+        self.db = Database(database or new_database(folder))
         self.vault = TokenVault(KEYS)
         self.http = Http(transport=self.service.transport())
         self.client = RideClient(self.http, "http://127.0.0.1:1", "app-token")

@@ -20,6 +20,8 @@ from ridedash.store.orders import OrderPage, Priced, Trip, add_offer
 from ridedash.store.people import Account, keep_tokens
 from tests.rides.desk_world import World
 
+pytestmark = pytest.mark.database
+
 PORT = cities()[0]
 
 

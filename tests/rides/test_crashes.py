@@ -178,12 +178,11 @@ class Orders(RuleBasedStateMachine):
     """People and workers do what they like, workers die where they like; the invariants hold after every step."""
 
     base = Path()
-    template = Path()
     numbers = itertools.count()
 
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(self.base / f"run-{next(self.numbers)}", self.template)
+        self.world = World(self.base / f"run-{next(self.numbers)}")
 
     @rule(kind=st.sampled_from(ANSWERS[:1] + ANSWERS[2:]))
     def the_next_answer(self, kind: str) -> None:
@@ -235,11 +234,10 @@ class Orders(RuleBasedStateMachine):
         self.world.close()
 
 
-def test_the_invariants_hold_whatever_people_and_workers_do(tmp_path: Path, template: Path) -> None:
+@pytest.mark.database
+def test_the_invariants_hold_whatever_people_and_workers_do(tmp_path: Path) -> None:
     class Here(Orders):
         base = tmp_path
-
-    Here.template = template
 
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     run_state_machine_as_test(

@@ -18,6 +18,8 @@ from ridedash.service.oauth import OAuthClient, Tokens, pkce_pair
 from ridedash.store.people import Account, keep_tokens
 from tests.rides.desk_world import World
 
+pytestmark = pytest.mark.database
+
 SERVICE = "http://127.0.0.1:1"
 CALLBACK = "http://127.0.0.1:8000/accounts/callback"
 

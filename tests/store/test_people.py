@@ -18,9 +18,8 @@ KEY_1, KEY_2 = "k1:" + new_key(), "k2:" + new_key()
 
 
 @pytest.fixture
-def db(tmp_path: Path) -> Iterator[Database]:
-    made = Database(f"sqlite:///{tmp_path}/desk.sqlite")
-    made.upgrade()
+def db(database: str) -> Iterator[Database]:
+    made = Database(database)
     yield made
     made.close()
 
@@ -56,8 +55,11 @@ def test_a_sign_in_lasts_twelve_hours_and_ends_when_it_is_closed(db: Database, s
 def test_the_secret_of_a_sign_in_is_not_in_the_database(db: Database, staff: people.Staff, tmp_path: Path) -> None:
     with db.write() as s:
         sid = people.open_sign_in(s, staff.id, NOW)
+    with db.read() as s:
+        kept = repr(s.execute(text("SELECT * FROM sign_ins")).all())
+    assert sid not in kept
     db.close()
-    assert all(sid.encode() not in file.read_bytes() for file in tmp_path.iterdir())
+    assert all(sid.encode() not in file.read_bytes() for file in tmp_path.iterdir()), "nor in its files"
 
 
 def test_a_disabled_member_of_staff_is_signed_out(db: Database, staff: people.Staff) -> None:

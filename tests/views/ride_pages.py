@@ -13,8 +13,8 @@ from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
 from ridedash.store import people
-from ridedash.store.db import Base
 from ridedash.store.orders import Action, Attention, Heartbeat, Moment, Offer, Order, Ride
+from tests.databases import new_database
 
 NOON = datetime(2026, 5, 4, 8, 30, tzinfo=UTC)  # 14:00 in Kolkata
 PASSWORD = "a long enough password"
@@ -95,11 +95,14 @@ class Desk:
 def make_desk(folder: Path, **settings: str) -> Desk:
     """A migrated database with a property, another one, and a member of staff in each."""
     held: list[Desk] = []
-    environ = {"RIDEDASH_INSTANCE": str(folder), **{f"RIDEDASH_{k}": v for k, v in settings.items()}}
+    environ = {
+        "RIDEDASH_INSTANCE": str(folder),
+        "RIDEDASH_DATABASE_URL": new_database(folder),
+        **{f"RIDEDASH_{k}": v for k, v in settings.items()},
+    }
     app = create_app(environ, clock=lambda: held[0].now)
     desk = Desk(app)
     held.append(desk)
-    Base.metadata.create_all(desk.services.db.engine)
     with desk.services.db.write() as s:
         for name, who in (("Grand Meridian Hotel", "desk"), ("Other House", "other")):
             house = people.add_property(

@@ -17,6 +17,8 @@ from ridedash.store.people import Account, Staff
 from ridedash.store.people_tables import LinkStart
 from tests.views.ride_pages import Desk, make_desk, token
 
+pytestmark = pytest.mark.database
+
 SERVICE = "http://127.0.0.1:8001"
 CALLBACK = "http://127.0.0.1:8000/accounts/callback"
 

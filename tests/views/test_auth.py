@@ -12,6 +12,8 @@ from ridedash.store.people import SignIn, Staff
 from ridedash.views import auth
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, token
 
+pytestmark = pytest.mark.database
+
 HOST = "http://desk.test"
 
 

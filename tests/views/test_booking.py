@@ -83,11 +83,11 @@ def cards(page: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def desk(tmp_path: Path, database: str) -> Iterator[Desk]:
     made = Desk(None, None, FakeService())  # type: ignore[arg-type]
-    app = create_app({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_SERVICE_URL": SERVICE}, clock=lambda: made.now)
+    environ = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_DATABASE_URL": database, "RIDEDASH_SERVICE_URL": SERVICE}
+    app = create_app(environ, clock=lambda: made.now)
     services = app.extensions["ridedash"]
-    services.db.upgrade()
     http = Http(made.service.transport())
     services.client = RideClient(http, SERVICE, "the key")
     services.geocoder = SandboxPlaces(http, SERVICE)

@@ -10,6 +10,8 @@ from flask.testing import FlaskClient
 from ridedash.store.orders import Heartbeat
 from tests.views.ride_pages import NOON, Desk, make_desk
 
+pytestmark = pytest.mark.database
+
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:

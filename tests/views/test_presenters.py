@@ -14,6 +14,8 @@ from ridedash.views.presenters import RideView, ride_view
 from ridedash.wording import Audience
 from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk, snapshot_facts
 
+pytestmark = pytest.mark.database
+
 PACE_1 = SimpleNamespace(pace=1.0)
 CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*statuses, *ENDS]]
 

@@ -17,7 +17,7 @@ from ridedash.store.people import SignIn
 from tests.running import whole
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 
 class NoTokens:

@@ -15,6 +15,8 @@ from ridedash.views.presenters import RideView, ride_view
 from ridedash.wording import Audience, refusal
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts, token
 
+pytestmark = pytest.mark.database
+
 STATION = {"lat": -38.51, "lng": -127.99, "name": "Central Station"}
 MINUTE = timedelta(minutes=1)
 

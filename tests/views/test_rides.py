@@ -16,6 +16,8 @@ from ridedash.service.errors import NoAnswer, Refused
 from ridedash.store.audit import AuditRow
 from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk, snapshot_facts, token
 
+pytestmark = pytest.mark.database
+
 CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*statuses, *ENDS]]
 MARKUP = "<img src=x onerror=window.__x=1>${7*191}{{7*191}}{% raw %}</script><script>window.__x=1</script>"
 

@@ -1,0 +1,222 @@
+"""Rows about the network, over real sockets of this machine: no connection, no answer, endless answers, redirects."""
+
+import contextlib
+import gzip
+import json
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+from bench.faults.scoreboard import Case, Verdict, row
+from bench.faults.shop import APP_TOKEN, Hasty, Service, Shop, shop
+from bench.faults.sockets import AFTER_THE_DEED, LONG_LABEL, behind_tls, deaf, refusing
+from ridedash.geo import LatLng
+from ridedash.service.bookings import NewBooking
+from ridedash.service.client import RideClient
+from ridedash.service.errors import NoAnswer, ServiceError, Unreadable
+from ridedash.service.http import Http
+from tests.service.servers import Behaviour, answer, drip, serving
+
+HERE: Final = LatLng(-38.5, -128.0)
+CONNECT_S: Final = 0.1
+RSS_LIMIT: Final = 20 * 1024 * 1024
+
+
+@row(6, "No connection: refused, DNS, TLS, connect timeout")
+def no_connection(case: Case) -> Verdict:
+    """What never reached the service is NOT_SENT, and booking it again works."""
+    heard: list[bytes] = []
+    tries, states, again = case.size(300, 30), Counter[str](), 0
+    with contextlib.ExitStack() as stack:
+        urls = [
+            stack.enter_context(refusing()),
+            stack.enter_context(deaf()),
+            f"https://{LONG_LABEL}.invalid",
+            stack.enter_context(refusing()).replace("http:", "https:"),
+            stack.enter_context(serving(_hangs_up, read_first=False)).url.replace("http:", "https:"),
+            stack.enter_context(serving(_says_hello, read_first=False)).url.replace("http:", "https:"),
+            stack.enter_context(behind_tls(case.folder, heard)),
+        ]
+        for number, url in enumerate(urls):
+            with shop(case.folder / str(number), http=Hasty(CONNECT_S, 2), address=url, durable=False) as desk:
+                share = tries // len(urls) + (number < tries % len(urls))
+                failed = [_failed(desk) for _ in range(share)]
+                states.update(desk.order(each).state for each in failed)
+                again += sum(_again(desk, failed))
+    unknown, late = states["UNKNOWN"], tries - again
+    note = f"{dict(states)}; booked again: {again}; bytes that a stranger's TLS read: {sum(map(len, heard))}"
+    return Verdict(tries, ok=states["NOT_SENT"] == tries and not unknown and not late and not any(heard), note=note)
+
+
+def _hangs_up(line: socket.socket, _stop: threading.Event) -> None:
+    line.close()
+
+
+def _says_hello(line: socket.socket, _stop: threading.Event) -> None:
+    line.recv(65536)
+    line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+def _failed(desk: Shop) -> int:
+    desk.forget()
+    return desk.send()
+
+
+def _again(desk: Shop, failed: list[int]) -> Iterator[bool]:
+    """The same service, now within reach: each failed order is booked again, once."""
+    service, out_of_reach = Service(), desk.http
+    desk.http, desk.address = Http(service.transport()), "http://127.0.0.1:9"
+    for order_id in failed:
+        desk.forget()
+        yield desk.order(desk.send(supersedes=order_id)).state == "BOOKED"
+    out_of_reach.close()
+
+
+@row(7, "No answer after the service has booked")
+def booked_without_an_answer(case: Case) -> Verdict:
+    """Timeout, RST, close or nonsense after the deed: UNKNOWN; a person would know, we don't."""
+    tries, misfiled = case.size(500, len(AFTER_THE_DEED)), Counter[str]()
+    ways = list(AFTER_THE_DEED)
+    ledger: list[str] = []
+    current = [ways[0]]
+
+    def behave(line: socket.socket, stop: threading.Event) -> None:
+        body = json.loads(server.requests[-1].partition(b"\r\n\r\n")[2])
+        ledger.append(body["merchant_txn_id"])
+        AFTER_THE_DEED[current[0]](line, stop, body)
+
+    with serving(behave) as server, shop(case.folder, http=Hasty(1, 0.2), address=server.url, durable=False) as desk:
+        for number in range(tries):
+            current[0] = ways[number % len(ways)]
+            order = desk.order(_failed(desk))
+            if order.state != "UNKNOWN" or order.mtx != ledger[-1]:
+                misfiled[f"{current[0]}: {order.state}"] += 1
+    sent = len(ledger)
+    note = f"{len(ways)} ways; misfiled: {dict(misfiled) or 0}"
+    return Verdict(tries, false_not_booked=sum(misfiled.values()), doubled=max(0, sent - tries), note=note)
+
+
+@row(11, "Slow drips, bombs, endless answers")
+def endless(case: Case) -> Verdict:
+    """The deadline is kept and memory stays: nothing is unpacked, nothing is read past the cap."""
+    total_s, late, read = 1.0, 0, 0
+    times = case.size(50, 5)
+    before = rss()
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(serving(each)) for each in (_drips_head, _drips_body, _bomb, _endless, _headers)]
+        with Hasty(1, total_s) as http:
+            for _ in range(times):
+                took = _all_at_once(http, [server.url for server in servers])
+                late += sum(seconds > total_s + (0.5 if not case.short else 3) for seconds, _ in took)
+                read += sum(not isinstance(error, NoAnswer | Unreadable) for _, error in took)
+    grown = max(0, peak() - before)
+    note = f"{times} x 5 answers; {late} late, {read} read, RSS +{grown / 1e6:.1f} MB"
+    return Verdict(5 * times, ok=not late and not read and grown <= RSS_LIMIT, note=note)
+
+
+def _all_at_once(http: Http, urls: list[str]) -> list[tuple[float, Exception | None]]:
+    def ask(url: str) -> tuple[float, Exception | None]:
+        began = time.monotonic()
+        try:
+            RideClient(http, url, APP_TOKEN).track_ride("good", booking_id="C1")
+        except ServiceError as error:
+            return time.monotonic() - began, error
+        return time.monotonic() - began, None
+
+    with ThreadPoolExecutor(len(urls)) as pool:
+        return list(pool.map(ask, urls))
+
+
+def _drips_head(line: socket.socket, stop: threading.Event) -> None:
+    drip(line, stop, answer(b'{"status": "SUCCESS"}'), 0.4)
+
+
+def _drips_body(line: socket.socket, stop: threading.Event) -> None:
+    whole = answer(b'{"status": "SUCCESS"}')
+    line.sendall(whole[:-21])
+    drip(line, stop, whole[-21:], 0.4)
+
+
+BOMB: Final = gzip.compress(b"0" * 10_000_000)
+
+
+def _bomb(line: socket.socket, _stop: threading.Event) -> None:
+    line.sendall(answer(BOMB, "Content-Encoding: gzip"))
+
+
+def _endless(line: socket.socket, stop: threading.Event) -> None:
+    line.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+    while not stop.is_set():
+        line.sendall(b"[" * 65536)
+
+
+def _headers(line: socket.socket, stop: threading.Event) -> None:
+    line.sendall(b"HTTP/1.1 200 OK\r\n")
+    while not stop.is_set():
+        line.sendall(b"X-More: %b\r\n" % (b"x" * 8000))
+
+
+def rss() -> int:
+    """Bytes that this process holds now; its peak starts anew, where the kernel lets it."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return _memory("VmRSS:")
+
+
+def peak() -> int:
+    """The most that it held since."""
+    return _memory("VmHWM:")
+
+
+def _memory(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+
+@row(11, "Redirects: the partner key goes to no other host")
+def redirects(_case: Case) -> Verdict:
+    """Each operation, each redirect, to another listening socket: it never hears a word."""
+    followed, wrong, tried = 0, [], 0
+    with serving(lambda line, _stop: line.sendall(answer(b"{}"))) as other:
+        for status in ("301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"):
+            with serving(_to(f"{other.url}/v1/products", status)) as server, Http() as http:
+                for name, ask in operations(RideClient(http, server.url, APP_TOKEN, pause=lambda _s: None)):
+                    tried += 1
+                    if not _left_open(name, ask):
+                        wrong.append(f"{status} {name}")
+        followed = other.connections
+    note = f"the other host had {followed} connections; judged wrongly: {wrong or 0}"
+    return Verdict(tried, ok=not followed and not wrong, note=note)
+
+
+def _to(url: str, status: str) -> Behaviour:
+    return lambda line, _stop: line.sendall(answer(b"{}", f"Location: {url}", "Connection: close", status=status))
+
+
+def _left_open(name: str, ask: Callable[[], Any]) -> bool:
+    """A redirect is no outcome: create can't judge it, options fall back to the document's, the rest raise."""
+    try:
+        got = ask()
+    except ServiceError:
+        return name not in ("create", "options")
+    return bool(got.http_status // 100 == 3 if name == "create" else name == "options" and got.from_document)
+
+
+def operations(client: RideClient) -> list[tuple[str, Callable[[], Any]]]:
+    """One harmless call of each of the eight operations."""
+    order = NewBooking(pickup=HERE, category="mini", merchant_txn_id="RD-1")
+    return [
+        ("products", lambda: client.products(HERE, token="good")),
+        ("create", lambda: client.create_booking(order, "good")),
+        ("abort", lambda: client.abort_booking("C1", "good")),
+        ("drop_location", lambda: client.update_drop_location("C1", HERE, "good")),
+        ("cancel", lambda: client.cancel_booking("C1", "changed mind", "good")),
+        ("track_ride", lambda: client.track_ride("good", booking_id="C1")),
+        ("feedback", lambda: client.submit_feedback("C1", 5, "good")),
+        ("options", lambda: client.feedback_options("mini", "good")),
+    ]

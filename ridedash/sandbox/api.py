@@ -2,8 +2,8 @@
 
 import hmac
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, Final
+from functools import lru_cache, wraps
+from typing import Any, Final, NamedTuple
 
 from flask import Blueprint, Request, Response, jsonify, request
 
@@ -12,6 +12,7 @@ from ridedash.sandbox import bookings, faults, feedback_options, moves, reading,
 from ridedash.sandbox.categories import tariff_of
 from ridedash.sandbox.products import products
 from ridedash.sandbox.reading import Refusal
+from ridedash.sandbox.store import Known
 from ridedash.sandbox.tokens import user_of
 from ridedash.sandbox.users import SandboxUser, find_user
 from ridedash.sandbox.world import World, world
@@ -19,34 +20,54 @@ from ridedash.sandbox.world import World, world
 bp: Final = Blueprint("api", __name__)
 INVALID_TOKEN: Final = "invalid_token"  # noqa: S105 - a code, not a token
 
-Operation = Callable[[World, SandboxUser], dict[str, Any]]
+Body = dict[str, Any] | str  # a body as an object, or written as JSON already
 
 
-def operation(name: str) -> Callable[[Operation], Callable[[], Response]]:
+class Call(NamedTuple):
+    """One call: the request, the sandbox, and what is known of its database since it was last written to."""
+
+    request: Request
+    sandbox: World
+    known: Known
+
+    def now(self) -> float:
+        """The service's time now."""
+        return self.sandbox.clock.now(self.known)
+
+
+def operation(name: str) -> Callable[[Callable[[Call, SandboxUser], Body]], Callable[[], Response]]:
     """An operation for a user: X-APP-TOKEN and bearer are checked, and ordered faults are played."""
 
-    def wrap(function: Operation) -> Callable[[], Response]:
+    def wrap(function: Callable[[Call, SandboxUser], Body]) -> Callable[[], Response]:
         @wraps(function)
         def view() -> Response:
-            sandbox = world()
-            return _played(sandbox, name, lambda: function(sandbox, user_calling(sandbox, request)))
+            return _played(name, lambda call: function(call, user_calling(call)))
 
         return view
 
     return wrap
 
 
-def _played(sandbox: World, name: str, answer: Callable[[], dict[str, Any]]) -> Response:
-    fault = faults.take(sandbox.store, name)
-    ended = faults.before(fault, request.environ)
+def _played(name: str, answer: Callable[[Call], Body]) -> Response:
+    sandbox = world()
+    call = Call(request._get_current_object(), sandbox, sandbox.store.known())  # type: ignore[attr-defined]
+    fault = faults.take(sandbox.store, call.known, name)
+    if fault is None:
+        return _answered(call, answer)
+    ended = faults.before(fault, call.request.environ)
     if ended is not None:
         return ended
+    late = call._replace(known=sandbox.store.known())  # much may have happened during a delay
+    return faults.after(fault, _answered(late, answer), call.request.environ)
+
+
+def _answered(call: Call, answer: Callable[[Call], Body]) -> Response:
     try:
-        check_partner(sandbox, request)
-        response = jsonify(answer())
+        check_partner(call)
+        body = answer(call)
     except Refusal as refusal:
-        response = refused(refusal)
-    return faults.after(fault, response, request.environ)
+        return refused(refusal)
+    return Response(body, mimetype="application/json") if isinstance(body, str) else jsonify(body)
 
 
 def refused(refusal: Refusal) -> Response:
@@ -57,21 +78,20 @@ def refused(refusal: Refusal) -> Response:
     return response
 
 
-def check_partner(sandbox: World, asking: Request) -> None:
+def check_partner(call: Call) -> None:
     """Every operation needs the partner's X-APP-TOKEN (Authentication, 1)."""
-    sent = asking.headers.get(wire.APP_TOKEN_HEADER, "")
-    if not hmac.compare_digest(sent.encode(), sandbox.settings.app_token.encode()):
+    sent = call.request.headers.get(wire.APP_TOKEN_HEADER, "")
+    if not hmac.compare_digest(sent.encode(), call.sandbox.settings.app_token.encode()):
         body = {"status": wire.FAILURE, "code": wire.INVALID_PARTNER_KEY, "message": "X-APP-TOKEN is missing or wrong"}
         raise Refusal(403, body)
 
 
-def user_calling(sandbox: World, asking: Request) -> SandboxUser:
+def user_calling(call: Call) -> SandboxUser:
     """The user whose bearer token came (Authentication, 2)."""
-    scheme, _, token = asking.headers.get("Authorization", "").partition(" ")
+    scheme, _, token = call.request.headers.get("Authorization", "").partition(" ")
     user = None
     if scheme.lower() == "bearer" and token.strip():
-        with sandbox.store.read() as connection:
-            user = find_user(user_of(connection, token.strip(), sandbox.clock.wall()) or "")
+        user = find_user(user_of(call.known, token.strip(), call.sandbox.clock.wall()) or "")
     if user is None:
         body = {
             "status": wire.FAILURE,
@@ -84,52 +104,48 @@ def user_calling(sandbox: World, asking: Request) -> SandboxUser:
 
 @bp.post("/v1.5/bookings/create")
 @operation("create")
-def create(sandbox: World, user: SandboxUser) -> dict[str, Any]:
+def create(call: Call, user: SandboxUser) -> Body:
     """Create booking (Endpoints, 1)."""
-    return bookings.create(sandbox, user, reading.json_body(request), sandbox.clock.now())
+    return bookings.create(call.sandbox, user, reading.json_body(call.request), call.now())
 
 
 @bp.post("/v1/bookings/abort")
 @operation("abort")
-def abort(sandbox: World, user: SandboxUser) -> dict[str, Any]:
+def abort(call: Call, user: SandboxUser) -> Body:
     """Abort booking (Endpoints, 2)."""
-    booking_id = reading.text(reading.json_body(request), "booking_id")
-    return moves.abort(sandbox, user.id, booking_id, sandbox.clock.now())
+    booking_id = reading.text(reading.json_body(call.request), "booking_id")
+    return moves.abort(call.sandbox, user.id, booking_id, call.now())
 
 
 @bp.post("/v1/bookings/drop_location")
 @operation("drop_location")
-def drop_location(sandbox: World, user: SandboxUser) -> dict[str, Any]:
+def drop_location(call: Call, user: SandboxUser) -> Body:
     """Update drop location (Endpoints, 3)."""
-    body = reading.json_body(request, typed=True)
+    body = reading.json_body(call.request, typed=True)
     booking_id = reading.text(body, "booking_id")
     drop = reading.point(reading.number(body, "drop_lat"), reading.number(body, "drop_lng"), "drop")
-    return moves.change_drop(sandbox, user.id, booking_id, drop, sandbox.clock.now())
+    return moves.change_drop(call.sandbox, user.id, booking_id, drop, call.now())
 
 
 @bp.post("/v1/bookings/cancel")
 @operation("cancel")
-def cancel(sandbox: World, user: SandboxUser) -> dict[str, Any]:
+def cancel(call: Call, user: SandboxUser) -> Body:
     """Cancel booking (Endpoints, 4)."""
-    body = reading.json_body(request)
+    body = reading.json_body(call.request)
     booking_id, reason = reading.text(body, "booking_id"), reading.text(body, "reason")
-    return moves.cancel(sandbox, user.id, booking_id, reason, sandbox.clock.now())
+    return moves.cancel(call.sandbox, user.id, booking_id, reason, call.now())
 
 
 @bp.get("/v1/bookings/track_ride")
 @operation("track_ride")
-def track_ride(sandbox: World, user: SandboxUser) -> dict[str, Any]:
+def track_ride(call: Call, user: SandboxUser) -> Body:
     """Track ride by booking_id or, for a share booking still retrying, by txn_id (Endpoints, 5)."""
-    booking_id, txn_id = request.args.get("booking_id", ""), request.args.get("txn_id", "")
+    sandbox, now = call.sandbox, call.now()
+    booking_id, txn_id = _ride_asked_for(call.request.query_string)
     if not booking_id and not txn_id:
         raise reading.bad_request("booking_id or txn_id is required")
-    now = sandbox.clock.now()
-    with sandbox.store.read() as connection:
-        if booking_id:
-            booking = sandbox.ledger.find(connection, user.id, booking_id, now)
-        else:
-            booking = sandbox.ledger.find_txn(connection, user.id, txn_id)
-    if booking is None:
+    booking = sandbox.ledger.followed(call.known, user.id, booking_id, txn_id)
+    if booking is None or (booking_id and not booking.revealed(now)):
         raise moves.unknown_booking(request_type=wire.TRACK_RIDE)
     if not booking_id:
         return snapshots.by_txn(booking, now)
@@ -137,34 +153,40 @@ def track_ride(sandbox: World, user: SandboxUser) -> dict[str, Any]:
     return snapshots.by_booking(booking, tariff_of(city.currency), city.timezone, now)
 
 
+@lru_cache(maxsize=4096)
+def _ride_asked_for(query: bytes) -> tuple[str, str]:
+    """booking_id and txn_id of a query, each "" when absent; the same few are asked for all the time."""
+    args = Request({"QUERY_STRING": query.decode("latin-1")}).args
+    return args.get("booking_id", ""), args.get("txn_id", "")
+
+
 @bp.get("/v1/products")
 def list_products() -> Response:
     """List products: X-APP-TOKEN is enough, a bearer token is not looked at (Endpoints, 6; Authentication, 3)."""
-    sandbox = world()
-    return _played(sandbox, "products", lambda: _products(sandbox))
+    return _played("products", _products)
 
 
-def _products(sandbox: World) -> dict[str, Any]:
-    args = request.args
+def _products(call: Call) -> Body:
+    args = call.request.args
     lat, lng = (reading.query_number(args, name) for name in ("pickup_lat", "pickup_lng"))
     pickup = reading.point(lat, lng, "pickup")
     lat, lng = (reading.query_number(args, name) for name in ("drop_lat", "drop_lng"))
     drop = reading.optional_point(lat, lng, "drop")
-    return products(sandbox, pickup, drop, args.get("category") or None, sandbox.clock.now())
+    return products(call.sandbox, pickup, drop, args.get("category") or None, call.now())
 
 
 @bp.post("/v1/bookings/feedback")
 @operation("feedback")
-def feedback(sandbox: World, user: SandboxUser) -> dict[str, Any]:
+def feedback(call: Call, user: SandboxUser) -> Body:
     """Submit feedback (Endpoints, 7)."""
-    body = reading.json_body(request, typed=True)
+    body = reading.json_body(call.request, typed=True)
     booking_id, rating = reading.text(body, "booking_id"), reading.whole(body, "rating", range(1, 6))
     labels, comments = reading.optional_text(body, "feedback"), reading.optional_text(body, "comments")
-    return moves.feedback(sandbox, user.id, booking_id, rating, labels, comments, sandbox.clock.now())
+    return moves.feedback(call.sandbox, user.id, booking_id, rating, labels, comments, call.now())
 
 
 @bp.get("/v1.5/bookings/feedback/options")
 @operation("feedback_options")
-def options(sandbox: World, user: SandboxUser) -> dict[str, Any]:  # noqa: ARG001 - the same for every user
+def options(call: Call, user: SandboxUser) -> Body:  # noqa: ARG001 - the same for every user
     """Feedback options (Endpoints, 8)."""
-    return feedback_options.options(request.args.get("category", ""), request.args.get("sub_category", ""))
+    return feedback_options.options(call.request.args.get("category", ""), call.request.args.get("sub_category", ""))

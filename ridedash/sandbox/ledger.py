@@ -10,13 +10,15 @@ from typing import Any, Final
 from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.sandbox.rates import Terms
+from ridedash.sandbox.store import Known
 from ridedash.sandbox.trips import Phase, Plan, plan_from_json
 
-KEPT_READ: Final = 512  # plans that stay parsed
-HEAD: Final = (  # a booking without its request and plan, which are long and mostly known already
-    "SELECT n, booking_id, txn_id, merchant_txn_id, user, category, city, created_at, scenario, ended_status, ended_at,"
-    " revision FROM bookings"
-)
+KEPT_READ: Final = 512  # bookings that stay parsed
+KEY: Final = "SELECT n, revision, created_at FROM bookings"  # what a booking is kept by
+BY_ID: Final = f"{KEY} WHERE booking_id = ? AND user = ?"
+BY_TXN: Final = f"{KEY} WHERE txn_id = ? AND user = ?"
+
+Key = tuple[int, int, float]
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Booking:
     ended_status: str | None = None
     ended_at: float | None = None
     n: int = field(default=0, compare=False)
-    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # what stays so at this revision
+    memo: dict[str, str] = field(default_factory=dict, compare=False, repr=False)  # JSON that stays so, by status
 
     @property
     def kind(self) -> wire.Kind:
@@ -90,14 +92,11 @@ class Booking:
         return self.txn_id is None or (allotted_at is not None and now >= allotted_at)
 
 
-Parsed = tuple[Request, Plan, dict[str, Any]]
-
-
 class Ledger:
-    """Reads and writes bookings on a connection handed in, and keeps parsed plans for as long as they hold."""
+    """Reads and writes bookings on a connection handed in, and keeps parsed bookings for as long as they hold."""
 
     def __init__(self) -> None:
-        self._parsed: OrderedDict[tuple[int, int, float], Parsed] = OrderedDict()
+        self._parsed: OrderedDict[Key, Booking] = OrderedDict()
         self._lock = threading.Lock()
 
     def add(self, connection: sqlite3.Connection, booking: Booking) -> None:
@@ -114,18 +113,21 @@ class Ledger:
 
     def find(self, connection: sqlite3.Connection, user: str, booking_id: str, now: float) -> Booking | None:
         """A user's booking by its id, once the partner may know that id."""
-        row = connection.execute(f"{HEAD} WHERE booking_id = ? AND user = ?", (booking_id, user)).fetchone()
+        row = connection.execute(BY_ID, (booking_id, user)).fetchone()
         booking = self._read(connection, row) if row else None
         return booking if booking and booking.revealed(now) else None
 
-    def find_txn(self, connection: sqlite3.Connection, user: str, txn_id: str) -> Booking | None:
-        """A user's share booking by its temporary transaction id."""
-        row = connection.execute(f"{HEAD} WHERE txn_id = ? AND user = ?", (txn_id, user)).fetchone()
-        return self._read(connection, row) if row else None
+    def followed(self, known: Known, user: str, booking_id: str, txn_id: str) -> Booking | None:
+        """A user's booking by its id, revealed or not, or else by its temporary transaction id."""
+        sql, asked = (BY_ID, booking_id) if booking_id else (BY_TXN, txn_id)
+        row = known.get((sql, asked, user), lambda connection: connection.execute(sql, (asked, user)).fetchone())
+        if row is None:
+            return None
+        return self._kept(_key(row)) or known.read(lambda connection: self._parse(connection, row["n"]))
 
     def all(self, connection: sqlite3.Connection) -> list[Booking]:
         """Every booking, in the order in which they were made."""
-        rows = connection.execute(f"{HEAD} ORDER BY n").fetchall()
+        rows = connection.execute(f"{KEY} ORDER BY n").fetchall()
         return [booking for row in rows if (booking := self._read(connection, row))]
 
     def end(self, connection: sqlite3.Connection, booking: Booking, now: float, reason: str | None) -> None:
@@ -143,46 +145,48 @@ class Ledger:
         )
 
     def _read(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Booking | None:
-        parsed = self._parse(connection, row)
-        if parsed is None:
-            return None
-        request, plan, memo = parsed
-        return Booking(
-            booking_id=row["booking_id"],
-            txn_id=row["txn_id"],
-            merchant_txn_id=row["merchant_txn_id"],
-            user=row["user"],
-            category=row["category"],
-            city=row["city"],
-            created_at=row["created_at"],
-            scenario=row["scenario"],
-            request=request,
-            plan=plan,
-            ended_status=row["ended_status"],
-            ended_at=row["ended_at"],
-            n=row["n"],
-            memo=memo,
-        )
+        return self._kept(_key(row)) or self._parse(connection, row["n"])
 
-    def _parse(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Parsed | None:
-        """Request and plan; None when a reset was faster."""
-        key = (row["n"], row["revision"], row["created_at"])
+    def _kept(self, key: Key) -> Booking | None:
         with self._lock:
             if key in self._parsed:
                 self._parsed.move_to_end(key)
                 return self._parsed[key]
-        # read again with its revision: another process may have changed it since the head was read
-        sql = "SELECT request, plan, revision FROM bookings WHERE n = ?"
-        row = connection.execute(sql, (key[0],)).fetchone()
+        return None
+
+    def _parse(self, connection: sqlite3.Connection, n: int) -> Booking | None:
+        """The booking as it is now: another process may have changed it since its key was read. None after a reset."""
+        row = connection.execute("SELECT * FROM bookings WHERE n = ?", (n,)).fetchone()
         if row is None:
             return None
-        key = (key[0], row["revision"], key[2])
-        parsed: Parsed = (request_from_json(json.loads(row["request"])), plan_from_json(json.loads(row["plan"])), {})
+        booking = _booking(row)
         with self._lock:
-            self._parsed[key] = parsed
+            self._parsed[_key(row)] = booking
             while len(self._parsed) > KEPT_READ:
                 self._parsed.popitem(last=False)
-        return parsed
+        return booking
+
+
+def _key(row: sqlite3.Row) -> Key:
+    return row["n"], row["revision"], row["created_at"]
+
+
+def _booking(row: sqlite3.Row) -> Booking:
+    return Booking(
+        booking_id=row["booking_id"],
+        txn_id=row["txn_id"],
+        merchant_txn_id=row["merchant_txn_id"],
+        user=row["user"],
+        category=row["category"],
+        city=row["city"],
+        created_at=row["created_at"],
+        scenario=row["scenario"],
+        request=request_from_json(json.loads(row["request"])),
+        plan=plan_from_json(json.loads(row["plan"])),
+        ended_status=row["ended_status"],
+        ended_at=row["ended_at"],
+        n=row["n"],
+    )
 
 
 def next_number(connection: sqlite3.Connection) -> int:

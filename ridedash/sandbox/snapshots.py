@@ -1,5 +1,6 @@
 """What track_ride answers, by kind and status: which fields, and what they say at a moment."""
 
+import json
 from decimal import Decimal
 from typing import Any, Final
 
@@ -15,6 +16,10 @@ from ridedash.sandbox.users import find_user
 
 NO_PLACE: Final = LatLng(0.0, 0.0)  # a drop that the partner hasn't named
 CONVENIENCE_CHARGE: Final = Decimal(5)
+MOVING: Final = (  # numbers only: position, bearing, speed, time and way left
+    ',"driver_lat":%r,"driver_lng":%r,"bearing":%r,"speed":%r,'
+    '"duration":{"value":%d,"unit":"MINUTE"},"distance":{"value":%d,"unit":"METER"}}'
+)
 LIVE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 
 
@@ -26,8 +31,8 @@ def by_txn(booking: Booking, now: float) -> dict[str, Any]:
     return body
 
 
-def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[str, Any]:
-    """The snapshot of a booking at a moment."""
+def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[str, Any] | str:
+    """The snapshot of a booking at a moment; as JSON already for those that are asked for every few seconds."""
     phase = booking.phase(now)
     body = {
         "status": wire.SUCCESS,
@@ -38,26 +43,26 @@ def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[
     if booking.kind is wire.Kind.AUTO:
         return body | _auto(booking, tariff, zone, phase, now)
     if phase.status in LIVE:
-        return body | _full(booking, tariff, phase, now)
+        return _full(booking, tariff, phase, now, body)
     if phase.status == wire.COMPLETED:
         return body | _places(booking, ended=True) | _car(_crew(booking, phase)) | _price(booking, tariff, phase.status)
     return body
 
 
-def _full(booking: Booking, tariff: Tariff, phase: Phase, now: float) -> dict[str, Any]:
-    """The full cab and driver field set: what moves, added to what stays for this status."""
+def _full(booking: Booking, tariff: Tariff, phase: Phase, now: float, common: dict[str, Any]) -> str:
+    """The full cab and driver field set: what stays for this status is written once, what moves is put behind it."""
     leg = _leg(booking, phase)
     moving, (seconds, metres) = leg.motion(now), leg.left(now)
     if phase.status not in booking.memo:
-        booking.memo[phase.status] = _staying(booking, tariff, phase)
-    return {
-        **booking.memo[phase.status],
-        **_position(moving.position),
-        "bearing": round(moving.bearing, 1) % 360,
-        "speed": round(moving.speed_kmh, 1),
-        "duration": {"value": minutes(seconds), "unit": "MINUTE"},
-        "distance": {"value": round(metres), "unit": "METER"},
-    }
+        booking.memo[phase.status] = json.dumps(common | _staying(booking, tariff, phase), separators=(",", ":"))[:-1]
+    return booking.memo[phase.status] + MOVING % (
+        round(moving.position.lat, 6),
+        round(moving.position.lng, 6),
+        round(moving.bearing, 1) % 360,
+        round(moving.speed_kmh, 1),
+        minutes(seconds),
+        round(metres),
+    )
 
 
 def _staying(booking: Booking, tariff: Tariff, phase: Phase) -> dict[str, Any]:

@@ -1,12 +1,16 @@
 """The sandbox's own SQLite file: connections, transactions and tables. Times are the service's seconds since 1970."""
 
 import sqlite3
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 BUSY_SECONDS: Final = 10.0
+KEPT_READ: Final = 4096  # answers of the database that one version of it keeps
+
+T = TypeVar("T")
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS clock (
@@ -45,6 +49,10 @@ class Store:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._idle: list[sqlite3.Connection] = []
+        self._watching = threading.Lock()
+        self._watcher: sqlite3.Connection | None = None
+        self._version = -1
+        self._known = Known(self)
         path.parent.mkdir(parents=True, exist_ok=True)
         with self.read() as connection:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -67,8 +75,23 @@ class Store:
                 raise
             connection.execute("COMMIT")
 
+    def known(self) -> "Known":
+        """What is read once for as long as nobody writes to the file, in this process or another: one cheap look."""
+        with self._watching:
+            if self._watcher is None:
+                self._watcher, self._version = self._open(), -1
+            # differs from the last one when any other connection committed; this one never writes
+            version = self._watcher.execute("PRAGMA data_version").fetchone()[0]
+            if version != self._version:
+                self._version, self._known = version, Known(self)
+            return self._known
+
     def close(self) -> None:
         """Close every idle connection; a later use opens new ones."""
+        with self._watching:
+            if self._watcher is not None:
+                self._watcher.close()
+                self._watcher = None
         while self._idle:
             self._idle.pop().close()
 
@@ -91,3 +114,26 @@ class Store:
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
+
+
+class Known:
+    """What the database said since it was last written to. Ask for it anew with every request: Store.known()."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._said: dict[Any, Any] = {}
+
+    def get(self, key: Any, read: Callable[[sqlite3.Connection], T]) -> T:
+        """What `read` found under a key, read now if it was not yet."""
+        try:
+            found: T = self._said[key]
+        except KeyError:
+            if len(self._said) >= KEPT_READ:  # unknown tokens and ids are kept too, so anybody can fill it
+                self._said.clear()
+            found = self._said[key] = self.read(read)
+        return found
+
+    def read(self, read: Callable[[sqlite3.Connection], T]) -> T:
+        """What `read` finds now."""
+        with self._store.read() as connection:
+            return read(connection)

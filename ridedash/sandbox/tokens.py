@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ridedash.sandbox.settings import wall_clock
-from ridedash.sandbox.store import Store
+from ridedash.sandbox.store import Known, Store
 from ridedash.sandbox.users import find_user
 
 ACCESS: Final = "access"
@@ -51,13 +51,16 @@ def issue(connection: sqlite3.Connection, kind: str, grant: Grant, expires_at: f
     return token
 
 
-def user_of(connection: sqlite3.Connection, access_token: str, wall: float) -> str | None:
+def user_of(known: Known, access_token: str, wall: float) -> str | None:
     """The user of a live access token, or None."""
-    row = connection.execute(
-        "SELECT user FROM tokens WHERE hash = ? AND kind = 'access' AND expires_at > ?",
-        (fingerprint(access_token), wall),
-    ).fetchone()
-    return str(row["user"]) if row else None
+    user, expires_at = known.get(("token", access_token), lambda connection: _access(connection, access_token))
+    return user if expires_at > wall else None
+
+
+def _access(connection: sqlite3.Connection, token: str) -> tuple[str, float]:
+    sql = "SELECT user, expires_at FROM tokens WHERE hash = ? AND kind = 'access'"
+    row = connection.execute(sql, (fingerprint(token),)).fetchone()
+    return (row["user"], row["expires_at"]) if row else ("", 0.0)
 
 
 def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> Grant | None:

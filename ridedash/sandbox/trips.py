@@ -67,7 +67,7 @@ class Plan:
 
     def phase(self, now: float) -> Phase:
         """The phase at a moment; the first one before the beginning."""
-        index = bisect_right([phase.at for phase in self.phases], now) - 1
+        index = bisect_right(self.phases, now, key=_begins) - 1
         return self.phases[max(0, index)]
 
     def first(self, status: str) -> Phase | None:
@@ -97,6 +97,10 @@ class Plan:
             "riders": self.riders,
             "stops": [[stop.name, stop.state, stop.position] for stop in self.stops],
         }
+
+
+def _begins(phase: Phase) -> float:
+    return phase.at
 
 
 def plan_from_json(data: dict[str, Any]) -> Plan:

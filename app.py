@@ -1,9 +1,10 @@
 """The WSGI entry: `app` for a server; `python app.py` is `ridedash up`."""
 
-from ridedash import create_app
-from ridedash.cli import main
-
 if __name__ == "__main__":
+    from ridedash.cli import main
+
     main(["up"])
 else:
-    app = create_app()
+    from ridedash.wsgi import app
+
+    __all__ = ["app"]

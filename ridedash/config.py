@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from ridedash.secrets_file import demo_secrets
 
@@ -48,11 +48,23 @@ class Settings:
     trusted_proxies: int
     trusted_hosts: tuple[str, ...]
     pace: float  # how much faster than real time the service's clock runs; 1 in live mode
+    log_format: str  # "text" or "json"
+    log_level: str  # "debug", "info", "warning" or "error"
+    metrics_token: str = field(repr=False)  # who shows it may read /metrics from anywhere; "": this machine only
 
     @property
     def demo(self) -> bool:
         """Whether the embedded sandbox stands in for the service."""
         return self.mode == "demo"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every secret of this installation, for the log's scrubber."""
+        keys = (key.partition(":")[2] for key in self.token_keys.split(","))
+        addresses = (urlsplit(url).password for url in (self.database_url, self.redis_url or ""))
+        hidden = (str(getattr(self, each.name)) for each in fields(self) if not each.repr)
+        demo = [demo_secrets(self.instance)["staff_password"]] if self.demo else []
+        return tuple(filter(None, [*hidden, *keys, *map(unquote, filter(None, addresses)), *demo]))
 
 
 def load(environ: Mapping[str, str]) -> Settings:
@@ -67,6 +79,7 @@ def load(environ: Mapping[str, str]) -> Settings:
         database_url=given.text("DATABASE_URL", f"sqlite:///{instance / 'ridedash.db'}"),
         redis_url=environ.get(PREFIX + "REDIS_URL") or None,
         pace=_pace(given, mode),
+        **_observing(given, mode),
         **_addresses(given),
         **_service(given, mode),
         **(_live_secrets(given) if mode == "live" else _demo_secrets(given, instance)),
@@ -83,6 +96,20 @@ def _refuse_unknown(environ: Mapping[str, str]) -> None:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise BadSettingError(f"{name} is no setting of ridedash.{hint}")
+
+
+def _observing(given: "_Given", mode: str) -> dict[str, Any]:
+    token = given.text("METRICS_TOKEN", "")
+    if token and (len(token) < 16 or any(word in token.lower() for word in SAMPLE_WORDS)):
+        raise BadSettingError(
+            f"{PREFIX}METRICS_TOKEN is too short or a sample; it must be 16 or more random characters."
+        )
+    demo = mode == "demo"  # read by whoever started it; elsewhere logs are collected
+    return {
+        "log_format": given.one_of("LOG_FORMAT", "text" if demo else "json", ("text", "json")),
+        "log_level": given.one_of("LOG_LEVEL", "warning" if demo else "info", ("debug", "info", "warning", "error")),
+        "metrics_token": token,
+    }
 
 
 def _addresses(given: "_Given") -> dict[str, Any]:

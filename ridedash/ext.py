@@ -14,6 +14,7 @@ from flask_wtf import CSRFProtect
 
 if TYPE_CHECKING:
     from ridedash.config import Settings
+    from ridedash.observing.metrics import Metrics
     from ridedash.places import Geocoder
     from ridedash.rides.accounts import AccountTokens
     from ridedash.service.client import RideClient
@@ -41,6 +42,7 @@ class Services:
     vault: "TokenVault"
     geocoder: "Geocoder"
     clock: Clock
+    metrics: "Metrics"
     wake: Callable[[], None]  # rings after an order became READY; an embedded worker puts itself here
 
 

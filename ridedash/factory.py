@@ -9,13 +9,16 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ridedash import config, ext, places
+from ridedash.observing.metrics import Metrics
 from ridedash.rides.accounts import AccountTokens
 from ridedash.service.client import RideClient
 from ridedash.service.http import Http
 from ridedash.service.oauth import OAuthClient
 from ridedash.store.crypto import BadKeys, TokenVault
 from ridedash.store.db import BadDatabaseUrl, Database
-from ridedash.views import accounts, auth, booking, desk, errors, headers, health, leaflet, rides
+from ridedash.views import accounts, auth, booking, desk, errors, headers, health, leaflet, metrics, requests, rides
+
+REDIS_S = 0.5  # a Redis that takes longer is treated as away
 
 
 def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None = None) -> Flask:
@@ -27,10 +30,11 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     app = Flask(__name__, template_folder=_folder("templates"), static_folder=_folder("static"))
     app.config.from_mapping(_flask_settings(settings))
     app.extensions["ridedash"] = build_services(settings, clock or utc_now)
+    requests.init_app(app)
     _init_extensions(app)
     headers.init_app(app, settings)
     errors.init_app(app)
-    for module in (auth, desk, booking, rides, accounts, health, leaflet):
+    for module in (auth, desk, booking, rides, accounts, health, metrics, leaflet):
         app.register_blueprint(module.bp)
     if settings.trusted_proxies:
         n = settings.trusted_proxies
@@ -64,6 +68,7 @@ def build_services(settings: config.Settings, clock: ext.Clock) -> ext.Services:
         vault=vault,
         geocoder=places.geocoder_for(settings.geocoder, settings.geocoder_url, http),
         clock=clock,
+        metrics=Metrics(),
         wake=lambda: None,
     )
 
@@ -92,7 +97,20 @@ def _flask_settings(settings: config.Settings) -> dict[str, object]:
         "MAX_FORM_MEMORY_SIZE": 100 * 1024,
         "MAX_FORM_PARTS": 100,
         "TRUSTED_HOSTS": list(settings.trusted_hosts),
-        "RATELIMIT_STORAGE_URI": settings.redis_url or "memory://",
+        **_limits(settings.redis_url),
+    }
+
+
+def _limits(redis_url: str | None) -> dict[str, object]:
+    """Where limits are counted. Without its Redis each process counts for itself until it is back; no page fails."""
+    if redis_url is None:
+        return {"RATELIMIT_STORAGE_URI": "memory://"}
+    waits = {"socket_connect_timeout": REDIS_S, "socket_timeout": REDIS_S}
+    return {
+        "RATELIMIT_STORAGE_URI": redis_url,
+        "RATELIMIT_STORAGE_OPTIONS": waits,
+        "RATELIMIT_IN_MEMORY_FALLBACK_ENABLED": True,
+        "RATELIMIT_SWALLOW_ERRORS": True,
     }
 
 

@@ -20,6 +20,7 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "migrations" not in p
 FLOORS = [  # a room may import from rooms of a lower floor, and from itself
     {"__about__", "wire", "geo", "secrets_file"},
     {"config"},
+    {"observing"},
     {"service", "store"},
     {"rides"},
     {"wording", "maps", "places"},
@@ -27,9 +28,10 @@ FLOORS = [  # a room may import from rooms of a lower floor, and from itself
     {"ext"},
     {"views"},
     {"factory"},
-    {"", "cli"},
+    {"", "cli", "wsgi"},
 ]
 FLASK_ROOMS = {"ext", "forms", "wording", "views", "sandbox", "factory", "cli"}
+COUNTS = ("ridedash.observing.metrics", "ridedash.observing.sharing")
 FLASK_FAMILY = ("flask", "flask_babel", "flask_login", "flask_limiter", "flask_wtf", "wtforms", "werkzeug")
 
 
@@ -116,10 +118,11 @@ def test_there_is_no_import_cycle() -> None:
         (("httpx",), lambda module: module == "ridedash.service.http"),
         (("httpcore",), lambda module: module in ("ridedash.service.http", "ridedash.service.deadline")),
         (("folium", "branca", "xyzservices"), lambda module: module == "ridedash.maps"),
+        (("prometheus_client",), lambda module: module in COUNTS),
         (FLASK_FAMILY, lambda module: room(module) in FLASK_ROOMS or module == "ridedash"),
         (("sqlalchemy", "alembic"), lambda module: room(module) in ("store", "rides", "views", "cli")),
     ],
-    ids=["httpx", "httpcore", "folium", "flask", "sqlalchemy"],
+    ids=["httpx", "httpcore", "folium", "prometheus", "flask", "sqlalchemy"],
 )
 def test_a_library_appears_only_where_the_design_puts_it(family: tuple[str, ...], allowed: object) -> None:
     assert callable(allowed)
@@ -226,6 +229,7 @@ GET / desk.board
 GET /accounts/callback accounts.callback
 GET /board.json desk.board_json
 GET /healthz health.alive
+GET /metrics metrics.show
 GET /places.json booking.places
 GET /products.json booking.products
 GET /readyz health.ready

@@ -1,23 +1,24 @@
 """The command line: `ridedash up | worker | sandbox | db upgrade | staff add | account link | doctor`."""
 
 import argparse
-import logging
 import os
 import sys
 from collections.abc import Sequence
 
 from ridedash.__about__ import __version__
 from ridedash.cli.errors import CommandError
-from ridedash.config import BadSettingError
+from ridedash.config import BadSettingError, load
+from ridedash.observing.process import prepare
 from ridedash.secrets_file import BadInstanceError
+
+COUNTING = ("up", "worker")  # the others end soon, or are the service's
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command; a mistake of the caller's or a bad setting is one sentence and exit code 2."""
     options = _parser().parse_args(argv)
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a request that waits a moment is no news
     try:
+        prepare(load(os.environ), options.command, counts=options.command in COUNTING)
         _run(options)
     except (CommandError, BadSettingError, BadInstanceError) as error:
         print(f"ridedash: {error}", file=sys.stderr)

@@ -1,7 +1,6 @@
 """Error pages: what happened, what it means, one next step, and a reference that the log knows too."""
 
 import logging
-import secrets
 from typing import Final
 
 from flask import Flask, Response, current_app, g, jsonify, render_template, request
@@ -14,6 +13,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.store.db import DatabaseBusy
 from ridedash.views.auth import form_page, sign_in_address
+from ridedash.views.requests import reference, route
 
 log = logging.getLogger(__name__)
 Answer = tuple[str | Response, int]
@@ -98,21 +98,14 @@ def on_http(error: HTTPException) -> BaseResponse:
 
 def on_database(error: Exception) -> Answer:
     """The database is busy, full or away: nothing is booked."""
-    log.error("database failed: %s at %s, reference %s", type(error).__name__, request.endpoint, reference())
+    log.error("database failed: %s at %s, reference %s", type(error).__name__, route(), reference())
     return _answer(503, PAGES[503])
 
 
 def on_anything(error: Exception) -> Answer:
     """A mistake of ours. The page tells nothing of it; the log has it under the reference."""
-    log.exception("unexpected %s at %s, reference %s", type(error).__name__, request.endpoint, reference())
+    log.exception("unexpected %s at %s, reference %s", type(error).__name__, route(), reference())
     return _answer(500, PAGES[500])
-
-
-def reference() -> str:
-    """A short name of this request, on the page and in the log."""
-    if "reference" not in g:
-        g.reference = secrets.token_hex(4).upper()
-    return str(g.reference)
 
 
 def page(status: int, words: tuple[str, str, str]) -> Answer:

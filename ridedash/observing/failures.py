@@ -1,0 +1,58 @@
+"""What a log says of an exception: its type, where in our code it came by, and words that carry no value."""
+
+import os
+import re
+import traceback
+from pathlib import Path
+from typing import Final, NamedTuple
+
+OURS: Final = str(Path(__file__).parents[1]) + os.sep
+LONGEST_WORDS: Final = 200
+FRAMES: Final = 12
+_QUOTED: Final = re.compile(r"'(?![A-Za-z_.]{1,40}')[^']*'|\"(?![A-Za-z_.]{1,40}\")[^\"]*\"")
+
+
+class Failure(NamedTuple):
+    """One exception. `says` is empty for types of libraries, whose words may hold rows, addresses and bodies."""
+
+    type: str
+    says: str
+    frames: tuple[str, ...]  # "ridedash/views/rides.py:12 show", the innermost last
+
+
+def failures(error: BaseException) -> list[Failure]:
+    """The exception and what caused it, the cause first, as Python prints them."""
+    chain: list[Failure] = []
+    current: BaseException | None = error
+    while current is not None and len(chain) < 4:
+        chain.insert(0, Failure(_name(current), _words(current), _frames(current)))
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    return chain
+
+
+def _name(error: BaseException) -> str:
+    kind = type(error)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _words(error: BaseException) -> str:
+    if type(error).__module__.split(".")[0] not in ("builtins", "ridedash"):
+        return ""
+    first = next(iter(str(error).splitlines()), "")
+    return _QUOTED.sub("'…'", first)[:LONGEST_WORDS]
+
+
+def _frames(error: BaseException) -> tuple[str, ...]:
+    """Our own lines, and the last one whoever wrote it: no source text, no values."""
+    every = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    kept = [
+        (code, line) for i, (code, line) in enumerate(every) if code.co_filename.startswith(OURS) or i == len(every) - 1
+    ]
+    return tuple(f"{_short(code.co_filename)}:{line} {code.co_name}" for code, line in kept[-FRAMES:])
+
+
+def _short(path: str) -> str:
+    """The path from our package, or from a library's folder: where it is installed is nobody's business."""
+    if path.startswith(OURS):
+        return "ridedash/" + path.removeprefix(OURS)
+    return path.rpartition("/site-packages/")[2] if "/site-packages/" in path else path.rpartition("/")[2]

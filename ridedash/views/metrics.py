@@ -1,0 +1,67 @@
+"""/metrics for Prometheus: to this machine and to whoever shows the token; for everybody else there is no such page."""
+
+import hmac
+from collections.abc import Iterator
+from typing import Final
+
+from flask import Blueprint, Response, abort, request
+from sqlalchemy.exc import SQLAlchemyError
+
+from ridedash.config import is_loopback
+from ridedash.ext import services
+from ridedash.observing.metrics import CONTENT_TYPE, Figure
+from ridedash.rides.standing import Standing, standing
+from ridedash.store.db import DatabaseBusy
+
+bp = Blueprint("metrics", __name__)
+
+FORWARDED: Final = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via")
+
+
+@bp.get("/metrics")
+def show() -> Response:
+    """What every process of this machine has counted, and how orders and rides stand in the database."""
+    if not (_of_this_machine() or _has_token()):
+        abort(404)
+    s = services()
+    try:
+        with s.db.read() as session:
+            found = standing(session, s.clock())
+    except (SQLAlchemyError, DatabaseBusy):
+        found = None  # what the processes counted is worth the more then
+    answer = Response(s.metrics.text(_figures(found)), content_type=CONTENT_TYPE)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+def _of_this_machine() -> bool:
+    """Whether the peer is on this machine and asks for itself, not for somebody behind it."""
+    original = request.environ.get("werkzeug.proxy_fix.orig", request.environ)
+    peer = original.get("REMOTE_ADDR") or ""
+    return is_loopback(peer) and not any(name in request.headers for name in FORWARDED)
+
+
+def _has_token() -> bool:
+    token = services().settings.metrics_token
+    given = request.headers.get("Authorization", "").encode()
+    return bool(token) and hmac.compare_digest(given, f"Bearer {token}".encode())
+
+
+def _figures(found: Standing | None) -> Iterator[Figure]:
+    yield _one("ridedash_database_up", "Whether the database answered this question", float(found is not None))
+    if found is None:
+        return
+    states: dict[tuple[str, ...], float] = {(state,): float(count) for state, count in found.orders.items()}
+    yield Figure("ridedash_orders_open", "Orders that are not settled", states, ("state",))
+    yield _one("ridedash_unknown_oldest_seconds", "Age of the oldest order of unknown outcome", found.unknown_oldest_s)
+    yield _one("ridedash_rides_followed", "Rides that are being followed", found.followed)
+    yield _one("ridedash_rides_overdue", "Rides that should have been asked about by now", found.overdue)
+    yield _one("ridedash_poll_lag_seconds", "How late the most overdue ride is", found.late_s)
+    yield _one("ridedash_workers", "Workers heard of in the last 30 s", found.workers)
+    if found.worker_silent_s is not None:
+        yield _one("ridedash_worker_silent_seconds", "Since any worker was heard of", found.worker_silent_s)
+    yield _one("ridedash_service_silent_seconds", "Since the service answers a worker nothing", found.service_silent_s)
+
+
+def _one(name: str, meaning: str, value: float) -> Figure:
+    return Figure(name, meaning, {(): float(value)})

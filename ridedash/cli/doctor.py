@@ -11,7 +11,7 @@ from ridedash.ext import Services
 from ridedash.factory import build_services, utc_now
 from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
-from ridedash.rides.worker import heartbeat_age
+from ridedash.rides.heartbeats import heartbeat_age
 from ridedash.service.errors import ServiceError
 from ridedash.service.http import Answer, Http
 from ridedash.store import people

@@ -7,24 +7,21 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from sqlalchemy import delete, func, select
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
 from ridedash.rides import recovering, tidying
 from ridedash.rides.accounts import AccountTokens
 from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.calling import Caller
+from ridedash.rides.heartbeats import beat
 from ridedash.rides.moves import At, Clock, nothing
 from ridedash.rides.sending import Sender
 from ridedash.rides.tracking import Tracker
 from ridedash.service.client import RideClient
 from ridedash.store.db import Database, DatabaseBusy
-from ridedash.store.order_tables import Heartbeat
 
 Job = Callable[[], object]
 
@@ -175,20 +172,3 @@ class Worker:
         while (self._count("send") or self._count("act")) and time.monotonic() < end:
             self._awake.wait(LOOK_EVERY_S)
             self._awake.clear()
-
-
-def beat(db: Database, worker: str, now: datetime) -> None:
-    """Say that a worker is alive, and forget those that were silent for a day."""
-    with db.write() as s:
-        s.execute(delete(Heartbeat).where(Heartbeat.beat_at < now - timedelta(days=1)))
-        row = s.get(Heartbeat, worker)
-        if row is None:
-            s.add(Heartbeat(worker=worker, beat_at=now))
-        else:
-            row.beat_at = now
-
-
-def heartbeat_age(s: Session, now: datetime) -> float | None:
-    """Seconds since a worker last went round; None when none ever did."""
-    last = s.scalar(select(func.max(Heartbeat.beat_at)))
-    return None if last is None else max(0.0, (now - last).total_seconds())

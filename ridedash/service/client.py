@@ -1,5 +1,6 @@
 """RideClient: the eight operations of the ride booking service, one method each (Endpoints)."""
 
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -9,15 +10,18 @@ from ridedash import wire
 from ridedash.geo import LatLng, is_valid
 from ridedash.service import judging
 from ridedash.service.bookings import DOCUMENT_OPTIONS, CreateAnswer, CreateBody, Done, FeedbackOptions, NewBooking
-from ridedash.service.errors import BadStatus, NoAnswer, ServiceError, Unauthorized, Unreadable
+from ridedash.service.errors import BadStatus, Held, NoAnswer, ServiceError, Unauthorized, Unreadable
 from ridedash.service.http import CONNECT_S, Answer, Http, safe_address
 from ridedash.service.products import ProductList
 from ridedash.service.tracks import Snapshot
+from ridedash.service.traffic import Lane, Result, Traffic
 
 OPTIONS_KEPT_S: Final = 24 * 3600.0
 OPTIONS_KEPT: Final = 100  # categories
 RETRY_PAUSE_S: Final = (0.1, 0.3)
 RETRY_WORTH_S: Final = 0.5  # with less time left, a second try would only be a second failure
+PATIENCE_S: Final = {Lane.WRITE: 2.0, Lane.PAGE: 1.0, Lane.WAITING: 0.0, Lane.REST: 0.0}  # for a turn; polls come back
+CREATE_PATIENCE_S: Final = 0.5  # the sender claims an order only when its turn has come
 
 
 class Operation(NamedTuple):
@@ -44,6 +48,7 @@ class RideClient:
 
     All but create_booking raise the tree of `errors`; local nonsense raises ValueError before anything is sent.
     `pause` sleeps before a second try, `monotonic` ages the kept feedback options; both in seconds.
+    `traffic` decides what may be asked now (Held when not); without one there is a breaker and no limit.
     """
 
     def __init__(
@@ -54,12 +59,14 @@ class RideClient:
         *,
         pause: Callable[[float], None] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
+        traffic: Traffic | None = None,
     ) -> None:
         self._http = http
         self._base_url = safe_address(base_url).rstrip("/")
         self._app_token = app_token
         self._pause = pause
         self._monotonic = monotonic
+        self.traffic = traffic or Traffic(math.inf)
         self._options: dict[tuple[str, str | None], tuple[float, FeedbackOptions]] = {}
 
     def __repr__(self) -> str:
@@ -81,7 +88,7 @@ class RideClient:
     def create_booking(self, order: NewBooking, token: str) -> CreateAnswer:
         """Create a booking, once, on a fresh connection (Endpoints, 1). Raises errors.NoAnswer only."""
         try:
-            answer = self._call(CREATE, token, json=order.payload())
+            answer = self._call(CREATE, token, json=order.payload(), patience_s=CREATE_PATIENCE_S)
         except Unreadable as exc:
             return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence)
         wait = judging.retry_after_s(answer)
@@ -106,12 +113,14 @@ class RideClient:
         """Cancel an allotted ride (Endpoints, 4). Refused with reason CANCELLATION_NOT_ALLOWED."""
         return self._done(CANCEL, token, {"booking_id": booking_id, "reason": reason})
 
-    def track_ride(self, token: str, *, booking_id: str | None = None, txn_id: str | None = None) -> Snapshot:
+    def track_ride(
+        self, token: str, *, booking_id: str | None = None, txn_id: str | None = None, lane: Lane = Lane.REST
+    ) -> Snapshot:
         """How a ride stands (Endpoints, 5); exactly one of the two ids."""
         if bool(booking_id) == bool(txn_id):
             raise ValueError("a ride is tracked by its booking_id or by its txn_id")
         params = {"booking_id": booking_id} if booking_id else {"txn_id": str(txn_id)}
-        answer = self._call(TRACK, token, params=params)
+        answer = self._call(TRACK, token, params=params, lane=lane)
         got = judging.object_of(answer)
         if not got.keys() & {"status", "booking_status", "booking_id"}:
             raise Unreadable(answer.status, "no snapshot", answer.evidence)
@@ -168,7 +177,7 @@ class RideClient:
             return self._asked(operation, token, params, needed)
         except ServiceError as exc:
             left = end - self._monotonic() - RETRY_PAUSE_S[1]
-            if not _worth_another(exc) or left < RETRY_WORTH_S:
+            if not _worth_another(exc) or left < RETRY_WORTH_S or not self.traffic.may_repeat():
                 raise
         self._pause(random.uniform(*RETRY_PAUSE_S))  # noqa: S311 - spreads load, guards nothing
         return self._asked(operation._replace(total_s=left), token, params, needed)
@@ -183,8 +192,32 @@ class RideClient:
         return got
 
     def _call(
-        self, operation: Operation, token: str | None, *, params: dict[str, str] | None = None, json: Any = None
+        self,
+        operation: Operation,
+        token: str | None,
+        *,
+        params: dict[str, str] | None = None,
+        json: Any = None,
+        lane: Lane | None = None,
+        patience_s: float | None = None,
     ) -> Answer:
+        """One call when its turn comes; how it ended is told to the traffic. Raises errors.Held when it does not."""
+        if lane is None:
+            lane = Lane.PAGE if operation.method == "GET" else Lane.WRITE
+        passed = self.traffic.enter(lane, PATIENCE_S[lane] if patience_s is None else patience_s)
+        result, wait = Result.VOID, None
+        try:
+            answer = self._sent(operation, token, params, json)
+            result = judging.result_of(answer)
+            wait = judging.retry_after_s(answer) if result is Result.LIMITED else None
+        except (NoAnswer, Unreadable) as exc:
+            result = judging.result_of_error(exc)
+            raise
+        finally:
+            self.traffic.settle(passed, result, wait)
+        return answer
+
+    def _sent(self, operation: Operation, token: str | None, params: dict[str, str] | None, json: Any) -> Answer:
         headers = {wire.APP_TOKEN_HEADER: self._app_token}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
@@ -202,6 +235,8 @@ class RideClient:
 
 
 def _worth_another(exc: ServiceError) -> bool:
+    if isinstance(exc, Held):
+        return False
     return isinstance(exc, NoAnswer | Unreadable) or (isinstance(exc, BadStatus) and exc.status >= 500)
 
 

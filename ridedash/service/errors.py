@@ -2,6 +2,7 @@
 
     ServiceError                 whatever went wrong between us and the service
     ├── NoAnswer                 no complete answer came; `sent` says whether the service may have acted
+    │   └── Held                 we did not ask: it gives no answers now, or would get too many questions
     ├── BadStatus                an HTTP status that is no success, and no body of the service's in it
     │   ├── Unauthorized         401: the user's token is refused; refresh it, or link the account again
     │   └── RateLimited          429: ask again after `retry_after_s`
@@ -11,6 +12,8 @@
 The body decides and not the HTTP status (field notes, point 8), except for 401 and 429.
 No error of this tree holds a token, in its text, its fields or its chain of causes.
 """
+
+from typing import Final
 
 
 class ServiceError(Exception):
@@ -28,6 +31,17 @@ class NoAnswer(ServiceError):
         super().__init__(f"no answer ({why}), {'sent' if sent else 'nothing was sent'}")
         self.why = why
         self.sent = sent
+
+
+class Held(NoAnswer):
+    """Not asked, on purpose. `why` is SILENT (no answers lately) or LIMITED; `wait_s` until it may be asked again."""
+
+    SILENT: Final = "silent"
+    LIMITED: Final = "limited"
+
+    def __init__(self, why: str, wait_s: float) -> None:
+        super().__init__(why, sent=False)
+        self.wait_s = wait_s
 
 
 class BadStatus(ServiceError):

@@ -5,12 +5,14 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from ridedash import wire
-from ridedash.service.errors import BadStatus, RateLimited, Refused, Unauthorized, Unreadable
+from ridedash.service.errors import BadStatus, NoAnswer, RateLimited, Refused, Unauthorized, Unreadable
 from ridedash.service.fields import row, text
 from ridedash.service.http import Answer
+from ridedash.service.traffic import Result
 
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
+NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})  # of NoAnswer.why
 
 _KNOWN_CODES: Final = frozenset(
     wire.normal_code(code)
@@ -57,6 +59,28 @@ def success_of(answer: Answer) -> dict[str, Any]:
     if wire.normal_code(text(got.get("status")) or "") != wire.SUCCESS:
         raise Unreadable(answer.status, "no status", answer.evidence)
     return got
+
+
+def result_of(answer: Answer) -> Result:
+    """What an answer says of the service itself: does it answer at all? Its body is not read unless it must be."""
+    if answer.status == 429:
+        return Result.LIMITED
+    if 400 <= answer.status < 500:
+        return Result.ANSWERED
+    if 200 <= answer.status < 300:
+        return Result.ANSWERED if answer.body.lstrip()[:1] == b"{" else Result.FAILED
+    try:
+        got = row(answer.json())
+    except Unreadable:
+        return Result.FAILED
+    return Result.ANSWERED if _refuses(got, answer.status) else Result.FAILED
+
+
+def result_of_error(error: NoAnswer | Unreadable) -> Result:
+    """The same where no whole answer came. What never left for another reason than the connection is our fault."""
+    if isinstance(error, NoAnswer) and not error.sent and error.why not in NO_CONNECTION:
+        return Result.VOID
+    return Result.FAILED
 
 
 def _refuses(got: dict[str, Any], http_status: int) -> bool:

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash import wire
 from ridedash.ext import services
 from ridedash.rides.attending import NOT_BOOKED
-from ridedash.rides.worker import heartbeat_age
+from ridedash.rides.heartbeats import heartbeat_age
 from ridedash.store.orders import OrderPage, recent_orders, unknown_count, unknown_since
 from ridedash.store.people import Property
 from ridedash.views.auth import current_staff

@@ -1,10 +1,13 @@
 """Whether this process is alive, and whether rides can be booked through it."""
 
+import contextlib
+
 from flask import Blueprint, Response, jsonify
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.ext import services
-from ridedash.rides.worker import heartbeat_age
+from ridedash.rides.heartbeats import heartbeat_age
+from ridedash.store.db import DatabaseBusy
 
 bp = Blueprint("health", __name__)
 
@@ -19,16 +22,18 @@ def alive() -> Response:
 
 @bp.get("/readyz")
 def ready() -> tuple[Response, int]:
-    """200 when the database answers, its migrations are current and a worker's heartbeat is young; else 503."""
+    """200 when the database answers, its migrations are current and a worker's heartbeat is young; else 503.
+
+    `failing` names what does not hold, the first cause first.
+    """
     checks = {"database": False, "migrations": False, "worker": False}
     s = services()
-    try:
+    with contextlib.suppress(SQLAlchemyError, DatabaseBusy):  # the answer says how far it came
         checks["migrations"] = s.db.revision_ok()
-        with s.db.read() as session:
-            age = heartbeat_age(session, s.clock())
         checks["database"] = True
-        checks["worker"] = age is not None and age <= WORKER_SILENT_S
-    except SQLAlchemyError:
-        pass  # the answer says which check did not hold
-    ok = all(checks.values())
-    return jsonify(status="ok" if ok else "not ready", checks=checks), 200 if ok else 503
+        if checks["migrations"]:  # without the tables there is nobody to hear of
+            with s.db.read() as session:
+                age = heartbeat_age(session, s.clock())
+            checks["worker"] = age is not None and age <= WORKER_SILENT_S
+    failing = [name for name, holds in checks.items() if not holds]
+    return jsonify(status="not ready" if failing else "ok", checks=checks, failing=failing), 503 if failing else 200

@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -19,6 +21,7 @@ from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.http import Http
 from ridedash.service.oauth import OAuthClient
+from ridedash.service.traffic import Traffic
 from ridedash.store.crypto import TokenVault, new_key
 from ridedash.store.db import Database
 from ridedash.store.orders import Order, OrderPage, Priced, Ride, Trip, add_offer, order_page
@@ -124,7 +127,8 @@ class World:
         self.db = Database(database or new_database(folder))
         self.vault = TokenVault(KEYS)
         self.http = Http(transport=self.service.transport())
-        self.client = RideClient(self.http, "http://127.0.0.1:1", "app-token")
+        by_hand = Traffic(math.inf, monotonic=lambda: self.clock().timestamp(), pause=self.pause)
+        self.client = RideClient(self.http, "http://127.0.0.1:1", "app-token", traffic=by_hand)
         self.oauth = OAuthClient(self.http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
         self.tokens = AccountTokens(self.db, self.vault, self.oauth, self.clock)
         self.numbers = itertools.count(1)
@@ -134,6 +138,10 @@ class World:
             self.staff_id = add_staff(s, self.property_id, "Desk Otter", "hash", "concierge", now).id
             account = add_account(s, self.vault, self.property_id, "House", "good", now, refresh_token="again")
             self.account_id = account.id
+
+    def pause(self, seconds: float) -> None:
+        """Wait by the clock that the world has."""
+        getattr(self.clock, "go", time.sleep)(seconds)
 
     @contextmanager
     def worker(self, **options: Any) -> Iterator[Worker]:

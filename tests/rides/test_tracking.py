@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from ridedash.rides.rows import facts_of, otp_of
-from ridedash.rides.worker import heartbeat_age
+from ridedash.rides.heartbeats import heartbeat_age
 from tests.rides.desk_world import START, World
 
 CAB: dict[str, Any] = {

@@ -9,6 +9,7 @@ from ridedash import wire
 from ridedash.service import errors, judging, scrub
 from ridedash.service.errors import (
     BadStatus,
+    Held,
     NoAnswer,
     RateLimited,
     Refused,
@@ -26,7 +27,7 @@ def wire_answer(body, status=200, **headers):
 
 def test_every_error_has_the_base_and_stands_in_the_drawing():
     classes = [each for _, each in inspect.getmembers(errors, inspect.isclass) if each.__module__ == errors.__name__]
-    assert {NoAnswer, BadStatus, Unauthorized, RateLimited, Refused, Unreadable, ServiceError} == set(classes)
+    assert {NoAnswer, Held, BadStatus, Unauthorized, RateLimited, Refused, Unreadable, ServiceError} == set(classes)
     for each in classes:
         assert issubclass(each, ServiceError)
         assert each.__name__ in errors.__doc__

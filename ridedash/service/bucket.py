@@ -1,0 +1,95 @@
+"""How many calls may start now: a token bucket that is also held for a while, and a budget for repeats. Pure."""
+
+import math
+from collections import deque
+from typing import Final
+
+BURST_SHARE: Final = 1 / 3  # of a second's calls may start at once after a rest
+MIN_BURST: Final = 2.0
+WINDOW_S: Final = 1.0
+EPSILON: Final = 1e-9  # a wait that was just waited must be enough, whatever floats say
+
+RETRY_SHARE: Final = 0.1
+RETRIES_AT_START: Final = 2.0
+RETRIES_KEPT: Final = 10.0
+
+
+class Bucket:
+    """At most `rate` calls in any second, and after a rest no more than a third of them at once. Not thread-safe.
+
+    Tokens alone would let a burst and a second's refill meet in one second; the starts of the last second are
+    therefore counted too.
+    """
+
+    def __init__(self, rate: float, now: float) -> None:
+        if not rate >= 1:
+            raise ValueError("a rate is at least one call a second")
+        self.rate = rate
+        self.burst = max(MIN_BURST, rate * BURST_SHARE)
+        self._tokens = self.burst
+        self._at = now
+        self._held_until = -math.inf
+        self._starts: deque[float] = deque()
+
+    def left(self, now: float) -> float:
+        """How many calls may start now; 0 while held."""
+        if math.isinf(self.rate):
+            return 0.0 if now < self._held_until else math.inf
+        self._refill(now)
+        return 0.0 if now < self._held_until else min(self._tokens, int(self.rate) - len(self._starts))
+
+    def take(self, now: float) -> None:
+        """Start one call."""
+        if not math.isinf(self.rate):
+            self._refill(now)
+            self._tokens -= 1
+            self._starts.append(now)
+
+    def wait_s(self, needed: float, now: float) -> float:
+        """Seconds until `left` is `needed`; 0 when it is now."""
+        held = max(0.0, self._held_until - now)
+        if math.isinf(self.rate) or self.left(now) >= needed - EPSILON:
+            return held
+        tokens = held + max(0.0, needed - self._tokens) / self.rate
+        too_many = math.ceil(len(self._starts) + needed - int(self.rate) - EPSILON)
+        window = self._starts[too_many - 1] + WINDOW_S - now if 0 < too_many <= len(self._starts) else 0.0
+        return max(tokens, window, EPSILON)
+
+    def hold(self, until: float) -> None:
+        """Let nothing start until then, and begin again empty: the first tokens are for whoever may use the last."""
+        if until > self._held_until:
+            self._held_until = until
+            self.drain(until)
+
+    def drain(self, now: float) -> None:
+        """Begin again with nothing saved up."""
+        self._tokens, self._at = 0.0, max(self._at, now)
+
+    def held_s(self, now: float) -> float:
+        """Seconds for which nothing may start."""
+        return max(0.0, self._held_until - now)
+
+    def _refill(self, now: float) -> None:
+        if now > self._at:
+            self._tokens = min(self.burst, self._tokens + (now - self._at) * self.rate)
+            self._at = now
+        while self._starts and now - self._starts[0] >= WINDOW_S - EPSILON:
+            self._starts.popleft()
+
+
+class RetryBudget:
+    """Repeats are at most a tenth of the calls, and the two of the start. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._left = RETRIES_AT_START
+
+    def called(self) -> None:
+        """Count a call."""
+        self._left = min(RETRIES_KEPT, self._left + RETRY_SHARE)
+
+    def take(self) -> bool:
+        """Spend a repeat. False when none is left."""
+        if self._left < 1 - EPSILON:
+            return False
+        self._left -= 1
+        return True

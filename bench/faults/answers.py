@@ -1,0 +1,89 @@
+"""The ways in which the double answers create (booking-protocol.md 1.4), by name; an order's coupon names its way."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+HTML: Final = "<html><h1>Bad gateway</h1></html>"
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to answer. `made`: the booking is made, before any byte of the answer leaves.
+
+    `means` is the state that the answer proves once it was read whole. `first` names the way of the first try.
+    """
+
+    made: bool
+    means: str
+    status: int = 200
+    body: str = "booked"
+    manner: str = "plain"  # plain, slow, drip, reset, close, silent, truncated
+    headers: tuple[str, ...] = ()
+    first: str = ""
+
+
+WAYS: Final[dict[str, Way]] = {
+    "booked": Way(True, "BOOKED"),
+    "number": Way(True, "BOOKED", body="number"),
+    "slow": Way(True, "BOOKED", manner="slow"),
+    "drip": Way(True, "BOOKED", manner="drip"),
+    "matching": Way(True, "MATCHING", body="matching"),
+    "match_cancel": Way(True, "MATCHING", body="matching"),
+    "match_fails": Way(True, "MATCHING", body="matching"),
+    "forever": Way(True, "BOOKED"),
+    "refused": Way(False, "REJECTED", body="refused"),
+    "refused_422": Way(False, "REJECTED", 422, "refused"),
+    "refused_500": Way(False, "REJECTED", 500, "refused"),
+    "spaced": Way(False, "REJECTED", body="spaced"),
+    "unlisted": Way(False, "REJECTED", body="unlisted"),
+    "wordless": Way(False, "REJECTED", 404, "html"),
+    "401_once": Way(True, "BOOKED", first="401"),
+    "401": Way(False, "NOT_SENT", 401, "nothing"),
+    "429_once": Way(True, "BOOKED", first="429"),
+    "429": Way(False, "NOT_SENT", 429, "nothing", headers=("Retry-After: 2",)),
+    "429_long": Way(False, "NOT_SENT", 429, "nothing", headers=("Retry-After: 290",)),
+    "429_odd": Way(False, "NOT_SENT", 429, "nothing", headers=("Retry-After: soon",)),
+    "502_after": Way(True, "UNKNOWN", 502, "html"),
+    "503_before": Way(False, "UNKNOWN", 503, "html"),
+    "500_after": Way(True, "UNKNOWN", 500, "error"),
+    "409_after": Way(True, "UNKNOWN", 409, "nothing"),
+    "302_after": Way(True, "UNKNOWN", 302, "nothing", headers=("Location: http://127.0.0.1:9/",)),
+    "html_after": Way(True, "UNKNOWN", body="html"),
+    "empty_after": Way(True, "UNKNOWN", body="nothing"),
+    "garbage_after": Way(True, "UNKNOWN", body="garbage"),
+    "truncated_after": Way(True, "UNKNOWN", manner="truncated"),
+    "reset_after": Way(True, "UNKNOWN", manner="reset"),
+    "reset_before": Way(False, "UNKNOWN", manner="reset"),
+    "close_after": Way(True, "UNKNOWN", manner="close"),
+    "silent_after": Way(True, "UNKNOWN", manner="silent"),
+    "silent_before": Way(False, "UNKNOWN", manner="silent"),
+    "crossed": Way(False, "UNKNOWN", body="crossed"),
+    "crossed_after": Way(True, "UNKNOWN", body="crossed"),
+    "failure_with_id": Way(True, "UNKNOWN", body="failure_with_id"),
+    "success_without_id": Way(True, "UNKNOWN", body="success_without_id"),
+}
+COMMON: Final = ("booked",) * 8 + ("matching", "slow")  # beside these, each way that a create can go
+MIXED: Final = (*COMMON, *(name for name in WAYS if name not in {"forever", "match_cancel", "match_fails"}))
+CLEAR: Final = ("booked", "booked", "number", "slow", "drip", "matching", "refused", "spaced")
+
+
+def body_of(name: str, mtx: str, booking_id: str, txn_id: str) -> dict[str, Any] | str:
+    """What the answer says: an object for JSON, or text as it is."""
+    ok = {"status": "SUCCESS", "booking_timeout": 240, "booking_timeout_unit": "SECONDS", "merchant_txn_id": mtx}
+    retry = {"booking_timeout": 180, "booking_timeout_unit": "SECONDS", "next_retry_time": "14:02:30"}
+    bodies: dict[str, dict[str, Any] | str] = {
+        "booked": {**ok, "booking_id": booking_id},
+        "number": {**ok, "booking_id": int(booking_id.lstrip("C"))},
+        "matching": {"status": "SUCCESS", "booking_id": None, "txn_id": txn_id, "retry": retry},
+        "refused": {"status": "FAILURE", "code": "INVALID_CITY", "message": "no cars there"},
+        "spaced": {"status": "FAILURE", "code": "BANNED USER", "message": "no"},
+        "unlisted": {"status": "FAILURE", "code": "FULL_MOON", "message": "not tonight"},
+        "crossed": {**ok, "booking_id": f"F{booking_id}", "merchant_txn_id": "RD-ANOTHERS"},
+        "failure_with_id": {"status": "FAILURE", "code": "BOOKING_FAILED", "booking_id": booking_id},
+        "success_without_id": {"status": "SUCCESS", "merchant_txn_id": mtx},
+        "error": {"error": "internal"},
+        "html": HTML,
+        "garbage": '{"status": "SUCC\x00\x17 ',
+        "nothing": "",
+    }
+    return bodies[name]

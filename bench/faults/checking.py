@@ -1,0 +1,122 @@
+"""I1 to I7 of booking-protocol.md 1.1, checked against the true ledger."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from bench.faults.desk import Desk
+from ridedash.rides.moves import FRESH
+from ridedash.store.orders import Order, OrderState
+
+S = OrderState
+MAY_EXIST: Final = frozenset({S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED})
+CLEAR_WITHIN_S: Final = 10.0  # of the fast clock: the way of a request from the claim to the service
+
+
+@dataclass
+class Findings:
+    """What is wrong, by invariant; `said` tells of the first few."""
+
+    lost: int = 0  # I1
+    doubled: int = 0  # I2
+    false_booked: int = 0  # I3
+    false_not_booked: int = 0  # I4
+    stuck: int = 0  # I5
+    taken_back: int = 0  # I6: something was shown as booked, and is not
+    late: int = 0  # I7
+    forgotten: int = 0  # an answer was in hand, and is gone
+    said: list[str] = field(default_factory=list)
+    states: Counter[str] = field(default_factory=Counter)
+
+    def find(self, what: str, words: str) -> None:
+        """Count one."""
+        setattr(self, what, getattr(self, what) + 1)
+        if len(self.said) < 5:
+            self.said.append(f"{what}: {words}")
+
+    def __bool__(self) -> bool:
+        counts = (self.lost, self.doubled, self.false_booked, self.false_not_booked)
+        return any((*counts, self.stuck, self.taken_back, self.late, self.forgotten))
+
+    def add(self, other: "Findings") -> None:
+        """Those of another run too."""
+        for name in ("lost", "doubled", "false_booked", "false_not_booked", "stuck", "taken_back", "late", "forgotten"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.said = (self.said + other.said)[:5]
+        self.states.update(other.states)
+
+
+def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Findings:
+    """Compare all orders with the ledger. `quiet`: a worker has lived long enough since, nothing may be on its way.
+
+    `shown`: booking ids that a page has said, by order.
+    """
+    found = Findings()
+    now, orders = desk.clock(), desk.orders()  # before the ledger: it may know more, never less
+    made = _made(desk)
+    by_mtx = {order.mtx: order for order in orders}
+    found.states = Counter(order.state for order in orders)
+    for mtx in made.keys() - by_mtx.keys():
+        found.find("lost", f"{mtx} was booked and is nobody's order")
+    for order in orders:
+        _one(found, order, made.get(order.mtx, []))
+        if order.sent_at is not None and order.ready_at is not None and order.sent_at - order.ready_at >= FRESH:
+            found.find("late", f"order {order.id} was claimed {order.sent_at - order.ready_at} after the press")
+        if quiet and order.state in {S.SENDING, S.READY}:
+            found.find("stuck", f"order {order.id} is still {order.state}, lease {order.lease_until}, now {now}")
+        if shown and order.id in shown and shown[order.id] != order.booking_id:
+            found.find("taken_back", f"order {order.id} was shown as {shown[order.id]}, is {order.state}")
+    _wishes(found, desk, made, by_mtx)
+    _calls(found, desk, by_mtx)
+    return found
+
+
+def _made(desk: Desk) -> dict[str, list[set[str]]]:
+    """The bookings of each mtx: each is the set of ids by which the service knows it."""
+    made: dict[str, list[set[str]]] = {}
+    for line in desk.ledger.lines():
+        if line["what"] == "made":
+            made.setdefault(line["mtx"], []).append({i for i in (line["booking_id"], line["txn_id"]) if i})
+        elif line["what"] == "handed":
+            made[line["mtx"]][0].add(line["booking_id"])
+    return made
+
+
+def _one(found: Findings, order: Order, bookings: list[set[str]]) -> None:
+    if len(bookings) > 1:
+        found.find("doubled", f"order {order.id} ({order.mtx}) was booked {len(bookings)} times")
+    if bookings and order.state not in MAY_EXIST:
+        what = "false_not_booked" if order.state in {S.REJECTED, S.NOT_SENT} else "lost"
+        found.find(what, f"order {order.id} is {order.state} ({order.code}), and was booked")
+    if order.state in {S.BOOKED, S.MATCHING}:
+        said = order.booking_id if order.state == S.BOOKED else order.txn_id
+        if not any(said in ids for ids in bookings):
+            found.find("false_booked", f"order {order.id} is {order.state} as {said}, the service has {bookings}")
+
+
+def _wishes(found: Findings, desk: Desk, made: dict[str, list[set[str]]], by_mtx: dict[str, Order]) -> None:
+    """I2: of one wish at most one booking, and one more for each time that somebody pressed "book again"."""
+    of_wish: Counter[int] = Counter()
+    for mtx in made.keys() & by_mtx.keys():
+        press = desk.presses.get(by_mtx[mtx].id)
+        of_wish[press.root if press is not None else by_mtx[mtx].id] += 1
+    for root, count in of_wish.items():
+        if count > 1 + desk.again.get(root, 0):
+            found.find("doubled", f"the wish of order {root} has {count} bookings, {desk.again.get(root, 0)} presses")
+
+
+def _calls(found: Findings, desk: Desk, by_mtx: dict[str, Order]) -> None:
+    """I7 as the service sees it; and no call without an order that was claimed for it."""
+    calls: Counter[str] = Counter()
+    for line in desk.ledger.of("call"):
+        order = by_mtx.get(line["mtx"])
+        calls[line["mtx"]] += 1
+        if order is None or order.ready_at is None:
+            continue
+        age = (desk.clock.at(line["at"]) - order.ready_at).total_seconds()
+        if age > FRESH.total_seconds() + CLEAR_WITHIN_S:
+            found.find("late", f"order {order.id} reached the service {age:.0f} s after the press")
+    for mtx, count in calls.items():
+        order = by_mtx.get(mtx)
+        if order is not None and count > 1 + order.reauthorised + order.throttled:
+            found.find("doubled", f"order {order.id} was sent {count} times")

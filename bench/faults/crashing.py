@@ -1,0 +1,231 @@
+"""The crash loop: workers that are killed at fail points and at random, while people press and decide."""
+
+import contextlib
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from bench.faults.answers import MIXED
+from bench.faults.checking import Findings, check
+from bench.faults.clock import fast
+from bench.faults.desk import Desk, Press, as_json, double
+from bench.faults.nursery import Nursery
+from bench.faults.scoreboard import POSTGRESQL, Case
+from ridedash.rides.ordering import PlaceError
+from ridedash.store.db import DatabaseBusy
+from ridedash.store.orders import Order, OrderState
+
+SPEED: Final = 20.0  # of the clock: a lease of 60 s ends after 3
+READY: Final = "order.ready"
+POINTS: Final = ("order.claimed", "order.sent", "order.answered", "order.boxed", "order.settled")
+HURRIES: Final = (200.0, 200.0, 60.0, 20.0)  # the last gives a call as long as the lease
+POINT_S: Final = 1.5  # a life that does not come to its point is killed after so long
+QUIET_S: Final = 20.0  # most that the last worker gets to settle what is open
+WAITING: Final = 4  # orders that are kept ready
+
+
+@dataclass
+class Tally:
+    """What a run did, and what was wrong."""
+
+    found: Findings = field(default_factory=Findings)
+    kills: Counter[str] = field(default_factory=Counter)
+    exits: list[int] = field(default_factory=list)  # workers that ended by themselves
+    orders: int = 0
+
+    @property
+    def total(self) -> int:
+        """All kills."""
+        return self.kills.total()
+
+    def add(self, other: "Tally") -> None:
+        """Those of another run too."""
+        self.found.add(other.found)
+        self.kills.update(other.kills)
+        self.exits += other.exits
+        self.orders += other.orders
+
+
+@dataclass
+class Crew:
+    """People, workers and the hand that kills them, on one desk."""
+
+    desk: Desk
+    nursery: Nursery
+    ways: Sequence[str] = MIXED
+    mutant: str = ""
+    locked_share: float = 0.03
+    tally: Tally = field(default_factory=Tally)
+    shown: dict[int, str] = field(default_factory=dict)
+    kept: set[int] = field(default_factory=set)  # orders whose answer was in hand when the worker died
+    _left: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _people: threading.Lock = field(default_factory=threading.Lock)  # the desk is for one thread at a time
+    _over: threading.Event = field(default_factory=threading.Event)
+
+    def kill(self, kills: int, slots: int) -> None:
+        """That many kills, by `slots` workers at a time, while people press. Raises what went wrong in a thread."""
+        self._left, failed = kills, list[BaseException]()
+        self._over.clear()
+        seeds = [self.desk.rng.getrandbits(32) for _ in range(slots)]
+        loops = [threading.Thread(target=self._guarded, args=(failed, self._slot, random.Random(s))) for s in seeds]
+        people = threading.Thread(target=self._guarded, args=(failed, self._press_on))
+        for thread in (people, *loops):
+            thread.start()
+        for thread in loops:
+            thread.join()
+        self._over.set()
+        people.join()
+        if failed:
+            raise failed[0]
+
+    def settle(self) -> Findings:
+        """Let one worker live until nothing is on its way, end it politely, and check all that was promised."""
+        life = self.nursery.spawn(self.desk.life(mutant=self.mutant))
+        end = time.monotonic() + QUIET_S
+        while self.desk.in_state(OrderState.READY, OrderState.SENDING) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.nursery.kill(life, 15)
+        code = self.nursery.wait(life, QUIET_S)
+        if code != 0:
+            self.tally.exits.append(-1 if code is None else code)
+            self.nursery.end(life)
+        found = check(self.desk, quiet=True, shown=self.shown)
+        self._forgotten(found)
+        return found
+
+    def _forgotten(self, found: Findings) -> None:
+        for order in self.desk.orders():
+            if order.id in self.kept and order.state != OrderState.BOOKED:
+                found.find("forgotten", f"order {order.id} is {order.state}; its worker had the answer before it died")
+
+    def _guarded(self, failed: list[BaseException], deed: Callable[..., object], *given: object) -> None:
+        try:
+            deed(*given)
+        except BaseException as error:  # told to whoever waits
+            failed.append(error)
+            self._over.set()
+
+    def _slot(self, rng: random.Random) -> None:
+        while self._take():
+            if rng.random() < self.locked_share:
+                self._locked()
+            else:
+                self._once(rng)
+
+    def _take(self) -> bool:
+        with self._lock:
+            self._left -= 1
+            return self._left >= 0 and not self._over.is_set()
+
+    def _once(self, rng: random.Random) -> None:
+        point = rng.choice((*POINTS, *POINTS, *POINTS, *POINTS, "", "", "", "", "", ""))
+        life = self.desk.life(point=point, hit=rng.randint(1, 3), hurry=rng.choice(HURRIES), mutant=self.mutant)
+        pid = self.nursery.spawn(life)
+        code = self.nursery.wait(pid, POINT_S if point else rng.uniform(0.02, 0.3))
+        if code is None:
+            self.nursery.end(pid)
+        elif code != -9:
+            self.tally.exits.append(code)
+        with self._lock:
+            self.tally.kills[point if code == -9 else "random"] += 1
+
+    def _locked(self) -> None:
+        """Kill a worker that has an answer and can't write it into the database: it must be in the black box."""
+        pid = self.nursery.spawn(self.desk.life(hurry=20.0, mutant=self.mutant))
+        with self._people:
+            press = self.desk.press("slow")
+        if press is not None and self._waits(lambda: self._is_sending(press)):
+            with self._held() as mtx_of:
+                mtx = mtx_of(press.order_id)
+                if self._waits(lambda: any(line["mtx"] == mtx for line in self.desk.ledger.of("answered"))):
+                    self._waits(lambda: self._in_box(mtx), 1.0)
+                    self.kept.add(press.order_id)
+                self.nursery.end(pid)
+        self.nursery.end(pid)
+        with self._lock:
+            self.tally.kills["locked"] += 1
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[Callable[[int], str]]:
+        """Nobody writes an order meanwhile."""
+        with self.desk.db.write() as s:
+            if s.connection().dialect.name == POSTGRESQL:
+                s.execute(text("LOCK TABLE orders IN EXCLUSIVE MODE"))
+            yield lambda order_id: s.scalars(select(Order.mtx).where(Order.id == order_id)).one()
+
+    def _is_sending(self, press: Press) -> bool:
+        return press.order_id in self.desk.in_state(OrderState.SENDING)
+
+    def _in_box(self, mtx: str) -> bool:
+        boxes = (self.desk.folder / "blackbox").glob("answers-*.box")
+        return any(mtx.encode() in box.read_bytes() for box in boxes)
+
+    def _waits(self, holds: Callable[[], bool], most_s: float = POINT_S) -> bool:
+        end = time.monotonic() + most_s
+        while not holds():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.01)
+        return True
+
+    def _press_on(self) -> None:
+        """People: a few orders are always ready, now and then an unknown one is decided, pages are looked at."""
+        rng = random.Random(self.desk.rng.getrandbits(32))
+        while not self._over.is_set():
+            with self._people, contextlib.suppress(DatabaseBusy, SQLAlchemyError):
+                self._people_do(rng)
+            self._over.wait(0.01)
+
+    def _people_do(self, rng: random.Random) -> None:
+        if len(self.desk.in_state(OrderState.READY)) < WAITING:
+            if rng.random() < 0.1:
+                self._press_and_die(rng)
+            else:
+                self.desk.press(rng.choice(self.ways))
+        if rng.random() < 0.1:
+            self._look()
+        unknown = [i for i in self.desk.in_state(OrderState.UNKNOWN) if i in self.desk.presses and i not in self.kept]
+        if unknown and rng.random() < 0.05:
+            self.desk.decide(self.desk.presses[rng.choice(unknown)])
+
+    def _press_and_die(self, rng: random.Random) -> None:
+        """The web process dies in the middle of a press; the browser sends the same form again."""
+        way = rng.choice(self.ways)
+        wish = self.desk.wish(way)
+        at_point = rng.random() < 0.8
+        pid = self.nursery.spawn(self.desk.life(wish=as_json(wish), point=READY if at_point else ""))
+        code = self.nursery.wait(pid, 10.0 if at_point else rng.uniform(0.0, 0.03))
+        if code is None:
+            self.nursery.end(pid)
+        with self._lock:
+            self.tally.kills[READY if code == -9 else "random press"] += 1
+        with contextlib.suppress(PlaceError):
+            self.desk.send(way, wish)
+
+    def _look(self) -> None:
+        """What pages say now must stay true."""
+        with self.desk.db.read() as s:
+            booked = s.execute(select(Order.id, Order.booking_id).where(Order.state == OrderState.BOOKED)).all()
+        for order_id, booking_id in booked:
+            self.shown.setdefault(order_id, booking_id or "")
+
+
+@contextlib.contextmanager
+def crew(case: Case, url: str, name: str, mutant: str = "", speed: float = SPEED) -> Iterator[Crew]:
+    """A desk with its double and its nursery, all ended at the end."""
+    folder: Path = case.sub(name)
+    with double(folder) as (port, ledger), contextlib.closing(Nursery(folder / "lives.log")) as nursery:
+        desk = Desk(url, folder, port, ledger, fast(speed), case.rng)
+        try:
+            yield Crew(desk, nursery, mutant=mutant)
+        finally:
+            desk.close()

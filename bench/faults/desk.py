@@ -1,0 +1,217 @@
+"""The harness's own side: a database, people who press and decide, the double's process and its ledger."""
+
+import contextlib
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from bench.faults.clock import FastClock
+from bench.faults.life import KEYS, Life
+from bench.faults.nursery import ROOT
+from bench.faults.scoreboard import POSTGRESQL, SQLITE, Case, Missing
+from ridedash.geo import LatLng
+from ridedash.rides.ordering import PlaceError, Wish, place, reopen, resolve_not_booked
+from ridedash.store.crypto import TokenVault
+from ridedash.store.db import Database, DatabaseBusy
+from ridedash.store.orders import Order, OrderState, Priced, Trip, add_offer
+from ridedash.store.people import add_account, add_property, add_staff
+from tests import backing
+from tests.databases import new_database
+
+PICKUP, DROP = LatLng(-38.5, -128.0), LatLng(-38.52, -128.03)
+OFFER_S: Final = 60.0  # an offer lasts two minutes
+SHARES: Final = ("matching", "match_cancel", "match_fails")
+
+
+@contextlib.contextmanager
+def database(case: Case) -> Iterator[str]:
+    """The address of a fresh database of the row's kind. Raises Missing."""
+    if case.database == SQLITE:
+        yield new_database(case.folder / f"db-{time.monotonic_ns()}", SQLITE)
+        return
+    assert case.database == POSTGRESQL
+    with postgres() as server:
+        url = server.url("postgres")
+        made = Database(url)
+        made.upgrade()
+        made.close()
+        yield url
+
+
+@contextlib.contextmanager
+def postgres() -> Iterator[backing.PostgresServer]:
+    """A server of this row's own. Raises Missing."""
+    try:
+        with backing.postgres_server() as server:
+            yield server
+    except backing.Missing as error:
+        raise Missing(str(error)) from None
+
+
+class Ledger:
+    """What the double did, read from its file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._read, self._lines = 0, list[dict[str, Any]]()
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Every line so far."""
+        with self.file.open("rb") as file:
+            file.seek(self._read)
+            whole = file.read()
+        whole = whole[: whole.rfind(b"\n") + 1]
+        self._read += len(whole)
+        self._lines += [json.loads(line) for line in whole.splitlines()]
+        return self._lines
+
+    def of(self, what: str) -> list[dict[str, Any]]:
+        """The lines of one kind."""
+        return [line for line in self.lines() if line["what"] == what]
+
+
+@contextlib.contextmanager
+def double(folder: Path, hold_s: float = 0.0) -> Iterator[tuple[int, Ledger]]:
+    """The double in its process: its port and its ledger."""
+    file = folder / "ledger.jsonl"
+    file.touch()
+    command = [sys.executable, "-m", "bench.faults.double", str(file), str(hold_s)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    assert process.stdout is not None
+    assert process.stdin is not None
+    try:
+        yield int(process.stdout.readline()), Ledger(file)
+    finally:
+        process.stdin.close()
+        process.wait(10)
+        process.stdout.close()
+
+
+@dataclass
+class Press:
+    """What the harness knows of one order: the way it will be answered, and what was pressed before it."""
+
+    order_id: int
+    way: str
+    guest: str
+    wish: Wish
+    root: int  # the first order of this wish
+
+
+@dataclass
+class Desk:
+    """A property with one member of staff who presses, and whose decisions are remembered. For one thread at a time."""
+
+    url: str
+    folder: Path
+    port: int
+    ledger: Ledger
+    clock: FastClock
+    rng: random.Random
+    presses: dict[int, Press] = field(default_factory=dict)
+    again: dict[int, int] = field(default_factory=dict)  # root order to "book again" presses
+    failed: int = 0  # presses that the database refused
+    _offers: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.db = Database(self.url)
+        now, vault = self.clock(), TokenVault(KEYS)
+        with self.db.write() as s:
+            self.property_id = add_property(s, "Grand Meridian Hotel", "Asia/Kolkata", now).id
+            self.staff_id = add_staff(s, self.property_id, "Desk Otter", "hash", "concierge", now).id
+            account = add_account(s, vault, self.property_id, "House", "good", now, refresh_token="again")
+            self.account_id = account.id
+
+    def life(self, **options: Any) -> Life:
+        """A life on this desk's database."""
+        told = {"origin": self.clock.origin, "speed": self.clock.speed, "folder": str(self.folder), **options}
+        return Life(url=self.url, port=self.port, **told)
+
+    def wish(self, way: str, guest: str = "", supersedes: int | None = None) -> Wish:
+        """A wish whose create will be answered in that way."""
+        number = self.rng.getrandbits(60)
+        return Wish(
+            property_id=self.property_id,
+            staff_id=self.staff_id,
+            account_id=self.account_id,
+            form_token=f"form-{number}",
+            offer_id=self._offer("share" if way in SHARES else "mini"),
+            guest_name=guest or f"Guest {number}",
+            seats=1 if way in SHARES else None,
+            coupon=way,
+            supersedes=supersedes,
+        )
+
+    def press(self, way: str, guest: str = "", before: Press | None = None) -> Press | None:
+        """Press "Book", or "Book again" for an order before; None when the database or the guard refused."""
+        root = before.root if before is not None else 0
+        try:
+            wish = self.wish(way, guest, before.order_id if before is not None else None)
+            made = self.send(way, wish, root)
+        except (PlaceError, DatabaseBusy, SQLAlchemyError):
+            self.failed += 1
+            return None
+        if before is not None:
+            self.again[made.root] = self.again.get(made.root, 0) + 1
+        return made
+
+    def send(self, way: str, wish: Wish, root: int = 0) -> Press:
+        """Send a form; the same one again gives the same order."""
+        order_id = place(self.db, self.clock, wish).order_id
+        press = Press(order_id, way, wish.guest_name, wish, root or order_id)
+        return self.presses.setdefault(order_id, press)
+
+    def decide(self, press: Press) -> None:
+        """What a person does about an order whose outcome is unknown; people may be wrong."""
+        deed = self.rng.choice(("close", "close and book again", "close and reopen", "wait"))
+        with contextlib.suppress(DatabaseBusy, SQLAlchemyError):
+            if deed == "wait" or not resolve_not_booked(
+                self.db, self.clock, press.order_id, self.staff_id, "asked by phone"
+            ):
+                return
+            if deed == "close and book again":
+                self.press("booked", press.guest, press)
+            elif deed == "close and reopen":
+                reopen(self.db, self.clock, press.order_id, self.staff_id)
+
+    def orders(self) -> list[Order]:
+        """Every order."""
+        with self.db.read() as s:
+            return list(s.scalars(select(Order).order_by(Order.id)))
+
+    def in_state(self, *states: OrderState) -> list[int]:
+        """The ids of orders in these states."""
+        with self.db.read() as s:
+            return list(s.scalars(select(Order.id).where(Order.state.in_(states))))
+
+    def close(self) -> None:
+        """Close the database."""
+        self.db.close()
+
+    def _offer(self, category: str) -> int:
+        offer_id, made = self._offers.get(category, (0, -OFFER_S))
+        if (time.monotonic() - made) * self.clock.speed < OFFER_S:
+            return offer_id
+        kind = "share" if category == "share" else "point_to_point"
+        trip = Trip(PICKUP, "Lobby", DROP, "Airport")
+        priced = Priced(category, kind, category.title(), "INR", "₹240", {"category": category})
+        ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": None}
+        made = time.monotonic()
+        with self.db.write() as s:
+            offer_id = add_offer(s, **ids, trip=trip, priced=priced, now=self.clock()).id  # type: ignore[arg-type]
+        self._offers[category] = (offer_id, made)
+        return offer_id
+
+
+def as_json(wish: Wish) -> dict[str, Any]:
+    """A wish for another process."""
+    return asdict(wish)

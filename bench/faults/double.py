@@ -1,0 +1,199 @@
+"""A double of the service in a process of its own: it keeps the true ledger on disk and answers in every way."""
+
+import json
+import os
+import socket
+import socketserver
+import struct
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from bench.faults.answers import WAYS, Way, body_of
+
+SLOW_S: Final = 0.5
+DRIP_S: Final = 0.02
+SILENT_S: Final = 8.0  # longer than any deadline of a run
+NO_LINGER: Final = struct.pack("ii", 1, 0)
+RESET: Final = b"reset"
+
+
+@dataclass
+class Booking:
+    """What the service has made."""
+
+    mtx: str
+    way: str
+    booking_id: str | None
+    txn_id: str | None
+    number: int
+    polls: int = 0
+    cancelled: bool = False
+
+
+class Double:
+    """The service. What it did is a line of the ledger before a byte of the answer leaves."""
+
+    def __init__(self, ledger: Path, hold_s: float) -> None:
+        self._file = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._lock = threading.Lock()
+        self._tries: dict[str, int] = {}
+        self._bookings: dict[str, Booking] = {}
+        self._numbers = 100_000
+        self._hold_s = hold_s
+
+    def note(self, what: str, **facts: Any) -> None:
+        """One line of the ledger."""
+        line = json.dumps({"what": what, "at": time.monotonic(), **facts}) + "\n"
+        os.write(self._file, line.encode())
+
+    def answer(self, line: socket.socket, target: str, content: bytes) -> bool:
+        """Answer one request. Whether the connection may go on."""
+        path, asked = urlsplit(target).path, parse_qs(urlsplit(target).query)
+        name = path.rsplit("/", 1)[-1]
+        if name == "track_ride":
+            key = (asked.get("booking_id") or asked.get("txn_id") or [""])[0]
+            return self._plain(line, self._track(key))
+        if name == "token":
+            fresh = {"access_token": f"fresh-{time.monotonic_ns()}", "refresh_token": "again", "expires_in": 86400}
+            return self._plain(line, {**fresh, "token_type": "Bearer"})
+        body = json.loads(content)
+        if name == "create":
+            return self._create(line, body)
+        return self._plain(line, self._stop(name, body))
+
+    def _create(self, line: socket.socket, body: dict[str, Any]) -> bool:
+        mtx, name = body["merchant_txn_id"], body.get("coupon_code") or "booked"
+        self.note("call", mtx=mtx, way=name)
+        with self._lock:
+            self._tries[mtx] = self._tries.get(mtx, 0) + 1
+            first = WAYS[name].first if self._tries[mtx] == 1 else ""
+            way = WAYS[first or name]
+            booking = self._make(mtx, name, way)
+        said = body_of(way.body, mtx, booking.booking_id or f"C{booking.number}", f"T{booking.number}")
+        self._say(line, way, said)
+        self.note("answered", mtx=mtx, means=way.means, final=not first, whole=way.manner in {"plain", "slow", "drip"})
+        return False
+
+    def _make(self, mtx: str, name: str, way: Way) -> Booking:
+        self._numbers += 1
+        number, matching = self._numbers, way.body == "matching"
+        booking = Booking(mtx, name, None if matching else f"C{number}", f"T{number}" if matching else None, number)
+        if way.body == "number":
+            booking.booking_id = str(number)
+        if way.made:
+            self._bookings[booking.txn_id or booking.booking_id or ""] = booking
+            self.note("made", mtx=mtx, booking_id=booking.booking_id, txn_id=booking.txn_id)
+        return booking
+
+    def _say(self, line: socket.socket, way: Way, said: dict[str, Any] | str) -> None:
+        text = said if isinstance(said, str) else json.dumps(said)
+        data = http(way.status, text, way.headers, more=40 if way.manner == "truncated" else 0)
+        if way.manner == "silent":
+            time.sleep(SILENT_S)
+        elif way.manner == "reset":
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+        elif way.manner == "slow":
+            time.sleep(SLOW_S)
+            line.sendall(data)
+        elif way.manner == "drip":
+            for start in range(0, len(data), 40):
+                line.sendall(data[start : start + 40])
+                time.sleep(DRIP_S)
+        elif way.manner != "close":
+            line.sendall(data)
+
+    def _track(self, key: str) -> dict[str, Any]:
+        self.note("track", key=key)
+        if self._hold_s:
+            time.sleep(self._hold_s)
+        with self._lock:
+            booking = self._bookings.get(key)
+            if booking is None:
+                return {"status": "FAILURE", "code": "NO_BOOKING", "message": "no such booking"}
+            booking.polls += 1
+            facts = self._status(booking)
+        self.note("tracked", key=key)
+        return {"status": "SUCCESS", "request_type": "TRACK_RIDE", **facts}
+
+    def _status(self, booking: Booking) -> dict[str, Any]:
+        if booking.txn_id and booking.booking_id is None:
+            if booking.polls < 3:
+                return {"booking_status": "ALLOTMENT_PENDING"}
+            if booking.way == "match_fails":
+                return {"booking_status": "ALLOTMENT_FAILED"}
+            booking.booking_id = f"C{booking.number}"
+            self._bookings[booking.booking_id] = booking
+            self.note("handed", mtx=booking.mtx, booking_id=booking.booking_id)
+            return {"booking_id": booking.booking_id, "booking_status": "CALL_DRIVER"}
+        status = "IN_PROGRESS" if booking.way == "forever" else "COMPLETED"
+        if booking.way == "match_cancel":
+            status = "BOOKING_CANCELLED" if booking.cancelled else "CALL_DRIVER"
+        return {"booking_id": booking.booking_id, "booking_status": status}
+
+    def _stop(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        with self._lock:
+            booking = self._bookings.get(body.get("booking_id", ""))
+            if booking is not None:
+                booking.cancelled = True
+        self.note(name, booking_id=body.get("booking_id"))
+        return {"status": "SUCCESS", "request_type": name.upper()}
+
+    def _plain(self, line: socket.socket, body: dict[str, Any]) -> bool:
+        line.sendall(http(200, json.dumps(body), ()))
+        return True
+
+
+def http(status: int, text: str, headers: tuple[str, ...], more: int = 0) -> bytes:
+    """An answer as bytes; `more` is added to its length, so that it ends too early."""
+    body = text.encode()
+    kind = "application/json" if text.startswith("{") else "text/html"
+    head = [f"HTTP/1.1 {status} x", f"Content-Type: {kind}", f"Content-Length: {len(body) + more}", *headers]
+    return "\r\n".join([*head, "", ""]).encode() + body
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 128
+    double: Double
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A worker that was killed takes its connections with it: nothing to tell."""
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    server: _Server
+
+    def handle(self) -> None:
+        """Requests of one connection."""
+        while True:
+            words = self.rfile.readline().split()
+            if len(words) < 2:
+                return
+            length, last = 0, False
+            while (header := self.rfile.readline().strip().lower()) != b"":
+                name, _, value = header.partition(b":")
+                length = int(value) if name == b"content-length" else length
+                last |= name == b"connection" and b"close" in value
+            content = self.rfile.read(length)
+            if not self.server.double.answer(self.connection, words[1].decode(), content) or last:
+                return
+
+
+def main() -> None:
+    """`python -m bench.faults.double LEDGER HOLD_S`: print the port, serve on it until standard input ends."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.double = Double(Path(sys.argv[1]), float(sys.argv[2]))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(server.server_address[1], flush=True)
+    sys.stdin.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""One life of a worker, or of somebody who presses the button: production classes, and a fail point that is real."""
+
+import base64
+import math
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from bench.faults import mutants
+from bench.faults.clock import FastClock
+from ridedash.rides.accounts import AccountTokens
+from ridedash.rides.blackbox import BlackBox
+from ridedash.rides.ordering import Wish, place
+from ridedash.rides.worker import Worker
+from ridedash.service.client import RideClient
+from ridedash.service.http import Answer, Http
+from ridedash.service.oauth import OAuthClient
+from ridedash.service.traffic import Traffic
+from ridedash.store.crypto import TokenVault
+from ridedash.store.db import Database
+
+KEYS: Final = "k1:" + base64.b64encode(b"a desk that will be thrown away.").decode()
+
+
+class Hurried(Http):
+    """Http whose time runs out sooner: a deadline of 60 s passes in 60 / `speed`."""
+
+    speed = 1.0
+
+    def call(self, method: str, url: str, *, total_s: float, **options: Any) -> Answer:
+        """As of Http."""
+        return super().call(method, url, total_s=total_s / self.speed, **options)
+
+
+_http = Hurried()  # made once and before any fork: reading the certificates takes longer than a short life
+
+
+@dataclass(frozen=True)
+class Life:
+    """What one process does. It ends itself when it comes to `point` for the `hit`th time, by the signal `deed`."""
+
+    url: str
+    folder: str
+    port: int
+    origin: float
+    speed: float
+    point: str = ""
+    hit: int = 1
+    deed: int = signal.SIGKILL
+    hurry: float = 200.0  # how much faster than the wall's the deadlines of calls run
+    threads: int = 8
+    mutant: str = ""
+    wish: dict[str, Any] = field(default_factory=dict)  # press this instead of working
+
+    def run(self) -> None:
+        """Live."""
+        db = Database(self.url)
+        clock = FastClock(self.origin, self.speed)
+        if self.wish:
+            place(db, clock, Wish(**self.wish), at=self.at())
+            return
+        stop = threading.Event()
+        worker = self.worker(db, clock)
+        signal.signal(signal.SIGTERM, lambda *_: stop.set())
+        worker.run(stop)
+
+    def at(self) -> "EndAt":
+        """The fail points."""
+        return EndAt(self.point, self.hit, self.deed)
+
+    def worker(self, db: Database, clock: FastClock) -> Worker:
+        """The production worker, put together as `ridedash worker` does it."""
+        _http.speed = self.hurry
+        address = f"http://127.0.0.1:{self.port}"
+        vault = TokenVault(KEYS)
+        oauth = OAuthClient(_http, address + "/authorize", address + "/token", "id", "secret", "")
+        tokens = AccountTokens(db, vault, oauth, clock)
+        client = RideClient(_http, address, "partner-key", traffic=self.traffic())
+        box = BlackBox(Path(self.folder) / "blackbox", slots=64)
+        worker = Worker(db, client, tokens, box, clock, threads=self.threads, at=self.at())
+        mutants.apply(self.mutant, worker)
+        return worker
+
+    def traffic(self) -> Traffic:
+        """Breaker and holds by the fast clock; no limit of calls per second."""
+        return Traffic(math.inf, monotonic=lambda: time.monotonic() * self.speed, pause=self._pause)
+
+    def _pause(self, seconds: float) -> None:
+        time.sleep(seconds / self.speed)
+
+
+class EndAt:
+    """An `at` that ends the process, or stops it, at the `hit`th time that it hears a name."""
+
+    def __init__(self, name: str, hit: int, deed: int) -> None:
+        self.name, self.left, self.deed = name, hit, deed
+        self._lock = threading.Lock()
+
+    def __call__(self, name: str) -> None:
+        """A fail point."""
+        if name != self.name:
+            return
+        with self._lock:
+            self.left -= 1
+            if self.left == 0:
+                os.kill(os.getpid(), self.deed)

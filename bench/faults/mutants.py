@@ -1,0 +1,107 @@
+"""Six broken protocols, each one mistake that somebody could make; the harness must catch every one."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Final
+
+from sqlalchemy import update
+
+from ridedash.rides import moves
+from ridedash.rides.classify import Outcome
+from ridedash.rides.sending import Prepared, Sender
+from ridedash.rides.settling import settle
+from ridedash.rides.worker import Worker
+from ridedash.service.bookings import CreateAnswer, CreateBody, NewBooking
+from ridedash.service.client import RideClient
+from ridedash.service.errors import NoAnswer
+from ridedash.store.order_tables import Order, OrderState
+
+
+class ClaimsNothing(Sender):
+    """T2 is left out: the order is SENDING only once the answer is there."""
+
+    def _claim(self, order_id: int) -> int | None:
+        with self.db.read() as s:
+            order = s.get(Order, order_id)
+        return order.attempt + 1 if order is not None and order.state == OrderState.READY else None
+
+    def _settle(self, mtx: str, attempt: int, outcome: Outcome) -> None:
+        with self.db.write() as s:
+            order = s.query(Order).filter(Order.mtx == mtx).one()
+            if order.state == OrderState.READY:
+                order.attempt, order.sent_at = attempt, self.clock()
+                moves.move(s, order, OrderState.SENDING, self.clock(), "worker")
+            settle(s, order, outcome, self.clock(), "worker", self.pace)
+
+
+class SettlesFirst(Sender):
+    """The database hears of the answer before the black box does."""
+
+    def _keep(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
+        self._settle(prepared.mtx, attempt, outcome)
+        slot = self.box.file.append({"mtx": prepared.mtx, "attempt": attempt, **asdict(outcome)})
+        self.at("order.boxed")
+        return slot
+
+
+class Altered(RideClient):
+    """A client whose answers to create are changed before they are judged."""
+
+    def __init__(self, inner: RideClient, alter: Callable[[RideClient, NewBooking, str], CreateAnswer]) -> None:
+        self.__dict__.update(inner.__dict__)
+        self._inner, self._alter = inner, alter
+
+    def create_booking(self, order: NewBooking, token: str) -> CreateAnswer:
+        """As the mistake has it."""
+        return self._alter(self._inner, order, token)
+
+
+def _refuses_5xx(client: RideClient, order: NewBooking, token: str) -> CreateAnswer:
+    answer = client.create_booking(order, token)
+    if answer.http_status < 500:
+        return answer
+    return CreateAnswer(http_status=200, body=CreateBody(status="FAILURE", code="SERVER"), readable=True)
+
+
+def _tries_again(client: RideClient, order: NewBooking, token: str) -> CreateAnswer:
+    try:
+        return client.create_booking(order, token)
+    except NoAnswer:
+        return client.create_booking(order, token)
+
+
+def _takes_crossed(client: RideClient, order: NewBooking, token: str) -> CreateAnswer:
+    answer = client.create_booking(order, token)
+    if answer.body is None:
+        return answer
+    return answer.model_copy(update={"body": answer.body.model_copy(update={"merchant_txn_id": None})})
+
+
+def _resends(worker: Worker) -> None:
+    """Whatever a dead worker left behind is sent once more."""
+    with worker.db.write() as s:
+        s.execute(update(Order).where(Order.state == OrderState.SENDING).values(state=OrderState.READY))
+
+
+def _sender(worker: Worker, kind: type[Sender]) -> None:
+    worker.sender.__class__ = kind
+
+
+def _client(worker: Worker, alter: Any) -> None:
+    worker.sender.client = Altered(worker.sender.client, alter)
+
+
+MUTANTS: Final[dict[str, Callable[[Worker], None]]] = {
+    "remove the claim": lambda worker: _sender(worker, ClaimsNothing),
+    "resend SENDING": _resends,
+    "a 5xx is a refusal": lambda worker: _client(worker, _refuses_5xx),
+    "settle before the black box": lambda worker: _sender(worker, SettlesFirst),
+    "retry on timeout": lambda worker: _client(worker, _tries_again),
+    "accept a crossed answer": lambda worker: _client(worker, _takes_crossed),
+}
+
+
+def apply(name: str, worker: Worker) -> None:
+    """Make a worker wrong in that way; in no way without a name."""
+    if name:
+        MUTANTS[name](worker)

@@ -1,0 +1,121 @@
+"""A fork server: everything is imported once, each life of a worker is one fork (a life must start in milliseconds)."""
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from bench.faults.life import Life
+
+ROOT: Final = Path(__file__).parent.parent.parent
+PR_SET_PDEATHSIG: Final = 1
+LOOK_S: Final = 0.004
+
+
+class Nursery:
+    """The harness's handle of one fork server. Safe to share between threads."""
+
+    def __init__(self, log: Path) -> None:
+        self._lock = threading.Lock()
+        with log.open("ab") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "bench.faults.nursery"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=ROOT,
+                text=True,
+            )
+
+    def spawn(self, life: Life) -> int:
+        """Begin a life; its pid."""
+        return int(self._ask(do="spawn", life=asdict(life))["pid"])
+
+    def kill(self, pid: int, number: int = signal.SIGKILL) -> None:
+        """Send a signal to a life that has not been waited for."""
+        self._ask(do="kill", pid=pid, number=number)
+
+    def wait(self, pid: int, timeout_s: float) -> int | None:
+        """The exit code of a life (negative: the signal), None when it still goes on after `timeout_s`."""
+        end = time.monotonic() + timeout_s
+        while (code := self._ask(do="look", pid=pid)["code"]) is None and time.monotonic() < end:
+            time.sleep(LOOK_S)
+        return None if code is None else int(code)
+
+    def end(self, pid: int) -> None:
+        """Kill and wait."""
+        self.kill(pid)
+        self.wait(pid, 10)
+
+    def close(self) -> None:
+        """End the server, and with it all lives."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(10)
+        self._process.stdout.close()
+
+    def _ask(self, **words: Any) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with self._lock:
+            self._process.stdin.write(json.dumps(words) + "\n")
+            self._process.stdin.flush()
+            answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
+
+
+def serve() -> None:
+    """Obey until standard input ends. Never starts a thread: it forks."""
+    codes: dict[int, int | None] = {}
+    for line in sys.stdin:
+        words = json.loads(line)
+        answer: dict[str, Any] = {}
+        if words["do"] == "spawn":
+            pid = _fork(Life(**words["life"]))
+            codes[pid] = None
+            answer = {"pid": pid}
+        elif words["do"] == "kill":
+            if _code(codes, words["pid"]) is None:
+                os.kill(words["pid"], words["number"])
+        else:
+            answer = {"code": _code(codes, words["pid"])}
+        print(json.dumps(answer), flush=True)
+
+
+def _code(codes: dict[int, int | None], pid: int) -> int | None:
+    if codes[pid] is None:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        codes[pid] = os.waitstatus_to_exitcode(status) if done else None
+    return codes[pid]
+
+
+def _fork(life: Life) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 0)
+        os.dup2(null, 1)
+        life.run()
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    serve()

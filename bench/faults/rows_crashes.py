@@ -1,0 +1,88 @@
+"""Rows 1 to 3: workers killed at any instant of create, alone and in pairs; and protocols that must be caught."""
+
+from typing import Final
+
+from bench.faults.checking import check
+from bench.faults.crashing import POINTS, READY, Crew, Tally, crew
+from bench.faults.desk import database
+from bench.faults.mutants import MUTANTS
+from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
+
+BATCH: Final = 250
+EACH_POINT: Final = 100
+MUTANT_KILLS: Final = 80
+
+
+@row(1, "kill -9 of one worker, any instant of create")
+def one_worker(case: Case) -> Verdict:
+    """A thousand kills, each fail point a hundred times."""
+    return _killed(case, kills=case.size(1000, 60), slots=1)
+
+
+@row(2, "kill -9 of two workers on one database, SQLite")
+def two_workers(case: Case) -> Verdict:
+    """The same, with a second worker that goes on meanwhile."""
+    return _killed(case, kills=case.size(800, 40), slots=2)
+
+
+@row(2, "kill -9 of two workers on one database, PostgreSQL", database=POSTGRESQL)
+def two_workers_postgresql(case: Case) -> Verdict:
+    """The same on PostgreSQL."""
+    return _killed(case, kills=case.size(800, 40), slots=2)
+
+
+def _killed(case: Case, kills: int, slots: int) -> Verdict:
+    tally = Tally()
+    while tally.total - tally.kills[READY] < kills or not _enough(case, tally):
+        with database(case) as url, crew(case, url, f"run-{tally.orders}") as run:
+            run.kill(min(BATCH, kills), slots)
+            run.tally.found = run.settle()
+            run.tally.orders = len(run.desk.orders())
+            tally.add(run.tally)
+        if tally.found or tally.exits:
+            break
+    return _verdict(tally)
+
+
+def _enough(case: Case, tally: Tally) -> bool:
+    return case.short or all(tally.kills[point] >= EACH_POINT for point in (READY, *POINTS))
+
+
+def _verdict(tally: Tally) -> Verdict:
+    found = tally.found
+    kills = ", ".join(f"{name} {count}" for name, count in sorted(tally.kills.items()))
+    states = ", ".join(f"{name} {count}" for name, count in sorted(found.states.items()))
+    wrong = "; ".join([*found.said, *(f"a worker ended with {code}" for code in tally.exits[:3])])
+    return Verdict(
+        tried=tally.total,
+        lost=found.lost + found.forgotten,
+        doubled=found.doubled,
+        false_booked=found.false_booked + found.taken_back,
+        false_not_booked=found.false_not_booked,
+        ok=not (found.stuck or found.late or tally.exits) and found.states["BOOKED"] > 0,
+        note=wrong or f"kills: {kills}; {tally.orders} orders: {states}",
+    )
+
+
+@row(3, "six broken protocols, each must be caught")
+def mutants(case: Case) -> Verdict:
+    """A harness that catches nothing proves nothing."""
+    caught = {name: _caught_after(case, name) for name in MUTANTS}
+    told = ", ".join(f"{name}: {kills or 'NOT CAUGHT'}" for name, kills in caught.items())
+    return Verdict(tried=len(caught), ok=all(caught.values()), note=f"kills until caught: {told}")
+
+
+def _caught_after(case: Case, mutant: str) -> int:
+    """After how many kills the harness sees what is wrong; 0 for never."""
+    with database(case) as url, crew(case, url, mutant.replace(" ", "-"), mutant) as run:
+        run.locked_share = 0.15
+        while run.tally.total < MUTANT_KILLS:
+            run.kill(5, slots=1)
+            if check(run.desk, quiet=False, shown=run.shown) or _forgets(run):
+                return run.tally.total
+    return 0
+
+
+def _forgets(run: Crew) -> bool:
+    """Only a worker that lives for a while can show that an answer is gone: asked when there is something to ask."""
+    return bool(run.kept) and bool(run.settle())

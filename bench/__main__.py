@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.frame import LINES, Absent, Line, Ratio, Result, Run, measured
-from bench.table import report, shown
+from bench.table import commit, report, shown
 
-MODULES: Final = ()
+MODULES: Final = ("sandbox_speed",)
 ROOT: Final = Path(__file__).parent.parent
 
 
 def main() -> int:
     """Run what was asked for; 1 when a line missed its aim or failed."""
-    for name in MODULES:
-        importlib.import_module(f"bench.{name}")
+    for module in MODULES:
+        importlib.import_module(f"bench.{module}")
     asked = _arguments()
     run = Run(asked.repeats or (2 if asked.short else 5), asked.short, asked.seed)
     if asked.child:
@@ -54,7 +54,7 @@ def _measure(chosen: dict[str, Line], run: Run, kept: Path | None) -> int:
         results[name] = _in_child(each, run)
         print(shown(each, results[name]), flush=True)
         if kept:  # after every line, so that a run that was stopped has kept what it measured
-            kept.write_text(json.dumps(report(run, results, LINES, _commit()), indent=1, ensure_ascii=False) + "\n")
+            kept.write_text(json.dumps(report(run, results, LINES, commit()), indent=1, ensure_ascii=False) + "\n")
     missed = sum(not (isinstance(r, Ratio) and r.ok) for found in results.values() for r in found)
     print(f"{sum(map(len, results.values())) - missed} reached, {missed} missed or absent")
     return 1 if missed else 0
@@ -95,13 +95,6 @@ def _unpacked(found: dict[str, Any]) -> Result:
     if "why" in found:
         return Absent(**found)
     return Ratio(**{**found, "spread": tuple(found["spread"])})
-
-
-def _commit() -> str:
-    found = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return found.stdout.strip() or "unknown"
 
 
 if __name__ == "__main__":

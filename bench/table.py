@@ -2,9 +2,11 @@
 
 import os
 import platform
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from bench.frame import Absent, Line, Result, Run
@@ -18,6 +20,13 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "load before": round(os.getloadavg()[0], 2),
     }
+
+
+def commit() -> str:
+    """The commit that was measured, marked when files were changed since."""
+    command = ["git", "describe", "--always", "--dirty"]
+    found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"
 
 
 def report(run: Run, results: Mapping[str, Sequence[Result]], lines: Mapping[str, Line], commit: str) -> dict[str, Any]:

@@ -1,0 +1,31 @@
+"""Bare Flask: one route that answers, without sign-in, database or any other thought."""
+
+import os
+
+from flask import Flask, Response, jsonify
+
+
+def ready_bytes() -> Flask:
+    """Every path answers the bytes of the file that BENCH_BODY names."""
+    app = Flask(__name__)
+    with open(os.environ["BENCH_BODY"], "rb") as file:
+        body = file.read()
+
+    @app.get("/<path:_path>")
+    def answer(_path: str) -> Response:
+        return Response(body, mimetype=os.environ.get("BENCH_TYPE", "application/json"))
+
+    return app
+
+
+def as_json() -> Flask:
+    """Every path answers the same JSON object, written anew by jsonify each time."""
+    app = Flask(__name__)
+    with open(os.environ["BENCH_BODY"], "rb") as file:
+        body = app.json.loads(file.read())
+
+    @app.get("/<path:_path>")
+    def answer(_path: str) -> Response:
+        return jsonify(body)
+
+    return app

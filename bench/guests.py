@@ -1,0 +1,111 @@
+"""People at a desk, played: they sign in, look at pages, and book rides as the pages' own forms do."""
+
+import random
+import re
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Final
+
+import httpx
+
+from bench.program import PASSWORD
+from ridedash.geo import distance_m
+from ridedash.sandbox.city import cities
+
+CATEGORIES: Final = ("mini", "sedan", "auto", "share")
+FINE: Final = {200, 303, 304}
+
+
+@dataclass
+class Tally:
+    """What the pages answered: milliseconds of each, and what went wrong, by status."""
+
+    took: list[float] = field(default_factory=list)
+    wrong: dict[str, int] = field(default_factory=dict)
+
+    def add(self, what: str, began: float, status: int | str) -> None:
+        self.took.append((time.monotonic() - began) * 1000)
+        if status not in FINE:
+            self.wrong[f"{what} {status}"] = self.wrong.get(f"{what} {status}", 0) + 1
+
+
+class Desk:
+    """One person at the desk, signed in with a browser of their own."""
+
+    def __init__(self, url: str, name: str, tally: Tally, seed: int) -> None:
+        self.http = httpx.Client(base_url=url, timeout=20, trust_env=False)
+        self.tally, self.dice = tally, random.Random(seed)
+        self.seen: dict[str, str] = {}  # path to its last ETag
+        self._busy = threading.Lock()
+        page = self.http.get("/sign-in").text
+        data = {"name": name, "password": PASSWORD, "csrf_token": _csrf(page)}
+        signed = self.http.post("/sign-in", data=data)
+        if signed.status_code != 303:
+            raise RuntimeError(f"{name} could not sign in: {signed.status_code}")
+
+    def look(self, order_id: int | None) -> None:
+        """One page or poll, drawn by how often a desk asks for each."""
+        ride = f"/rides/{order_id}"
+        polls = ["/board.json"] * 3 + ([f"{ride}/snapshot.json"] * 5 if order_id else [])
+        pages = ["/"] + ([ride] * 2 if order_id else []) + ["/rides/new"]
+        self._get(self.dice.choice([*polls, *pages]))
+
+    def book(self, number: int) -> bool:
+        """A ride between two places; whether an order was made."""
+        with self._busy:
+            page = self._get("/rides/new")
+            category, trip = self.dice.choice(CATEGORIES), self._trip()
+            cards = self._get("/products.json", trip | {"category": category})
+            offer = _offer_of(cards, category)
+            token = re.search(r'name="form_token"[^>]*value="([^"]+)"', page)
+            if offer is None or token is None:
+                return False
+            form = {"csrf_token": _csrf(page), "form_token": token[1], "offer": offer, "guest_name": f"Guest {number}"}
+            began = time.monotonic()
+            answer = self.http.post("/rides/new", data=form | {"account": _account(page), "seats": "1"} | trip)
+            self.tally.add("book", began, answer.status_code)
+            return answer.status_code == 303
+
+    def _get(self, path: str, params: dict[str, str] | None = None) -> str:
+        began, tag = time.monotonic(), self.seen.get(path)
+        headers = {"If-None-Match": tag} if tag else {}
+        try:
+            answer = self.http.get(path, params=params, headers=headers)
+        except httpx.HTTPError as error:
+            self.tally.add(path.strip("0123456789"), began, type(error).__name__)
+            return ""
+        self.tally.add(re.sub(r"\d+", "N", path), began, answer.status_code)
+        if path.endswith(".json") and answer.headers.get("ETag"):
+            self.seen[path] = answer.headers["ETag"]
+            while len(self.seen) > 400:
+                self.seen.pop(next(iter(self.seen)))
+        return answer.text
+
+    def _trip(self) -> dict[str, str]:
+        places = cities()[0].places
+        while True:
+            start, end = self.dice.sample(places, 2)
+            if 1500 < distance_m(start.position, end.position) < 9000:
+                break
+        ends = {"pickup": start, "drop": end}
+        named = {end: place.name for end, place in ends.items()}
+        spots = {f"{e}_{axis}": str(getattr(p.position, axis)) for e, p in ends.items() for axis in ("lat", "lng")}
+        return named | spots
+
+
+def _csrf(page: str) -> str:
+    found = re.search(r'name="csrf-token" content="([^"]+)"', page)
+    return found[1] if found else ""
+
+
+def _account(page: str) -> str:
+    found = re.search(r'name="account".*?value="(\d+)"', page, re.DOTALL)
+    return found[1] if found else ""
+
+
+def _offer_of(cards: str, category: str) -> str | None:
+    """The offer's id on the card of a category, in the JSON's markup; the first that can be booked without it."""
+    offers = re.findall(r'name=\\"offer\\"[^>]*?value=\\"(\d+)\\"([^>]*?)data-category=\\"(\w+)\\"', cards)
+    fit = [number for number, marks, of in offers if of == category and "disabled" not in marks]
+    return fit[0] if fit else next((number for number, marks, _ in offers if "disabled" not in marks), None)

@@ -1,0 +1,67 @@
+"""Processes of ours, seen from outside: CPU, memory, descriptors, threads; theirs and their children's (Linux)."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a process and its children use now."""
+
+    cpu_s: float
+    rss_mb: float
+    descriptors: int
+    threads: int
+
+
+def use(pid: int) -> Use:
+    """CPU seconds so far, resident megabytes, open descriptors and threads of a process with all its children."""
+    every = [pid, *_below(pid)]
+    status = [_status(each) for each in every]
+    return Use(
+        cpu_s=sum(map(_cpu_s, every)),
+        rss_mb=sum(int(each.get("VmRSS", "0 kB").split()[0]) for each in status) / 1024,
+        descriptors=sum(map(_descriptors, every)),
+        threads=sum(int(each.get("Threads", "0")) for each in status),
+    )
+
+
+def cpu_s(pid: int) -> float:
+    """CPU seconds that a process and its children have used."""
+    return sum(map(_cpu_s, [pid, *_below(pid)]))
+
+
+def _below(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in _read(task).split():
+            found += [int(child), *_below(int(child))]
+    return found
+
+
+def _cpu_s(pid: int) -> float:
+    after_name = _read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
+    return (int(after_name[11]) + int(after_name[12])) / TICKS if after_name else 0.0
+
+
+def _status(pid: int) -> dict[str, str]:
+    lines = _read(Path(f"/proc/{pid}/status")).splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _descriptors(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return 0
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:  # it ended meanwhile
+        return ""

@@ -1,0 +1,99 @@
+"""The whole program as it runs in a house: web, worker and sandbox as processes of their own, in one folder."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from werkzeug.security import generate_password_hash
+
+from bench.serving import ROOT, free_port, wait_for
+from ridedash import config
+from ridedash.cli import demo
+from ridedash.ext import Services
+from ridedash.factory import build_services, utc_now
+from ridedash.store import people
+
+PASSWORD: Final = "a long enough password"
+DESKS: Final = 5  # people at the desk: limits count by person
+STOP_S: Final = 30.0
+
+
+@dataclass
+class Program:
+    """The three processes by name, and what is shared with them."""
+
+    url: str
+    services: Services
+    pids: dict[str, int]
+    desks: tuple[str, ...]  # sign-in names; PASSWORD opens each
+
+    @property
+    def database(self) -> Path | None:
+        """The SQLite file; None when the database is a server."""
+        made = self.services.settings.instance / "ridedash.db"
+        return made if made.exists() else None
+
+
+@contextlib.contextmanager
+def program(folder: Path, database: str | None = None, pace: float = 1.0, rate: int = 400) -> Iterator[Program]:
+    """Start all three, seed a demo, and stop them at the end. Their logs are in the folder while it is there."""
+    web, sandbox = free_port(), free_port()
+    environ = _environ(folder, web, sandbox, database, pace, rate)
+    services = build_services(config.load(environ), utc_now)
+    services.db.upgrade()
+    with contextlib.ExitStack() as stack:
+        stack.callback(services.db.close)
+        log = stack.enter_context((folder / "log.txt").open("w"))
+        cli = [sys.executable, "-m", "ridedash.cli"]
+        serve = ["-m", "granian", "--interface", "wsgi", "--port", str(web), "--blocking-threads", "8", "app:app"]
+        started = {"sandbox": stack.enter_context(_started([*cli, "sandbox"], environ, log))}
+        wait_for(sandbox, started["sandbox"])
+        desks = _seed(services)
+        started["worker"] = stack.enter_context(_started([*cli, "worker"], environ, log))
+        started["web"] = stack.enter_context(_started([sys.executable, *serve], environ, log))
+        wait_for(web, started["web"])
+        pids = {name: process.pid for name, process in started.items()}
+        yield Program(f"http://127.0.0.1:{web}", services, pids, desks)
+
+
+def _environ(folder: Path, web: int, sandbox: int, database: str | None, pace: float, rate: int) -> dict[str, str]:
+    ours = {
+        "RIDEDASH_INSTANCE": str(folder / "instance"),
+        "RIDEDASH_PORT": str(web),
+        "RIDEDASH_SANDBOX_PORT": str(sandbox),
+        "RIDEDASH_PACE": f"{pace:g}",
+        **({"RIDEDASH_DATABASE_URL": database} if database else {}),
+        **({"RIDEDASH_SERVICE_RATE": str(rate)} if "service_rate" in config.Settings.__dataclass_fields__ else {}),
+    }
+    return {k: v for k, v in os.environ.items() if not k.startswith("RIDEDASH_")} | ours
+
+
+@contextlib.contextmanager
+def _started(command: list[str], environ: dict[str, str], log: IO[str]) -> Iterator["subprocess.Popen[bytes]"]:
+    with subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _seed(services: Services) -> tuple[str, ...]:
+    """The demo's house and account, and some people at its desk."""
+    demo.seed(services)
+    with services.db.write() as s:
+        first = people.find_staff(s, demo.SIGN_IN_NAME)
+        assert first is not None
+        for n in range(DESKS):
+            if people.find_staff(s, f"desk {n}") is None:
+                hashed = generate_password_hash(PASSWORD, method="scrypt:1024:8:1")
+                people.add_staff(s, first.property_id, f"desk {n}", hashed, "concierge", services.clock())
+    return tuple(f"desk {n}" for n in range(DESKS))

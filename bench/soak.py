@@ -1,0 +1,175 @@
+"""`python -m bench.soak --minutes 60`: the whole program with rides kept alive, and whether its memory stays flat."""
+
+import argparse
+import itertools
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import linear_regression, median, quantiles
+from typing import Any, Final
+
+from sqlalchemy import func, select
+
+from bench import frame
+from bench.guests import Desk, Tally
+from bench.processes import use
+from bench.program import Program, program
+from bench.table import commit, machine
+from ridedash.store.orders import Order, Ride
+
+SAMPLE_S: Final = 30.0
+WARM_MINUTES: Final = 10.0
+MB_AN_HOUR: Final = 1.0
+WATCHED: Final = ("web", "worker")  # the sandbox is shown, not judged
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the soak is to do."""
+
+    minutes: float
+    rides: int
+    pages: float
+    pace: float
+    seed: int
+    warm: float
+
+
+class Soak:
+    """Rides kept alive and pages looked at, with a sample of every process each half minute."""
+
+    def __init__(self, running: Program, asked: Asked) -> None:
+        self.running, self.asked, self.began = running, asked, time.monotonic()
+        self.tally = Tally()
+        self.desks = [Desk(running.url, name, self.tally, asked.seed + n) for n, name in enumerate(running.desks)]
+        self.turns, self.numbers = itertools.cycle(self.desks), itertools.count(1)
+        self.samples: list[dict[str, Any]] = []
+        self.alive: list[int] = []
+        self.booked = 0
+
+    def run(self, stop: threading.Event) -> None:
+        """Until the time is over or `stop` is set: so many pages a second, a booking each second while rides lack."""
+        end, pause = self.began + self.asked.minutes * 60, 1 / self.asked.pages
+        with ThreadPoolExecutor(4) as pool:
+            for n in itertools.count():
+                due = self.began + n * pause
+                if due >= end or stop.wait(max(0.0, due - time.monotonic())):
+                    break
+                pool.submit(next(self.turns).look, self._some_ride(n))
+                if n % round(self.asked.pages) == 0:
+                    pool.submit(self._each_second)
+                if due - self.began >= len(self.samples) * SAMPLE_S:
+                    self._sample()
+
+    def _some_ride(self, n: int) -> int | None:
+        return self.alive[n % len(self.alive)] if self.alive else None
+
+    def _each_second(self) -> None:
+        with self.running.services.db.read() as s:
+            self.alive = list(
+                s.scalars(select(Ride.order_id).where(Ride.ended_at.is_(None), Ride.next_poll_at.is_not(None)))
+            )
+        if len(self.alive) < self.asked.rides:
+            self.booked += next(self.turns).book(next(self.numbers))
+
+    def _sample(self) -> None:
+        took, self.tally.took = self.tally.took, []
+        database = self.running.database
+        self.samples.append(
+            {
+                "minute": round((time.monotonic() - self.began) / 60, 2),
+                "alive": len(self.alive),
+                "booked": self.booked,
+                "late_s": self._late_s(),
+                "pages": len(took),
+                "page_ms": [round(each, 1) for each in (median(took), quantiles(took, n=100)[98])]
+                if len(took) > 2
+                else [],
+                "database_mb": round(database.stat().st_size / 2**20, 1) if database else None,
+                **{name: asdict(use(pid)) for name, pid in self.running.pids.items()},
+            }
+        )
+        print(json.dumps(self.samples[-1]), flush=True)
+
+    def _late_s(self) -> float | None:
+        """How long the ride that is most overdue has been waiting for its poll."""
+        with self.running.services.db.read() as s:
+            due = s.scalar(select(func.min(Ride.next_poll_at)))
+        return None if due is None else round((self.running.services.clock() - due).total_seconds(), 2)
+
+    def orders(self) -> dict[str, int]:
+        """How many orders ended up in which state."""
+        with self.running.services.db.read() as s:
+            return dict(s.execute(select(Order.state, func.count()).group_by(Order.state)).tuples().all())
+
+
+def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
+    """For each watched process: megabytes an hour by least squares after the warm-up, and whether all stayed flat."""
+    after = [sample for sample in samples if sample["minute"] >= warm]
+    if len(after) < 5:
+        return {"flat": None, "why": "too short to tell"}
+    found: dict[str, Any] = {}
+    for name in ("web", "worker", "sandbox"):
+        hours = [sample["minute"] / 60 for sample in after]
+        slope = linear_regression(hours, [sample[name]["rss_mb"] for sample in after]).slope
+        files = [sample[name]["descriptors"] for sample in after]
+        found[name] = {
+            "mb_an_hour": round(slope, 2),
+            "rss_mb": [round(after[0][name]["rss_mb"], 1), round(after[-1][name]["rss_mb"], 1)],
+            "descriptors": [min(files), max(files)],
+            "descriptors_an_hour": round(linear_regression(hours, files).slope, 2),
+        }
+    flat = all(found[n]["mb_an_hour"] < MB_AN_HOUR and found[n]["descriptors_an_hour"] < 1 for n in WATCHED)
+    return {"flat": flat, **found}
+
+
+def main() -> int:
+    """Soak, print, keep; 1 when memory or descriptors grew."""
+    parser = argparse.ArgumentParser("python -m bench.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--rides", type=int, default=300, help="rides kept alive")
+    parser.add_argument("--pages", type=float, default=10, help="pages a second")
+    parser.add_argument("--pace", type=float, default=1, help="of the service's clock")
+    parser.add_argument("--database", help="URL of an empty database; SQLite in a temporary folder without it")
+    parser.add_argument("--json", type=Path, help="keep samples and verdict in this file")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    warm = min(WARM_MINUTES, given.minutes / 3)
+    asked = Asked(given.minutes, given.rides, given.pages, given.pace, given.seed, warm)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    os.nice(5)
+    with frame.folder() as folder, program(folder, given.database, given.pace) as running:
+        soak = Soak(running, asked)
+        soak.run(stop)
+        kept = _report(soak)
+    print(json.dumps({k: v for k, v in kept.items() if k != "samples"}, indent=1))
+    if given.json:
+        given.json.write_text(json.dumps(kept, indent=1) + "\n")
+    return 0 if kept["verdict"]["flat"] else 1
+
+
+def _report(soak: Soak) -> dict[str, Any]:
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
+        "machine": machine(),
+        "asked": asdict(soak.asked),
+        "database": soak.running.services.db.engine.dialect.name,
+        "verdict": verdict(soak.samples, soak.asked.warm),
+        "orders": soak.orders(),
+        "wrong": soak.tally.wrong,
+        "samples": soak.samples,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,6 +14,7 @@ from ridedash.rides.accounts import AccountTokens
 from ridedash.service.client import RideClient
 from ridedash.service.http import Http
 from ridedash.service.oauth import OAuthClient
+from ridedash.service.traffic import Traffic
 from ridedash.store.crypto import BadKeys, TokenVault
 from ridedash.store.db import BadDatabaseUrl, Database
 from ridedash.views import accounts, auth, booking, desk, errors, headers, health, leaflet, metrics, requests, rides
@@ -62,7 +63,9 @@ def build_services(settings: config.Settings, clock: ext.Clock) -> ext.Services:
     return ext.Services(
         settings=settings,
         db=db,
-        client=RideClient(http, settings.service_url, settings.service_app_token),
+        client=RideClient(
+            http, settings.service_url, settings.service_app_token, traffic=Traffic(settings.service_rate)
+        ),
         oauth=oauth,
         tokens=AccountTokens(db, vault, oauth, clock),
         vault=vault,

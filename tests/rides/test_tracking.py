@@ -7,8 +7,8 @@ import httpx
 import pytest
 from sqlalchemy import text
 
-from ridedash.rides.rows import facts_of, otp_of
 from ridedash.rides.heartbeats import heartbeat_age
+from ridedash.rides.rows import facts_of, otp_of
 from tests.rides.desk_world import START, World
 
 CAB: dict[str, Any] = {

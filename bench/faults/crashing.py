@@ -7,8 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -29,6 +28,7 @@ POINTS: Final = ("order.claimed", "order.sent", "order.answered", "order.boxed",
 HURRIES: Final = (200.0, 200.0, 60.0, 20.0)  # the last gives a call as long as the lease
 POINT_S: Final = 1.5  # a life that does not come to its point is killed after so long
 QUIET_S: Final = 20.0  # most that the last worker gets to settle what is open
+RANDOM_SHARE: Final = 0.2  # of kills at no point
 WAITING: Final = 4  # orders that are kept ready
 
 
@@ -61,6 +61,7 @@ class Crew:
     desk: Desk
     nursery: Nursery
     ways: Sequence[str] = MIXED
+    points: Sequence[str] = POINTS
     mutant: str = ""
     locked_share: float = 0.03
     tally: Tally = field(default_factory=Tally)
@@ -91,7 +92,7 @@ class Crew:
         """Let one worker live until nothing is on its way, end it politely, and check all that was promised."""
         life = self.nursery.spawn(self.desk.life(mutant=self.mutant))
         end = time.monotonic() + QUIET_S
-        while self.desk.in_state(OrderState.READY, OrderState.SENDING) and time.monotonic() < end:
+        while self.is_busy() and time.monotonic() < end:
             time.sleep(0.05)
         self.nursery.kill(life, 15)
         code = self.nursery.wait(life, QUIET_S)
@@ -101,6 +102,10 @@ class Crew:
         found = check(self.desk, quiet=True, shown=self.shown)
         self._forgotten(found)
         return found
+
+    def is_busy(self) -> bool:
+        """Whether something is still on its way."""
+        return bool(self.desk.in_state(OrderState.READY, OrderState.SENDING))
 
     def _forgotten(self, found: Findings) -> None:
         for order in self.desk.orders():
@@ -127,7 +132,7 @@ class Crew:
             return self._left >= 0 and not self._over.is_set()
 
     def _once(self, rng: random.Random) -> None:
-        point = rng.choice((*POINTS, *POINTS, *POINTS, *POINTS, "", "", "", "", "", ""))
+        point = "" if rng.random() < RANDOM_SHARE else rng.choice(self.points)
         life = self.desk.life(point=point, hit=rng.randint(1, 3), hurry=rng.choice(HURRIES), mutant=self.mutant)
         pid = self.nursery.spawn(life)
         code = self.nursery.wait(pid, POINT_S if point else rng.uniform(0.02, 0.3))
@@ -182,10 +187,11 @@ class Crew:
         rng = random.Random(self.desk.rng.getrandbits(32))
         while not self._over.is_set():
             with self._people, contextlib.suppress(DatabaseBusy, SQLAlchemyError):
-                self._people_do(rng)
+                self.people_do(rng)
             self._over.wait(0.01)
 
-    def _people_do(self, rng: random.Random) -> None:
+    def people_do(self, rng: random.Random) -> None:
+        """One moment at the desk."""
         if len(self.desk.in_state(OrderState.READY)) < WAITING:
             if rng.random() < 0.1:
                 self._press_and_die(rng)
@@ -219,13 +225,16 @@ class Crew:
             self.shown.setdefault(order_id, booking_id or "")
 
 
+Kind = TypeVar("Kind", bound=Crew)
+
+
 @contextlib.contextmanager
-def crew(case: Case, url: str, name: str, mutant: str = "", speed: float = SPEED) -> Iterator[Crew]:
-    """A desk with its double and its nursery, all ended at the end."""
-    folder: Path = case.sub(name)
-    with double(folder) as (port, ledger), contextlib.closing(Nursery(folder / "lives.log")) as nursery:
+def crew(case: Case, url: str, name: str, kind: type[Kind], **options: Any) -> Iterator[Kind]:
+    """A desk with its double and its nursery, all ended at the end. `speed` of the clock, `hold_s` of each track."""
+    folder, speed, hold_s = case.sub(name), options.pop("speed", SPEED), options.pop("hold_s", 0.0)
+    with double(folder, hold_s) as (port, ledger), contextlib.closing(Nursery(folder / "lives.log")) as nursery:
         desk = Desk(url, folder, port, ledger, fast(speed), case.rng)
         try:
-            yield Crew(desk, nursery, mutant=mutant)
+            yield kind(desk, nursery, **options)
         finally:
             desk.close()

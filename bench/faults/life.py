@@ -58,15 +58,15 @@ class Life:
 
     def run(self) -> None:
         """Live."""
+        stop = threading.Event()
+        if not self.wish:
+            signal.signal(signal.SIGTERM, lambda *_: stop.set())
         db = Database(self.url)
         clock = FastClock(self.origin, self.speed)
         if self.wish:
             place(db, clock, Wish(**self.wish), at=self.at())
             return
-        stop = threading.Event()
-        worker = self.worker(db, clock)
-        signal.signal(signal.SIGTERM, lambda *_: stop.set())
-        worker.run(stop)
+        self.worker(db, clock).run(stop)
 
     def at(self) -> "EndAt":
         """The fail points."""

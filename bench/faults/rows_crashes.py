@@ -34,21 +34,22 @@ def two_workers_postgresql(case: Case) -> Verdict:
 def _killed(case: Case, kills: int, slots: int) -> Verdict:
     tally = Tally()
     while tally.total - tally.kills[READY] < kills or not _enough(case, tally):
-        with database(case) as url, crew(case, url, f"run-{tally.orders}") as run:
+        with database(case) as url, crew(case, url, f"run-{tally.orders}", Crew) as run:
             run.kill(min(BATCH, kills), slots)
             run.tally.found = run.settle()
             run.tally.orders = len(run.desk.orders())
             tally.add(run.tally)
         if tally.found or tally.exits:
             break
-    return _verdict(tally)
+    return verdict(tally)
 
 
 def _enough(case: Case, tally: Tally) -> bool:
     return case.short or all(tally.kills[point] >= EACH_POINT for point in (READY, *POINTS))
 
 
-def _verdict(tally: Tally) -> Verdict:
+def verdict(tally: Tally) -> Verdict:
+    """What a run's counts say."""
     found = tally.found
     kills = ", ".join(f"{name} {count}" for name, count in sorted(tally.kills.items()))
     states = ", ".join(f"{name} {count}" for name, count in sorted(found.states.items()))
@@ -74,8 +75,10 @@ def mutants(case: Case) -> Verdict:
 
 def _caught_after(case: Case, mutant: str) -> int:
     """After how many kills the harness sees what is wrong; 0 for never."""
-    with database(case) as url, crew(case, url, mutant.replace(" ", "-"), mutant) as run:
-        run.locked_share = 0.15
+    with (
+        database(case) as url,
+        crew(case, url, mutant.replace(" ", "-"), Crew, mutant=mutant, locked_share=0.15) as run,
+    ):
         while run.tally.total < MUTANT_KILLS:
             run.kill(5, slots=1)
             if check(run.desk, quiet=False, shown=run.shown) or _forgets(run):

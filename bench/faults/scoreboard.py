@@ -152,7 +152,7 @@ def run_row(row: Row, seed: int, folder: Path, short: bool) -> Line:
 
 
 COUNTS: Final = ("tried", "lost", "dbl", "f.bk", "f.nb", "500s")  # f.bk, f.nb: said booked, not booked, and false
-HEAD: Final = f"row  {'fault':<52} {' '.join(f'{name:>5}' for name in COUNTS)} {'s':>6}  verdict"
+HEAD: Final = f"row  {'fault':<60} {' '.join(f'{name:>5}' for name in COUNTS)} {'s':>6}  verdict"
 
 
 def shown(line: Line) -> str:
@@ -161,4 +161,4 @@ def shown(line: Line) -> str:
     told = (v.tried, v.lost, v.doubled, v.false_booked, v.false_not_booked, v.errors500) if v else ("-",) * 6
     cells = " ".join(f"{each:>5}" for each in told)
     note = f"  {v.note if v else line.why}".rstrip()
-    return f"{line.row.number:>3}  {line.row.fault:<52.52} {cells} {line.seconds:>6.1f}  {line.word}{note}"
+    return f"{line.row.number:>3}  {line.row.fault:<60.60} {cells} {line.seconds:>6.1f}  {line.word}{note}"

@@ -1,0 +1,166 @@
+"""Rows 19 to 21: trackers that die at each point of a hand-over, die all the time, or are several."""
+
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy import func, select
+
+from bench.faults.checking import Findings
+from bench.faults.crashing import Crew, Tally, crew
+from bench.faults.desk import database
+from bench.faults.rows_crashes import verdict
+from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
+from ridedash.rides import actions
+from ridedash.store.orders import Action, Moment, Order, OrderState, Ride
+
+POLL_POINTS: Final = ("poll.claimed", "poll.answered", "poll.merged", "handover.merged")
+WAYS: Final = ("match_cancel", "match_cancel", "matching", "match_fails")
+OPEN: Final = ("armed", "calling", "unconfirmed")
+BATCH: Final = 170
+LIVE: Final = 8  # shared rides at a time
+MOST_GAP_S: Final = 35.0
+
+
+@dataclass
+class Sharers(Crew):
+    """People who only share, and arm a cancel for some of their rides."""
+
+    armed: set[int] = field(default_factory=set)
+
+    def people_do(self, rng: random.Random) -> None:
+        """One moment at the desk."""
+        if len(self.desk.in_state(OrderState.READY, OrderState.SENDING, OrderState.MATCHING)) < LIVE:
+            self.desk.press(rng.choice(self.ways))
+        for order_id in self.desk.in_state(OrderState.MATCHING):
+            press = self.desk.presses.get(order_id)
+            if press is not None and press.way == "match_cancel" and order_id not in self.armed:
+                self._arm(order_id)
+
+    def _arm(self, order_id: int) -> None:
+        desk = self.desk
+        if actions.arm_cancel(desk.db, desk.clock, order_id, desk.staff_id, "changed mind").outcome == "armed":
+            self.armed.add(order_id)
+
+    def is_busy(self) -> bool:
+        """Whether something is still on its way."""
+        states = (OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
+        with self.desk.db.read() as s:
+            asked = s.scalars(select(Action.id).where(Action.state.in_(OPEN))).first()
+        return bool(self.desk.in_state(*states)) or asked is not None
+
+    def settle(self) -> Findings:
+        """Each hand-over happened once, each armed cancel was sent once."""
+        found = super().settle()
+        with self.desk.db.read() as s:
+            handed = Counter(s.scalars(select(Moment.order_id).where(Moment.name == "handover")))
+            orders = s.scalars(select(Order).where(Order.txn_id.is_not(None))).all()
+        cancels = Counter(line["booking_id"] for line in self.desk.ledger.of("cancel"))
+        for order in orders:
+            _one(found, order, handed[order.id], cancels[order.booking_id], order.id in self.armed)
+        return found
+
+
+def _one(found: Findings, order: Order, handed: int, cancels: int, armed: bool) -> None:
+    if order.state == OrderState.MATCHING:
+        found.find("lost", f"order {order.id} is still looking for its ride")
+    if order.state == OrderState.BOOKED and handed != 1:
+        found.find("doubled", f"order {order.id} was handed over {handed} times")
+    if order.state == OrderState.BOOKED and armed and cancels == 0:
+        found.find("lost", f"the cancel of order {order.id} was never sent")
+    if cancels > 1 or (cancels and not armed):
+        found.find("doubled", f"the cancel of order {order.id} was sent {cancels} times, armed: {armed}")
+
+
+@row(19, "hand-over of a shared ride, tracker killed at each point")
+def hand_over(case: Case) -> Verdict:
+    """Five hundred kills, each point a hundred times."""
+    tally, kills = Tally(), case.size(500, 40)
+    while tally.total < kills or not (case.short or all(tally.kills[point] >= 100 for point in POLL_POINTS)):
+        options = {"ways": WAYS, "points": POLL_POINTS, "locked_share": 0.0}
+        with database(case) as url, crew(case, url, f"run-{tally.orders}", Sharers, **options) as run:
+            run.kill(min(BATCH, kills), 1)
+            run.tally.found = run.settle()
+            run.tally.orders = len(run.desk.orders())
+            tally.add(run.tally)
+        if tally.found or tally.exits:
+            break
+    return verdict(tally)
+
+
+@row(20, "tracker killed every 2 s: no ride waits long")
+def dying_tracker(case: Case) -> Verdict:
+    """Ten minutes of a clock that runs five times as fast."""
+    with database(case) as url, crew(case, url, "run", Crew, speed=5.0, ways=("forever",)) as run:
+        _book(run, 20)
+        began, kills = time.monotonic(), 0
+        while (time.monotonic() - began) * 5.0 < case.size(600, 40):
+            pid = run.nursery.spawn(run.desk.life())
+            code = run.nursery.wait(pid, 2.0 / 5.0)
+            if code is not None:
+                return Verdict(kills, ok=False, note=f"a worker ended with {code}")
+            run.nursery.end(pid)
+            kills += 1
+        gap = _longest_gap(run, began, time.monotonic()) * 5.0
+    return Verdict(
+        kills, ok=gap <= MOST_GAP_S, note=f"longest time without a poll {gap:.1f} s (at most {MOST_GAP_S:.0f})"
+    )
+
+
+def _book(run: Crew, rides: int) -> None:
+    """That many rides that go on for ever."""
+    for _ in range(rides):
+        run.desk.press("forever")
+    found = run.settle()
+    assert found.states == {OrderState.BOOKED: rides}, found
+
+
+def _longest_gap(run: Crew, began: float, ended: float) -> float:
+    """The longest time between two polls of the same ride, in seconds of the wall."""
+    times: dict[str, list[float]] = {}
+    for line in run.desk.ledger.of("tracked"):
+        if began <= line["at"] <= ended:
+            times.setdefault(line["key"], [began]).append(line["at"])
+    assert len(times) == len(run.desk.presses), "each ride was polled"
+    return max(b - a for at in times.values() for a, b in zip(at, [*at[1:], ended], strict=True))
+
+
+@row(21, "three trackers on one database: nothing polled twice, SQLite")
+def three_trackers(case: Case) -> Verdict:
+    """Ten minutes of a clock that runs five times as fast."""
+    return _three(case)
+
+
+@row(21, "three trackers on one database: nothing polled twice, PostgreSQL", database=POSTGRESQL)
+def three_trackers_postgresql(case: Case) -> Verdict:
+    """The same on PostgreSQL."""
+    return _three(case)
+
+
+def _three(case: Case) -> Verdict:
+    with database(case) as url, crew(case, url, "run", Crew, speed=5.0, hold_s=0.02, ways=("forever",)) as run:
+        _book(run, 20)
+        lives = [run.nursery.spawn(run.desk.life(hurry=5.0)) for _ in range(3)]
+        time.sleep(case.size(600, 40) / 5.0)
+        for pid in lives:
+            run.nursery.kill(pid, 15)
+        codes = [run.nursery.wait(pid, 30) for pid in lives]
+        with run.desk.db.read() as s:
+            claims = s.scalars(select(func.sum(Ride.poll_seq))).one()
+        polls = len(run.desk.ledger.of("track"))
+        doubled = max(0, polls - claims) + _overlaps(run)
+    return Verdict(polls, doubled=doubled, ok=codes == [0, 0, 0], note=f"{polls} polls of 20 rides, {claims} claims")
+
+
+def _overlaps(run: Crew) -> int:
+    """Polls that began while another of the same ride was not answered."""
+    count, asked = 0, Counter[str]()
+    for line in run.desk.ledger.lines():
+        if line["what"] == "track":
+            count += asked[line["key"]] > 0
+            asked[line["key"]] += 1
+        elif line["what"] == "tracked":
+            asked[line["key"]] -= 1
+    return count

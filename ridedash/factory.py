@@ -50,7 +50,8 @@ def utc_now() -> datetime:
 
 def build_services(settings: config.Settings, clock: ext.Clock) -> ext.Services:
     """What pages and the worker share, without Flask around it. Raises config.BadSettingError."""
-    http = Http()
+    http, watch = Http(), Metrics()
+    traffic = Traffic(settings.service_rate, watch=watch)
     db, vault = _stores(settings)
     oauth = OAuthClient(
         http,
@@ -63,15 +64,13 @@ def build_services(settings: config.Settings, clock: ext.Clock) -> ext.Services:
     return ext.Services(
         settings=settings,
         db=db,
-        client=RideClient(
-            http, settings.service_url, settings.service_app_token, traffic=Traffic(settings.service_rate)
-        ),
+        client=RideClient(http, settings.service_url, settings.service_app_token, traffic=traffic, watch=watch),
         oauth=oauth,
         tokens=AccountTokens(db, vault, oauth, clock),
         vault=vault,
         geocoder=places.geocoder_for(settings.geocoder, settings.geocoder_url, http),
         clock=clock,
-        metrics=Metrics(),
+        metrics=watch,
         wake=lambda: None,
     )
 

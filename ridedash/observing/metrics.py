@@ -21,7 +21,6 @@ CONTENT_TYPE: Final = prometheus_client.CONTENT_TYPE_LATEST
 CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAGE_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 LATE_S: Final = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
-BREAKER: Final = {"closed": 0, "probing": 1, "open": 2}
 
 prometheus_client.disable_created_metrics()  # a second series for each: when it began is known by its reset
 
@@ -49,7 +48,7 @@ class Metrics:
         self._late_s = Histogram("ridedash_poll_late_seconds", "From due to asked", buckets=LATE_S, registry=r)
         self._breaker = Gauge(
             "ridedash_breaker",
-            "0 closed, 1 probing, 2 open; the worst of all processes",
+            "1 while no such call is made, in any process",
             ("calls",),
             multiprocess_mode="livemax",
             registry=r,
@@ -59,14 +58,18 @@ class Metrics:
             "ridedash_http_seconds", "Requests answered", ("method", "route", "status"), buckets=PAGE_S, registry=r
         )
 
+        for calls in ("read", "write"):
+            self._breaker.labels(calls).set(0)
+
     def call(self, operation: str, outcome: str, seconds: float) -> None:
         """One call to the service has ended."""
         self._calls.labels(operation, outcome).inc()
-        self._call_s.labels(operation).observe(seconds)
+        if outcome != "held":  # it never became a call
+            self._call_s.labels(operation).observe(seconds)
 
     def breaker(self, calls: str, state: str) -> None:
         """A breaker came to a state."""
-        self._breaker.labels(calls).set(BREAKER.get(state, 0))
+        self._breaker.labels(calls).set(float(state == "open"))
         self._turns.labels(calls, state).inc()
 
     def order(self, outcome: str) -> None:

@@ -10,7 +10,7 @@ class Watch(Protocol):
         """One call to the service has ended. `operation` is the path, `outcome` a word (metrics.py lists them)."""
 
     def breaker(self, calls: str, state: str) -> None:
-        """The breaker of these calls ("read", "write") came to a state: "closed", "open" or "probing"."""
+        """The breaker of these calls ("read", "write") is now "open" or "closed"."""
 
     def order(self, outcome: str) -> None:
         """An order came to a state (OrderState), in a transaction that is committed."""

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ridedash import wire
 from ridedash.geo import LatLng, is_valid
+from ridedash.observing.watch import Unwatched, Watch
 from ridedash.service import judging
 from ridedash.service.bookings import DOCUMENT_OPTIONS, CreateAnswer, CreateBody, Done, FeedbackOptions, NewBooking
 from ridedash.service.errors import BadStatus, Held, NoAnswer, ServiceError, Unauthorized, Unreadable
@@ -49,6 +50,7 @@ class RideClient:
     All but create_booking raise the tree of `errors`; local nonsense raises ValueError before anything is sent.
     `pause` sleeps before a second try, `monotonic` ages the kept feedback options; both in seconds.
     `traffic` decides what may be asked now (Held when not); without one there is a breaker and no limit.
+    `watch` is told how each call ended.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class RideClient:
         pause: Callable[[float], None] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
         traffic: Traffic | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._http = http
         self._base_url = safe_address(base_url).rstrip("/")
@@ -67,6 +70,7 @@ class RideClient:
         self._pause = pause
         self._monotonic = monotonic
         self.traffic = traffic or Traffic(math.inf)
+        self._watch = watch or Unwatched()
         self._options: dict[tuple[str, str | None], tuple[float, FeedbackOptions]] = {}
 
     def __repr__(self) -> str:
@@ -201,10 +205,33 @@ class RideClient:
         lane: Lane | None = None,
         patience_s: float | None = None,
     ) -> Answer:
-        """One call when its turn comes; how it ended is told to the traffic. Raises errors.Held when it does not."""
+        """One call when its turn comes. Raises errors.Held when it does not."""
         if lane is None:
             lane = Lane.PAGE if operation.method == "GET" else Lane.WRITE
-        passed = self.traffic.enter(lane, PATIENCE_S[lane] if patience_s is None else patience_s)
+        began, outcome = time.perf_counter(), "failed"
+        try:
+            answer = self._in_turn(
+                operation, token, params, json, lane, PATIENCE_S[lane] if patience_s is None else patience_s
+            )
+            outcome = judging.outcome_of(answer)
+        except ServiceError as exc:
+            outcome = judging.outcome_of(exc)
+            raise
+        finally:
+            self._watch.call(operation.path, outcome, time.perf_counter() - began)
+        return answer
+
+    def _in_turn(
+        self,
+        operation: Operation,
+        token: str | None,
+        params: dict[str, str] | None,
+        json: Any,
+        lane: Lane,
+        wait_s: float,
+    ) -> Answer:
+        """One call; how it ended is told to the traffic."""
+        passed = self.traffic.enter(lane, wait_s)
         result, wait = Result.VOID, None
         try:
             answer = self._sent(operation, token, params, json)

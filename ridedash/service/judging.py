@@ -5,7 +5,16 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from ridedash import wire
-from ridedash.service.errors import BadStatus, NoAnswer, RateLimited, Refused, Unauthorized, Unreadable
+from ridedash.service.errors import (
+    BadStatus,
+    Held,
+    NoAnswer,
+    RateLimited,
+    Refused,
+    ServiceError,
+    Unauthorized,
+    Unreadable,
+)
 from ridedash.service.fields import row, text
 from ridedash.service.http import Answer
 from ridedash.service.traffic import Result
@@ -114,6 +123,17 @@ def bad_status(answer: Answer, got: dict[str, Any]) -> BadStatus:
         message=text(got.get("message")),
         evidence=answer.evidence,
     )
+
+
+def outcome_of(ended: Answer | ServiceError) -> str:
+    """How a call ended, in a word for who counts: the status by its hundred, or what stood in its way."""
+    if isinstance(ended, Answer):
+        return str(ended.status) if ended.status in (401, 429) else f"{ended.status // 100}xx"
+    if isinstance(ended, Held):
+        return "held"
+    if isinstance(ended, NoAnswer):
+        return "unanswered" if ended.sent else "not_sent"
+    return "unreadable"
 
 
 def retry_after_s(answer: Answer) -> float | None:

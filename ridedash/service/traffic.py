@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Final
 
+from ridedash.observing.watch import Unwatched, Watch
 from ridedash.service.breaker import Breaker, Silence
 from ridedash.service.bucket import Bucket, RetryBudget
 from ridedash.service.errors import Held
@@ -30,6 +31,7 @@ class Lane(IntEnum):
 
 # the share of a full bucket that a lane leaves to those before it
 RESERVE: Final = {Lane.WRITE: 0.0, Lane.PAGE: 0.15, Lane.WAITING: 0.25, Lane.REST: 0.35}
+TURNS: Final = 3  # polls for waiting guests between two of the others, when there is not room for all
 
 
 class Result(Enum):
@@ -65,35 +67,28 @@ class Traffic:
         monotonic: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
+        watch: Watch | None = None,
     ) -> None:
-        self._now, self._pause = monotonic, pause
+        self._now, self._pause, self._watch = monotonic, pause, watch or Unwatched()
         self._lock = threading.Lock()
         self._bucket = Bucket(rate, monotonic())
         self._breakers = {True: Breaker(chance), False: Breaker(chance)}  # by whether it is for writes
         self._budget, self._silence = RetryBudget(), Silence()
         self._queue = dict.fromkeys(Lane, 0)  # who waits for a token
+        self._turns = 0  # polls for waiting guests since the last of another
         self._limited = 0  # answers 429 in a row that said no time
         self._held_at = -math.inf
 
     def enter(self, lane: Lane, patience_s: float = 0.0) -> Pass:
         """The right to make a call, waited for up to `patience_s`. Raises errors.Held; settle what it gives."""
-        end = self._now() + patience_s
-        with self._queued() as queue:
-            while True:
-                with self._lock:
-                    now = self._now()
-                    wait, why = self._wait(lane, now)
-                    if wait <= 0:
-                        return self._pass(lane, now)
-                    if why == Held.SILENT or now + wait > end:
-                        raise Held(why, wait)
-                    queue(lane)
-                self._pause(wait)
+        first = self._try(lane)
+        return first if isinstance(first, Pass) else self._in_turn(lane, first, self._now() + patience_s)
 
     def settle(self, passed: Pass, result: Result, retry_after_s: float | None = None) -> None:
         """Say how a call ended. `retry_after_s` is a 429's own wish."""
         with self._lock:
             now, breaker = self._now(), self._breakers[passed.write]
+            was_open = breaker.opened_at is not None
             if result is Result.VOID:
                 breaker.void(passed.epoch)
             elif result is Result.FAILED:
@@ -102,12 +97,15 @@ class Traffic:
             else:
                 self._answered(passed, breaker, now)
                 self._hold(passed, result, retry_after_s, now)
+            is_open = breaker.opened_at is not None
+        if is_open is not was_open:
+            self._watch.breaker("write" if passed.write else "read", "open" if is_open else "closed")
 
     def room(self, lane: Lane = Lane.REST) -> int:
         """How many polls may start now: none while reads are held, one when a probe is due."""
         with self._lock:
             now, breaker = self._now(), self._breakers[False]
-            if breaker.wait_s(now) > 0 or self._behind(lane):
+            if breaker.wait_s(now) > 0 or self._ahead(lane):
                 return 0
             left = self._bucket.left(now) - self._reserve(lane)
             room = MUCH if math.isinf(left) else max(0, math.floor(left + 1e-9))
@@ -146,41 +144,55 @@ class Traffic:
         with self._lock:
             return self._breakers[write].opened_at is not None
 
-    def _wait(self, lane: Lane, now: float) -> tuple[float, str]:
-        held = self._breakers[lane is Lane.WRITE].wait_s(now)
-        if held > 0:
-            return held, Held.SILENT
-        needed = 1 + self._reserve(lane) + self._behind(lane)
+    def _in_turn(self, lane: Lane, held: Held, end: float) -> Pass:
+        """Wait in the queue, ahead of whoever comes later in this lane or is in one behind it."""
+        with self._queued(lane):
+            while held.why == Held.LIMITED and self._now() + held.wait_s <= end:
+                self._pause(held.wait_s)
+                got = self._try(lane, queued=True)
+                if isinstance(got, Pass):
+                    return got
+                held = got
+        raise held
+
+    def _try(self, lane: Lane, *, queued: bool = False) -> Pass | Held:
+        with self._lock:
+            now = self._now()
+            wait, why = self._wait(lane, now, queued=queued)
+            if wait > 0:
+                return Held(why, wait)
+            self._bucket.take(now)
+            self._budget.called()
+            self._turns = 0 if lane is Lane.REST else self._turns + (lane is Lane.WAITING)
+            return Pass(lane, now, self._breakers[lane is Lane.WRITE].begin(now))
+
+    def _wait(self, lane: Lane, now: float, *, queued: bool = False) -> tuple[float, str]:
+        silent = self._breakers[lane is Lane.WRITE].wait_s(now)
+        if silent > 0:
+            return silent, Held.SILENT
+        # `room` keeps the lanes of polls apart; one that was claimed must not fail for its lane
+        needed = 1 + self._reserve(min(lane, Lane.WAITING)) + self._ahead(lane, itself=not queued)
         return self._bucket.wait_s(needed, now), Held.LIMITED
 
-    def _pass(self, lane: Lane, now: float) -> Pass:
-        self._bucket.take(now)
-        self._budget.called()
-        return Pass(lane, now, self._breakers[lane is Lane.WRITE].begin(now))
-
     def _reserve(self, lane: Lane) -> float:
-        return 0.0 if math.isinf(self._bucket.rate) else RESERVE[lane] * self._bucket.burst
+        """What a lane leaves in the bucket. After some polls for waiting guests one of the others has its turn."""
+        if math.isinf(self._bucket.rate):
+            return 0.0
+        return RESERVE[Lane.WAITING if lane is Lane.REST and self._turns >= TURNS else lane] * self._bucket.burst
 
-    def _behind(self, lane: Lane) -> int:
-        """How many of the lanes before this one wait for a token."""
-        return sum(count for other, count in self._queue.items() if other < lane)
+    def _ahead(self, lane: Lane, *, itself: bool = True) -> int:
+        """How many wait for a token in the lanes before this one, and in `itself`."""
+        return sum(count for other, count in self._queue.items() if other < lane or (itself and other == lane))
 
     @contextmanager
-    def _queued(self) -> Iterator[Callable[[Lane], None]]:
-        """Gives what puts a caller in the queue, once; takes it out at the end. The former needs the lock."""
-        mine: list[Lane] = []
-
-        def join(lane: Lane) -> None:
-            if not mine:
-                mine.append(lane)
-                self._queue[lane] += 1
-
+    def _queued(self, lane: Lane) -> Iterator[None]:
+        with self._lock:
+            self._queue[lane] += 1
         try:
-            yield join
+            yield
         finally:
-            if mine:
-                with self._lock:
-                    self._queue[mine[0]] -= 1
+            with self._lock:
+                self._queue[lane] -= 1
 
     def _answered(self, passed: Pass, breaker: Breaker, now: float) -> None:
         was_open = breaker.opened_at is not None

@@ -49,6 +49,7 @@ class Settings:
     trusted_proxies: int
     trusted_hosts: tuple[str, ...]
     pace: float  # how much faster than real time the service's clock runs; 1 in live mode
+    poll_layer: bool  # whether polls are answered from memory before Flask; off: each one reads the database
     log_format: str  # "text" or "json"
     log_level: str  # "debug", "info", "warning" or "error"
     metrics_token: str = field(repr=False)  # who shows it may read /metrics from anywhere; "": this machine only
@@ -80,6 +81,7 @@ def load(environ: Mapping[str, str]) -> Settings:
         database_url=given.text("DATABASE_URL", f"sqlite:///{instance / 'ridedash.db'}"),
         redis_url=environ.get(PREFIX + "REDIS_URL") or None,
         pace=_pace(given, mode),
+        poll_layer=given.one_of("POLL_LAYER", "on", ("on", "off")) == "on",
         **_observing(given, mode),
         **_addresses(given),
         **_service(given, mode),

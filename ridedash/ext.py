@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ridedash.service.oauth import OAuthClient
     from ridedash.store.crypto import TokenVault
     from ridedash.store.db import Database
+    from ridedash.views.poll_memory import PollMemory
 
 csrf = CSRFProtect()
 login_manager = LoginManager()
@@ -44,6 +45,7 @@ class Services:
     clock: Clock
     metrics: "Metrics"
     wake: Callable[[], None]  # rings after an order became READY; an embedded worker puts itself here
+    polls: "PollMemory | None" = None  # what pages remember between polls; none: nothing
 
 
 def services() -> Services:

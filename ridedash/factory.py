@@ -18,6 +18,9 @@ from ridedash.service.traffic import Traffic
 from ridedash.store.crypto import BadKeys, TokenVault
 from ridedash.store.db import BadDatabaseUrl, Database
 from ridedash.views import accounts, auth, booking, desk, errors, headers, health, leaflet, metrics, requests, rides
+from ridedash.views.poll_layer import PollLayer
+from ridedash.views.poll_memory import PollMemory
+from ridedash.views.poll_sessions import PollSessions
 
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
 
@@ -37,10 +40,20 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     errors.init_app(app)
     for module in (auth, desk, booking, rides, accounts, health, metrics, leaflet):
         app.register_blueprint(module.bp)
+    if settings.poll_layer:
+        _answer_polls_from_memory(app)
     if settings.trusted_proxies:
         n = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n)  # type: ignore[method-assign]
     return app
+
+
+def _answer_polls_from_memory(app: Flask) -> None:
+    """Before Flask, and behind whatever says who the proxies are."""
+    services: ext.Services = app.extensions["ridedash"]
+    services.polls = memory = PollMemory(services.db)
+    app.session_interface = PollSessions(memory, services.clock)
+    app.wsgi_app = PollLayer(app.wsgi_app, memory, services.clock)  # type: ignore[method-assign,assignment]
 
 
 def utc_now() -> datetime:

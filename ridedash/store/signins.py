@@ -2,13 +2,14 @@
 
 import hashlib
 import secrets
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete
+from sqlalchemy import ColumnElement, Connection, delete, event, insert, inspect, literal, select
 from sqlalchemy.orm import Session
 
-from ridedash.store.people_tables import SignIn, Staff, Throttle
+from ridedash.store.db import UtcDateTime
+from ridedash.store.people_tables import EndedSignIn, SignIn, Staff, Throttle
 
 SIGN_IN_LASTS: Final = timedelta(hours=12)
 NAME_FREE_FAILS: Final = 5  # then 30 s, doubling
@@ -51,13 +52,28 @@ def staff_for_sign_in(s: Session, sid: str, now: datetime) -> Staff | None:
 
 
 def close_sign_in(s: Session, sid: str) -> None:
-    """End one sign-in: a copy of its cookie is worth nothing afterwards."""
-    s.execute(delete(SignIn).where(SignIn.id_hash == _hashed(sid)))
+    """End one sign-in: a copy of its cookie is worth nothing afterwards, in any process within two seconds."""
+    _end(s, SignIn.id_hash == _hashed(sid))
 
 
 def close_all_sign_ins(s: Session, staff_id: int) -> None:
     """End every sign-in of a member of staff."""
-    s.execute(delete(SignIn).where(SignIn.staff_id == staff_id))
+    _end(s, SignIn.staff_id == staff_id)
+
+
+def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
+    """Delete sign-ins, and leave word for processes that remember them (store/watching.py)."""
+    at = literal(datetime.now(UTC), UtcDateTime)
+    s.execute(insert(EndedSignIn).from_select(["id_hash", "at"], select(SignIn.id_hash, at).where(which)))
+    s.execute(delete(SignIn).where(which))
+
+
+@event.listens_for(Staff, "after_update")
+def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> None:
+    """Whoever is disabled, gets another role or moves to another property signs in anew."""
+    facts = inspect(staff).attrs
+    if any(facts[name].history.has_changes() for name in ("disabled_at", "role", "property_id")):
+        _end(connection, SignIn.staff_id == staff.id)
 
 
 def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float:

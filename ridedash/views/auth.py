@@ -27,8 +27,9 @@ from ridedash.store.people import (
     open_sign_in,
     sign_in_allowed,
     sign_in_succeeded,
-    staff_for_sign_in,
 )
+from ridedash.store.watching import SignInFacts, sign_in_facts
+from ridedash.views.poll_sessions import KNOWN
 from ridedash.wording import gettext as _
 
 bp = Blueprint("auth", __name__)
@@ -59,15 +60,28 @@ def current_staff() -> SignedIn:
 
 
 @login_manager.request_loader  # type: ignore[untyped-decorator]
-def load_staff(_request: Request) -> SignedIn | None:
-    """The signed cookie carries a sign-in's secret; the row decides whether it still holds."""
-    sid = session.get("sid")
-    if not isinstance(sid, str) or g.get("error_page"):  # the database may be what failed
-        return None
-    s = services()
-    with s.db.read() as db:
-        staff = staff_for_sign_in(db, sid, s.clock())
-    return SignedIn(staff.id, staff.property_id, staff.name, staff.role) if staff else None
+def load_staff(request: Request) -> SignedIn | None:
+    """The signed cookie carries a sign-in's secret; the row decides whether it still holds.
+
+    For polls both may have been seen to a moment ago (PollSessions).
+    """
+    known = request.environ.get(KNOWN)
+    if known is None:
+        sid = session.get("sid")
+        if not isinstance(sid, str) or g.get("error_page"):  # the database may be what failed
+            return None
+        s = services()
+        with s.db.read() as db:
+            known = sign_in_facts(db, sid, s.clock())
+        request.environ[KNOWN] = known
+        if known and s.polls:
+            s.polls.remember(request.environ.get("HTTP_COOKIE"), known)
+    return SignedIn(known.staff_id, known.property_id, known.name, known.role) if known else None
+
+
+def current_sign_in() -> SignInFacts:
+    """The sign-in behind a request; only where `login_required` stands."""
+    return cast(SignInFacts, request.environ[KNOWN])
 
 
 @login_manager.unauthorized_handler  # type: ignore[untyped-decorator]

@@ -98,6 +98,7 @@ def make_desk(folder: Path, **settings: str) -> Desk:
     environ = {
         "RIDEDASH_INSTANCE": str(folder),
         "RIDEDASH_DATABASE_URL": new_database(folder),
+        "RIDEDASH_POLL_LAYER": "off",  # tests write past the program, and want to see it at once
         **{f"RIDEDASH_{k}": v for k, v in settings.items()},
     }
     app = create_app(environ, clock=lambda: held[0].now)

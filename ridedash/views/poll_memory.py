@@ -1,0 +1,192 @@
+"""What a process remembers between polls: whose cookie it saw, and the ready answer of each ride that is watched.
+
+Nothing is believed for long. The database is asked every quarter of a second, by one thread for all, which orders
+moved and which sign-ins ended; an answer is made anew after a second, since time alone can change its words. When
+the database can't be asked nothing is remembered at all, and each request is on its own.
+"""
+
+import hashlib
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from ridedash.store.db import Database
+from ridedash.store.watching import Mark, SignInFacts, ended_sign_ins, marks
+
+LOOK_S: Final = 0.25  # how often the database is asked
+BEHIND_S: Final = 1.0  # how old its answer may be while another thread asks anew
+FRESH_S: Final = 1.0  # how long an answer serves
+LATE_S: Final = 1.0  # and beyond that while its successor is being made
+KNOWN_S: Final = 600.0  # how long a cookie is known without being verified again
+OVERLAP_S: Final = 60.0  # ended sign-ins are read again for so long: a smaller number may be committed later
+MAX_SIGN_INS: Final = 200_000
+MAX_ANSWERS: Final = 20_000
+MAX_COOKIE: Final = 2_000
+NEVER: Final = float("-inf")
+
+log = logging.getLogger(__name__)
+
+
+class Key(NamedTuple):
+    """Who sees the same answer: those who ask for one order, of one property, in one role and language."""
+
+    order_id: int
+    property_id: int
+    role: str
+    locale: str
+
+
+@dataclass(eq=False, slots=True)
+class Ready:
+    """An answer that can be sent as it is; `head` and `head_304` are filled in by the layer that sends it."""
+
+    mark: Mark
+    body: bytes
+    etag: str
+    seen_at: str
+    until: float = 0.0
+    head: list[tuple[str, str]] | None = None
+    head_304: list[tuple[str, str]] | None = None
+
+
+class PollMemory:
+    """Of one process; shared by its threads. `monotonic` in seconds."""
+
+    def __init__(self, db: Database, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._db, self._monotonic = db, monotonic
+        self._lock, self._looking = threading.Lock(), threading.Lock()
+        self._looked_at = NEVER
+        self._deeds = 0
+        self._failed = False
+        self._sign_ins: dict[bytes, tuple[SignInFacts, float]] = {}
+        self._ended: dict[str, float] = {}
+        self._numbers: deque[tuple[float, int]] = deque([(NEVER, 0)])  # highest number read, by time
+        self._ready: dict[Key, Ready] = {}
+        self._making: dict[Key, threading.Event] = {}
+
+    def who(self, cookie: str | None, now: datetime) -> SignInFacts | None:
+        """Whose cookie header this is, if it was seen lately and its sign-in neither expired nor ended."""
+        found = self._sign_ins.get(_digest(cookie)) if cookie else None
+        if found is None or not self._in_touch():
+            return None
+        known, until = found
+        if known.expires_at <= now or until <= self._monotonic() or known.sign_in in self._ended:
+            return None
+        return known
+
+    def remember(self, cookie: str | None, known: SignInFacts) -> None:
+        """A cookie header that was just found to carry this sign-in."""
+        if not cookie or len(cookie) > MAX_COOKIE:
+            return
+        digest = _digest(cookie)
+        with self._lock:
+            self._sign_ins.pop(digest, None)  # it goes to the end: the first one is the oldest
+            if len(self._sign_ins) >= MAX_SIGN_INS:
+                del self._sign_ins[next(iter(self._sign_ins))]
+            self._sign_ins[digest] = known, self._monotonic() + KNOWN_S
+
+    def ready(self, key: Key) -> Ready | None:
+        """The answer, if it still says what is so."""
+        found = self._ready.get(key)
+        if found is None or not self._in_touch() or self._ready.get(key) is not found:
+            return None
+        late = self._monotonic() - found.until
+        return found if late < 0 or (late < LATE_S and key in self._making) else None
+
+    @contextmanager
+    def making(self, key: Key) -> Iterator[Ready | None]:
+        """The answer; None when it is for the caller to make and keep. Others wait for it meanwhile."""
+        found = self.ready(key)
+        if found is not None:
+            yield found
+            return
+        done, mine = self._begin(key)
+        if not mine:
+            done.wait(LATE_S)
+            yield self.ready(key)
+            return
+        try:
+            yield None
+        finally:
+            with self._lock:
+                del self._making[key]
+            done.set()
+
+    def keep(self, key: Key, made: Ready, began: float) -> Ready:
+        """An answer made from what was read after `began` (`self.moment()`)."""
+        made.until = began + FRESH_S
+        with self._lock:
+            if len(self._ready) < MAX_ANSWERS or key in self._ready:
+                self._ready[key] = made
+        return made
+
+    def moment(self) -> float:
+        """Now, as `keep` wants it."""
+        return self._monotonic()
+
+    def look_again(self) -> None:
+        """Ask the database before the next answer: something was done in this process."""
+        self._deeds += 1
+        self._looked_at = NEVER
+
+    def _begin(self, key: Key) -> tuple[threading.Event, bool]:
+        """What says that the answer is made, and whether the caller is to make it."""
+        with self._lock:
+            other = self._making.get(key)
+            if other is not None:
+                return other, False
+            done = self._making[key] = threading.Event()
+            return done, True
+
+    def _in_touch(self) -> bool:
+        """Whether what is remembered was compared with the database a moment ago."""
+        if self._monotonic() - self._looked_at < LOOK_S:
+            return True
+        if self._looking.acquire(blocking=False):
+            try:
+                self._look()
+                self._failed = False
+            except Exception as error:  # whatever the database says: each request then asks it on its own
+                if not self._failed:
+                    log.warning("remembered polls can't be compared with the database: %s", type(error).__name__)
+                self._failed = True
+                return False
+            finally:
+                self._looking.release()
+        return self._monotonic() - self._looked_at < BEHIND_S
+
+    def _look(self) -> None:
+        began, deeds = self._monotonic(), self._deeds
+        with self._lock:
+            self._ready = {key: each for key, each in self._ready.items() if began < each.until + LATE_S}
+            watched = {key.order_id for key in self._ready}
+        with self._db.read() as s:
+            ended = ended_sign_ins(s, self._numbers[0][1])
+            found = marks(s, list(watched)) if watched else {}
+        with self._lock:
+            for key in [key for key in self._ready if key.order_id in watched]:
+                if found.get(key.order_id) != self._ready[key].mark:
+                    del self._ready[key]
+        self._note_ended(ended, began)
+        self._looked_at = began if deeds == self._deeds else NEVER
+
+    def _note_ended(self, ended: list[tuple[int, str]], at: float) -> None:
+        for _, sign_in in ended:
+            self._ended.setdefault(sign_in, at)
+        highest = max((number for number, _ in ended), default=0)
+        if highest > self._numbers[-1][1]:
+            self._numbers.append((at, highest))
+        while len(self._numbers) > 1 and self._numbers[1][0] < at - OVERLAP_S:
+            self._numbers.popleft()
+        while self._ended and next(iter(self._ended.values())) < at - KNOWN_S - OVERLAP_S:
+            del self._ended[next(iter(self._ended))]
+
+
+def _digest(cookie: str) -> bytes:
+    return hashlib.blake2b(cookie.encode("utf-8", "replace"), digest_size=16).digest()

@@ -27,7 +27,7 @@ NEVER_KEPT: Final = ("otp", "otp_text")
 
 def joined(old: Snapshot, new: Snapshot, status: str | None, booking_id: str | None) -> Snapshot:
     """The old facts with what the new answer says put over them; the start code is left out."""
-    update: dict[str, Any] = {name: value for name, value in new if value is not None and value != ()}
+    update: dict[str, Any] = {name: value for name, value in vars(new).items() if value is not None and value != ()}
     for name in FIELD_BY_FIELD:
         update[name] = _over(getattr(old, name), getattr(new, name))
     if old.passengers:
@@ -37,9 +37,9 @@ def joined(old: Snapshot, new: Snapshot, status: str | None, booking_id: str | N
 
 
 def _over(old: Fact | None, new: Fact | None) -> Fact | None:
-    if old is None or new is None:
+    if old is None or new is None or old == new:
         return new or old
-    return old.model_copy(update={name: value for name, value in new if value is not None})
+    return old.model_copy(update={name: value for name, value in vars(new).items() if value is not None})
 
 
 def without_cab(facts: Snapshot) -> Snapshot:
@@ -54,7 +54,8 @@ def without_eta(facts: Snapshot) -> Snapshot:
 
 def other_plate(old: Snapshot, new: Snapshot) -> bool:
     """Whether both name a plate and they are not the same one, spaces and case aside."""
-    return bool(old.vehicle_number and new.vehicle_number) and plain(old.vehicle_number) != plain(new.vehicle_number)
+    one, other = old.vehicle_number, new.vehicle_number
+    return bool(one and other) and one != other and plain(one) != plain(other)
 
 
 def plain(plate: str | None) -> str:

@@ -43,7 +43,7 @@ def wait_s(s: Session, order: Order, ride: Ride, now: datetime, pace: float) -> 
     if now - ride.created_at > TOO_OLD_AFTER:
         moves.attention(s, order, TOO_OLD, None, now)
         return SLOW_S
-    overdue = _overdue(order, ride, now, pace)
+    overdue = overdue_by(order.booking_timeout_at, ride.status, now, pace)
     if overdue is not None:
         moves.attention(s, order, NO_DRIVER, None, now)
         return OVERDUE_S / pace if overdue < OVERDUE_LASTS / pace else SLOW_S
@@ -52,11 +52,11 @@ def wait_s(s: Session, order: Order, ride: Ride, now: datetime, pace: float) -> 
     return next_poll_s(ride.status, wire.Kind(ride.kind), eta, pace)
 
 
-def _overdue(order: Order, ride: Ride, now: datetime, pace: float) -> timedelta | None:
+def overdue_by(timeout_at: datetime | None, status: str | None, now: datetime, pace: float) -> timedelta | None:
     """How long a search goes on past its end and a minute; None when it has a driver or time left."""
-    if order.booking_timeout_at is None or (ride.status is not None and ride.status not in wire.SEARCHING):
+    if timeout_at is None or (status is not None and status not in wire.SEARCHING):
         return None
-    over = now - order.booking_timeout_at - timedelta(seconds=OVERDUE_S / pace)
+    over = now - timeout_at - timedelta(seconds=OVERDUE_S / pace)
     return over if over > timedelta(0) else None
 
 

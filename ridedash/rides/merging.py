@@ -1,8 +1,9 @@
 """Pure: what a ride is after one more answer of track_ride (booking-protocol.md 3, Merge)."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Final
+from operator import attrgetter
+from typing import Any, Final
 
 from ridedash import wire
 from ridedash.rides import facts
@@ -124,7 +125,7 @@ def _take(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime)
         ended_at=before.ended_at or (now if status in wire.TERMINAL else None),
         position_at=now if snapshot.position else (None if lost or swapped else before.position_at),
     )
-    return Merged(ride, _events(before, ride, lost, swapped), shown(before) != shown(ride))
+    return Merged(ride, _events(before, ride, lost, swapped), _shown(before) != _shown(ride))
 
 
 def _status(ride: RideState, snapshot: Snapshot) -> tuple[str | None, str | None]:
@@ -154,4 +155,8 @@ def _events(before: RideState, ride: RideState, lost: bool, swapped: bool) -> tu
 
 def shown(ride: RideState) -> RideState:
     """A ride without what is written at every poll: equal for two rides that look the same on a page."""
-    return replace(ride, seen_at=None, position_at=None, merged_seq=0, back_status=None)
+    return replace(ride, **_AT_EVERY_POLL)
+
+
+_AT_EVERY_POLL: Final[dict[str, Any]] = {"seen_at": None, "position_at": None, "merged_seq": 0, "back_status": None}
+_shown: Final = attrgetter(*(each.name for each in fields(RideState) if each.name not in _AT_EVERY_POLL))

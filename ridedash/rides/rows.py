@@ -1,5 +1,9 @@
 """Between a ride's row and the value that merge() works on; the start code is sealed on the way in."""
 
+from typing import Any
+
+from sqlalchemy import Row
+
 from ridedash.rides.merging import RideState
 from ridedash.service.tracks import Snapshot
 from ridedash.store.crypto import Sealed, TokenVault
@@ -28,7 +32,7 @@ def facts_of(ride: Ride) -> Snapshot:
     return Snapshot.model_validate(ride.facts)
 
 
-def otp_of(ride: Ride, vault: TokenVault) -> str | None:
+def otp_of(ride: Ride | Row[Any], vault: TokenVault) -> str | None:
     """The start code; None when there is none now, or its key is gone."""
     if ride.otp_enc is None:
         return None
@@ -42,6 +46,13 @@ def state_of(ride: Ride, vault: TokenVault) -> RideState:
     """A row as a value."""
     same = {name: getattr(ride, name) for name in _SAME}
     return RideState(kind=Kind(ride.kind), facts=facts_of(ride), otp=otp_of(ride, vault), **same)
+
+
+def state_as_claimed(row: Row[Any], vault: TokenVault) -> RideState:
+    """A claimed row as a value; its facts are still JSON text."""
+    same = {name: getattr(row, name) for name in _SAME}
+    otp = None if row.otp_enc is None else otp_of(row, vault)
+    return RideState(kind=Kind(row.kind), facts=Snapshot.model_validate_json(row.facts), otp=otp, **same)
 
 
 def write_state(ride: Ride, state: RideState, vault: TokenVault) -> None:

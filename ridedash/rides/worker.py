@@ -6,7 +6,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
@@ -18,6 +17,7 @@ from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.calling import Caller
 from ridedash.rides.heartbeats import beat
 from ridedash.rides.moves import At, Clock, nothing
+from ridedash.rides.polling import Polling
 from ridedash.rides.sending import Sender
 from ridedash.rides.tracking import Tracker
 from ridedash.service.client import RideClient
@@ -57,43 +57,52 @@ class Worker:
         self.tracker = Tracker(db, client, tokens, clock, pace=pace, owner=self.name, at=at)
         self.caller = Caller(db, client, tokens, clock)
         self._awake = threading.Event()
+        self._pressed = False  # there may be something to send
         self._lock = threading.Lock()
         self._busy: set[str] = set()  # what runs in this process now
         self._last: dict[str, float] = {}  # chore to when it was last done, monotonic
 
     def run(self, stop: threading.Event) -> None:
         """Go round until `stop` is set; then claim nothing more and wait up to 25 s for sends in flight."""
-        with ThreadPoolExecutor(self.threads, thread_name_prefix="poll") as pool:
+        polling = Polling(self.tracker, self.threads, self._awake.set)
+        polling.start()
+        try:
             while not stop.is_set():
-                self._round(pool, stop)
+                self._round(polling, stop)
+        finally:
+            polling.stop()
         self._drain()
 
     def wake(self) -> None:
         """Look now: an order became READY, or the stop event was set. Callable from any thread."""
+        self._pressed = True
         self._awake.set()
 
     def step(self) -> bool:
         """One round in this thread, for tests: chores, sends, actions, polls. Whether anything was done."""
         did = self._chores(always=True)
-        for jobs in (self._sends, self._actions, partial(self._polls, self.threads)):
+        for jobs in (self._sends, self._actions):
             for job in jobs():
                 did |= bool(job())
-        return did
+        claims = self.tracker.claim(self.threads)
+        return bool(self.tracker.record([self.tracker.ask(claim) for claim in claims])) or did
 
-    def _round(self, pool: ThreadPoolExecutor, stop: threading.Event) -> None:
+    def _round(self, polling: Polling, stop: threading.Event) -> None:
+        wait_s: float | None = None
         try:
             self._chores()
-            for job in (*self._sends(), *self._actions()):
-                threading.Thread(target=job, name="send", daemon=True).start()
-            for job in self._polls(self.threads - self._count("poll")):
-                pool.submit(job)
+            if self._is_time("look", LOOK_EVERY_S, always=self._pressed):
+                self._pressed = False
+                for job in (*self._sends(), *self._actions()):
+                    threading.Thread(target=job, name="send", daemon=True).start()
+            wait_s = polling.round()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
             log.error("the worker's round failed: %s", type(error).__name__)
             stop.wait(REST_S)
         except Exception as error:  # a mistake of ours must cost one round, not the worker
             log.exception("the worker's round failed: %s", type(error).__name__)
             stop.wait(REST_S)
-        self._awake.wait(LOOK_EVERY_S)
+        self._awake.wait(wait_s or LOOK_EVERY_S)
         self._awake.clear()
 
     def _sends(self) -> list[Job]:
@@ -103,14 +112,6 @@ class Worker:
     def _actions(self) -> list[Job]:
         ids = self._fresh("act", self.caller.due)
         return [partial(self._do, f"act {i}", partial(self.caller.again, i)) for i in ids]
-
-    def _polls(self, free: int) -> list[Job]:
-        if free <= 0:
-            return []
-        claims = self.tracker.claim(free)
-        for claim in claims:
-            self._begin(f"poll {claim.ride_id} {claim.seq}")
-        return [partial(self._do, f"poll {c.ride_id} {c.seq}", partial(self.tracker.poll, c)) for c in claims]
 
     def _fresh(self, what: str, due: Callable[[int], Sequence[int]]) -> list[int]:
         """Due ids that no thread of ours has, as many as threads are free; taken at once."""
@@ -140,7 +141,7 @@ class Worker:
         finally:
             with self._lock:
                 self._busy.discard(key)
-            self._awake.set()
+            self.wake()
         return False
 
     def _chores(self, always: bool = False) -> bool:

@@ -25,6 +25,7 @@ from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.http import Answer, Http
 from ridedash.service.oauth import OAuthClient
+from ridedash.service.traffic import Lane, Pass, Result, Traffic
 from ridedash.store.orders import Order, OrderPage, Priced, Ride, Trip, add_offer, order_page
 from ridedash.store.people import add_account, add_property, add_staff
 from tests.databases import new_database
@@ -78,6 +79,21 @@ def database_in(folder: Path, kind: str) -> str:
         raise Missing(str(error)) from None
 
 
+class OpenRoad(Traffic):
+    """Holds no call back: a row that plays a thousand failures in a second wants each of them made."""
+
+    def enter(self, lane: Lane, patience_s: float = 0.0) -> Pass:
+        """Always at once."""
+        return Pass(lane, 0.0, 0)
+
+    def settle(self, passed: Pass, result: Result, retry_after_s: float | None = None) -> None:
+        """Remembers nothing."""
+
+    def room(self, lane: Lane = Lane.REST) -> int:
+        """Plenty."""
+        return 10_000
+
+
 class Shop:
     """One property with two members of staff and one account. `play` answers calls; none: real sockets to `address`.
 
@@ -123,10 +139,10 @@ class Shop:
         self.worker = Worker(s.db, s.client, s.tokens, self.box, self.clock)
 
     def _client(self) -> RideClient:
-        return RideClient(self.http, self.address, APP_TOKEN, pause=lambda _s: None)
+        return RideClient(self.http, self.address, APP_TOKEN, pause=lambda _s: None, traffic=OpenRoad())
 
     def forget(self) -> None:
-        """A client without a past: no breaker remembers the failures of the tries before."""
+        """A client of the present http and address, and no limit of the pages used up."""
         fresh = self._client()
         self.s.client = fresh
         for each in (self.worker.sender, self.worker.tracker, self.worker.caller):

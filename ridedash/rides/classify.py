@@ -5,7 +5,7 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.service.bookings import CreateAnswer, CreateBody
-from ridedash.service.errors import NoAnswer
+from ridedash.service.errors import Held, NoAnswer
 from ridedash.store.order_tables import OrderState
 
 AUTH: Final = "auth"
@@ -49,6 +49,8 @@ class Outcome:
 
 def classify(answer: CreateAnswer | Exception, mtx: str) -> Outcome:
     """The outcome that an answer to create, or the error in its place, proves; the first row that matches wins."""
+    if isinstance(answer, Held) and answer.why == Held.LIMITED:  # as after a 429 of the service's
+        return Outcome(OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.wait_s, code=RATE_LIMITED)
     if isinstance(answer, NoAnswer) and not answer.sent:
         return Outcome(OrderState.NOT_SENT, code=NO_CONNECTION)
     if isinstance(answer, Exception):
@@ -77,7 +79,7 @@ def _speaks(body: CreateBody) -> bool:
 
 
 def _wordless(answer: CreateAnswer) -> Outcome:
-    unclear_id = answer.body is not None and not answer.readable
+    unclear_id = not answer.readable if answer.body is not None else "booking_id" in answer.evidence.lower()
     if answer.http_status in PLAIN_REFUSALS and not unclear_id:
         return Outcome(OrderState.REJECTED, code=f"HTTP_{answer.http_status}")
     return Outcome(OrderState.UNKNOWN, code=UNCLEAR)

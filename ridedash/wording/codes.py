@@ -191,12 +191,13 @@ def refusal(
     """Words of a refusal by the service's code, our own case, or the header of a drop change.
 
     `ordering`: whether a booking was asked for (else an action on a ride). Facts: fee, drop, old, new.
-    An unlisted code, or none, is quoted with the service's own message.
+    An unlisted code, or none, is quoted with the service's own message; the code itself where it has no more to say.
     """
     entry = _entry(code, ordering)
     if audience is Audience.GUEST:
         return Refusal(say(entry.guest, facts), "", "")
-    quote = (message or "") if entry.quoted else ""
+    empty = wire.normal_code(message or "") in ("", wire.BOOKING_FAILED)
+    quote = ((code if empty else message) or "") if entry.quoted else ""
     return Refusal(say(entry.headline, facts), say(entry.why, facts), say(entry.next_step, facts), quote)
 
 

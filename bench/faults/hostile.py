@@ -1,0 +1,270 @@
+"""One round of each operation against a service that answers anything; what must hold afterwards, on every page."""
+
+import json
+import logging
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import httpx
+from flask.testing import FlaskClient
+from sqlalchemy import delete, select, update
+
+from bench.faults.bodies import Hostile
+from bench.faults.shop import STAFF, Service, Shop, csrf_of
+from ridedash import wire
+from ridedash.rides import actions
+from ridedash.service.errors import ServiceError
+from ridedash.store.orders import Action, Order, OrderState, Ride, Trip
+from ridedash.views.auth import SignedIn
+from ridedash.views.quotes import Quotes
+from ridedash.views.troubles import QuoteFailedError
+from tests.rides.desk_world import DROP, PICKUP
+
+AT_ONCE: Final = 20
+LIVE: Final = (
+    None,
+    "ALLOTMENT_PENDING",
+    "PENDING",
+    "CALL_DRIVER",
+    "CLIENT_LOCATED",
+    "INVOICE",
+    "IN_PROGRESS",
+    "COMPLETED",
+)
+SHOWN: Final = ("create", "track_ride")  # what these answer stands on every page; the others' words on few
+QUERY: Final = f"pickup_lat={PICKUP.lat}&pickup_lng={PICKUP.lng}&drop_lat={DROP.lat}&drop_lng={DROP.lng}"
+WORKER: Final = (
+    "ridedash.rides.worker",
+    "ridedash.rides.tracking",
+    "ridedash.rides.sending",
+    "ridedash.rides.claiming",
+)
+
+
+class Liar(Service):
+    """Sane in all operations but `target`, which answers what `feed` gives. `told` is what each create was told."""
+
+    def __init__(self, target: str, feed: Iterator[Hostile]) -> None:
+        super().__init__()
+        self.target, self.feed, self.served = "", feed, 0
+        self.told: dict[str, Hostile] = {}
+        self.aim = target
+
+    def handle(self, request: httpx.Request) -> httpx.Response:
+        """Answer one call."""
+        hostile = next(self.feed, None) if request.url.path.endswith(f"/{self.target}") and self.target else None
+        if hostile is None:
+            return super().handle(request)
+        self.served += 1
+        if self.target == "create":
+            self.told[json.loads(request.content)["merchant_txn_id"]] = hostile
+        return hostile.response()
+
+
+class Complaints(logging.Handler):
+    """What a worker said about jobs that failed."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.heard: Counter[str] = Counter()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it."""
+        self.heard[record.getMessage().split(" failed: ")[-1][:80]] += 1
+
+
+class Trial:
+    """An operation, a desk full of rides, and what went wrong so far."""
+
+    def __init__(self, desk: Shop, service: Liar, rng: random.Random) -> None:
+        self.desk, self.service, self.rng = desk, service, rng
+        self.browser: FlaskClient = desk.browser()
+        self.page = self.browser.get("/rides/new").text
+        self.errors500, self.rounds, self.wrong = 0, 0, Counter[str]()
+        self.orders: list[int] = []
+        kinds = ["point_to_point", "share", "auto", "point_to_point"]
+        if service.aim != "create":
+            self.orders = [desk.place(kind=kinds[n % 4]) for n in range(AT_ONCE)]
+            service.create = [service.matching if n == 1 else service.booked for n in range(AT_ONCE)]
+            desk.clock.go(1)
+            desk.worker.step()
+            desk.worker.step()
+        self.booked = [each for each in self.orders if desk.order(each).booking_id]
+        service.target = service.aim
+
+    def round(self) -> None:
+        """About twenty answers, then the pages."""
+        self.desk.clock.go(7)
+        self.desk.forget()
+        try:
+            ROUNDS[self.service.target](self)
+        except Exception as error:  # a page or a worker would have stumbled over it
+            self.wrong[f"{type(error).__name__} at {_where(error)}"] += 1
+        self.rounds += 1
+        if self.service.target in SHOWN or self.rounds % 3 == 0:
+            self.look()
+
+    def look(self) -> None:
+        """Every page that shows what was read, and the JSON of each."""
+        order_id = self.rng.choice(self.orders)
+        for path in ("/", "/board.json", f"/rides/{order_id}", f"/rides/{order_id}/snapshot.json"):
+            self.get(path)
+
+    def get(self, path: str) -> None:
+        """One page: no 500, and its JSON is strict."""
+        answer = self.browser.get(path)
+        if answer.status_code == 500:
+            self.errors500 += 1
+            self.wrong[f"500 at {path.partition('?')[0].rstrip('0123456789')}"] += 1
+        elif path.partition("?")[0].endswith(".json"):
+            self.strict(answer.get_data())
+
+    def strict(self, data: bytes) -> None:
+        """JSON that any reader takes: no NaN, no half character."""
+        try:
+            read = json.loads(data.decode(), parse_constant=_refuse)
+            json.dumps(read, ensure_ascii=False, allow_nan=False).encode()
+        except ValueError as error:
+            self.wrong[f"JSON: {type(error).__name__}"] += 1
+
+    def products(self) -> None:
+        """Prices for a trip, as the picker asks for them."""
+        staff = SignedIn(self.desk.staff_id, self.desk.property_id, STAFF[0], "manager")
+        with self.desk.app.test_request_context("/"):
+            for _ in range(AT_ONCE):
+                try:
+                    Quotes(self.desk.s, staff, "en").quote(Trip(PICKUP, "Lobby", DROP, "Airport"))
+                except QuoteFailedError:
+                    continue
+        self.get(f"/products.json?{QUERY}")
+        self.get(f"/rides/new?show=1&{QUERY}")
+
+    def create(self) -> None:
+        """Twenty orders, each sent once, each filed honestly."""
+        made = [self.desk.place() for _ in range(AT_ONCE)]
+        for _ in range(3):
+            self.desk.worker.step()
+            with self.desk.s.db.write() as s:
+                s.execute(update(Ride).values(next_poll_at=None))
+        for order_id in made:
+            order = self.desk.order(order_id)
+            told = self.service.told.get(order.mtx)
+            if told is not None and not honest(order, told):
+                self.wrong[f"filed as {order.state} after HTTP {told.status}"] += 1
+        self.orders = made
+
+    def track_ride(self) -> None:
+        """Twenty rides in all kinds of states are asked about."""
+        with self.desk.s.db.write() as s:
+            for ride in s.scalars(select(Ride)):
+                ride.status, ride.ended_at, ride.reported = self.rng.choice(LIVE), None, None
+                ride.next_poll_at, ride.lease_until, ride.poison, ride.errors = self.desk.clock(), None, 0, 0
+            s.execute(update(Order).where(Order.state == OrderState.FAILED).values(state=OrderState.MATCHING))
+        for _ in range(4):
+            self.desk.worker.step()
+        with self.desk.s.db.read() as s:
+            self.wrong["poisoned rides"] += len(s.scalars(select(Ride.id).where(Ride.poison > 0)).all())
+
+    def act(self) -> None:
+        """One action on each ride, some through the page's own form."""
+        deeds = {"abort": self._abort, "cancel": self._cancel, "drop_location": self._drop, "feedback": self._feedback}
+        status = {"abort": "ALLOTMENT_PENDING", "feedback": "COMPLETED"}.get(self.service.target, "CALL_DRIVER")
+        with self.desk.s.db.write() as s:
+            s.execute(delete(Action))
+            s.execute(update(Ride).values(status=status, next_poll_at=None))
+        for order_id in self.booked[1:]:
+            deeds[self.service.target](order_id)
+        self._press(self.booked[0])
+
+    def _facts(self, order_id: int) -> tuple[Any, ...]:
+        s = self.desk.s
+        return s.db, s.client, s.tokens, s.clock, order_id, self.desk.staff_id
+
+    def _abort(self, order_id: int) -> None:
+        actions.abort(*self._facts(order_id))
+
+    def _cancel(self, order_id: int) -> None:
+        actions.cancel(*self._facts(order_id), "changed mind")
+
+    def _drop(self, order_id: int) -> None:
+        actions.change_drop(*self._facts(order_id), DROP, "Airport")
+
+    def _feedback(self, order_id: int) -> None:
+        actions.feedback(*self._facts(order_id), 5, ["Car Quality"], None)
+
+    def _press(self, order_id: int) -> None:
+        name = self.service.target.partition("_")[0]
+        facts = {
+            "reason": "Changed plans",
+            "rating": "5",
+            "drop": "Airport",
+            "drop_lat": DROP.lat,
+            "drop_lng": DROP.lng,
+        }
+        answer = self.browser.post(f"/rides/{order_id}/{name}", data={"csrf_token": csrf_of(self.page), **facts})
+        if answer.status_code not in (303, 422):
+            self.errors500 += answer.status_code == 500
+            self.wrong[f"POST {name}: HTTP {answer.status_code}"] += 1
+
+    def options(self) -> None:
+        """The labels of a feedback form, by themselves and on the page."""
+        with self.desk.s.db.write() as s:
+            s.execute(update(Ride).values(status="COMPLETED", next_poll_at=None))
+        for number in range(AT_ONCE):
+            try:
+                self.desk.s.client.feedback_options(f"mini-{self.service.served}-{number}", "good")
+            except ServiceError:
+                continue
+        self.desk.forget()
+        self.get(f"/rides/{self.orders[0]}")
+
+
+ROUNDS: Final[dict[str, Callable[[Trial], None]]] = {
+    "products": Trial.products,
+    "create": Trial.create,
+    "abort": Trial.act,
+    "drop_location": Trial.act,
+    "cancel": Trial.act,
+    "track_ride": Trial.track_ride,
+    "feedback": Trial.act,
+    "options": Trial.options,
+}
+
+
+def honest(order: Order, told: Hostile) -> bool:
+    """Whether an order's state claims no more than the answer can prove, read by plain eyes."""
+    said = _plain(told.content)
+    if order.state in ("BOOKED", "MATCHING"):
+        return told.status // 100 == 2 and "success" in str(said.get("status")).lower()
+    if order.state in ("NOT_SENT", "READY"):
+        return told.status in (401, 429)
+    if order.state != "REJECTED":
+        return order.state == "UNKNOWN"
+    refused = "failure" in str(said.get("status")).lower() or _known(said)
+    return not said.get("booking_id") and (refused or told.status in (400, 403, 404, 405, 413, 415, 422))
+
+
+def _plain(content: bytes) -> dict[str, Any]:
+    try:
+        read = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return {}
+    return {str(key).strip().lower(): value for key, value in read.items()} if isinstance(read, dict) else {}
+
+
+def _known(said: dict[str, Any]) -> bool:
+    words = {wire.normal_code(str(said.get(name))) for name in ("code", "message")}
+    return bool(words & {wire.normal_code(code) for code in (*wire.CREATE_CODES, wire.BOOKING_FAILED)})
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(word)
+
+
+def _where(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_name}:{trace.tb_lineno}" if trace is not None else "?"

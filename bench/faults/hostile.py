@@ -49,17 +49,17 @@ class Liar(Service):
     def __init__(self, target: str, feed: Iterator[Hostile]) -> None:
         super().__init__()
         self.target, self.feed, self.served = "", feed, 0
-        self.told: dict[str, Hostile] = {}
+        self.told: dict[str, Hostile | None] = {}  # none: the truth
         self.aim = target
 
     def handle(self, request: httpx.Request) -> httpx.Response:
         """Answer one call."""
         hostile = next(self.feed, None) if request.url.path.endswith(f"/{self.target}") and self.target else None
+        if self.target == "create" and request.url.path.endswith("/create"):
+            self.told[json.loads(request.content)["merchant_txn_id"]] = hostile
         if hostile is None:
             return super().handle(request)
         self.served += 1
-        if self.target == "create":
-            self.told[json.loads(request.content)["merchant_txn_id"]] = hostile
         return hostile.response()
 
 

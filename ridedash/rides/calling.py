@@ -13,13 +13,15 @@ from ridedash.rides.classify import NO_CONNECTION, RATE_LIMITED, RECONNECT
 from ridedash.rides.moves import Clock
 from ridedash.service.bookings import Done
 from ridedash.service.client import RideClient
-from ridedash.service.errors import BadStatus, NoAnswer, RateLimited, Refused, ServiceError, Unauthorized
+from ridedash.service.errors import BadStatus, Held, NoAnswer, RateLimited, Refused, ServiceError, Unauthorized
+from ridedash.service.traffic import Lane
 from ridedash.store import audit
 from ridedash.store.db import Database
 from ridedash.store.order_tables import Action, Order, Ride
 
 FEEDBACK_CALLS: Final = 3
 FEEDBACK_WAIT: Final = timedelta(seconds=5)
+NO_BUDGET_WAIT: Final = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,21 @@ class Caller:
         self.db, self.client, self.tokens, self.clock = db, client, tokens, clock
 
     def due(self, limit: int) -> list[int]:
-        """Actions that the worker shall call now: a repeat, a released cancel, feedback that got no clear answer."""
+        """Actions that the worker shall call now: a repeat, a released cancel, feedback that got no clear answer.
+
+        None while a call would not be let out: they stay due.
+        """
+        if self.client.traffic.wait_s(Lane.WRITE) > 0:
+            return []
         query = select(Action.id).where(Action.state.in_(("armed", "unconfirmed")), Action.next_try_at <= self.clock())
         with self.db.read() as s:
             return list(s.scalars(query.order_by(Action.next_try_at).limit(limit)))
 
     def again(self, action_id: int) -> bool:
-        """Call a due action. False when somebody else does."""
+        """Call a due action. False when somebody else does, or when too many calls were repeats lately."""
         now = self.clock()
+        if self._put_off(action_id, now):
+            return False
         ours = (
             update(Action)
             .where(Action.id == action_id, Action.state.in_(("armed", "unconfirmed")), Action.next_try_at <= now)
@@ -62,6 +71,16 @@ class Caller:
             if s.connection().execute(ours).rowcount != 1:
                 return False
         self.call(action_id)
+        return True
+
+    def _put_off(self, action_id: int, now: datetime) -> bool:
+        """Feedback is repeated only within the budget of repeats; a stop that a person wants is always."""
+        with self.db.read() as s:
+            action = s.get(Action, action_id)
+        if action is None or action.name != "feedback" or not action.calls or self.client.traffic.may_repeat():
+            return False
+        with self.db.write() as s:
+            s.execute(update(Action).where(Action.id == action_id).values(next_try_at=now + NO_BUDGET_WAIT))
         return True
 
     def call(self, action_id: int) -> ActionResult:
@@ -112,6 +131,8 @@ class Caller:
         again = action.name == "feedback" and result.outcome in {"unconfirmed", "not_sent"}
         if again and action.calls < FEEDBACK_CALLS:
             action.state, action.next_try_at = "unconfirmed", now + FEEDBACK_WAIT * 2**action.calls
+        elif action.calls > 1 and result.outcome == "not_sent":
+            action.state, action.calls = "unconfirmed", action.calls - 1  # the call before may have done it
         elif action.state == "calling":
             action.state = result.outcome
             action.settled_at = None if result.outcome == "unconfirmed" else now
@@ -134,10 +155,10 @@ def _judged(error: ServiceError, action_id: int) -> ActionResult:
     if isinstance(error, Refused):
         code = error.code or error.reason
         return ActionResult("refused", code, error.header, error.text or error.message, action_id)
+    if isinstance(error, RateLimited) or (isinstance(error, Held) and error.why == Held.LIMITED):
+        return ActionResult("not_sent", RATE_LIMITED, action_id=action_id)
     if isinstance(error, NoAnswer) and not error.sent:
         return ActionResult("not_sent", NO_CONNECTION, action_id=action_id)
-    if isinstance(error, RateLimited):
-        return ActionResult("not_sent", RATE_LIMITED, action_id=action_id)
     if isinstance(error, BadStatus) and error.status in {400, 401, 403, 404, 405, 413, 415, 422}:
         return ActionResult("refused", error.code or f"HTTP_{error.status}", text=error.message, action_id=action_id)
     return ActionResult("unconfirmed", action_id=action_id)

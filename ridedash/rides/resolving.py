@@ -15,6 +15,7 @@ from ridedash.rides.settling import settle
 from ridedash.service.client import RideClient
 from ridedash.service.errors import BadStatus, Refused, ServiceError, Unauthorized
 from ridedash.service.tracks import Snapshot
+from ridedash.service.traffic import Lane
 from ridedash.store import audit
 from ridedash.store.db import Database
 from ridedash.store.order_tables import Offer, Order, OrderState, Ride
@@ -72,9 +73,10 @@ def _tracked(client: RideClient, tokens: AccountTokens, account_id: int, booking
     try:
         token = tokens.bearer(account_id)
         try:
-            return client.track_ride(token, booking_id=booking_id)
+            return client.track_ride(token, booking_id=booking_id, lane=Lane.PAGE)
         except Unauthorized:
-            return client.track_ride(tokens.refreshed(account_id, token), booking_id=booking_id)
+            fresh = tokens.refreshed(account_id, token)
+            return client.track_ride(fresh, booking_id=booking_id, lane=Lane.PAGE)
     except Refused as error:
         return Checked("not_found", text=error.message or error.text)
     except BadStatus as error:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -63,13 +63,19 @@ class Sender:
         self._live: set[str] = set()  # the mtx of each send in flight here
 
     def due(self, limit: int) -> Sequence[int]:
-        """Orders that may be sent now, the oldest first; none while an answer could not be kept."""
+        """Orders that may be sent now, the oldest first; none while an answer could not be kept.
+
+        While the service wants no questions at all, an order waits as long as its press is fresh. One that can't
+        have its turn in time is given out, so that its send says so at once.
+        """
         if not self.box.ready():
             return ()
-        now = self.clock()
+        now, held = self.clock(), timedelta(seconds=self.client.traffic.held_s())
         query = select(Order.id).where(
             Order.state == OrderState.READY, Order.due_at <= now, Order.ready_at > now - moves.FRESH
         )
+        if held:
+            query = query.where(Order.ready_at <= now + held - moves.FRESH)
         with self.db.read() as s:
             return s.scalars(query.order_by(Order.due_at).limit(limit)).all()
 

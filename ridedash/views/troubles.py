@@ -1,9 +1,10 @@
 """Why there are no prices: the service's refusal or silence in words, and which end of the trip to change."""
 
+import math
 from typing import Final
 
 from ridedash import wire
-from ridedash.service.errors import RateLimited, ServiceError
+from ridedash.service.errors import Held, RateLimited, ServiceError
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 
@@ -36,8 +37,8 @@ def refused(code: str | None, message: str | None = None, status: int = 422) -> 
 
 def down(error: ServiceError) -> QuoteFailedError:
     """The service is not to be had now."""
-    if isinstance(error, RateLimited):
-        wait = int(error.retry_after_s or 10)
+    if isinstance(error, RateLimited) or (isinstance(error, Held) and error.why == Held.LIMITED):
+        wait = math.ceil((error.wait_s if isinstance(error, Held) else error.retry_after_s) or 10)
         text = _("Next try in %(n)d s. Nothing was ordered.", n=wait)
         return QuoteFailedError(_("Too many requests at once"), text, 503)
     return QuoteFailedError(

@@ -332,6 +332,7 @@ def test_a_short_429_is_waited_for_once_and_a_long_one_is_not(world: World) -> N
         world.clock.go(5)
         worker.step()
         assert (world.state(second), world.page(second).order.code) == ("NOT_SENT", "RATE_LIMITED")
+        world.clock.go(5)
         world.service.create += [lambda _: httpx.Response(429, headers={"Retry-After": "60"})]
         assert world.state(world.book(worker)) == "NOT_SENT"
 

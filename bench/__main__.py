@@ -16,7 +16,7 @@ from typing import Any, Final
 from bench.frame import LINES, Absent, Line, Ratio, Result, Run, measured
 from bench.table import commit, report, shown
 
-MODULES: Final = ("sandbox_speed",)
+MODULES: Final = ("pages_speed", "sandbox_speed", "tiles_speed")
 ROOT: Final = Path(__file__).parent.parent
 
 

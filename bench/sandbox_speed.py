@@ -8,12 +8,13 @@ from pathlib import Path
 from flask import Flask
 
 from bench import frame, serving
+from bench.baselines import bare
 from bench.frame import Ratio, Run, line
 from ridedash.sandbox import SandboxSettings, create_sandbox
 from tests.sandbox.sandbox_desk import Desk
 
 KEY = "partner-key"
-BODY, DATABASE = "BENCH_BODY", "BENCH_DATABASE"
+DATABASE = "BENCH_DATABASE"
 
 
 def sandbox() -> Flask:
@@ -40,11 +41,11 @@ def track(run: Run) -> list[Ratio]:
 def _against(
     run: Run, ours: serving.Served, app: str, environ: dict[str, str], asked: str, headers: dict[str, str], calls: int
 ) -> Ratio:
-    with serving.served(f"bench.baselines.bare:{app}", environ) as bare:
+    with serving.served(f"bench.baselines.bare:{app}", environ) as plain:
         return frame.side_by_side(
             run,
             lambda: serving.per_cpu_second(ours, asked, headers, calls),
-            lambda: serving.per_cpu_second(bare, asked, headers, calls),
+            lambda: serving.per_cpu_second(plain, asked, headers, calls),
             "answers per CPU second",
             label=app.replace("_", " "),
         )
@@ -60,5 +61,5 @@ def followed_ride(folder: Path) -> Iterator[tuple[dict[str, str], str, dict[str,
             desk.control("advance", seconds=5)
     finally:
         desk.close()
-    environ = {DATABASE: str(desk.database), BODY: str(folder / "body.json")}
+    environ = {DATABASE: str(desk.database), bare.BODY: str(folder / "body.json")}
     yield environ, f"/v1/bookings/track_ride?booking_id={booking}", desk.headers

@@ -4,16 +4,18 @@ import os
 
 from flask import Flask, Response, jsonify
 
+BODY, TYPE = "BENCH_BODY", "BENCH_TYPE"  # environment: the file to answer with, and its type
+
 
 def ready_bytes() -> Flask:
-    """Every path answers the bytes of the file that BENCH_BODY names."""
+    """Every path answers the bytes of one file."""
     app = Flask(__name__)
-    with open(os.environ["BENCH_BODY"], "rb") as file:
+    with open(os.environ[BODY], "rb") as file:
         body = file.read()
 
     @app.get("/<path:_path>")
     def answer(_path: str) -> Response:
-        return Response(body, mimetype=os.environ.get("BENCH_TYPE", "application/json"))
+        return Response(body, mimetype=os.environ.get(TYPE, "application/json"))
 
     return app
 
@@ -21,7 +23,7 @@ def ready_bytes() -> Flask:
 def as_json() -> Flask:
     """Every path answers the same JSON object, written anew by jsonify each time."""
     app = Flask(__name__)
-    with open(os.environ["BENCH_BODY"], "rb") as file:
+    with open(os.environ[BODY], "rb") as file:
         body = app.json.loads(file.read())
 
     @app.get("/<path:_path>")

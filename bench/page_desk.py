@@ -1,0 +1,86 @@
+"""A desk to render pages with: the program over a SQLite file, a signed-in browser, a service that answers at once."""
+
+import contextlib
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import process_time
+from typing import Any, Final
+
+from flask.testing import FlaskClient
+
+from bench import frame
+from ridedash.ext import limiter
+from ridedash.geo import LatLng
+from ridedash.places import SandboxPlaces
+from ridedash.service.client import RideClient
+from ridedash.service.http import Http
+from tests.views.fake_service import ZONE, FakeService
+from tests.views.ride_pages import Desk, make_desk
+
+TRIP: Final = {
+    "pickup": "Gate 1",
+    "pickup_lat": "-38.5",
+    "pickup_lng": "-127.995",
+    "drop": "Airport",
+    "drop_lat": "-38.55",
+    "drop_lng": "-128.06",
+}
+SERVICE: Final = "http://127.0.0.1:9"
+RING: Final = tuple(LatLng(*corner) for corner in ZONE["hotspot_boundary"])
+
+
+@dataclass
+class Pages:
+    """The desk and its browser."""
+
+    desk: Desk
+    browser: FlaskClient
+    service: FakeService
+
+    def get(self, path: str, **query: str) -> bytes:
+        """A page that must come."""
+        answer = self.browser.get(path, query_string=query)
+        if answer.status_code != 200:
+            raise RuntimeError(f"{path} answered {answer.status_code}")
+        return bytes(answer.data)
+
+
+@contextlib.contextmanager
+def pages(points: int = 50, **settings: str) -> Iterator[Pages]:
+    """A desk at a hotspot with so many pickup points."""
+    with frame.folder() as folder:
+        desk, service = make_desk(folder, **settings), FakeService()
+        service.zone = zone(points)
+        http = Http(transport=service.transport())
+        desk.services.client = RideClient(http, SERVICE, "partner-key")
+        desk.services.geocoder = SandboxPlaces(http, SERVICE)
+        limiter.enabled = False  # a bench asks faster than people may
+        try:
+            yield Pages(desk, desk.client(), service)
+        finally:
+            http.close()
+            desk.close()
+
+
+def zone(points: int) -> dict[str, Any]:
+    """The hotspot with `points` named places in rows."""
+    listed = [
+        {"id": 100 + n, "name": f"Gate {n}", "lat": -38.5005 - n // 10 * 0.0015, "lng": -127.9995 + n % 10 * 0.0009}
+        for n in range(points)
+    ]
+    return copy.deepcopy(ZONE) | {"pickup_points": listed, "default_pickup_point_id": 100}
+
+
+def points_of(service: FakeService) -> list[tuple[LatLng, str]]:
+    """Places and names of the hotspot's points."""
+    assert service.zone is not None
+    return [(LatLng(each["lat"], each["lng"]), each["name"]) for each in service.zone["pickup_points"]]
+
+
+def cpu_ms(times: int, deed: Any) -> float:
+    """Milliseconds of this process's CPU for one deed, taken over so many."""
+    began = process_time()
+    for _ in range(times):
+        deed()
+    return (process_time() - began) * 1000 / times

@@ -1,0 +1,69 @@
+"""The sandbox's map: a tile that nobody asked for yet, and one that somebody did."""
+
+import random
+from pathlib import Path
+from statistics import quantiles
+from time import process_time
+
+from bench import frame, serving
+from bench.baselines import bare
+from bench.frame import Ratio, Run, line
+from ridedash.sandbox import tiles
+
+BUSY_TILE = "/tiles/15/{x}/{y}.svg"
+
+
+@line(
+    "tile-cold",
+    "sandbox: drawing a tile for the first time, 95 of 100, both cities, all zooms",
+    aim="≤ 3 ms",
+    protects="A map that is moved to a new quarter fills at once, without tile servers or foreign hosts.",
+)
+def cold(run: Run) -> Ratio:
+    """Random tiles of every zoom, each once, as a host that was warmed draws them."""
+    tiles.warm()
+    for number in (0, 1):
+        for zoom in range(tiles.MIN_ZOOM, tiles.MAX_ZOOM + 1):
+            tiles._sheet(number, zoom)  # what a zoom needs once, which the first tile of a zoom waits for
+    dice = random.Random(run.seed)
+    return frame.alone(run, lambda: _p95_ms(dice, run.of(40, 15)), "ms")
+
+
+def _p95_ms(dice: random.Random, each: int) -> float:
+    took = []
+    for number in (0, 1):
+        for zoom in range(tiles.MIN_ZOOM, tiles.MAX_ZOOM + 1):
+            west, north, east, south = tiles._boxes(zoom)[number]
+            for _ in range(each):
+                began = process_time()
+                tiles._sheet(number, zoom).tile(dice.randint(west, east), dice.randint(north, south)).encode()
+                took.append((process_time() - began) * 1000)
+    return quantiles(took, n=20)[-1]
+
+
+@line(
+    "tile-warm",
+    "sandbox: CPU of a tile that was drawn before, against bare Flask with the same bytes",
+    aim="≤ 1.2",
+    protects="The demo's map costs the dashboard's process no more than a file would.",
+)
+def warm(run: Run) -> Ratio:
+    """Cost of an answer in CPU; both behind waitress."""
+    with frame.folder() as path:
+        environ = {bare.BODY: str(path / "tile.svg"), bare.TYPE: "image/svg+xml"}
+        calls, asked = run.of(4000, 800), _busy_tile()
+        with serving.served("ridedash.sandbox.tiles:create_tiles_app") as ours:
+            Path(environ[bare.BODY]).write_bytes(serving.get(ours.url + asked, {}))
+            with serving.served("bench.baselines.bare:ready_bytes", environ) as plain:
+                return frame.side_by_side(
+                    run,
+                    lambda: 1e6 / serving.per_cpu_second(ours, asked, {}, calls),
+                    lambda: 1e6 / serving.per_cpu_second(plain, asked, {}, calls),
+                    "µs of CPU",
+                )
+
+
+def _busy_tile() -> str:
+    """A tile in the middle of the first city."""
+    west, north, east, south = tiles._boxes(15)[0]
+    return BUSY_TILE.format(x=(west + east) // 2, y=(north + south) // 2)

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, String
+from sqlalchemy import Index
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from ridedash.store.db import Base
+from ridedash.store.db import Base, Line
 
 
 class AuditRow(Base):
@@ -17,10 +17,10 @@ class AuditRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[datetime]
     property_id: Mapped[int | None]
-    who: Mapped[str] = mapped_column(String(80))
-    what: Mapped[str] = mapped_column(String(60))
-    subject: Mapped[str] = mapped_column(String(80))
-    result: Mapped[str] = mapped_column(String(60))
+    who: Mapped[str] = mapped_column(Line(80))
+    what: Mapped[str] = mapped_column(Line(60))
+    subject: Mapped[str] = mapped_column(Line(80))
+    result: Mapped[str] = mapped_column(Line(60))
     facts: Mapped[dict[str, Any]]
 
 

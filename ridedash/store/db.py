@@ -1,52 +1,53 @@
-"""The database: one engine, short sessions for reading and for writing, migrations at start.
+"""The database: one engine, short sessions for reading and for writing, migrations at start."""
 
-Write transactions begin with BEGIN IMMEDIATE on SQLite: a deferred one that turns into a write fails at once
-when another writer got in between, an immediate one waits its turn. WAL lets readers pass beside the writer;
-synchronous=FULL makes a commit a promise that survives a power cut (booking-protocol.md 1.3).
-"""
-
-import sqlite3
-import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import DateTime, Dialect, Engine, create_engine, event
-from sqlalchemy.engine import Connection
-from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy import BigInteger, DateTime, Dialect, Integer, String, Text, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 from sqlalchemy.orm import DeclarativeBase, Session
-from sqlalchemy.pool import ConnectionPoolEntry
-from sqlalchemy.types import JSON, TypeDecorator
+from sqlalchemy.types import JSON, TypeDecorator, TypeEngine
 
-BUSY_TIMEOUT_MS: Final = 5_000
-MIGRATIONS: Final = Path(__file__).parent / "migrations"
-_upgrading = threading.Lock()  # Alembic keeps its environment in a module: one upgrade at a time in a process
+from ridedash.store import revisions
+from ridedash.store.clocks import Clock, DatabaseClock, Reading
+from ridedash.store.engines import BUSY_S, WRITE, make_engine
+from ridedash.store.holding import HoldingSession
+from ridedash.store.revisions import UnknownRevision, WrongTables
+
+__all__ = [
+    "BadDatabaseUrl",
+    "Base",
+    "CommitUnknown",
+    "Database",
+    "DatabaseBusy",
+    "Line",
+    "UnknownRevision",
+    "UtcDateTime",
+    "WrongTables",
+    "insert_if_new",
+    "once_more",
+]
+
+T = TypeVar("T")
+SQLITE_BUSY, SQLITE_FULL = 5, 13
+GOING_DOWN: Final = "57P"  # PostgreSQL's codes of a server that ends the connection
 
 
 class DatabaseBusy(Exception):
-    """Another writer held the database for longer than we wait; nothing was written."""
+    """The database took no write: another writer held it for too long, or it is away or full. Nothing was written."""
+
+
+class CommitUnknown(SQLAlchemyError):
+    """The database went away during a commit: all of it was written, or nothing. Asking again tells which."""
 
 
 class BadDatabaseUrl(ValueError):
     """A database URL that can't be used: malformed, or of a kind whose driver is not installed."""
-
-
-class UnknownRevision(Exception):
-    """The database was made by another version of the program, which this one does not know."""
-
-    def __init__(self, revision: str, url: str) -> None:
-        super().__init__(
-            f"the database {url} is at revision {revision!r}, which this version of ridedash does not know: "
-            "run the version that made it, or point RIDEDASH_DATABASE_URL at another database"
-        )
-        self.revision = revision
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -69,102 +70,139 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+def Line(length: int) -> TypeEngine[str]:  # noqa: N802 - named like the types it stands beside
+    """Text that is short by intent. Edges keep it so; no database refuses a longer one from the service."""
+    return String(length).with_variant(Text(), "postgresql")
+
+
 class Base(DeclarativeBase):
     """The parent of all tables."""
 
-    type_annotation_map = {datetime: UtcDateTime, dict[str, Any]: JSON(none_as_null=True)}  # noqa: RUF012 - read once
+    type_annotation_map = {  # noqa: RUF012 - read once
+        datetime: UtcDateTime,
+        dict[str, Any]: JSON(none_as_null=True),
+        int: BigInteger().with_variant(Integer(), "sqlite"),  # SQLite's INTEGER has 64 bits
+    }
 
 
 class Database:
     """One database by URL. Safe to share between threads; each `with` is one short transaction.
 
-    Raises BadDatabaseUrl.
+    `busy_s` is how long a writer waits for others. Raises BadDatabaseUrl.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, busy_s: float = BUSY_S) -> None:
         self.url = url
         try:
-            self.engine = _engine(url)
+            self.engine = make_engine(url, busy_s)
         except (ArgumentError, ImportError) as error:
             raise BadDatabaseUrl(f"{type(error).__name__}: {error}") from None
-        self._writing = self.engine.execution_options(ridedash_write=True)
+        snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        side_by_side = {"isolation_level": "READ COMMITTED"}
+        here = self.dialect == "postgresql"
+        self._reading = self.engine.execution_options(**(snapshot if here else {}))
+        self._writing = self.engine.execution_options(**{WRITE: True}, **(side_by_side if here else {}))
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self.engine.dialect.name
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A session for reading one consistent state. Rows stay usable after it is closed."""
-        with Session(self.engine, expire_on_commit=False, autoflush=False) as session:
+        with Session(self._reading, expire_on_commit=False, autoflush=False) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """A session that holds the right to write, commits at its end, and undoes all on an exception.
+        """A session for writing: commits at its end, and undoes all on an exception.
 
-        Raises DatabaseBusy when that right is not had within five seconds.
+        Raises DatabaseBusy when nothing was written because others held what it needs for more than five seconds, or
+        because the database is away or full; CommitUnknown when it went away while committing.
         """
-        with Session(self._writing, expire_on_commit=False) as session, session.begin():
+        with HoldingSession(self._writing, expire_on_commit=False) as session:
             try:
                 session.connection()
-            except OperationalError as error:
-                raise DatabaseBusy("the database is busy: nothing was written") from error
-            yield session
+                yield session
+                session.flush()
+            except (OperationalError, NoConnectionLeft) as error:
+                raise DatabaseBusy("the database takes no write: nothing was written") from error
+            _commit(session)
+
+    def clock(self, wall: Clock) -> Clock:
+        """The clock that all processes on this database share: its own, or the machine's where it is a file."""
+        return DatabaseClock(self._time, wall) if self.dialect == "postgresql" else wall
 
     def upgrade(self) -> None:
         """Bring the tables to this version's revision; safe when several processes start at once.
 
-        Raises UnknownRevision for a database of a newer or foreign version.
+        Raises WrongTables for a database of a newer or foreign version, or one that was left half migrated.
         """
-        with _upgrading, self._writing.begin() as connection:
-            self._refuse_unknown(connection)
-            config = _config()
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+        with self._writing.begin() as connection:
+            revisions.upgrade(connection, Base.metadata, self._shown_url())
+
+    def require_current(self) -> None:
+        """Raise WrongTables unless the tables are exactly those of this version."""
+        with self.engine.connect() as connection:
+            revisions.require(connection, Base.metadata, self._shown_url())
 
     def revision_ok(self) -> bool:
-        """Whether the tables are exactly those of this version."""
+        """Whether the database says that it is at this version's revision."""
         with self.engine.connect() as connection:
-            return _current(connection) == ScriptDirectory.from_config(_config()).get_current_head()
+            return revisions.is_current(connection)
 
     def close(self) -> None:
         """Close all connections that are not in use."""
         self.engine.dispose()
 
-    def _refuse_unknown(self, connection: Connection) -> None:
-        current = _current(connection)
-        known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
-        if current is not None and current not in known:
-            raise UnknownRevision(current, self.engine.url.render_as_string(hide_password=True))
+    def _shown_url(self) -> str:
+        return self.engine.url.render_as_string(hide_password=True)
+
+    def _time(self, monotonic: Callable[[], float]) -> Reading | None:
+        """The database's time, and the monotonic one half way between question and answer."""
+        try:
+            with self._reading.connect() as connection:
+                connection.execute(text("SELECT 1"))  # the way there takes its time before the clock is read
+                before = monotonic()
+                told = connection.scalar(text("SELECT clock_timestamp()"))
+                return told.astimezone(UTC), (before + monotonic()) / 2
+        except SQLAlchemyError:
+            return None
 
 
-def _current(connection: Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
+def _commit(session: Session) -> None:
+    try:
+        session.commit()
+    except DBAPIError as error:
+        if isinstance(error, IntegrityError):
+            raise
+        if _undone(error):
+            raise DatabaseBusy("the database did not commit: nothing was written") from error
+        raise CommitUnknown("the database went away while committing") from error
 
 
-def _config() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    return config
+def _undone(error: DBAPIError) -> bool:
+    """Whether a failed commit is known to have written nothing: the database itself refused it."""
+    if error.connection_invalidated:
+        return False
+    code = getattr(error.orig, "sqlstate", None)
+    if code is not None:
+        return not str(code).startswith(GOING_DOWN)
+    return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in (SQLITE_BUSY, SQLITE_FULL)
 
 
-def _engine(url: str) -> Engine:
-    engine = create_engine(url, pool_size=20, max_overflow=20)
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _sqlite_connect)
-        event.listen(engine, "begin", _sqlite_begin)
-    return engine
+def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
+    """Insert a row unless its key is there already, whoever was first."""
+    make = postgresql.insert if s.get_bind().dialect.name == "postgresql" else sqlite.insert
+    s.execute(make(row).values(**values).on_conflict_do_nothing())
 
 
-def _sqlite_connect(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-    assert isinstance(connection, sqlite3.Connection)
-    connection.isolation_level = None  # BEGIN is ours to say: the driver would say it late and deferred
-    for pragma in (
-        f"busy_timeout={BUSY_TIMEOUT_MS}",
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}").close()
-
-
-def _sqlite_begin(connection: Connection) -> None:
-    write = connection.get_execution_options().get("ridedash_write")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+def once_more(attempt: Callable[[], T]) -> T:
+    """Do it; when another process was between our look and our insert, look again: its row is there to be seen."""
+    for _ in range(2):
+        try:
+            return attempt()
+        except IntegrityError:
+            time.sleep(0)  # let the other one end
+    return attempt()

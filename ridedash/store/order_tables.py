@@ -4,10 +4,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ridedash.store.db import Base
+from ridedash.store.db import Base, Line
 
 
 class OrderState(StrEnum):
@@ -35,21 +35,21 @@ class Offer(Base):
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     pickup_lat: Mapped[float]
     pickup_lng: Mapped[float]
-    pickup_name: Mapped[str | None] = mapped_column(String(200))
+    pickup_name: Mapped[str | None] = mapped_column(Line(200))
     drop_lat: Mapped[float | None]
     drop_lng: Mapped[float | None]
-    drop_name: Mapped[str | None] = mapped_column(String(200))
-    category: Mapped[str] = mapped_column(String(64))
-    kind: Mapped[str] = mapped_column(String(16))  # wire.Kind
-    display_name: Mapped[str] = mapped_column(String(300))
-    currency: Mapped[str | None] = mapped_column(String(8))
-    price_text: Mapped[str | None] = mapped_column(String(300))  # the price as the card said it
+    drop_name: Mapped[str | None] = mapped_column(Line(200))
+    category: Mapped[str] = mapped_column(Line(64))
+    kind: Mapped[str] = mapped_column(Line(16))  # wire.Kind
+    display_name: Mapped[str] = mapped_column(Line(300))
+    currency: Mapped[str | None] = mapped_column(Line(8))
+    price_text: Mapped[str | None] = mapped_column(Line(300))  # the price as the card said it
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
-    fare_id: Mapped[str | None] = mapped_column(String(500))
+    fare_id: Mapped[str | None] = mapped_column(Line(500))
     seat_prices: Mapped[dict[str, Any]]  # share: {"1": "96.00", "2": "140.00"}; upfront: {"": "240.00"}; else {}
     cancellation: Mapped[dict[str, Any] | None]  # CancellationPolicy.model_dump(mode="json")
     fetched_at: Mapped[datetime]
-    signature: Mapped[str] = mapped_column(String(64))  # digest of trip, category and price; without fare_id
+    signature: Mapped[str] = mapped_column(Line(64))  # digest of trip, category and price; without fare_id
 
 
 class Order(Base):
@@ -68,17 +68,17 @@ class Order(Base):
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     guest_id: Mapped[int] = mapped_column(ForeignKey("guests.id"))
     offer_id: Mapped[int] = mapped_column(ForeignKey("offers.id"))
-    note: Mapped[str | None] = mapped_column(String(500))
-    form_token: Mapped[str] = mapped_column(String(64), unique=True)
-    form_digest: Mapped[str] = mapped_column(String(64))  # of all that the form said: same token, other body is refused
-    mtx: Mapped[str] = mapped_column(String(32), unique=True)  # merchant_txn_id: A-Z, 0-9, hyphen
+    note: Mapped[str | None] = mapped_column(Line(500))
+    form_token: Mapped[str] = mapped_column(Line(64), unique=True)
+    form_digest: Mapped[str] = mapped_column(Line(64))  # of all that the form said: same token, other body is refused
+    mtx: Mapped[str] = mapped_column(Line(32), unique=True)  # merchant_txn_id: A-Z, 0-9, hyphen
     body: Mapped[str] = mapped_column(Text)  # the frozen request, JSON
-    body_digest: Mapped[str] = mapped_column(String(64))
+    body_digest: Mapped[str] = mapped_column(Line(64))
     seats: Mapped[int | None]
-    payment: Mapped[str | None] = mapped_column(String(16))
-    category: Mapped[str] = mapped_column(String(64))
-    kind: Mapped[str] = mapped_column(String(16))
-    state: Mapped[str] = mapped_column(String(20))
+    payment: Mapped[str | None] = mapped_column(Line(16))
+    category: Mapped[str] = mapped_column(Line(64))
+    kind: Mapped[str] = mapped_column(Line(16))
+    state: Mapped[str] = mapped_column(Line(20))
     version: Mapped[int]  # rises with every shown fact
     created_at: Mapped[datetime]
     due_at: Mapped[datetime]
@@ -86,23 +86,23 @@ class Order(Base):
     sent_at: Mapped[datetime | None]
     resolved_at: Mapped[datetime | None]
     attempt: Mapped[int]
-    owner: Mapped[str | None] = mapped_column(String(80))
+    owner: Mapped[str | None] = mapped_column(Line(80))
     lease_until: Mapped[datetime | None]
     reauthorised: Mapped[bool]  # the one token refresh after a 401 is used up
     throttled: Mapped[bool]  # the one second try after a 429 is used up
-    booking_id: Mapped[str | None] = mapped_column(String(300), unique=True)
-    txn_id: Mapped[str | None] = mapped_column(String(300), index=True)
+    booking_id: Mapped[str | None] = mapped_column(Line(300), unique=True)
+    txn_id: Mapped[str | None] = mapped_column(Line(300), index=True)
     booking_timeout_at: Mapped[datetime | None]  # after this no driver is allotted any more
     booking_timeout_s: Mapped[float | None]  # as the service said it: seconds of its own clock
-    next_retry: Mapped[str | None] = mapped_column(String(300))  # share retry: text of the service
+    next_retry: Mapped[str | None] = mapped_column(Line(300))  # share retry: text of the service
     http_status: Mapped[int | None]
-    code: Mapped[str | None] = mapped_column(String(300))
-    message: Mapped[str | None] = mapped_column(String(300))
+    code: Mapped[str | None] = mapped_column(Line(300))
+    message: Mapped[str | None] = mapped_column(Line(300))
     evidence: Mapped[str | None] = mapped_column(Text)  # the first 2 kB of the answer, scrubbed
     supersedes: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))  # "book again" of that order
     resolved_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
-    resolve_reason: Mapped[str | None] = mapped_column(String(500))
-    guard_key: Mapped[str | None] = mapped_column(String(200))
+    resolve_reason: Mapped[str | None] = mapped_column(Line(500))
+    guard_key: Mapped[str | None] = mapped_column(Line(200))
     guard_override_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     open: Mapped[bool]
     late_double: Mapped[bool]
@@ -118,15 +118,15 @@ class Ride(Base):
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"), unique=True)
-    kind: Mapped[str] = mapped_column(String(16))
-    booking_id: Mapped[str | None] = mapped_column(String(300), unique=True)
-    txn_id: Mapped[str | None] = mapped_column(String(300))
-    status: Mapped[str | None] = mapped_column(String(64))  # the last known booking_status
-    reported: Mapped[str | None] = mapped_column(String(300))  # a status that we don't know, while the service sends it
+    kind: Mapped[str] = mapped_column(Line(16))
+    booking_id: Mapped[str | None] = mapped_column(Line(300), unique=True)
+    txn_id: Mapped[str | None] = mapped_column(Line(300))
+    status: Mapped[str | None] = mapped_column(Line(64))  # the last known booking_status
+    reported: Mapped[str | None] = mapped_column(Line(300))  # a status that we don't know, while the service sends it
     facts: Mapped[dict[str, Any]]  # merged Snapshot.model_dump(mode="json"), never the otp
     otp_enc: Mapped[str | None]  # the start code, encrypted; only while the service sends it
-    back_status: Mapped[str | None] = mapped_column(String(64))  # a step back seen once
-    previous_plate: Mapped[str | None] = mapped_column(String(300))  # the plate before the car was swapped
+    back_status: Mapped[str | None] = mapped_column(Line(64))  # a step back seen once
+    previous_plate: Mapped[str | None] = mapped_column(Line(300))  # the plate before the car was swapped
     swapped_at: Mapped[datetime | None]
     retried: Mapped[bool]  # auto: the one allotment retry was seen
     allotted_at: Mapped[datetime | None]  # first CALL_DRIVER of the present driver
@@ -139,7 +139,7 @@ class Ride(Base):
     next_poll_at: Mapped[datetime | None]  # none: no longer followed
     interval_s: Mapped[float]  # the wait that was last set, for the page's own polling and for freshness
     lease_until: Mapped[datetime | None]
-    owner: Mapped[str | None] = mapped_column(String(80))
+    owner: Mapped[str | None] = mapped_column(Line(80))
     errors: Mapped[int]  # failed polls in a row
     poison: Mapped[int]  # times in a row that recording an answer raised
     unknown_id: Mapped[int]  # times in a row that the service did not know the id
@@ -159,17 +159,17 @@ class Action(Base):
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
-    name: Mapped[str] = mapped_column(String(12))  # abort, cancel, drop, feedback
+    name: Mapped[str] = mapped_column(Line(12))  # abort, cancel, drop, feedback
     payload: Mapped[dict[str, Any]]
-    state: Mapped[str] = mapped_column(String(12))
+    state: Mapped[str] = mapped_column(Line(12))
     calls: Mapped[int]
     made_at: Mapped[datetime]
     called_at: Mapped[datetime | None]
     settled_at: Mapped[datetime | None]
     next_try_at: Mapped[datetime | None]
-    code: Mapped[str | None] = mapped_column(String(300))
-    header: Mapped[str | None] = mapped_column(String(300))
-    text: Mapped[str | None] = mapped_column(String(300))
+    code: Mapped[str | None] = mapped_column(Line(300))
+    header: Mapped[str | None] = mapped_column(Line(300))
+    text: Mapped[str | None] = mapped_column(Line(300))
 
 
 class Moment(Base):
@@ -183,9 +183,9 @@ class Moment(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
-    what: Mapped[str] = mapped_column(String(8))
-    name: Mapped[str] = mapped_column(String(64))
-    detail: Mapped[str | None] = mapped_column(String(300))
+    what: Mapped[str] = mapped_column(Line(8))
+    name: Mapped[str] = mapped_column(Line(64))
+    detail: Mapped[str | None] = mapped_column(Line(300))
     at: Mapped[datetime]
 
 
@@ -197,8 +197,8 @@ class Attention(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
-    name: Mapped[str] = mapped_column(String(40))
-    detail: Mapped[str | None] = mapped_column(String(300))
+    name: Mapped[str] = mapped_column(Line(40))
+    detail: Mapped[str | None] = mapped_column(Line(300))
     raised_at: Mapped[datetime]
     cleared_at: Mapped[datetime | None]
 
@@ -207,6 +207,6 @@ class Heartbeat(Base):
     """When a worker last went round."""
 
     __tablename__ = "heartbeats"
-    worker: Mapped[str] = mapped_column(String(80), primary_key=True)
+    worker: Mapped[str] = mapped_column(Line(80), primary_key=True)
     beat_at: Mapped[datetime]
     silent_since: Mapped[datetime | None]  # since when the service gives this worker no answers; none: it answers

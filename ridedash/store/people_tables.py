@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, text
+from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ridedash.store.db import Base
+from ridedash.store.db import Base, Line
 
 
 class Property(Base):
@@ -13,14 +13,14 @@ class Property(Base):
 
     __tablename__ = "properties"
     id: Mapped[int] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(String(120))
-    timezone: Mapped[str] = mapped_column(String(64))
-    country: Mapped[str | None] = mapped_column(String(2))  # for phone numbers typed without a country code
-    currency: Mapped[str | None] = mapped_column(String(3))
-    pickup_name: Mapped[str | None] = mapped_column(String(200))
+    name: Mapped[str] = mapped_column(Line(120))
+    timezone: Mapped[str] = mapped_column(Line(64))
+    country: Mapped[str | None] = mapped_column(Line(2))  # for phone numbers typed without a country code
+    currency: Mapped[str | None] = mapped_column(Line(3))
+    pickup_name: Mapped[str | None] = mapped_column(Line(200))
     pickup_lat: Mapped[float | None]
     pickup_lng: Mapped[float | None]
-    phone: Mapped[str | None] = mapped_column(String(32))
+    phone: Mapped[str | None] = mapped_column(Line(32))
     created_at: Mapped[datetime]
 
 
@@ -30,10 +30,10 @@ class Staff(Base):
     __tablename__ = "staff"
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
-    name: Mapped[str] = mapped_column(String(120))
-    sign_in_name: Mapped[str] = mapped_column(String(120), unique=True)  # lower case
-    password_hash: Mapped[str] = mapped_column(String(255))
-    role: Mapped[str] = mapped_column(String(20))
+    name: Mapped[str] = mapped_column(Line(120))
+    sign_in_name: Mapped[str] = mapped_column(Line(120), unique=True)  # lower case
+    password_hash: Mapped[str] = mapped_column(Line(255))
+    role: Mapped[str] = mapped_column(Line(20))
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]
 
@@ -42,7 +42,7 @@ class SignIn(Base):
     """One signed-in browser. The secret itself is never stored, only its hash."""
 
     __tablename__ = "sign_ins"
-    id_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    id_hash: Mapped[str] = mapped_column(Line(64), primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"), index=True)
     created_at: Mapped[datetime]
@@ -55,7 +55,7 @@ class EndedSignIn(Base):
     __tablename__ = "ended_sign_ins"
     __table_args__ = (Index("ended_sign_ins_by_time", "at"),)
     id: Mapped[int] = mapped_column(primary_key=True)
-    id_hash: Mapped[str] = mapped_column(String(64))
+    id_hash: Mapped[str] = mapped_column(Line(64))
     at: Mapped[datetime]
 
 
@@ -63,8 +63,8 @@ class LinkStart(Base):
     """An account's way to the service's OAuth page and back, not yet back. Neither state nor verifier is readable."""
 
     __tablename__ = "link_starts"
-    state_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
-    sign_in_hash: Mapped[str] = mapped_column(String(64))  # only the browser that began may end it
+    state_hash: Mapped[str] = mapped_column(Line(64), primary_key=True)
+    sign_in_hash: Mapped[str] = mapped_column(Line(64))  # only the browser that began may end it
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
@@ -77,7 +77,7 @@ class Throttle(Base):
     """Failed sign-ins of one name, one address, or all together; keys of names are hashed."""
 
     __tablename__ = "throttles"
-    key: Mapped[str] = mapped_column(String(80), primary_key=True)
+    key: Mapped[str] = mapped_column(Line(80), primary_key=True)
     fails: Mapped[int]
     since: Mapped[datetime]  # start of the window (address, all) or the last failure (name)
     blocked_until: Mapped[datetime | None]
@@ -90,9 +90,9 @@ class Guest(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
-    name: Mapped[str] = mapped_column(String(120))
-    phone: Mapped[str | None] = mapped_column(String(32))
-    room: Mapped[str | None] = mapped_column(String(32))
+    name: Mapped[str] = mapped_column(Line(120))
+    phone: Mapped[str | None] = mapped_column(Line(32))
+    room: Mapped[str | None] = mapped_column(Line(32))
     created_at: Mapped[datetime]
 
 
@@ -107,12 +107,12 @@ class Account(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
-    label: Mapped[str] = mapped_column(String(120))
+    label: Mapped[str] = mapped_column(Line(120))
     is_default: Mapped[bool]
-    state: Mapped[str] = mapped_column(String(12))
+    state: Mapped[str] = mapped_column(Line(12))
     access_token_enc: Mapped[str | None]
     refresh_token_enc: Mapped[str | None]
     expires_at: Mapped[datetime | None]
-    refresh_owner: Mapped[str | None] = mapped_column(String(80))  # the process that asks for new tokens now
+    refresh_owner: Mapped[str | None] = mapped_column(Line(80))  # the process that asks for new tokens now
     refresh_until: Mapped[datetime | None]  # its lease
     created_at: Mapped[datetime]

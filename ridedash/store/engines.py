@@ -1,0 +1,101 @@
+"""How connections are made and begun: SQLite's promises of order and durability, PostgreSQL's limits on waiting.
+
+Write transactions begin with BEGIN IMMEDIATE on SQLite: a deferred one that turns into a write fails at once
+when another writer got in between, an immediate one waits its turn. WAL lets readers pass beside the writer;
+synchronous=FULL makes a commit a promise that survives a power cut (booking-protocol.md 1.3).
+
+On PostgreSQL writers run side by side (READ COMMITTED): an order that a write session reads is held by it until its
+end, so that two of them never build on the same old state of one order. Claims are conditional UPDATEs.
+"""
+
+import sqlite3
+from typing import Any, Final
+
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.engine import Connection
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry
+
+BUSY_S: Final = 5.0  # how long a writer waits for another one
+WRITE: Final = "ridedash_write"  # the execution option of write sessions
+IDLE_MS: Final = 60_000  # a process that stops in the middle of a transaction holds its locks no longer than this
+PATIENCE: Final = {  # a machine that is gone without a word is given up after seconds, not after the system's minutes
+    "connect_timeout": "5",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "10000",
+}
+SETTINGS: Final = """SELECT set_config('lock_timeout', %s, false),
+    set_config('idle_in_transaction_session_timeout', %s, false),
+    set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false)"""
+
+
+def make_engine(address: str, busy_s: float) -> Engine:
+    """An engine for either kind of database. Raises ArgumentError or ImportError."""
+    url = make_url(address)
+    if url.drivername in ("postgresql", "postgres"):
+        url = url.set(drivername="postgresql+psycopg")
+    pool: dict[str, Any] = {"pool_size": 20, "max_overflow": 20, "pool_timeout": busy_s}
+    if url.get_backend_name() == "postgresql":
+        return _postgresql(url, pool, busy_s)
+    engine = create_engine(url, **pool)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _sqlite_connect(busy_s))
+        event.listen(engine, "begin", _sqlite_begin)
+    return engine
+
+
+def _sqlite_connect(busy_s: float) -> Any:
+    def connected(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        assert isinstance(connection, sqlite3.Connection)
+        connection.isolation_level = None  # BEGIN is ours to say: the driver would say it late and deferred
+        for pragma in (
+            f"busy_timeout={round(busy_s * 1000)}",
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    return connected
+
+
+def _sqlite_begin(connection: Connection) -> None:
+    write = connection.get_execution_options().get(WRITE)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _postgresql(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
+    patience = {name: value for name, value in PATIENCE.items() if name not in url.query}
+    engine = create_engine(url, **pool, pool_pre_ping=True, connect_args=patience)  # a restarted server is found again
+
+    def connected(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        with connection.cursor() as cursor:  # type: ignore[attr-defined] # a psycopg cursor closes itself
+            cursor.execute(SETTINGS, (str(round(busy_s * 1000)), str(IDLE_MS)))
+        connection.commit()
+
+    event.listen(engine, "connect", connected)
+    event.listen(engine, "before_cursor_execute", _without_nul, retval=True)
+    return engine
+
+
+def _without_nul(
+    _connection: Connection, _cursor: object, statement: str, parameters: Any, _context: object, many: bool
+) -> tuple[str, Any]:
+    """PostgreSQL stores no NUL in text: what people and the service send loses it here, as the last of all edges."""
+    if many:
+        return statement, [_cleaned(each) for each in parameters]
+    return statement, _cleaned(parameters)
+
+
+def _cleaned(parameters: Any) -> Any:
+    if isinstance(parameters, dict):
+        if not any(isinstance(value, str) and "\0" in value for value in parameters.values()):
+            return parameters
+        return {name: _text(value) for name, value in parameters.items()}
+    return type(parameters)(_text(value) for value in parameters) if parameters else parameters
+
+
+def _text(value: Any) -> Any:
+    return value.replace("\0", "") if isinstance(value, str) else value

@@ -50,8 +50,9 @@ def snapshot(order_id: int) -> BaseResponse:
     now, memory, staff = services().clock(), services().polls, current_staff()
     key = Key(order_id, staff.property_id, staff.role, _locale())
     if memory is None:
+        _count_poll()
         ready = _rendered(key, now)
-    else:
+    else:  # made once a second at most, so that nobody needs to be held back
         began = memory.moment()
         with memory.making(key) as made:
             ready = made or memory.keep(key, _rendered(key, now), began)
@@ -67,8 +68,12 @@ def snapshot(order_id: int) -> BaseResponse:
 
 
 @limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{(request.view_args or {})['order_id']}")
+def _count_poll() -> None:
+    """One browser may ask for one ride four times a second, so that twenty open pages don't hold each other back."""
+
+
 def _rendered(key: Key, now: datetime) -> Ready:
-    """A snapshot made from the database: for one browser and ride four times a second; remembered ones cost nothing."""
+    """A snapshot made from the database."""
     page = _own(key.order_id)
     view = ride_view(page, now, services().settings, key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()

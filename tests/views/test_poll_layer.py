@@ -418,12 +418,11 @@ def test_twenty_open_pages_of_one_desk_are_not_held_back(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
     rides = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(20)]
-    for _ in range(40):
+    for _ in range(14):
         seconds[0] += 1.5
         assert {process.get(order_id, cookie).status_code for order_id in rides} == {200}
 
 
 def test_one_page_that_asks_without_end_is_held_back_where_nothing_is_remembered(desk: Desk, cookie: str) -> None:
-    order_id, other = desk.order("BOOKED", "CALL_DRIVER"), desk.order("BOOKED", "CALL_DRIVER")
-    assert [plain(desk.app, order_id, cookie).status_code for _ in range(241)].count(429) == 1
-    assert plain(desk.app, other, cookie).status_code == 200
+    assert [plain(desk.app, 999_999, cookie).status_code for _ in range(241)].count(429) == 1
+    assert plain(desk.app, desk.order("BOOKED", "CALL_DRIVER"), cookie).status_code == 200

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from ridedash.rides import moves
 from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
 from ridedash.rides.blackbox import BlackBox, BoxFile
-from ridedash.rides.classify import AUTH, NO_CONNECTION, NOT_BUILT, RECONNECT, Outcome, classify
+from ridedash.rides.classify import AUTH, EXPIRED, NO_CONNECTION, NOT_BUILT, RECONNECT, Outcome, classify
 from ridedash.rides.moves import At, Clock, nothing
 from ridedash.rides.settling import settle
 from ridedash.rides.states import BadMove
@@ -39,6 +39,7 @@ class Prepared:
     order_id: int
     account_id: int
     mtx: str
+    ready_at: datetime
     request: NewBooking = field(repr=False)
     token: str = field(repr=False)
 
@@ -126,7 +127,7 @@ class Sender:
     def _prepare(self, order_id: int) -> Prepared | None:
         with self.db.read() as s:
             order = s.get(Order, order_id)
-        if order is None or order.state != OrderState.READY:
+        if order is None or order.state != OrderState.READY or order.ready_at is None:
             return None
         try:
             request = NewBooking.model_validate_json(order.body)
@@ -134,7 +135,7 @@ class Sender:
         except (ValidationError, NeedsReconnect, NoRefreshNow) as error:
             self._give_up(order_id, _WHY_NOT[type(error)])
             return None
-        return Prepared(order_id, order.account_id, order.mtx, request, token)
+        return Prepared(order_id, order.account_id, order.mtx, order.ready_at, request, token)
 
     def _give_up(self, order_id: int, code: str) -> None:
         with self.db.write() as s:
@@ -168,6 +169,8 @@ class Sender:
     def _call(self, prepared: Prepared) -> Outcome:
         answer: CreateAnswer | Exception
         self.at("order.sent")
+        if self.clock() - prepared.ready_at >= moves.FRESH:  # the claim waited for others, or the host slept since (I7)
+            return Outcome(OrderState.NOT_SENT, code=EXPIRED)
         try:
             answer = self.client.create_booking(prepared.request, prepared.token)
         except Exception as error:  # whatever it was, the request may have left: classify() decides

@@ -17,6 +17,7 @@ from ridedash.views.requests import reference, route
 
 log = logging.getLogger(__name__)
 Answer = tuple[str | Response, int]
+RETRY_S: Final = "5"  # a database that was locked or restarted is back by then
 
 PAGES: Final = {
     400: (_("That request can't be used"), _("Nothing was changed."), _("Go back, reload the page and try again.")),
@@ -96,10 +97,12 @@ def on_http(error: HTTPException) -> BaseResponse:
     return answer
 
 
-def on_database(error: Exception) -> Answer:
+def on_database(error: Exception) -> BaseResponse:
     """The database is busy, full or away: nothing is booked."""
     log.error("database failed: %s at %s, reference %s", type(error).__name__, route(), reference())
-    return _answer(503, PAGES[503])
+    answer: BaseResponse = current_app.make_response(_answer(503, PAGES[503]))
+    answer.headers["Retry-After"] = RETRY_S
+    return answer
 
 
 def on_anything(error: Exception) -> Answer:

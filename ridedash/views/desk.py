@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash import wire
 from ridedash.ext import services
 from ridedash.rides.attending import NOT_BOOKED
-from ridedash.rides.heartbeats import heartbeat_age
+from ridedash.rides.heartbeats import heartbeat_age, service_silent_since
 from ridedash.store.orders import OrderPage, recent_orders, unknown_count, unknown_since
 from ridedash.store.people import Property
 from ridedash.views.auth import current_staff
@@ -64,6 +64,7 @@ class StaffBar:
     unknown_text: str
     unknown_since: str
     stopped: bool
+    silent: str  # that the ride service does not answer, and since when, in words; "" while it does
 
 
 @bp.get("/")
@@ -85,7 +86,8 @@ def board_json() -> BaseResponse:
     with s.db.read() as db:
         bar = staff_bar(db, now)
         rows = [] if request.args.get("only") == "bar" else _rows(db, now)
-    bar_facts = {"unknown": bar.unknown, "since": bar.unknown_since, "text": bar.unknown_text, "stopped": bar.stopped}
+    bar_facts = {"unknown": bar.unknown, "since": bar.unknown_since, "text": bar.unknown_text}
+    bar_facts |= {"stopped": bar.stopped, "silent": bar.silent}
     lean = [{k: v for k, v in asdict(row).items() if v not in ("", None)} for row in rows]
     answer: Response = jsonify(bar=bar_facts, rows=lean)
     answer.add_etag()
@@ -112,12 +114,23 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
     house = db.get(Property, staff.property_id)
     count, since = unknown_count(db, staff.property_id), unknown_since(db, staff.property_id)
     beat = heartbeat_age(db, now)
+    stopped = beat is None or beat > SILENT_S
     text = _("%(n)d unknown", n=count)
     if since is not None:
         text = f"{text} · {age((now - since).total_seconds())}"
     return StaffBar(
-        house.name if house else "", staff.name, count, text, stamp(since), stopped=beat is None or beat > SILENT_S
+        house.name if house else "", staff.name, count, text, stamp(since), stopped,
+        "" if stopped or house is None else _silent(db, house, now),
     )  # fmt: skip
+
+
+def _silent(db: Session, house: Property, now: datetime) -> str:
+    """That the ride service gives no answers; without a living worker nobody knows."""
+    since = service_silent_since(db, now)
+    if since is None:
+        return ""
+    at = day_time(since, now, zone(house.timezone), str(get_locale() or "en"))
+    return _("The ride service has not answered since %(at)s. Rides go on; what you see may be old.", at=at)
 
 
 def group_names() -> dict[str, str]:

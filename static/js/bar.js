@@ -1,20 +1,26 @@
-/** The bar on every staff page: orders whose outcome is unknown, stopped updates, and whether this device is offline. */
+/** The bar on every staff page: orders of unknown outcome, stopped updates, a silent service, and this device offline. */
 
 import { Poller } from "./poller.js";
 
-const EVERY_MS = 10_000;
+const EVERY_MS = 4_000; // a silent service is told in less than ten seconds, the finding included
 const bar = document.querySelector("[data-unknown]");
 const barText = document.querySelector("[data-unknown-text]");
 const stopped = document.querySelector("[data-stopped-band]");
+const silent = document.querySelector("[data-silent-band]");
+const silentText = document.querySelector("[data-silent-text]");
 const offline = document.querySelector("[data-offline-band]");
 
-/** Show {unknown, text, stopped}; the ride list, which polls the same facts, calls this too. */
+/** Show {unknown, text, stopped, silent}; the ride list, which polls the same facts, calls this too. */
 export function showBar(facts) {
   if (bar) {
     bar.hidden = !facts.unknown;
     if (barText.textContent !== facts.text) barText.textContent = facts.text;
   }
   if (stopped) stopped.hidden = !facts.stopped;
+  if (silent) {
+    silent.hidden = !facts.silent;
+    if (facts.silent && silentText.textContent !== facts.silent) silentText.textContent = facts.silent;
+  }
 }
 
 function showOffline() {

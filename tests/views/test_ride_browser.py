@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from werkzeug.serving import make_server
 
 from ridedash.rides.accounts import NeedsReconnect
+from ridedash.rides.heartbeats import beat
 from ridedash.store.orders import Moment, Order, Ride
 from ridedash.store.people import SignIn
 from tests.running import whole
@@ -141,6 +142,20 @@ def test_panels_that_could_not_be_fetched_are_asked_for_again(browsed: Browsed) 
     page.locator("summary", has_text="Cancel ride").click()
     expect(page.get_by_role("button", name="Cancel ride")).to_be_visible()
     assert len(tries) == 2
+
+
+def test_an_open_page_tells_that_the_service_is_silent_and_is_quiet_again_after(browsed: Browsed) -> None:
+    page, db, order_id = browsed.page, browsed.desk.services.db, browsed.open_ride("CALL_DRIVER")
+    page.clock.install()
+    for path in (f"/rides/{order_id}", "/"):
+        page.goto(browsed.url + path)
+        expect(page.locator("[data-silent-band]")).to_be_hidden()
+        beat(db, "w", NOON, NOON)
+        page.clock.fast_forward(5_000)
+        expect(page.locator("[data-silent-band]")).to_contain_text("The ride service has not answered since 14:00.")
+        beat(db, "w", NOON, None)
+        page.clock.fast_forward(5_000)
+        expect(page.locator("[data-silent-band]")).to_be_hidden()
 
 
 def test_a_silent_server_is_said_beside_the_headline_until_it_answers(browsed: Browsed) -> None:

@@ -1,23 +1,22 @@
 """The short commands: worker, db upgrade, staff add, account link."""
 
 import argparse
+import contextlib
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sqlalchemy.exc import SQLAlchemyError
-from werkzeug.security import generate_password_hash
 
 from ridedash import config
+from ridedash.building import Services, build_services, utc_now
 from ridedash.cli.errors import CommandError
-from ridedash.ext import Services
-from ridedash.factory import build_services, utc_now
 from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.worker import Worker
 from ridedash.store import people
-from ridedash.store.db import Database, UnknownRevision
+from ridedash.store.db import Database, DatabaseBusy, WrongTables
 
 MIN_PASSWORD = 12
 
@@ -53,11 +52,18 @@ def _worker(services: Services, _options: argparse.Namespace) -> None:
 
 def upgrade(db: Database) -> None:
     """Bring the database to this version. Raises CommandError for one that can't be used, or is of another version."""
-    try:
+    with _said_plainly():
         db.upgrade()
-    except UnknownRevision as error:
+
+
+@contextlib.contextmanager
+def _said_plainly() -> Iterator[None]:
+    """What is wrong with a database, in one sentence."""
+    try:
+        yield
+    except WrongTables as error:
         raise CommandError(f"{error}.") from None
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, DatabaseBusy) as error:
         why = getattr(error, "orig", None) or type(error).__name__
         raise CommandError(f"the database can't be used ({why}). Look at RIDEDASH_DATABASE_URL.") from None
 
@@ -68,6 +74,8 @@ def _db(services: Services, _options: argparse.Namespace) -> None:
 
 
 def _staff(services: Services, options: argparse.Namespace) -> None:
+    from werkzeug.security import generate_password_hash  # a worker needs none of it
+
     _require_current(services)
     password = _from_stdin("password")
     if not MIN_PASSWORD <= len(password) <= 128:
@@ -109,8 +117,8 @@ def _from_stdin(what: str) -> str:
 
 
 def _require_current(services: Services) -> None:
-    if not services.db.revision_ok():
-        raise CommandError("the database is not current: run `ridedash db upgrade` first.")
+    with _said_plainly():
+        services.db.require_current()
 
 
 _COMMANDS = {"worker": _worker, "db": _db, "staff": _staff, "account": _account}

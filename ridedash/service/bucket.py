@@ -4,8 +4,8 @@ import math
 from collections import deque
 from typing import Final
 
-BURST_SHARE: Final = 1 / 3  # of a second's calls may start at once after a rest
-MIN_BURST: Final = 2.0
+BURST_SHARE: Final = 0.45  # of a second's calls may start at once after a rest
+MIN_BURST: Final = 4.0
 WINDOW_S: Final = 1.0
 EPSILON: Final = 1e-9  # a wait that was just waited must be enough, whatever floats say
 
@@ -15,7 +15,7 @@ RETRIES_KEPT: Final = 10.0
 
 
 class Bucket:
-    """At most `rate` calls in any second, and after a rest no more than a third of them at once. Not thread-safe.
+    """At most `rate` calls in any second, and after a rest no more than half of them at once. Not thread-safe.
 
     Tokens alone would let a burst and a second's refill meet in one second; the starts of the last second are
     therefore counted too.
@@ -25,7 +25,7 @@ class Bucket:
         if not rate >= 1:
             raise ValueError("a rate is at least one call a second")
         self.rate = rate
-        self.burst = max(MIN_BURST, rate * BURST_SHARE)
+        self.burst = min(max(MIN_BURST, rate * BURST_SHARE), rate)
         self._tokens = self.burst
         self._at = now
         self._held_until = -math.inf

@@ -30,7 +30,7 @@ class Lane(IntEnum):
 
 
 # the share of a full bucket that a lane leaves to those before it
-RESERVE: Final = {Lane.WRITE: 0.0, Lane.PAGE: 0.15, Lane.WAITING: 0.25, Lane.REST: 0.35}
+RESERVE: Final = {Lane.WRITE: 0.0, Lane.PAGE: 0.25, Lane.WAITING: 0.375, Lane.REST: 0.5}
 TURNS: Final = 3  # polls for waiting guests between two of the others, when there is not room for all
 
 
@@ -176,7 +176,7 @@ class Traffic:
 
     def _reserve(self, lane: Lane) -> float:
         """What a lane leaves in the bucket. After some polls for waiting guests one of the others has its turn."""
-        if math.isinf(self._bucket.rate):
+        if math.isinf(self._bucket.rate) or self._bucket.rate < 2:
             return 0.0
         return RESERVE[Lane.WAITING if lane is Lane.REST and self._turns >= TURNS else lane] * self._bucket.burst
 

@@ -13,9 +13,8 @@ from werkzeug.security import generate_password_hash
 
 from bench.serving import ROOT, free_port, wait_for
 from ridedash import config
+from ridedash.building import Services, build_services, utc_now
 from ridedash.cli import demo
-from ridedash.ext import Services
-from ridedash.factory import build_services, utc_now
 from ridedash.store import people
 
 PASSWORD: Final = "a long enough password"

@@ -2,21 +2,13 @@
 
 import os
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from ridedash import config, ext, places
-from ridedash.observing.metrics import Metrics
-from ridedash.rides.accounts import AccountTokens
-from ridedash.service.client import RideClient
-from ridedash.service.http import Http
-from ridedash.service.oauth import OAuthClient
-from ridedash.service.traffic import Traffic
-from ridedash.store.crypto import BadKeys, TokenVault
-from ridedash.store.db import BadDatabaseUrl, Database
+from ridedash import config, ext
+from ridedash.building import build_services, utc_now
 from ridedash.views import accounts, auth, booking, desk, errors, headers, health, leaflet, metrics, requests, rides
 from ridedash.views.poll_layer import PollLayer
 from ridedash.views.poll_memory import PollMemory
@@ -54,50 +46,6 @@ def _answer_polls_from_memory(app: Flask) -> None:
     services.polls = memory = PollMemory(services.db)
     app.session_interface = PollSessions(memory, services.clock)
     app.wsgi_app = PollLayer(app.wsgi_app, memory, services.clock)  # type: ignore[method-assign,assignment]
-
-
-def utc_now() -> datetime:
-    """The one clock of a running program."""
-    return datetime.now(UTC)
-
-
-def build_services(settings: config.Settings, clock: ext.Clock) -> ext.Services:
-    """What pages and the worker share, without Flask around it. Raises config.BadSettingError."""
-    http, watch = Http(), Metrics()
-    traffic = Traffic(settings.service_rate, watch=watch)
-    db, vault = _stores(settings)
-    oauth = OAuthClient(
-        http,
-        authorize_url=settings.oauth_authorize_url,
-        token_url=settings.oauth_token_url,
-        client_id=settings.oauth_client_id,
-        client_secret=settings.oauth_client_secret,
-        scope=settings.oauth_scope,
-    )
-    return ext.Services(
-        settings=settings,
-        db=db,
-        client=RideClient(http, settings.service_url, settings.service_app_token, traffic=traffic, watch=watch),
-        oauth=oauth,
-        tokens=AccountTokens(db, vault, oauth, clock),
-        vault=vault,
-        geocoder=places.geocoder_for(settings.geocoder, settings.geocoder_url, http),
-        clock=clock,
-        metrics=watch,
-        wake=lambda: None,
-    )
-
-
-def _stores(settings: config.Settings) -> tuple[Database, TokenVault]:
-    try:
-        vault = TokenVault(settings.token_keys)
-    except BadKeys:
-        wanted = "k1:<base64 of 32 bytes>, with commas between several"
-        raise config.BadSettingError(f"RIDEDASH_TOKEN_KEYS can't be used; it must be {wanted}.") from None
-    try:
-        return Database(settings.database_url), vault
-    except BadDatabaseUrl as error:
-        raise config.BadSettingError(f"RIDEDASH_DATABASE_URL can't be used ({error}).") from None
 
 
 def _flask_settings(settings: config.Settings) -> dict[str, object]:

@@ -24,6 +24,7 @@ FLOORS = [  # a room may import from rooms of a lower floor, and from itself
     {"service", "store"},
     {"rides"},
     {"wording", "maps", "places"},
+    {"building"},
     {"forms"},  # what a form says and where its places come from lie below it
     {"ext"},
     {"views"},

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash import config
-from ridedash.ext import Services
-from ridedash.factory import build_services, utc_now
+from ridedash.building import Services, build_services, utc_now
 from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
 from ridedash.rides.heartbeats import heartbeat_age

@@ -1,18 +1,26 @@
 """Bearer tokens of linked accounts: read, refreshed once for all who ask, or marked as needing a new link."""
 
+import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from ridedash.rides.moves import Clock
+from ridedash.rides.refresh_lease import RefreshLease
 from ridedash.service.errors import Refused, ServiceError
-from ridedash.service.oauth import OAuthClient, SingleFlight
+from ridedash.service.oauth import OAuthClient, SingleFlight, Tokens
 from ridedash.store import audit
-from ridedash.store.crypto import Sealed, TokenVault
-from ridedash.store.db import Database
+from ridedash.store.crypto import Sealed as Unreadable
+from ridedash.store.crypto import TokenVault
+from ridedash.store.db import Database, DatabaseBusy
 from ridedash.store.people import Account, keep_tokens
 from ridedash.wire import normal_code
 
 GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given to another client
+WAIT_S: Final = 8.0  # for the process that has the lease
+LOOK_EVERY_S: Final = 0.05
 EARLY: Final = timedelta(seconds=60)  # refreshed before it ends in the middle of a call
 
 
@@ -25,11 +33,25 @@ class NoRefreshNow(Exception):
 
 
 class AccountTokens:
-    """The tokens of all accounts. Safe to share between threads."""
+    """The tokens of all accounts. Safe to share between threads, and between processes on one database.
 
-    def __init__(self, db: Database, vault: TokenVault, oauth: OAuthClient | None, clock: Clock) -> None:
+    A refresh token may be good for one use, so a refresh is leased: whoever has no lease waits for the new token.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        vault: TokenVault,
+        oauth: OAuthClient | None,
+        clock: Clock,
+        *,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
         self.db, self.vault, self.oauth, self.clock = db, vault, oauth, clock
         self._flight = SingleFlight()
+        self._lease = RefreshLease(db, clock)
+        self._pause = pause
+        self._unsaved: dict[int, tuple[str | None, Tokens]] = {}  # new tokens that the database did not take yet
 
     def bearer(self, account_id: int) -> str:
         """A token to call with; refreshed first when it is about to end. Raises NeedsReconnect, NoRefreshNow."""
@@ -52,25 +74,54 @@ class AccountTokens:
         return self._flight.do(account_id, lambda: self._refresh(account_id, stale))
 
     def _refresh(self, account_id: int, stale: str) -> str:
-        _, access, refresh = self._read(account_id)
-        if access != stale:
-            return access  # somebody was faster
-        if refresh is None or self.oauth is None:
-            raise self._lost(account_id, "no refresh token")
+        """Refresh under a lease, or wait for whoever has it."""
+        until = time.monotonic() + WAIT_S
+        while True:
+            self._save(account_id)
+            row, access, refresh = self._read(account_id)
+            if access != stale:
+                return access  # somebody was faster
+            if refresh is None or self.oauth is None:
+                raise self._lost(account_id, row.access_token_enc, "no refresh token")
+            if self._lease.take(account_id, row.access_token_enc):
+                return self._ask(account_id, row.access_token_enc, self.oauth, refresh)
+            if time.monotonic() >= until:
+                raise NoRefreshNow(f"account {account_id}: another process asks for its tokens")
+            self._pause(LOOK_EVERY_S)
+
+    def _ask(self, account_id: int, sealed: str | None, oauth: OAuthClient, refresh: str) -> str:
         try:
-            tokens = self.oauth.refresh(refresh)
+            self._unsaved[account_id] = sealed, oauth.refresh(refresh)
         except ServiceError as error:
             if isinstance(error, Refused) and normal_code(error.code or "") == GRANT_GONE:
-                newer = self._read(account_id)[1]
-                if newer != stale:
-                    return newer  # another process used the refresh token first
-                raise self._lost(account_id, "refused") from error
+                row, access, _ = self._read(account_id)
+                if row.access_token_enc != sealed:
+                    return access  # another process used the refresh token first
+                raise self._lost(account_id, sealed, "refused") from error
             # anything else may be our own configuration or a passing fault: it proves nothing about this account
+            self._lease.drop(account_id)
             raise NoRefreshNow(f"account {account_id}") from error
-        with self.db.write() as s:
-            row = s.get_one(Account, account_id)
-            keep_tokens(row, self.vault, tokens.access_token, tokens.refresh_token, tokens.expires_in_s, self.clock())
-        return tokens.access_token
+        fresh = self._unsaved[account_id][1].access_token
+        self._save(account_id)
+        return fresh
+
+    def _save(self, account_id: int) -> None:
+        """Keep new tokens, unless the account has been linked anew meanwhile.
+
+        They stay in hand when the database takes nothing just now: lost ones would sign the account out.
+        """
+        if account_id not in self._unsaved:
+            return
+        sealed, tokens = self._unsaved[account_id]
+        try:
+            with self.db.write() as s:
+                row = s.get_one(Account, account_id, with_for_update=True)
+                if row.access_token_enc == sealed:
+                    given = tokens.access_token, tokens.refresh_token, tokens.expires_in_s
+                    keep_tokens(row, self.vault, *given, self.clock())
+        except (DatabaseBusy, SQLAlchemyError) as error:
+            raise NoRefreshNow(f"account {account_id}: its new tokens can't be kept yet") from error
+        del self._unsaved[account_id]
 
     def _read(self, account_id: int) -> tuple[Account, str, str | None]:
         with self.db.read() as s:
@@ -81,17 +132,18 @@ class AccountTokens:
             access = self.vault.decrypt(row.access_token_enc, "accounts", row.id, "access_token")
             sealed = row.refresh_token_enc
             refresh = self.vault.decrypt(sealed, "accounts", row.id, "refresh_token") if sealed else None
-        except Sealed as error:
-            raise self._lost(account_id, "unreadable") from error
+        except Unreadable as error:
+            raise self._lost(account_id, row.access_token_enc, "unreadable") from error
         return row, access, refresh
 
-    def _lost(self, account_id: int, why: str) -> NeedsReconnect:
-        """Mark the account; live rides keep their last facts."""
+    def _lost(self, account_id: int, sealed: str | None, why: str) -> NeedsReconnect:
+        """Mark the account, unless it has been linked anew meanwhile; live rides keep their last facts."""
         now = self.clock()
         with self.db.write() as s:
-            row = s.get(Account, account_id)
-            if row is not None and row.state != "reconnect":
+            row = s.get(Account, account_id, with_for_update=True)
+            if row is not None and row.state != "reconnect" and row.access_token_enc == sealed:
                 row.state = "reconnect"
+                row.refresh_owner = row.refresh_until = None
                 place = row.property_id
                 audit.record(s, "worker", "account.lost", f"accounts:{account_id}", why, now, property_id=place)
         return NeedsReconnect(f"account {account_id}")

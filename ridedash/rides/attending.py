@@ -44,7 +44,7 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
         if order is None or ride is None or ride.next_poll_at is None:
             return False
         ride.next_poll_at = ride.lease_until = None
-        ride.poll_seq += 1  # an answer that is on its way is no longer wanted
+        ride.poll_seq = Ride.poll_seq + 1  # an answer that is on its way is no longer wanted
         order.open = False
         moves.moment(s, order, "event", STOPPED, now)
         for name in (*STOPPABLE, NO_DRIVER, POISON):

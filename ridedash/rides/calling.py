@@ -90,6 +90,7 @@ class Caller:
             booking_id = s.scalars(select(Order.booking_id).where(Order.id == action.order_id)).one()
         result = self._outcome(action, booking_id)
         with self.db.write() as s:
+            s.get_one(Order, action.order_id)  # held first, then what belongs to it
             self._settle(s, s.get_one(Action, action_id), result, self.clock())
         return result
 
@@ -146,9 +147,8 @@ class Caller:
 
 def _poll_soon(s: Session, order_id: int, now: datetime) -> None:
     """So that the page shows what came of it."""
-    ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
-    if ride is not None and ride.next_poll_at is not None and ride.ended_at is None and not ride.poison:
-        ride.next_poll_at = min(ride.next_poll_at, now)
+    followed = Ride.order_id == order_id, Ride.next_poll_at > now, Ride.ended_at.is_(None), Ride.poison == 0
+    s.connection().execute(update(Ride).where(*followed).values(next_poll_at=now))
 
 
 def _judged(error: ServiceError, action_id: int) -> ActionResult:

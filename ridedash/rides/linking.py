@@ -77,7 +77,7 @@ class Linker:
     def _taken(self, back: Back) -> LinkStart:
         """The start of this state, used up by the reading."""
         with self.db.write() as s:
-            start = s.get(LinkStart, _hashed(back.state))
+            start = s.get(LinkStart, _hashed(back.state), with_for_update=True)
             if start is None or start.sign_in_hash != _hashed(back.sign_in):
                 raise LinkFailed(EXPIRED)
             s.delete(start)
@@ -86,7 +86,7 @@ class Linker:
         return start
 
     def _keep(self, s: Session, start: LinkStart, tokens: Tokens) -> None:
-        now, row = self.clock(), s.get_one(Account, start.account_id)
+        now, row = self.clock(), s.get_one(Account, start.account_id, with_for_update=True)
         keep_tokens(row, self.vault, tokens.access_token, tokens.refresh_token, tokens.expires_in_s, now)
         who, what, place = f"staff:{start.staff_id}", f"accounts:{row.id}", start.property_id
         audit.record(s, who, "account.linked", what, "ok", now, property_id=place)

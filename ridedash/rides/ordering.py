@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import ValidationError
 from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from ridedash.rides import drafting, moves
@@ -14,7 +14,7 @@ from ridedash.rides.classify import WITHDRAWN
 from ridedash.rides.drafting import Wish
 from ridedash.rides.moves import At, Clock, nothing
 from ridedash.store import audit
-from ridedash.store.db import Database
+from ridedash.store.db import CommitUnknown, Database, DatabaseBusy, once_more
 from ridedash.store.order_tables import Offer, Order, OrderState
 from ridedash.store.people import Staff, account_of
 from ridedash.wire import Kind
@@ -88,16 +88,25 @@ class WishRefused(PlaceError):
 def place(db: Database, clock: Clock, wish: Wish, at: At = nothing) -> Placed:
     """T1: one READY order in one commit, or the order that this form token already made.
 
-    Raises OfferUnknown, OfferStale, TokenReused, GuardBusy, WishRefused; store.db.DatabaseBusy.
+    Raises OfferUnknown, OfferStale, TokenReused, GuardBusy, WishRefused; store.db.DatabaseBusy when nothing was
+    ordered, store.db.CommitUnknown when nobody knows: the same form pressed again finds the order or makes it.
     """
     now = clock()
     try:
-        placed = _place(db, wish, now)
-    except IntegrityError:  # another process was between our look and our insert: now its row is there to be seen
-        placed = _place(db, wish, now)
+        placed = once_more(lambda: _place(db, wish, now))
+    except CommitUnknown as lost:
+        placed = _looked_up(db, wish, now, lost)
     if placed.created:
         at("order.ready")
     return placed
+
+
+def _looked_up(db: Database, wish: Wish, now: datetime, lost: CommitUnknown) -> Placed:
+    """After a commit without an answer: the form token finds what was written, else it is written now."""
+    try:
+        return once_more(lambda: _place(db, wish, now))
+    except (DatabaseBusy, SQLAlchemyError):
+        raise lost from None  # "nothing was ordered" is not known
 
 
 def _place(db: Database, wish: Wish, now: datetime) -> Placed:
@@ -177,6 +186,10 @@ def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
 
 def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     """CLOSED_NOT_BOOKED back to UNKNOWN. False when it is in another state."""
+    return once_more(lambda: _reopen(db, clock, order_id, staff_id))  # a press may take its guard at the same time
+
+
+def _reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     with db.write() as s:
         order = _of_staff(s, order_id, staff_id, OrderState.CLOSED_NOT_BOOKED)
         if order is None:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy import ColumnElement, Select, or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash.rides import moves
@@ -54,16 +54,21 @@ def _dead(now: datetime) -> tuple[ColumnElement[bool], ...]:
 
 def _expire(s: Session, now: datetime) -> int:
     """I7: READY that was not sent in time is proved to be not sent."""
-    orders = s.scalars(select(Order).where(*_expired(now))).all()
+    orders = s.scalars(_free(select(Order).where(*_expired(now)))).all()
     for order in orders:
         order.code = EXPIRED
         moves.move(s, order, OrderState.NOT_SENT, now, "worker", code=EXPIRED)
     return len(orders)
 
 
+def _free(query: Select[tuple[Order]]) -> Select[tuple[Order]]:
+    """Those that nobody else moves just now; the next sweep sees the others."""
+    return query.order_by(Order.id).with_for_update(of=Order, key_share=True, skip_locked=True)
+
+
 def _doubt(s: Session, now: datetime) -> int:
     """SENDING without an answer is unknown, never READY again. Its sender may still settle it."""
-    orders = s.scalars(select(Order).where(*_silent(now))).all()
+    orders = s.scalars(_free(select(Order).where(*_silent(now)))).all()
     for order in orders:
         order.code = NO_ANSWER
         moves.move(s, order, OrderState.UNKNOWN, now, "worker", code=NO_ANSWER)
@@ -72,18 +77,20 @@ def _doubt(s: Session, now: datetime) -> int:
 
 def _unclamp(s: Session, now: datetime) -> int:
     """A wall clock that stepped back must not leave a ride without polls."""
-    rides = s.scalars(select(Ride).where(*_frozen(now))).all()
-    for ride in rides:
-        ride.next_poll_at = now + timedelta(seconds=min(60.0, ride.interval_s))
-        ride.lease_until = None
-    return len(rides)
+    changed = 0
+    for ride_id, interval_s in s.execute(select(Ride.id, Ride.interval_s).where(*_frozen(now)).order_by(Ride.id)).all():
+        soon = {"next_poll_at": now + timedelta(seconds=min(60.0, interval_s)), "lease_until": None}
+        still = update(Ride).where(Ride.id == ride_id, *_frozen(now)).values(soon)
+        changed += s.connection().execute(still).rowcount
+    return changed
 
 
 def _unconfirmed(s: Session, now: datetime) -> int:
     """An action whose caller is gone: asked, not confirmed. The next poll reads it back."""
-    actions = s.scalars(select(Action).where(*_dead(now))).all()
+    of = select(Action.order_id).where(*_dead(now))
+    orders = {order.id: order for order in s.scalars(_free(select(Order).where(Order.id.in_(of))))}
+    actions = s.scalars(select(Action).where(*_dead(now), Action.order_id.in_(orders))).all()  # the order is held now
     for action in actions:
         action.state = "unconfirmed"
-        order = s.get_one(Order, action.order_id)
-        order.version += 1
+        orders[action.order_id].version += 1
     return len(actions)

@@ -17,7 +17,7 @@ from ridedash.service.errors import BadStatus, Refused, ServiceError, Unauthoriz
 from ridedash.service.tracks import Snapshot
 from ridedash.service.traffic import Lane
 from ridedash.store import audit
-from ridedash.store.db import Database
+from ridedash.store.db import Database, once_more
 from ridedash.store.order_tables import Offer, Order, OrderState, Ride
 from ridedash.store.people import Staff
 
@@ -65,7 +65,7 @@ def resolve_booked(
         return snapshot
     checked = _placed(snapshot, LatLng(offer.pickup_lat, offer.pickup_lng), booking_id)
     if checked.outcome.startswith("booked"):
-        return _link(db, clock, order_id, booking_id, staff_id, pace, checked)
+        return once_more(lambda: _link(db, clock, order_id, booking_id, staff_id, pace, checked))
     return checked
 
 

@@ -20,7 +20,7 @@ from ridedash.rides.states import BadMove
 from ridedash.service.bookings import CreateAnswer, NewBooking
 from ridedash.service.client import RideClient
 from ridedash.store import audit
-from ridedash.store.db import Database
+from ridedash.store.db import CommitUnknown, Database, once_more
 from ridedash.store.order_tables import Order, OrderState
 
 log = logging.getLogger(__name__)
@@ -62,6 +62,7 @@ class Sender:
         self.db, self.client, self.tokens, self.box, self.clock = db, client, tokens, box, clock
         self.pace, self.owner, self.at = pace, owner, at
         self._live: set[str] = set()  # the mtx of each send in flight here
+        self._doubts: dict[int, datetime] = {}  # orders whose claim may have been committed, and when: never sent
 
     def due(self, limit: int) -> Sequence[int]:
         """Orders that may be sent now, the oldest first; none while an answer could not be kept.
@@ -71,6 +72,7 @@ class Sender:
         """
         if not self.box.ready():
             return ()
+        self._clear_doubts()
         now, held = self.clock(), timedelta(seconds=self.client.traffic.held_s())
         query = select(Order.id).where(
             Order.state == OrderState.READY, Order.due_at <= now, Order.ready_at > now - moves.FRESH
@@ -144,9 +146,26 @@ class Sender:
                 order.code = code
                 moves.move(s, order, OrderState.NOT_SENT, self.clock(), "worker", code=code)
 
+    def _clear_doubts(self) -> None:
+        """Claims whose commit got no answer: where they were written after all, it is known that nothing was sent."""
+        nothing_sent = Outcome(OrderState.NOT_SENT, code=NO_CONNECTION)
+        for order_id, at in list(self._doubts.items()):
+            with self.db.write() as s:
+                order = s.get_one(Order, order_id)
+                if (order.state, order.owner, order.sent_at) == (OrderState.SENDING, self.owner, at):
+                    settle(s, order, nothing_sent, self.clock(), "worker", self.pace)
+            self._doubts.pop(order_id, None)
+
     def _claim(self, order_id: int) -> int | None:
         """T2: ours when exactly one row changed, and durable before the first byte is sent. The number of the try."""
         now = self.clock()
+        try:
+            return self._claimed(order_id, now)
+        except CommitUnknown:
+            self._doubts[order_id] = now  # T2 is not known to be there, so nothing is sent
+            raise
+
+    def _claimed(self, order_id: int, now: datetime) -> int | None:
         ours = (
             update(Order)
             .where(Order.id == order_id, Order.state == OrderState.READY)
@@ -198,10 +217,14 @@ class Sender:
 
     def _settle(self, mtx: str, attempt: int, outcome: Outcome) -> None:
         """T3. An answer to an earlier try says nothing of the present one."""
-        with self.db.write() as s:
-            order = s.scalars(select(Order).where(Order.mtx == mtx)).first()
-            if order is not None and order.attempt == attempt:
-                settle(s, order, outcome, self.clock(), "worker", self.pace)
+
+        def attempt_it() -> None:
+            with self.db.write() as s:
+                order = s.scalars(select(Order).where(Order.mtx == mtx)).first()
+                if order is not None and order.attempt == attempt:
+                    settle(s, order, outcome, self.clock(), "worker", self.pace)
+
+        once_more(attempt_it)
 
 
 def outcome_of(record: dict[str, Any]) -> Outcome:

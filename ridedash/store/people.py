@@ -158,6 +158,7 @@ def keep_tokens(
     row.refresh_token_enc = vault.encrypt(refresh_token, "accounts", row.id, "refresh_token") if refresh_token else None
     row.expires_at = now + timedelta(seconds=expires_in_s) if expires_in_s is not None else None
     row.state = "ok"
+    row.refresh_owner = row.refresh_until = None
 
 
 def accounts_of(s: Session, property_id: int) -> list[Account]:

@@ -5,9 +5,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import BindParameter, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
@@ -162,21 +162,32 @@ def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPa
 
 def orders_by_ids(s: Session, property_id: int, ids: Sequence[int]) -> list[OrderPage]:
     """Orders of a property in the order of `ids`, in a fixed number of queries; foreign ids are left out."""
-    query = (
-        select(Order, Offer, Guest, Account, Property, Staff, Ride)
-        .join(Offer, Offer.id == Order.offer_id)
-        .join(Guest, Guest.id == Order.guest_id)
-        .join(Account, Account.id == Order.account_id)
-        .join(Property, Property.id == Order.property_id)
-        .outerjoin(Staff, Staff.id == Order.staff_id)
-        .outerjoin(Ride, Ride.order_id == Order.id)
-        .where(Order.property_id == property_id, Order.id.in_(ids))
-    )
-    rows = {row[0].id: row._tuple() for row in s.execute(query).all()}
+    rows = {row[0].id: row._tuple() for row in s.execute(_PAGES, {"property_id": property_id, "ids": ids}).all()}
     found = [order_id for order_id in ids if order_id in rows]
     around = _around(s, found)
     return [_page(rows[order_id], order_id, around) for order_id in found]
 
+
+# Statements are put together once: that costs SQLAlchemy more than a small answer costs the database.
+_IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids", expanding=True)
+_PAGES: Final = (
+    select(Order, Offer, Guest, Account, Property, Staff, Ride)
+    .join(Offer, Offer.id == Order.offer_id)
+    .join(Guest, Guest.id == Order.guest_id)
+    .join(Account, Account.id == Order.account_id)
+    .join(Property, Property.id == Order.property_id)
+    .outerjoin(Staff, Staff.id == Order.staff_id)
+    .outerjoin(Ride, Ride.order_id == Order.id)
+    .where(Order.property_id == bindparam("property_id"), Order.id.in_(_IDS))
+)
+_ACTIONS: Final = select(Action).where(Action.order_id.in_(_IDS)).order_by(Action.id)
+_MOMENTS: Final = select(Moment).where(Moment.order_id.in_(_IDS)).order_by(Moment.id)
+_ATTENTION: Final = (
+    select(Attention).where(Attention.order_id.in_(_IDS), Attention.cleared_at.is_(None)).order_by(Attention.id)
+)
+_NEWER: Final = (
+    select(Order.supersedes, func.max(Order.id)).where(Order.supersedes.in_(_IDS)).group_by(Order.supersedes)
+)
 
 _Row = tuple[Order, Offer, Guest, Account, Property, Staff, Ride]
 _Around = tuple[dict[int, list[Action]], dict[int, list[Moment]], dict[int, list[Attention]], dict[int, int]]
@@ -201,18 +212,18 @@ def _page(row: _Row, order_id: int, around: _Around) -> OrderPage:
 
 
 def _around(s: Session, ids: Sequence[int]) -> _Around:
+    asked = {"ids": ids}
     actions: dict[int, list[Action]] = {}
-    for action in s.scalars(select(Action).where(Action.order_id.in_(ids)).order_by(Action.id)):
+    for action in s.scalars(_ACTIONS, asked):
         actions.setdefault(action.order_id, []).append(action)
     moments: dict[int, list[Moment]] = {}
-    for moment in s.scalars(select(Moment).where(Moment.order_id.in_(ids)).order_by(Moment.id)):
+    for moment in s.scalars(_MOMENTS, asked):
         moments.setdefault(moment.order_id, []).append(moment)
     attention: dict[int, list[Attention]] = {}
-    open_items = select(Attention).where(Attention.order_id.in_(ids), Attention.cleared_at.is_(None))
-    for item in s.scalars(open_items.order_by(Attention.id)):
+    for item in s.scalars(_ATTENTION, asked):
         attention.setdefault(item.order_id, []).append(item)
-    newer = select(Order.supersedes, func.max(Order.id)).where(Order.supersedes.in_(ids)).group_by(Order.supersedes)
-    return actions, moments, attention, {old: new for old, new in s.execute(newer).all() if old is not None}
+    newer = s.execute(_NEWER, asked).all()
+    return actions, moments, attention, {old: new for old, new in newer if old is not None}
 
 
 def unknown_count(s: Session, property_id: int) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from ridedash.store.order_tables import Order, Ride
@@ -15,10 +15,19 @@ AT_ONCE: Final = 5_000  # ids in one statement
 
 
 class Mark(NamedTuple):
-    """By which two states of an order's page differ: a shown fact, or only when the service was last heard."""
+    """What differs between two states of an order's page: a shown fact, when the service was heard, how it is asked."""
 
     version: int
     seen_at: datetime | None
+    interval_s: float | None
+    followed: bool
+
+
+def mark_of(order: Order, ride: Ride | None) -> Mark:
+    """Where an order stands that was read whole."""
+    if ride is None:
+        return Mark(order.version, None, None, False)
+    return Mark(order.version, ride.seen_at, ride.interval_s, ride.next_poll_at is not None)
 
 
 class SignInFacts(NamedTuple):
@@ -34,21 +43,29 @@ class SignInFacts(NamedTuple):
 
 def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
     """Whose sign-in this is; None when it has ended, was closed, or its owner is disabled."""
-    columns = SignIn.id_hash, SignIn.expires_at, Staff.id, Staff.property_id, Staff.name, Staff.role
-    query = select(*columns).join(Staff, Staff.id == SignIn.staff_id)
     hashed = hashlib.sha256(sid.encode("utf-8", "replace")).hexdigest()
-    held = SignIn.id_hash == hashed, SignIn.expires_at > now, Staff.disabled_at.is_(None)
-    row = s.execute(query.where(*held)).first()
+    row = s.execute(_SIGN_IN, {"hashed": hashed, "now": now}).first()
     return SignInFacts(*row) if row else None
+
+
+_SIGN_IN: Final = (  # put together once: asked with every page
+    select(SignIn.id_hash, SignIn.expires_at, Staff.id, Staff.property_id, Staff.name, Staff.role)
+    .join(Staff, Staff.id == SignIn.staff_id)
+    .where(SignIn.id_hash == bindparam("hashed"), SignIn.expires_at > bindparam("now"), Staff.disabled_at.is_(None))
+)
+_MARKS: Final = (
+    select(Order.id, Order.version, Ride.seen_at, Ride.interval_s, Ride.next_poll_at.is_not(None))
+    .outerjoin(Ride, Ride.order_id == Order.id)
+    .where(Order.id.in_(bindparam("ids", expanding=True)))
+)
 
 
 def marks(s: Session, order_ids: Sequence[int]) -> dict[int, Mark]:
     """Where these orders stand."""
     found: dict[int, Mark] = {}
-    query = select(Order.id, Order.version, Ride.seen_at).outerjoin(Ride, Ride.order_id == Order.id)
     for start in range(0, len(order_ids), AT_ONCE):
-        rows = s.execute(query.where(Order.id.in_(order_ids[start : start + AT_ONCE])))
-        found |= {order_id: Mark(version, seen_at) for order_id, version, seen_at in rows}
+        for order_id, *mark in s.execute(_MARKS, {"ids": order_ids[start : start + AT_ONCE]}):
+            found[order_id] = Mark(*mark)
     return found
 
 

@@ -1,8 +1,8 @@
 """What a process remembers between polls: whose cookie it saw, and the ready answer of each ride that is watched.
 
 Nothing is believed for long. The database is asked every quarter of a second, by one thread for all, which orders
-moved and which sign-ins ended; an answer is made anew after a second, since time alone can change its words. When
-the database can't be asked nothing is remembered at all, and each request is on its own.
+moved and which sign-ins ended; an answer is made anew when time alone changes its words, and after ten seconds.
+When the database can't be asked nothing is remembered at all, and each request is on its own.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from ridedash.store.watching import Mark, SignInFacts, ended_sign_ins, marks
 
 LOOK_S: Final = 0.25  # how often the database is asked
 BEHIND_S: Final = 1.0  # how old its answer may be while another thread asks anew
-FRESH_S: Final = 1.0  # how long an answer serves
+FRESH_S: Final = 10.0  # how long an answer serves at most: a house, a guest or an account may get another name
 LATE_S: Final = 1.0  # and beyond that while its successor is being made
 KNOWN_S: Final = 600.0  # how long a cookie is known without being verified again
 OVERLAP_S: Final = 60.0  # ended sign-ins are read again for so long: a smaller number may be committed later
@@ -50,6 +50,7 @@ class Ready:
     body: bytes
     etag: str
     seen_at: str
+    turns_in_s: float = FRESH_S  # when time alone changes its words
     until: float = 0.0
     head: list[tuple[str, str]] | None = None
     head_304: list[tuple[str, str]] | None = None
@@ -120,7 +121,7 @@ class PollMemory:
 
     def keep(self, key: Key, made: Ready, began: float) -> Ready:
         """An answer made from what was read after `began` (`self.moment()`)."""
-        made.until = began + FRESH_S
+        made.until = began + min(FRESH_S, made.turns_in_s)
         with self._lock:
             if len(self._ready) < MAX_ANSWERS or key in self._ready:
                 self._ready[key] = made

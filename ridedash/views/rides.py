@@ -18,14 +18,15 @@ from ridedash.rides import actions, attending, ordering, resolving
 from ridedash.rides.actions import ActionResult
 from ridedash.store import audit
 from ridedash.store.orders import OrderPage, order_page
-from ridedash.store.watching import Mark
+from ridedash.store.watching import mark_of
 from ridedash.views import ride_forms
 from ridedash.views.accounts import may_link
 from ridedash.views.auth import current_sign_in, current_staff
 from ridedash.views.formats import stamp
 from ridedash.views.headers import let_forms_lead_to
 from ridedash.views.poll_layer import SAID
-from ridedash.views.poll_memory import Key, Ready
+from ridedash.views.poll_memory import FRESH_S, Key, Ready
+from ridedash.views.poll_turns import turns_at
 from ridedash.views.presenters import RideView, ride_view
 from ridedash.views.ride_forms import FormError
 from ridedash.views.ride_page import SAYABLE, SAYABLE_CODES, page_context
@@ -52,7 +53,7 @@ def snapshot(order_id: int) -> BaseResponse:
     if memory is None:
         _count_poll()
         ready = _rendered(key, now)
-    else:  # made once a second at most, so that nobody needs to be held back
+    else:  # made once for all who ask, so that nobody needs to be held back
         began = memory.moment()
         with memory.making(key) as made:
             ready = made or memory.keep(key, _rendered(key, now), began)
@@ -78,8 +79,9 @@ def _rendered(key: Key, now: datetime) -> Ready:
     view = ride_view(page, now, services().settings, key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     etag = f"{__version__}-{view.version}-{_unversioned(view)}-{key.locale}-{key.role}"
-    mark = Mark(page.order.version, page.ride.seen_at if page.ride else None)
-    return Ready(mark, body, etag, stamp(view.seen_at))
+    turn = turns_at(page, now, services().settings.pace)
+    turns_in_s = (turn - now).total_seconds() if turn else FRESH_S
+    return Ready(mark_of(page.order, page.ride), body, etag, stamp(view.seen_at), turns_in_s)
 
 
 @bp.post("/<int:order_id>/abort")

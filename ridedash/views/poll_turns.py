@@ -1,0 +1,27 @@
+"""When time alone will change what a ride's page says: until then an answer made from the same rows is the same."""
+
+from datetime import datetime
+
+from ridedash.store.orders import OrderPage
+from ridedash.views.ride_facts import RideFacts
+from ridedash.views.ride_notices import STOPS_NEEDING
+from ridedash.views.ride_parts import OLD_PLATE_FOR
+
+
+def turns_at(page: OrderPage, now: datetime, pace: float) -> datetime | None:
+    """The next instant after `now` at which a word may turn; None when none will."""
+    order, ride = page.order, page.ride
+    needed = [order.created_at, order.resolved_at, ride.ended_at if ride else None]
+    turns = [each + STOPS_NEEDING for each in needed if each]
+    if ride and ride.swapped_at:
+        turns.append(ride.swapped_at + OLD_PLATE_FOR)
+    turns += filter(None, [RideFacts(page, now, pace, "en").fee_from, _retry(order.next_retry)])
+    return min((each for each in turns if each > now), default=None)
+
+
+def _retry(text: str | None) -> datetime | None:
+    try:
+        parsed = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+    return parsed if parsed and parsed.tzinfo else None

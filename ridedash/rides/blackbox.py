@@ -28,7 +28,7 @@ class BoxFile:
     """
 
     def __init__(self, path: Path, slots: int = SLOTS) -> None:
-        self._lock = threading.Lock()
+        self._lock, self._broken = threading.Lock(), False
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -47,9 +47,21 @@ class BoxFile:
         self._slots = max(size // SLOT, slots)
 
     def ready(self) -> bool:
-        """Whether an answer could be kept now."""
+        """Whether an answer could be kept now. After a write that failed, a write that succeeds says so again."""
         with self._lock:
-            return bool(self._free) and self._fd >= 0
+            if not self._free or self._fd < 0:
+                return False
+            if self._broken:
+                self._broken = not self._takes(self._free[-1])
+            return not self._broken
+
+    def _takes(self, slot: int) -> bool:
+        """Whether the disk takes a write into a free slot."""
+        try:
+            self._write(slot, b"\0" * SLOT)
+        except OSError:
+            return False
+        return True
 
     def append(self, record: dict[str, Any]) -> int:
         """Keep a record; it is on the disk when this returns. Returns its slot. Raises OSError."""
@@ -58,9 +70,19 @@ class BoxFile:
             if not self._free:
                 raise BoxFullError("the black box is full")
             slot = self._free.pop()
-        os.pwrite(self._fd, data, slot * SLOT)
-        os.fdatasync(self._fd)
+        try:
+            self._write(slot, data)
+        except OSError:
+            with self._lock:
+                self._broken = True
+                self._free.append(slot)
+            raise
         return slot
+
+    def _write(self, slot: int, data: bytes) -> None:
+        if os.pwrite(self._fd, data, slot * SLOT) != len(data):
+            raise OSError("the black box took a part of the record")
+        os.fdatasync(self._fd)
 
     def clear(self, slot: int) -> None:
         """Free a slot whose record is settled. Not synced: a replay of a settled record changes nothing."""

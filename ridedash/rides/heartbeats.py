@@ -10,23 +10,34 @@ from ridedash.store.db import Database
 from ridedash.store.order_tables import Heartbeat
 
 ALIVE: Final = timedelta(seconds=30)
+AHEAD: Final = timedelta(seconds=5)  # a beat further in the future is the work of a clock that stepped back
 
 
-def beat(db: Database, worker: str, now: datetime, silent_since: datetime | None = None) -> None:
-    """Say that a worker is alive, and forget those that were silent for a day."""
+def beat(db: Database, worker: str, now: datetime, silent_since: datetime | None = None, *, ready: bool = True) -> None:
+    """Say that a worker is alive, and forget those that were silent for a day.
+
+    `ready`: whether it could keep an answer; without that it sends nothing.
+    """
     with db.write() as s:
         s.execute(delete(Heartbeat).where(Heartbeat.beat_at < now - timedelta(days=1)))
         row = s.get(Heartbeat, worker)
         if row is None:
-            s.add(Heartbeat(worker=worker, beat_at=now, silent_since=silent_since))
-        else:
-            row.beat_at, row.silent_since = now, silent_since
+            row = Heartbeat(worker=worker)
+            s.add(row)
+        row.beat_at, row.silent_since = now, silent_since
+        row.unready_since = None if ready else row.unready_since or now
 
 
 def heartbeat_age(s: Session, now: datetime) -> float | None:
     """Seconds since a worker last went round; None when none ever did."""
-    last = s.scalar(select(func.max(Heartbeat.beat_at)))
+    last = s.scalar(select(func.max(Heartbeat.beat_at)).where(Heartbeat.beat_at <= now + AHEAD))
     return None if last is None else max(0.0, (now - last).total_seconds())
+
+
+def can_send(s: Session, now: datetime) -> bool:
+    """Whether a living worker could keep the answer to an order: without its black box it sends none."""
+    lives = Heartbeat.beat_at >= now - ALIVE, Heartbeat.beat_at <= now + AHEAD
+    return s.scalars(select(Heartbeat.worker).where(*lives, Heartbeat.unready_since.is_(None))).first() is not None
 
 
 def service_silent_since(s: Session, now: datetime) -> datetime | None:

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -56,6 +57,7 @@ class Worker:
         self.sender = Sender(db, client, tokens, blackbox, clock, pace=pace, owner=self.name, at=at)
         self.tracker = Tracker(db, client, tokens, clock, pace=pace, owner=self.name, at=at)
         self.caller = Caller(db, client, tokens, clock)
+        self._silent_since: datetime | None = None  # as the last heartbeat said
         self._awake = threading.Event()
         self._pressed = False  # there may be something to send
         self._lock = threading.Lock()
@@ -146,8 +148,7 @@ class Worker:
 
     def _chores(self, always: bool = False) -> bool:
         did = 0
-        if self._is_time("beat", BEAT_EVERY_S, always):
-            beat(self.db, self.name, self.clock())
+        self._beat(always)
         if self._is_time("replay", REPLAY_EVERY_S, always):
             did += self._replay()
         if self._is_time("sweep", SWEEP_EVERY_S, always):
@@ -155,6 +156,15 @@ class Worker:
         if self._is_time("tidy", TIDY_EVERY_S, always=False):
             did += tidying.drop_old_offers(self.db, self.clock())
         return bool(did)
+
+    def _beat(self, always: bool) -> None:
+        """Every five seconds, and at once when the service falls silent or speaks again."""
+        now, silent_s = self.clock(), self.tracker.client.traffic.silent_s()
+        turned = (silent_s is None) is not (self._silent_since is None)
+        if turned:
+            self._silent_since = None if silent_s is None else now - timedelta(seconds=silent_s)
+        if self._is_time("beat", BEAT_EVERY_S, always or turned):
+            beat(self.db, self.name, now, self._silent_since, ready=self.box.ready())
 
     def _replay(self) -> int:
         """Answers that were kept and not settled: those of dead workers, and ours."""

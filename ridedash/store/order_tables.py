@@ -210,3 +210,4 @@ class Heartbeat(Base):
     worker: Mapped[str] = mapped_column(Line(80), primary_key=True)
     beat_at: Mapped[datetime]
     silent_since: Mapped[datetime | None]  # since when the service gives this worker no answers; none: it answers
+    unready_since: Mapped[datetime | None]  # since when it could keep no answer, and so sends nothing; none: it could

@@ -44,6 +44,20 @@ def test_a_full_box_says_so_and_is_ready_again_when_a_slot_is_cleared(tmp_path: 
     assert not box.ready()
 
 
+def test_a_box_that_could_not_be_written_is_not_ready_until_a_write_succeeds(tmp_path: Path) -> None:
+    box = BlackBox(tmp_path, slots=2)
+    sound, unwritable = box.file._fd, os.open(box.path, os.O_RDONLY)
+    box.file._fd = unwritable
+    with pytest.raises(OSError):
+        box.file.append({"mtx": "RD-1"})
+    assert not box.ready()
+    box.file._fd = sound
+    assert box.ready()
+    os.close(unwritable)
+    assert [box.file.append({"mtx": name}) for name in ("RD-1", "RD-2")], "no slot was lost"
+    box.close()
+
+
 def test_a_torn_record_is_left_out(tmp_path: Path) -> None:
     box = BlackBox(tmp_path, slots=2)
     slot = box.file.append({"mtx": "RD-1", "evidence": "y" * 100})

@@ -156,12 +156,14 @@ def readiness(app: Flask) -> tuple[int, list[str]]:
 
 def test_readiness_names_what_fails_from_no_database_to_all_well(tmp_path: Path) -> None:
     away = made(tmp_path, f"sqlite:///{tmp_path}/no/such/folder/desk.db")
-    assert readiness(away) == (503, ["database", "migrations", "worker"])
+    assert readiness(away) == (503, ["database", "migrations", "worker", "sending"])
     services(away).db.close()
     app = made(tmp_path, empty_database(tmp_path / "bare"))
-    assert readiness(app) == (503, ["migrations", "worker"])
+    assert readiness(app) == (503, ["migrations", "worker", "sending"])
     services(app).db.upgrade()
-    assert readiness(app) == (503, ["worker"])
+    assert readiness(app) == (503, ["worker", "sending"])
+    beat(services(app).db, "a worker", services(app).clock(), ready=False)
+    assert readiness(app) == (503, ["sending"]), "a worker that can't keep an answer sends nothing"
     beat(services(app).db, "a worker", services(app).clock())
     assert readiness(app) == (200, [])
     services(app).db.close()

@@ -18,6 +18,7 @@ def upgrade() -> None:
         accounts.add_column(sa.Column("refresh_until", db.UtcDateTime(timezone=True), nullable=True))
     with op.batch_alter_table("heartbeats") as heartbeats:
         heartbeats.add_column(sa.Column("silent_since", db.UtcDateTime(timezone=True), nullable=True))
+        heartbeats.add_column(sa.Column("unready_since", db.UtcDateTime(timezone=True), nullable=True))
     op.create_table(
         "ended_sign_ins",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -32,6 +33,7 @@ def downgrade() -> None:
     """Take them away."""
     op.drop_table("ended_sign_ins")
     with op.batch_alter_table("heartbeats") as heartbeats:
+        heartbeats.drop_column("unready_since")
         heartbeats.drop_column("silent_since")
     with op.batch_alter_table("accounts") as accounts:
         accounts.drop_column("refresh_until")

@@ -1,0 +1,37 @@
+"""One fleet for the tests of each kind of database."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests import databases
+from tests.processes.fleet import GRANIAN, GUNICORN, Fleet, Person, fleet, wait_for
+
+
+@pytest.fixture(scope="module", params=[databases.SQLITE, databases.POSTGRESQL])
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Two servers of two web processes each, two workers, the sandbox and Redis, over one database."""
+    folder = tmp_path_factory.mktemp(request.param)
+    url = databases.new_database(folder, request.param)
+    number = 1 + (databases.SQLITE, databases.POSTGRESQL).index(request.param)  # limits are counted by number of staff
+    limits = databases.shared_redis().url.removesuffix("0") + str(number)
+    with fleet(folder, url, RIDEDASH_REDIS_URL=limits) as made:
+        made.ridedash("worker-1", "worker")
+        made.ridedash("worker-2", "worker")
+        made.web("granian", GRANIAN)
+        made.web("gunicorn", GUNICORN)
+        wait_for(lambda: "worker" in made.said("worker-1") and "worker" in made.said("worker-2"))
+        yield made
+        ended = made.stop()
+        assert ended == dict.fromkeys(ended, 0)  # SIGTERM ends all of them in good order
+        assert made.left == []
+    databases.forget(folder)
+
+
+@pytest.fixture
+def person(running: Fleet) -> Iterator[Person]:
+    """Somebody who is signed in, at the first web process."""
+    somebody = Person(running)
+    somebody.sign_in(running.webs[0])
+    yield somebody
+    somebody.close()

@@ -1,0 +1,218 @@
+"""Several real processes over one database: web servers by the commands of the README, workers, the sandbox."""
+
+import contextlib
+import itertools
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx
+from werkzeug.security import generate_password_hash
+
+from ridedash import config
+from ridedash.building import build_services
+from ridedash.cli import demo
+from ridedash.ext import Services
+from ridedash.store import people
+from tests.running import clean_environment
+
+BIN = Path(sys.executable).parent
+_numbers = itertools.count(1)
+WAIT_S = 90.0  # an upper bound for a condition on a busy machine, never a pause
+# The commands of the README, word for word but for address and number of processes.
+GRANIAN = (
+    "granian --interface wsgi --workers 2 --blocking-threads 8 --backpressure 64 --workers-kill-timeout 30s "
+    "--host 127.0.0.1 --port {port} ridedash.wsgi:app"
+)
+GUNICORN = (
+    "gunicorn --no-control-socket --worker-class gthread --workers 2 --threads 8 --graceful-timeout 30 "
+    "--bind 127.0.0.1:{port} ridedash.wsgi:app"
+)
+TRIP = {"show": "1", "drop": "Airport", "drop_lat": "-38.4800", "drop_lng": "-127.9500"}
+
+
+@dataclass
+class Fleet:
+    """What runs, and how to reach it."""
+
+    folder: Path
+    environ: dict[str, str]
+    services: Services
+    webs: list[str] = field(default_factory=list)  # addresses
+    processes: "dict[str, subprocess.Popen[bytes]]" = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)  # by a test, on purpose
+    left: list[str] = field(default_factory=list)  # what a stop left behind, and had to kill
+
+    def start(self, name: str, *command: str) -> None:
+        """Start one process in a group of its own; what it says is kept in a file of its name."""
+        said = (self.folder / f"{name}.log").open("ab")
+        with said:
+            self.processes[name] = subprocess.Popen(
+                command, env=self.environ, cwd=self.folder, stdout=said, stderr=said, start_new_session=True
+            )
+
+    def web(self, name: str, command: str) -> str:
+        """Start a web server by its command and wait until it answers. Its address."""
+        port = free_port()
+        program, *words = command.format(port=port).split()
+        self.start(name, str(BIN / program), *words)
+        url = f"http://127.0.0.1:{port}"
+        wait_for(lambda: answers(url + "/healthz"), lambda: self.said(name))
+        self.webs.append(url)
+        return url
+
+    def ridedash(self, name: str, *words: str) -> None:
+        """Start one of our own processes."""
+        self.start(name, sys.executable, "-m", "ridedash.cli", *words)
+
+    def said(self, name: str) -> str:
+        """The output of a process."""
+        return (self.folder / f"{name}.log").read_text()
+
+    def kill(self, name: str) -> None:
+        """End a process without asking it."""
+        os.killpg(self.processes[name].pid, signal.SIGKILL)
+        self.processes[name].wait(WAIT_S)
+        self.ended.add(name)
+
+    def stop(self) -> dict[str, int]:
+        """Ask everything to stop at once; how each ended. Whoever does not is killed."""
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.terminate()
+        codes = {}
+        for name, process in self.processes.items():
+            try:
+                codes[name] = process.wait(WAIT_S)
+            except subprocess.TimeoutExpired:
+                codes[name] = -999
+        self.left = [name for name, process in self.processes.items() if _killed(process.pid)]
+        return {name: code for name, code in codes.items() if name not in self.ended}
+
+
+def _killed(group: int) -> bool:
+    """End what is left of a group; whether there was anything."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
+    """A demo's database and sandbox, nothing else yet; at the end all is stopped."""
+    folder.mkdir(parents=True, exist_ok=True)
+    port = str(free_port())
+    chosen = {
+        "RIDEDASH_INSTANCE": str(folder / "instance"),
+        "RIDEDASH_DATABASE_URL": database,
+        "RIDEDASH_SANDBOX_PORT": port,
+        "RIDEDASH_PACE": "60",
+        "RIDEDASH_LOG_FORMAT": "json",
+        "RIDEDASH_LOG_LEVEL": "info",
+    }
+    environ = clean_environment(**(chosen | settings))
+    environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
+    services = build_services(config.load(environ))
+    demo.seed(services)
+    made = Fleet(folder, environ, services)
+    made.ridedash("sandbox", "sandbox")
+    try:
+        wait_for(lambda: answers(f"http://127.0.0.1:{port}/city.json"), lambda: made.said("sandbox"))
+        yield made
+    finally:
+        made.stop()
+        services.db.close()
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port: int = found.getsockname()[1]
+    return port
+
+
+def answers(url: str) -> bool:
+    """Whether something answers there."""
+    try:
+        return httpx.get(url, timeout=5, trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def wait_for(holds: Callable[[], Any], said: Callable[[], object] = lambda: "") -> Any:
+    """Wait until it holds; what it gave. Looks no more often than a page of ours may ask."""
+    end = time.monotonic() + WAIT_S
+    while True:
+        found = holds()
+        if found:
+            return found
+        assert time.monotonic() < end, said()
+        time.sleep(0.3)
+
+
+class Person:
+    """A member of staff of their own, in a browser that knows several web processes: a cookie knows no port."""
+
+    def __init__(self, made: Fleet) -> None:
+        self.http = httpx.Client(timeout=30, trust_env=False, headers={"Accept": "text/html"})
+        self.name, self.password = f"Desk {next(_numbers)}", "a phrase for this test"
+        s, now = made.services, made.services.clock()
+        with s.db.write() as db:
+            house = people.properties(db)[0]
+            hashed = generate_password_hash(self.password, "scrypt:1024:8:1")
+            self.id = people.add_staff(db, house.id, self.name, hashed, "concierge", now).id
+
+    def sign_in(self, url: str) -> None:
+        """At that web process."""
+        form = {"name": self.name, "password": self.password, "csrf_token": self.token(url + "/sign-in")}
+        assert self.http.post(url + "/sign-in", data=form).status_code == 303
+
+    def token(self, page: str) -> str:
+        """The CSRF token of a page."""
+        found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', self.http.get(page).text)
+        assert found, page
+        return found[1]
+
+    def post(self, url: str, page: str, path: str, **form: str) -> httpx.Response:
+        """Press a button of a page."""
+        return self.http.post(url + path, data=form | {"csrf_token": self.token(url + page)})
+
+    def book(self, url: str, guest: str, **form: str) -> int:
+        """Book what the picker offers first; the order's number."""
+        page = self.http.get(url + "/rides/new", params=TRIP).text
+        sent = filled(page) | {"guest_name": guest} | form
+        answer = self.http.post(url + "/rides/new", data=sent)
+        assert answer.status_code == 303, (answer.status_code, sorted(sent))
+        return int(answer.headers["Location"].rsplit("/", 1)[1])
+
+    def snapshot(self, url: str, order: int) -> httpx.Response:
+        """What the page of a ride polls."""
+        return self.http.get(f"{url}/rides/{order}/snapshot.json", headers={"Accept": "application/json"})
+
+    def close(self) -> None:
+        """Let connections go."""
+        self.http.close()
+
+
+def filled(page: str) -> dict[str, str]:
+    """Names and values of the booking form's hidden and checked inputs, and of an offer if none is checked."""
+    part = page[page.index('id="book"') :]
+    sent = {}
+    for tag in re.findall(r"<input[^>]*>", part):
+        each = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
+        wanted = each.get("type") in ("hidden", None) or each.get("name") in ("pickup", "drop")
+        wanted |= each.get("type") == "radio" and " checked" in tag
+        if "name" in each and wanted and each["name"] != "aim":
+            sent[each["name"]] = unescape(each.get("value", ""))
+    return sent

@@ -1,0 +1,119 @@
+"""Many processes, one desk: what is done in one holds in all of them, on both kinds of database."""
+
+import itertools
+import json
+import re
+
+import httpx
+from sqlalchemy import select
+
+from ridedash.store import people
+from ridedash.store.order_tables import Heartbeat, Order
+from ridedash.store.people_tables import Staff
+from tests.processes.fleet import Fleet, Person, wait_for
+
+_guests = itertools.count(1)
+
+
+def guest() -> str:
+    return f"Guest Heron {next(_guests)}"
+
+
+def test_a_ride_booked_in_one_web_process_is_followed_in_the_others(running: Fleet, person: Person) -> None:
+    first, second = running.webs
+    order = person.book(first, guest())
+    seen = set()
+
+    def ended() -> bool:
+        got = person.snapshot(second, order).json()
+        seen.add(got.get("booking_status"))
+        return got.get("booking_status") == "COMPLETED"
+
+    wait_for(ended, lambda: (seen, running.said("worker-1"), running.said("worker-2")))
+    assert "CALL_DRIVER" in seen
+    with running.services.db.read() as s:
+        assert s.get_one(Order, order).state == "BOOKED"
+
+
+def test_twenty_rides_booked_at_both_servers_are_each_sent_once_by_one_of_two_workers(
+    running: Fleet, person: Person
+) -> None:
+    orders = [person.book(url, guest()) for _ in range(10) for url in running.webs]
+
+    def sent() -> bool:
+        with running.services.db.read() as s:
+            states = s.execute(select(Order.state, Order.attempt).where(Order.id.in_(orders))).all()
+        return all(tuple(each) == ("BOOKED", 1) for each in states)
+
+    wait_for(sent)
+    with running.services.db.read() as s:
+        owners = set(s.scalars(select(Heartbeat.worker)))
+    assert len(owners) == 2
+    boxes = sorted(path.name for path in (running.folder / "instance" / "blackbox").iterdir())
+    assert boxes == ["answers-0.box", "answers-1.box"]
+
+
+def refused_everywhere(running: Fleet, person: Person, order: int) -> bool:
+    return all(person.snapshot(url, order).status_code == 401 for url in running.webs for _ in range(6))
+
+
+def test_a_sign_out_in_one_web_process_holds_in_all(running: Fleet, person: Person) -> None:
+    first, second = running.webs
+    order = person.book(first, guest())
+    wait_for(lambda: person.snapshot(second, order).status_code == 200)  # the second remembers the sign-in by now
+    kept = {"Cookie": f"ridedash_sid={person.http.cookies['ridedash_sid']}"}
+    assert person.post(first, "/", "/sign-out").status_code == 303
+    person.http.cookies.clear()
+    person.http.headers.update(kept)  # a copy of the cookie
+    wait_for(lambda: refused_everywhere(running, person, order))
+
+
+def test_whoever_is_disabled_or_signed_out_everywhere_is_so_in_all_processes(running: Fleet, person: Person) -> None:
+    order = person.book(running.webs[0], guest())
+    for way in ("closed", "disabled"):
+        person.http.cookies.clear()
+        person.sign_in(running.webs[1])
+        for url in running.webs * 3:
+            assert person.snapshot(url, order).status_code == 200
+        _end_sign_ins(running, way, person.id)
+        wait_for(lambda: refused_everywhere(running, person, order))
+
+
+def _end_sign_ins(running: Fleet, way: str, staff_id: int) -> None:
+    with running.services.db.write() as s:
+        if way == "closed":
+            people.close_all_sign_ins(s, staff_id)
+        else:
+            s.get_one(Staff, staff_id).disabled_at = running.services.clock()
+
+
+def test_limits_are_counted_over_all_processes_together(running: Fleet, person: Person) -> None:
+    order = person.book(running.webs[0], guest())
+    answers = [person.post(url, "/", f"/rides/{order}/code").status_code for url in running.webs * 8]
+    assert answers.count(429) == 6  # ten an hour
+    assert answers[-6:] == [429] * 6
+
+
+def test_one_web_process_tells_the_figures_of_all_and_of_the_workers(running: Fleet, person: Person) -> None:
+    order = person.book(running.webs[0], guest())
+    wait_for(lambda: person.snapshot(running.webs[1], order).json().get("booking_status"))
+    person.http.get(running.webs[0] + "/")
+    for url in running.webs:
+        said = httpx.get(url + "/metrics", trust_env=False).text
+        assert "ridedash_workers 2.0" in said
+        assert re.search(
+            r'ridedash_service_calls_total\{operation="/v1/bookings/track_ride",outcome="2xx"\} [1-9]', said
+        )
+        assert re.search(r'ridedash_http_seconds_count\{method="POST",route="/rides/new",status="3xx"\} [1-9]', said)
+        assert person.name not in said
+    forwarded = {"X-Forwarded-For": "198.51.100.7"}
+    assert httpx.get(running.webs[0] + "/metrics", headers=forwarded, trust_env=False).status_code == 404
+
+
+def test_every_line_of_every_process_of_ours_is_json_with_its_request(running: Fleet, person: Person) -> None:
+    name = person.http.get(running.webs[1] + "/").headers["X-Request-Id"]
+    said = wait_for(lambda: [line for line in running.said("gunicorn").splitlines() if name in line])
+    assert json.loads(said[0])["route"] == "/"
+    for process in ("granian", "gunicorn", "worker-1", "worker-2", "sandbox"):
+        assert "Traceback" not in running.said(process)
+        assert not re.search(r'"level": "(ERROR|CRITICAL)"', running.said(process)), running.said(process)

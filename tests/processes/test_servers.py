@@ -1,0 +1,86 @@
+"""What a web process is by itself: live mode, a worker that dies, limits without their Redis."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy import func, select
+
+from ridedash.factory import create_app
+from ridedash.store.order_tables import Order, Ride
+from tests import databases
+from tests.processes.fleet import GRANIAN, GUNICORN, Fleet, Person, fleet, free_port, wait_for
+from tests.running import clean_environment
+from tests.test_config import LIVE
+
+LIVE_HERE = LIVE | {"RIDEDASH_PUBLIC_URL": "https://desk.hotel.example", "RIDEDASH_TRUSTED_PROXIES": "1"}
+BEHIND = {"Host": "desk.hotel.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.7"}
+
+
+@pytest.mark.parametrize("command", [GRANIAN, GUNICORN], ids=["granian", "gunicorn"])
+def test_live_mode_serves_pages_behind_a_proxy_with_secure_cookies(tmp_path: Path, command: str) -> None:
+    url = databases.new_database(tmp_path, databases.SQLITE)
+    environ = clean_environment(
+        **LIVE_HERE, RIDEDASH_INSTANCE=str(tmp_path / "instance"), RIDEDASH_DATABASE_URL=url
+    )  # fmt: skip
+    made = Fleet(tmp_path, environ, None)  # type: ignore[arg-type] # nothing of ours beside it
+    try:
+        web = made.web("web", command)
+        answer = httpx.get(web + "/sign-in", headers=BEHIND, trust_env=False)
+        assert answer.status_code == 200
+        assert "demo" not in answer.text.lower()
+        assert answer.headers["Strict-Transport-Security"].startswith("max-age=31536000")
+        cookie = answer.headers["Set-Cookie"]
+        assert cookie.startswith("__Host-sid=")
+        assert all(word in cookie for word in ("Secure", "HttpOnly", "Path=/", "SameSite=Lax"))
+        assert httpx.get(web + "/metrics", headers=BEHIND, trust_env=False).status_code == 404
+        ready = httpx.get(web + "/readyz", headers=BEHIND, trust_env=False)
+        assert ready.status_code == 503
+        assert ready.json()["failing"][0] == "worker"
+    finally:
+        assert made.stop() == {"web": 0}
+    assert made.left == []
+
+
+def test_rides_of_a_worker_that_was_killed_are_followed_by_the_other(tmp_path: Path) -> None:
+    url = databases.new_database(tmp_path, databases.SQLITE)
+    with fleet(tmp_path, url) as made:
+        web = made.web("web", GUNICORN)
+        person = Person(made)
+        person.sign_in(web)
+        made.ridedash("worker-1", "worker")
+        orders = [person.book(web, f"Guest Wren {n}") for n in range(6)]
+        with made.services.db.read() as s:
+            wait_for(lambda: _asked_about(made))
+        made.ridedash("worker-2", "worker")
+        made.kill("worker-1")
+        wait_for(lambda: _ended(made) == len(orders), lambda: made.said("worker-2"))
+        with made.services.db.read() as s:
+            assert set(s.scalars(select(Order.state))) == {"BOOKED"}
+        person.close()
+
+
+def _asked_about(made: Fleet) -> int:
+    with made.services.db.read() as s:
+        return s.scalar(select(func.count()).where(Ride.merged_seq > 0)) or 0
+
+
+def _ended(made: Fleet) -> int:
+    with made.services.db.read() as s:
+        return s.scalar(select(func.count()).where(Ride.ended_at.is_not(None))) or 0
+
+
+def test_pages_go_on_while_redis_is_away_and_limits_still_hold_in_each_process(tmp_path: Path) -> None:
+    app = create_app(
+        {
+            "RIDEDASH_INSTANCE": str(tmp_path),
+            "RIDEDASH_DATABASE_URL": databases.new_database(tmp_path, databases.SQLITE),
+            "RIDEDASH_REDIS_URL": f"redis://127.0.0.1:{free_port()}/0",
+        }
+    )
+    client = app.test_client()
+    page = client.get("/sign-in").text
+    token = page.split('name="csrf_token"')[1].split('value="')[1].split('"')[0]
+    answers = [client.post("/rides/1/code", data={"csrf_token": token}).status_code for _ in range(12)]
+    assert answers == [303] * 10 + [429] * 2
+    app.extensions["ridedash"].db.close()

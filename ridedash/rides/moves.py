@@ -1,15 +1,19 @@
 """Moving an order from state to state, inside the caller's transaction: checked, timed, recorded."""
 
+import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import event, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session, SessionTransaction
 
 from ridedash.rides.states import BadMove, allowed_move
 from ridedash.store import audit
 from ridedash.store.order_tables import Attention, Moment, Order, OrderState
+
+log = logging.getLogger(__name__)
 
 Clock = Callable[[], datetime]
 At = Callable[[str], None]
@@ -35,6 +39,7 @@ def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **fa
     """Put an order into another state. Raises BadMove when the protocol has no such move."""
     was = OrderState(order.state)
     if not allowed_move(was, to):
+        _remember(s, order, f"{was} to {to}", now, who)
         raise BadMove(f"order {order.id}: {was} to {to}")
     order.state = to
     order.resolved_at = now if to in RESOLVED else None
@@ -45,6 +50,23 @@ def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **fa
     if to is S.UNKNOWN:
         attention(s, order, UNKNOWN, order.mtx, now)
     audit.record(s, who, "order.move", f"orders:{order.id}", to, now, property_id=order.property_id, was=was, **facts)
+
+
+def _remember(s: Session, order: Order, what: str, now: datetime, who: str) -> None:
+    """A row in the audit for a move that was refused, in a transaction of its own: the caller's will be undone."""
+    subject, place, bind, left = f"orders:{order.id}", order.property_id, s.get_bind(), [what]
+
+    def write(_session: Session, ended: SessionTransaction) -> None:
+        if ended.parent is not None or not left:
+            return
+        refused = left.pop()
+        try:
+            with Session(bind) as alone, alone.begin():
+                audit.record(alone, who, "order.bad_move", subject, refused, now, property_id=place)
+        except SQLAlchemyError as error:
+            log.error("%s: the refused move %s is not in the audit: %s", subject, refused, type(error).__name__)
+
+    event.listen(s, "after_transaction_end", write)
 
 
 def _reopen_or_close(s: Session, order: Order, is_open: bool) -> None:

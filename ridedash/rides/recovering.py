@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, Select, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash.rides import moves
@@ -12,6 +12,7 @@ from ridedash.store.db import Database
 from ridedash.store.order_tables import Action, Order, OrderState, Ride
 
 AHEAD: Final = timedelta(seconds=5)  # further in the future than this, an instant is the work of a clock that stepped
+SHORT_S: Final = 60.0  # the longest wait between polls of a ride that goes well
 MOST_AHEAD_S: Final = 330.0  # the longest wait that following.py sets, with its jitter
 ACTION_LASTS: Final = timedelta(seconds=30)  # no call of an action takes longer
 
@@ -45,11 +46,12 @@ def _silent(now: datetime) -> tuple[ColumnElement[bool], ...]:
 
 
 def _frozen(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    return Ride.poison == 0, Ride.next_poll_at > now + timedelta(seconds=MOST_AHEAD_S)
+    soon = and_(Ride.interval_s <= SHORT_S, Ride.next_poll_at > now + timedelta(seconds=1.1 * SHORT_S) + AHEAD)
+    return Ride.poison == 0, or_(soon, Ride.next_poll_at > now + timedelta(seconds=MOST_AHEAD_S))
 
 
 def _dead(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    return Action.state == "calling", Action.called_at <= now - ACTION_LASTS
+    return Action.state == "calling", or_(Action.called_at <= now - ACTION_LASTS, Action.called_at > now + AHEAD)
 
 
 def _expire(s: Session, now: datetime) -> int:

@@ -12,7 +12,7 @@ from ridedash import wire
 from ridedash.ext import Services
 from ridedash.geo import LatLng, distance_m
 from ridedash.places import Memory
-from ridedash.rides.accounts import NeedsReconnect
+from ridedash.rides.accounts import NeedsReconnect, NoRefreshNow
 from ridedash.service.errors import Refused, ServiceError
 from ridedash.service.products import HotspotZone, Product, ProductList
 from ridedash.store.orders import Priced, Trip, add_offer
@@ -123,7 +123,7 @@ class Quotes:
         """The document's share example sends the user's token; without one the question is asked without."""
         try:
             return self.services.tokens.bearer(account_id) if account_id else None
-        except NeedsReconnect:
+        except (NeedsReconnect, NoRefreshNow):
             return None
 
     def _store(self, trip: Trip, products: Sequence[Product], cards: Sequence[Card], at: datetime) -> list[int]:

@@ -9,7 +9,7 @@ from werkzeug.datastructures import ImmutableMultiDict
 from ridedash import wire
 from ridedash.ext import Services
 from ridedash.maps import MapParts, map_parts
-from ridedash.rides.accounts import NeedsReconnect
+from ridedash.rides.accounts import NeedsReconnect, NoRefreshNow
 from ridedash.service.bookings import DOCUMENT_OPTIONS
 from ridedash.service.errors import ServiceError
 from ridedash.store.orders import OrderPage
@@ -114,7 +114,7 @@ def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]
     try:
         token = s.tokens.bearer(page.account.id)
         found = s.client.feedback_options(page.order.category, token, _sub_category(page))
-    except (ServiceError, NeedsReconnect):
+    except (ServiceError, NeedsReconnect, NoRefreshNow):
         found = DOCUMENT_OPTIONS
     return {rating: found.for_rating(rating) for rating in range(1, 6)}
 

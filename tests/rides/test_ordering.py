@@ -482,3 +482,19 @@ def test_the_timeline_has_an_instant_for_each_state(world: World) -> None:
         worker.step()
     moments = world.page(order_id).moments
     assert moments[1].at - moments[0].at == timedelta(seconds=2)
+
+
+def test_a_move_that_the_protocol_does_not_have_changes_nothing_and_is_in_the_audit(world: World) -> None:
+    with world.worker() as worker:
+        order_id = world.book(worker)
+    with pytest.raises(BadMove), world.db.write() as s:
+        move(s, s.get_one(Order, order_id), OrderState.READY, world.clock(), "worker")
+    assert world.state(order_id) == "BOOKED"
+    with pytest.raises(BadMove), world.db.write() as s, s.begin_nested():
+        move(s, s.get_one(Order, order_id), OrderState.REJECTED, world.clock(), "worker")
+    with world.db.read() as s:
+        rows = s.scalars(select(AuditRow).where(AuditRow.what == "order.bad_move").order_by(AuditRow.id)).all()
+    assert [(row.subject, row.result, row.property_id) for row in rows] == [
+        (f"orders:{order_id}", "BOOKED to READY", world.property_id),
+        (f"orders:{order_id}", "BOOKED to REJECTED", world.property_id),
+    ]

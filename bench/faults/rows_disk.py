@@ -227,6 +227,47 @@ def small_disk(folder: Path) -> Iterator[SmallDisk]:
     yield SmallDisk(folder, real=False)
 
 
+@row(25, "The black box can't be written")
+def box_unwritable(case: Case) -> Verdict:
+    """An answer that could not be kept: it is settled all the same, and nothing more is sent until a write works."""
+    service, wrong = Service(), Counter[str]()
+    with shop(case.folder, service.handle) as desk:
+        sound, unwritable = desk.box.file._fd, os.open(desk.box.path, os.O_RDONLY)
+        browser = desk.browser()
+        wrong["not ready before"] += _ready(browser, desk) != 200
+        desk.box.file._fd = unwritable
+        first = desk.send()
+        wrong["the answer was lost"] += desk.order(first).state != "BOOKED"
+        second = desk.place()
+        desk.worker.step()
+        wrong["sent without a box"] += desk.order(second).state != "READY" or len(service.bookings) != 1
+        wrong["ready without a box"] += _ready(browser, desk) != 503
+        desk.box.file._fd = sound
+        desk.worker.step()
+        wrong["not sent later"] += desk.order(second).state != "BOOKED"
+        wrong["not ready later"] += _ready(browser, desk) != 200
+        os.close(unwritable)
+    wrong["started without a box"] += _starts_without(case.sub("start"))
+    return Verdict(
+        3, ok=not +wrong, note=str(dict(+wrong) or "no send, not ready; both again after a write that worked")
+    )
+
+
+def _ready(browser: FlaskClient, desk: Shop) -> int:
+    desk.worker._chores(always=True)
+    return browser.get("/readyz").status_code
+
+
+def _starts_without(folder: Path) -> bool:
+    """Whether a worker starts where its black box can't be: a file stands in the place of the folder."""
+    (folder / "instance").mkdir(mode=0o700)
+    (folder / "instance" / "blackbox").write_text("")
+    url = database_in(folder, SQLITE)
+    settings = clean_environment(RIDEDASH_INSTANCE=str(folder / "instance"), RIDEDASH_DATABASE_URL=url)
+    code, said = _ended([sys.executable, "-m", "ridedash.cli", "worker"], settings)
+    return code != 2 or "can't be written" not in said or "Traceback" in said
+
+
 @row(33, "A migration half done, or another version's")
 def half_migrated(case: Case) -> Verdict:
     """The program does not start on it, and says why in a sentence that names what it found."""

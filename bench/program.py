@@ -13,7 +13,7 @@ from werkzeug.security import generate_password_hash
 
 from bench.serving import ROOT, free_port, wait_for
 from ridedash import config
-from ridedash.building import Services, build_services, utc_now
+from ridedash.building import Services, build_services
 from ridedash.cli import demo
 from ridedash.store import people
 
@@ -43,7 +43,7 @@ def program(folder: Path, database: str | None = None, pace: float = 1.0, rate: 
     """Start all three, seed a demo, and stop them at the end. Their logs are in the folder while it is there."""
     web, sandbox = free_port(), free_port()
     environ = _environ(folder, web, sandbox, database, pace, rate)
-    services = build_services(config.load(environ), utc_now)
+    services = build_services(config.load(environ))
     services.db.upgrade()
     with contextlib.ExitStack() as stack:
         stack.callback(services.db.close)

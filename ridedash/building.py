@@ -39,15 +39,19 @@ class Services:
 
 
 def utc_now() -> datetime:
-    """The one clock of a running program."""
+    """The machine's clock."""
     return datetime.now(UTC)
 
 
-def build_services(settings: config.Settings, clock: Clock) -> Services:
-    """What a process needs, by its settings. Raises config.BadSettingError."""
+def build_services(settings: config.Settings, clock: Clock | None = None) -> Services:
+    """What a process needs, by its settings; its clock is the database's unless one is given.
+
+    Raises config.BadSettingError.
+    """
     http, watch = Http(), Metrics()
     traffic = Traffic(settings.service_rate, watch=watch)
     db, vault = _stores(settings)
+    clock = clock or db.clock(utc_now)
     oauth = OAuthClient(
         http,
         authorize_url=settings.oauth_authorize_url,

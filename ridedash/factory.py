@@ -8,7 +8,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ridedash import config, ext
-from ridedash.building import build_services, utc_now
+from ridedash.building import build_services
 from ridedash.views import accounts, auth, booking, desk, errors, headers, health, leaflet, metrics, requests, rides
 from ridedash.views.poll_layer import PollLayer
 from ridedash.views.poll_memory import PollMemory
@@ -25,7 +25,7 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     settings = config.load(os.environ if environ is None else environ)
     app = Flask(__name__, template_folder=_folder("templates"), static_folder=_folder("static"))
     app.config.from_mapping(_flask_settings(settings))
-    app.extensions["ridedash"] = build_services(settings, clock or utc_now)
+    app.extensions["ridedash"] = build_services(settings, clock)
     requests.init_app(app)
     _init_extensions(app)
     headers.init_app(app, settings)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash import config
-from ridedash.building import Services, build_services, utc_now
+from ridedash.building import Services, build_services
 from ridedash.cli.errors import CommandError
 from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.worker import Worker
@@ -23,7 +23,7 @@ MIN_PASSWORD = 12
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
     """Carry out one command against the database of the settings."""
-    services = build_services(config.load(environ), utc_now)
+    services = build_services(config.load(environ))
     services.settings.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         _COMMANDS[options.command](services, options)

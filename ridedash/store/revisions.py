@@ -10,8 +10,10 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import MetaData, inspect, text
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
+SQLITE_ERROR: Final = 1  # a statement that can't be compiled: mostly "no such table", "no such column"
 LOCK: Final = 7_413_020_931  # PostgreSQL's advisory lock of a migration
 _upgrading = threading.Lock()  # Alembic keeps its environment in a module: one upgrade at a time in a process
 
@@ -79,6 +81,14 @@ def is_current(connection: Connection) -> bool:
 def head() -> str | None:
     """This version's revision."""
     return ScriptDirectory.from_config(_config()).get_current_head()
+
+
+def misses_tables(error: BaseException) -> bool:
+    """Whether a statement failed because its table or column is not there."""
+    cause = error if isinstance(error, DBAPIError) else error.__cause__
+    if not isinstance(cause, DBAPIError):
+        return False
+    return isinstance(cause, ProgrammingError) or getattr(cause.orig, "sqlite_errorcode", None) == SQLITE_ERROR
 
 
 def _refuse_foreign(connection: Connection, tables: MetaData, url: str) -> None:

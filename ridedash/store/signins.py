@@ -5,10 +5,10 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, delete, event, insert, inspect, literal, select
+from sqlalchemy import ColumnElement, Connection, delete, event, insert, inspect, literal, select, text
 from sqlalchemy.orm import Session
 
-from ridedash.store.db import UtcDateTime
+from ridedash.store.db import UtcDateTime, insert_if_new
 from ridedash.store.people_tables import EndedSignIn, SignIn, Staff, Throttle
 
 SIGN_IN_LASTS: Final = timedelta(hours=12)
@@ -19,6 +19,8 @@ NAME_FORGET: Final = timedelta(hours=1)  # a name without a failure for so long 
 WINDOW: Final = timedelta(minutes=10)
 ADDRESS_LIMIT: Final = 30
 TOTAL_LIMIT: Final = 300
+ENDED_KEPT: Final = timedelta(hours=1)  # nobody remembers a sign-in for so long
+ENDING: Final = 7_413_020_932  # PostgreSQL's advisory lock of ending sign-ins
 
 
 def sign_in_key(name: str) -> str:
@@ -62,10 +64,22 @@ def close_all_sign_ins(s: Session, staff_id: int) -> None:
 
 
 def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
-    """Delete sign-ins, and leave word for processes that remember them (store/watching.py)."""
-    at = literal(datetime.now(UTC), UtcDateTime)
+    """Delete sign-ins, and leave word for processes that remember them (store/watching.py).
+
+    They read on from the highest number that they saw. On PostgreSQL a higher one could be there before a lower one
+    is committed: so one at a time.
+    """
+    now = datetime.now(UTC)
+    at = literal(now, UtcDateTime)
+    if _dialect(s) == "postgresql":
+        s.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ENDING})
+    s.execute(delete(EndedSignIn).where(EndedSignIn.at < now - ENDED_KEPT))
     s.execute(insert(EndedSignIn).from_select(["id_hash", "at"], select(SignIn.id_hash, at).where(which)))
     s.execute(delete(SignIn).where(which))
+
+
+def _dialect(s: Session | Connection) -> str:
+    return (s.get_bind() if isinstance(s, Session) else s).dialect.name
 
 
 @event.listens_for(Staff, "after_update")
@@ -81,7 +95,8 @@ def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float
     `sign_in_succeeded`; otherwise the seconds to wait, and nothing is counted. Needs a write session:
     counting before verifying is what stops guesses made in parallel.
     """
-    rows = {key: _row(s, key, now) for key in (_name_key(name), _address_key(address), "all")}
+    keys = _name_key(name), _address_key(address), "all"  # held in this order by everybody
+    rows = {key: _row(s, key, now) for key in keys}
     wait = max(_wait_s(row, now) for row in rows.values())
     if wait > 0:
         return wait
@@ -95,17 +110,18 @@ def sign_in_succeeded(s: Session, name: str, address: str) -> None:
     """Forget the failures of a name, and take back the one counted for its address and for all."""
     s.execute(delete(Throttle).where(Throttle.key == _name_key(name)))
     for key in (_address_key(address), "all"):
-        row = s.get(Throttle, key)
+        row = s.get(Throttle, key, with_for_update=True)
         if row is not None:
             row.fails = max(0, row.fails - 1)
             row.blocked_until = None
 
 
 def _row(s: Session, key: str, now: datetime) -> Throttle:
-    row = s.get(Throttle, key)
+    """The count of a key, held until the session ends: guesses made in parallel are all counted."""
+    row = s.get(Throttle, key, with_for_update=True)
     if row is None:
-        row = Throttle(key=key, fails=0, since=now, blocked_until=None)
-        s.add(row)
+        insert_if_new(s, Throttle, key=key, fails=0, since=now, blocked_until=None)
+        row = s.get_one(Throttle, key, with_for_update=True)
     return row
 
 

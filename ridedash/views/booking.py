@@ -12,7 +12,7 @@ from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.geo import LatLng
 from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
 from ridedash.rides.ordering import PlaceError, TokenReused, Wish, place
-from ridedash.store.db import DatabaseBusy
+from ridedash.store.db import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import MAX_ID, Offer, OrderPage, form_used, order_page, recent_orders
 from ridedash.store.people import Property, accounts_of
 from ridedash.views import formats
@@ -78,7 +78,7 @@ def create() -> Answer:
         placed = place(services().db, services().clock, _wish(picker, offer))
     except TokenReused as error:
         return render_template("booking/reused.html", order_id=error.order_id), 409
-    except (PlaceError, DatabaseBusy) as error:
+    except (PlaceError, DatabaseBusy, CommitUnknown) as error:
         return _retry(picker, offer, explain(picker, error, services().clock()))
     if placed.created:
         services().wake()

@@ -11,7 +11,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, SecurityError
 from werkzeug.wrappers import Response as BaseResponse
 
-from ridedash.store.db import DatabaseBusy
+from ridedash.store.db import CommitUnknown, DatabaseBusy
+from ridedash.store.revisions import misses_tables
 from ridedash.views.auth import form_page, sign_in_address
 from ridedash.views.requests import reference, route
 
@@ -45,6 +46,14 @@ EXPIRED_FORM: Final = (
     _("This page was open for too long"), _("Nothing was changed."), _("Go back, reload the page and send it again."),
 )  # fmt: skip
 
+NOT_KNOWN: Final = (
+    _("The database went away while it was saving"), _("What you sent may have been saved."),
+    _("Go back and send the same form again: nothing is ordered twice."),
+)  # fmt: skip
+OTHER_TABLES: Final = (
+    _("The database is not of this version"), _("Nothing was changed."),
+    _("Whoever runs ridedash must run: ridedash db upgrade"),
+)  # fmt: skip
 SIGNED_OUT: Final = (_("You are signed out"), _("Nothing was changed."), _("Sign in, then send it again."))
 
 
@@ -100,7 +109,8 @@ def on_http(error: HTTPException) -> BaseResponse:
 def on_database(error: Exception) -> BaseResponse:
     """The database is busy, full or away: nothing is booked."""
     log.error("database failed: %s at %s, reference %s", type(error).__name__, route(), reference())
-    answer: BaseResponse = current_app.make_response(_answer(503, PAGES[503]))
+    words = NOT_KNOWN if isinstance(error, CommitUnknown) else OTHER_TABLES if misses_tables(error) else PAGES[503]
+    answer: BaseResponse = current_app.make_response(_answer(503, words))
     answer.headers["Retry-After"] = RETRY_S
     return answer
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from ridedash.forms import BookingForm
 from ridedash.rides.ordering import GuardBusy, OfferStale, WishRefused
-from ridedash.store.db import DatabaseBusy
+from ridedash.store.db import CommitUnknown, DatabaseBusy
 from ridedash.views import formats
 from ridedash.views.picker import Picker
 from ridedash.views.troubles import QuoteFailedError
@@ -25,6 +25,10 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
     if isinstance(error, DatabaseBusy):
         words = refusal("NO_DB", Audience.STAFF)
         picker.trouble = QuoteFailedError(words.headline, f"{words.why} {words.next_step}", 503)
+        return 503
+    if isinstance(error, CommitUnknown):
+        step = _("Press again: if it was saved, you will see that ride, and nothing is ordered twice.")
+        picker.trouble = QuoteFailedError(_("The database went away while it was saving."), step, 503)
         return 503
     if isinstance(error, WishRefused):
         _blame(picker.form, error)

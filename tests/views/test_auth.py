@@ -227,14 +227,26 @@ def test_error_pages_say_what_to_do_and_give_a_reference(desk: Desk) -> None:
     assert set(as_json.json) == {"error", "message", "reference"}
 
 
-def test_a_database_that_is_away_is_told_without_asking_it_again(desk: Desk) -> None:
+def test_a_database_that_is_away_is_told_without_asking_it_again(desk: Desk, tmp_path: Path) -> None:
+    from ridedash.store.db import Database
+
+    client, there = desk.client(), desk.services.db
+    desk.services.db = away = Database(f"sqlite:///{tmp_path}/no/such/folder/desk.sqlite")
+    answer = client.get("/")
+    desk.services.db = there
+    away.close()
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"] == "5"
+    assert "won&#39;t book" in answer.text
+
+
+def test_a_database_without_our_tables_is_told_by_what_to_run(desk: Desk) -> None:
     from ridedash.store.db import Base
 
     client = desk.client()
     Base.metadata.drop_all(desk.services.db.engine)
     answer = client.get("/")
-    assert answer.status_code == 503
-    assert "won&#39;t book" in answer.text
+    assert (answer.status_code, "ridedash db upgrade" in answer.text) == (503, True)
 
 
 def test_a_mistake_of_ours_shows_nothing_of_itself(desk: Desk) -> None:

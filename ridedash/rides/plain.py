@@ -78,22 +78,18 @@ def _hold_orders(line: Connection, polls: Sequence[Plain]) -> None:
     """Orders are locked before rides, as by everybody who writes both."""
     shown = [each.claim.order_id for each in polls if each.shown]
     if shown and line.dialect.name != "sqlite":
-        line.execute(select(ORDERS.c.id).where(ORDERS.c.id.in_(shown)).order_by(ORDERS.c.id).with_for_update()).all()
+        line.execute(_LOCK_ORDERS, {"orders": shown}).all()
 
 
 def _need_care(line: Connection, order_ids: Sequence[int]) -> set[int]:
     """Orders with an action to read back, or with something to clear."""
-    open_actions = select(_ACTIONS.c.order_id).where(_ACTIONS.c.state == "unconfirmed")
-    found = set(line.execute(open_actions).scalars())
-    asked = (_ATTENTION.c.order_id.in_(order_ids), _ATTENTION.c.name.in_(_CLEARED_BY_A_POLL))
-    open_items = select(_ATTENTION.c.order_id).where(*asked, _ATTENTION.c.cleared_at.is_(None))
-    return found | set(line.execute(open_items).scalars())
+    found = set(line.execute(_OPEN_ACTIONS).scalars())
+    return found | set(line.execute(_OPEN_ITEMS, {"orders": order_ids}).scalars())
 
 
 def _ours(line: Connection, polls: Sequence[Plain]) -> list[Plain]:
-    ids = [each.claim.ride_id for each in polls]
-    query = select(RIDES.c.id, RIDES.c.poll_seq).where(RIDES.c.id.in_(ids)).order_by(RIDES.c.id).with_for_update()
-    now_at = dict(tuple(row) for row in line.execute(query))
+    rows = line.execute(_LOCK_RIDES, {"rides": [each.claim.ride_id for each in polls]})
+    now_at = dict(tuple(row) for row in rows)
     return [each for each in polls if now_at.get(each.claim.ride_id) == each.claim.seq]
 
 
@@ -106,7 +102,7 @@ def _update(line: Connection, polls: Sequence[Plain]) -> None:
         line.execute(_TIMES, same)
     shown = [each.claim.order_id for each in polls if each.shown]
     if shown:
-        line.execute(update(ORDERS).where(ORDERS.c.id.in_(shown)).values(version=ORDERS.c.version + 1))
+        line.execute(_RAISE_VERSIONS, {"orders": shown})
 
 
 def _values(poll: Plain) -> dict[str, Any]:
@@ -124,6 +120,20 @@ def _named(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return {column: bindparam(name) for column, name in pairs}
 
 
+# made once: building a statement costs more than running it for a few rides
+_SOME_ORDERS: Final[Any] = bindparam("orders", expanding=True)
+_SOME_RIDES: Final[Any] = bindparam("rides", expanding=True)
+_LOCK_ORDERS: Final = select(ORDERS.c.id).where(ORDERS.c.id.in_(_SOME_ORDERS)).order_by(ORDERS.c.id).with_for_update()
+_LOCK_RIDES: Final = (
+    select(RIDES.c.id, RIDES.c.poll_seq).where(RIDES.c.id.in_(_SOME_RIDES)).order_by(RIDES.c.id).with_for_update()
+)
+_RAISE_VERSIONS: Final = update(ORDERS).where(ORDERS.c.id.in_(_SOME_ORDERS)).values(version=ORDERS.c.version + 1)
+_OPEN_ACTIONS: Final = select(_ACTIONS.c.order_id).where(_ACTIONS.c.state == "unconfirmed")
+_OPEN_ITEMS: Final = select(_ATTENTION.c.order_id).where(
+    _ATTENTION.c.order_id.in_(_SOME_ORDERS),
+    _ATTENTION.c.name.in_(_CLEARED_BY_A_POLL),
+    _ATTENTION.c.cleared_at.is_(None),
+)
 _TIMES: Final = (
     update(RIDES)
     .where(RIDES.c.id == bindparam("ride"))

@@ -17,10 +17,10 @@ from ridedash.rides.tracking import Polled, Tracker
 from ridedash.service.traffic import Lane
 from ridedash.store.db import DatabaseBusy
 
-AHEAD_S: Final = 0.2  # so much work of all threads is claimed ahead of them
+AHEAD_S: Final = 0.25  # so much work of all threads is claimed ahead of them
 MOST_AHEAD: Final = 400
 BATCH: Final = 200  # that many answers are recorded at once, without waiting for the next round
-ROUND_S: Final = 0.05  # between rounds while there are polls
+ROUND_S: Final = 0.1  # between rounds while there are polls: a commit costs as much as twenty polls
 LATEST_S: Final = LEASE.total_seconds() - 6  # claimed longer ago, a ride is not asked about: a call takes five seconds
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,10 @@ from typing import Final
 from sqlalchemy.exc import DataError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from ridedash.observing.watch import Unwatched, Watch
 from ridedash.rides import following, moves
 from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
+from ridedash.rides.bearers import Bearers
 from ridedash.rides.claiming import Bounds, Claim, claim_due
 from ridedash.rides.merging import merge
 from ridedash.rides.moves import At, Clock, nothing
@@ -56,9 +58,12 @@ class Tracker:
         owner: str = "worker",
         at: At = nothing,
         chance: Callable[[], float] = random.random,
+        watch: Watch | None = None,
     ) -> None:
         self.db, self.client, self.tokens, self.clock = db, client, tokens, clock
         self.pace, self.owner, self.at, self.chance = pace, owner, at, chance
+        self.watch = watch or Unwatched()
+        self.bearers = Bearers(tokens)
 
     def claim(self, limit: int, rest: int | None = None) -> Sequence[Claim]:
         """Lease up to `limit` due rides in one commit; only `rest` of those for whom no guest waits."""
@@ -73,6 +78,8 @@ class Tracker:
         self.at("poll.claimed")
         answer = self._ask(claim)
         self.at("poll.answered")
+        late = claim.at - claim.row.next_poll_at
+        self.watch.poll("answered" if isinstance(answer, Snapshot) else type(answer).__name__, late.total_seconds())
         return Polled(claim, answer, None if isinstance(answer, Exception) else self._plain(claim, answer))
 
     def record(self, polled: Sequence[Polled]) -> int:
@@ -117,11 +124,11 @@ class Tracker:
 
     def _ask(self, claim: Claim) -> Snapshot | Exception:
         try:
-            token = self.tokens.bearer(claim.account_id)
+            token = self.bearers.bearer(claim.account_id)
             try:
                 return self._track(claim, token)
             except Unauthorized:
-                return self._track(claim, self.tokens.refreshed(claim.account_id, token))
+                return self._track(claim, self.bearers.refreshed(claim.account_id, token))
         except (ServiceError, NeedsReconnect, NoRefreshNow) as error:
             return error
 

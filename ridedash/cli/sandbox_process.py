@@ -16,6 +16,7 @@ import waitress
 from ridedash import config
 from ridedash.cli.errors import CommandError
 from ridedash.sandbox import SandboxSettings, create_sandbox
+from ridedash.sandbox.store import Store, StoreUnusable
 
 
 def sandbox_settings(settings: config.Settings) -> SandboxSettings:
@@ -33,11 +34,21 @@ def sandbox_settings(settings: config.Settings) -> SandboxSettings:
     )
 
 
+def require_store(settings: SandboxSettings) -> None:
+    """Raise CommandError for a database file of the sandbox that is damaged, or is none of its own."""
+    try:
+        Store(settings.database).close()
+    except StoreUnusable as error:
+        raise CommandError(f"{error}.") from None
+
+
 def serve(environ: Mapping[str, str], inherited: int | None) -> None:
     """Serve until SIGTERM or Ctrl-C; as a child of `up`, also until the parent is gone."""
     signal.signal(signal.SIGTERM, _stop)
     settings = config.load(environ)
-    app = create_sandbox(sandbox_settings(settings))
+    chosen = sandbox_settings(settings)
+    require_store(chosen)
+    app = create_sandbox(chosen)
     if inherited is None:
         listening = listen(settings.host, settings.sandbox_port, "RIDEDASH_SANDBOX_PORT")
         print(f"Sandbox of the ride booking service: http://{settings.host}:{listening.getsockname()[1]}", flush=True)

@@ -14,7 +14,7 @@ from flask import Flask
 from ridedash import config
 from ridedash.cli import demo
 from ridedash.cli.commands import make_worker, upgrade
-from ridedash.cli.sandbox_process import SandboxChild, listen, listen_patiently
+from ridedash.cli.sandbox_process import SandboxChild, listen, listen_patiently, require_store, sandbox_settings
 from ridedash.factory import create_app
 from ridedash.sandbox.tiles import create_tiles_app, warm
 
@@ -45,6 +45,7 @@ def up(environ: Mapping[str, str]) -> None:
 
 def _start_sandbox(known: dict[str, str], asked: config.Settings, stack: contextlib.ExitStack) -> dict[str, str]:
     """Start the child; returns the settings by which it and the dashboard know each other."""
+    require_store(sandbox_settings(asked))
     listening = listen_patiently("127.0.0.1", asked.sandbox_port, "RIDEDASH_SANDBOX_PORT")
     ports = {"RIDEDASH_SANDBOX_PORT": str(listening.getsockname()[1])}
     child = SandboxChild(known | ports, listening)

@@ -1,5 +1,6 @@
 """The sandbox's own SQLite file: connections, transactions and tables. Times are the service's seconds since 1970."""
 
+import contextlib
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -43,6 +44,13 @@ CREATE INDEX IF NOT EXISTS tokens_family ON tokens (family);
 """
 
 
+class StoreUnusable(Exception):
+    """The file can't be the sandbox's database: damaged, or another program's. The message says what to do."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path} can't be used as the sandbox's database ({why}): move it away, a new one is made")
+
+
 class Store:
     """A small pool of connections to one database file. Thread-safe; several processes may share the file."""
 
@@ -54,9 +62,14 @@ class Store:
         self._version = -1
         self._known = Known(self)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with self.read() as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(SCHEMA)
+        try:
+            with self.read() as connection:
+                _refuse_foreign(connection)
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(SCHEMA)
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise StoreUnusable(path, str(error)) from None
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -114,6 +127,30 @@ class Store:
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
+
+
+def _refuse_foreign(connection: sqlite3.Connection) -> None:
+    """Raise sqlite3.DatabaseError for a damaged file, or one whose tables are not ours, before it is touched."""
+    found = _columns(connection)
+    if not found:
+        return
+    damage = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if damage != "ok":
+        raise sqlite3.DatabaseError(" ".join(damage.split()))
+    with contextlib.closing(sqlite3.connect(":memory:")) as fresh:
+        fresh.executescript(SCHEMA)
+        ours = _columns(fresh)
+    for table, columns in found.items():
+        if not ours.get(table, set()) or not columns >= ours[table]:
+            raise sqlite3.DatabaseError(f"its table {table} is not the sandbox's")
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
+    """The columns of each table."""
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    names = [row[0] for row in tables]
+    columns = "SELECT name FROM pragma_table_info(?)"
+    return {name: {row[0] for row in connection.execute(columns, (name,))} for name in names}
 
 
 class Known:

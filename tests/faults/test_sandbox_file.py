@@ -1,0 +1,70 @@
+"""A file that can't be the sandbox's database stops the start with one sentence, and is left as it was."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ridedash.sandbox.store import Store, StoreUnusable
+from tests.running import clean_environment
+
+
+def no_database(path: Path) -> None:
+    path.write_text("a shopping list\n" * 200)
+
+
+def of_another_program(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as line:
+        line.executescript("CREATE TABLE songs (title TEXT)")
+
+
+def of_an_older_sandbox(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as line:
+        line.executescript("CREATE TABLE clock (one INTEGER, wall REAL)")
+
+
+def damaged(path: Path) -> None:
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as line:
+        line.execute("PRAGMA journal_mode = DELETE")
+        for number in range(500):
+            line.execute("INSERT INTO scenarios (scenario) VALUES (?)", (f"{number}" * 50,))
+        line.commit()
+    data = bytearray(path.read_bytes())
+    data[-8192:-4096] = b"\xff" * 4096
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("spoil", [no_database, of_another_program, of_an_older_sandbox, damaged])
+def test_a_file_that_is_no_sandbox_of_ours_is_refused_by_name_and_left_as_it_was(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "sandbox.db"
+    spoil(path)
+    before = path.read_bytes()
+    with pytest.raises(
+        StoreUnusable, match=r"sandbox\.db can't be used as the sandbox's database \(.+\): move it away"
+    ):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_a_sound_file_is_opened_again_and_again(tmp_path: Path) -> None:
+    for _ in range(3):
+        store = Store(tmp_path / "sandbox.db")
+        store.close()
+
+
+def test_up_says_in_one_sentence_that_the_sandboxs_file_is_damaged(tmp_path: Path) -> None:
+    no_database(tmp_path / "sandbox.db")
+    settings = {"INSTANCE": str(tmp_path), "PORT": "0", "SANDBOX_PORT": "0"}
+    environ = clean_environment(**{f"RIDEDASH_{name}": value for name, value in settings.items()})
+    command = [sys.executable, "-m", "ridedash.cli", "up"]
+    ended = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"ridedash: {tmp_path}/sandbox.db can't be used as the sandbox's database")
+    assert ended.stderr.count("\n") == 1

@@ -29,7 +29,7 @@ from ridedash.store.people import (
     sign_in_succeeded,
 )
 from ridedash.store.watching import SignInFacts, sign_in_facts
-from ridedash.views.poll_sessions import KNOWN
+from ridedash.views.poll_memory import KNOWN
 from ridedash.wording import gettext as _
 
 bp = Blueprint("auth", __name__)

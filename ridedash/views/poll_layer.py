@@ -7,14 +7,15 @@ old or unsure goes to Flask. PollMemory says how long a thing may be believed.
 
 import logging
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from werkzeug.datastructures import Headers
 from werkzeug.http import remove_entity_headers
 
+from ridedash.store.watching import SignInFacts
 from ridedash.views.formats import stamp
-from ridedash.views.poll_memory import Key, PollMemory, Ready
+from ridedash.views.poll_memory import KNOWN, Key, PollMemory, Ready
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -30,10 +31,11 @@ ODD: Final = (  # what could ask for another answer
     "HTTP_TRANSFER_ENCODING",
 )
 OF_ONE_ANSWER: Final = frozenset({"x-server-now", "x-request-id", "date"})  # headers that are not sent again
-MAX_ADDRESSES: Final = 50_000
+MAX_PLACES: Final = 50_000
 
 log = logging.getLogger(__name__)
-Address = tuple[str, str, str | None]  # path, host, languages
+MILLISECOND: Final = timedelta(milliseconds=1)
+Place = tuple[str, str, str | None, int, str]  # path, host, languages; property and role of whoever asks
 Answer = tuple[str, list[tuple[str, str]], list[bytes]]
 
 
@@ -42,7 +44,8 @@ class PollLayer:
 
     def __init__(self, app: "WSGIApplication", memory: PollMemory, clock: Callable[[], datetime]) -> None:
         self.app, self._memory, self._clock = app, memory, clock
-        self._addresses: dict[Address, tuple[int, str]] = {}
+        self._places: dict[Place, tuple[Key, Ready]] = {}
+        self._now = datetime.min.replace(tzinfo=UTC), ("X-Server-Now", "")
         self._complained = False
 
     def __call__(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
@@ -68,13 +71,18 @@ class PollLayer:
             self._memory.look_again()
 
     def _remembered(self, environ: "WSGIEnvironment") -> Answer | None:
-        now = self._clock()
-        known = self._memory.who(environ.get("HTTP_COOKIE"), now)
-        address = self._addresses.get(_address(environ)) if known else None
-        if known is None or address is None:
+        now, memory = self._clock(), self._memory
+        known = memory.who(environ.get("HTTP_COOKIE"), now)
+        found = self._places.get(_place(environ, known)) if known else None
+        if found is None:
             return None
-        ready = self._memory.ready(Key(address[0], known.property_id, known.role, address[1]))
-        return _answer(ready, environ.get("HTTP_IF_NONE_MATCH"), now) if ready else None
+        key, ready = found
+        if ready.until <= memory.moment():
+            newer = memory.ready(key)
+            if newer is None:
+                return None
+            ready = newer
+        return self._answer(ready, environ.get("HTTP_IF_NONE_MATCH"), now)
 
     def _asked(self, environ: "WSGIEnvironment") -> Answer:
         """Flask's answer, kept if it is a snapshot. Flask is asked for the whole one; 304 is said here."""
@@ -92,10 +100,25 @@ class PollLayer:
         if ready.head is None:
             ready.head_304 = _without_entity(head)
             ready.head = [(name, value) for name, value in head if name.lower() not in OF_ONE_ANSWER]
-        if len(self._addresses) >= MAX_ADDRESSES:
-            self._addresses.clear()
-        self._addresses[_address(environ)] = key.order_id, key.locale
-        return _answer(ready, seen, self._clock())
+        if len(self._places) >= MAX_PLACES:
+            self._places.clear()
+        self._places[_place(environ, environ[KNOWN])] = key, ready
+        return self._answer(ready, seen, self._clock())
+
+    def _answer(self, ready: Ready, seen: str | None, now: datetime) -> Answer | None:
+        if ready.head is None or ready.head_304 is None:
+            return None
+        if seen is not None and seen.removeprefix("W/") == f'"{ready.etag}"':
+            return "304 NOT MODIFIED", [*ready.head_304, self._said_now(now)], []
+        return "200 OK", [*ready.head, self._said_now(now)], [ready.body]
+
+    def _said_now(self, now: datetime) -> tuple[str, str]:
+        """The header of this millisecond, written once."""
+        at, header = self._now
+        if not at <= now < at + MILLISECOND:
+            header = ("X-Server-Now", stamp(now))
+            self._now = now, header
+        return header
 
     def _safely(self, step: Callable[..., Answer | None], *args: Any) -> Answer | None:
         """A mistake in here costs speed and nothing else."""
@@ -110,28 +133,22 @@ class PollLayer:
 
 def _is_plain(environ: "WSGIEnvironment") -> bool:
     """Whether nothing in a request could change the answer, but who asks, and whether they have it already."""
-    if environ.get("REQUEST_METHOD") != "GET" or environ.get("QUERY_STRING") or environ.get("SCRIPT_NAME"):
+    asked = environ.get
+    if asked("REQUEST_METHOD") != "GET" or asked("QUERY_STRING") or asked("SCRIPT_NAME") or not asked("HTTP_HOST"):
         return False
-    if not environ.keys().isdisjoint(ODD) or environ.get("CONTENT_LENGTH", "") not in ("", "0"):
+    if asked("CONTENT_LENGTH", "") not in ("", "0") or not environ.keys().isdisjoint(ODD):
         return False
-    seen = environ.get("HTTP_IF_NONE_MATCH")
-    return bool(environ.get("HTTP_HOST")) and (seen is None or _is_one_tag(seen))
+    seen = asked("HTTP_IF_NONE_MATCH")
+    return seen is None or _is_one_tag(seen)
 
 
 def _is_one_tag(seen: str) -> bool:
     return seen.count('"') == 2 and seen.startswith(('"', 'W/"')) and seen.endswith('"')
 
 
-def _address(environ: "WSGIEnvironment") -> Address:
-    return environ["PATH_INFO"], environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE")
-
-
-def _answer(ready: Ready, seen: str | None, now: datetime) -> Answer | None:
-    if ready.head is None or ready.head_304 is None:
-        return None
-    if seen is not None and seen.removeprefix("W/") == f'"{ready.etag}"':
-        return "304 NOT MODIFIED", [*ready.head_304, ("X-Server-Now", stamp(now))], []
-    return "200 OK", [*ready.head, ("X-Server-Now", stamp(now))], [ready.body]
+def _place(environ: "WSGIEnvironment", known: SignInFacts) -> Place:
+    languages = environ.get("HTTP_ACCEPT_LANGUAGE")
+    return environ["PATH_INFO"], environ["HTTP_HOST"], languages, known.property_id, known.role
 
 
 def _without_entity(head: list[tuple[str, str]]) -> list[tuple[str, str]]:

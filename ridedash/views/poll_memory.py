@@ -5,7 +5,6 @@ moved and which sign-ins ended; an answer is made anew when time alone changes i
 When the database can't be asked nothing is remembered at all, and each request is on its own.
 """
 
-import hashlib
 import logging
 import threading
 import time
@@ -25,10 +24,11 @@ FRESH_S: Final = 10.0  # how long an answer serves at most: a house, a guest or 
 LATE_S: Final = 1.0  # and beyond that while its successor is being made
 KNOWN_S: Final = 600.0  # how long a cookie is known without being verified again
 OVERLAP_S: Final = 60.0  # ended sign-ins are read again for so long: a smaller number may be committed later
-MAX_SIGN_INS: Final = 200_000
+MAX_SIGN_INS: Final = 200_000  # some 700 bytes each
 MAX_ANSWERS: Final = 20_000
 MAX_COOKIE: Final = 2_000
 NEVER: Final = float("-inf")
+KNOWN: Final = "ridedash.known"  # where the sign-in of a request stands in its environ
 
 log = logging.getLogger(__name__)
 
@@ -57,15 +57,15 @@ class Ready:
 
 
 class PollMemory:
-    """Of one process; shared by its threads. `monotonic` in seconds."""
+    """Of one process; shared by its threads. `moment()` is its monotonic time in seconds."""
 
     def __init__(self, db: Database, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._db, self._monotonic = db, monotonic
+        self._db, self.moment = db, monotonic
         self._lock, self._looking = threading.Lock(), threading.Lock()
         self._looked_at = NEVER
         self._deeds = 0
         self._failed = False
-        self._sign_ins: dict[bytes, tuple[SignInFacts, float]] = {}
+        self._sign_ins: dict[str, tuple[SignInFacts, float]] = {}
         self._ended: dict[str, float] = {}
         self._numbers: deque[tuple[float, int]] = deque([(NEVER, 0)])  # highest number read, by time
         self._ready: dict[Key, Ready] = {}
@@ -73,11 +73,14 @@ class PollMemory:
 
     def who(self, cookie: str | None, now: datetime) -> SignInFacts | None:
         """Whose cookie header this is, if it was seen lately and its sign-in neither expired nor ended."""
-        found = self._sign_ins.get(_digest(cookie)) if cookie else None
-        if found is None or not self._in_touch():
+        found = self._sign_ins.get(cookie) if cookie else None
+        if found is None:
+            return None
+        moment = self.moment()
+        if moment - self._looked_at >= LOOK_S and not self._in_touch():
             return None
         known, until = found
-        if known.expires_at <= now or until <= self._monotonic() or known.sign_in in self._ended:
+        if known.expires_at <= now or until <= moment or known.sign_in in self._ended:
             return None
         return known
 
@@ -85,19 +88,18 @@ class PollMemory:
         """A cookie header that was just found to carry this sign-in."""
         if not cookie or len(cookie) > MAX_COOKIE:
             return
-        digest = _digest(cookie)
         with self._lock:
-            self._sign_ins.pop(digest, None)  # it goes to the end: the first one is the oldest
+            self._sign_ins.pop(cookie, None)  # it goes to the end: the first one is the oldest
             if len(self._sign_ins) >= MAX_SIGN_INS:
                 del self._sign_ins[next(iter(self._sign_ins))]
-            self._sign_ins[digest] = known, self._monotonic() + KNOWN_S
+            self._sign_ins[cookie] = known, self.moment() + KNOWN_S
 
     def ready(self, key: Key) -> Ready | None:
         """The answer, if it still says what is so."""
         found = self._ready.get(key)
         if found is None or not self._in_touch() or self._ready.get(key) is not found:
             return None
-        late = self._monotonic() - found.until
+        late = self.moment() - found.until
         return found if late < 0 or (late < LATE_S and key in self._making) else None
 
     @contextmanager
@@ -127,10 +129,6 @@ class PollMemory:
                 self._ready[key] = made
         return made
 
-    def moment(self) -> float:
-        """Now, as `keep` wants it."""
-        return self._monotonic()
-
     def look_again(self) -> None:
         """Ask the database before the next answer: something was done in this process."""
         self._deeds += 1
@@ -147,7 +145,7 @@ class PollMemory:
 
     def _in_touch(self) -> bool:
         """Whether what is remembered was compared with the database a moment ago."""
-        if self._monotonic() - self._looked_at < LOOK_S:
+        if self.moment() - self._looked_at < LOOK_S:
             return True
         if self._looking.acquire(blocking=False):
             try:
@@ -160,10 +158,10 @@ class PollMemory:
                 return False
             finally:
                 self._looking.release()
-        return self._monotonic() - self._looked_at < BEHIND_S
+        return self.moment() - self._looked_at < BEHIND_S
 
     def _look(self) -> None:
-        began, deeds = self._monotonic(), self._deeds
+        began, deeds = self.moment(), self._deeds
         with self._lock:
             self._ready = {key: each for key, each in self._ready.items() if began < each.until + LATE_S}
             watched = {key.order_id for key in self._ready}
@@ -173,7 +171,7 @@ class PollMemory:
         with self._lock:
             for key in [key for key in self._ready if key.order_id in watched]:
                 if found.get(key.order_id) != self._ready[key].mark:
-                    del self._ready[key]
+                    self._ready.pop(key).until = NEVER
         self._note_ended(ended, began)
         self._looked_at = began if deeds == self._deeds else NEVER
 
@@ -187,7 +185,3 @@ class PollMemory:
             self._numbers.popleft()
         while self._ended and next(iter(self._ended.values())) < at - KNOWN_S - OVERLAP_S:
             del self._ended[next(iter(self._ended))]
-
-
-def _digest(cookie: str) -> bytes:
-    return hashlib.blake2b(cookie.encode("utf-8", "replace"), digest_size=16).digest()

@@ -2,14 +2,11 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Final
 
 from flask import Flask, Request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 
-from ridedash.views.poll_memory import PollMemory
-
-KNOWN: Final = "ridedash.known"  # where the sign-in of a request stands in its environ
+from ridedash.views.poll_memory import KNOWN, PollMemory
 
 
 class PollSessions(SecureCookieSessionInterface):

@@ -1,6 +1,7 @@
 # make run · make test · make check   (make help lists them)
 VENV := .venv
 BIN := $(VENV)/bin
+JOBS := 2
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check faults bench lock screenshots clean
@@ -11,8 +12,8 @@ help: ## this list
 run: $(VENV)/.runtime ## set up what is missing and serve the dashboard with its sandbox
 	@exec $(BIN)/ridedash up
 
-test: $(VENV)/.dev ## set up what is missing and run every test
-	@$(BIN)/pytest $(ARGS)
+test: $(VENV)/.dev ## set up what is missing and run every test, on SQLite and on PostgreSQL (JOBS=2 at once)
+	@sh tools/test.sh $(BIN) $(JOBS) $(ARGS)
 
 faults: $(VENV)/.dev ## every fault of the matrix, the long way; ARGS="--short --rows 1,2" for less
 	@$(BIN)/python -m bench.faults $(ARGS)

@@ -28,6 +28,7 @@ allowed = True  # set for each test: whether it carries the marker `database`
 _end_of_session = contextlib.ExitStack()
 _numbers = itertools.count(1)
 _made: dict[str, Path] = {}  # PostgreSQL database -> the folder it was made for
+_of_instances: dict[Path, str] = {}
 atexit.register(_end_of_session.close)
 
 
@@ -60,6 +61,15 @@ def empty_database(folder: Path, of: str | None = None) -> str:
     if (folder / "desk.sqlite").exists():
         raise FileExistsError(f"{folder} has its database already")
     return f"sqlite:///{folder}/desk.sqlite"
+
+
+def settings_for(instance: Path) -> dict[str, str]:
+    """What a program is told of its database: nothing on SQLite, where it is in the instance folder."""
+    if kind() == SQLITE:
+        return {}
+    if instance not in _of_instances:
+        _of_instances[instance] = empty_database(instance)
+    return {"RIDEDASH_DATABASE_URL": _of_instances[instance]}
 
 
 @functools.cache

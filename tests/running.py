@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import databases
+
 
 @dataclass
 class Running:
@@ -50,7 +52,7 @@ def running(
         "RIDEDASH_SANDBOX_PORT": "0",
         "RIDEDASH_PACE": pace,
     }
-    environ = clean_environment(**(chosen | settings))
+    environ = clean_environment(**(chosen | databases.settings_for(instance) | settings))
     instance.mkdir(parents=True, exist_ok=True)
     with (instance / "stderr.log").open("w+") as log:
         started = subprocess.Popen(

@@ -12,7 +12,7 @@ from tests.e2e import story
 from tests.e2e.conftest import control
 from tests.running import Running
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 StaffPage = Callable[..., Page]
 

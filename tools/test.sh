@@ -1,0 +1,18 @@
+#!/bin/sh
+# Every test on SQLite, then those that touch a database once more on PostgreSQL: test.sh <bin folder> <jobs> [pytest options]
+set -eu
+bin=$1
+jobs=$2
+shift 2
+
+"$bin/pytest" -n "$jobs" "$@"
+
+if ! "$bin/python" -c 'import sys; from tests.backing import postgres_programs; sys.exit(postgres_programs() is None)'; then
+    echo "PostgreSQL is not installed: the tests of the database ran on SQLite only (apt install postgresql)"
+    [ "${RIDEDASH_TEST_SERVERS:-}" != required ]
+    exit
+fi
+code=0
+RIDEDASH_TEST_DATABASE=postgresql "$bin/pytest" -n "$jobs" -m "database and not browser" "$@" || code=$?
+[ "$code" != 5 ] || exit 0 # none of the chosen tests touches a database
+exit "$code"

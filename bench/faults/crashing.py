@@ -96,7 +96,7 @@ class Crew:
             time.sleep(0.05)
         self.nursery.kill(life, 15)
         code = self.nursery.wait(life, QUIET_S)
-        if code != 0:
+        if code not in {0, -15}:  # -15: asked to go before it had begun
             self.tally.exits.append(-1 if code is None else code)
             self.nursery.end(life)
         found = check(self.desk, quiet=True, shown=self.shown)
@@ -124,14 +124,15 @@ class Crew:
             if rng.random() < self.locked_share:
                 self._locked()
             else:
-                self._once(rng)
+                self.once(rng)
 
     def _take(self) -> bool:
         with self._lock:
             self._left -= 1
             return self._left >= 0 and not self._over.is_set()
 
-    def _once(self, rng: random.Random) -> None:
+    def once(self, rng: random.Random) -> None:
+        """One life, killed."""
         point = "" if rng.random() < RANDOM_SHARE else rng.choice(self.points)
         life = self.desk.life(point=point, hit=rng.randint(1, 3), hurry=rng.choice(HURRIES), mutant=self.mutant)
         pid = self.nursery.spawn(life)
@@ -148,12 +149,13 @@ class Crew:
         pid = self.nursery.spawn(self.desk.life(hurry=20.0, mutant=self.mutant))
         with self._people:
             press = self.desk.press("slow")
-        if press is not None and self._waits(lambda: self._is_sending(press)):
+        if press is not None and self.waits(lambda: self._is_sending(press)):
             with self._held() as mtx_of:
                 mtx = mtx_of(press.order_id)
-                if self._waits(lambda: any(line["mtx"] == mtx for line in self.desk.ledger.of("answered"))):
-                    self._waits(lambda: self._in_box(mtx), 1.0)
-                    self.kept.add(press.order_id)
+                if self.waits(lambda: any(line["mtx"] == mtx for line in self.desk.ledger.of("answered"))):
+                    self.waits(lambda: self._in_box(mtx), 1.0)
+                    if self._is_of(press, pid):
+                        self.kept.add(press.order_id)
                 self.nursery.end(pid)
         self.nursery.end(pid)
         with self._lock:
@@ -170,11 +172,17 @@ class Crew:
     def _is_sending(self, press: Press) -> bool:
         return press.order_id in self.desk.in_state(OrderState.SENDING)
 
+    def _is_of(self, press: Press, pid: int) -> bool:
+        """Whether this worker sends it, and not another that may be killed at any time."""
+        owner = next(order.owner for order in self.desk.orders() if order.id == press.order_id)
+        return owner is not None and f":{pid}:" in owner
+
     def _in_box(self, mtx: str) -> bool:
         boxes = (self.desk.folder / "blackbox").glob("answers-*.box")
         return any(mtx.encode() in box.read_bytes() for box in boxes)
 
-    def _waits(self, holds: Callable[[], bool], most_s: float = POINT_S) -> bool:
+    def waits(self, holds: Callable[[], bool], most_s: float = POINT_S) -> bool:
+        """Whether it came to hold in time."""
         end = time.monotonic() + most_s
         while not holds():
             if time.monotonic() > end:

@@ -119,7 +119,7 @@ class Desk:
     rng: random.Random
     presses: dict[int, Press] = field(default_factory=dict)
     again: dict[int, int] = field(default_factory=dict)  # root order to "book again" presses
-    failed: int = 0  # presses that the database refused
+    unsure: list[tuple[str, Wish]] = field(default_factory=list)  # forms that the database did not take, or did it
     _offers: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -127,7 +127,7 @@ class Desk:
         now, vault = self.clock(), TokenVault(KEYS)
         with self.db.write() as s:
             self.property_id = add_property(s, "Grand Meridian Hotel", "Asia/Kolkata", now).id
-            self.staff_id = add_staff(s, self.property_id, "Desk Otter", "hash", "concierge", now).id
+            self.staff_id = add_staff(s, self.property_id, "Desk Robin", "hash", "concierge", now).id
             account = add_account(s, vault, self.property_id, "House", "good", now, refresh_token="again")
             self.account_id = account.id
 
@@ -156,9 +156,15 @@ class Desk:
         root = before.root if before is not None else 0
         try:
             wish = self.wish(way, guest, before.order_id if before is not None else None)
+        except (DatabaseBusy, SQLAlchemyError):
+            return None
+        try:
             made = self.send(way, wish, root)
-        except (PlaceError, DatabaseBusy, SQLAlchemyError):
-            self.failed += 1
+        except PlaceError:
+            return None
+        except (DatabaseBusy, SQLAlchemyError):
+            if before is None:
+                self.unsure.append((way, wish))
             return None
         if before is not None:
             self.again[made.root] = self.again.get(made.root, 0) + 1

@@ -1,5 +1,6 @@
 """Rows 1 to 3: workers killed at any instant of create, alone and in pairs; and protocols that must be caught."""
 
+from dataclasses import replace
 from typing import Final
 
 from bench.faults.checking import check
@@ -41,7 +42,8 @@ def _killed(case: Case, kills: int, slots: int) -> Verdict:
             tally.add(run.tally)
         if tally.found or tally.exits:
             break
-    return verdict(tally)
+    whole = verdict(tally)
+    return replace(whole, ok=whole.ok and tally.found.states["BOOKED"] > 0)  # or nothing was tried
 
 
 def _enough(case: Case, tally: Tally) -> bool:
@@ -60,7 +62,7 @@ def verdict(tally: Tally) -> Verdict:
         doubled=found.doubled,
         false_booked=found.false_booked + found.taken_back,
         false_not_booked=found.false_not_booked,
-        ok=not (found.stuck or found.late or tally.exits) and found.states["BOOKED"] > 0,
+        ok=not (found.stuck or found.late or tally.exits),
         note=wrong or f"kills: {kills}; {tally.orders} orders: {states}",
     )
 

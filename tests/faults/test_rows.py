@@ -12,8 +12,8 @@ from bench.faults.scoreboard import Row
 
 @pytest.mark.parametrize("row", scoreboard.rows(only_short=True), ids=lambda row: row.key)
 def test_the_row_of_the_fault_matrix_holds(row: Row, tmp_path: Path) -> None:
-    seed = int(os.environ.get("RIDEDASH_FAULT_SEED") or random.SystemRandom().getrandbits(32))
+    seed = int(os.environ.get("RIDEDASH_TEST_FAULT_SEED") or random.SystemRandom().getrandbits(32))
     line = scoreboard.run_row(row, seed, tmp_path, short=True)
     if line.skipped and os.environ.get("RIDEDASH_TEST_SERVERS") != "required":
         pytest.skip(line.why)
-    assert line.word == "holds", f"RIDEDASH_FAULT_SEED={seed}: {scoreboard.shown(line)}"
+    assert line.word == "holds", f"RIDEDASH_TEST_FAULT_SEED={seed}: {scoreboard.shown(line)}"

@@ -1,0 +1,205 @@
+"""Rows 26, 29 and 30: a database that is shot, a host that sleeps, a worker that is asked to go."""
+
+import contextlib
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import httpx
+from flask.testing import FlaskClient
+from sqlalchemy.exc import SQLAlchemyError
+
+from bench.faults.answers import CLEAR
+from bench.faults.checking import Findings
+from bench.faults.crashing import Crew, Tally, crew
+from bench.faults.desk import Press, database, postgres
+from bench.faults.rows_crashes import verdict
+from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
+from bench.faults.shop import shop
+from ridedash.store.db import Database, DatabaseBusy
+from ridedash.store.orders import OrderState
+from tests.backing import PostgresServer
+
+DRAIN_S: Final = 26.0
+SLEEPS: Final = ("order.claimed", "order.sent", "", "answer")
+STOPPED_S: Final = 45.0  # of the fast clock: longer than a press is fresh
+ENDS: Final = (
+    {OrderState.NOT_SENT, OrderState.REJECTED, OrderState.BOOKED},  # REJECTED where a sweep had said UNKNOWN before
+    {OrderState.UNKNOWN, OrderState.BOOKED},
+)
+LONG_S: Final = 90.0  # longer than a lease
+
+
+@dataclass
+class Drained(Crew):
+    """Workers that are asked to go while they send."""
+
+    def once(self, rng: random.Random) -> None:
+        """One life, ended politely."""
+        pid = self.nursery.spawn(self.desk.life(hurry=1.0))
+        self.nursery.wait(pid, rng.uniform(0.1, 0.7))
+        self.nursery.kill(pid, signal.SIGTERM)
+        code = self.nursery.wait(pid, DRAIN_S)
+        if code != 0:
+            self.nursery.end(pid)
+            self.tally.exits.append(-1 if code is None else code)
+        self.tally.kills["SIGTERM"] += 1
+
+
+@row(30, "SIGTERM of the worker under load")
+def drain(case: Case) -> Verdict:
+    """Each life is asked to go in the middle of its sends: none of them may end unknown."""
+    options = {"ways": CLEAR, "locked_share": 0.0, "speed": 1.0}
+    with database(case) as url, crew(case, url, "run", Drained, **options) as run:
+        run.kill(case.size(100, 8), 1)
+        found = run.settle()
+        for order in run.desk.orders():
+            if order.state in {OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED}:
+                found.find("forgotten", f"order {order.id} is {order.state} ({order.code})")
+        return verdict(Tally(found, run.tally.kills, run.tally.exits, len(run.desk.orders())))
+
+
+@row(29, "the host sleeps: nothing late is sent when it wakes")
+def asleep(case: Case) -> Verdict:
+    """SIGSTOP at rest, right after a claim, right before the send, and while an answer is waited for."""
+    found, tried = Findings(), 0
+    with database(case) as url, crew(case, url, "run", Crew, speed=20.0) as run:
+        for number in range(case.size(60, 4)):
+            _sleeps(run, found, SLEEPS[number % len(SLEEPS)], 600.0 if number in {8, 9} else 0.0)
+            tried += 1
+        found.add(run.settle())
+    return verdict(Tally(found, run.tally.kills, run.tally.exits, tried))
+
+
+def _sleeps(run: Crew, found: Findings, where: str, how_long_s: float) -> None:
+    """One worker that is stopped there, for longer than the press is fresh, and goes on."""
+    deed = signal.SIGSTOP if where.startswith("order.") else signal.SIGKILL
+    pid = run.nursery.spawn(run.desk.life(point=where if deed == signal.SIGSTOP else "", deed=deed, hurry=20.0))
+    time.sleep(0.3)  # so that it has gone round
+    if where == "":
+        _stop(run, pid)
+    press = run.desk.press("silent_after" if where == "answer" else "booked")
+    assert press is not None
+    if where == "answer":
+        assert run.waits(lambda: _was_sent(run, press), 3.0)
+        _stop(run, pid)
+    assert run.waits(lambda: _is_stopped(pid), 3.0), "it stopped"
+    wait_s = how_long_s or (LONG_S if where == "answer" else STOPPED_S)
+    time.sleep(wait_s / run.desk.clock.speed)
+    os.kill(pid, signal.SIGCONT)
+    run.waits(lambda: _state(run, press) in ENDS[where == "answer"], 5.0)
+    _judge(run, found, press, where)
+    run.nursery.end(pid)
+    run.tally.kills[f"stopped {where or 'at rest'}"] += 1
+
+
+def _stop(run: Crew, pid: int) -> None:
+    """Stop a worker that is not in the middle of a write: when a host sleeps, whoever would wait for it sleeps too."""
+    with run.desk.db.write():
+        os.kill(pid, signal.SIGSTOP)
+        assert run.waits(lambda: _is_stopped(pid), 3.0)
+
+
+def _judge(run: Crew, found: Findings, press: Press, where: str) -> None:
+    state, order = _state(run, press), next(o for o in run.desk.orders() if o.id == press.order_id)
+    sent = _was_sent(run, press)
+    wanted = {OrderState.UNKNOWN} if where == "answer" else {OrderState.NOT_SENT, OrderState.REJECTED}
+    if sent != (where == "answer"):
+        found.find("late", f"order {order.id}, stopped {where or 'at rest'}: sent {sent}")
+    if state not in wanted:
+        found.find("stuck", f"order {order.id}, stopped {where or 'at rest'}, is {state}")
+
+
+def _state(run: Crew, press: Press) -> OrderState:
+    return next(OrderState(order.state) for order in run.desk.orders() if order.id == press.order_id)
+
+
+def _was_sent(run: Crew, press: Press) -> bool:
+    mtx = next(order.mtx for order in run.desk.orders() if order.id == press.order_id)
+    return any(line["mtx"] == mtx for line in run.desk.ledger.of("call"))
+
+
+def _is_stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+@dataclass
+class Shot(Crew):
+    """People who press the same form again when it was answered with "can't save right now"."""
+
+    def people_do(self, rng: random.Random) -> None:
+        """One moment at the desk."""
+        if self.desk.unsure:
+            self.desk.send(*self.desk.unsure[0])
+            del self.desk.unsure[0]
+        super().people_do(rng)
+
+
+@row(26, "PostgreSQL is stopped at once and started, under load", database=POSTGRESQL)
+def shot(case: Case) -> Verdict:
+    """Two workers live through all of it; pages say that they can't save, and when to come back."""
+    with postgres() as server:
+        made = Database(server.url())
+        made.upgrade()
+        made.close()
+        options = {"ways": CLEAR, "locked_share": 0.0, "speed": 1.0}
+        with crew(case, server.url(), "run", Shot, **options) as run:
+            pages = _restarts(run, server, case)
+            found = run.settle()
+            tally = Tally(found, run.tally.kills, run.tally.exits, len(run.desk.presses))
+    for said in pages - {"503 5", "200 None"}:
+        found.find("stuck", f"a page said {said}")
+    whole = verdict(tally)
+    return replace(whole, errors500=sum(each.startswith("500") for each in pages), ok=whole.ok and len(pages) == 2)
+
+
+def _restarts(run: Crew, server: PostgresServer, case: Case) -> set[str]:
+    """What pages said: their status and Retry-After."""
+    said: set[str] = set()
+    lives = [run.nursery.spawn(run.desk.life(hurry=1.0)) for _ in range(2)]
+    with shop(case.sub("pages"), lambda _: httpx.Response(200), url=server.url()) as web, _pressing(run):
+        browser = web.browser()
+        for _ in range(case.size(50, 3)):
+            time.sleep(run.desk.rng.uniform(0.3, 1.0))
+            server.stop(immediate=True)
+            said.add(_said(browser))
+            server.start()
+            said.add(_said(browser))
+            run.tally.kills["immediate stop"] += 1
+        time.sleep(3.0)  # a worker rests for a second after a round that failed
+    for pid in lives:
+        run.nursery.kill(pid, signal.SIGTERM)
+        code = run.nursery.wait(pid, DRAIN_S)
+        if code != 0:
+            run.tally.exits.append(-1 if code is None else code)
+    return said
+
+
+def _said(browser: FlaskClient) -> str:
+    answer = browser.get("/")
+    return f"{answer.status_code} {answer.headers.get('Retry-After')}"
+
+
+@contextlib.contextmanager
+def _pressing(run: Crew) -> Iterator[None]:
+    over, seed = threading.Event(), run.desk.rng.getrandbits(32)
+
+    def press() -> None:
+        rng = random.Random(seed)
+        while not over.wait(0.01):
+            with contextlib.suppress(DatabaseBusy, SQLAlchemyError):
+                run.people_do(rng)
+
+    people = threading.Thread(target=press)
+    people.start()
+    try:
+        yield
+    finally:
+        over.set()
+        people.join()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from flask import Flask
+from flask_babel import ngettext
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ridedash import config, ext
@@ -13,6 +14,7 @@ from ridedash.views import accounts, auth, booking, desk, errors, headers, healt
 from ridedash.views.poll_layer import PollLayer
 from ridedash.views.poll_memory import PollMemory
 from ridedash.views.poll_sessions import PollSessions
+from ridedash.wording import gettext
 
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
 
@@ -82,6 +84,7 @@ def _init_extensions(app: Flask) -> None:
     ext.login_manager.init_app(app)
     ext.limiter.init_app(app)
     ext.babel.init_app(app)
+    app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
 
 
 def _folder(name: str) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import BindParameter, bindparam, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer
 
 from ridedash.geo import LatLng
 from ridedash.store.order_tables import (
@@ -155,14 +155,18 @@ def form_used(s: Session, form_token: str) -> bool:
 
 
 def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPage]:
-    """The newest orders of a property, newest first."""
+    """The newest orders of a property, newest first; without the long columns that only their own pages read."""
     query = select(Order.id).where(Order.property_id == property_id).order_by(Order.id.desc()).limit(limit)
-    return orders_by_ids(s, property_id, s.scalars(query).all())
+    return orders_by_ids(s, property_id, s.scalars(query).all(), light=True)
 
 
-def orders_by_ids(s: Session, property_id: int, ids: Sequence[int]) -> list[OrderPage]:
-    """Orders of a property in the order of `ids`, in a fixed number of queries; foreign ids are left out."""
-    rows = {row[0].id: row._tuple() for row in s.execute(_PAGES, {"property_id": property_id, "ids": ids}).all()}
+def orders_by_ids(s: Session, property_id: int, ids: Sequence[int], *, light: bool = False) -> list[OrderPage]:
+    """Orders of a property in the order of `ids`, in a fixed number of queries; foreign ids are left out.
+
+    `light` leaves out the offer's product and the order's body and evidence: they must not be read.
+    """
+    query = _LIST if light else _PAGES
+    rows = {row[0].id: row._tuple() for row in s.execute(query, {"property_id": property_id, "ids": ids}).all()}
     found = [order_id for order_id in ids if order_id in rows]
     around = _around(s, found)
     return [_page(rows[order_id], order_id, around) for order_id in found]
@@ -180,6 +184,7 @@ _PAGES: Final = (
     .outerjoin(Ride, Ride.order_id == Order.id)
     .where(Order.property_id == bindparam("property_id"), Order.id.in_(_IDS))
 )
+_LIST: Final = _PAGES.options(defer(Offer.product), defer(Order.body), defer(Order.evidence))
 _ACTIONS: Final = select(Action).where(Action.order_id.in_(_IDS)).order_by(Action.id)
 _MOMENTS: Final = select(Moment).where(Moment.order_id.in_(_IDS)).order_by(Moment.id)
 _ATTENTION: Final = (

@@ -88,7 +88,7 @@ def board_json() -> BaseResponse:
         rows = [] if request.args.get("only") == "bar" else _rows(db, now)
     bar_facts = {"unknown": bar.unknown, "since": bar.unknown_since, "text": bar.unknown_text}
     bar_facts |= {"stopped": bar.stopped, "silent": bar.silent}
-    lean = [{k: v for k, v in asdict(row).items() if v not in ("", None)} for row in rows]
+    lean = [{k: v for k, v in vars(row).items() if v not in ("", None)} for row in rows]
     answer: Response = jsonify(bar=bar_facts, rows=lean)
     answer.add_etag()
     answer.headers["X-Server-Now"] = stamp(now)
@@ -141,16 +141,19 @@ def group_names() -> dict[str, str]:
 def _rows(db: Session, now: datetime) -> list[Row]:
     s, locale = services(), str(get_locale() or "en")
     pages = recent_orders(db, current_staff().property_id, LIMIT)
-    found = [(page, ride_view(page, now, s.settings, locale)) for page in pages]
-    ranked = sorted(found, key=lambda pair: (rank(pair[0], pair[1], now), -pair[0].order.id))
-    return [row(page, view, now, locale) for page, view in ranked]
+    found = []
+    for page in pages:
+        view = ride_view(page, now, s.settings, locale)
+        why = needs_you(page, view, now)
+        found.append((rank(view, why), -page.order.id, row(page, view, why, now, locale)))
+    return [each for *_, each in sorted(found, key=lambda placed: placed[:2])]
 
 
-def rank(page: OrderPage, view: RideView, now: datetime) -> int:
-    """Where a ride stands: 0 unknown, 1 needs you, 2 driver here, then by the next event, 9 ended."""
+def rank(view: RideView, why: str) -> int:
+    """Where a ride stands: 0 unknown, 1 needs you (`why` says why), 2 driver here, then by the next event, 9 ended."""
     if view.order_state == "UNKNOWN":
         return 0
-    if needs_you(page, view, now):
+    if why:
         return 1
     if not view.live:
         return ENDED
@@ -187,10 +190,9 @@ def _news(headline: str, why: str) -> str:
     return "" if headline.casefold().startswith(why.casefold()) else why
 
 
-def row(page: OrderPage, view: RideView, now: datetime, locale: str) -> Row:
-    """One line of the list."""
-    place = rank(page, view, now)
-    group = {0: "unknown", 1: "needs", ENDED: "done"}.get(place, "now")
+def row(page: OrderPage, view: RideView, why: str, now: datetime, locale: str) -> Row:
+    """One line of the list; `why` says why somebody should look at it."""
+    group = {0: "unknown", 1: "needs", ENDED: "done"}.get(rank(view, why), "now")
     tz = zone(page.property.timezone)
     return Row(
         id=page.order.id,
@@ -206,5 +208,5 @@ def row(page: OrderPage, view: RideView, now: datetime, locale: str) -> Row:
         price=view.fare,
         placed=day_time(page.order.created_at, now, tz, locale),
         timer=asdict(view.timer) | {"text": ""} if view.timer else None,
-        why=_news(view.headline, needs_you(page, view, now)) if group == "needs" else "",
+        why=_news(view.headline, why) if group == "needs" else "",
     )

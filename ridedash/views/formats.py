@@ -3,10 +3,11 @@
 import re
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from babel.core import UnknownLocaleError
+from babel.core import Locale, UnknownLocaleError
 from babel.dates import format_datetime
 from babel.numbers import format_currency, format_decimal
 
@@ -20,12 +21,12 @@ def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> s
     """An amount in its currency, without cents when there are none; "" when unknown."""
     if amount is None:
         return ""
-    whole = amount == amount.to_integral_value()
+    known, whole = _known(locale), amount == amount.to_integral_value()
     if not currency or not re.fullmatch(r"[A-Z]{3}", currency):
-        return _sign(format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=locale))
+        return _sign(format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=known))
     try:
         pattern = "¤#,##0" if whole else None
-        return _sign(format_currency(amount, currency, locale=locale, format=pattern, currency_digits=not whole))
+        return _sign(format_currency(amount, currency, locale=known, format=pattern, currency_digits=not whole))
     except (UnknownLocaleError, ValueError):
         return f"{amount} {currency}"
 
@@ -33,6 +34,15 @@ def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> s
 def _sign(text: str) -> str:
     """With a minus that is as wide as a plus."""
     return text.replace("-", "−", 1) if text.startswith("-") else text
+
+
+@lru_cache(maxsize=32)
+def _known(locale: str) -> Locale | str:
+    """A locale that is read once, not for every number; one that is not known stays a word, for whoever refuses it."""
+    try:
+        return Locale.parse(locale)
+    except (UnknownLocaleError, ValueError):
+        return locale
 
 
 def zone(name: str) -> ZoneInfo:
@@ -43,23 +53,23 @@ def zone(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
-def clock_time(at: datetime | None, tz: ZoneInfo, locale: str = "en", *, seconds: bool = False) -> str:
+def clock_time(at: datetime | None, tz: ZoneInfo, _locale: str = "en", *, seconds: bool = False) -> str:
     """An instant as hours and minutes in the property's zone; "" when unknown."""
     if at is None:
         return ""
-    return str(format_datetime(at.astimezone(tz), "HH:mm:ss" if seconds else "HH:mm", locale=locale))
+    return at.astimezone(tz).strftime("%H:%M:%S" if seconds else "%H:%M")  # the same in every language of ours
 
 
 def day_time(at: datetime | None, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
     """Hours and minutes, and the day before them unless that is today; "" when unknown."""
     if at is None or at.astimezone(tz).date() == now.astimezone(tz).date():
         return clock_time(at, tz, locale)
-    return str(format_datetime(at.astimezone(tz), "d MMM HH:mm", locale=locale))
+    return str(format_datetime(at.astimezone(tz), "d MMM HH:mm", locale=_known(locale)))
 
 
 def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     """An instant with its date and zone, for print and for titles."""
-    return "" if at is None else str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=locale))
+    return "" if at is None else str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=_known(locale)))
 
 
 def stamp(at: datetime | None) -> str:

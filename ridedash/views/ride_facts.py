@@ -61,7 +61,7 @@ class RideFacts:
         except ValidationError:
             return Snapshot()
 
-    @property
+    @cached_property
     def status(self) -> str | None:
         """The booking status that leads the page: that of an order which is booked, else None."""
         return status_of(self.page) if self.page.order.state == "BOOKED" else None

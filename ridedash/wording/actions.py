@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from flask_babel import lazy_gettext as _
-
 from ridedash.wording.codes import refusal
 from ridedash.wording.say import Audience, Text, Words, say
+from ridedash.wording.say import lazy as _
 
 
 @dataclass(frozen=True)

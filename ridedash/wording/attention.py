@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from flask_babel import lazy_gettext as _
-
 from ridedash.wording.say import Text, say
+from ridedash.wording.say import lazy as _
 
 _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     "no_driver": (_("No driver in time"), _("The service should have ended the search by now. We keep asking.")),

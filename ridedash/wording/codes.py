@@ -7,10 +7,9 @@ spoken of to guests.
 from dataclasses import dataclass
 from typing import Final
 
-from flask_babel import lazy_gettext as _
-
 from ridedash import wire
 from ridedash.wording.say import Audience, Text, say
+from ridedash.wording.say import lazy as _
 
 
 @dataclass(frozen=True)

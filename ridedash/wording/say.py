@@ -8,16 +8,30 @@ from enum import StrEnum
 from typing import Any, Final
 
 import flask_babel
+from flask import g
+from flask_babel.speaklater import LazyString
 
 _OPTIONAL: Final = re.compile(r"\[([^\[\]]*)\]")
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 
-Text = Any  # a lazy string of gettext, or a str
+Text = Any  # a lazy string, or a str
 
 
 def gettext(text: str, **facts: object) -> str:
-    """A text in the reader's language, its %(name)s filled; typed, unlike the extension's own."""
-    return str(flask_babel.gettext(text, **facts))
+    """A text in the reader's language, its %(name)s filled. The language is looked up once for each request."""
+    try:
+        translations = g.translations
+    except AttributeError:
+        translations = g.translations = flask_babel.get_translations()
+    except RuntimeError:  # no request, no reader
+        translations = flask_babel.get_translations()
+    said = str(translations.gettext(text))
+    return said % facts if facts else said
+
+
+def lazy(text: str) -> Text:
+    """A text that is looked up when it is read: for tables that are made before anybody reads."""
+    return LazyString(gettext, text)
 
 
 class Audience(StrEnum):

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flask_babel import lazy_gettext as _
-
 from ridedash import wire
 from ridedash.wire import Kind
 from ridedash.wording.say import Audience, Text, Words, say
+from ridedash.wording.say import lazy as _
 
 Facts = Mapping[str, str | None]
 

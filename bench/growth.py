@@ -1,0 +1,154 @@
+"""Growth: with a hundred times the rides in the tables, and as many of them active as before, nothing gets slower."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from statistics import median
+from time import perf_counter
+from typing import Final
+
+from sqlalchemy import Integer, String, Table, insert, literal, select, text
+from sqlalchemy.orm import Session
+
+from bench.frame import Absent, Ratio, Result, Run, line
+from bench.page_desk import Pages, pages
+from ridedash.rides.claiming import Bounds, claim_due, release
+from ridedash.store.order_tables import Moment, Offer, Order, Ride
+from ridedash.store.orders import recent_orders
+from ridedash.store.people_tables import Guest
+from tests import databases
+
+ACTIVE: Final = 300
+SIZES: Final = (1_000, 10_000, 100_000)
+AIM: Final = "≤ 1.2"
+PROTECTS: Final = "A house that has booked for years polls, claims and lists its rides as fast as on its first day."
+HISTORY: Final = "there is no history page yet; the list query of the board is measured above"
+
+
+@line("growth-sqlite", "SQLite, rides in the table", aim=AIM, protects=PROTECTS, minutes=15)
+def on_sqlite(run: Run) -> list[Result]:
+    """Each size in a file of its own, asked in turns."""
+    return _measured(run, databases.SQLITE)
+
+
+@line("growth-postgresql", "PostgreSQL, rides in the table", aim=AIM, protects=PROTECTS, minutes=20)
+def on_postgresql(run: Run) -> list[Result]:
+    """The same on a server that this bench starts in a temporary folder."""
+    try:
+        return _measured(run, databases.POSTGRESQL)
+    except BaseException as error:  # pytest's own words for "not here", which are no Exception
+        if type(error).__name__ != "Skipped":
+            raise
+        return [Absent(str(error))]
+
+
+def _measured(run: Run, kind: str) -> list[Result]:
+    os.environ["RIDEDASH_TEST_DATABASE"] = kind
+    sizes = SIZES[: run.of(3, 2)]
+    with contextlib.ExitStack() as stack:
+        grown = [stack.enter_context(_grown(size)) for size in sizes]
+        found: list[Result] = [
+            _flat(run, what, deed, grown[0], other)
+            for what, deed in (("poll route", _poll), ("claims", _claims), ("board's list", _list), ("board", _board))
+            for other in grown[1:]
+        ]
+    databases.close()
+    return [*found, Absent(HISTORY, label="history")]
+
+
+@dataclass
+class Grown:
+    """A desk with so many rides, of which ACTIVE are not over."""
+
+    size: int
+    shown: Pages
+    watched: int
+
+
+def _flat(run: Run, what: str, deed: Callable[[Grown], object], small: Grown, large: Grown) -> Ratio:
+    times = run.of(60, 15)
+    taken = [_in_turns(deed, small, large, times) for _ in range(run.repeats + 1)][1:]
+    ratios = [ours / plain for ours, plain in taken]
+    return Ratio(
+        median(ours for ours, _ in taken),
+        median(plain for _, plain in taken),
+        median(ratios),
+        (min(ratios), max(ratios)),
+        "ms",
+        label=f"{what}: {large.size:,} against {small.size:,}",
+    )
+
+
+def _in_turns(deed: Callable[[Grown], object], small: Grown, large: Grown, times: int) -> tuple[float, float]:
+    """(large, small): the median milliseconds of a deed, done on one and the other by turns."""
+    took: dict[int, list[float]] = {small.size: [], large.size: []}
+    for _ in range(times):
+        for each in (small, large):
+            began = perf_counter()
+            deed(each)
+            took[each.size].append((perf_counter() - began) * 1000)
+    return median(took[large.size]), median(took[small.size])
+
+
+def _poll(grown: Grown) -> object:
+    return grown.shown.get(f"/rides/{grown.watched}/snapshot.json")
+
+
+def _board(grown: Grown) -> object:
+    return grown.shown.get("/board.json")
+
+
+def _list(grown: Grown) -> object:
+    services = grown.shown.desk.services
+    with services.db.read() as s:
+        return recent_orders(s, grown.shown.desk.ids["desk.property"], 60)
+
+
+def _claims(grown: Grown) -> object:
+    services = grown.shown.desk.services
+    claims = claim_due(services.db, services.clock() + timedelta(seconds=60), Bounds(32, 32), "bench")
+    assert len(claims) == 32
+    release(services.db, claims)
+    return claims
+
+
+@contextlib.contextmanager
+def _grown(size: int) -> Iterator[Grown]:
+    with pages() as shown:
+        done = shown.desk.order(status="COMPLETED", ride={"ended_at": shown.desk.now, "next_poll_at": None})
+        with shown.desk.services.db.write() as s:
+            _copied(s, done, size - ACTIVE - 1)
+        watched = [shown.desk.order(status="CALL_DRIVER") for _ in range(ACTIVE)]
+        _known(shown)
+        yield Grown(size, shown, watched[0])
+
+
+def _copied(s: Session, order_id: int, copies: int) -> None:
+    """So many copies of an order with all its rows, by one statement for each table."""
+    unique = {"form_token", "mtx", "booking_id", "order_id"}
+    for model in (Guest, Offer, Order, Ride, Moment):
+        table: Table = model.__table__  # type: ignore[assignment]
+        series = select(literal(1, Integer).label("n")).cte("series", recursive=True)
+        series = series.union_all(select(series.c.n + 1).where(series.c.n < copies))
+        base = 1_000_000
+        ours = {"id": literal(base) * table.c.id + series.c.n}
+        if model in (Ride, Moment):
+            ours["order_id"] = literal(base) * table.c.order_id + series.c.n
+        for name in unique & set(table.c.keys()) - {"order_id"}:
+            ours[name] = table.c[name] + literal("-") + series.c.n.cast(String)
+        picked = [ours.get(each.name, each).label(each.name) for each in table.c]
+        source = select(*picked).where(table.c["order_id" if "order_id" in table.c else "id"] == order_id)
+        copied = insert(table).inline().from_select([each.name for each in table.c], source)
+        words = copied.compile(s.get_bind(), compile_kwargs={"literal_binds": True})  # type: ignore[arg-type]
+        s.connection().exec_driver_sql(str(words))  # as text: as a statement it would ask for every new id
+        if s.get_bind().dialect.name == databases.POSTGRESQL:
+            s.execute(text(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}"))
+
+
+def _known(shown: Pages) -> None:
+    """What a database that has run for a while knows of its tables."""
+    with shown.desk.services.db.engine.connect() as connection:
+        connection.execute(text("ANALYZE"))
+        connection.commit()

@@ -158,6 +158,14 @@ def test_the_answer_to_an_earlier_try_that_is_found_later_does_not_settle_the_pr
     check(world)
 
 
+def test_an_order_over_whose_claim_the_host_slept_is_not_sent_late(world: World) -> None:
+    with world.worker(at=lambda name: world.clock.go(31) if name == "order.sent" else None) as worker:
+        order_id = world.place()
+        worker.step()
+    assert (world.state(order_id), world.page(order_id).order.code) == ("NOT_SENT", "EXPIRED")
+    assert world.service.count("create") == 0
+
+
 def test_an_answer_survives_a_database_that_can_not_be_written(world: World) -> None:
     with world.worker() as worker:
         order_id = world.place()

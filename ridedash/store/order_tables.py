@@ -61,6 +61,10 @@ class Order(Base):
               postgresql_where=text("open")),
         Index("orders_by_state", "state", "due_at"),
         Index("orders_recent", "property_id", "id"),
+        Index("orders_of_property", "property_id", "state", "due_at"),
+        Index("orders_by_day", "property_id", "created_at"),
+        Index("orders_of_guest", "guest_id"),
+        Index("orders_of_group", "group_key"),
     )  # fmt: skip
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
@@ -82,6 +86,10 @@ class Order(Base):
     version: Mapped[int]  # rises with every shown fact
     created_at: Mapped[datetime]
     due_at: Mapped[datetime]
+    pickup_at: Mapped[datetime | None]  # of a scheduled order: when the guest wants to be picked up
+    tries: Mapped[int] = mapped_column(default=0, server_default="0")  # scheduled: times it could not be ordered
+    group_key: Mapped[str | None] = mapped_column(Line(32))  # cars that were booked in one go have the same one
+    cost_centre_id: Mapped[int | None]  # a row of cost_centres
     ready_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
     resolved_at: Mapped[datetime | None]
@@ -131,6 +139,8 @@ class Ride(Base):
     retried: Mapped[bool]  # auto: the one allotment retry was seen
     allotted_at: Mapped[datetime | None]  # first CALL_DRIVER of the present driver
     ended_at: Mapped[datetime | None]
+    total_minor: Mapped[int | None]  # what the ride cost, in hundredths of `currency`; none: not known
+    currency: Mapped[str | None] = mapped_column(Line(8))
     position_at: Mapped[datetime | None]  # age of facts.position
     seen_at: Mapped[datetime | None]  # last good poll; does not raise the version
     created_at: Mapped[datetime]

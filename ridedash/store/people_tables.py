@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy import ForeignKey, Index, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ridedash.store.db import Base, Line
@@ -36,6 +36,8 @@ class Staff(Base):
     role: Mapped[str] = mapped_column(Line(20))
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]
+    shortcuts: Mapped[bool] = mapped_column(default=True, server_default=true())  # keys without Ctrl
+    sound: Mapped[bool] = mapped_column(default=False, server_default=false())  # a sound when something needs somebody
 
 
 class SignIn(Base):
@@ -87,13 +89,22 @@ class Guest(Base):
     """Whom a ride is for. Kept by us only: the service's create carries none of it."""
 
     __tablename__ = "guests"
+    __table_args__ = (
+        Index("guests_by_phone", "property_id", "phone"),
+        Index("guests_by_room", "property_id", "room"),
+        Index("guests_by_seen", "property_id", "seen_at"),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     name: Mapped[str] = mapped_column(Line(120))
     phone: Mapped[str | None] = mapped_column(Line(32))
     room: Mapped[str | None] = mapped_column(Line(32))
+    language: Mapped[str | None] = mapped_column(Line(8))  # for the guest's own page
+    note: Mapped[str | None] = mapped_column(Line(500))  # about the person, for every ride of theirs
     created_at: Mapped[datetime]
+    seen_at: Mapped[datetime | None]  # the last order
+    erased_at: Mapped[datetime | None]  # name, phone and room are gone; the rides' figures stay
 
 
 class Account(Base):

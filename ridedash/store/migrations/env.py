@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from ridedash.store import audit, order_tables, people_tables  # noqa: F401 - their tables are the target
+from ridedash.store import audit, desk_tables, order_tables, people_tables  # noqa: F401 - their tables are the target
 from ridedash.store.db import Base
 
 context.configure(

@@ -94,7 +94,7 @@ def _secrets() -> None:
         sa.ForeignKeyConstraint(["order_id"], ["orders.id"]), staff=("made_by",),
     )  # fmt: skip
     _owned(
-        "invitations", *_secret(), _text("role", 20), _text("name", 120), _whole("staff_id"), 
+        "invitations", *_secret(), _text("role", 20), _text("name", 120), _whole("staff_id"),
         _time("expires_at", nullable=False), _time("used_at"), staff=("staff_id", "made_by"),
     )  # fmt: skip
 

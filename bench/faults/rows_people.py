@@ -1,6 +1,8 @@
 """Rows about what people do: double clicks, two at once, a late answer after somebody closed the order."""
 
 import http.client
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -13,9 +15,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
+from bench.faults.scoreboard import POSTGRESQL, Case, Missing, Verdict, row
 from bench.faults.shop import STAFF, Service, Shop, csrf_of, database_in, shop
 from ridedash.store.audit import AuditRow
+from tests.conftest import browser_path
+from tests.running import clean_environment
 from tests.sandbox.serving import waitress
 
 PRESSES = 200
@@ -170,3 +174,13 @@ def _aborted(desk: Shop, browser: FlaskClient, service: Service, order_id: int, 
     answer = browser.post(f"/rides/{order_id}/abort", data={"csrf_token": csrf_of(page)})
     asked = [body for name, body in service.calls if name == "abort"]
     return offered and answer.status_code == 303 and asked[-1:] == [{"booking_id": desk.order(order_id).booking_id}]
+
+
+@row(32, "The browser is offline", short=False)  # CI runs the test itself
+def offline(_case: Case) -> Verdict:
+    """Chromium loses the network: the page says so, queues nothing, and sends nothing by itself afterwards."""
+    if browser_path() is None:
+        raise Missing("no Chromium on this machine")
+    command = [sys.executable, "-m", "pytest", "-q", "tests/faults/test_offline_browser.py"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environment())
+    return Verdict(2, ok=run.returncode == 0, note=run.stdout.strip().splitlines()[-1] if run.stdout.strip() else "")

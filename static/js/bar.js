@@ -34,12 +34,14 @@ function showOffline() {
 
 addEventListener("online", showOffline);
 addEventListener("offline", showOffline);
-document.addEventListener("submit", (event) => {
-  if (!navigator.onLine) {
-    event.preventDefault(); // what was typed stays
-    offline?.scrollIntoView({ block: "nearest" });
-  }
-});
+// Before any form's own script hears of it: what was typed stays, and no button waits for an answer.
+const holdBack = (event) => {
+  if (navigator.onLine) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  offline?.scrollIntoView({ block: "nearest" });
+};
+document.addEventListener("submit", holdBack, { capture: true });
 showOffline();
 
 if (bar && !document.querySelector("[data-board]")) {

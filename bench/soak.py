@@ -27,6 +27,7 @@ from ridedash.store.orders import Order, Ride
 SAMPLE_S: Final = 30.0
 WARM_MINUTES: Final = 10.0
 MB_AN_HOUR: Final = 1.0
+WAITING: Final = 20  # pages
 WATCHED: Final = ("web", "worker")  # the sandbox is shown, not judged
 
 
@@ -45,9 +46,9 @@ class Asked:
 class Soak:
     """Rides kept alive and pages looked at, with a sample of every process each half minute."""
 
-    def __init__(self, running: Program, asked: Asked) -> None:
-        self.running, self.asked, self.began = running, asked, time.monotonic()
-        self.tally = Tally()
+    def __init__(self, running: Program, asked: Asked, file: Path | None) -> None:
+        self.running, self.asked, self.file, self.began = running, asked, file, time.monotonic()
+        self.commit, self.tally = commit(), Tally()
         self.desks = [Desk(running.url, name, self.tally, asked.seed + n) for n, name in enumerate(running.desks)]
         self.turns, self.numbers = itertools.cycle(self.desks), itertools.count(1)
         self.samples: list[dict[str, Any]] = []
@@ -62,9 +63,10 @@ class Soak:
                 due = self.began + n * pause
                 if due >= end or stop.wait(max(0.0, due - time.monotonic())):
                     break
-                pool.submit(next(self.turns).look, self._some_ride(n))
-                if n % round(self.asked.pages) == 0:
-                    pool.submit(self._each_second)
+                if pool._work_queue.qsize() < WAITING:  # a busy machine: what can't be asked now is not asked later
+                    pool.submit(next(self.turns).look, self._some_ride(n))
+                    if n % round(self.asked.pages) == 0:
+                        pool.submit(self._each_second)
                 if due - self.began >= len(self.samples) * SAMPLE_S:
                     self._sample()
 
@@ -97,6 +99,7 @@ class Soak:
             }
         )
         print(json.dumps(self.samples[-1]), flush=True)
+        self.keep()
 
     def _late_s(self) -> float | None:
         """How long the ride that is most overdue has been waiting for its poll."""
@@ -104,10 +107,24 @@ class Soak:
             due = s.scalar(select(func.min(Ride.next_poll_at)))
         return None if due is None else round((self.running.services.clock() - due).total_seconds(), 2)
 
-    def orders(self) -> dict[str, int]:
-        """How many orders ended up in which state."""
+    def keep(self) -> dict[str, Any]:
+        """All that is known so far, in the file too: a soak that was stopped has kept what it saw."""
         with self.running.services.db.read() as s:
-            return dict(s.execute(select(Order.state, func.count()).group_by(Order.state)).tuples().all())
+            orders = s.execute(select(Order.state, func.count()).group_by(Order.state)).tuples().all()
+        said = {
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "commit": self.commit,
+            "machine": machine(),
+            "asked": asdict(self.asked),
+            "database": self.running.services.db.engine.dialect.name,
+            "verdict": verdict(self.samples, self.asked.warm),
+            "orders": dict(orders),
+            "wrong": self.tally.wrong,
+            "samples": self.samples,
+        }
+        if self.file:
+            self.file.write_text(json.dumps(said, indent=1) + "\n")
+        return said
 
 
 def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
@@ -148,27 +165,11 @@ def main() -> int:
         signal.signal(number, lambda *_: stop.set())
     os.nice(5)
     with frame.folder() as folder, program(folder, given.database, given.pace) as running:
-        soak = Soak(running, asked)
+        soak = Soak(running, asked, given.json)
         soak.run(stop)
-        kept = _report(soak)
+        kept = soak.keep()
     print(json.dumps({k: v for k, v in kept.items() if k != "samples"}, indent=1))
-    if given.json:
-        given.json.write_text(json.dumps(kept, indent=1) + "\n")
     return 0 if kept["verdict"]["flat"] else 1
-
-
-def _report(soak: Soak) -> dict[str, Any]:
-    return {
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": commit(),
-        "machine": machine(),
-        "asked": asdict(soak.asked),
-        "database": soak.running.services.db.engine.dialect.name,
-        "verdict": verdict(soak.samples, soak.asked.warm),
-        "orders": soak.orders(),
-        "wrong": soak.tally.wrong,
-        "samples": soak.samples,
-    }
 
 
 if __name__ == "__main__":

@@ -238,10 +238,19 @@ class Shop:
         self.s.db.close()
 
 
+AnyShop = TypeVar("AnyShop", bound=Shop)
+
+
 @contextmanager
 def shop(folder: Path, play: Play | None = None, **options: Any) -> Iterator[Shop]:
     """A shop, closed at the end."""
-    made = Shop(folder, play, **options)
+    with shop_of(Shop(folder, play, **options)) as made:
+        yield made
+
+
+@contextmanager
+def shop_of(made: AnyShop) -> Iterator[AnyShop]:
+    """That shop, closed at the end."""
     limiter.reset()
     with _hushed("ridedash", "waitress.queue"):
         try:

@@ -17,6 +17,7 @@ from ridedash.service.errors import Held
 
 DEFAULT_RATE: Final = 45.0
 MUCH: Final = 10_000  # room without a limit
+PAUSE_MIN_S: Final = 0.001  # a shorter wait may end before the clock has moved
 LIMITED_MAX_S: Final = 30.0  # a 429 that says no time: 1 s, doubling, to so much
 
 
@@ -148,7 +149,7 @@ class Traffic:
         """Wait in the queue, ahead of whoever comes later in this lane or is in one behind it."""
         with self._queued(lane):
             while held.why == Held.LIMITED and self._now() + held.wait_s <= end:
-                self._pause(held.wait_s)
+                self._pause(max(held.wait_s, PAUSE_MIN_S))
                 got = self._try(lane, queued=True)
                 if isinstance(got, Pass):
                     return got

@@ -1,0 +1,175 @@
+"""Three hundred rides on a clock set by hand: the real tracker and traffic, and a service that goes away and comes back."""
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx
+from sqlalchemy import select
+
+from bench.faults.shop import APP_TOKEN, Shop, shop_of
+from ridedash.service.client import RideClient
+from ridedash.service.traffic import Lane, Traffic
+from ridedash.store.orders import OrderState, Ride
+from tests.rides.desk_world import START, FakeService
+
+RATE: Final = 45
+STEP_S: Final = 0.1
+AHEAD: Final = 16  # polls that a worker of eight threads has under way at once
+STATUSES: Final = ("CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One call that left us: when, for which booking ("" for a create), and whether it was answered."""
+
+    at: float
+    booking_id: str
+    answered: bool
+
+
+class Town(Shop):
+    """A shop whose service can be away; what was asked of it is kept."""
+
+    def __init__(self, folder: Path, rng: random.Random) -> None:
+        self.service, self.up, self.rng = FakeService(), True, rng
+        self.asked: list[Asked] = []
+        self.toggles: list[float] = []
+        super().__init__(folder, self.play, durable=False)
+        self.worker.tracker.chance = rng.random
+
+    def _client(self) -> RideClient:
+        self.traffic = Traffic(RATE, monotonic=self.now, pause=self.clock.go, chance=self.rng.random)
+        return RideClient(self.http, self.address, APP_TOKEN, pause=self.clock.go, traffic=self.traffic)
+
+    def now(self) -> float:
+        """Seconds since the beginning."""
+        return (self.clock() - START).total_seconds()
+
+    def play(self, request: httpx.Request) -> httpx.Response:
+        """The service, when it is there."""
+        self.asked.append(Asked(self.now(), request.url.params.get("booking_id", ""), self.up))
+        if not self.up:
+            raise httpx.ConnectError("refused")
+        return self.service.handle(request)
+
+    def drive(self, rides: int) -> None:
+        """So many live rides, in several states."""
+        for _ in range(rides):
+            self.send()
+            made = self.service.bookings[-1]["booking_id"]
+            status = self.rng.choice(STATUSES)
+            self.service.tracks[made] = [{"booking_id": made, "booking_status": status, "vehicle_number": "PM 1"}]
+
+    def go(self, seconds: float) -> None:
+        """Let the worker's rounds go on for so long."""
+        end = self.now() + seconds
+        while self.now() < end:
+            self.clock.go(STEP_S)
+            self.round()
+
+    def round(self) -> None:
+        """What a worker's round does about polls, in one thread."""
+        before, tracker, room = self.traffic.is_open(write=False), self.worker.tracker, self.traffic.room
+        most = min(AHEAD, room(Lane.WAITING))
+        if most:
+            claims = tracker.claim(most, min(AHEAD, room(Lane.REST)))
+            tracker.record([tracker.ask(claim) for claim in claims])
+        if self.traffic.is_open(write=False) is not before:
+            self.toggles.append(self.now())
+
+    def seen_since(self, at: float) -> dict[str, float]:
+        """When each booking had its first answer after that moment."""
+        seen: dict[str, float] = {}
+        for asked in self.asked:
+            if asked.answered and asked.booking_id and asked.at >= at:
+                seen.setdefault(asked.booking_id, asked.at)
+        return seen
+
+    def lost(self) -> int:
+        """Rides whose facts are gone or that nobody follows any more, and orders that are not what the ledger says."""
+        made = {booking["mtx"] for booking in self.service.bookings}
+        states = {True: OrderState.BOOKED, False: OrderState.NOT_SENT}
+        wrong = sum(order.state != states[order.mtx in made] for order in self.orders())
+        with self.s.db.read() as s:
+            rides = s.scalars(select(Ride)).all()
+        wrong += sum(ride.status not in STATUSES or ride.facts.get("vehicle_number") != "PM 1" for ride in rides)
+        return wrong + sum(ride.next_poll_at is None or ride.ended_at is not None for ride in rides)
+
+
+@contextmanager
+def town(folder: Path, rng: random.Random) -> Iterator[Town]:
+    """A town, closed at the end."""
+    with shop_of(Town(folder, rng)) as made:
+        yield made
+
+
+@dataclass(frozen=True)
+class Outage:
+    """What came of one."""
+
+    calls: int  # while the service was away
+    told_s: float  # from its going to our knowing that it is silent
+    fresh_s: float  # from its return to the last ride's first answer
+    peak: int  # most calls in any second
+    lost: int
+
+
+def outage(place: Town, rides: int, before_s: float, away_s: float, after_s: float) -> Outage:
+    """The service goes away for `away_s`; the rides go on."""
+    place.drive(rides)
+    place.go(before_s)
+    place.up, went = False, place.now()
+    told_s = away_s
+    while place.now() < went + away_s:
+        place.go(STEP_S)
+        if place.traffic.silent_since is not None:
+            told_s = min(told_s, place.now() - went)
+    place.up, came = True, place.now()
+    place.go(after_s)
+    seen = place.seen_since(came)
+    fresh_s = max(seen.values()) - came if len(seen) == rides else after_s
+    calls = sum(not asked.answered for asked in place.asked)
+    return Outage(calls, told_s, fresh_s, peak([a.at for a in place.asked if a.booking_id]), place.lost())
+
+
+def flap(place: Town, rides: int, minutes: float, half_s: float = 5.0) -> int:
+    """The service is there for five seconds and away for five; people go on booking. Most toggles in any minute."""
+    place.drive(rides)
+    end, presses = place.now() + minutes * 60, 0
+    while place.now() < end:
+        place.up = not place.up
+        place.go(half_s)
+        presses += 1
+        if presses % 3 == 0:
+            place.send()
+            _follow(place)
+    place.up = True
+    place.go(60)
+    return most_within(place.toggles, 60.0)
+
+
+def _follow(place: Town) -> None:
+    """A booking that was made has a ride to tell of."""
+    for booking in place.service.bookings:
+        made = booking["booking_id"]
+        told = {"booking_id": made, "booking_status": "CALL_DRIVER", "vehicle_number": "PM 1"}
+        place.service.tracks.setdefault(made, [told])
+
+
+def peak(starts: Sequence[float]) -> int:
+    """The most of them in any second."""
+    return most_within(starts, 1.0)
+
+
+def most_within(moments: Sequence[float], seconds: float) -> int:
+    """The most of them in any span of so many seconds, its end not counted."""
+    ordered, first, most = sorted(moments), 0, 0
+    for last, moment in enumerate(ordered):
+        while moment - ordered[first] >= seconds - 1e-6:
+            first += 1
+        most = max(most, last - first + 1)
+    return most

@@ -1,0 +1,156 @@
+"""The poll route, which open pages ask all day: ours with sign-in, ownership and news, against bare Flask."""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Final
+
+from bench import frame
+from bench.frame import Absent, Ratio, Result, Run, line
+from bench.poll_load import Poll, Told, load, missing, polled, warm
+from bench.poll_world import World, make_world
+
+RIDES: Final = 20
+UNIT: Final = "answers per CPU second"
+PROTECTS: Final = "Watching rides must cost next to nothing: it is what every open page does all day."
+
+
+@line("poll", "poll route behind granian, against bare Flask", aim="≥ 8", protects=PROTECTS)
+def behind_granian(run: Run) -> Result:
+    """A thousand people, twenty rides."""
+    return _against_bare(run, "granian", run.of(1000, 200))
+
+
+@line("poll-gunicorn", "poll route behind gunicorn gthread, against bare Flask", aim="≥ 2", protects=PROTECTS)
+def behind_gunicorn(run: Run) -> Result:
+    """The same behind the server that many houses run already."""
+    return _against_bare(run, "gunicorn", run.of(1000, 200))
+
+
+@line("poll-flask", "poll route without the layer before Flask, against bare Flask", aim="≥ 0.9", protects=PROTECTS)
+def inside_flask(run: Run) -> Result:
+    """What is left when something in front keeps the layer from answering."""
+    return _against_bare(run, "granian", run.of(1000, 200), ours="inside_flask")
+
+
+@line(
+    "poll-sign-ins",
+    "poll route with many people signed in, against bare Flask with as many cookies",
+    aim="≥ 8",
+    protects="What is remembered of each cookie must hold for a whole chain's desks, not for one that a bench repeats.",
+    minutes=12,
+)
+def many_sign_ins(run: Run) -> list[Result]:
+    """20,000 and 100,000 cookies, each of another sign-in."""
+    sizes = [run.of(20_000, 2_000), run.of(100_000, 10_000)]
+    return [_against_bare(run, "granian", size, label=f"{size:,} sign-ins") for size in sizes]
+
+
+@line(
+    "poll-connections",
+    "poll route with 4,000 open connections, against bare Flask with as many",
+    aim="≥ 6",
+    protects="Browsers keep their connections open: thousands of them at once must lose no answer.",
+)
+def many_connections(run: Run) -> Result:
+    """An answer that fails on either side is an error of the bench, not a slow answer."""
+    return _against_bare(run, "granian", run.of(4000, 1000), connections=run.of(4000, 1000))
+
+
+@line("poll-body", "size of a snapshot, kB", aim="≤ 1.5", protects="A phone on a poor line follows its cab.", minutes=1)
+def body(_run: Run) -> list[Result]:
+    """Of a ride of each kind with a driver on the way; then of an answer that brings nothing new."""
+    with frame.folder() as folder:
+        desk = make_world(folder, 0).desk
+        client = desk.client()
+        found: list[Result] = []
+        for kind in ("point_to_point", "share", "auto"):
+            path = f"/rides/{desk.order('BOOKED', 'CALL_DRIVER', kind)}/snapshot.json"
+            first = client.get(path)
+            again = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
+            sizes = {kind.replace("_", " "): len(first.data), f"{kind.replace('_', ' ')}, 304": len(again.data)}
+            found += [Ratio(n / 1000, None, n / 1000, (n / 1000,) * 2, "kB", label=label) for label, n in sizes.items()]
+        desk.close()
+        return found
+
+
+@line(
+    "poll-upstream",
+    "calls to the service that 1,000 viewers of one ride cause",
+    aim="≤ 0",
+    protects="The service's rate limit is for rides, not for people who look at them.",
+    minutes=2,
+)
+def upstream(run: Run) -> Result:
+    """The service is a listener that counts; every viewer has a sign-in of their own."""
+    with frame.folder() as folder, _counting() as (url, calls):
+        world = make_world(folder, 1, SERVICE_URL=url)
+        with _told(world), polled("ours", "granian", world.environ | {"RIDEDASH_SERVICE_URL": url}) as server:
+            warm(server, world.ask(folder, viewers := run.of(1000, 200)), viewers)
+        return Ratio(len(calls), None, len(calls), (len(calls),) * 2, "calls", note=f"{viewers} viewers")
+
+
+def _against_bare(
+    run: Run, server: str, sign_ins: int, ours: str = "ours", connections: int = 32, label: str = ""
+) -> Result:
+    if absent := missing():
+        return Absent(f"not on this machine: {absent} (Debian: apt install wrk util-linux)", label)
+    with frame.folder() as folder:
+        world = make_world(folder, RIDES)
+        ask, seconds = world.ask(folder, sign_ins), run.of(4, 2)
+        with _told(world), polled(ours, server, world.environ) as our, polled("bare", server, world.environ) as bare:
+            warm(our, ask, sign_ins)
+            told: dict[int, list[Told]] = {our.pid: [], bare.pid: []}
+
+            def figure(which: Poll) -> float:
+                told[which.pid].append(
+                    _sound(load(which, ask, seconds, connections, first=len(told[which.pid]) * 7919))
+                )
+                return told[which.pid][-1].per_cpu_s
+
+            return frame.side_by_side(run, lambda: figure(our), lambda: figure(bare), UNIT, label=label)
+
+
+def _sound(told: Told) -> Told:
+    if told.refused or told.broken or not told.answers:
+        raise RuntimeError(f"polls fail: {told}")
+    return told
+
+
+@contextlib.contextmanager
+def _told(world: World) -> Iterator[None]:
+    """Bare Flask's body is one of ours; the world's own connections end with the block."""
+    client = world.desk.client()
+    Path(world.environ["BENCH_BODY"]).write_bytes(client.get(f"/rides/{world.rides[0]}/snapshot.json").data)
+    try:
+        yield
+    finally:
+        world.desk.close()
+
+
+@contextlib.contextmanager
+def _counting() -> Iterator[tuple[str, list[str]]]:
+    """A service that notes who calls, and knows nothing."""
+    calls: list[str] = []
+
+    class Service(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            calls.append(self.path)
+            self.send_error(404)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *_args: object) -> None:
+            """Said by the count."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", calls
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

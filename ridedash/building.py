@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ridedash import config, places
 from ridedash.observing.metrics import Metrics
+from ridedash.observing.watch import Watch
+from ridedash.rides import moves
 from ridedash.rides.accounts import AccountTokens
 from ridedash.service.client import RideClient
 from ridedash.service.http import Http
@@ -52,6 +55,7 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
     traffic = Traffic(settings.service_rate, watch=watch)
     db, vault = _stores(settings)
     clock = clock or db.clock(utc_now)
+    db.after_commit = partial(_count_moves, watch)
     oauth = OAuthClient(
         http,
         authorize_url=settings.oauth_authorize_url,
@@ -72,6 +76,11 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
         metrics=watch,
         wake=lambda: None,
     )
+
+
+def _count_moves(watch: Watch, said: dict[Any, Any]) -> None:
+    for state in said.pop(moves.MOVED, ()):
+        watch.order(state)
 
 
 def _stores(settings: config.Settings) -> tuple[Database, TokenVault]:

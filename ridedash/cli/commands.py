@@ -38,7 +38,8 @@ def make_worker(services: Services) -> Worker:
         box = BlackBox(folder)
     except OSError as error:  # no answer could be kept, so nothing may be sent
         raise CommandError(f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror}).") from None
-    return Worker(services.db, services.client, services.tokens, box, services.clock, services.settings.pace)
+    s = services
+    return Worker(s.db, s.client, s.tokens, box, s.clock, s.settings.pace, watch=s.metrics)
 
 
 def _worker(services: Services, _options: argparse.Namespace) -> None:

@@ -25,6 +25,8 @@ FRESH: Final = timedelta(seconds=30)  # I7: an order is never sent later than th
 LEASE: Final = timedelta(seconds=60)  # the sender reads for so long
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # without an answer after so long, people are told
 
+MOVED: Final = "moved"  # in a session's info: the states that orders came to, for who counts once it is committed
+
 # attention items that orders raise; the ride's are merging.ALARMS and those of following.py
 UNKNOWN: Final = "unknown"
 CONTRADICTION: Final = "contradiction"
@@ -45,6 +47,7 @@ def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **fa
     order.resolved_at = now if to in RESOLVED else None
     _reopen_or_close(s, order, to in OPEN)
     moment(s, order, "order", to, now)
+    s.info.setdefault(MOVED, []).append(str(to))
     if was is S.UNKNOWN:
         clear_attention(s, order, UNKNOWN, now)
     if to is S.UNKNOWN:

@@ -12,6 +12,7 @@ from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from ridedash.observing.watch import Watch
 from ridedash.rides import recovering, tidying
 from ridedash.rides.accounts import AccountTokens
 from ridedash.rides.blackbox import BlackBox
@@ -51,11 +52,12 @@ class Worker:
         threads: int = 8,
         at: At = nothing,
         drain_s: float = DRAIN_S,
+        watch: Watch | None = None,
     ) -> None:
         self.name = f"{socket.gethostname()[:40]}:{os.getpid()}:{os.urandom(3).hex()}"
         self.db, self.box, self.clock, self.threads, self.drain_s = db, blackbox, clock, threads, drain_s
         self.sender = Sender(db, client, tokens, blackbox, clock, pace=pace, owner=self.name, at=at)
-        self.tracker = Tracker(db, client, tokens, clock, pace=pace, owner=self.name, at=at)
+        self.tracker = Tracker(db, client, tokens, clock, pace=pace, owner=self.name, at=at, watch=watch)
         self.caller = Caller(db, client, tokens, clock)
         self._silent_since: datetime | None = None  # as the last heartbeat said
         self._awake = threading.Event()

@@ -95,6 +95,7 @@ class Database:
         self.url = url
         try:
             self.engine = make_engine(url, busy_s)
+            self.after_commit: Callable[[dict[Any, Any]], None] = lambda _info: None  # told what a session noted
         except (ArgumentError, ImportError) as error:
             raise BadDatabaseUrl(f"{type(error).__name__}: {error}") from None
         snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
@@ -129,6 +130,7 @@ class Database:
             except (OperationalError, NoConnectionLeft) as error:
                 raise DatabaseBusy("the database takes no write: nothing was written") from error
             _commit(session)
+            self.after_commit(session.info)
 
     def clock(self, wall: Clock) -> Clock:
         """The clock that all processes on this database share: its own, or the machine's where it is a file."""

@@ -90,15 +90,17 @@ def booked_without_an_answer(case: Case) -> Verdict:
         ledger.append(body["merchant_txn_id"])
         AFTER_THE_DEED[current[0]](line, stop, body)
 
-    with serving(behave) as server, shop(case.folder, http=Hasty(1, 0.2), address=server.url, durable=False) as desk:
-        for number in range(tries):
-            current[0] = ways[number % len(ways)]
-            order = desk.order(_failed(desk))
-            if order.state != "UNKNOWN" or order.mtx != ledger[-1]:
-                misfiled[f"{current[0]}: {order.state}"] += 1
-    sent = len(ledger)
+    with serving(behave) as server, shop(case.folder, http=Hasty(2, 0.4), address=server.url, durable=False) as desk:
+        orders = []
+        while len(ledger) < tries:  # on a busy machine a send may run out of time before its first byte
+            current[0] = ways[len(ledger) % len(ways)]
+            orders.append((current[0], desk.order(_failed(desk))))
+    for way, order in orders:
+        if order.state not in (("UNKNOWN",) if order.mtx in ledger else ("UNKNOWN", "NOT_SENT")):
+            misfiled[f"{way}: {order.state}"] += 1
+    doubled = len(ledger) - len(set(ledger))
     note = f"{len(ways)} ways; misfiled: {dict(misfiled) or 0}"
-    return Verdict(tries, false_not_booked=sum(misfiled.values()), doubled=max(0, sent - tries), note=note)
+    return Verdict(tries, false_not_booked=sum(misfiled.values()), doubled=doubled, note=note)
 
 
 @row(11, "Slow drips, bombs, endless answers")

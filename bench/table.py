@@ -24,7 +24,7 @@ def machine() -> dict[str, Any]:
 
 def commit() -> str:
     """The commit that was measured, marked when files were changed since."""
-    command = ["git", "describe", "--always", "--dirty"]
+    command = ["git", "--no-optional-locks", "describe", "--always", "--dirty"]
     found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
     return found.stdout.strip() or "unknown"
 

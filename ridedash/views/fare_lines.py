@@ -12,7 +12,17 @@ from ridedash.service.products import Product
 from ridedash.service.ratecards import Package, RateCard, Surcharge
 from ridedash.views.formats import money
 from ridedash.wording import gettext as _
+from ridedash.wording import lazy
 
+UNITS: Final = {
+    "kilometre": (lazy("km"), lazy("km")),
+    "metre": (lazy("m"), lazy("m")),
+    "mile": (lazy("mi"), lazy("mile")),
+    "second": (lazy("s"), lazy("second")),
+    "minute": (lazy("min"), lazy("min")),
+    "hour": (lazy("h"), lazy("hour")),
+    "day": (lazy("days"), lazy("day")),
+}
 AMOUNT: Final = re.compile(r"\d+(?:[.,]\d+)*")
 Pay = Callable[[Decimal | None], str]
 
@@ -41,16 +51,8 @@ def fare_tables(product: Product, locale: str) -> tuple[FareTable, ...]:
 
 def unit_words(unit: str | None) -> tuple[str, str]:
     """A unit as after a number ("km") and as after "per" ("km")."""
-    known = {
-        "kilometre": (_("km"), _("km")),
-        "metre": (_("m"), _("m")),
-        "mile": (_("mi"), _("mile")),
-        "second": (_("s"), _("second")),
-        "minute": (_("min"), _("min")),
-        "hour": (_("h"), _("hour")),
-        "day": (_("days"), _("day")),
-    }
-    return known.get(unit or "", (unit or "", unit or _("unit")))
+    after, per = UNITS.get(unit or "", (unit or "", unit or _("unit")))
+    return str(after), str(per)
 
 
 def _pay(amount: Decimal | None, currency: str | None, locale: str) -> str:

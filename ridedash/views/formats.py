@@ -17,6 +17,7 @@ _PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
 SHORT_PLATE: Final = 16  # longer texts are no number plates; they are shown as they came
 
 
+@lru_cache(maxsize=4096)
 def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> str:
     """An amount in its currency, without cents when there are none; "" when unknown."""
     if amount is None:

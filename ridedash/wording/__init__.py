@@ -5,7 +5,7 @@ Pages ask here and nowhere else, so that one thing is called the same everywhere
 
 from ridedash.wording.actions import ActionWords, action_words, note_words, outcome_words
 from ridedash.wording.codes import Refusal, refusal
-from ridedash.wording.say import Audience, Words, gettext, say
+from ridedash.wording.say import Audience, Words, gettext, lazy, say
 from ridedash.wording.states import order_words, status_step, status_words
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Words",
     "action_words",
     "gettext",
+    "lazy",
     "note_words",
     "order_words",
     "outcome_words",

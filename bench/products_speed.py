@@ -1,0 +1,56 @@
+"""What we do with an answer of products, against the call that fetches it."""
+
+from statistics import median
+from time import perf_counter
+
+from bench import frame, serving
+from bench.frame import Ratio, Run, line
+from bench.page_desk import pages
+from bench.sandbox_speed import DATABASE
+from ridedash.service.http import CONNECT_S, Answer, Http
+from ridedash.service.products import ProductList
+from ridedash.views.product_cards import card, trip_facts
+from tests.sandbox.sandbox_desk import HOTEL, Desk, far_drop
+
+ENDS = {"pickup": HOTEL, "drop": far_drop()}
+ASKED = {f"{end}_{axis}": str(getattr(spot, axis)) for end, spot in ENDS.items() for axis in ("lat", "lng")}
+
+
+@line(
+    "products",
+    "products: reading an answer and making its cards, against the HTTP call itself",
+    aim="≤ 10 %",
+    protects="Cards appear when the service has answered, not a moment later.",
+)
+def products(run: Run) -> Ratio:
+    """The call: our client to the sandbox on this machine, the nearest that a service can be. Medians of both."""
+    with frame.folder() as folder, pages() as shown, shown.desk.app.test_request_context():
+        desk = Desk(folder, clock=None)
+        desk.close()
+        with serving.served("bench.sandbox_speed:sandbox", {DATABASE: str(desk.database)}) as sandbox, Http() as http:
+            ask = lambda: _call(http, sandbox.url, desk.headers)  # noqa: E731
+            answer = ask()
+            times = run.of(40, 10)
+            return frame.side_by_side(
+                run, lambda: _median_ms(times, lambda: _cards(answer)), lambda: _median_ms(times, ask), "ms"
+            )
+
+
+def _call(http: Http, url: str, headers: dict[str, str]) -> Answer:
+    answer = http.call("GET", f"{url}/v1/products", headers=headers, params=ASKED, connect_s=CONNECT_S, total_s=10)
+    assert answer.status == 200
+    return answer
+
+
+def _cards(answer: Answer) -> object:
+    listed = ProductList.from_wire(answer.json())
+    return [card(product, has_drop=True, locale="en") for product in listed.products], trip_facts(listed.products, "en")
+
+
+def _median_ms(times: int, deed: object) -> float:
+    took = []
+    for _ in range(times):
+        began = perf_counter()
+        deed()  # type: ignore[operator]
+        took.append((perf_counter() - began) * 1000)
+    return median(took)

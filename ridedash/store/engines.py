@@ -81,10 +81,10 @@ def _postgresql(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
 
 
 def _without_nul(
-    _connection: Connection, _cursor: object, statement: str, parameters: Any, _context: object, many: bool
+    _connection: Connection, _cursor: object, statement: str, parameters: Any, _context: object, _many: bool
 ) -> tuple[str, Any]:
     """PostgreSQL stores no NUL in text: what people and the service send loses it here, as the last of all edges."""
-    if many:
+    if isinstance(parameters, list):  # not by `_many`: rows that are inserted by one statement come as one mapping
         return statement, [_cleaned(each) for each in parameters]
     return statement, _cleaned(parameters)
 

@@ -1,4 +1,4 @@
-"""Three hundred rides on a clock set by hand: the real tracker and traffic, and a service that goes away and comes back."""
+"""Rides on a clock set by hand: the real tracker and traffic, and a service that goes away and comes back."""
 
 import random
 from collections.abc import Iterator, Sequence

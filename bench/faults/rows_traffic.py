@@ -1,0 +1,192 @@
+"""Rows 12, 14, 15: a service that wants fewer questions, one that is away for ten minutes, one that comes and goes."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Final
+
+import httpx
+from sqlalchemy import func, select
+
+from bench.faults.answering import answering, free_port
+from bench.faults.outage import RATE, Town, flap, outage, peak, town
+from bench.faults.scoreboard import Case, Verdict, row
+from bench.faults.shop import APP_TOKEN, NOWHERE
+from ridedash.geo import LatLng
+from ridedash.rides.heartbeats import service_silent_since
+from ridedash.rides.worker import Worker
+from ridedash.service.client import RideClient
+from ridedash.service.errors import Held, RateLimited
+from ridedash.service.http import Http
+from ridedash.service.traffic import Lane, Pass, Traffic
+from ridedash.store.orders import Ride
+
+SENT_AT: Final = "Sat, 21 Nov 2026 10:00:00 GMT"
+RETRY_AFTER: Final = {  # what comes, and for how long everything is held
+    "7": 7.0, "0": 1.0, "300": 300.0, "301": 300.0, "1000000000": 300.0, "9" * 5000: 300.0,
+    "Sat, 21 Nov 2026 10:00:30 GMT": 30.0, "Sat, 21 Nov 2026 09:00:00 GMT": 1.0, "Sat, 21 Nov 2099 10:00:00 GMT": 300.0,
+    "": 1.0, "soon": 1.0, "-5": 1.0, "1e9": 1.0, "NaN": 1.0, "Sat, 99 Nov 2026 10:00:00 GMT": 1.0,
+}  # fmt: skip
+AWAY_S: Final = 600.0
+FRESH_S: Final = 45.0
+CALLS: Final = 60
+PAGE_S: Final = 4.0  # how often an open page asks
+TOLD_S: Final = 10.0 - PAGE_S
+TOGGLES: Final = 12
+
+
+class Stage:
+    """A client on a clock set by hand; its service answers 429 once, then well."""
+
+    def __init__(self, retry_after: str) -> None:
+        self.now, self.answers = 0.0, [_limited(retry_after)]
+        self.traffic = Traffic(RATE, monotonic=lambda: self.now, pause=lambda _s: None, chance=lambda: 0.5)
+        self.client = RideClient(Http(httpx.MockTransport(self._play)), NOWHERE, APP_TOKEN, traffic=self.traffic)
+
+    def _play(self, _request: httpx.Request) -> httpx.Response:
+        return self.answers.pop() if self.answers else httpx.Response(200, json={"categories": []})
+
+    def is_limited(self) -> bool:
+        """Whether the first question brings the 429."""
+        try:
+            self.client.products(LatLng(-38.5, -128.0))
+        except RateLimited:
+            return True
+        return False
+
+
+def _limited(retry_after: str) -> httpx.Response:
+    return httpx.Response(429, headers={"Date": SENT_AT, "Retry-After": retry_after})
+
+
+@row(12, "429: Retry-After in seconds, as a date, nonsense, 1e9")
+def too_many(_case: Case) -> Verdict:
+    """Everything is held exactly as long as it should; what people pressed goes first after."""
+    wrong = [sent[:40] for sent, wait_s in RETRY_AFTER.items() if not _is_held(sent, wait_s)]
+    said = f"wrong: {wrong}" if wrong else "held to the millisecond; then writes, pages, waiting guests, the rest"
+    return Verdict(len(RETRY_AFTER), ok=not wrong, note=said)
+
+
+def _is_held(sent: str, wait_s: float) -> bool:
+    stage = Stage(sent)
+    if not stage.is_limited() or abs(stage.traffic.held_s() - wait_s) > 1e-6:
+        return False
+    stage.now = wait_s - 0.001
+    early = [lane for lane in Lane if _goes(stage, lane)]
+    return not early and _order_after(stage) == list(Lane)
+
+
+def _order_after(stage: Stage) -> list[Lane]:
+    """Who has the first turn of each lane, when all of them try all the time."""
+    first: list[Lane] = []
+    for _ in range(2000):
+        stage.now += 0.001
+        for lane in reversed(Lane):
+            if lane not in first and _goes(stage, lane):
+                first.append(lane)
+    return first
+
+
+def _goes(stage: Stage, lane: Lane) -> bool:
+    if lane > Lane.PAGE and not stage.traffic.room(lane):
+        return False  # the tracker claims no more than there is room for
+    try:
+        stage.traffic.enter(lane)
+    except Held:
+        return False
+    return True
+
+
+@row(14, "Service away for ten minutes, 300 rides, on a virtual clock", short=False)
+def away(case: Case) -> Verdict:
+    """Few calls meanwhile; told soon; all rides fresh soon after, never above the limit."""
+    with town(case.folder, case.rng) as place:
+        found = outage(place, 300, before_s=30.0, away_s=AWAY_S, after_s=90.0)
+    ok = found.calls <= CALLS and found.told_s <= TOLD_S and found.fresh_s <= FRESH_S and found.peak <= RATE
+    note = (
+        f"{found.calls} calls, known after {found.told_s:.1f} s, fresh {found.fresh_s:.1f} s after, peak {found.peak}/s"
+    )
+    return Verdict(300, lost=found.lost, ok=ok, note=note)
+
+
+@row(15, "Service that is there for 5 s and away for 5 s, ten minutes", short=False)
+def flapping(case: Case) -> Verdict:
+    """No state lost, no order of unknown truth, the breaker calm."""
+    with town(case.folder, case.rng) as place:
+        toggles = flap(place, 60, minutes=10.0)
+        lost, orders = place.lost(), len(place.orders())
+    return Verdict(orders, lost=lost, ok=toggles <= TOGGLES, note=f"{toggles} toggles in the worst minute")
+
+
+class Counted(Traffic):
+    """Traffic that remembers when its calls began."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__(rate)
+        self.began: list[float] = []
+
+    def enter(self, lane: Lane, patience_s: float = 0.0) -> Pass:
+        """As Traffic does."""
+        passed = super().enter(lane, patience_s)
+        self.began.append(passed.began)
+        return passed
+
+
+@row(14, "The same for 30 s with a real worker and sockets, pace 20", short=False)
+def away_for_real(case: Case) -> Verdict:
+    """A process that answers, dies for half a minute and comes back at the same address."""
+    with town(case.folder, case.rng) as place, free_port() as port:
+        place.clock.now = datetime.now(UTC)  # the worker keeps the wall's time
+        place.drive(300)
+        traffic = Counted(RATE)
+        with Http() as http, _working(place, http, port, traffic):
+            with answering(port):
+                time.sleep(12)
+            went, told_s = time.monotonic(), _told_s(place, 30.0)
+            with answering(port):
+                came = time.monotonic()
+                fresh_s = _fresh_s(place, 60.0)
+    calls = sum(went <= began < came for began in traffic.began)
+    ok = calls <= CALLS and told_s <= TOLD_S and fresh_s <= FRESH_S and peak(traffic.began) <= RATE
+    note = f"{calls} calls, told after {told_s:.1f} s, fresh {fresh_s:.1f} s after, peak {peak(traffic.began)}/s"
+    return Verdict(300, ok=ok, note=note)
+
+
+@contextmanager
+def _working(place: Town, http: Http, port: int, traffic: Traffic) -> Iterator[None]:
+    client = RideClient(http, f"http://127.0.0.1:{port}", APP_TOKEN, traffic=traffic)
+    worker = Worker(place.s.db, client, place.s.tokens, place.box, lambda: datetime.now(UTC), pace=20)
+    stop = threading.Event()
+    thread = threading.Thread(target=worker.run, args=(stop,), name="worker")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        worker.wake()
+        thread.join(30)
+
+
+def _told_s(place: Town, seconds: float) -> float:
+    """How soon the worker wrote that the service is silent; waits out the time."""
+    began, told = time.monotonic(), seconds
+    while (passed := time.monotonic() - began) < seconds:
+        with place.s.db.read() as s:
+            if service_silent_since(s, datetime.now(UTC)) is not None:
+                told = min(told, passed)
+        time.sleep(0.2)
+    return told
+
+
+def _fresh_s(place: Town, seconds: float) -> float:
+    """How soon every ride was seen again."""
+    began, since = time.monotonic(), datetime.now(UTC)
+    while time.monotonic() - began < seconds:
+        with place.s.db.read() as s:
+            oldest = s.scalar(select(func.min(Ride.seen_at)))
+        if oldest is not None and oldest > since:
+            return time.monotonic() - began
+        time.sleep(0.2)
+    return seconds

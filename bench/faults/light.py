@@ -1,0 +1,140 @@
+"""One hostile answer for each operation without database and page: what is read of it, judged and merged."""
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from bench.faults.bodies import Hostile
+from bench.faults.shop import Shop
+from ridedash import wire
+from ridedash.rides.blackbox import _packed
+from ridedash.rides.calling import _judged
+from ridedash.rides.classify import Outcome, classify
+from ridedash.rides.merging import RideState, merge
+from ridedash.service.bookings import Done, NewBooking
+from ridedash.service.errors import ServiceError
+from ridedash.service.tracks import Snapshot
+from ridedash.views.product_cards import card
+from tests.rides.desk_world import DROP, PICKUP
+
+LIVE: Final = (
+    None,
+    "ALLOTMENT_PENDING",
+    "PENDING",
+    "CALL_DRIVER",
+    "CLIENT_LOCATED",
+    "INVOICE",
+    "IN_PROGRESS",
+    "COMPLETED",
+)
+OUTCOMES: Final = {"done", "refused", "unconfirmed", "not_sent"}
+
+
+class Reader:
+    """Reads answers one by one; each method raises AssertionError, or whatever the product should not have raised."""
+
+    def __init__(self, desk: Shop, rng: random.Random, told: dict[str, Hostile | None]) -> None:
+        self.desk, self.rng, self.told, self.number = desk, rng, told, 0
+        self.ride = RideState(wire.Kind.SHARE, booking_id="SHR1")
+
+    def products(self) -> None:
+        """Products become cards, and offers that are kept as JSON."""
+        try:
+            listed = self.desk.s.client.products(PICKUP, DROP)
+        except ServiceError:
+            return
+        for product in listed.products:
+            card(product, has_drop=self.rng.random() < 0.8, locale="en")
+            strict(product.model_dump(mode="json"))
+
+    def create(self) -> None:
+        """An answer to create is classified, and fits into the black box."""
+        self.number += 1
+        mtx = f"RD-LIGHT-{self.number}"
+        order = NewBooking(pickup=PICKUP, drop=DROP, category="mini", merchant_txn_id=mtx)
+        try:
+            outcome = classify(self.desk.s.client.create_booking(order, "good"), mtx)
+        except ServiceError as error:
+            outcome = classify(error, mtx)
+        told = self.told.pop(mtx)
+        assert told is None or honest(outcome, told), f"{outcome.state} after HTTP {told.status}"
+        assert len(_packed({"mtx": mtx, **asdict(outcome)})) <= 4096
+
+    def track_ride(self) -> None:
+        """An answer is merged into what was known, and what is kept of it is read back the same."""
+        try:
+            snapshot = self.desk.s.client.track_ride("good", booking_id="SHR1")
+        except ServiceError:
+            return
+        self.number += 1
+        before = replace(self.ride, status=self.rng.choice(LIVE), kind=self.rng.choice(list(wire.Kind)), ended_at=None)
+        merged = merge(before, snapshot, self.number, self.desk.clock()).ride
+        kept = strict(merged.facts.model_dump(mode="json", exclude_none=True))
+        assert Snapshot.model_validate(kept) == merged.facts
+        self.ride = merged
+
+    def abort(self) -> None:
+        """The search is stopped."""
+        self._act(lambda: self.desk.s.client.abort_booking("C1", "good"))
+
+    def cancel(self) -> None:
+        """The ride is cancelled."""
+        self._act(lambda: self.desk.s.client.cancel_booking("C1", "changed mind", "good"))
+
+    def drop_location(self) -> None:
+        """The drop is changed."""
+        self._act(lambda: self.desk.s.client.update_drop_location("C1", DROP, "good"))
+
+    def feedback(self) -> None:
+        """Feedback is sent."""
+        self._act(lambda: self.desk.s.client.submit_feedback("C1", 5, "good"))
+
+    def options(self) -> None:
+        """The labels of a feedback form."""
+        self.number += 1
+        try:
+            found = self.desk.s.client.feedback_options(f"mini-{self.number}", "good")
+        except ServiceError:
+            return
+        strict({str(rating): found.for_rating(rating) for rating in range(1, 6)})
+
+    def _act(self, call: Callable[[], Done]) -> None:
+        try:
+            strict(call().model_dump(mode="json"))
+        except ServiceError as error:
+            result = _judged(error, 1)
+            assert result.outcome in OUTCOMES
+            strict(asdict(result))
+
+
+def strict(value: Any) -> Any:
+    """The value after a trip through strict JSON in UTF-8."""
+    return json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+
+
+def honest(found: Outcome, told: Hostile) -> bool:
+    """Whether an outcome claims no more than the answer can prove, read by plain eyes."""
+    said = _plain(told.content)
+    if found.state in ("BOOKED", "MATCHING"):
+        return told.status // 100 == 2 and "success" in str(said.get("status")).lower()
+    if found.state in ("NOT_SENT", "READY"):
+        return told.status in (401, 429)
+    if found.state != "REJECTED":
+        return found.state == "UNKNOWN"
+    refused = "failure" in str(said.get("status")).lower() or _known(said)
+    return not said.get("booking_id") and (refused or told.status in (400, 403, 404, 405, 413, 415, 422))
+
+
+def _plain(content: bytes) -> dict[str, Any]:
+    try:
+        read = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return {}
+    return {str(key).strip().lower(): value for key, value in read.items()} if isinstance(read, dict) else {}
+
+
+def _known(said: dict[str, Any]) -> bool:
+    words = {wire.normal_code(str(said.get(name))) for name in ("code", "message")}
+    return bool(words & {wire.normal_code(code) for code in (*wire.CREATE_CODES, wire.BOOKING_FAILED)})

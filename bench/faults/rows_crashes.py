@@ -23,13 +23,13 @@ def one_worker(case: Case) -> Verdict:
 @row(2, "kill -9 of two workers on one database, SQLite")
 def two_workers(case: Case) -> Verdict:
     """The same, with a second worker that goes on meanwhile."""
-    return _killed(case, kills=case.size(800, 40), slots=2)
+    return _killed(case, kills=case.size(700, 40), slots=2)
 
 
 @row(2, "kill -9 of two workers on one database, PostgreSQL", database=POSTGRESQL)
 def two_workers_postgresql(case: Case) -> Verdict:
     """The same on PostgreSQL."""
-    return _killed(case, kills=case.size(800, 40), slots=2)
+    return _killed(case, kills=case.size(700, 40), slots=2)
 
 
 def _killed(case: Case, kills: int, slots: int) -> Verdict:

@@ -14,6 +14,7 @@ from bench.faults.desk import database
 from bench.faults.rows_crashes import verdict
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from ridedash.rides import actions
+from ridedash.rides.readback import MOST_CALLS
 from ridedash.store.orders import Action, Moment, Order, OrderState, Ride
 
 POLL_POINTS: Final = ("poll.claimed", "poll.answered", "poll.merged", "handover.merged")
@@ -48,7 +49,7 @@ class Sharers(Crew):
         """Whether something is still on its way."""
         states = (OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
         with self.desk.db.read() as s:
-            asked = s.scalars(select(Action.id).where(Action.state.in_(OPEN))).first()
+            asked = s.scalars(select(Action.id).where(Action.state.in_(OPEN), Action.calls < MOST_CALLS)).first()
         return bool(self.desk.in_state(*states)) or asked is not None
 
     def settle(self) -> Findings:
@@ -57,21 +58,23 @@ class Sharers(Crew):
         with self.desk.db.read() as s:
             handed = Counter(s.scalars(select(Moment.order_id).where(Moment.name == "handover")))
             orders = s.scalars(select(Order).where(Order.txn_id.is_not(None))).all()
+            asked = {each.order_id: each for each in s.scalars(select(Action).where(Action.name == "cancel"))}
         cancels = Counter(line["booking_id"] for line in self.desk.ledger.of("cancel"))
         for order in orders:
-            _one(found, order, handed[order.id], cancels[order.booking_id], order.id in self.armed)
+            _one(found, order, handed[order.id], cancels[order.booking_id], asked.get(order.id))
         return found
 
 
-def _one(found: Findings, order: Order, handed: int, cancels: int, armed: bool) -> None:
+def _one(found: Findings, order: Order, handed: int, cancels: int, armed: Action | None) -> None:
     if order.state == OrderState.MATCHING:
         found.find("lost", f"order {order.id} is still looking for its ride")
     if order.state == OrderState.BOOKED and handed != 1:
         found.find("doubled", f"order {order.id} was handed over {handed} times")
-    if order.state == OrderState.BOOKED and armed and cancels == 0:
-        found.find("lost", f"the cancel of order {order.id} was never sent")
+    told = armed is not None and (armed.state, armed.calls) == ("unconfirmed", MOST_CALLS)  # both died: staff see it
+    if order.state == OrderState.BOOKED and armed and cancels == 0 and not told:
+        found.find("lost", f"the cancel of order {order.id} was never sent: {armed.state} after {armed.calls} calls")
     if cancels > 1 or (cancels and not armed):
-        found.find("doubled", f"the cancel of order {order.id} was sent {cancels} times, armed: {armed}")
+        found.find("doubled", f"the cancel of order {order.id} was sent {cancels} times, armed: {armed is not None}")
 
 
 @row(19, "hand-over of a shared ride, tracker killed at each point")

@@ -234,7 +234,8 @@ class RideClient:
         passed = self.traffic.enter(lane, wait_s)
         result, wait = Result.VOID, None
         try:
-            answer = self._sent(operation, token, params, json)
+            left = max(RETRY_WORTH_S, operation.total_s - passed.waited_s)
+            answer = self._sent(operation._replace(total_s=left), token, params, json)
             result = judging.result_of(answer)
             wait = judging.retry_after_s(answer) if result is Result.LIMITED else None
         except (NoAnswer, Unreadable) as exc:

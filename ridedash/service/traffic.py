@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from typing import Final
 
@@ -51,6 +51,7 @@ class Pass:
     lane: Lane
     began: float
     epoch: int
+    waited_s: float = 0.0
 
     @property
     def write(self) -> bool:
@@ -147,12 +148,13 @@ class Traffic:
 
     def _in_turn(self, lane: Lane, held: Held, end: float) -> Pass:
         """Wait in the queue, ahead of whoever comes later in this lane or is in one behind it."""
+        came = self._now()
         with self._queued(lane):
             while held.why == Held.LIMITED and self._now() + held.wait_s <= end:
                 self._pause(max(held.wait_s, PAUSE_MIN_S))
                 got = self._try(lane, queued=True)
                 if isinstance(got, Pass):
-                    return got
+                    return replace(got, waited_s=got.began - came)
                 held = got
         raise held
 

@@ -1,9 +1,21 @@
 """Bearer tokens: refreshed in time, once, and given up only when the service says so."""
 
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from urllib.parse import parse_qs
+
 import httpx
 import pytest
+from sqlalchemy.orm import Session
 
-from ridedash.rides.accounts import NeedsReconnect, NoRefreshNow
+from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
+from ridedash.rides.refresh_lease import RefreshLease
+from ridedash.service.http import Http
+from ridedash.service.oauth import OAuthClient
+from ridedash.store.db import Database, DatabaseBusy
 from ridedash.store.people import Account, keep_tokens
 from tests.rides.desk_world import World
 
@@ -69,3 +81,100 @@ def test_tokens_that_can_not_be_read_back_ask_for_a_new_link(world: World) -> No
     with pytest.raises(NeedsReconnect):
         world.tokens.bearer(world.account_id)
     assert account_state(world) == "reconnect"
+
+
+class RotatingServer:
+    """An authorization server whose refresh tokens hold once, and whose answer waits for `ready`."""
+
+    def __init__(self) -> None:
+        self.good, self.asked, self.ready = "again", 0, threading.Event()
+        self.ready.set()
+
+    def __call__(self) -> OAuthClient:
+        http = Http(transport=httpx.MockTransport(self.answer))
+        return OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        self.asked += 1
+        assert self.ready.wait(60)
+        if parse_qs(request.content.decode())["refresh_token"] != [self.good]:
+            return httpx.Response(400, json={"error": "invalid_grant"})
+        self.good = f"again-{self.asked}"
+        body = {"access_token": f"fresh-{self.asked}", "refresh_token": self.good, "expires_in": 3600}
+        return httpx.Response(200, json=body | {"token_type": "Bearer"})
+
+
+def test_two_processes_with_ten_threads_each_use_a_refresh_token_once(world: World) -> None:
+    server = RotatingServer()
+    server.ready.clear()
+
+    def waited(seconds: float) -> None:
+        server.ready.set()  # one process is seen to wait for the other: now the answer may come
+        time.sleep(seconds)
+
+    processes = [AccountTokens(world.db, world.vault, server(), world.clock, pause=waited) for _ in range(2)]
+    with ThreadPoolExecutor(20) as pool:
+        asked = [pool.submit(processes[n % 2].refreshed, world.account_id, "good") for n in range(20)]
+        got = {each.result() for each in asked}
+    assert (got, server.asked) == ({"fresh-1"}, 1)
+    assert [each.bearer(world.account_id) for each in processes] == ["fresh-1"] * 2
+    with world.db.read() as s:
+        row = s.get_one(Account, world.account_id)
+    assert (row.state, row.refresh_owner, row.refresh_until) == ("ok", None, None)
+
+
+def test_the_lease_of_a_process_that_died_ends_after_seconds(world: World) -> None:
+    with world.db.read() as s:
+        sealed = s.get_one(Account, world.account_id).access_token_enc
+    assert RefreshLease(world.db, world.clock).take(world.account_id, sealed), "a process that dies right after"
+    assert not RefreshLease(world.db, world.clock).take(world.account_id, sealed)
+    pauses: list[float] = []
+
+    def time_goes(seconds: float) -> None:
+        pauses.append(seconds)
+        world.clock.go(11)
+
+    tokens = AccountTokens(world.db, world.vault, world.oauth, world.clock, pause=time_goes)
+    assert tokens.refreshed(world.account_id, "good") == "fresh-1"
+    assert len(pauses) == 1
+
+
+def test_new_tokens_that_the_database_does_not_take_are_kept_until_it_does(world: World) -> None:
+    server = RotatingServer()
+    tokens = AccountTokens(world.db, world.vault, server(), world.clock)
+    full = Full(world.db, fails=1)
+    tokens.db = full  # type: ignore[assignment]
+    with pytest.raises(NoRefreshNow):
+        tokens.refreshed(world.account_id, "good")
+    assert tokens.refreshed(world.account_id, "good") == "fresh-1"
+    assert server.asked == 1, "the refresh token was used once"
+
+
+class Full:
+    """A database that refuses some writes."""
+
+    def __init__(self, db: Database, fails: int) -> None:
+        self.db, self.fails, self.read = db, fails, db.read
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        if self.fails:
+            self.fails -= 1
+            raise DatabaseBusy("full")
+        with self.db.write() as s:
+            yield s
+
+
+def test_a_link_made_anew_during_a_refresh_is_not_overwritten(world: World) -> None:
+    server = RotatingServer()
+    tokens = AccountTokens(world.db, world.vault, server(), world.clock)
+
+    def relinked(request: httpx.Request) -> httpx.Response:
+        with world.db.write() as s:
+            keep_tokens(s.get_one(Account, world.account_id), world.vault, "linked", "new", 3600, world.clock())
+        return server.answer(request)
+
+    http = Http(transport=httpx.MockTransport(relinked))
+    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    tokens.refreshed(world.account_id, "good")
+    assert tokens.bearer(world.account_id) == "linked"

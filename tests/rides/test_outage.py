@@ -1,38 +1,90 @@
-"""A service that is away for ten minutes, or comes and goes: few calls, nothing lost, all fresh soon, never a burst."""
+"""A PostgreSQL that stops as in a crash in the middle of orders, and comes back: nothing lost, nothing sent blindly."""
 
-import random
+import contextlib
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+from flask.testing import FlaskClient
+from sqlalchemy.exc import SQLAlchemyError
 
-from bench.faults.outage import RATE, flap, most_within, outage, peak, town
+from ridedash.factory import create_app
+from ridedash.rides.ordering import place
+from ridedash.rides.worker import Worker
+from ridedash.store.db import Database, DatabaseBusy
+from tests.backing import PostgresServer, postgres_server
+from tests.rides.desk_world import World
 
-pytestmark = [pytest.mark.database, pytest.mark.sqlite_only]
-
-
-def test_ten_minutes_away_with_300_rides_cost_few_calls_and_all_are_fresh_soon_after(tmp_path: Path) -> None:
-    with town(tmp_path, random.Random(14)) as place:
-        found = outage(place, 300, before_s=5.0, away_s=600.0, after_s=45.0)
-    assert found.calls <= 60
-    assert found.told_s <= 5.0
-    assert found.fresh_s < 45.0
-    assert found.peak <= RATE
-    assert found.lost == 0
+STOPS = 3
 
 
-def test_a_service_that_flaps_toggles_the_breaker_twelve_times_a_minute_at_most_and_no_state_is_lost(
-    tmp_path: Path,
-) -> None:
-    with town(tmp_path, random.Random(15)) as place:
-        toggles = flap(place, 20, minutes=10.0)
-        seen = place.seen_since(place.now() - 30.0)
-        assert toggles <= 12
-        assert place.lost() == 0
-        assert len(seen) == len(place.service.bookings)  # each ride is followed again
-        assert peak([asked.at for asked in place.asked]) <= RATE
+@pytest.fixture
+def server(postgres: str) -> Iterator[PostgresServer]:
+    """A server of this test's own, to stop and start."""
+    with postgres_server() as made:
+        db = Database(made.url())
+        db.upgrade()
+        db.close()
+        yield made
 
 
-def test_the_most_of_any_span_is_counted_without_its_end() -> None:
-    assert most_within([], 1.0) == 0
-    assert most_within([0.0, 0.5, 1.0, 1.4], 1.0) == 3
-    assert most_within([0.0, 1.0, 2.0], 1.0) == 1
+def step(worker: Worker) -> None:
+    """A round of the worker, which goes on when the database does not answer."""
+    with contextlib.suppress(DatabaseBusy, SQLAlchemyError):
+        worker.step()
+
+
+def test_orders_outlive_a_server_that_stops_while_they_are_sent(server: PostgresServer, tmp_path: Path) -> None:
+    world = World(tmp_path, server.url())
+
+    def stops(body: dict[str, Any]) -> httpx.Response:
+        server.stop(immediate=True)
+        return world.service.booked(body)
+
+    with world.worker() as worker:
+        for number in range(STOPS):
+            order_id = world.place()
+            wish = world.wish()
+            world.service.create.append(stops)
+            step(worker)
+            with pytest.raises(DatabaseBusy):
+                place(world.db, world.clock, wish)
+            step(worker)
+            assert world.service.count("create") == 2 * number + 1, "no send without T2"
+            server.start()
+            assert world.state(order_id) == "SENDING"
+            world.clock.go(16)
+            step(worker)
+            assert world.state(order_id) == "BOOKED", "the black box knew the answer"
+            again = place(world.db, world.clock, wish)
+            assert again.created, "the refused press had written nothing"
+            step(worker)
+            assert world.state(again.order_id) == "BOOKED"
+    assert [order.booking_id for order in world.orders()] == [each["booking_id"] for each in world.service.bookings]
+    world.close()
+
+
+def test_pages_say_when_to_come_back_and_work_again_without_a_restart(server: PostgresServer, tmp_path: Path) -> None:
+    environ = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_DATABASE_URL": server.url()}
+    app = create_app(environ | {"RIDEDASH_SERVICE_URL": "http://127.0.0.1:9"})
+    browser = app.test_client()
+    for _ in range(STOPS):
+        assert signed_in(browser) == (401, None)
+        server.stop(immediate=True)
+        assert signed_in(browser) == (503, "5")
+        assert browser.get("/readyz").status_code == 503
+        server.start()
+    assert signed_in(browser) == (401, None)
+    app.extensions["ridedash"].db.close()
+
+
+def signed_in(browser: FlaskClient) -> tuple[int, str | None]:
+    """Try a name that nobody has: the page needs the database to say so."""
+    found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', browser.get("/sign-in").text)
+    assert found
+    form = {"name": "nobody", "password": "no password", "csrf_token": found[1]}
+    answer = browser.post("/sign-in", data=form)
+    return answer.status_code, answer.headers.get("Retry-After")

@@ -96,7 +96,7 @@ class Database:
         try:
             self.engine = make_engine(url, busy_s)
             self.after_commit: Callable[[dict[Any, Any]], None] = lambda _info: None  # told what a session noted
-        except (ArgumentError, ImportError) as error:
+        except (ArgumentError, ImportError, TypeError) as error:  # TypeError: one in memory
             raise BadDatabaseUrl(f"{type(error).__name__}: {error}") from None
         snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         side_by_side = {"isolation_level": "READ COMMITTED"}

@@ -19,9 +19,9 @@ _COOKIES: Final = re.compile(
     r"((?:set-)?cookie[\"']?\s*[:=,]\s*b?)(?:\"[^\"\n]*\"?|'[^'\n]*'?|[^\n\"']+)", re.IGNORECASE
 )
 _SESSION: Final = re.compile(r"((?:ridedash_sid|__Host-sid)=)[^;,\s\"']+")
-_NAMED: Final = re.compile(
+NAMED: Final = re.compile(
     rf"(?<![A-Za-z])((?:{_NAMES})[\"']?\s*(?:[:=]|,(?=\s*b?[\"']))\s*(?:b(?=[\"']))?)"
-    r"(?!\[removed)(?:\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|[^\s,;&}\])\"']+)",
+    r"(?![\"\']?\[removed)(?:\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|[^\s,;&}\])\"']+)",
     re.IGNORECASE,
 )
 _BEARER: Final = re.compile(r"\bBearer\s+[\w.~+/=-]+", re.IGNORECASE)
@@ -38,7 +38,7 @@ _SHAPES: Final = (
     (_COOKIES, rf"\1{REMOVED}"),
     (_SESSION, rf"\1{REMOVED}"),
     (_BEARER, f"Bearer {REMOVED}"),
-    (_NAMED, rf"\1{REMOVED}"),
+    (NAMED, rf"\1{REMOVED}"),
     (_IN_ADDRESS, rf"\1{REMOVED}@"),
     (_SHARED, r"\1…"),
     (_OPAQUE, r"\1…"),

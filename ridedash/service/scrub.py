@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from ridedash.observing.scrubbing import NAMED, REMOVED
+
 EVIDENCE_LIMIT: Final = 2048  # characters
-REMOVED: Final = "[removed]"
 SHORTEST_SECRET: Final = 8  # anything shorter would be found in innocent text
 
 _SECRET_KEY: Final = re.compile(
@@ -30,5 +31,6 @@ def evidence(body: bytes) -> str:
     text = body[: EVIDENCE_LIMIT * 4].decode("utf-8", "replace")
     text = _SECRET_KEY.sub(lambda match: f'{match[1]}"{REMOVED}"', text)
     text = _BEARER.sub(f"Bearer {REMOVED}", text)
+    text = NAMED.sub(rf"\1{REMOVED}", text)  # in words, not in JSON
     text = _PHONE.sub(r"+••••\1", text)
     return "".join(char if char.isprintable() else " " for char in text)[:EVIDENCE_LIMIT]

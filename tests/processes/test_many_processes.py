@@ -104,6 +104,8 @@ def test_one_web_process_tells_the_figures_of_all_and_of_the_workers(running: Fl
         assert re.search(
             r'ridedash_service_calls_total\{operation="/v1/bookings/track_ride",outcome="2xx"\} [1-9]', said
         )
+        assert re.search(r'ridedash_orders_total\{state="BOOKED"\} [1-9]', said)
+        assert re.search(r'ridedash_polls_total\{outcome="answered"\} [1-9]', said)
         assert re.search(r'ridedash_http_seconds_count\{method="POST",route="/rides/new",status="3xx"\} [1-9]', said)
         assert person.name not in said
     forwarded = {"X-Forwarded-For": "198.51.100.7"}

@@ -157,6 +157,11 @@ def test_an_unlisted_code_is_quoted_with_the_services_own_message() -> None:
     assert (said.headline, said.quote) == ("Not booked", "Try on Tuesday")
 
 
+@pytest.mark.parametrize("message", [None, "", "BOOKING_FAILED"])
+def test_an_unlisted_code_without_words_of_its_own_is_quoted_itself(message: str | None) -> None:
+    assert wording.refusal("NEVER_SEEN", Audience.STAFF, message=message).quote == "NEVER_SEEN"
+
+
 def test_the_same_invoice_status_means_another_thing_for_an_auto() -> None:
     assert (
         wording.status_words("INVOICE", Kind.SHARE, Audience.STAFF, FACTS).headline == "Driver is here, fare set: ₹240"

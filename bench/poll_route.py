@@ -99,7 +99,7 @@ def _against_bare(
         return Absent(f"not on this machine: {absent} (Debian: apt install wrk util-linux)", label)
     with frame.folder() as folder:
         world = make_world(folder, RIDES)
-        ask, seconds = world.ask(folder, sign_ins), run.of(4, 2)
+        ask, seconds = world.ask(folder, sign_ins), run.of(4, 2) * (1 if connections < 1000 else 3)
         with _told(world), polled(ours, server, world.environ) as our, polled("bare", server, world.environ) as bare:
             warm(our, ask, sign_ins)
             told: dict[int, list[Told]] = {our.pid: [], bare.pid: []}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ridedash.rides.heartbeats import beat, service_silent_since
+from ridedash.service.traffic import Lane, Result
 from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
@@ -55,3 +56,26 @@ def test_of_several_workers_the_longest_silence_counts_and_the_dead_do_not(desk:
     with desk.services.db.read() as s:
         assert service_silent_since(s, desk.now) == NOON + timedelta(seconds=10)
         assert service_silent_since(s, desk.now + timedelta(minutes=1)) is None
+
+
+TRIP = {"pickup": "Lobby", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Airport", "drop_lat": "-38.55"} | {
+    "drop_lng": "-128.06"
+}
+
+
+def test_prices_that_are_held_back_are_told_in_words_without_asking(desk: Desk) -> None:
+    traffic = desk.services.client.traffic
+    while not traffic.is_open(write=False):
+        traffic.settle(traffic.enter(Lane.PAGE), Result.FAILED)
+    answer = desk.client().get("/products.json", query_string=TRIP)
+    assert answer.status_code == 503
+    assert "The ride service is not answering" in answer.get_json()["html"]
+
+
+def test_prices_that_would_be_one_question_too_many_say_when_to_try_again(desk: Desk) -> None:
+    traffic = desk.services.client.traffic
+    traffic.settle(traffic.enter(Lane.PAGE), Result.LIMITED, 120.0)
+    answer = desk.client().get("/products.json", query_string=TRIP)
+    assert answer.status_code == 503
+    assert "Too many requests at once" in answer.get_json()["html"]
+    assert "Next try in 1" in answer.get_json()["html"]

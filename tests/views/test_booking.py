@@ -12,6 +12,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
+from sqlalchemy import text as sql
 from werkzeug.security import generate_password_hash
 from werkzeug.test import TestResponse
 
@@ -20,7 +21,9 @@ from ridedash.places import SandboxPlaces
 from ridedash.service.client import RideClient
 from ridedash.service.http import Http
 from ridedash.store import people
+from ridedash.store.db import Database
 from ridedash.store.orders import Offer, Order, OrderState
+from tests.databases import POSTGRESQL
 from tests.views.fake_service import ZONE, FakeService, category
 
 PASSWORD = "a phrase for this test"
@@ -614,6 +617,27 @@ def test_another_propertys_order_fills_nothing(desk: Desk) -> None:
 
 
 HOSTILE = "{{7*191}}${7*191}{% raw %}<script>alert(1)</script>\u202e</script>"
+
+
+def test_a_press_while_another_writer_holds_the_database_orders_nothing_and_may_be_repeated(
+    desk: Desk, database: str
+) -> None:
+    form, services = desk.form(), desk.app.extensions["ridedash"]
+    there, services.db = services.db, Database(database, busy_s=0.05)
+    holder = Database(database)
+    with holder.write() as s:
+        if holder.dialect == POSTGRESQL:
+            s.execute(sql("LOCK TABLE orders IN EXCLUSIVE MODE"))
+        refused = desk.press(form)
+    assert refused.status_code == 503
+    assert "ridedash can&#39;t save right now" in refused.text
+    assert form["form_token"] in refused.text, "the same form may be pressed again"
+    assert desk.orders() == []
+    for done in (services.db, holder):
+        done.close()
+    services.db = there
+    assert desk.press(form).status_code == 303
+    assert len(desk.orders()) == 1
 
 
 def test_hostile_strings_of_the_service_and_of_people_are_text(desk: Desk) -> None:

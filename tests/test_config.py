@@ -73,6 +73,10 @@ def test_live_mode_names_what_is_missing(missing: str) -> None:
         ("RIDEDASH_TILES_URL", "/tiles/{z}/{x}.svg"),
         ("RIDEDASH_GEOCODER", "atlas"),
         ("RIDEDASH_TRUSTED_PROXIES", "many"),
+        ("RIDEDASH_LOG_FORMAT", "xml"),
+        ("RIDEDASH_LOG_LEVEL", "loud"),
+        ("RIDEDASH_METRICS_TOKEN", "short"),
+        ("RIDEDASH_METRICS_TOKEN", "change-me-change-me"),
     ],
 )
 def test_nonsense_is_refused_by_name(tmp_path: Path, name: str, value: str) -> None:
@@ -112,3 +116,24 @@ def test_a_misspelt_setting_is_refused_with_the_name_that_was_meant(tmp_path: Pa
 def test_keys_and_databases_that_cannot_be_used_are_refused_by_name(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(BadSettingError, match=name):
         create_app({"RIDEDASH_INSTANCE": str(tmp_path), name: value})
+
+
+def test_a_demo_logs_text_for_whoever_started_it_and_live_mode_json_for_a_collector(tmp_path: Path) -> None:
+    demo, live = load({"RIDEDASH_INSTANCE": str(tmp_path)}), load(LIVE)
+    assert (demo.log_format, demo.log_level) == ("text", "warning")
+    assert (live.log_format, live.log_level) == ("json", "info")
+
+
+def test_every_secret_of_an_installation_is_known_to_the_scrubber() -> None:
+    settings = load(
+        LIVE
+        | {
+            "RIDEDASH_OAUTH_CLIENT_SECRET": "client-51f0c7-oauth",
+            "RIDEDASH_DATABASE_URL": "postgresql+psycopg://desk:p%40ss-51f0c7@db/rides",
+            "RIDEDASH_METRICS_TOKEN": "metrics-51f0c7-reader",
+        }
+    )
+    assert set(settings.secrets) >= {
+        "partner-key-for-this-test", "0123456789abcdefghijklmnopqrstuv", "client-51f0c7-oauth", "metrics-51f0c7-reader",
+        "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "p@ss-51f0c7",
+    }  # fmt: skip

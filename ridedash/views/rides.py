@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, abort, g, jsonify, redirect, render_template, request
 from flask_babel import get_locale
 from flask_login import login_required
+from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.__about__ import __version__
@@ -55,8 +56,12 @@ def snapshot(order_id: int) -> BaseResponse:
         ready = _rendered(key, now)
     else:  # made once for all who ask, so that nobody needs to be held back
         began = memory.moment()
-        with memory.making(key) as made:
-            ready = made or memory.keep(key, _rendered(key, now), began)
+        try:
+            with memory.making(key) as made:
+                ready = made or memory.keep(key, _rendered(key, now), began)
+        except NotFound:  # which is not remembered
+            _count_miss()
+            raise
     request.environ[SAID] = key, ready
     answer = Response(ready.body, mimetype="application/json")
     answer.set_etag(ready.etag)
@@ -71,6 +76,11 @@ def snapshot(order_id: int) -> BaseResponse:
 @limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{(request.view_args or {})['order_id']}")
 def _count_poll() -> None:
     """One browser may ask for one ride four times a second, so that twenty open pages don't hold each other back."""
+
+
+@limiter.limit("240/minute", key_func=lambda: current_sign_in().sign_in)
+def _count_miss() -> None:
+    """One browser may ask for so many rides that are not there."""
 
 
 def _rendered(key: Key, now: datetime) -> Ready:

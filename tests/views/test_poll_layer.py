@@ -426,3 +426,7 @@ def test_twenty_open_pages_of_one_desk_are_not_held_back(
 def test_one_page_that_asks_without_end_is_held_back_where_nothing_is_remembered(desk: Desk, cookie: str) -> None:
     assert [plain(desk.app, 999_999, cookie).status_code for _ in range(241)].count(429) == 1
     assert plain(desk.app, desk.order("BOOKED", "CALL_DRIVER"), cookie).status_code == 200
+
+
+def test_rides_that_are_not_there_can_not_be_tried_without_end(process: Process, cookie: str) -> None:
+    assert [process.get(900_000 + n, cookie).status_code for n in range(241)].count(429) == 1

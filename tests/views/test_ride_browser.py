@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, Response, Route, expect
 from werkzeug.serving import make_server
 
 from ridedash.rides.accounts import NeedsReconnect
@@ -156,6 +156,14 @@ def test_an_open_page_tells_that_the_service_is_silent_and_is_quiet_again_after(
         beat(db, "w", NOON, None)
         page.clock.fast_forward(5_000)
         expect(page.locator("[data-silent-band]")).to_be_hidden()
+
+
+def test_an_open_page_without_news_is_answered_without_a_body(browsed: Browsed) -> None:
+    def nothing_new(answer: Response) -> bool:
+        return answer.url.endswith("/snapshot.json") and answer.status == 304
+
+    with browsed.page.expect_response(nothing_new):
+        browsed.open_ride("CALL_DRIVER")
 
 
 def test_a_silent_server_is_said_beside_the_headline_until_it_answers(browsed: Browsed) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import multiprocessing
+import os
+import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -52,16 +54,27 @@ def free_port() -> Iterator[int]:
 
 
 @contextmanager
-def answering(port: int) -> Iterator[None]:
-    """The service, listening when the block begins; killed at its end."""
+def answering(port: int) -> Iterator[int]:
+    """The service, listening when the block begins; killed at its end. Gives its process id."""
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(port,), daemon=True)
     process.start()
     try:
         _wait_for(port)
-        yield
+        assert process.pid is not None
+        yield process.pid
     finally:
         process.kill()
         process.join(5)
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """The service takes connections meanwhile, and answers nothing."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def _wait_for(port: int) -> None:

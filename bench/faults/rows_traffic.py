@@ -10,7 +10,7 @@ from typing import Final
 import httpx
 from sqlalchemy import func, select
 
-from bench.faults.answering import answering, free_port
+from bench.faults.answering import answering, free_port, stopped
 from bench.faults.outage import RATE, Town, flap, outage, peak, town
 from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import APP_TOKEN, NOWHERE
@@ -35,6 +35,8 @@ CALLS: Final = 60
 PAGE_S: Final = 4.0  # how often an open page asks
 TOLD_S: Final = 10.0 - PAGE_S
 TOGGLES: Final = 12
+BEFORE_S: Final = 12.0
+SHORT_S: Final = AWAY_S / 20
 
 
 class Stage:
@@ -137,20 +139,42 @@ class Counted(Traffic):
 @row(14, "The same for 30 s with a real worker and sockets, pace 20", short=False)
 def away_for_real(case: Case) -> Verdict:
     """A process that answers, dies for half a minute and comes back at the same address."""
-    with town(case.folder, case.rng) as place, free_port() as port:
+    with _rides(case) as (place, traffic, port):
+        with answering(port):
+            time.sleep(BEFORE_S)
+        went, told_s = time.monotonic(), _told_s(place, SHORT_S)
+        with answering(port):
+            return _judged(place, traffic, went, told_s)
+
+
+@row(14, "A service that hangs for 30 s: connections, and no answers", short=False)
+def hanging_for_real(case: Case) -> Verdict:
+    """The same process, stopped: each call costs its whole time."""
+    with _rides(case) as (place, traffic, port), answering(port) as pid:
+        time.sleep(BEFORE_S)
+        went = time.monotonic()
+        with stopped(pid):
+            told_s = _told_s(place, SHORT_S)
+        return _judged(place, traffic, went, told_s)
+
+
+@contextmanager
+def _rides(case: Case) -> Iterator[tuple[Town, Counted, int]]:
+    """300 rides, a worker that follows them, and a port for the service."""
+    with town(case.folder, case.rng) as place, free_port() as port, Http() as http:
         place.clock.now = datetime.now(UTC)  # the worker keeps the wall's time
         place.drive(300)
         traffic = Counted(RATE)
-        with Http() as http, _working(place, http, port, traffic):
-            with answering(port):
-                time.sleep(12)
-            went, told_s = time.monotonic(), _told_s(place, 30.0)
-            with answering(port):
-                came = time.monotonic()
-                fresh_s = _fresh_s(place, 60.0)
-    calls = sum(went <= began < came for began in traffic.began)
-    ok = calls <= CALLS and told_s <= TOLD_S and fresh_s <= FRESH_S and peak(traffic.began) <= RATE
-    note = f"{calls} calls, told after {told_s:.1f} s, fresh {fresh_s:.1f} s after, peak {peak(traffic.began)}/s"
+        with _working(place, http, port, traffic):
+            yield place, traffic, port
+
+
+def _judged(place: Town, traffic: Counted, went: float, told_s: float) -> Verdict:
+    came = time.monotonic()
+    fresh_s = _fresh_s(place, 60.0)
+    calls, most = sum(went <= began < came for began in traffic.began), peak(traffic.began)
+    ok = calls <= CALLS and told_s <= TOLD_S and fresh_s <= FRESH_S and most <= RATE
+    note = f"{calls} calls, told after {told_s:.1f} s, fresh after {fresh_s:.1f} s, peak {most}/s"
     return Verdict(300, ok=ok, note=note)
 
 

@@ -166,7 +166,7 @@ def _restarts(run: Crew, server: PostgresServer, case: Case) -> set[str]:
     with shop(case.sub("pages"), lambda _: httpx.Response(200), url=server.url()) as web, _pressing(run):
         browser = web.browser()
         for _ in range(case.size(50, 3)):
-            time.sleep(run.desk.rng.uniform(0.3, 1.0))
+            time.sleep(run.desk.rng.uniform(0.3, 2.5))
             server.stop(immediate=True)
             said.add(_said(browser))
             server.start()

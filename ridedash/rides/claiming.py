@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
-from sqlalchemy import ColumnElement, Row, Table, Text, bindparam, or_, select, update
+from sqlalchemy import ColumnElement, Row, Table, Text, bindparam, or_, select, true, update
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.orm import Session
 
@@ -128,15 +128,23 @@ def _one_by_one(db: Database, now: datetime, bounds: Bounds, owner: str) -> list
         try:
             with db.write() as s:
                 found += _claims(s.execute(_ONE, said).all(), now)
-        except (ValueError, LookupError, TypeError):
-            _push_ahead(db, ride_id, now)
+        except (ValueError, LookupError, TypeError) as error:
+            push_ahead(db, ride_id, None, 1, now, type(error).__name__)
     return found
 
 
-def _push_ahead(db: Database, ride_id: int, now: datetime) -> None:
-    later = {"next_poll_at": now + timedelta(seconds=poison_wait_s(1)), "poison": RIDES.c.poison + 1}
+def push_ahead(db: Database, ride_id: int, seq: int | None, times: int, now: datetime, why: str) -> None:
+    """A poison ride: five minutes, doubling, and a person is asked. Its row is not read: it may be what is wrong.
+
+    `seq`: unless somebody has claimed it since; `times`: how often in a row this happened.
+    """
+    wait = poison_wait_s(times)
+    later = {"next_poll_at": now + timedelta(seconds=wait), "interval_s": wait, "poison": times}
+    still = (RIDES.c.id == ride_id, true() if seq is None else RIDES.c.poll_seq == seq)
     with db.write() as s:
-        order = s.scalars(select(Order).where(Order.id == _ORDER_OF), {"ride": ride_id}).first()
-        if order is not None:
-            moves.attention(s, order, POISON, "row", now)
-        s.execute(update(RIDES).where(RIDES.c.id == ride_id).values(later | {"lease_until": None}))
+        order = s.scalars(select(Order).where(Order.id == _ORDER_OF).with_for_update(), {"ride": ride_id}).first()
+        changed = s.connection().execute(
+            update(RIDES).where(*still).values(later | {"lease_until": None, "owner": None})
+        )
+        if order is not None and changed.rowcount:
+            moves.attention(s, order, POISON, why, now)

@@ -1,5 +1,6 @@
 """How long until a ride is asked about again, when a person must look, and what a poll says about open actions."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -32,14 +33,15 @@ POISON_MAX_S: Final = 3600.0
 FINAL_TRIES: Final = 5  # failed polls after the end, before the final price is given up
 
 
-def wait_s(s: Session, order: Order, ride: Ride, now: datetime, pace: float) -> float | None:
-    """Seconds to the next poll after a good one; None when the ride is over and its final price was asked for."""
+def wait_s(s: Session, order: Order, ride: Ride, now: datetime, pace: float, *, clear: bool = True) -> float | None:
+    """Seconds to the next poll after a good one; None when the ride is over and its final price was asked for.
+
+    `clear`: whether there may be anything to clear of what asks for a person; looking costs as much as the rest.
+    """
     if ride.ended_at is not None:
-        for name in (NO_DRIVER, NOT_KNOWN, TOO_OLD):
-            moves.clear_attention(s, order, name, now)
+        _clear(s, order, now, (NO_DRIVER, NOT_KNOWN, TOO_OLD) if clear else ())
         return None if ride.final_polls else max(MIN_INTERVAL_S, FINAL_S / pace)
-    moves.clear_attention(s, order, NOT_KNOWN, now)
-    moves.clear_attention(s, order, POISON, now)
+    _clear(s, order, now, (NOT_KNOWN, POISON) if clear else ())
     if now - ride.created_at > TOO_OLD_AFTER:
         moves.attention(s, order, TOO_OLD, None, now)
         return SLOW_S
@@ -47,9 +49,14 @@ def wait_s(s: Session, order: Order, ride: Ride, now: datetime, pace: float) -> 
     if overdue is not None:
         moves.attention(s, order, NO_DRIVER, None, now)
         return OVERDUE_S / pace if overdue < OVERDUE_LASTS / pace else SLOW_S
-    moves.clear_attention(s, order, NO_DRIVER, now)
+    _clear(s, order, now, (NO_DRIVER,) if clear else ())
     eta = (ride.facts.get("eta") or {}).get("seconds")
     return next_poll_s(ride.status, wire.Kind(ride.kind), eta, pace)
+
+
+def _clear(s: Session, order: Order, now: datetime, names: Sequence[str]) -> None:
+    for name in names:
+        moves.clear_attention(s, order, name, now)
 
 
 def overdue_by(timeout_at: datetime | None, status: str | None, now: datetime, pace: float) -> timedelta | None:

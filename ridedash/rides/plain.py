@@ -67,7 +67,7 @@ def write_plain(db: Database, polls: Sequence[Plain]) -> tuple[list[Plain], list
     with db.write() as s:
         line = s.connection()
         _hold_orders(line, polls)
-        careful = _need_care(line, [each.claim.order_id for each in polls])
+        careful = need_care(line, [each.claim.order_id for each in polls])
         ours = _ours(line, polls)
         written = [each for each in ours if each.claim.order_id not in careful]
         _update(line, written)
@@ -81,7 +81,7 @@ def _hold_orders(line: Connection, polls: Sequence[Plain]) -> None:
         line.execute(_LOCK_ORDERS, {"orders": shown}).all()
 
 
-def _need_care(line: Connection, order_ids: Sequence[int]) -> set[int]:
+def need_care(line: Connection, order_ids: Sequence[int]) -> set[int]:
     """Orders with an action to read back, or with something to clear."""
     found = set(line.execute(_OPEN_ACTIONS).scalars())
     return found | set(line.execute(_OPEN_ITEMS, {"orders": order_ids}).scalars())

@@ -108,20 +108,13 @@ class Polling:
             claim, claimed_at = entry
             try:
                 if time.monotonic() - claimed_at < LATEST_S:
-                    self._poll(claim)
+                    self._done.append(self.tracker.ask(claim))
             except (SQLAlchemyError, DatabaseBusy, OSError) as error:
                 log.error("poll of ride %d failed: %s", claim.ride_id, type(error).__name__)
             except Exception as error:  # a mistake of ours must cost one poll, not the thread
                 log.exception("poll of ride %d failed: %s", claim.ride_id, type(error).__name__)
             finally:
                 self._finish()
-
-    def _poll(self, claim: Claim) -> None:
-        polled = self.tracker.ask(claim)
-        if polled.plain is None:
-            self.tracker.record([polled])
-        else:
-            self._done.append(polled)
 
     def _finish(self) -> None:
         with self._lock:

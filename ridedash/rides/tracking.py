@@ -4,33 +4,29 @@ import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy.exc import DataError, OperationalError, SQLAlchemyError
-from sqlalchemy.orm import Session
+from sqlalchemy.exc import DataError, IntegrityError
 
 from ridedash.observing.watch import Unwatched, Watch
-from ridedash.rides import following, moves
 from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
 from ridedash.rides.bearers import Bearers
-from ridedash.rides.claiming import Bounds, Claim, claim_due
+from ridedash.rides.careful import Careful
+from ridedash.rides.claiming import Bounds, Claim, claim_due, push_ahead
 from ridedash.rides.merging import merge
 from ridedash.rides.moves import At, Clock, nothing
 from ridedash.rides.plain import Plain, plain, write_plain
-from ridedash.rides.recording import record
-from ridedash.rides.rows import state_as_claimed, state_of, write_state
-from ridedash.rides.schedule import MIN_INTERVAL_S
+from ridedash.rides.rows import state_as_claimed
 from ridedash.rides.states import BadMove
 from ridedash.service.client import RideClient
-from ridedash.service.errors import Held, Refused, ServiceError, Unauthorized
+from ridedash.service.errors import ServiceError, Unauthorized
 from ridedash.service.tracks import Snapshot
 from ridedash.service.traffic import Lane
 from ridedash.store.db import Database
-from ridedash.store.order_tables import Order, Ride
 
 # raised by recording, these are the ride's own fault: its row or its answers
 POISONOUS: Final = (BadMove, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, DataError)
+CAREFUL: Final = 20  # recorded together: others wait to write meanwhile
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +57,8 @@ class Tracker:
         watch: Watch | None = None,
     ) -> None:
         self.db, self.client, self.tokens, self.clock = db, client, tokens, clock
-        self.pace, self.owner, self.at, self.chance = pace, owner, at, chance
+        self.pace, self.owner, self.at = pace, owner, at
+        self.careful = Careful(db, tokens.vault, clock, pace, chance)
         self.watch = watch or Unwatched()
         self.bearers = Bearers(tokens)
 
@@ -83,34 +80,41 @@ class Tracker:
         return Polled(claim, answer, None if isinstance(answer, Exception) else self._plain(claim, answer))
 
     def record(self, polled: Sequence[Polled]) -> int:
-        """Write what came: plain polls in one transaction, the others one by one. How many answers were recorded.
+        """Write what came, many in one transaction. How many answers were recorded.
 
         Raises DatabaseBusy and SQLAlchemyError when nothing can be written now: the leases end, and all are asked anew.
         """
         plainly = {each.claim.ride_id: each for each in polled if each.plain is not None}
-        careful = [each for each in polled if each.plain is None]
+        others = [each for each in polled if each.plain is None]
         written: Sequence[Plain] = ()
-        if plainly:
-            try:
+        try:
+            if plainly:
                 written, late = write_plain(self.db, [each.plain for each in plainly.values() if each.plain])
-                careful += [plainly[each.claim.ride_id] for each in late]
-            except (*POISONOUS, SQLAlchemyError) as error:
-                if isinstance(error, OperationalError):
-                    raise
-                log.error("a batch of polls was recorded one by one: %s", type(error).__name__)
-                careful += plainly.values()
+                others += [plainly[each.claim.ride_id] for each in late]
+        except POISONOUS as error:
+            log.error("a batch of polls is recorded one by one: %s", type(error).__name__)
+            others += plainly.values()
         for _ in written:
             self.at("poll.merged")
-        return len(written) + sum(self._carefully(each) for each in careful)
+        return len(written) + sum(self._carefully(others[n : n + CAREFUL]) for n in range(0, len(others), CAREFUL))
 
-    def _carefully(self, polled: Polled) -> bool:
+    def _carefully(self, polled: Sequence[Polled]) -> int:
+        """Together, and when that fails one by one: then the one that can't be recorded is pushed ahead."""
         try:
-            merged = self._record(polled.claim, polled.answer)
-        except POISONOUS as error:
-            self._poisoned(polled.claim, error)
-            return False
-        self.at("poll.merged")
-        return merged
+            written = self.careful.write([(each.claim, each.answer) for each in polled])
+        except (*POISONOUS, IntegrityError) as error:
+            if len(polled) > 1:
+                return sum(self._carefully([each]) for each in polled)
+            if isinstance(error, IntegrityError):  # two orders met over one booking id: the next poll says which
+                raise
+            claim = polled[0].claim
+            push_ahead(self.db, claim.ride_id, claim.seq, claim.row.poison + 1, self.clock(), type(error).__name__)
+            return 0
+        for _ in range(written.handed_over):
+            self.at("handover.merged")
+        for _ in range(written.merged):
+            self.at("poll.merged")
+        return written.merged
 
     def _plain(self, claim: Claim, answer: Snapshot) -> Plain | None:
         """Pure but for the clock and chance; whatever goes wrong here goes wrong again the careful way, and is told."""
@@ -118,7 +122,7 @@ class Tracker:
         try:
             before = state_as_claimed(claim.row, self.tokens.vault)
             merged = merge(before, answer, claim.seq, now)
-            return plain(claim, before, merged, now, self.pace, self._spread)
+            return plain(claim, before, merged, now, self.pace, self.careful.spread)
         except POISONOUS:
             return None
 
@@ -137,68 +141,3 @@ class Tracker:
         if claim.booking_id:
             return self.client.track_ride(token, booking_id=claim.booking_id, lane=lane)
         return self.client.track_ride(token, txn_id=claim.txn_id, lane=lane)
-
-    def _record(self, claim: Claim, answer: Snapshot | Exception) -> bool:
-        now = self.clock()
-        with self.db.write() as s:
-            order = s.get_one(Order, claim.order_id, with_for_update=True)  # before its ride, as everybody does
-            ride = s.get_one(Ride, claim.ride_id, with_for_update=True)
-            if ride.poll_seq != claim.seq:
-                return False
-            if isinstance(answer, Exception):
-                self._failed(s, order, ride, answer, now)
-                return False
-            had_id = ride.booking_id is not None
-            self._merge(s, order, ride, answer, claim, now)
-        if not had_id and ride.booking_id is not None:
-            self.at("handover.merged")
-        return True
-
-    def _merge(self, s: Session, order: Order, ride: Ride, answer: Snapshot, claim: Claim, now: datetime) -> None:
-        vault = self.tokens.vault
-        merged = merge(state_of(ride, vault), answer, claim.seq, now)
-        merged = following.unless_taken(s, order, ride, merged)
-        was_ended = ride.ended_at is not None
-        write_state(ride, merged.ride, vault)
-        record(s, order, ride, merged, now)
-        following.read_back(s, order, ride, answer, claim.at, now)
-        ride.errors = ride.poison = ride.unknown_id = 0
-        ride.final_polls += was_ended
-        self._next(ride, following.wait_s(s, order, ride, now, self.pace), now)
-
-    def _failed(self, s: Session, order: Order, ride: Ride, error: Exception, now: datetime) -> None:
-        """The schedule is the retry; last facts stay as they are. What we did not ask is no failure of the ride."""
-        if isinstance(error, Held):
-            self._next(ride, max(MIN_INTERVAL_S, error.wait_s), now)
-            return
-        ride.errors += 1
-        ride.unknown_id = ride.unknown_id + 1 if isinstance(error, Refused) else 0
-        wait = following.wait_after_error_s(s, order, ride, error, now, self.pace, self.chance())
-        given_up = ride.ended_at is not None and ride.errors >= following.FINAL_TRIES
-        self._next(ride, None if given_up else wait, now)
-
-    def _next(self, ride: Ride, wait_s: float | None, now: datetime) -> None:
-        ride.lease_until = ride.owner = None
-        if wait_s is None:
-            ride.next_poll_at = None
-            return
-        ride.interval_s = wait_s
-        ride.next_poll_at = now + self._spread(wait_s)
-
-    def _spread(self, wait_s: float) -> timedelta:
-        """The wait, 10 % more or less, so that rides do not march in step."""
-        return timedelta(seconds=max(MIN_INTERVAL_S, wait_s * (0.9 + 0.2 * self.chance())))
-
-    def _poisoned(self, claim: Claim, error: Exception) -> None:
-        """Recording raised: push this ride ahead, so that the others go on."""
-        now = self.clock()
-        with self.db.write() as s:
-            order = s.get_one(Order, claim.order_id, with_for_update=True)
-            ride = s.get_one(Ride, claim.ride_id, with_for_update=True)
-            if ride.poll_seq != claim.seq:
-                return
-            ride.poison += 1
-            ride.lease_until = ride.owner = None
-            ride.interval_s = following.poison_wait_s(ride.poison)
-            ride.next_poll_at = now + timedelta(seconds=ride.interval_s)
-            moves.attention(s, order, following.POISON, type(error).__name__, now)

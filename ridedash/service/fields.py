@@ -7,7 +7,7 @@ keys with a trailing space, links that are none. Everything here takes any JSON 
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -23,6 +23,7 @@ ROWS_LIMIT: Final = 200  # elements of any list that travels further in
 NUMBER_DIGITS: Final = 12  # before the point and after it; no fare, distance or time needs more
 NUMBER_LIMIT: Final = 10**NUMBER_DIGITS
 IDENT_LIMIT: Final = 10**40
+KEYS_LIMIT: Final = 1000  # spellings of keys that are remembered
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,20})?|\.[0-9]{1,20})")
 _IDENT: Final = re.compile(r"[!-~]+")  # printable ASCII without spaces
@@ -69,16 +70,28 @@ class Moment(Fact):
 
 
 def row(value: Any) -> dict[str, Any]:
-    """An object with its keys folded to lower case without outer spaces; anything else is an empty one.
+    """An object with its keys folded to lower case without outer spaces, to be read only; else an empty one.
 
     The exact spelling wins over a variant (`text` over `Text`).
     """
     if value is None or not isinstance(value, dict | Mapping):
         return {}
+    if type(value) is dict and value.keys() <= _plain_keys:
+        return value
     folded = {str(key).strip().lower(): item for key, item in value.items()}
-    if folded.keys() == value.keys():  # nothing was folded, as nearly always
+    if folded.keys() == value.keys():
+        _remember(folded)
         return folded
     return folded | {key: value[key] for key in folded if key in value}
+
+
+_plain_keys: set[str] = set()  # keys that were seen and fold to themselves: nearly all are
+
+
+def _remember(keys: Iterable[str]) -> None:
+    """Up to a bound, so that a service that makes keys up fills no memory."""
+    if len(_plain_keys) < KEYS_LIMIT:
+        _plain_keys.update(key for key in keys if len(key) <= 40)
 
 
 def rows(value: Any) -> list[dict[str, Any]]:

@@ -1,0 +1,111 @@
+"""A fake track_ride in a process of its own: kept connections, a car that moves, as little work as possible."""
+
+import asyncio
+import json
+import multiprocessing
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+MARK: Final = 0.123456789  # stands in a template where the car's latitude comes
+KINDS: Final = ("point_to_point", "share", "auto")
+
+CAB: Final[dict[str, Any]] = {
+    "driver_name": "Driver Cedar",
+    "driver_number": "+10000000001",
+    "driver_rating": 4.7,
+    "driver_image_url": "https://pictures.service.example/drivers/0123456789abcdef0123456789abcdef.jpg",
+    "driver_lat": MARK,
+    "driver_lng": -128.0123456,
+    "bearing": 117.5,
+    "speed": 31.2,
+    "cab_type": "mini",
+    "cab_details": {"cab_type": "mini", "cab_number": "PM 01 AB 1234", "car_color": "White", "car_model": "Compact"},
+    "vehicle_type": "mini",
+    "vehicle_number": "PM 01 AB 1234",
+    "vehicle_color": "White",
+    "car_model": "Compact hatchback",
+}
+
+
+def snapshot(kind: str, booking_id: str) -> dict[str, Any]:
+    """A snapshot of a ride with a driver on the way; about 2 kB as JSON."""
+    stop = {"name": "Guest Heron", "lat": -38.5012345, "lng": -128.0012345}
+    route = [stop | {"state": state} for state in ("pickup", "pickup", "drop", "drop")] if kind == "share" else []
+    body = {
+        "status": "SUCCESS",
+        "request_type": "TRACK_RIDE",
+        "booking_status": "IN_PROGRESS" if kind == "auto" else "CALL_DRIVER",
+        "booking_id": booking_id,
+        "pickup_location": {"lat": -38.5001234, "lng": -128.0001234},
+        "drop_location": {"lat": -38.5201234, "lng": -128.0301234},
+        "duration": {"value": 7, "unit": "MINUTE"},
+        "distance": {"value": 2140, "unit": "METER"},
+        "price_details": {"fare": 190.5, "service_tax": 9.53, "toll_charges": 0, "discount_value": 10.0},
+        "share_ride_url": "https://follow.service.example/r/0123456789abcdef0123456789abcdef",
+        "passengers": [{"name": "Guest Heron"}, {"name": "Guest Wren"}] if kind == "share" else [],
+        "route": route,
+        "promotional_message": "",
+        **CAB,
+    }
+    body["promotional_message"] = "Mind the step. " * ((2048 - len(json.dumps(body))) // 15)
+    return body
+
+
+def templates() -> dict[str, tuple[bytes, bytes, bytes]]:
+    """By the first letter of a booking id: what stands before the id, between id and latitude, and after it."""
+    made = {}
+    for kind in KINDS:
+        first, rest = json.dumps(snapshot(kind, "@@")).encode().split(b"@@")
+        made[kind[0]] = (first, *rest.split(str(MARK).encode()))
+    return made
+
+
+class Serving(asyncio.Protocol):
+    """One connection. The latitude counts up with each answer; its width stays, and with it the length of the body."""
+
+    def __init__(self, bodies: dict[str, tuple[bytes, bytes, bytes]], asked: Any) -> None:
+        self.bodies, self.asked, self.count, self.rest = bodies, asked, 0, b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep where to write."""
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Answer each whole request; they have no bodies."""
+        *requests, self.rest = (self.rest + data).split(b"\r\n\r\n")
+        for request in requests:
+            booking_id = request.split(b"booking_id=", 1)[1].split(b" ", 1)[0].split(b"&", 1)[0]
+            first, middle, last = self.bodies[chr(booking_id[0])]
+            self.count += 1
+            lat = b"-38.%07d" % (self.count % 9_000_000)
+            body = first + booking_id + middle + lat + last
+            head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+            self.transport.write(head + body)
+            self.asked.value += 1
+
+
+def _serve(listener: socket.socket, asked: Any) -> None:
+    async def forever() -> None:
+        bodies = templates()
+        server = await asyncio.get_running_loop().create_server(lambda: Serving(bodies, asked), sock=listener)
+        await server.serve_forever()
+
+    asyncio.run(forever())
+
+
+@contextmanager
+def fake_tracking() -> Iterator[str]:
+    """The address of a fake service; its process ends with the block."""
+    context = multiprocessing.get_context("fork")
+    asked = context.RawValue("L", 0)
+    with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
+        process = context.Process(target=_serve, args=(listener, asked), daemon=True)
+        process.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            process.terminate()
+            process.join(5)

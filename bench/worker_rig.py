@@ -1,0 +1,121 @@
+"""What the worker's benches share: a database full of rides that are under way, and a worker that follows them."""
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import func, insert, select
+
+from bench.fake_tracking import KINDS
+from ridedash.rides.accounts import AccountTokens
+from ridedash.rides.blackbox import BlackBox
+from ridedash.rides.worker import Worker
+from ridedash.service.client import RideClient
+from ridedash.service.http import Http
+from ridedash.service.traffic import Traffic
+from ridedash.store.crypto import TokenVault
+from ridedash.store.db import Database
+from ridedash.store.order_tables import Offer, Order, Ride
+from ridedash.store.people import add_account, add_property
+from ridedash.store.people_tables import Guest
+
+APP_TOKEN: Final = "app-token-of-the-bench"
+USER_TOKEN: Final = "user-token-of-the-bench-0123456789abcdef"
+KEYS: Final = "k1:" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="  # seals a fake's token
+BLANK: Final[dict[type, Any]] = {str: "", int: 0, float: 0.0, bool: False, dict: {}}
+
+
+def clock() -> datetime:
+    """The wall's."""
+    return datetime.now(UTC)
+
+
+def rows_for(table: Any, **known: Any) -> dict[str, Any]:
+    """A row with a blank in each column that must have something."""
+    needed = [c for c in table.__table__.columns if not c.nullable and c.name != "id" and c.name not in known]
+    return {c.name: BLANK[c.type.python_type] for c in needed} | known
+
+
+def fill(db: Database, rides: int, over_s: float = 0.0) -> None:
+    """So many rides under way, a third of each kind, their first polls spread over the next `over_s` seconds."""
+    now, vault = clock(), TokenVault(KEYS)
+    with db.write() as s:
+        place = add_property(s, "Grand Meridian Hotel", "UTC", now).id
+        account = add_account(s, vault, place, "House", USER_TOKEN, now).id
+        ours = {"property_id": place, "account_id": account, "created_at": now}
+        guest = rows_for(Guest, property_id=place, name="Guest Heron", created_at=now)
+        guest_id = s.execute(insert(Guest).returning(Guest.id), guest).scalar_one()
+        offer = rows_for(Offer, property_id=place, fetched_at=now, kind="auto")
+        offer_id = s.execute(insert(Offer).returning(Offer.id), offer).scalar_one()
+        for start in range(0, rides, 1000):
+            numbers = range(start, min(start + 1000, rides))
+            orders = [_order(n, now, ours | {"guest_id": guest_id, "offer_id": offer_id}) for n in numbers]
+            ids = s.execute(insert(Order).returning(Order.id, sort_by_parameter_order=True), orders).scalars().all()
+            due = [now + timedelta(seconds=over_s * n / rides) for n in numbers]
+            s.execute(insert(Ride), [_ride(n, i, ours, at) for n, i, at in zip(numbers, ids, due, strict=True)])
+
+
+def _order(number: int, now: datetime, ours: dict[str, Any]) -> dict[str, Any]:
+    return rows_for(
+        Order,
+        **ours,
+        form_token=f"token-{number}",
+        mtx=f"M-{number}",
+        kind=KINDS[number % 3],
+        state="BOOKED",
+        booking_id=booking_id(number),
+        due_at=now,
+        version=1,
+        open=True,
+    )
+
+
+def _ride(number: int, order_id: int, ours: dict[str, Any], due: datetime) -> dict[str, Any]:
+    kind, known = KINDS[number % 3], {"booking_id": booking_id(number), "order_id": order_id, "next_poll_at": due}
+    return rows_for(Ride, **ours, **known, kind=kind, status=None, interval_s=3.0)
+
+
+def booking_id(number: int) -> str:
+    """Its first letter is that of the kind, by which the fake answers."""
+    return f"{KINDS[number % 3][0]}{number}"
+
+
+def polls_of(db: Database) -> int:
+    """Answers that were recorded, and polls that were begun and are not yet."""
+    with db.read() as s:
+        return s.scalar(select(func.sum(Ride.merged_seq))) or 0
+
+
+@contextmanager
+def worker_on(db: Database, url: str, folder: Path, *, pace: float = 60.0, threads: int = 8) -> Iterator[Worker]:
+    """A worker that asks a fake without a limit."""
+    tokens = AccountTokens(db, TokenVault(KEYS), None, clock)
+    with Http() as http:
+        client = RideClient(http, url, APP_TOKEN, traffic=Traffic(math.inf))
+        box = BlackBox(folder / "box", slots=4)
+        try:
+            yield Worker(db, client, tokens, box, clock, pace=pace, threads=threads)
+        finally:
+            box.close()
+
+
+def run_for(worker: Worker, seconds: float) -> None:
+    """Let it go round in a thread of its own."""
+    stop = threading.Event()
+    thread = threading.Thread(target=worker.run, args=(stop,))
+    thread.start()
+    time.sleep(seconds)
+    stop.set()
+    worker.wake()
+    thread.join()
+
+
+def resident_mb() -> float:
+    """Memory of this process that is in use."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024

@@ -130,6 +130,21 @@ def contents(app: Flask) -> str:
     return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
+@pytest.mark.parametrize("number", [0, 2**31, 2**63, 10**40])
+def test_a_number_that_no_row_has_is_not_found_and_no_failure(app: Flask, client: FlaskClient, number: int) -> None:
+    sign_in(client)
+    with app.extensions["ridedash"].db.write() as s:
+        s.execute(text("UPDATE staff SET role = 'manager'"))
+    token = csrf(client.get("/").text)
+    for method in ("GET", "POST"):
+        for rule in rules(app, method):
+            if "<int:" not in rule:
+                continue
+            address = re.sub(r"<int:[^>]+>", str(number), rule)
+            answer = client.open(address, method=method, data={"csrf_token": token} if method == "POST" else None)
+            assert answer.status_code == 404, (method, address)
+
+
 def test_the_cookie_is_http_only_lax_and_worth_nothing_after_sign_out(client: FlaskClient) -> None:
     sign_in(client)
     cookie = client.get_cookie("ridedash_sid")

@@ -6,6 +6,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from ridedash.store.crypto import TokenVault
+from ridedash.store.orders import MAX_ID
 from ridedash.store.people_tables import Account, Guest, Property, SignIn, Staff, Throttle
 from ridedash.store.signins import (
     close_all_sign_ins,
@@ -169,6 +170,8 @@ def accounts_of(s: Session, property_id: int) -> list[Account]:
 
 def account_of(s: Session, property_id: int, account_id: int) -> Account | None:
     """One linked account of a property; None when it is another's."""
+    if not 0 < account_id <= MAX_ID:
+        return None
     return s.scalars(select(Account).where(Account.property_id == property_id, Account.id == account_id)).first()
 
 

@@ -14,13 +14,15 @@ REMOVED: Final = "[removed]"
 SHORTEST_SECRET: Final = 8  # anything shorter would be found in innocent text
 LONGEST_TEXT: Final = 8192  # characters; a line of a log is no place for more
 
-_NAMES: Final = r"x-app-token|[\w-]*token|[\w-]*secret|passw(?:or)?d|authori[sz]ation|otp|start[_ -]?code|token_keys"
+# Each tried once per word: a name sought from every place of a long number would take time by its square.
+_ENDINGS: Final = r"(?<![\w-])[\w-]*(?:token|secret)"
+_NAMES: Final = r"(?<![A-Za-z])(?:passw(?:or)?d|authori[sz]ation|otp|start[_ -]?code|token_keys)"
 _COOKIES: Final = re.compile(
     r"((?:set-)?cookie[\"']?\s*[:=,]\s*b?)(?:\"[^\"\n]*\"?|'[^'\n]*'?|[^\n\"']+)", re.IGNORECASE
 )
 _SESSION: Final = re.compile(r"((?:ridedash_sid|__Host-sid)=)[^;,\s\"']+")
 NAMED: Final = re.compile(
-    rf"(?<![A-Za-z])((?:{_NAMES})[\"']?\s*(?:[:=]|,(?=\s*b?[\"']))\s*(?:b(?=[\"']))?)"
+    rf"((?:{_ENDINGS}|{_NAMES})[\"']?\s*(?:[:=]|,(?=\s*b?[\"']))\s*(?:b(?=[\"']))?)"
     r"(?![\"\']?\[removed)(?:\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|[^\s,;&}\])\"']+)",
     re.IGNORECASE,
 )

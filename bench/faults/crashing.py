@@ -22,12 +22,12 @@ from ridedash.rides.ordering import PlaceError
 from ridedash.store.db import DatabaseBusy
 from ridedash.store.orders import Order, OrderState
 
-SPEED: Final = 20.0  # of the clock: a lease of 60 s ends after 3
+SPEED: Final = 10.0  # of the clock: a lease of 60 s ends after 6
 READY: Final = "order.ready"
 POINTS: Final = ("order.claimed", "order.sent", "order.answered", "order.boxed", "order.settled")
-HURRIES: Final = (200.0, 200.0, 60.0, 20.0)  # the last gives a call as long as the lease
-POINT_S: Final = 1.5  # a life that does not come to its point is killed after so long
-QUIET_S: Final = 20.0  # most that the last worker gets to settle what is open
+HURRIES: Final = (200.0, 100.0, 60.0, 10.0)  # the last gives a call as long as the lease
+POINT_S: Final = 4.0  # a life that does not come to its point is killed after so long
+QUIET_S: Final = 30.0  # most that the last worker gets to settle what is open
 RANDOM_SHARE: Final = 0.2  # of kills at no point
 WAITING: Final = 4  # orders that are kept ready
 
@@ -90,7 +90,7 @@ class Crew:
 
     def settle(self) -> Findings:
         """Let one worker live until nothing is on its way, end it politely, and check all that was promised."""
-        life = self.nursery.spawn(self.desk.life(mutant=self.mutant))
+        life = self.nursery.spawn(self.desk.life(hurry=60.0, mutant=self.mutant))
         end = time.monotonic() + QUIET_S
         while self.is_busy() and time.monotonic() < end:
             time.sleep(0.05)
@@ -146,7 +146,7 @@ class Crew:
 
     def _locked(self) -> None:
         """Kill a worker that has an answer and can't write it into the database: it must be in the black box."""
-        pid = self.nursery.spawn(self.desk.life(hurry=20.0, mutant=self.mutant))
+        pid = self.nursery.spawn(self.desk.life(hurry=SPEED, mutant=self.mutant))
         with self._people:
             press = self.desk.press("slow")
         if press is not None and self.waits(lambda: self._is_sending(press)):

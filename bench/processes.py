@@ -20,11 +20,11 @@ class Use:
 
 def use(pid: int) -> Use:
     """CPU seconds so far, resident megabytes, open descriptors and threads of a process with all its children."""
-    every = [pid, *_below(pid)]
+    every = family(pid)
     status = [_status(each) for each in every]
     return Use(
         cpu_s=sum(map(_cpu_s, every)),
-        rss_mb=sum(int(each.get("VmRSS", "0 kB").split()[0]) for each in status) / 1024,
+        rss_mb=sum(map(rss_mb, every)),
         descriptors=sum(map(_descriptors, every)),
         threads=sum(int(each.get("Threads", "0")) for each in status),
     )
@@ -32,7 +32,17 @@ def use(pid: int) -> Use:
 
 def cpu_s(pid: int) -> float:
     """CPU seconds that a process and its children have used."""
-    return sum(map(_cpu_s, [pid, *_below(pid)]))
+    return sum(map(_cpu_s, family(pid)))
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that it started, by number."""
+    return [pid, *_below(pid)]
+
+
+def rss_mb(pid: int) -> float:
+    """Resident megabytes of one process."""
+    return int(_status(pid).get("VmRSS", "0 kB").split()[0]) / 1024
 
 
 def _below(pid: int) -> list[int]:

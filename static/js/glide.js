@@ -8,9 +8,11 @@ export function between(from, to, share) {
 
 const JUMP_DEGREES = 0.02; // some two kilometres: no cab does that between two polls, so it is not drawn as a ride
 
+const STEP_MS = 80; // a dozen steps a second look smooth at a cab's speed, and cost a quarter of one for every frame
+
 export class Glide {
-  /** `place(lat, lng, bearing)` draws; `next` and `cancel` are requestAnimationFrame's pair; `calm()` says whether to jump. */
-  constructor(place, { next = requestAnimationFrame, cancel = cancelAnimationFrame, calm = () => false } = {}) {
+  /** `place(lat, lng, bearing)` draws; `next(step)` calls step(ms) a little later; `calm()` says whether to jump. */
+  constructor(place, { next = soon, cancel = clearTimeout, calm = () => false } = {}) {
     this.place = place;
     this.next = (step) => next(step);
     this.cancel = (id) => cancel(id);
@@ -49,6 +51,10 @@ export class Glide {
     this.at = { lat, lng };
     this.place(lat, lng, this.target.bearing ?? null);
   }
+}
+
+function soon(step) {
+  return setTimeout(() => step(performance.now()), STEP_MS);
 }
 
 function same(a, b) {

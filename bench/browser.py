@@ -1,0 +1,160 @@
+"""What a page costs the browser that shows it: the list of rides, and a cab that glides on the map."""
+
+import contextlib
+import copy
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from werkzeug.serving import make_server
+
+from bench import frame
+from bench.frame import Absent, Result, Run, line
+from bench.page_desk import Pages, pages
+from tests.conftest import LAUNCH, browser_path
+from tests.running import whole
+from tests.views.ride_pages import PASSWORD
+
+ROWS: Final = 200
+NO_BROWSER: Final = "no Chromium on this machine: apt install chromium, or RIDEDASH_TEST_CHROMIUM=/path"
+
+
+@line(
+    "board-update",
+    "browser: one update of a board of 200 rides, milliseconds of script",
+    aim="≤ 16 ms",
+    protects="The list of a busy house never stutters under somebody who scrolls or types.",
+)
+def board_update(run: Run) -> Result:
+    """Every row changes a word with each poll; the server's own list is shorter, so the answer is played."""
+    with _opened() as opened:
+        if opened is None:
+            return Absent(NO_BROWSER)
+        shown, page, url = opened
+        for _ in range(3):
+            shown.desk.order(status="CALL_DRIVER")
+        rows = json.loads(shown.get("/board.json"))
+        polls = [0]
+        page.route(
+            "**/board.json", lambda route: route.fulfill(json=_played(rows, polls), headers={"ETag": str(polls)})
+        )
+        page.goto(f"{url}/")
+        page.locator(f'[data-id="{ROWS}"]').wait_for()
+        metrics = _metrics(page)
+        return frame.alone(run, lambda: _script_ms(metrics, polls, run.of(4, 2)), "ms of script for each update")
+
+
+def _played(rows: dict[str, Any], polls: list[int]) -> dict[str, Any]:
+    """The answer with ROWS rides, each of which says something new."""
+    polls[0] += 1
+    played = copy.deepcopy(rows)
+    first = played["rows"][0]
+    played["rows"] = [first | {"id": n, "headline": f"Driver on the way, poll {polls[0]}"} for n in range(1, ROWS + 1)]
+    return played
+
+
+def _script_ms(metrics: Callable[[], dict[str, float]], polls: list[int], updates: int) -> float:
+    """Milliseconds of script between so many polls; the ticking of each second is part of it."""
+    before, began = metrics(), polls[0]
+    while polls[0] < began + updates:
+        metrics()  # lets the played answers through
+        time.sleep(0.05)
+    time.sleep(0.5)
+    return (metrics()["ScriptDuration"] - before["ScriptDuration"]) * 1000 / (polls[0] - began)
+
+
+@line(
+    "glide",
+    "browser: a cab that glides on the ride's map, share of a core's main thread",
+    aim="≤ 2 %",
+    protects="A tablet at the door follows a cab all evening without running hot.",
+)
+def glide(run: Run) -> Result:
+    """A new position with each poll; what the same page costs with a cab that stands still is taken off."""
+    with _opened() as opened:
+        if opened is None:
+            return Absent(NO_BROWSER)
+        shown, page, url = opened
+        order = shown.desk.order(status="CALL_DRIVER", ride={"interval_s": 4.0})
+        body = json.loads(shown.get(f"/rides/{order}/snapshot.json"))
+        going = [True, 0]
+        page.route(f"**/rides/{order}/snapshot.json", lambda route: route.fulfill(json=_driven(body, going)))
+        page.goto(f"{url}/rides/{order}")
+        page.locator(".leaflet-marker-icon").first.wait_for()
+        metrics, seconds = _metrics(page), run.of(10, 6)
+
+        def gliding() -> float:
+            return _task_share(metrics, seconds, going, moves=True) - _task_share(metrics, seconds, going, moves=False)
+
+        return frame.alone(run, gliding, "of a core")
+
+
+def _driven(body: dict[str, Any], going: list[Any]) -> dict[str, Any]:
+    """The snapshot with the cab some hundred metres on, while it goes."""
+    going[1] += bool(going[0])
+    moved = copy.deepcopy(body)
+    moved["version"] = going[1] + 10
+    moved["position"]["lat"] = body["position"]["lat"] + 0.0004 * (going[1] % 20)
+    return moved
+
+
+def _task_share(metrics: Callable[[], dict[str, float]], seconds: float, going: list[Any], *, moves: bool) -> float:
+    going[0] = moves
+    _pass(metrics, 6)  # the last glide ends, or the first begins
+    before, began = metrics()["TaskDuration"], time.monotonic()
+    _pass(metrics, seconds)
+    return (metrics()["TaskDuration"] - before) / (time.monotonic() - began)
+
+
+def _pass(metrics: Callable[[], dict[str, float]], seconds: float) -> None:
+    """Let time go by, and played answers through."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(0.25)
+        metrics()
+
+
+def _metrics(page: Any) -> Callable[[], dict[str, float]]:
+    """Chromium's own counters of a page: seconds of script, of tasks, of layout."""
+    line_to = page.context.new_cdp_session(page)
+    line_to.send("Performance.enable", {"timeDomain": "threadTicks"})  # CPU, not what others do meanwhile
+
+    def read() -> dict[str, float]:
+        return {each["name"]: each["value"] for each in line_to.send("Performance.getMetrics")["metrics"]}
+
+    return read
+
+
+@contextlib.contextmanager
+def _opened() -> Iterator[tuple[Pages, Any, str] | None]:
+    """A desk behind a real socket, and a page that is signed in at it; None without a browser."""
+    if browser_path() is None:
+        yield None
+        return
+    from playwright.sync_api import sync_playwright
+
+    with pages() as shown, _served(shown) as url, sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=browser_path(), args=LAUNCH)
+        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        page.goto(f"{url}/sign-in")
+        page.get_by_label("Name").fill("desk")
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/")
+        yield shown, page, url
+        browser.close()
+
+
+@contextlib.contextmanager
+def _served(shown: Pages) -> Iterator[str]:
+    server = make_server("127.0.0.1", 0, whole(shown.desk.app), threaded=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.port}"
+    finally:
+        server.shutdown()
+        thread.join(10)
+        server.server_close()

@@ -1,0 +1,97 @@
+"""Memory of the processes that a house runs: the pages under use, and the worker with ten thousand rides."""
+
+import contextlib
+import itertools
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bench import frame, processes
+from bench.frame import Ratio, Run, line
+from bench.guests import Desk, Tally
+from bench.program import program
+from bench.serving import ROOT
+
+PROTECTS = "A house runs its desk on the smallest machine that it can rent, beside other programs."
+
+
+@line(
+    "memory-web",
+    "resident memory of a web process (granian) under pages of five desks",
+    aim="≤ 120 MB",
+    protects=PROTECTS,
+)
+def web(run: Run) -> Ratio:
+    """The process that serves, without its small parent; sampled after every few hundred pages."""
+    with frame.folder() as folder, program(folder) as running:
+        tally, pages = Tally(), run.of(400, 100)
+        desks = [Desk(running.url, name, tally, run.seed + n) for n, name in enumerate(running.desks)]
+        booked = sum(desk.book(n) for n, desk in enumerate(desks * 2))
+        time.sleep(2)
+        turns = itertools.cycle(desks)
+
+        def after_pages() -> float:
+            with ThreadPoolExecutor(5) as pool:
+                list(pool.map(lambda n: next(turns).look(1 + n % max(1, booked)), range(pages)))
+            return max(processes.rss_mb(each) for each in processes.family(running.pids["web"]))
+
+        found = frame.alone(run, after_pages, "MB")
+        if tally.wrong:
+            raise RuntimeError(f"pages went wrong: {tally.wrong}")
+        return found
+
+
+@line("memory-worker", "resident memory of a worker that follows 10,000 rides", aim="≤ 100 MB", protects=PROTECTS)
+def worker(run: Run) -> Ratio:
+    """A `ridedash worker` of its own, over SQLite, against a service that answers at once."""
+    from bench.fake_tracking import fake_tracking
+    from bench.worker_rig import APP_TOKEN, KEYS, fill, polls_of
+    from ridedash.store.db import Database
+
+    with frame.folder() as folder, fake_tracking() as service:
+        url = f"sqlite:///{folder}/desk.sqlite"
+        db = Database(url)
+        db.upgrade()
+        fill(db, run.of(10_000, 2_000))
+        environ = {
+            "RIDEDASH_INSTANCE": str(folder / "instance"),
+            "RIDEDASH_DATABASE_URL": url,
+            "RIDEDASH_SERVICE_URL": service,
+            "RIDEDASH_SERVICE_APP_TOKEN": APP_TOKEN,
+            "RIDEDASH_TOKEN_KEYS": KEYS,
+            "RIDEDASH_SERVICE_RATE": "1000",
+        }
+        with _worker(environ, folder) as pid:
+            _until(lambda: polls_of(db) > run.of(5_000, 1_000))
+            found = frame.alone(run, lambda: _later(pid), "MB", note=f"after {polls_of(db):,} polls")
+        db.close()
+        return found
+
+
+def _later(pid: int) -> float:
+    time.sleep(2)
+    return processes.rss_mb(pid)
+
+
+def _until(condition: object, patience_s: float = 120) -> None:
+    end = time.monotonic() + patience_s
+    while not condition():  # type: ignore[operator]
+        if time.monotonic() > end:
+            raise RuntimeError("the worker is too slow, or does nothing")
+        time.sleep(0.5)
+
+
+@contextlib.contextmanager
+def _worker(environ: dict[str, str], folder: Path):  # type: ignore[no-untyped-def]
+    command = [sys.executable, "-m", "ridedash.cli", "worker"]
+    with (
+        (folder / "log.txt").open("w") as log,
+        subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environ}, stdout=log, stderr=log) as process,
+    ):
+        try:
+            yield process.pid
+        finally:
+            process.terminate()

@@ -167,3 +167,10 @@ def test_readiness_names_what_fails_from_no_database_to_all_well(tmp_path: Path)
     beat(services(app).db, "a worker", services(app).clock())
     assert readiness(app) == (200, [])
     services(app).db.close()
+
+
+def test_readiness_is_answered_while_a_postgresql_is_away(tmp_path: Path) -> None:
+    away = made(tmp_path, f"postgresql+psycopg://ridedash@/rides?host={tmp_path}")
+    assert readiness(away) == (503, ["database", "migrations", "worker", "sending"])
+    assert "ridedash_database_up 0.0" in away.test_client().get("/metrics").text
+    services(away).db.close()

@@ -34,6 +34,7 @@ class Settings:
     service_url: str  # base URL of the ride booking service, no trailing slash
     service_app_token: str = field(repr=False)
     service_rate: int  # calls of the service that this process starts in a second, at most
+    worker_threads: int  # calls of the service that a worker has under way, at most
     oauth_authorize_url: str
     oauth_token_url: str
     oauth_client_id: str
@@ -142,6 +143,7 @@ def _service(given: "_Given", mode: str) -> dict[str, Any]:
         "sandbox_port": sandbox_port,
         "service_url": service_url,
         "service_rate": given.whole("SERVICE_RATE", 45, 1, 100_000),
+        "worker_threads": given.whole("WORKER_THREADS", 8, 1, 200),
         "oauth_authorize_url": given.url("OAUTH_AUTHORIZE_URL", f"{service_url}/oauth/authorize"),
         "oauth_token_url": given.url("OAUTH_TOKEN_URL", f"{service_url}/oauth/token"),
         "oauth_client_id": given.text("OAUTH_CLIENT_ID", "ridedash"),

@@ -38,8 +38,9 @@ def make_worker(services: Services) -> Worker:
         box = BlackBox(folder)
     except OSError as error:  # no answer could be kept, so nothing may be sent
         raise CommandError(f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror}).") from None
-    s = services
-    return Worker(s.db, s.client, s.tokens, box, s.clock, s.settings.pace, watch=s.metrics)
+    s, settings = services, services.settings
+    threads = settings.worker_threads
+    return Worker(s.db, s.client, s.tokens, box, s.clock, settings.pace, threads=threads, watch=s.metrics)
 
 
 def _worker(services: Services, _options: argparse.Namespace) -> None:

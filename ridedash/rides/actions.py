@@ -82,7 +82,7 @@ def arm_cancel(db: Database, clock: Clock, order_id: int, staff_id: int, reason:
             return ActionResult("not_now", NOT_FOUND if order is None else TOO_LATE)
         armed = _armed(s, order_id)
         if armed is None:
-            armed = _row(s, order, staff_id, "cancel", {"reason": reason[:300]}, now)
+            armed = _row(s, order, staff_id, "cancel", {"reason": reason[:300], "armed": True}, now)
             armed.state, armed.calls, armed.called_at = "armed", 0, None
             _audit(s, order, staff_id, "ride.arm_cancel", now)
         return ActionResult("armed", action_id=armed.id)

@@ -21,6 +21,7 @@ from ridedash.store.order_tables import Action, Order, Ride
 
 FEEDBACK_CALLS: Final = 3
 FEEDBACK_WAIT: Final = timedelta(seconds=5)
+ARMED_WAIT: Final = timedelta(seconds=5)
 NO_BUDGET_WAIT: Final = timedelta(seconds=30)
 
 
@@ -134,6 +135,8 @@ class Caller:
             action.state, action.next_try_at = "unconfirmed", now + FEEDBACK_WAIT * 2**action.calls
         elif action.calls > 1 and result.outcome == "not_sent":
             action.state, action.calls = "unconfirmed", action.calls - 1  # the call before may have done it
+        elif action.payload.get("armed") and result.outcome == "not_sent" and result.code != RECONNECT:
+            action.state, action.calls, action.next_try_at = "armed", 0, now + ARMED_WAIT  # who armed it has gone away
         elif action.state == "calling":
             action.state = result.outcome
             action.settled_at = None if result.outcome == "unconfirmed" else now

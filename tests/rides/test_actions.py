@@ -224,6 +224,20 @@ def test_an_armed_cancel_is_sent_when_the_booking_id_comes(world: World) -> None
     assert world.service.count("cancel") == 1
 
 
+def test_an_armed_cancel_that_never_reached_the_service_is_sent_when_it_can_be(world: World) -> None:
+    with world.worker() as worker:
+        order_id = matching(world, worker)
+        actions.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
+        world.service.tracks["T1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
+        world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
+        world.service.answers["cancel"] = [httpx.ConnectError("refused"), httpx.ConnectError("refused")]
+        for _ in range(5):
+            world.clock.go(6)
+            worker.step()
+    assert state(world, order_id)[0] == "done"
+    assert world.service.count("cancel") == 3
+
+
 def test_an_armed_cancel_can_be_taken_back_and_falls_with_the_match(world: World) -> None:
     with world.worker() as worker:
         order_id = matching(world, worker)

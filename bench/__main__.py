@@ -16,7 +16,17 @@ from typing import Any, Final
 from bench.frame import LINES, Absent, Line, Ratio, Result, Run, measured
 from bench.table import commit, report, shown
 
-MODULES: Final = ("browser", "growth", "memory", "pages_speed", "poll_route", "products_speed", "sandbox_speed", "tiles_speed")
+MODULES: Final = (
+    "browser",
+    "growth",
+    "memory",
+    "pages_speed",
+    "poll_route",
+    "products_speed",
+    "sandbox_speed",
+    "tiles_speed",
+    "worker_speed",
+)
 ROOT: Final = Path(__file__).parent.parent
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import Integer, String, Table, insert, literal, select, text
 from sqlalchemy.orm import Session
 
-from bench.frame import Absent, Ratio, Result, Run, line
+from bench.frame import Absent, Ratio, Result, Run, line, quiet
 from bench.page_desk import Pages, pages
 from ridedash.rides.claiming import Bounds, claim_due, release
 from ridedash.store.order_tables import Moment, Offer, Order, Ride
@@ -82,14 +82,14 @@ def _flat(run: Run, what: str, deed: Callable[[Grown], object], small: Grown, la
 
 
 def _in_turns(deed: Callable[[Grown], object], small: Grown, large: Grown, times: int) -> tuple[float, float]:
-    """(large, small): the median milliseconds of a deed, done on one and the other by turns."""
+    """(large, small): milliseconds of a deed in its quieter quarter, done on one and the other by turns."""
     took: dict[int, list[float]] = {small.size: [], large.size: []}
     for _ in range(times):
         for each in (small, large):
             began = perf_counter()
             deed(each)
             took[each.size].append((perf_counter() - began) * 1000)
-    return median(took[large.size]), median(took[small.size])
+    return quiet(took[large.size]), quiet(took[small.size])
 
 
 def _poll(grown: Grown) -> object:

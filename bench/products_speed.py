@@ -22,7 +22,7 @@ ASKED = {f"{end}_{axis}": str(getattr(spot, axis)) for end, spot in ENDS.items()
     protects="Cards appear when the service has answered, not a moment later.",
 )
 def products(run: Run) -> Ratio:
-    """The call: our client to the sandbox on this machine, the nearest that a service can be. Each in its quieter quarter."""
+    """The call: our client to the sandbox on this machine, the nearest that a service can be."""
     with frame.folder() as folder, pages() as shown, shown.desk.app.test_request_context():
         desk = Desk(folder, clock=None)
         desk.close()

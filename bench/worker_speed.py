@@ -3,8 +3,10 @@
 from statistics import median
 
 from bench import frame
-from bench.frame import Ratio, Run, line
+from bench.frame import Ratio, Result, Run, line
+from bench.worker_lag import lateness
 from bench.worker_loop import compared
+from tests import databases
 
 
 @line(
@@ -25,3 +27,30 @@ def polls(run: Run) -> Ratio:
         (min(ratios), max(ratios)),
         "polls per CPU second",
     )
+
+
+@line(
+    "worker-lag",
+    "worker: how late the latest of 100 polls begins at 1,000 polls a second asked for, seconds",
+    aim="≤ 0.5 s",
+    protects="What a guest is told about the cab is as new as it is said to be, however many ride.",
+    minutes=10,
+)
+def lag(run: Run) -> list[Result]:
+    """SQLite with one worker; PostgreSQL with one, two and four, which share the rides."""
+    asked, found = float(run.of(1000, 200)), []
+    for kind, workers in ((databases.SQLITE, 1), *((databases.POSTGRESQL, n) for n in (1, 2, 4))):
+        told = [_late(kind, workers, asked) for _ in range(run.of(3, 1))]
+        late = sorted(each["p99_s"] for each in told)
+        middle = told[len(told) // 2]
+        note = ", ".join(f"{name} {value:.3g}" for name, value in middle.items())
+        label = f"{kind}, {workers} of them"
+        found.append(Ratio(median(late), None, median(late), (late[0], late[-1]), "s", label=label, note=note))
+    databases.close()
+    return [*found]
+
+
+def _late(kind: str, workers: int, asked: float) -> dict[str, float]:
+    """On a database of its own."""
+    with frame.folder() as folder:
+        return lateness(databases.new_database(folder, kind), folder, workers=workers, asked=asked)

@@ -82,14 +82,14 @@ def database_in(folder: Path, kind: str) -> str:
 class OpenRoad(Traffic):
     """Holds no call back: a row that plays a thousand failures in a second wants each of them made."""
 
-    def enter(self, lane: Lane, patience_s: float = 0.0) -> Pass:
+    def enter(self, lane: Lane, patience_s: float = 0.0) -> Pass:  # noqa: ARG002 - the parent's shape
         """Always at once."""
         return Pass(lane, 0.0, 0)
 
     def settle(self, passed: Pass, result: Result, retry_after_s: float | None = None) -> None:
         """Remembers nothing."""
 
-    def room(self, lane: Lane = Lane.REST) -> int:
+    def room(self, lane: Lane = Lane.REST) -> int:  # noqa: ARG002 - the parent's shape
         """Plenty."""
         return 10_000
 

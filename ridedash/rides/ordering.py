@@ -92,10 +92,17 @@ def place(db: Database, clock: Clock, wish: Wish, at: At = nothing) -> Placed:
     ordered, store.db.CommitUnknown when nobody knows: the same form pressed again finds the order or makes it.
     """
     now = clock()
+    with db.read() as s:  # a form that is pressed again needs no turn at writing
+        placed = _made_before(s, wish)
     try:
-        placed = once_more(lambda: _place(db, wish, now))
+        placed = placed or once_more(lambda: _place(db, wish, now))
     except CommitUnknown as lost:
         placed = _looked_up(db, wish, now, lost)
+    except DatabaseBusy:
+        with db.read() as s:  # another press of the same form may have had the turn
+            placed = _made_before(s, wish)
+        if placed is None:
+            raise
     if placed.created:
         at("order.ready")
     return placed
@@ -111,19 +118,27 @@ def _looked_up(db: Database, wish: Wish, now: datetime, lost: CommitUnknown) -> 
 
 def _place(db: Database, wish: Wish, now: datetime) -> Placed:
     with db.write() as s:
-        before = s.scalars(select(Order).where(Order.form_token == wish.form_token)).first()
+        before = _made_before(s, wish)
         if before is not None:
-            if before.property_id != wish.property_id:
-                raise OfferUnknown("the form was another property's")
-            if before.form_digest != drafting.wish_digest(wish):
-                raise TokenReused(before.id)
-            return Placed(before.id, created=False)
+            return before
         offer = _offer(s, wish, now)
         _check(s, wish, offer)
         order = _draft(s, wish, offer, now)
         moves.moment(s, order, "order", OrderState.READY, now)
         _record(s, wish, order, now)
         return Placed(order.id, created=True)
+
+
+def _made_before(s: Session, wish: Wish) -> Placed | None:
+    """The order of this form token. Raises OfferUnknown for a form of another property, TokenReused for other words."""
+    order = s.scalars(select(Order).where(Order.form_token == wish.form_token)).first()
+    if order is None:
+        return None
+    if order.property_id != wish.property_id:
+        raise OfferUnknown("the form was another property's")
+    if order.form_digest != drafting.wish_digest(wish):
+        raise TokenReused(order.id)
+    return Placed(order.id, created=False)
 
 
 def _offer(s: Session, wish: Wish, now: datetime) -> Offer:

@@ -10,7 +10,20 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ridedash import config, ext
 from ridedash.building import build_services
-from ridedash.views import accounts, auth, booking, desk, errors, headers, health, leaflet, metrics, requests, rides
+from ridedash.views import (
+    accounts,
+    auth,
+    booking,
+    desk,
+    errors,
+    headers,
+    health,
+    leaflet,
+    metrics,
+    permissions,
+    requests,
+    rides,
+)
 from ridedash.views.poll_layer import PollLayer
 from ridedash.views.poll_memory import PollMemory
 from ridedash.views.poll_sessions import PollSessions
@@ -32,6 +45,7 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     _init_extensions(app)
     headers.init_app(app, settings)
     errors.init_app(app)
+    permissions.init_app(app)
     for module in (auth, desk, booking, rides, accounts, health, metrics, leaflet):
         app.register_blueprint(module.bp)
     if settings.poll_layer:

@@ -13,6 +13,7 @@ from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
 from ridedash.store import people
+from ridedash.views.permissions import OPEN, needs
 
 PASSWORD = "a phrase for this test"
 
@@ -168,7 +169,7 @@ def test_forwarded_headers_are_believed_only_when_a_proxy_is_configured(tmp_path
         app = create_app({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_TRUSTED_PROXIES": proxies})
         from flask import request
 
-        app.add_url_rule("/who", view_func=lambda: str(request.remote_addr))
+        app.add_url_rule("/who", view_func=needs(OPEN)(lambda: str(request.remote_addr)))
         assert app.test_client().get("/who", headers={"X-Forwarded-For": "198.51.100.6"}).text == seen
         app.extensions["ridedash"].db.close()
 

@@ -3,34 +3,31 @@
 from typing import Final
 
 from flask import Blueprint, abort, redirect, request, session
-from flask_login import login_required
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.ext import services
 from ridedash.rides.linking import EXPIRED, NO_ANSWER, REFUSED, Back, Linker, LinkFailed
 from ridedash.views.auth import current_staff
 from ridedash.views.errors import Answer, page
+from ridedash.views.permissions import MANAGE, may, needs
 from ridedash.wording import gettext as _
 
 bp = Blueprint("accounts", __name__, url_prefix="/accounts")
 
-MAY_LINK: Final = frozenset({"manager", "admin"})
 LONGEST: Final = 2000  # characters of a code or a state
 
 
 @bp.post("/<int:account_id>/link")
-@login_required  # type: ignore[untyped-decorator]
+@needs(MANAGE)
 def link(account_id: int) -> BaseResponse:
     """Start: away to the service. Managers only."""
-    if not may_link():
-        abort(403)
     order_id = request.form.get("order", type=int)
     address = linker().start(account_id, current_staff().id, session["sid"], order_id)
     return redirect(address, code=303) if address else abort(404)
 
 
 @bp.get("/callback")
-@login_required  # type: ignore[untyped-decorator]
+@needs(MANAGE)
 def callback() -> BaseResponse | Answer:
     """End: back from the service with a code, or with its refusal."""
     state, code = (request.args.get(name, "")[:LONGEST] for name in ("state", "code"))
@@ -43,7 +40,7 @@ def callback() -> BaseResponse | Answer:
 
 def may_link() -> bool:
     """Whether whoever asks may connect the house's accounts: that lets rides be booked on its money."""
-    return current_staff().role in MAY_LINK
+    return may(MANAGE)
 
 
 def linker() -> Linker:

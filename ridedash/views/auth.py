@@ -9,7 +9,7 @@ from typing import Final, cast
 from urllib.parse import unquote, urlencode, urlsplit
 
 from flask import Blueprint, Response, current_app, g, jsonify, redirect, render_template, request, session
-from flask_login import UserMixin, current_user, login_required
+from flask_login import UserMixin, current_user
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
@@ -29,6 +29,7 @@ from ridedash.store.people import (
     sign_in_succeeded,
 )
 from ridedash.store.watching import SignInFacts, sign_in_facts
+from ridedash.views.permissions import OPEN, SEE, needs
 from ridedash.views.poll_memory import KNOWN
 from ridedash.wording import gettext as _
 
@@ -55,7 +56,7 @@ class SignedIn(UserMixin):  # type: ignore[misc] # flask_login ships no types
 
 
 def current_staff() -> SignedIn:
-    """Who is signed in; only where `login_required` stands."""
+    """Who is signed in; only behind a view that needs more than OPEN."""
     return cast(SignedIn, current_user)
 
 
@@ -80,7 +81,7 @@ def load_staff(request: Request) -> SignedIn | None:
 
 
 def current_sign_in() -> SignInFacts:
-    """The sign-in behind a request; only where `login_required` stands."""
+    """The sign-in behind a request; only behind a view that needs more than OPEN."""
     return cast(SignInFacts, request.environ[KNOWN])
 
 
@@ -119,6 +120,7 @@ def safe_next(target: str | None) -> str:
 
 
 @bp.get("/sign-in")
+@needs(OPEN)
 def sign_in() -> str | BaseResponse:
     """The form; whoever is signed in goes on at once."""
     target = safe_next(request.args.get("next"))
@@ -128,6 +130,7 @@ def sign_in() -> str | BaseResponse:
 
 
 @bp.post("/sign-in")
+@needs(OPEN)
 def sign_in_post() -> tuple[str, int] | BaseResponse:
     """Verify once, slowed down by name and address; at success a new sign-in with a new secret."""
     target = safe_next(request.form.get("next"))
@@ -153,7 +156,7 @@ def sign_in_post() -> tuple[str, int] | BaseResponse:
 
 
 @bp.post("/sign-out")
-@login_required  # type: ignore[untyped-decorator]
+@needs(SEE)
 def sign_out() -> BaseResponse:
     """End the sign-in on the server; the browser forgets what it kept of us."""
     staff, sid = current_staff(), session.get("sid", "")

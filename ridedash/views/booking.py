@@ -4,7 +4,6 @@ from typing import Any
 
 from flask import Blueprint, jsonify, redirect, render_template, request
 from flask_babel import get_locale
-from flask_login import login_required
 from werkzeug.wrappers import Response
 
 from ridedash.ext import limiter, services
@@ -18,6 +17,7 @@ from ridedash.store.people import Property, accounts_of
 from ridedash.views import formats
 from ridedash.views.auth import current_staff
 from ridedash.views.mishaps import explain
+from ridedash.views.permissions import BOOK, needs
 from ridedash.views.picker import End, Picker, page_map, read_ends
 from ridedash.views.quotes import Quotes, home_trip
 from ridedash.wire import Kind
@@ -50,7 +50,7 @@ def sent_before() -> bool:
 
 
 @bp.get("/rides/new")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 def new() -> Answer:
     """The picker; the query presets its trip, `again` refills it from an order, `show` lists the cars at once."""
     again = _order(request.args.get("again", type=int))
@@ -63,7 +63,7 @@ def new() -> Answer:
 
 
 @bp.post("/rides/new")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 @limiter.limit("60/minute", key_func=by_staff, exempt_when=sent_before)
 def create() -> Answer:
     """One order for one form token, then its page (booking-protocol.md 1.3, T1). `show` only lists the cars."""
@@ -86,7 +86,7 @@ def create() -> Answer:
 
 
 @bp.get("/products.json")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 @limiter.limit("120/minute", key_func=by_staff)
 def products() -> Answer:
     """Cards for a trip as the page's own markup, and the hotspot for its map. Stores an offer for each card."""
@@ -102,7 +102,7 @@ def products() -> Answer:
 
 
 @bp.get("/places.json")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff)
 def places() -> Answer:
     """Places for typed words, best first; coordinates are a place too; nothing typed: where guests went lately."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, g, jsonify, render_template, request
 from flask_babel import get_locale
-from flask_login import current_user, login_required
+from flask_login import current_user
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -18,6 +18,7 @@ from ridedash.store.orders import OrderPage, recent_orders, unknown_count, unkno
 from ridedash.store.people import Property
 from ridedash.views.auth import current_staff
 from ridedash.views.formats import age, day_time, stamp, zone
+from ridedash.views.permissions import SEE, needs
 from ridedash.views.presenters import RideView, ride_view
 from ridedash.wording import gettext as _
 
@@ -68,7 +69,7 @@ class StaffBar:
 
 
 @bp.get("/")
-@login_required  # type: ignore[untyped-decorator]
+@needs(SEE)
 def board() -> str:
     """The ride list: what is unknown first, then what needs somebody, then by progress."""
     s = services()
@@ -78,7 +79,7 @@ def board() -> str:
 
 
 @bp.get("/board.json")
-@login_required  # type: ignore[untyped-decorator]
+@needs(SEE)
 def board_json() -> BaseResponse:
     """The list and the bar; `?only=bar` for pages that have no list. 304 when nothing changed."""
     s = services()

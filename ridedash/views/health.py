@@ -8,6 +8,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ridedash.ext import services
 from ridedash.rides.heartbeats import can_send, heartbeat_age
 from ridedash.store.db import DatabaseBusy
+from ridedash.views.permissions import OPEN, needs
 
 bp = Blueprint("health", __name__)
 
@@ -15,12 +16,14 @@ WORKER_SILENT_S = 30.0
 
 
 @bp.get("/healthz")
+@needs(OPEN)
 def alive() -> Response:
     """200 while the process answers at all."""
     return jsonify(status="ok")
 
 
 @bp.get("/readyz")
+@needs(OPEN)
 def ready() -> tuple[Response, int]:
     """200 when the database answers, its migrations are current and a worker lives that may send; else 503.
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from flask import Blueprint, Response, abort, send_from_directory
 
+from ridedash.views.permissions import OPEN, needs
+
 bp = Blueprint("leaflet", __name__, url_prefix="/static/vendor/leaflet")
 
 FILES = frozenset(
@@ -30,6 +32,7 @@ def folder() -> Path:
 
 
 @bp.get("/<path:name>")
+@needs(OPEN)
 def file(name: str) -> Response:
     """One of Leaflet's files; anything else in the wheel is not served."""
     if name not in FILES:

@@ -12,6 +12,7 @@ from ridedash.ext import services
 from ridedash.observing.metrics import CONTENT_TYPE, Figure
 from ridedash.rides.standing import Standing, standing
 from ridedash.store.db import DatabaseBusy
+from ridedash.views.permissions import OPEN, needs
 
 bp = Blueprint("metrics", __name__)
 
@@ -19,6 +20,7 @@ FORWARDED: Final = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwa
 
 
 @bp.get("/metrics")
+@needs(OPEN)
 def show() -> Response:
     """What every process of this machine has counted, and how orders and rides stand in the database."""
     if not (_of_this_machine() or _has_token()):

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, g, jsonify, redirect, render_template, request
 from flask_babel import get_locale
-from flask_login import login_required
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -25,6 +24,7 @@ from ridedash.views.accounts import may_link
 from ridedash.views.auth import current_sign_in, current_staff
 from ridedash.views.formats import stamp
 from ridedash.views.headers import let_forms_lead_to
+from ridedash.views.permissions import BOOK, SEE, needs
 from ridedash.views.poll_layer import SAID
 from ridedash.views.poll_memory import FRESH_S, Key, Ready
 from ridedash.views.poll_turns import turns_at
@@ -39,14 +39,14 @@ Answer = str | tuple[str, int] | BaseResponse
 
 
 @bp.get("/<int:order_id>")
-@login_required  # type: ignore[untyped-decorator]
+@needs(SEE)
 def show(order_id: int) -> Answer:
     """The page of an order, from the press of the button to the end of its ride."""
     return _page(_own(order_id))
 
 
 @bp.get("/<int:order_id>/snapshot.json")
-@login_required  # type: ignore[untyped-decorator]
+@needs(SEE)
 def snapshot(order_id: int) -> BaseResponse:
     """What can change on the page (design.md, The snapshot). 304 when nothing did; its age is in the headers."""
     now, memory, staff = services().clock(), services().polls, current_staff()
@@ -95,14 +95,14 @@ def _rendered(key: Key, now: datetime) -> Ready:
 
 
 @bp.post("/<int:order_id>/abort")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 def stop_search(order_id: int) -> Answer:
     """Stop the search for a driver."""
     return _act(order_id, "abort", actions.abort)
 
 
 @bp.post("/<int:order_id>/cancel")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 def cancel(order_id: int) -> Answer:
     """Cancel the ride; arm or disarm a cancel while there is no booking number."""
     s, what = services(), request.form.get("what", "cancel")
@@ -118,7 +118,7 @@ def cancel(order_id: int) -> Answer:
 
 
 @bp.post("/<int:order_id>/drop")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 def change_drop(order_id: int) -> Answer:
     """Ask for another drop: a point chosen on the map or from the list, or the one place of a typed name."""
     page = _own(order_id)
@@ -132,7 +132,7 @@ def change_drop(order_id: int) -> Answer:
 
 
 @bp.post("/<int:order_id>/feedback")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 def give_feedback(order_id: int) -> Answer:
     """Send feedback: a rating, any of the service's options for it, a comment."""
     page = _own(order_id)
@@ -144,7 +144,7 @@ def give_feedback(order_id: int) -> Answer:
 
 
 @bp.post("/<int:order_id>/withdraw")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 def withdraw(order_id: int) -> Answer:
     """Take back an order that was not sent yet."""
     _own(order_id)
@@ -154,7 +154,7 @@ def withdraw(order_id: int) -> Answer:
 
 
 @bp.post("/<int:order_id>/resolve")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 def resolve(order_id: int) -> Answer:
     """Say what became of an order whose outcome is unknown, or open it again."""
     page, s, staff_id = _own(order_id), services(), current_staff().id
@@ -183,7 +183,7 @@ def resolve(order_id: int) -> Answer:
 
 
 @bp.post("/<int:order_id>/again")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 def again(order_id: int) -> BaseResponse:
     """The booking form with this trip in it; the press is recorded, the new order will name this one."""
     page, s, staff = _own(order_id), services(), current_staff()
@@ -196,7 +196,7 @@ def again(order_id: int) -> BaseResponse:
 
 @bp.post("/<int:order_id>/code")
 @limiter.limit("10/hour", key_func=lambda: f"staff:{current_staff().get_id()}")
-@login_required  # type: ignore[untyped-decorator]
+@needs(BOOK)
 def show_code(order_id: int) -> Answer:
     """The start code, for twenty seconds, and only while the service sends it. Recorded."""
     page, s, staff = _own(order_id), services(), current_staff()

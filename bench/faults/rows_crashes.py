@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from bench.faults.answers import MIXED
 from bench.faults.checking import check
 from bench.faults.crashing import POINTS, READY, Crew, Tally, crew
 from bench.faults.desk import database
@@ -11,7 +12,12 @@ from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 
 BATCH: Final = 250
 EACH_POINT: Final = 100
-MUTANT_KILLS: Final = 80
+MUTANT_KILLS: Final = 120
+OFTEN: Final = {  # answers that a mistake is about come often: it must be caught within a few kills
+    "a 5xx is a refusal": ("502_after", "500_after"),
+    "retry on timeout": ("silent_after", "reset_after"),
+    "accept a crossed answer": ("crossed", "crossed_after"),
+}
 
 
 @row(1, "kill -9 of one worker, any instant of create")

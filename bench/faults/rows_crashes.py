@@ -1,7 +1,7 @@
 """Rows 1 to 3: workers killed at any instant of create, alone and in pairs; and protocols that must be caught."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from bench.faults.answers import MIXED
 from bench.faults.checking import check

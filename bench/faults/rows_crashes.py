@@ -83,10 +83,8 @@ def mutants(case: Case) -> Verdict:
 
 def _caught_after(case: Case, mutant: str) -> int:
     """After how many kills the harness sees what is wrong; 0 for never."""
-    with (
-        database(case) as url,
-        crew(case, url, mutant.replace(" ", "-"), Crew, mutant=mutant, locked_share=0.15) as run,
-    ):
+    options: dict[str, Any] = {"mutant": mutant, "locked_share": 0.15, "ways": (*MIXED, *OFTEN.get(mutant, ()) * 10)}
+    with database(case) as url, crew(case, url, mutant.replace(" ", "-"), Crew, **options) as run:
         while run.tally.total < MUTANT_KILLS:
             run.kill(5, slots=1)
             if check(run.desk, quiet=False, shown=run.shown) or _forgets(run):

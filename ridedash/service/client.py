@@ -121,14 +121,14 @@ class RideClient:
         self, token: str, *, booking_id: str | None = None, txn_id: str | None = None, lane: Lane = Lane.REST
     ) -> Snapshot:
         """How a ride stands (Endpoints, 5); exactly one of the two ids."""
+        return snapshot_of(self.ask_track(token, booking_id=booking_id, txn_id=txn_id, lane=lane))
+
+    def ask_track(self, token: str, *, booking_id: str | None, txn_id: str | None, lane: Lane) -> Answer:
+        """The same, not judged: whoever asks about many rides reads their answers together, with `snapshot_of`."""
         if bool(booking_id) == bool(txn_id):
             raise ValueError("a ride is tracked by its booking_id or by its txn_id")
         params = {"booking_id": booking_id} if booking_id else {"txn_id": str(txn_id)}
-        answer = self._call(TRACK, token, params=params, lane=lane)
-        got = judging.object_of(answer)
-        if not got.keys() & {"status", "booking_status", "booking_id"}:
-            raise Unreadable(answer.status, "no snapshot", answer.evidence)
-        return Snapshot.from_wire(got)
+        return self._call(TRACK, token, params=params, lane=lane)
 
     def submit_feedback(
         self, booking_id: str, rating: int, token: str, feedback: Sequence[str] = (), comments: str | None = None
@@ -260,6 +260,14 @@ class RideClient:
             fresh=operation.fresh,
             secrets=(self._app_token, token or ""),
         )
+
+
+def snapshot_of(answer: Answer) -> Snapshot:
+    """What an answer to track_ride says. Raises the errors that it stands for."""
+    got = judging.object_of(answer)
+    if not got.keys() & {"status", "booking_status", "booking_id"}:
+        raise Unreadable(answer.status, "no snapshot", answer.evidence)
+    return Snapshot.from_wire(got)
 
 
 def _worth_another(exc: ServiceError) -> bool:

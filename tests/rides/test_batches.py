@@ -36,7 +36,7 @@ def tracker(world: World) -> Tracker:
 def test_polls_without_events_are_recorded_together_and_show_what_moved(world: World, ids: list[int]) -> None:
     world.service.tracks["C2"] = [says(2, driver_lat=-38.6)]
     ours, versions = tracker(world), [world.page(order_id).order.version for order_id in ids]
-    polled = [ours.ask(claim) for claim in ours.claim(10)]
+    polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
     assert all(each.plain is not None for each in polled)
     assert ours.record(polled) == 6
     rides = [world.ride(order_id) for order_id in ids]
@@ -128,9 +128,9 @@ def test_a_poison_ride_takes_no_other_of_its_batch_with_it(world: World, ids: li
 
 def test_a_batch_that_can_not_be_written_as_one_is_written_one_by_one(world: World, ids: list[int]) -> None:
     ours = tracker(world)
-    polled = [ours.ask(claim) for claim in ours.claim(10)]
+    polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
     claims = [each.claim for each in polled]
-    broken = Polled(claims[0], polled[0].answer, None)
+    broken = Polled(claims[0], polled[0].answer)
     with world.db.write() as s:
         s.execute(text("UPDATE rides SET kind = 'balloon' WHERE order_id = :id"), {"id": claims[0].order_id})
     assert ours.record([broken, *(Polled(each.claim, each.answer) for each in polled[1:])]) == 5

@@ -14,6 +14,9 @@ from ridedash.secrets_file import demo_secrets
 PREFIX = "RIDEDASH_"
 FOR_TESTS = "RIDEDASH_TEST_"  # tells the test suite about its browser; the program reads none of it
 SAMPLE_WORDS = ("change-me", "changeme", "secret", "default", "example", "password")
+KEEP_DAYS = {  # default, least, most
+    "positions": (7, 1, 3650), "guests": (30, 1, 3650), "evidence": (30, 1, 3650), "audit": (365, 30, 36_500),
+}  # fmt: skip
 
 
 class BadSettingError(ValueError):
@@ -49,8 +52,13 @@ class Settings:
     redis_url: str | None
     trusted_proxies: int
     trusted_hosts: tuple[str, ...]
+    schedule_lead_minutes: int  # added to the cab's way: so long before its pickup a planned ride is ordered
     pace: float  # how much faster than real time the service's clock runs; 1 in live mode
     poll_layer: bool  # whether polls are answered from memory before Flask; off: each one reads the database
+    keep_positions_days: int  # where a ride went, after it ended; start and end stay
+    keep_guests_days: int  # names and phones of guests, after their last ride
+    keep_evidence_days: int  # the service's answers as they came
+    keep_audit_days: int  # who did what
     log_format: str  # "text" or "json"
     log_level: str  # "debug", "info", "warning" or "error"
     metrics_token: str = field(repr=False)  # who shows it may read /metrics from anywhere; "": this machine only
@@ -81,8 +89,10 @@ def load(environ: Mapping[str, str]) -> Settings:
         instance=instance,
         database_url=given.text("DATABASE_URL", f"sqlite:///{instance / 'ridedash.db'}"),
         redis_url=environ.get(PREFIX + "REDIS_URL") or None,
+        schedule_lead_minutes=given.whole("SCHEDULE_LEAD_MINUTES", 10, 5, 120),
         pace=_pace(given, mode),
         poll_layer=given.one_of("POLL_LAYER", "on", ("on", "off")) == "on",
+        **_keeping(given),
         **_observing(given, mode),
         **_addresses(given),
         **_service(given, mode),
@@ -100,6 +110,10 @@ def _refuse_unknown(environ: Mapping[str, str]) -> None:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise BadSettingError(f"{name} is no setting of ridedash.{hint}")
+
+
+def _keeping(given: "_Given") -> dict[str, Any]:
+    return {f"keep_{what}_days": given.whole(f"KEEP_{what.upper()}_DAYS", *days) for what, days in KEEP_DAYS.items()}
 
 
 def _observing(given: "_Given", mode: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ RECONNECT: Final = "RECONNECT"
 RATE_LIMITED: Final = "RATE_LIMITED"
 EXPIRED: Final = "EXPIRED"  # not sent within 30 s of the press
 WITHDRAWN: Final = "WITHDRAWN"
+PLAN_MISSED: Final = "PLAN_MISSED"  # a planned ride that could not be ordered before its window closed
 NOT_BUILT: Final = "NOT_BUILT"  # the request could not be made from what was asked
 NO_ANSWER: Final = "NO_ANSWER"
 UNCLEAR: Final = "UNCLEAR"

@@ -4,12 +4,13 @@ import hashlib
 import json
 import secrets
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
+from ridedash.rides import pickup_times
 from ridedash.service.bookings import NewBooking
 from ridedash.store.order_tables import Offer, Order, OrderState
 from ridedash.store.people import Guest
@@ -38,6 +39,8 @@ class Wish:
     coupon: str | None = None
     override_guard: bool = False  # "Book a second car on purpose"
     supersedes: int | None = None  # the order that this one books again
+    pickup_at: datetime | None = None  # when the guest wants to be picked up; None: now
+    margin: timedelta = pickup_times.MARGIN  # of a planned ride: so much before the cab's way it is ordered
 
 
 def new_mtx() -> str:
@@ -49,18 +52,23 @@ def wish_digest(wish: Wish) -> str:
     """A digest of all that a form said: the same token with another digest is refused."""
     facts = asdict(wish)
     del facts["form_token"]
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def guard_key(wish: Wish, offer: Offer) -> str | None:
     """Property, guest and pickup cell; None for a guest without name and phone."""
-    phone = "".join(char for char in wish.guest_phone or "" if char.isdigit())
-    guest = phone[-10:] or f"{wish.guest_name}/{wish.guest_room or ''}".casefold().strip("/ ")
+    return guard_of(wish.property_id, wish.guest_name, wish.guest_phone, wish.guest_room, offer)
+
+
+def guard_of(property_id: int, name: str, phone: str | None, room: str | None, offer: Offer) -> str | None:
+    """The same for a guest who is known already."""
+    digits = "".join(char for char in phone or "" if char.isdigit())
+    guest = digits[-10:] or f"{name}/{room or ''}".casefold().strip("/ ")
     if not guest:
         return None
     cell = f"{offer.pickup_lat:.{CELL_DIGITS}f},{offer.pickup_lng:.{CELL_DIGITS}f}"
     hashed = hashlib.sha256(guest.encode()).hexdigest()[:24]
-    return f"{wish.property_id}|{hashed}|{cell}"
+    return f"{property_id}|{hashed}|{cell}"
 
 
 def request_of(wish: Wish, offer: Offer, mtx: str) -> NewBooking:
@@ -83,7 +91,7 @@ def request_of(wish: Wish, offer: Offer, mtx: str) -> NewBooking:
 
 
 def draft(s: Session, wish: Wish, offer: Offer, guard: str | None, now: datetime) -> Order:
-    """A READY order and its guest; the order is not yet in the session. Raises pydantic.ValidationError."""
+    """A READY or SCHEDULED order and its guest; not yet in the session. Raises pydantic.ValidationError."""
     mtx = new_mtx()
     body = request_of(wish, offer, mtx).model_dump_json()
     return Order(
@@ -91,19 +99,28 @@ def draft(s: Session, wish: Wish, offer: Offer, guard: str | None, now: datetime
         guest_id=_guest(s, wish, now).id,
         mtx=mtx,
         body=body,
-        body_digest=hashlib.sha256(body.encode()).hexdigest(),
-        state=OrderState.READY,
+        body_digest=digest(body),
         version=0,
         created_at=now,
-        due_at=now,
-        ready_at=now,
+        **_timed(wish, offer, guard, now),
         attempt=0,
         reauthorised=False,
         throttled=False,
-        guard_key=guard,
-        open=True,
         late_double=False,
     )
+
+
+def digest(body: str) -> str:
+    """Of the frozen request."""
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
+def _timed(wish: Wish, offer: Offer, guard: str | None, now: datetime) -> dict[str, Any]:
+    """To be sent now; or planned, and then without a guard until it comes due."""
+    if wish.pickup_at is None:
+        return {"state": OrderState.READY, "due_at": now, "ready_at": now, "guard_key": guard, "open": True}
+    due = pickup_times.due_at(wish.pickup_at, offer.product, wish.margin, now)
+    return {"state": OrderState.SCHEDULED, "pickup_at": wish.pickup_at, "due_at": due, "tries": 0, "open": False}
 
 
 def _wished(wish: Wish, offer: Offer) -> dict[str, Any]:
@@ -137,3 +154,8 @@ def _guest(s: Session, wish: Wish, now: datetime) -> Guest:
     s.add(guest)
     s.flush()
     return guest
+
+
+def guest_id(s: Session, wish: Wish, now: datetime) -> int:
+    """Whom a wish is for, as a row of ours."""
+    return _guest(s, wish, now).id

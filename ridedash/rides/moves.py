@@ -9,6 +9,7 @@ from sqlalchemy import event, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, SessionTransaction
 
+from ridedash.rides.classify import PLAN_MISSED, WITHDRAWN
 from ridedash.rides.states import BadMove, allowed_move
 from ridedash.store import audit
 from ridedash.store.order_tables import Attention, Moment, Order, OrderState
@@ -31,6 +32,8 @@ MOVED: Final = "moved"  # in a session's info: the states that orders came to, f
 UNKNOWN: Final = "unknown"
 CONTRADICTION: Final = "contradiction"
 LATE_DOUBLE: Final = "late_double"
+NOT_YET: Final = "not_ordered_yet"  # a planned ride that is due and could not be ordered; the detail is the reason
+PLAN_FAILED: Final = "plan_failed"  # a planned ride that came to nothing; the detail is the reason
 
 
 def nothing(_name: str) -> None:
@@ -52,7 +55,16 @@ def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **fa
         clear_attention(s, order, UNKNOWN, now)
     if to is S.UNKNOWN:
         attention(s, order, UNKNOWN, order.mtx, now)
+    if order.pickup_at is not None:
+        _planned(s, order, to, now)
     audit.record(s, who, "order.move", f"orders:{order.id}", to, now, property_id=order.property_id, was=was, **facts)
+
+
+def _planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
+    """Nobody watches a planned ride when it is ordered: what comes to nothing asks for a person."""
+    clear_attention(s, order, NOT_YET, now)
+    if to in {S.REJECTED, S.NOT_SENT, S.FAILED} and order.code != WITHDRAWN:
+        attention(s, order, PLAN_FAILED, order.message if order.code == PLAN_MISSED else order.code, now)
 
 
 def _remember(s: Session, order: Order, what: str, now: datetime, who: str) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 from sqlalchemy import select
@@ -13,10 +13,11 @@ from ridedash.rides import drafting, moves
 from ridedash.rides.classify import WITHDRAWN
 from ridedash.rides.drafting import Wish
 from ridedash.rides.moves import At, Clock, nothing
+from ridedash.rides.pickup_times import LATEST, SOONEST
 from ridedash.store import audit
 from ridedash.store.db import CommitUnknown, Database, DatabaseBusy, once_more
 from ridedash.store.order_tables import Offer, Order, OrderState
-from ridedash.store.people import Staff, account_of
+from ridedash.store.people import ACTS_FOR, Staff, account_of
 from ridedash.wire import Kind
 
 __all__ = [
@@ -86,7 +87,7 @@ class WishRefused(PlaceError):
 
 
 def place(db: Database, clock: Clock, wish: Wish, at: At = nothing) -> Placed:
-    """T1: one READY order in one commit, or the order that this form token already made.
+    """T1: one READY order in one commit (SCHEDULED with a pickup time), or the order that this form token already made.
 
     Raises OfferUnknown, OfferStale, TokenReused, GuardBusy, WishRefused; store.db.DatabaseBusy when nothing was
     ordered, store.db.CommitUnknown when nobody knows: the same form pressed again finds the order or makes it.
@@ -121,10 +122,11 @@ def _place(db: Database, wish: Wish, now: datetime) -> Placed:
         before = _made_before(s, wish)
         if before is not None:
             return before
-        offer = _offer(s, wish, now)
-        _check(s, wish, offer)
+        offer = offer_of(s, wish, now)
+        check(s, wish, offer)
+        check_time(wish, now)
         order = _draft(s, wish, offer, now)
-        moves.moment(s, order, "order", OrderState.READY, now)
+        moves.moment(s, order, "order", order.state, now)
         _record(s, wish, order, now)
         return Placed(order.id, created=True)
 
@@ -141,17 +143,19 @@ def _made_before(s: Session, wish: Wish) -> Placed | None:
     return Placed(order.id, created=False)
 
 
-def _offer(s: Session, wish: Wish, now: datetime) -> Offer:
+def offer_of(s: Session, wish: Wish, now: datetime) -> Offer:
+    """The offer of a wish. Raises OfferUnknown; OfferStale unless the ride is planned and so priced when ordered."""
     offer = s.get(Offer, wish.offer_id)
     if offer is None or offer.property_id != wish.property_id:
         raise OfferUnknown(f"offer {wish.offer_id}")
-    if now - offer.fetched_at > OFFER_LASTS:
+    if wish.pickup_at is None and now - offer.fetched_at > OFFER_LASTS:
         s.expunge(offer)  # it stays readable when the transaction is undone
         raise OfferStale(offer)
     return offer
 
 
-def _check(s: Session, wish: Wish, offer: Offer) -> None:
+def check(s: Session, wish: Wish, offer: Offer) -> None:
+    """Raises WishRefused for a wish that can't be ordered."""
     if account_of(s, wish.property_id, wish.account_id) is None:
         raise WishRefused("account", "not an account of this property")
     if offer.account_id is not None and offer.fare_id and offer.account_id != wish.account_id:
@@ -164,8 +168,14 @@ def _check(s: Session, wish: Wish, offer: Offer) -> None:
             raise WishRefused("supersedes", "not an order of this property")
 
 
+def check_time(wish: Wish, now: datetime) -> None:
+    """Raises WishRefused for a pickup that is too near or too far."""
+    if wish.pickup_at is not None and not SOONEST <= wish.pickup_at - now <= LATEST:
+        raise WishRefused("pickup_at", "15 minutes to 30 days from now")
+
+
 def _draft(s: Session, wish: Wish, offer: Offer, now: datetime) -> Order:
-    key = drafting.guard_key(wish, offer)
+    key = drafting.guard_key(wish, offer) if wish.pickup_at is None else None  # today's ride does not block tomorrow's
     busy = s.scalars(select(Order).where(Order.guard_key == key, Order.open)).first() if key else None
     if busy is not None and not wish.override_guard:
         owner = s.get(Staff, busy.staff_id) if busy.staff_id else None
@@ -173,18 +183,25 @@ def _draft(s: Session, wish: Wish, offer: Offer, now: datetime) -> Order:
     try:
         order = drafting.draft(s, wish, offer, None if wish.override_guard else key, now)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise WishRefused(str((first["loc"] or ("wish",))[0]), first["msg"]) from None
+        raise refused(error) from None
     s.add(order)
     s.flush()
     return order
 
 
+def refused(error: ValidationError) -> WishRefused:
+    """What of a wish could not be put into a request."""
+    first = error.errors()[0]
+    return WishRefused(str((first["loc"] or ("wish",))[0]), first["msg"])
+
+
 def _record(s: Session, wish: Wish, order: Order, now: datetime) -> None:
-    facts = {"offer": wish.offer_id, "override": wish.override_guard, "supersedes": wish.supersedes}
+    facts: dict[str, Any] = {"offer": wish.offer_id, "override": wish.override_guard, "supersedes": wish.supersedes}
     who = f"staff:{wish.staff_id}"
+    if order.pickup_at is not None:
+        facts |= {"pickup_at": order.pickup_at.isoformat(), "due_at": order.due_at.isoformat()}
     subject = f"orders:{order.id}"
-    audit.record(s, who, "order.place", subject, OrderState.READY, now, property_id=order.property_id, **facts)
+    audit.record(s, who, "order.place", subject, order.state, now, property_id=order.property_id, **facts)
 
 
 def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
@@ -230,5 +247,5 @@ def resolve_not_booked(db: Database, clock: Clock, order_id: int, staff_id: int,
 
 def _of_staff(s: Session, order_id: int, staff_id: int, *states: OrderState) -> Order | None:
     """The order, when it is the staff's property's and in one of these states."""
-    query = select(Order).join(Staff, Staff.property_id == Order.property_id)
+    query = select(Order).join(Staff, ACTS_FOR)
     return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(states))).first()

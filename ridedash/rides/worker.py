@@ -20,6 +20,7 @@ from ridedash.rides.calling import Caller
 from ridedash.rides.heartbeats import beat
 from ridedash.rides.moves import At, Clock, nothing
 from ridedash.rides.polling import Polling
+from ridedash.rides.promoting import Describe, Promoter, plainly
 from ridedash.rides.sending import Sender
 from ridedash.rides.tracking import Tracker
 from ridedash.service.client import RideClient
@@ -30,6 +31,7 @@ Job = Callable[[], object]
 LOOK_EVERY_S: Final = 0.25  # an indexed check for what another process made due
 SWEEP_EVERY_S: Final = 1.0
 TIDY_EVERY_S: Final = 3600.0
+PLAN_EVERY_S: Final = 1.0
 REPLAY_EVERY_S: Final = 15.0
 BEAT_EVERY_S: Final = 5.0
 DRAIN_S: Final = 25.0
@@ -53,12 +55,17 @@ class Worker:
         at: At = nothing,
         drain_s: float = DRAIN_S,
         watch: Watch | None = None,
+        describe: Describe = plainly,
+        tidy: Callable[[datetime], int] | None = None,
     ) -> None:
         self.name = f"{socket.gethostname()[:40]}:{os.getpid()}:{os.urandom(3).hex()}"
         self.db, self.box, self.clock, self.threads, self.drain_s = db, blackbox, clock, threads, drain_s
         self.sender = Sender(db, client, tokens, blackbox, clock, pace=pace, owner=self.name, at=at)
         self.tracker = Tracker(db, client, tokens, clock, pace=pace, owner=self.name, at=at, watch=watch)
         self.caller = Caller(db, client, tokens, clock)
+        asked = db, client, tokens, blackbox, clock
+        self.promoter = Promoter(*asked, describe=describe, owner=self.name, at=at)
+        self.tidy = tidy or partial(tidying.drop_old_offers, db)
         self._silent_since: datetime | None = None  # as the last heartbeat said
         self._awake = threading.Event()
         self._pressed = False  # there may be something to send
@@ -85,7 +92,7 @@ class Worker:
     def step(self) -> bool:
         """One round in this thread, for tests: chores, sends, actions, polls. Whether anything was done."""
         did = self._chores(always=True)
-        for jobs in (self._sends, self._actions):
+        for jobs in (self._plans, self._sends, self._actions):
             for job in jobs():
                 did |= bool(job())
         claims = self.tracker.claim(self.threads)
@@ -97,7 +104,8 @@ class Worker:
             self._chores()
             if self._is_time("look", LOOK_EVERY_S, always=self._pressed):
                 self._pressed = False
-                for job in (*self._sends(), *self._actions()):
+                plans = self._plans() if self._is_time("plan", PLAN_EVERY_S, always=False) else []
+                for job in (*plans, *self._sends(), *self._actions()):
                     threading.Thread(target=job, name="send", daemon=True).start()
             wait_s = polling.round()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
@@ -112,6 +120,10 @@ class Worker:
     def _sends(self) -> list[Job]:
         ids = self._fresh("send", self.sender.due)
         return [partial(self._do, f"send {i}", partial(self.sender.send, i)) for i in ids]
+
+    def _plans(self) -> list[Job]:
+        ids = self._fresh("plan", self.promoter.due)
+        return [partial(self._do, f"plan {i}", partial(self.promoter.promote, i)) for i in ids]
 
     def _actions(self) -> list[Job]:
         ids = self._fresh("act", self.caller.due)
@@ -156,7 +168,7 @@ class Worker:
         if self._is_time("sweep", SWEEP_EVERY_S, always):
             did += recovering.sweep(self.db, self.clock())
         if self._is_time("tidy", TIDY_EVERY_S, always=False):
-            did += tidying.drop_old_offers(self.db, self.clock())
+            did += self.tidy(self.clock())
         return bool(did)
 
     def _beat(self, always: bool) -> None:
@@ -181,7 +193,8 @@ class Worker:
         return True
 
     def _drain(self) -> None:
+        self.promoter.closed = True
         end = time.monotonic() + self.drain_s
-        while (self._count("send") or self._count("act")) and time.monotonic() < end:
+        while any(map(self._count, ("send", "act", "plan"))) and time.monotonic() < end:
             self._awake.wait(LOOK_EVERY_S)
             self._awake.clear()

@@ -40,6 +40,7 @@ __all__ = [
     "order_page",
     "orders_by_ids",
     "recent_orders",
+    "trip_of",
     "unknown_count",
     "unknown_since",
 ]
@@ -132,6 +133,12 @@ def _places(trip: Trip) -> dict[str, float | str | None]:
         "drop_lng": trip.drop.lng if trip.drop else None,
         "drop_name": trip.drop_name,
     }
+
+
+def trip_of(offer: Offer) -> Trip:
+    """The trip that an offer was made for."""
+    drop = None if offer.drop_lat is None or offer.drop_lng is None else LatLng(offer.drop_lat, offer.drop_lng)
+    return Trip(LatLng(offer.pickup_lat, offer.pickup_lng), offer.pickup_name, drop, offer.drop_name)
 
 
 def offer_signature(trip: Trip, priced: Priced) -> str:

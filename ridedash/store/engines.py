@@ -17,6 +17,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_S: Final = 5.0  # how long a writer waits for another one
+PAGES_KB: Final = 512  # of a file that each connection keeps for itself; the system keeps the rest once for all
 WRITE: Final = "ridedash_write"  # the execution option of write sessions
 IDLE_MS: Final = 60_000  # a process that stops in the middle of a transaction holds its locks no longer than this
 PATIENCE: Final = {  # a machine that is gone without a word is given up after seconds, not after the system's minutes
@@ -37,6 +38,7 @@ def make_engine(address: str, busy_s: float) -> Engine:
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername="postgresql+psycopg")
     pool: dict[str, Any] = {"pool_size": 20, "max_overflow": 20, "pool_timeout": busy_s}
+    pool["pool_use_lifo"] = True  # the connection used last: what each keeps in memory is kept by few of them
     if url.get_backend_name() == "postgresql":
         return _postgresql(url, pool, busy_s)
     engine = create_engine(url, **pool)
@@ -55,6 +57,7 @@ def _sqlite_connect(busy_s: float) -> Any:
             "journal_mode=WAL",
             "synchronous=FULL",
             "foreign_keys=ON",
+            f"cache_size=-{PAGES_KB}",
         ):
             connection.execute(f"PRAGMA {pragma}").close()
 

@@ -1,16 +1,18 @@
-"""Migrations: run in one transaction by one process at a time, and refused by name where they can't be right."""
+"""Migrations: run in one transaction by one process at a time, and refused by name where they can't be right.
+
+Alembic is there when one is run, not before: processes that only serve don't carry it.
+"""
 
 import threading
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import MetaData, inspect, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, ProgrammingError
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 SQLITE_ERROR: Final = 1  # a statement that can't be compiled: mostly "no such table", "no such column"
@@ -58,9 +60,7 @@ def upgrade(connection: Connection, tables: MetaData, url: str) -> None:
             connection.execute(text("SET LOCAL lock_timeout = '60s'"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         _refuse_foreign(connection, tables, url)
-        config = _config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        _run(connection)
         _refuse_gaps(connection, tables, url)
 
 
@@ -78,9 +78,14 @@ def is_current(connection: Connection) -> bool:
     return _revisions(connection) == (head(),)
 
 
-def head() -> str | None:
+def known() -> list[str]:
+    """All revisions of this version in their order: a migration's file is named after its revision, four digits."""
+    return sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
+
+
+def head() -> str:
     """This version's revision."""
-    return ScriptDirectory.from_config(_config()).get_current_head()
+    return known()[-1]
 
 
 def misses_tables(error: BaseException) -> bool:
@@ -95,9 +100,8 @@ def _refuse_foreign(connection: Connection, tables: MetaData, url: str) -> None:
     revisions = _revisions(connection)
     if len(revisions) > 1:
         raise HalfMigrated("it names the revisions " + " and ".join(sorted(revisions)), url)
-    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
     for revision in revisions:
-        if revision not in known:
+        if revision not in known():
             raise UnknownRevision(revision, url)
     found = sorted(set(inspect(connection).get_table_names()) & set(tables.tables))
     if not revisions and found:
@@ -115,10 +119,23 @@ def _refuse_gaps(connection: Connection, tables: MetaData, url: str) -> None:
 
 
 def _revisions(connection: Connection) -> tuple[str, ...]:
-    return MigrationContext.configure(connection).get_current_heads()
+    if not inspect(connection).has_table("alembic_version"):
+        return ()
+    return tuple(connection.scalars(text("SELECT version_num FROM alembic_version")))
 
 
-def _config() -> Config:
+def _run(connection: Connection) -> None:
+    from alembic import command
+
+    config = alembic_config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def alembic_config() -> "Config":
+    """Where Alembic finds the migrations."""
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     return config

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 from sqlalchemy.exc import StatementError
 
@@ -16,7 +17,7 @@ from ridedash.store import order_tables, people_tables
 from ridedash.store.audit import AuditRow, record
 from ridedash.store.db import Base, Database, DatabaseBusy, UnknownRevision
 from ridedash.store.people import add_property
-from ridedash.store.revisions import HalfMigrated, OldRevision
+from ridedash.store.revisions import HalfMigrated, OldRevision, alembic_config, known
 from tests.databases import SQLITE, empty_database
 
 pytestmark = pytest.mark.database
@@ -63,6 +64,11 @@ def test_commits_are_promises_on_either_kind_of_database(db: Database) -> None:
         else:
             assert s.execute(text("SHOW synchronous_commit")).scalar() == "on"
             assert s.execute(text("SHOW lock_timeout")).scalar() == "50ms"
+
+
+def test_each_migration_stands_in_a_file_that_is_named_after_its_revision() -> None:
+    scripts = ScriptDirectory.from_config(alembic_config()).walk_revisions()
+    assert [script.revision for script in scripts] == known()[::-1]
 
 
 def test_threads_and_processes_may_upgrade_one_database_at_once(empty: Database) -> None:

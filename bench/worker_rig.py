@@ -2,7 +2,6 @@
 
 import math
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -104,15 +103,18 @@ def worker_on(db: Database, url: str, folder: Path, *, pace: float = 60.0, threa
             box.close()
 
 
-def run_for(worker: Worker, seconds: float) -> None:
+@contextmanager
+def running(worker: Worker) -> Iterator[None]:
     """Let it go round in a thread of its own."""
     stop = threading.Event()
     thread = threading.Thread(target=worker.run, args=(stop,))
     thread.start()
-    time.sleep(seconds)
-    stop.set()
-    worker.wake()
-    thread.join()
+    try:
+        yield
+    finally:
+        stop.set()
+        worker.wake()
+        thread.join()
 
 
 def resident_mb() -> float:

@@ -16,10 +16,12 @@ from ridedash.views import (
     booking,
     desk,
     errors,
+    guest,
     headers,
     health,
     leaflet,
     metrics,
+    outgoing,
     permissions,
     requests,
     rides,
@@ -46,7 +48,7 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     headers.init_app(app, settings)
     errors.init_app(app)
     permissions.init_app(app)
-    for module in (auth, desk, booking, rides, accounts, health, metrics, leaflet):
+    for module in (auth, desk, booking, rides, outgoing, guest, accounts, health, metrics, leaflet):
         app.register_blueprint(module.bp)
     if settings.poll_layer:
         _answer_polls_from_memory(app)

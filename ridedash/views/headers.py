@@ -9,12 +9,13 @@ from ridedash.config import Settings
 
 JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+}
+OF_DOCUMENTS = {  # JSON is read by scripts, all day: these would be bytes without a meaning
+    "Cross-Origin-Opener-Policy": "same-origin",
     "X-Frame-Options": "DENY",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
@@ -35,7 +36,8 @@ def init_app(app: Flask, settings: Settings) -> None:
         page = answer.mimetype == "text/html"
         policy = page_policy(nonce(), tile_host, g.get("form_leads_to", "")) if page else JSON_POLICY
         answer.headers["Content-Security-Policy"] = policy
-        answer.headers.update(always)
+        for name, value in (always if answer.mimetype == "application/json" else always | OF_DOCUMENTS).items():
+            answer.headers.setdefault(name, value)  # a page may be stricter
         if page:
             answer.headers.setdefault("Cache-Control", "no-store")
         return answer

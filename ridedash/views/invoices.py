@@ -54,7 +54,7 @@ def payable_of(trip: TripInfo | None) -> Decimal | None:
         return None
     if trip.payable_amount is not None:
         return trip.payable_amount
-    return trip.cash_paid or _auto_sum(trip)  # no cash says nothing: the wallet may have paid
+    return trip.cash_paid or sum_of(trip)  # no cash says nothing: the wallet may have paid
 
 
 def invoice(kind: Kind, status: str | None, facts: Snapshot, currency: str | None, locale: str) -> Invoice | None:
@@ -136,7 +136,8 @@ def kilometres(distance: object) -> str:
     return _("%(n)d m", n=round(metres)) if metres < 1000 else _("%(n).1f km", n=metres / 1000)
 
 
-def _auto_sum(trip: TripInfo) -> Decimal | None:
+def sum_of(trip: TripInfo) -> Decimal | None:
+    """What the lines of an auto's bill add up to; None without a meter fare."""
     if trip.amount is None:
         return None
     zero = Decimal(0)

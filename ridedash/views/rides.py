@@ -31,6 +31,7 @@ from ridedash.views.poll_turns import turns_at
 from ridedash.views.presenters import RideView, ride_view
 from ridedash.views.ride_forms import FormError
 from ridedash.views.ride_page import SAYABLE, SAYABLE_CODES, page_context
+from ridedash.views.start_codes import reveal, showings
 
 bp = Blueprint("rides", __name__, url_prefix="/rides")
 
@@ -195,20 +196,14 @@ def again(order_id: int) -> BaseResponse:
 
 
 @bp.post("/<int:order_id>/code")
-@limiter.limit("10/hour", key_func=lambda: f"staff:{current_staff().get_id()}")
+@showings
 @needs(BOOK)
 def show_code(order_id: int) -> Answer:
     """The start code, for twenty seconds, and only while the service sends it. Recorded."""
-    page, s, staff = _own(order_id), services(), current_staff()
-    view = ride_view(page, s.clock(), s.settings, _locale())
-    ride = page.ride
-    if view.otp is None or ride is None or ride.otp_enc is None:
+    page, s = _own(order_id), services()
+    code = reveal(page, ride_view(page, s.clock(), s.settings, _locale()))
+    if not code:
         return (jsonify(error="no_code"), 409) if _wants_json() else redirect(f"/rides/{order_id}", code=303)  # type: ignore[return-value]
-    code = s.vault.decrypt(ride.otp_enc, "rides", ride.id, "otp")
-    with s.db.write() as db:
-        audit.record(
-            db, f"staff:{staff.id}", "code_shown", f"orders:{order_id}", "ok", s.clock(), property_id=staff.property_id
-        )
     if _wants_json():
         return jsonify(code=code, seconds=CODE_SHOWN_S)
     return _page(page, code=code)

@@ -1,0 +1,163 @@
+"""One ride for a guest or a follower, behind a link: no sign-in, no cookie, nothing kept by browsers or others."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from flask import Blueprint, Response, abort, current_app, g, request, session
+from flask_babel import get_locale
+from flask_limiter.util import get_remote_address
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import HTTPException, NotFound, TooManyRequests
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.__about__ import __version__
+from ridedash.ext import limiter, services
+from ridedash.geo import LatLng
+from ridedash.maps import map_parts
+from ridedash.rides.sharing import LinkKind, find_link
+from ridedash.store.db import DatabaseBusy
+from ridedash.store.orders import OrderPage, order_page
+from ridedash.views.formats import stamp
+from ridedash.views.guest_view import GuestView, code_is_due, guest_view
+from ridedash.views.headers import nonce
+from ridedash.views.permissions import OPEN, needs
+from ridedash.views.ride_facts import RideFacts
+
+bp = Blueprint("guest", __name__)
+
+PATHS: Final = "/t/"
+PRIVATE: Final = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow", "Cache-Control": "no-store"}
+NOWHERE: Final = LatLng(0.0, 0.0)  # where a map looks until there is something to show: its frame is hidden
+
+
+class Opened(NamedTuple):
+    """What a link opened: whose it is, the order, and how it is shown."""
+
+    kind: LinkKind
+    page: OrderPage
+    view: GuestView
+    now: datetime
+
+
+@bp.get("/t/<token>")
+@needs(OPEN)
+def show(token: str) -> str:
+    """The page of a link (ux.md section 4)."""
+    opened = _opened(token)
+    view, page = opened.view, opened.page
+    frame = map_parts(services().settings, center=_middle(view), zoom=15, map_id="ride") if view.live else None
+    return _rendered(
+        "guest/ride.html", view=view, page=page, map=frame, follows=opened.kind is LinkKind.FOLLOWER,
+        address=f"/t/{token}", server_now=stamp(opened.now), points={"snapshot": view.as_json()},
+    )  # fmt: skip
+
+
+@bp.get("/t/<token>/snapshot.json")
+@needs(OPEN)
+def snapshot(token: str) -> BaseResponse:
+    """What can change on that page. 304 when nothing did; its age is in the headers."""
+    opened = _opened(token)
+    body = json.dumps(opened.view.as_json(), ensure_ascii=False, separators=(",", ":"))
+    answer = Response(body, mimetype="application/json")
+    answer.set_etag(f"{__version__}-{opened.view.digest()}-{_locale()}")
+    answer.headers["X-Server-Now"] = stamp(opened.now)
+    if opened.view.seen_at:
+        answer.headers["X-Seen-At"] = opened.view.seen_at
+    return answer.make_conditional(request)
+
+
+@bp.after_app_request
+def keep_nothing(answer: Response) -> Response:
+    """Whatever is answered below /t/, failures included: no cookie goes out, and nothing is kept or passed on."""
+    if request.path.startswith(PATHS):
+        answer.headers.update(PRIVATE)
+        session.modified = False
+    return answer
+
+
+@bp.errorhandler(HTTPException)
+def on_http(error: HTTPException) -> BaseResponse:
+    """A page for guests: of links that are not open there is one, whatever they were."""
+    given = error.get_response()
+    answer = _sorry(error.code or 500, "gone" if error.code == 404 else "busy")
+    if "Retry-After" in given.headers:
+        answer.headers["Retry-After"] = given.headers["Retry-After"]
+    return answer
+
+
+@bp.errorhandler(DatabaseBusy)
+@bp.errorhandler(SQLAlchemyError)
+def on_database(_error: Exception) -> BaseResponse:
+    """The database is busy or away: the page tries again by itself."""
+    answer = _sorry(503, "busy")
+    answer.headers["Retry-After"] = "15"
+    return answer
+
+
+def _opened(token: str) -> Opened:
+    """The ride of a token. 404 for any other, in one shape; 429 for who asks too often."""
+    g.link_key = hashlib.sha256(token.encode()).hexdigest()[:32]
+    _count_look()
+    s, now = services(), services().clock()
+    with s.db.read() as db:
+        shared, known = find_link(db, token, now)
+        g.miss_cost = 0 if known else 1
+        page = order_page(db, shared.property_id, shared.order_id) if shared else None
+    with _not_found_instead():
+        _count_miss()
+    if shared is None or page is None:
+        abort(404)
+    return Opened(shared.kind, page, _view(page, shared.kind, now), now)
+
+
+def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:
+    s, code = services(), ""
+    facts = RideFacts(page, now, s.settings.pace, _locale())
+    if code_is_due(page, kind, facts) and page.ride is not None and page.ride.otp_enc is not None:
+        code = s.vault.decrypt(page.ride.otp_enc, "rides", page.ride.id, "otp")
+    return guest_view(page, kind, now, s.settings, _locale(), code)
+
+
+@contextlib.contextmanager
+def _not_found_instead() -> Iterator[None]:
+    try:
+        yield
+    except TooManyRequests:
+        raise NotFound from None
+
+
+@limiter.shared_limit("60/minute", scope="links", key_func=lambda: f"{g.link_key}:{get_remote_address()}")
+def _count_look() -> None:
+    """One link may be asked for so often from one address. The key is a hash: limits are kept outside too."""
+
+
+@limiter.shared_limit("20/10 minutes", scope="missed links", key_func=get_remote_address, cost=lambda: int(g.miss_cost))
+def _count_miss() -> None:
+    """An address that guesses finds nothing any more for a while, not even what is there."""
+
+
+def _middle(view: GuestView) -> LatLng:
+    """Where the map looks first; nowhere, when that would tell a follower the guest's address."""
+    spot = view.position or view.pickup
+    return LatLng(spot.lat, spot.lng) if spot else NOWHERE
+
+
+def _sorry(status: int, why: str) -> BaseResponse:
+    if request.path.endswith(".json"):
+        return Response('{"error":"' + why + '"}', status, mimetype="application/json")
+    return Response(_rendered("guest/sorry.html", why=why), status, mimetype="text/html")
+
+
+def _rendered(template: str, **facts: Any) -> str:
+    """Without what every other page gets: nothing here depends on who is signed in, or touches the session."""
+    app = current_app
+    known = {"csp_nonce": nonce() if "map" in facts else "", "demo_mode": services().settings.demo}
+    return app.jinja_env.get_template(template).render(page_locale=_locale(), **known, **facts)
+
+
+def _locale() -> str:
+    return str(get_locale() or "en")

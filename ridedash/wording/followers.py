@@ -1,0 +1,54 @@
+"""Words for somebody who watches another's ride: whose it is and how it goes; no place, no price, no account."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from ridedash import wire
+from ridedash.wire import Kind
+from ridedash.wording.say import Text, say
+from ridedash.wording.say import lazy as _
+
+Sentence = tuple[Text, Text]  # headline, line below
+
+_FINDING: Final = (_("Finding a driver for {guest}"), _("Usually under a minute"))
+_HERE: Final = (_("The driver is waiting for {guest}"), _("The ride starts in a moment"))
+_THERE: Final = (_("{guest} has arrived"), _("This ride is over"))
+_NOTHING: Final = (_("No ride was booked"), _("Nobody is on the way"))
+
+_STATUSES: Final[dict[str, Sentence]] = {
+    wire.ALLOTMENT_PENDING: _FINDING,
+    wire.PENDING: _FINDING,
+    wire.ALLOTMENT_RETRYING: (_("Finding another driver for {guest}"), _("The first one had to cancel")),
+    wire.SOFT_ALLOCATED: (_("{guest} is in the queue for a car"), _("The car is named soon")),
+    wire.CALL_DRIVER: (_("A driver is on the way to {guest}"), _("[There in {eta}]")),
+    wire.CLIENT_LOCATED: _HERE,
+    wire.INVOICE: _HERE,
+    wire.IN_PROGRESS: (_("{guest} is on the way"), _("[About {eta} left]")),
+    wire.COMPLETED: _THERE,
+    wire.ALLOTMENT_FAILED: (_("No driver was found for {guest}"), _("This ride is over")),
+    wire.BOOKING_CANCELLED: (_("The ride was cancelled"), _("This ride is over")),
+}
+_BOOKED: Final = (_("A ride is booked for {guest}"), _("Waiting for the first news"))
+_ORDERS: Final[dict[str, Sentence]] = {
+    "SCHEDULED": (_("A ride is planned for {guest}"), _("[For {due}]")),
+    "READY": (_("Booking a ride for {guest}"), _("One moment")),
+    "SENDING": (_("Booking a ride for {guest}"), _("One moment")),
+    "BOOKED": _BOOKED,
+    "MATCHING": (_("Looking for a shared ride for {guest}"), _("This can take some minutes")),
+    "UNKNOWN": (_("The team is checking the booking"), _("This page tells what comes of it")),
+    "REJECTED": _NOTHING,
+    "NOT_SENT": _NOTHING,
+    "CLOSED_NOT_BOOKED": _NOTHING,
+    "FAILED": (_("No shared ride was found"), _("Nobody is on the way")),
+}
+
+
+def follower_words(state: str, status: str | None, kind: Kind, facts: Mapping[str, str | None]) -> tuple[str, str]:
+    """Headline and the line below. Facts: guest (a first name), eta, due. Tone and icon are the guest's own."""
+    if status is None:
+        headline, detail = _ORDERS[state]
+    elif status == wire.INVOICE and kind is Kind.AUTO:
+        headline, detail = _THERE
+    else:
+        headline, detail = _STATUSES.get(status, _BOOKED)
+    return say(headline, facts), say(detail, facts)

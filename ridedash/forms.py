@@ -2,22 +2,36 @@
 
 import secrets
 from collections.abc import Sequence
+from datetime import date, datetime, time
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import phonenumbers
 from flask_babel import lazy_gettext as _
 from flask_wtf import FlaskForm
-from wtforms import BooleanField, Field, Form, HiddenField, IntegerField, SelectField, StringField, TextAreaField
+from wtforms import (
+    BooleanField,
+    Field,
+    Form,
+    HiddenField,
+    IntegerField,
+    RadioField,
+    SelectField,
+    StringField,
+    TextAreaField,
+)
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp, ValidationError
 
 from ridedash import wire
 from ridedash.geo import LatLng, is_valid
 from ridedash.places import parse_coordinates, plain
+from ridedash.rides.pickup_times import LATEST, SOONEST, NoSuchTime, local_time
 
 MAX_NAME: Final = 120
 MAX_NOTE: Final = 500
 MAX_ID: Final = 2**53
+UTC_ZONE: Final = ZoneInfo("UTC")
 PAYMENTS: Final = ("", wire.SVC_MONEY, wire.CASH)
 
 
@@ -151,11 +165,27 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     account = SelectField(_("Account"), coerce=int)
     override_guard = BooleanField()
     supersedes = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
+    when = RadioField(
+        _("When"), choices=[SelectChoice("now", _("Now")), SelectChoice("later", _("Later"))], default="now"
+    )
+    pickup_date = StringField(_("Pickup day"), filters=[_one_line])
+    pickup_time = StringField(_("Pickup time"), filters=[_one_line])
+    change = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])  # the planned ride that this form changes
+    version = IntegerField(validators=[Optional(), NumberRange(0, MAX_ID)])  # of that ride when the form was shown
 
-    def __init__(self, *args: Any, country: str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        now: datetime | None = None,
+        tz: ZoneInfo = UTC_ZONE,
+        country: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.country = country
+        self.now, self.tz, self.country = now, tz, country
         self.phone_e164: str | None = None
+        self.pickup_at: datetime | None = None  # of a planned ride, once the form was found good
+        self.kept_pickup: datetime | None = None  # the plan's own time: it may stay, however near it is
 
     def offer_accounts(self, accounts: Sequence[tuple[int, str]]) -> None:
         """The accounts to choose from, the default one first."""
@@ -174,3 +204,39 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             self.phone_e164 = read_phone(field.data or "", self.country)
         except PhoneError as error:
             raise ValidationError(str(error)) from error
+
+    def validate_pickup_date(self, field: Field) -> None:
+        """A day of the calendar, when the ride is for later."""
+        if self.when.data == "later":
+            try:
+                date.fromisoformat(field.data or "")
+            except ValueError:
+                raise ValidationError(_("On which day? Choose one, such as 2026-03-05.")) from None
+
+    def validate_pickup_time(self, field: Field) -> None:
+        """Keeps day and time as the instant `pickup_at`; what was typed stays in the fields."""
+        if self.when.data != "later":
+            return
+        try:
+            clock = time.fromisoformat(field.data or "")
+        except ValueError:
+            raise ValidationError(_("At what time? Choose one, such as 05:10.")) from None
+        try:
+            at = local_time(date.fromisoformat(self.pickup_date.data or ""), clock, self.tz).at
+        except NoSuchTime as error:
+            said = _(
+                "Clocks go forward then: %(said)s does not exist on that day. The next time that does is %(next)s."
+            )
+            raise ValidationError(said % {"said": f"{clock:%H:%M}", "next": f"{error.after:%H:%M}"}) from None
+        except (ValueError, OverflowError):
+            return  # the day says what is wrong with it
+        self._check_distance(at)
+        self.pickup_at = at
+
+    def _check_distance(self, at: datetime) -> None:
+        if self.now is None or at == self.kept_pickup:
+            return
+        if at - self.now < SOONEST:
+            raise ValidationError(_("Too soon to plan: choose a time 15 minutes from now or later, or Now."))
+        if at - self.now > LATEST:
+            raise ValidationError(_("Too far ahead: rides are planned up to 30 days from now."))

@@ -32,7 +32,7 @@ class BadMove(Exception):
 class ActionAllowed:
     """One thing that a page may offer. `note` is a short reason in constants below, for the wording to speak."""
 
-    name: str  # withdraw, abort, cancel, drop, feedback, again, resolve, arm, reopen
+    name: str  # change, withdraw, abort, cancel, drop, feedback, again, resolve, arm, reopen
     allowed: bool
     note: str = ""
 
@@ -64,7 +64,7 @@ def actions(
     `status` is the last known booking_status (None before the first poll), `armed` whether a cancel is armed.
     """
     plain: dict[OrderState, tuple[ActionAllowed, ...]] = {
-        S.SCHEDULED: (ActionAllowed("withdraw", True),),
+        S.SCHEDULED: (ActionAllowed("change", True), ActionAllowed("withdraw", True)),
         S.READY: (ActionAllowed("withdraw", True),),
         S.SENDING: (),
         S.UNKNOWN: (ActionAllowed("resolve", True),),

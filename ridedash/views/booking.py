@@ -1,5 +1,6 @@
 """Pick and book: `/rides/new`, and what its page asks for while somebody types."""
 
+from datetime import timedelta
 from typing import Any
 
 from flask import Blueprint, jsonify, redirect, render_template, request
@@ -14,7 +15,7 @@ from ridedash.rides.ordering import PlaceError, TokenReused, Wish, place
 from ridedash.store.db import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import MAX_ID, Offer, OrderPage, form_used, order_page, recent_orders
 from ridedash.store.people import Property, accounts_of
-from ridedash.views import formats
+from ridedash.views import formats, planning
 from ridedash.views.auth import current_staff
 from ridedash.views.mishaps import explain
 from ridedash.views.permissions import BOOK, needs
@@ -54,11 +55,24 @@ def sent_before() -> bool:
 def new() -> Answer:
     """The picker; the query presets its trip, `again` refills it from an order, `show` lists the cars at once."""
     again = _order(request.args.get("again", type=int))
+    plan = _order(request.args.get("change", type=int))
+    if plan:
+        return _plan(plan)
     picker = _picker() if again else _asked(TripForm(request.args), search="show" in request.args)
     if again:
         picker.refill(again)
     if again or "show" in request.args:
         picker.ask(quotes(), again.offer if again else None)
+    return _page(picker)
+
+
+def _plan(plan: OrderPage) -> Answer:
+    """The form that changes a planned ride; what is planned no longer is shown as it is."""
+    if not planning.is_plan(plan):
+        return redirect(f"/rides/{plan.order.id}?said=change-not_now", 303)
+    picker = _picker()
+    planning.refill(picker, plan)
+    picker.ask(quotes(), plan.offer)
     return _page(picker)
 
 
@@ -70,11 +84,14 @@ def create() -> Answer:
     picker = _asked(TripForm(request.form), search=False)  # no network between the press and the answer
     offer = _offer(picker.form.offer.data)
     picker.again = _order(picker.form.supersedes.data)
+    planning.take(picker, _order(picker.form.change.data))
     if "show" in request.form:
         return _retry(picker, None, 200)
     if not picker.form.validate():
         return _retry(picker, offer, 422)
     try:
+        if picker.changing:
+            return planning.carry_out(picker, _wish(picker, offer))
         placed = place(services().db, services().clock, _wish(picker, offer))
     except TokenReused as error:
         return render_template("booking/reused.html", order_id=error.order_id), 409
@@ -135,7 +152,7 @@ def _picker() -> Picker:
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         accounts = accounts_of(s, home.id)
-    form = BookingForm(country=home.country)
+    form = BookingForm(now=services().clock(), tz=formats.zone(home.timezone), country=home.country)
     form.offer_accounts([(each.id, each.label) for each in accounts])
     if not form.is_submitted():
         form.form_token.data = new_form_token()
@@ -176,6 +193,8 @@ def _wish(picker: Picker, offer: Offer | None) -> Wish:
         coupon=form.coupon.data or None,
         override_guard=form.override_guard.data,
         supersedes=picker.again.order.id if picker.again else None,
+        pickup_at=form.pickup_at,
+        margin=timedelta(minutes=services().settings.schedule_lead_minutes),
     )
 
 
@@ -202,6 +221,7 @@ def _page(picker: Picker) -> str:
         "booking/new.html",
         picker=picker,
         form=picker.form,
+        calendar=planning.calendar(picker, app.clock()),
         parts=page_map(app.settings, app.geocoder, picker),
         fetched=formats.clock_time(fetched, tz, locale(), seconds=True),
         fresh_ms=int(max(FRESH_LEAST_MS, FRESH_MS / app.settings.pace)),

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from ridedash.forms import BookingForm
 from ridedash.rides.ordering import GuardBusy, OfferStale, WishRefused
+from ridedash.rides.scheduling import Overtaken
 from ridedash.store.db import CommitUnknown, DatabaseBusy
 from ridedash.views import formats
 from ridedash.views.picker import Picker
@@ -30,6 +31,11 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
         step = _("Press again: if it was saved, you will see that ride, and nothing is ordered twice.")
         picker.trouble = QuoteFailedError(_("The database went away while it was saving."), step, 503)
         return 503
+    if isinstance(error, Overtaken):
+        picker.message = _(
+            "Somebody changed this ride meanwhile. Look at it, or press again to save it as it stands here."
+        )
+        return 409
     if isinstance(error, WishRefused):
         _blame(picker.form, error)
         return 422
@@ -42,7 +48,8 @@ def _blame(form: BookingForm, error: WishRefused) -> None:
         "seats": _("Choose 1 or 2 seats."),
         "account": _("This account can't be used for this price. Choose another."),
         "coupon_code": _("The service does not take such a coupon."),
+        "pickup_at": _("Choose a time from 15 minutes to 30 days from now."),
     }
-    names = {"coupon_code": "coupon"}
+    names = {"coupon_code": "coupon", "pickup_at": "pickup_time"}
     field = form._fields.get(names.get(error.field, error.field), form.offer)
     field.errors = [*field.errors, words.get(error.field, _("This can't be booked as it is. Choose a car again."))]

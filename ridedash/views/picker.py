@@ -9,6 +9,7 @@ from ridedash.forms import BookingForm, TripForm
 from ridedash.geo import LatLng
 from ridedash.maps import DEFAULT_ZOOM, MapParts, map_parts
 from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
+from ridedash.rides.repricing import GUARD_BUSY
 from ridedash.store.orders import Offer, OrderPage, OrderState, Trip
 from ridedash.store.people import Account, Property
 from ridedash.views.product_cards import Card, preferred
@@ -61,7 +62,13 @@ class Picker:
     changed: Changed | None = None
     busy: Mapping[str, Any] | None = None  # the guest's other open ride: order_id, by, ago
     again: OrderPage | None = None
+    changing: OrderPage | None = None  # the planned ride that the form changes
     message: str = ""
+
+    @property
+    def busy_then(self) -> bool:
+        """Whether the planned ride waits for the guest's other ride."""
+        return self.changing is not None and any(item.detail == GUARD_BUSY for item in self.changing.attention)
 
     @property
     def trip(self) -> Trip | None:

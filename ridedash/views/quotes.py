@@ -136,7 +136,7 @@ class Quotes:
                     staff_id=staff.id,
                     account_id=None,  # a price is for everybody; the account is chosen at the press
                     trip=trip,
-                    priced=_priced(product, shown),
+                    priced=priced(product, shown),
                     now=at,
                 )
                 for product, shown in zip(products, cards, strict=True)
@@ -151,7 +151,8 @@ def home_trip(home: Property) -> Trip | None:
     return Trip(LatLng(home.pickup_lat, home.pickup_lng), home.pickup_name or home.name)
 
 
-def _priced(product: Product, shown: Card) -> Priced:
+def priced(product: Product, shown: Card) -> Priced:
+    """A product as its card is stored."""
     estimate = product.estimate
     return Priced(
         category=product.category,

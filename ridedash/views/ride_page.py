@@ -15,6 +15,7 @@ from ridedash.service.errors import ServiceError
 from ridedash.store.orders import OrderPage
 from ridedash.views.accounts import may_link
 from ridedash.views.formats import full_time, span, stamp
+from ridedash.views.outgoing import link_state
 from ridedash.views.presenters import RideView, placed_text
 from ridedash.views.ride_facts import RideFacts
 from ridedash.views.ride_forms import FormError
@@ -32,7 +33,7 @@ SENT: Final = frozenset({"calling", "unconfirmed", "done"})
 SAYABLE: Final = frozenset({"done", "armed", "not_now"})
 SAYABLE_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
 SAYERS: Final = frozenset(
-    {"abort", "cancel", "arm", "disarm", "drop", "feedback", "withdraw", "resolve", "reopen", "stop", "link"}
+    {"abort", "cancel", "arm", "disarm", "drop", "feedback", "change", "withdraw", "resolve", "reopen", "stop", "link"}
 )
 
 
@@ -64,6 +65,7 @@ def page_context(
         "seen_at": stamp(view.seen_at),
         "points": _points(page, view),
         "may_link": may_link(),
+        "links": link_state(page, s),
     }
 
 

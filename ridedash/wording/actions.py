@@ -18,6 +18,7 @@ class ActionWords:
 
 
 _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
+    "change": (_("Change"), "list", _("Time, car, places, guest and note, until it is ordered.")),
     "withdraw": (_("Withdraw"), "close", _("Nothing has been sent yet, so this costs nothing.")),
     "abort": (_("Stop the search"), "close", _("Stops looking for a driver. Only possible before one accepts.")),
     "cancel": (_("Cancel ride"), "cancelled", _("Tells the service to cancel; the driver turns back.")),
@@ -44,6 +45,7 @@ _NOTES: Final[dict[str, Text]] = {
 
 _DONE: Final[dict[str, Text]] = {
     "withdraw": _("Withdrawn. Nothing was ordered."),
+    "change": _("Changed. It is ordered as it stands here."),
     "abort": _("Search stopped. No ride was ordered."),
     "cancel": _("Ride cancelled."),
     "arm": _("It will be cancelled as soon as it is matched."),

@@ -7,6 +7,7 @@ import { Cars } from "./cars.js";
 import { Combobox } from "./combobox.js";
 import { wireKeys } from "./keys.js";
 import { Trip } from "./trip.js";
+import { When } from "./when.js";
 
 const FAR = 5; // degrees: no ride, so no view of half the earth
 
@@ -23,6 +24,7 @@ const linked = !go.disabled;
 page.classList.add("has-script", "can-pick");
 const map = new RideMap(page.querySelector("[data-map]"));
 const trip = new Trip(tripForm);
+const when = new When(page.querySelector("[data-when]"));
 const cars = new Cars(page.querySelector("[data-cars]"), {
   path: say.products,
   skeleton: document.querySelector("[data-skeleton]"),
@@ -56,9 +58,9 @@ async function reload({ compare = false } = {}) {
 function button() {
   const choice = trip.loose || shownTrip !== trip.key ? null : cars.choice;
   cars.box.classList.toggle("is-loose", Boolean(trip.loose));
-  go.disabled = !choice || !linked;
-  if (choice || !cars.chosen || !cars.busy) go.textContent = choice ? choice.button : missing(); // else a moment's wait
-  terms.textContent = choice ? choice.terms : say.sayIdle;
+  go.disabled = !choice || !linked || !when.ready;
+  if (choice || !cars.chosen || !cars.busy) go.textContent = choice ? when.button(choice) : missing(); // else a moment's wait
+  terms.textContent = choice ? when.terms(choice) : say.sayIdle;
 }
 
 function missing() {
@@ -70,6 +72,7 @@ function missing() {
 }
 
 cars.addEventListener("chosen", button);
+when.addEventListener("changed", button);
 cars.addEventListener("old", () => reload({ compare: true }));
 book.querySelector("[name=account]")?.addEventListener("change", () => reload());
 page.addEventListener("click", (event) => {

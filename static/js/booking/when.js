@@ -1,0 +1,55 @@
+/** Now or later: reads the pickup's day and time, and says what the button does then. Days are those of the property. */
+
+const DAY_MS = 24 * 3_600_000;
+
+export class When extends EventTarget {
+  constructor(box) {
+    super();
+    this.box = box;
+    this.say = box.dataset;
+    this.offset = Date.parse(this.say.now) - Date.now();
+    this.date = box.querySelector("[name=pickup_date]");
+    this.time = box.querySelector("[name=pickup_time]");
+    box.addEventListener("input", ({ target }) => {
+      target.removeAttribute("aria-invalid");
+      this.dispatchEvent(new Event("changed"));
+    });
+  }
+
+  get later() {
+    return (this.box.querySelector("[name=when]:checked") ?? this.box.querySelector("[name=when][type=hidden]"))?.value === "later";
+  }
+
+  /** Whether the ride is for now, or day and time are there. */
+  get ready() {
+    return !this.later || Boolean(this.date.value && this.time.value);
+  }
+
+  /** What the button says for a chosen car, and the terms below it. */
+  button(choice) {
+    if (!this.later) return choice.button;
+    return this.ready ? this.say.sayPlan.replace("{car}", choice.name).replace("{when}", this.#words()) : this.say.sayWhen;
+  }
+
+  terms(choice) {
+    return this.later ? this.say.sayTerms : choice.terms;
+  }
+
+  #words() {
+    const day = this.date.value;
+    const pattern = { [this.#day(0)]: this.say.sayToday, [this.#day(1)]: this.say.sayTomorrow }[day] ?? this.say.sayDay;
+    return pattern.replace("{time}", this.time.value.slice(0, 5)).replace("{day}", named(day));
+  }
+
+  /** Today's date in the property's zone, or that of so many days later, as the field writes it. */
+  #day(later) {
+    const today = new Intl.DateTimeFormat("en-CA", { timeZone: this.say.zone, year: "numeric", month: "2-digit", day: "2-digit" }).format(Date.now() + this.offset);
+    return new Date(Date.parse(`${today}T00:00:00Z`) + later * DAY_MS).toISOString().slice(0, 10);
+  }
+}
+
+function named(day) {
+  const at = Date.parse(`${day}T00:00:00Z`);
+  if (!Number.isFinite(at)) return day;
+  return new Intl.DateTimeFormat(document.documentElement.lang || "en", { timeZone: "UTC", weekday: "short", day: "numeric", month: "short" }).format(at);
+}

@@ -8,24 +8,26 @@ import json as jsonlib
 import ssl
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any, Final, Self
-from urllib.parse import urlencode, urlsplit
+from functools import cached_property
+from typing import Any, Final, NamedTuple, Self
+from urllib.parse import urlsplit
 
 import httpcore
 import httpx
 
 from ridedash.service import scrub, strictjson
-from ridedash.service.deadline import Call, DeadlineBackend, running
+from ridedash.service.deadline import Call, running
 from ridedash.service.errors import NoAnswer, Unreadable
+from ridedash.service.lines import IDLE_S, Line, is_plain, question
 
 CAP_BYTES: Final = 1 << 20
 CONNECT_S: Final = 2.0  # for any operation of the service: name lookup, connection and TLS handshake together
 IDLE_CONNECTIONS: Final = 50
-IDLE_S: Final = 5.0  # shorter than any server's idle limit, so that a kept connection is rarely a dead one
+
+Request = httpx.Request | httpcore.Request
 
 # Raised by a transport that was handed in, these prove that nothing was sent.
 _BEFORE_SENDING: Final = (
@@ -60,48 +62,6 @@ class Answer:
         raise Unreadable(self.status, why, self.evidence)
 
 
-class Line(httpx.BaseTransport):
-    """One connection under the deadline of the current call, opened anew when it can't be used again. Never retries."""
-
-    def __init__(self, tls: ssl.SSLContext, *, keep: bool = True) -> None:
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=tls,
-            max_connections=1,
-            max_keepalive_connections=int(keep),
-            keepalive_expiry=IDLE_S,
-            retries=0,
-            network_backend=DeadlineBackend(),
-        )
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request; errors are httpcore's, for Http to translate."""
-        url = request.url
-        raw = httpcore.Request(
-            method=request.method,
-            url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-            headers=request.headers.raw,
-            content=request.read(),
-            extensions=request.extensions,
-        )
-        answer = self._pool.handle_request(raw)
-        return httpx.Response(answer.status, headers=answer.headers, stream=_Stream(answer))
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._pool.close()
-
-
-class _Stream(httpx.SyncByteStream):
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._answer.iter_stream()
-
-    def close(self) -> None:
-        self._answer.close()
-
-
 def safe_address(url: str) -> str:
     """The address itself. Raises ValueError unless it is https, or http to this machine, without credentials."""
     parts = urlsplit(url)
@@ -118,7 +78,6 @@ class Http:
 
     def __init__(self, transport: httpx.BaseTransport | None = None) -> None:
         self._given = transport
-        # A pool looks at each of its connections at each call: a stack of pools of one costs a fifth less.
         self._idle: deque[tuple[float, Line]] = deque()
 
     @cached_property
@@ -148,17 +107,18 @@ class Http:
         """
         call = Call(connect_s, total_s)
         said = _headers(headers, fresh)
-        ready = self._given is None  # one that was handed in looks for the query in the address
-        request = _build(method, url, call, headers=said, params=params, json=json, form=form, ready=ready)
+        plain = method == "GET" and json is None and form is None and self._given is None and is_plain(url)
+        if plain:
+            request: Request = _built(lambda more: question(url, said, params, more), call)
+        else:
+            request = _built(lambda more: _request(method, url, said, params, json, form, more), call)
         return self._send(request, call, cap_bytes, fresh, secrets)
 
-    def _send(
-        self, request: httpx.Request, call: Call, cap_bytes: int, fresh: bool, secrets: tuple[str, ...]
-    ) -> Answer:
+    def _send(self, request: Request, call: Call, cap_bytes: int, fresh: bool, secrets: tuple[str, ...]) -> Answer:
         # Raised outside the except block: a chain of causes would hold the request, and with it the tokens.
         try:
-            with running(call), self._line(fresh) as transport:
-                return _exchange(transport, request, call, cap_bytes, secrets)
+            with running(call):
+                return self._exchange(request, call, cap_bytes, fresh, secrets)
         except Unreadable:
             raise
         except Exception as exc:  # whatever it is, the outcome is open once a byte has left
@@ -166,14 +126,14 @@ class Http:
             failure = NoAnswer(type(exc).__name__, sent=sent)
         raise failure
 
-    @contextmanager
-    def _line(self, fresh: bool) -> Iterator[httpx.BaseTransport]:
+    def _exchange(self, request: Request, call: Call, cap_bytes: int, fresh: bool, secrets: tuple[str, ...]) -> Answer:
         if self._given is not None:
-            yield self._given
-            return
-        line = Line(self._tls, keep=False) if fresh else self._idle_line() or Line(self._tls)
+            assert isinstance(request, httpx.Request)
+            return _read(_handed_in(self._given.handle_request(request)), call, cap_bytes, secrets)
+        line = Line(self._tls) if fresh else self._idle_line() or Line(self._tls)
         try:
-            yield line
+            raw = _raw(request) if isinstance(request, httpx.Request) else request
+            return _read(_opened(line.send(raw)), call, cap_bytes, secrets)
         finally:
             if fresh or len(self._idle) >= IDLE_CONNECTIONS:
                 line.close()
@@ -208,68 +168,85 @@ def _headers(asked: Mapping[str, str] | None, fresh: bool) -> dict[str, str]:
     return ours | ({"connection": "close"} if fresh else {}) | dict(asked or {})
 
 
-def _build(
-    method: str,
-    url: str,
-    call: Call,
-    *,
-    headers: dict[str, str],
-    params: Mapping[str, str] | None,
-    json: Any,
-    form: Mapping[str, str] | None,
-    ready: bool,
-) -> httpx.Request:
-    """The request; NoAnswer with nothing sent when it can't be built (a token that is no header, for one).
-
-    `ready` puts the query beside the address, which is read once and kept: reading one costs a sixth of a poll.
-    """
-    content, connect = None, call.connect_left()
-    more: dict[str, Any] = {"timeout": {"connect": connect, "pool": connect, "read": call.left(), "write": call.left()}}
+def _built(build: Callable[[dict[str, Any]], Request], call: Call) -> Request:
+    """The request; NoAnswer with nothing sent when it can't be built (a token that is no header, for one)."""
+    connect, left = call.connect_left(), call.left()
     try:
-        if json is not None:
-            headers = {"content-type": "application/json", **headers}
-            content = jsonlib.dumps(json, allow_nan=False, separators=(",", ":")).encode()
-        address = _address(url)
-        if ready and params is not None:
-            more["target"], params = address.raw_path + b"?" + urlencode(params).encode("ascii"), None
-        data = None if form is None else dict(form)
-        return httpx.Request(
-            method, address, headers=headers, params=params, content=content, data=data, extensions=more
-        )
+        return build({"timeout": {"connect": connect, "pool": connect, "read": left, "write": left}})
     except Exception as exc:  # any failure here is ours and comes before the first byte
         failure = NoAnswer(type(exc).__name__, sent=False)
     raise failure
 
 
-@lru_cache(maxsize=64)
-def _address(url: str) -> httpx.URL:
-    """Our own settings and paths: few, and none with a secret."""
-    return httpx.URL(url)
+def _request(
+    method: str,
+    url: str,
+    headers: dict[str, str],
+    params: Mapping[str, str] | None,
+    json: Any,
+    form: Mapping[str, str] | None,
+    more: dict[str, Any],
+) -> httpx.Request:
+    content = None
+    if json is not None:
+        headers = {"content-type": "application/json", **headers}
+        content = jsonlib.dumps(json, allow_nan=False, separators=(",", ":")).encode()
+    data = None if form is None else dict(form)
+    return httpx.Request(method, url, headers=headers, params=params, content=content, data=data, extensions=more)
 
 
-def _exchange(
-    transport: httpx.BaseTransport, request: httpx.Request, call: Call, cap_bytes: int, secrets: tuple[str, ...]
-) -> Answer:
-    response = transport.handle_request(request)
+def _raw(request: httpx.Request) -> httpcore.Request:
+    url = request.url
+    return httpcore.Request(
+        method=request.method,
+        url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+        headers=request.headers.raw,
+        content=request.read(),
+        extensions=request.extensions,
+    )
+
+
+class _Opened(NamedTuple):
+    """An answer whose body is still to be read."""
+
+    status: int
+    headers: dict[str, str]
+    chunks: Iterable[bytes]
+    close: Callable[[], None]
+
+
+def _opened(answer: httpcore.Response) -> _Opened:
+    headers: dict[str, str] = {}
+    for raw, value in answer.headers:
+        name, said = raw.decode("latin-1").lower(), value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {said}" if name in headers else said
+    return _Opened(answer.status, headers, answer.iter_stream(), answer.close)
+
+
+def _handed_in(answer: httpx.Response) -> _Opened:
+    """Of a transport of somebody's; a fake's body may already be there."""
+    chunks = [answer.content] if answer.is_stream_consumed else answer.iter_raw()
+    return _Opened(answer.status_code, dict(answer.headers.items()), chunks, answer.close)
+
+
+def _read(answer: _Opened, call: Call, cap_bytes: int, secrets: tuple[str, ...]) -> Answer:
     try:
-        encoding = response.headers.get("content-encoding", "identity").strip().lower()
-        if encoding not in {"", "identity"}:
-            raise Unreadable(response.status_code, "in a content encoding")
-        body = scrub.without(_read(response, call, cap_bytes, secrets), secrets)
+        if answer.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}:
+            raise Unreadable(answer.status, "in a content encoding")
+        body = scrub.without(_body(answer, call, cap_bytes, secrets), secrets)
     finally:
-        response.close()
-    return Answer(response.status_code, dict(response.headers.items()), body, time.monotonic() - call.started)
+        answer.close()
+    return Answer(answer.status, answer.headers, body, time.monotonic() - call.started)
 
 
-def _read(response: httpx.Response, call: Call, cap_bytes: int, secrets: tuple[str, ...]) -> bytes:
-    """The raw body, up to the cap; a fake's body may already be there."""
-    chunks = [response.content] if response.is_stream_consumed else response.iter_raw()
+def _body(answer: _Opened, call: Call, cap_bytes: int, secrets: tuple[str, ...]) -> bytes:
+    """The raw body, up to the cap."""
     body = bytearray()
-    for chunk in chunks:
+    for chunk in answer.chunks:
         body += chunk
         if len(body) > cap_bytes:
             beginning = scrub.without(bytes(body[:8192]), secrets)
-            raise Unreadable(response.status_code, "too long", scrub.evidence(beginning))
+            raise Unreadable(answer.status, "too long", scrub.evidence(beginning))
         if call.left() <= 0:
             raise httpx.ReadTimeout("deadline")
     return bytes(body)

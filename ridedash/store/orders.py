@@ -39,6 +39,7 @@ __all__ = [
     "form_used",
     "order_page",
     "orders_by_ids",
+    "planned_orders",
     "recent_orders",
     "trip_of",
     "unknown_count",
@@ -164,6 +165,14 @@ def form_used(s: Session, form_token: str) -> bool:
 def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPage]:
     """The newest orders of a property, newest first; without the long columns that only their own pages read."""
     query = select(Order.id).where(Order.property_id == property_id).order_by(Order.id.desc()).limit(limit)
+    return orders_by_ids(s, property_id, s.scalars(query).all(), light=True)
+
+
+def planned_orders(s: Session, property_id: int, since: datetime, limit: int = 200) -> list[OrderPage]:
+    """Planned rides of a property, the next due first: those to come, and those that came due after `since`."""
+    mine = Order.property_id == property_id, Order.pickup_at.is_not(None)
+    lately = Order.state.in_(list(OrderState)), Order.due_at > since
+    query = select(Order.id).where(*mine, *lately).order_by(Order.due_at).limit(limit)
     return orders_by_ids(s, property_id, s.scalars(query).all(), light=True)
 
 

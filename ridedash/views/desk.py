@@ -14,7 +14,7 @@ from ridedash import wire
 from ridedash.ext import services
 from ridedash.rides.attending import NOT_BOOKED
 from ridedash.rides.heartbeats import heartbeat_age, service_silent_since
-from ridedash.store.orders import OrderPage, recent_orders, unknown_count, unknown_since
+from ridedash.store.orders import OrderPage, OrderState, planned_orders, recent_orders, unknown_count, unknown_since
 from ridedash.store.people import Property
 from ridedash.views.auth import current_staff
 from ridedash.views.formats import age, day_time, stamp, zone
@@ -32,12 +32,14 @@ RANKS: Final = {
     wire.CLIENT_LOCATED: 2, wire.INVOICE: 2, wire.CALL_DRIVER: 3, wire.ALLOTMENT_RETRYING: 4,
     wire.ALLOTMENT_PENDING: 4, wire.PENDING: 4, wire.SOFT_ALLOCATED: 4, wire.IN_PROGRESS: 6,
 }  # fmt: skip
+PLANNED: Final = 8
 ENDED: Final = 9
+PLANS_STAY: Final = timedelta(days=1)  # after they came due, however many newer rides there are
 
 
 @dataclass(frozen=True)
 class Row:
-    """One ride of the list. `group` is unknown, needs, now or done; `since` is when it was placed."""
+    """One ride of the list. `group` is unknown, needs, now, later or done; `placed`: when it was, or is planned for."""
 
     id: int
     group: str
@@ -136,18 +138,34 @@ def _silent(db: Session, house: Property, now: datetime) -> str:
 
 def group_names() -> dict[str, str]:
     """Headings of the list's groups, in their order."""
-    return {"unknown": _("We don't know"), "needs": _("Needs you"), "now": _("Now"), "done": _("Done")}
+    return {"unknown": _("We don't know"), "needs": _("Needs you"), "now": _("Now")} | {
+        "later": _("Later"), "done": _("Done"),
+    }  # fmt: skip
 
 
 def _rows(db: Session, now: datetime) -> list[Row]:
     s, locale = services(), str(get_locale() or "en")
-    pages = recent_orders(db, current_staff().property_id, LIMIT)
+    pages = _listed(db, current_staff().property_id, now)
     found = []
     for page in pages:
         view = ride_view(page, now, s.settings, locale)
         why = needs_you(page, view, now)
-        found.append((rank(view, why), -page.order.id, row(page, view, why, now, locale)))
+        found.append((rank(view, why), _turn(page), row(page, view, why, now, locale)))
     return [each for *_, each in sorted(found, key=lambda placed: placed[:2])]
+
+
+def _listed(db: Session, property_id: int, now: datetime) -> list[OrderPage]:
+    """The newest rides, and planned ones that were placed long before."""
+    newest = recent_orders(db, property_id, LIMIT)
+    known = {page.order.id for page in newest}
+    plans = planned_orders(db, property_id, now - PLANS_STAY)
+    return newest + [page for page in plans if page.order.id not in known]
+
+
+def _turn(page: OrderPage) -> float:
+    """Within a rank: planned rides by their pickup, others the newest first."""
+    at = page.order.pickup_at
+    return at.timestamp() if at and page.order.state == OrderState.SCHEDULED else -page.order.id
 
 
 def rank(view: RideView, why: str) -> int:
@@ -158,6 +176,8 @@ def rank(view: RideView, why: str) -> int:
         return 1
     if not view.live:
         return ENDED
+    if view.order_state == OrderState.SCHEDULED:
+        return PLANNED
     return RANKS.get(view.booking_status or "", 5)
 
 
@@ -193,7 +213,7 @@ def _news(headline: str, why: str) -> str:
 
 def row(page: OrderPage, view: RideView, why: str, now: datetime, locale: str) -> Row:
     """One line of the list; `why` says why somebody should look at it."""
-    group = {0: "unknown", 1: "needs", ENDED: "done"}.get(rank(view, why), "now")
+    group = {0: "unknown", 1: "needs", PLANNED: "later", ENDED: "done"}.get(rank(view, why), "now")
     tz = zone(page.property.timezone)
     return Row(
         id=page.order.id,
@@ -207,7 +227,7 @@ def row(page: OrderPage, view: RideView, why: str, now: datetime, locale: str) -
         start=page.offer.pickup_name or _("the pinned place"),
         plate=view.cab.plate if view.cab and view.live else "",
         price=view.fare,
-        placed=day_time(page.order.created_at, now, tz, locale),
+        placed=day_time(page.order.pickup_at if group == "later" else page.order.created_at, now, tz, locale),
         timer=asdict(view.timer) | {"text": ""} if view.timer else None,
         why=_news(view.headline, why) if group == "needs" else "",
     )

@@ -68,6 +68,15 @@ def day_time(at: datetime | None, now: datetime, tz: ZoneInfo, locale: str = "en
     return str(format_datetime(at.astimezone(tz), "d MMM HH:mm", locale=_known(locale)))
 
 
+def planned_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
+    """When a planned ride is: 17:10 today, 05:10 tomorrow, 05:10 on Thu 5 Mar."""
+    here, said = at.astimezone(tz), clock_time(at, tz, locale)
+    days = (here.date() - now.astimezone(tz).date()).days
+    if days in (0, 1):
+        return _("%(time)s tomorrow", time=said) if days else _("%(time)s today", time=said)
+    return _("%(time)s on %(day)s", time=said, day=str(format_datetime(here, "EEE d MMM", locale=_known(locale))))
+
+
 def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     """An instant with its date and zone, for print and for titles."""
     return "" if at is None else str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=_known(locale)))

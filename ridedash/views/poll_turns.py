@@ -1,8 +1,9 @@
 """When time alone will change what a ride's page says: until then an answer made from the same rows is the same."""
 
-from datetime import datetime
+from datetime import datetime, time, timedelta
 
 from ridedash.store.orders import OrderPage
+from ridedash.views.formats import zone
 from ridedash.views.ride_facts import RideFacts
 from ridedash.views.ride_notices import STOPS_NEEDING
 from ridedash.views.ride_parts import OLD_PLATE_FOR
@@ -15,6 +16,9 @@ def turns_at(page: OrderPage, now: datetime, pace: float) -> datetime | None:
     turns = [each + STOPS_NEEDING for each in needed if each]
     if ride and ride.swapped_at:
         turns.append(ride.swapped_at + OLD_PLATE_FOR)
+    if order.state == "SCHEDULED":  # "tomorrow" becomes "today"
+        tz = zone(page.property.timezone)
+        turns.append(datetime.combine(now.astimezone(tz).date() + timedelta(days=1), time(0), tz))
     turns += filter(None, [RideFacts(page, now, pace, "en").fee_from, _retry(order.next_retry)])
     return min((each for each in turns if each > now), default=None)
 

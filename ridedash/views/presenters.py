@@ -20,7 +20,7 @@ from ridedash.wording import gettext as _
 POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000
 STILL_MS: Final = 1_000  # between press and answer
-WAITING_MS: Final = 5_000  # an unknown outcome, or a ride after its end
+WAITING_MS: Final = 5_000  # an unknown outcome, a planned ride, or a ride after its end
 ENDED_STATES: Final = frozenset({"REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"})
 
 
@@ -166,7 +166,7 @@ def _is_live(page: OrderPage) -> bool:
 
 
 def _poll_ms(page: OrderPage) -> int:
-    if page.order.state == "UNKNOWN" or not _is_live(page):
+    if page.order.state in ("UNKNOWN", "SCHEDULED") or not _is_live(page):
         return WAITING_MS
     if page.ride is None:
         return STILL_MS

@@ -15,7 +15,7 @@ from ridedash.rides.lifecycle import cancel_free_until
 from ridedash.service.ratecards import CancellationPolicy
 from ridedash.service.tracks import Snapshot
 from ridedash.store.orders import Action, OrderPage
-from ridedash.views.formats import clock_time, minutes, money, zone
+from ridedash.views.formats import clock_time, minutes, money, planned_time, zone
 from ridedash.views.invoices import payable_of, total_of
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
@@ -167,9 +167,21 @@ class RideFacts:
             "next_try": self._next_try(),
             "ends": self.at(order.booking_timeout_at, seconds=True),
             "closed": self.at(order.resolved_at),
-            "due": self.at(order.due_at),
-            "order_at": self.at(order.ready_at or order.due_at),
+            "due": self.planned(order.pickup_at or order.due_at),
+            "order_at": self._order_at(),
+            "retry": self.at(order.lease_until, seconds=True) if order.tries and order.owner is None else None,
         }
+
+    def planned(self, instant: datetime) -> str:
+        """An instant on the property's clock with its day in words."""
+        return planned_time(instant, self.now, self.tz, self.locale)
+
+    def _order_at(self) -> str:
+        """When a planned ride is ordered; with its day where that is not the pickup's."""
+        order = self.page.order
+        at, pickup = order.ready_at or order.due_at, order.pickup_at or order.due_at
+        same_day = at.astimezone(self.tz).date() == pickup.astimezone(self.tz).date()
+        return self.at(at) if same_day else self.planned(at)
 
     def at(self, instant: datetime | None, *, seconds: bool = False) -> str:
         """An instant on the property's clock."""

@@ -6,9 +6,11 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.rides.attending import NOT_BOOKED, SEEN_NOT_BOOKED, STOPPABLE, STOPPED
+from ridedash.rides.moves import PLAN_FAILED
 from ridedash.store.orders import Action
 from ridedash.views.formats import plate
 from ridedash.views.ride_facts import RideFacts
+from ridedash.views.ride_plans import planned
 from ridedash.wording import Audience, outcome_words, say
 from ridedash.wording import gettext as _
 from ridedash.wording.attention import attention_words
@@ -36,7 +38,8 @@ def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
     swapped = _swapped(facts)
     if audience is Audience.GUEST:
         return tuple(filter(None, [swapped]))
-    found = [_late_double(facts), swapped, _stopped(facts), _reported(facts), _reconnect(facts)]
+    told = [Notice(*each) for each in planned(facts)]
+    found = [_late_double(facts), swapped, _stopped(facts), _reported(facts), _reconnect(facts), *told]
     return tuple(filter(None, [*found, *_under_way(facts), *_attention(facts), _not_booked(facts)]))
 
 
@@ -131,7 +134,12 @@ def _not_booked(facts: RideFacts) -> Notice | None:
     """Nothing came of it, lately, and nobody has done anything about it."""
     page, ride = facts.page, facts.page.ride
     failed = page.order.state in ("REJECTED", "NOT_SENT", "FAILED") or facts.status == wire.ALLOTMENT_FAILED
-    done_with = page.superseded_by is not None or page.order.code == "WITHDRAWN" or facts.since(SEEN_NOT_BOOKED)
+    done_with = (
+        page.superseded_by is not None
+        or page.order.code == "WITHDRAWN"
+        or _open_item(facts, PLAN_FAILED)
+        or facts.since(SEEN_NOT_BOOKED)
+    )
     ended = page.order.resolved_at if facts.status is None else ride.ended_at if ride else None
     if not failed or done_with or facts.now - (ended or page.order.created_at) >= STOPS_NEEDING:
         return None

@@ -17,6 +17,8 @@ NOT_RIDDEN: Final = frozenset({wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED})
 
 def price(facts: RideFacts) -> tuple[str, str]:
     """The price as far as known, and a note on it. Where nobody rode, no price: at most what stopping may cost."""
+    if facts.page.order.state == "SCHEDULED":
+        return "", _planned(facts)
     if facts.page.order.state in NO_RIDE or facts.status in NOT_RIDDEN:
         return NO_PRICE, _cost_of_stopping(facts)
     if facts.total is not None and facts.status in BILLED:
@@ -36,6 +38,12 @@ def _quoted(facts: RideFacts) -> tuple[str, str]:
     if not offer.price_text:
         return "", ""
     return offer.price_text, _("Quoted for the old drop; the meter decides") if moved else _("As quoted")
+
+
+def _planned(facts: RideFacts) -> str:
+    """No price holds yet; what the card said when it was planned is a hint."""
+    said = facts.page.offer.price_text
+    return say(_("Priced when ordered[; it was {price} when planned]"), {"price": said})
 
 
 def _cost_of_stopping(facts: RideFacts) -> str:

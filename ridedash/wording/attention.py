@@ -2,9 +2,11 @@
 
 from typing import Final
 
+from ridedash.wording.planned import reason_words
 from ridedash.wording.say import Text, say
 from ridedash.wording.say import lazy as _
 
+PLANNED: Final = frozenset({"not_ordered_yet", "plan_failed"})  # their detail is a code
 _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     "no_driver": (_("No driver in time"), _("The service should have ended the search by now. We keep asking.")),
     "not_known": (_("The service no longer knows this ride"), _("We ask less often. Call the driver or support.")),
@@ -17,6 +19,11 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     "other_booking": (_("The service answered about another booking"), _("That answer was not used.")),
     "contradiction": (_("The service's answers contradict each other"), _("Check with the service's support.")),
     "unknown": (_("We don't know if this ride was booked"), _("Do not book again yet.")),
+    "not_ordered_yet": (
+        _("This planned ride could not be ordered yet"),
+        _("{detail} It is tried again until ten minutes after the pickup time. Change it, or find another way."),
+    ),
+    "plan_failed": (_("A planned ride was not ordered"), _("{detail} The guest has no car: book again, or call one.")),
     "late_double": (_("Two rides may exist for this guest"), _("A late answer came after “book again”.")),
 }
 
@@ -24,4 +31,4 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
 def attention_words(name: str, detail: str | None) -> tuple[str, str]:
     """A title and a line below for an item; one that has no words yet says that somebody should look."""
     title, line = _ITEMS.get(name, (_("Somebody should look at this ride"), _("[{detail}]")))
-    return str(title), say(line, {"detail": detail})
+    return str(title), say(line, {"detail": reason_words(detail) if name in PLANNED else detail})

@@ -116,6 +116,10 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("Withdrawn before it was sent"), _("Nothing was ordered."),
         _("Book again when the guest is ready."), _("Not booked"),
     ),
+    "PLAN_MISSED": _Entry(
+        _("Not booked: the planned time has passed"), _("It could not be ordered in time. Nothing was ordered."),
+        _("Book again; the price is checked once more."), _("Not booked. Please ask our staff"),
+    ),
     "NO_DB": _Entry(
         _("ridedash can't save right now, so it won't book"), _("Nothing was ordered."),
         _("Try again in a minute, or call the taxi desk."), _("Out of order, please ask our staff"),

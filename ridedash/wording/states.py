@@ -100,7 +100,8 @@ _NO_STATUS_YET: Final = _Entry(
 _ORDERS: Final[dict[str, _Entry]] = {
     "SCHEDULED": _Entry(
         "quiet", "waiting",
-        _("Booked for {due}"), _("Ordered from the service at {order_at}."),
+        _("Booked for {due}"),
+        (_("Not ordered yet; next try at {retry}."), _("Ordered from the service at {order_at}.")),
         _("Your ride is planned"), _("For {due}"),
     ),
     "READY": _Entry(

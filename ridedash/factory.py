@@ -62,8 +62,9 @@ def _answer_polls_from_memory(app: Flask) -> None:
     """Before Flask, and behind whatever says who the proxies are."""
     services: ext.Services = app.extensions["ridedash"]
     services.polls = memory = PollMemory(services.db)
-    app.session_interface = PollSessions(memory, services.clock)
-    app.wsgi_app = PollLayer(app.wsgi_app, memory, services.clock)  # type: ignore[method-assign,assignment]
+    app.session_interface = PollSessions(memory)
+    layer = PollLayer(app.wsgi_app, memory, services.clock, services.metrics.remembered)
+    app.wsgi_app = layer  # type: ignore[method-assign,assignment]
 
 
 def _flask_settings(settings: config.Settings) -> dict[str, object]:

@@ -57,6 +57,7 @@ class Metrics:
         self._pages = Histogram(
             "ridedash_http_seconds", "Requests answered", ("method", "route", "status"), buckets=PAGE_S, registry=r
         )
+        self._remembered = Counter("ridedash_http_remembered", "Polls of a ride answered from memory", registry=r)
 
         for calls in ("read", "write"):
             self._breaker.labels(calls).set(0)
@@ -84,6 +85,10 @@ class Metrics:
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered. `route` is the rule, never the address; `status` counts by its hundred."""
         self._pages.labels(method, route, f"{status // 100}xx").observe(seconds)
+
+    def remembered(self, polls: int) -> None:
+        """So many polls were answered before they came to a route; `answered` does not hear of them."""
+        self._remembered.inc(polls)
 
     def text(self, figures: Iterable[Figure] = ()) -> bytes:
         """All of it as Prometheus reads it: these figures, and the counts of every process that shares the folder."""

@@ -72,11 +72,12 @@ def load_staff(request: Request) -> SignedIn | None:
         if not isinstance(sid, str) or g.get("error_page"):  # the database may be what failed
             return None
         s = services()
+        now = s.clock()
         with s.db.read() as db:
-            known = sign_in_facts(db, sid, s.clock())
+            known = sign_in_facts(db, sid, now)
         request.environ[KNOWN] = known
         if known and s.polls:
-            s.polls.remember(request.environ.get("HTTP_COOKIE"), known)
+            s.polls.remember(request.environ.get("HTTP_COOKIE"), known, now)
     return SignedIn(known.staff_id, known.property_id, known.name, known.role) if known else None
 
 

@@ -2,59 +2,69 @@
 
 It learns from Flask's own answers and decides nothing itself: a cookie header that Flask found signed in, an address
 that Flask knew on a host that it trusts, an answer that Flask made for that property and role. Whatever is new, odd,
-old or unsure goes to Flask. PollMemory says how long a thing may be believed.
+old or unsure goes to Flask. PollMemory says how long a thing may be believed. What is sent from here is counted but
+not logged, so it has no X-Request-Id either. What runs for every poll is written for speed.
 """
 
 import logging
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from werkzeug.datastructures import Headers
 from werkzeug.http import remove_entity_headers
 
-from ridedash.store.watching import SignInFacts
 from ridedash.views.formats import stamp
-from ridedash.views.poll_memory import KNOWN, Key, PollMemory, Ready
+from ridedash.views.poll_memory import KNOWN, LOOK_S, NEVER, Key, PollMemory, Ready
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 SAID: Final = "ridedash.poll"  # where the view leaves (Key, Ready) in the environ
+START: Final = "/rides/"
 TAIL: Final = "/snapshot.json"
-ODD: Final = (  # what could ask for another answer
-    "HTTP_RANGE",
-    "HTTP_IF_RANGE",
-    "HTTP_IF_MATCH",
-    "HTTP_IF_MODIFIED_SINCE",
-    "HTTP_IF_UNMODIFIED_SINCE",
-    "HTTP_TRANSFER_ENCODING",
-)
 OF_ONE_ANSWER: Final = frozenset({"x-server-now", "x-request-id", "date"})  # headers that are not sent again
 MAX_PLACES: Final = 50_000
 
+SAME_TIME_S: Final = 0.01  # so long the same X-Server-Now is said: its readers count in seconds
+
 log = logging.getLogger(__name__)
-MILLISECOND: Final = timedelta(milliseconds=1)
-Place = tuple[str, str, str | None, int, str]  # path, host, languages; property and role of whoever asks
-Answer = tuple[str, list[tuple[str, str]], list[bytes]]
+Place = tuple[str, str, str | None, tuple[int, str]]  # path, host, languages; property and role of whoever asks
+Head = list[tuple[str, str]]
+Answer = tuple[str, Head, list[bytes]]
 
 
 class PollLayer:
-    """Wraps the dashboard as a WSGI application. `clock` is the one that the pages go by."""
+    """Wraps the dashboard as a WSGI application. `clock` is the one that the pages go by.
 
-    def __init__(self, app: "WSGIApplication", memory: PollMemory, clock: Callable[[], datetime]) -> None:
-        self.app, self._memory, self._clock = app, memory, clock
+    `count` is told a few times a second how many polls were answered from memory since.
+    """
+
+    def __init__(
+        self,
+        app: "WSGIApplication",
+        memory: PollMemory,
+        clock: Callable[[], datetime],
+        count: Callable[[int], None] = lambda _polls: None,
+    ) -> None:
+        self.app, self._memory, self._clock, self._count = app, memory, clock, count
         self._places: dict[Place, tuple[Key, Ready]] = {}
-        self._now = datetime.min.replace(tzinfo=UTC), ("X-Server-Now", "")
+        self._now, self._now_since = ("X-Server-Now", ""), NEVER
         self._complained = False
+        self._answered = self._counted = 0
 
     def __call__(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
-        if not environ.get("PATH_INFO", "").endswith(TAIL):
+        path = environ.get("PATH_INFO", "")
+        if not path.endswith(TAIL) or not path.startswith(START):
             return self._other(environ, start)
-        plain = _is_plain(environ)
-        answer = self._safely(self._remembered, environ) if plain else None
-        if answer is None and plain:
-            answer = self._asked(environ)
+        answer = None
+        if _is_plain(environ):
+            try:
+                answer = self._remembered(environ)
+            except Exception:
+                self._complain()
+            if answer is None:
+                answer = self._asked(environ)
         if answer is None:
             return self.app(environ, start)
         status, head, body = answer
@@ -71,26 +81,44 @@ class PollLayer:
             self._memory.look_again()
 
     def _remembered(self, environ: "WSGIEnvironment") -> Answer | None:
-        now, memory = self._clock(), self._memory
-        known = memory.who(environ.get("HTTP_COOKIE"), now)
-        found = self._places.get(_place(environ, known)) if known else None
+        asked, memory = environ.get, self._memory
+        moment = memory.moment()
+        viewer = memory.viewers.get(asked("HTTP_COOKIE", ""))
+        if viewer is None or viewer.until <= moment:
+            return None
+        if moment - memory.looked_at >= LOOK_S and not self._in_touch():
+            return None
+        place = environ["PATH_INFO"], environ["HTTP_HOST"], asked("HTTP_ACCEPT_LANGUAGE"), viewer.house
+        found = None if viewer.sign_in in memory.ended else self._places.get(place)
         if found is None:
             return None
         key, ready = found
-        if ready.until <= memory.moment():
+        if ready.until <= moment:
             newer = memory.ready(key)
-            if newer is None:
+            if newer is None or newer.head is None:
                 return None
             ready = newer
-        return self._answer(ready, environ.get("HTTP_IF_NONE_MATCH"), now)
+        self._answered += 1
+        return self._answer(ready, asked("HTTP_IF_NONE_MATCH"), moment)
+
+    def _in_touch(self) -> bool:
+        """The database is asked, and what was sent meanwhile is counted."""
+        answered = self._answered
+        since, self._counted = answered - self._counted, answered
+        if since > 0:
+            self._count(since)
+        return self._memory.in_touch()
 
     def _asked(self, environ: "WSGIEnvironment") -> Answer:
         """Flask's answer, kept if it is a snapshot. Flask is asked for the whole one; 304 is said here."""
         seen = environ.pop("HTTP_IF_NONE_MATCH", None)
         environ.pop(SAID, None)
         answer = _answer_of(self.app, environ)
-        again = self._safely(self._learnt, environ, answer, seen)
-        return again or answer
+        try:
+            return self._learnt(environ, answer, seen) or answer
+        except Exception:
+            self._complain()
+            return answer
 
     def _learnt(self, environ: "WSGIEnvironment", answer: Answer, seen: str | None) -> Answer | None:
         status, head, _body = answer
@@ -102,41 +130,44 @@ class PollLayer:
             ready.head = [(name, value) for name, value in head if name.lower() not in OF_ONE_ANSWER]
         if len(self._places) >= MAX_PLACES:
             self._places.clear()
-        self._places[_place(environ, environ[KNOWN])] = key, ready
-        return self._answer(ready, seen, self._clock())
+        known = environ[KNOWN]
+        house = known.property_id, known.role
+        place = environ["PATH_INFO"], environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE"), house
+        self._places[place] = key, ready
+        return self._answer(ready, seen, self._memory.moment())
 
-    def _answer(self, ready: Ready, seen: str | None, now: datetime) -> Answer | None:
-        if ready.head is None or ready.head_304 is None:
-            return None
-        if seen is not None and seen.removeprefix("W/") == f'"{ready.etag}"':
-            return "304 NOT MODIFIED", [*ready.head_304, self._said_now(now)], []
-        return "200 OK", [*ready.head, self._said_now(now)], [ready.body]
+    def _answer(self, ready: Ready, seen: str | None, moment: float) -> Answer:
+        if not self._now_since <= moment < self._now_since + SAME_TIME_S:
+            self._now, self._now_since = ("X-Server-Now", stamp(self._clock())), moment
+        assert ready.head is not None
+        assert ready.head_304 is not None
+        if seen is not None and seen.removeprefix("W/") == ready.tag:
+            return "304 NOT MODIFIED", [*ready.head_304, self._now], []
+        return "200 OK", [*ready.head, self._now], [ready.body]
 
-    def _said_now(self, now: datetime) -> tuple[str, str]:
-        """The header of this millisecond, written once."""
-        at, header = self._now
-        if not at <= now < at + MILLISECOND:
-            header = ("X-Server-Now", stamp(now))
-            self._now = now, header
-        return header
-
-    def _safely(self, step: Callable[..., Answer | None], *args: Any) -> Answer | None:
+    def _complain(self) -> None:
         """A mistake in here costs speed and nothing else."""
-        try:
-            return step(*args)
-        except Exception:
-            if not self._complained:
-                log.exception("the poll layer failed; Flask answers instead. Said once")
-            self._complained = True
-            return None
+        if not self._complained:
+            log.exception("the poll layer failed; Flask answers instead. Said once")
+        self._complained = True
 
 
 def _is_plain(environ: "WSGIEnvironment") -> bool:
     """Whether nothing in a request could change the answer, but who asks, and whether they have it already."""
     asked = environ.get
-    if asked("REQUEST_METHOD") != "GET" or asked("QUERY_STRING") or asked("SCRIPT_NAME") or not asked("HTTP_HOST"):
-        return False
-    if asked("CONTENT_LENGTH", "") not in ("", "0") or not environ.keys().isdisjoint(ODD):
+    if (
+        asked("REQUEST_METHOD") != "GET"
+        or asked("QUERY_STRING")
+        or asked("SCRIPT_NAME")
+        or not asked("HTTP_HOST")
+        or asked("CONTENT_LENGTH", "") not in ("", "0")
+        or "HTTP_RANGE" in environ
+        or "HTTP_IF_RANGE" in environ
+        or "HTTP_IF_MATCH" in environ
+        or "HTTP_IF_MODIFIED_SINCE" in environ
+        or "HTTP_IF_UNMODIFIED_SINCE" in environ
+        or "HTTP_TRANSFER_ENCODING" in environ
+    ):
         return False
     seen = asked("HTTP_IF_NONE_MATCH")
     return seen is None or _is_one_tag(seen)
@@ -146,12 +177,7 @@ def _is_one_tag(seen: str) -> bool:
     return seen.count('"') == 2 and seen.startswith(('"', 'W/"')) and seen.endswith('"')
 
 
-def _place(environ: "WSGIEnvironment", known: SignInFacts) -> Place:
-    languages = environ.get("HTTP_ACCEPT_LANGUAGE")
-    return environ["PATH_INFO"], environ["HTTP_HOST"], languages, known.property_id, known.role
-
-
-def _without_entity(head: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _without_entity(head: Head) -> Head:
     kept = Headers([(name, value) for name, value in head if name.lower() not in OF_ONE_ANSWER])
     remove_entity_headers(kept)
     return kept.to_wsgi_list()

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -43,6 +43,16 @@ class Key(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
+class Viewer:
+    """Whoever sent a cookie; `until` is when it is believed no longer, by the memory's own time."""
+
+    known: SignInFacts
+    sign_in: str
+    house: tuple[int, str]  # property and role: one object for all who share both
+    until: float
+
+
+@dataclass(eq=False, slots=True)
 class Ready:
     """An answer that can be sent as it is; `head` and `head_304` are filled in by the layer that sends it."""
 
@@ -54,6 +64,10 @@ class Ready:
     until: float = 0.0
     head: list[tuple[str, str]] | None = None
     head_304: list[tuple[str, str]] | None = None
+    tag: str = field(init=False)  # the ETag as a header says it
+
+    def __post_init__(self) -> None:
+        self.tag = f'"{self.etag}"'
 
 
 class PollMemory:
@@ -62,42 +76,39 @@ class PollMemory:
     def __init__(self, db: Database, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._db, self.moment = db, monotonic
         self._lock, self._looking = threading.Lock(), threading.Lock()
-        self._looked_at = NEVER
+        self.looked_at = NEVER
         self._deeds = 0
         self._failed = False
-        self._sign_ins: dict[str, tuple[SignInFacts, float]] = {}
-        self._ended: dict[str, float] = {}
+        self.viewers: dict[str, Viewer] = {}  # by cookie header
+        self.ended: dict[str, float] = {}  # sign-ins that ended before their time, and when that was read
+        self._houses: dict[tuple[int, str], tuple[int, str]] = {}
         self._numbers: deque[tuple[float, int]] = deque([(NEVER, 0)])  # highest number read, by time
         self._ready: dict[Key, Ready] = {}
         self._making: dict[Key, threading.Event] = {}
 
-    def who(self, cookie: str | None, now: datetime) -> SignInFacts | None:
+    def who(self, cookie: str | None) -> Viewer | None:
         """Whose cookie header this is, if it was seen lately and its sign-in neither expired nor ended."""
-        found = self._sign_ins.get(cookie) if cookie else None
-        if found is None:
+        found = self.viewers.get(cookie) if cookie else None
+        if found is None or not self.in_touch() or found.until <= self.moment() or found.sign_in in self.ended:
             return None
-        moment = self.moment()
-        if moment - self._looked_at >= LOOK_S and not self._in_touch():
-            return None
-        known, until = found
-        if known.expires_at <= now or until <= moment or known.sign_in in self._ended:
-            return None
-        return known
+        return found
 
-    def remember(self, cookie: str | None, known: SignInFacts) -> None:
+    def remember(self, cookie: str | None, known: SignInFacts, now: datetime) -> None:
         """A cookie header that was just found to carry this sign-in."""
         if not cookie or len(cookie) > MAX_COOKIE:
             return
+        holds_s = min(KNOWN_S, (known.expires_at - now).total_seconds())
         with self._lock:
-            self._sign_ins.pop(cookie, None)  # it goes to the end: the first one is the oldest
-            if len(self._sign_ins) >= MAX_SIGN_INS:
-                del self._sign_ins[next(iter(self._sign_ins))]
-            self._sign_ins[cookie] = known, self.moment() + KNOWN_S
+            house = self._houses.setdefault((known.property_id, known.role), (known.property_id, known.role))
+            self.viewers.pop(cookie, None)  # it goes to the end: the first one is the oldest
+            if len(self.viewers) >= MAX_SIGN_INS:
+                del self.viewers[next(iter(self.viewers))]
+            self.viewers[cookie] = Viewer(known, known.sign_in, house, self.moment() + holds_s)
 
     def ready(self, key: Key) -> Ready | None:
         """The answer, if it still says what is so."""
         found = self._ready.get(key)
-        if found is None or not self._in_touch() or self._ready.get(key) is not found:
+        if found is None or not self.in_touch() or self._ready.get(key) is not found:
             return None
         late = self.moment() - found.until
         return found if late < 0 or (late < LATE_S and key in self._making) else None
@@ -132,7 +143,7 @@ class PollMemory:
     def look_again(self) -> None:
         """Ask the database before the next answer: something was done in this process."""
         self._deeds += 1
-        self._looked_at = NEVER
+        self.looked_at = NEVER
 
     def _begin(self, key: Key) -> tuple[threading.Event, bool]:
         """What says that the answer is made, and whether the caller is to make it."""
@@ -143,9 +154,9 @@ class PollMemory:
             done = self._making[key] = threading.Event()
             return done, True
 
-    def _in_touch(self) -> bool:
+    def in_touch(self) -> bool:
         """Whether what is remembered was compared with the database a moment ago."""
-        if self.moment() - self._looked_at < LOOK_S:
+        if self.moment() - self.looked_at < LOOK_S:
             return True
         if self._looking.acquire(blocking=False):
             try:
@@ -158,7 +169,7 @@ class PollMemory:
                 return False
             finally:
                 self._looking.release()
-        return self.moment() - self._looked_at < BEHIND_S
+        return self.moment() - self.looked_at < BEHIND_S
 
     def _look(self) -> None:
         began, deeds = self.moment(), self._deeds
@@ -173,15 +184,15 @@ class PollMemory:
                 if found.get(key.order_id) != self._ready[key].mark:
                     self._ready.pop(key).until = NEVER
         self._note_ended(ended, began)
-        self._looked_at = began if deeds == self._deeds else NEVER
+        self.looked_at = began if deeds == self._deeds else NEVER
 
     def _note_ended(self, ended: list[tuple[int, str]], at: float) -> None:
         for _, sign_in in ended:
-            self._ended.setdefault(sign_in, at)
+            self.ended.setdefault(sign_in, at)
         highest = max((number for number, _ in ended), default=0)
         if highest > self._numbers[-1][1]:
             self._numbers.append((at, highest))
         while len(self._numbers) > 1 and self._numbers[1][0] < at - OVERLAP_S:
             self._numbers.popleft()
-        while self._ended and next(iter(self._ended.values())) < at - KNOWN_S - OVERLAP_S:
-            del self._ended[next(iter(self._ended))]
+        while self.ended and next(iter(self.ended.values())) < at - KNOWN_S - OVERLAP_S:
+            del self.ended[next(iter(self.ended))]

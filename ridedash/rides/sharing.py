@@ -49,7 +49,7 @@ class TooManyFollowers(Exception):
 
 
 class RideOver(Exception):
-    """The ride ended too long ago for such a link."""
+    """The ride ended too long ago for such a link, or there never was one."""
 
 
 def make_link(db: Database, now: datetime, property_id: int, order_id: int, kind: LinkKind, staff_id: int) -> str:
@@ -60,8 +60,11 @@ def make_link(db: Database, now: datetime, property_id: int, order_id: int, kind
     token = secrets.token_urlsafe(16)
     with db.write() as s:
         wanted = select(Order).where(Order.id == order_id, Order.property_id == property_id)
-        if s.scalars(wanted.with_for_update()).first() is None:  # two presses take turns
+        order = s.scalars(wanted.with_for_update()).first()  # two presses take turns
+        if order is None:
             raise LookupError("no such order")
+        if order.state in CAME_TO_NOTHING:
+            raise RideOver
         held = _held(s, order_id, kind, now)
         if kind is LinkKind.FOLLOWER and len(held) >= MOST_FOLLOWERS:
             raise TooManyFollowers

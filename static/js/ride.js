@@ -7,6 +7,7 @@ import { clockOffset, Poller } from "./poller.js";
 import { ActionPanels } from "./ride_actions.js";
 import { hideCode, watchCode } from "./ride_code.js";
 import { DropForm } from "./ride_drop.js";
+import { watchLinks } from "./ride_share.js";
 import { RideSlots, setText } from "./ride_slots.js";
 
 const TICK_MS = 500;
@@ -45,6 +46,7 @@ class RidePage {
     history.replaceState(null, "", this.address + location.hash); // a reload asks for the page, and sends no form again
     document.addEventListener("visibilitychange", () => (this.heardAt = Date.now())); // a hidden page does not ask
     watchCode(root);
+    watchLinks(root);
     this.#drawTrip();
     this.#moveCab(0);
     this.#dropForm();

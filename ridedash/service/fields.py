@@ -27,6 +27,7 @@ KEYS_LIMIT: Final = 1000  # spellings of keys that are remembered
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,20})?|\.[0-9]{1,20})")
 _IDENT: Final = re.compile(r"[!-~]+")  # printable ASCII without spaces
+_PLAIN_LINK: Final = re.compile(r"https://[A-Za-z0-9.-]+(/[!-~]*)?")  # nearly all are: no port, nobody's name
 _FINEST: Final = Decimal("1e-12")
 _JOINERS: Final = "\u200c\u200d"  # invisible, but part of the spelling in Indic and Arabic scripts
 
@@ -114,11 +115,13 @@ def text(value: Any) -> str | None:
 
     Numbers become their text. Markup is kept as it is: it is text, and is shown as text.
     """
-    if value is None or isinstance(value, bool) or not isinstance(value, str | int | Decimal | float):
+    if value is None:
         return None
     if not isinstance(value, str):
-        plain = number(value)
+        plain = number(value) if isinstance(value, int | Decimal | float) else None
         return None if plain is None else format(plain, "f")
+    if len(value) <= TEXT_LIMIT and value.isprintable() and "  " not in value and value.strip() == value:
+        return value or None  # nearly all texts: there is nothing to clean
     cleaned = value[: TEXT_LIMIT * 4]
     if not cleaned.isprintable():  # of what is printable nothing is taken out
         cleaned = "".join(map(_shown, cleaned))
@@ -168,6 +171,8 @@ def _bounded(value: Decimal) -> Decimal | None:
         return Decimal(0)
     if value.adjusted() >= NUMBER_DIGITS:  # asked of the exponent: arithmetic on 1E+9999999 overflows
         return None
+    if len(str(value)) <= NUMBER_DIGITS and value.adjusted() >= -NUMBER_DIGITS // 2:
+        return value  # too short for more places: those are costly to count
     places = value.as_tuple().exponent
     return value.quantize(_FINEST) if isinstance(places, int) and places < -NUMBER_DIGITS else value
 
@@ -203,6 +208,8 @@ def link(value: Any) -> str | None:
     if not isinstance(value, str) or len(value) > LINK_LIMIT:
         return None
     address = value.strip()
+    if _PLAIN_LINK.fullmatch(address):
+        return address
     if not _IDENT.fullmatch(address):
         return None
     try:

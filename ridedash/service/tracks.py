@@ -27,8 +27,11 @@ class PriceDetails(Fact):
     def from_wire(cls, value: Any) -> Self | None:
         """Read `price_details`; None when it says nothing."""
         got = row(value)
-        found = cls(**{name: number(got.get(name)) for name in cls.model_fields})
-        return None if found == cls() else found
+        found = {name: read for name in _PRICES if (read := number(got.get(name))) is not None}
+        return cls(**found) if found else None
+
+
+_PRICES: Final = tuple(PriceDetails.model_fields)
 
 
 class RouteStop(Fact):

@@ -228,7 +228,9 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
                 "Clocks go forward then: %(said)s does not exist on that day. The next time that does is %(next)s."
             )
             raise ValidationError(said % {"said": f"{clock:%H:%M}", "next": f"{error.after:%H:%M}"}) from None
-        except (ValueError, OverflowError):
+        except OverflowError:
+            raise ValidationError(_("Choose a time from 15 minutes to 30 days from now.")) from None
+        except ValueError:
             return  # the day says what is wrong with it
         self._check_distance(at)
         self.pickup_at = at

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
+from functools import partial
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -17,6 +18,7 @@ from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.worker import Worker
 from ridedash.store import people
 from ridedash.store.db import Database, DatabaseBusy, WrongTables
+from ridedash.views.planning import describe
 
 MIN_PASSWORD = 12
 
@@ -40,7 +42,8 @@ def make_worker(services: Services) -> Worker:
         raise CommandError(f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror}).") from None
     s, settings = services, services.settings
     threads = settings.worker_threads
-    return Worker(s.db, s.client, s.tokens, box, s.clock, settings.pace, threads=threads, watch=s.metrics)
+    more = partial(Worker, threads=threads, watch=s.metrics, describe=describe)
+    return more(s.db, s.client, s.tokens, box, s.clock, settings.pace)
 
 
 def _worker(services: Services, _options: argparse.Namespace) -> None:

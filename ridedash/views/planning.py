@@ -59,7 +59,7 @@ def carry_out(picker: Picker, wish: Wish) -> Response:
     except Overtaken:
         with app.db.read() as s:
             page = order_page(s, wish.property_id, order_id)
-        form.version.data = page.order.version if page else 0
+        form.version.data, form.version.raw_data = page.order.version if page else 0, None
         raise
     app.wake()
     return redirect(f"/rides/{order_id}?said=change-done", 303)

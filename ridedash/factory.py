@@ -12,6 +12,7 @@ from ridedash import config, ext
 from ridedash.building import build_services
 from ridedash.views import (
     accounts,
+    administration,
     auth,
     booking,
     desk,
@@ -50,6 +51,7 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     permissions.init_app(app)
     for module in (auth, desk, booking, rides, outgoing, guest, accounts, health, metrics, leaflet):
         app.register_blueprint(module.bp)
+    administration.init_app(app)
     if settings.poll_layer:
         _answer_polls_from_memory(app)
     if settings.trusted_proxies:

@@ -101,6 +101,7 @@ def test_two_pages_have_two_nonces(client: FlaskClient) -> None:
 def test_everything_but_the_public_pages_asks_for_a_sign_in(app: Flask, client: FlaskClient) -> None:
     public = {"/sign-in", "/healthz", "/readyz", "/static/<path:filename>", "/static/vendor/leaflet/<path:name>"}
     public |= {"/metrics"}  # for this machine, which the test client is
+    public |= {"/invite/<token>"}  # whoever has the link
     public |= {"/t/<token>", "/t/<token>/snapshot.json"}  # whoever has the link, and 404 for whoever has not
     for rule in rules(app, "GET"):
         answer = client.get(filled(rule))

@@ -1,4 +1,5 @@
-"""The command line: `ridedash up | worker | sandbox | db upgrade | staff add | account link | doctor`."""
+"""The command line: `ridedash up | worker | sandbox | db upgrade | staff add | account link | erase | keys rotate |
+doctor`."""
 
 import argparse
 import os
@@ -39,6 +40,9 @@ def _parser() -> argparse.ArgumentParser:
     _staff_add(staff.add_parser("add", help="add a member of staff; the password is read from standard input"))
     account = commands.add_parser("account", help="linked accounts").add_subparsers(dest="action", required=True)
     _account_link(account.add_parser("link", help="link an account of the service by a token handed over"))
+    _erase(commands.add_parser("erase", help="forget a guest: name, phone and room go, the rides' figures stay"))
+    keys = commands.add_parser("keys", help="keys of stored tokens").add_subparsers(dest="action", required=True)
+    keys.add_parser("rotate", help="encrypt everything with the first key of RIDEDASH_TOKEN_KEYS")
     commands.add_parser("doctor", help="check everything that ridedash stands on, a line each")
     return parser
 
@@ -56,6 +60,12 @@ def _account_link(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", required=True, help="what staff see, for example 'House account'")
     parser.add_argument("--access-token-stdin", action="store_true", required=True, help="read it from standard input")
     parser.add_argument("--default", action="store_true", help="book with this account unless another is chosen")
+
+
+def _erase(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--property", required=True, dest="property_name", help="name of the property")
+    parser.add_argument("--guest", required=True, help="the guest's phone number; or the name, with --room")
+    parser.add_argument("--room", help="the guest's room or reference, when --guest is a name")
 
 
 def _run(options: argparse.Namespace) -> None:

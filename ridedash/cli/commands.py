@@ -1,4 +1,4 @@
-"""The short commands: worker, db upgrade, staff add, account link."""
+"""The short commands: worker, db upgrade, staff add, account link, erase, keys rotate."""
 
 import argparse
 import contextlib
@@ -15,12 +15,13 @@ from ridedash import config
 from ridedash.building import Services, build_services
 from ridedash.cli.errors import CommandError
 from ridedash.rides.blackbox import BlackBox
+from ridedash.rides.rekeying import rotate
+from ridedash.rides.retention import Keep
+from ridedash.rides.tidying import tidy_all
 from ridedash.rides.worker import Worker
 from ridedash.store import people
 from ridedash.store.db import Database, DatabaseBusy, WrongTables
 from ridedash.views.planning import describe
-
-MIN_PASSWORD = 12
 
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -42,8 +43,15 @@ def make_worker(services: Services) -> Worker:
         raise CommandError(f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror}).") from None
     s, settings = services, services.settings
     threads = settings.worker_threads
-    more = partial(Worker, threads=threads, watch=s.metrics, describe=describe)
+    tidy = partial(tidy_all, s.db, keep_of(settings), settings.secret_key)
+    more = partial(Worker, threads=threads, watch=s.metrics, tidy=tidy, describe=describe)
     return more(s.db, s.client, s.tokens, box, s.clock, settings.pace)
+
+
+def keep_of(settings: config.Settings) -> Keep:
+    """For how many days what is kept."""
+    days = settings.keep_positions_days, settings.keep_guests_days, settings.keep_evidence_days
+    return Keep(*days, settings.keep_audit_days)
 
 
 def _worker(services: Services, _options: argparse.Namespace) -> None:
@@ -83,8 +91,7 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
 
     _require_current(services)
     password = _from_stdin("password")
-    if not MIN_PASSWORD <= len(password) <= 128:
-        raise CommandError(f"the password needs {MIN_PASSWORD} to 128 characters.")
+    _require_strong(password, options.property_name, options.name)
     try:
         ZoneInfo(options.timezone)
     except (ZoneInfoNotFoundError, ValueError):
@@ -99,6 +106,16 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
         )  # fmt: skip
         people.add_staff(s, house.id, options.name, generate_password_hash(password), options.role, now)
     print(f"{options.name} can sign in to {options.property_name}.")
+
+
+def _require_strong(password: str, *names: str) -> None:
+    from ridedash.store import passwords
+
+    weak = passwords.weakness(password, names)
+    if weak == "common":
+        raise CommandError("that password is one of the first that anybody would try; choose another.")
+    if weak:
+        raise CommandError(f"the password needs {passwords.SHORTEST} to {passwords.LONGEST} characters.")
 
 
 def _account(services: Services, options: argparse.Namespace) -> None:
@@ -126,4 +143,24 @@ def _require_current(services: Services) -> None:
         services.db.require_current()
 
 
-_COMMANDS = {"worker": _worker, "db": _db, "staff": _staff, "account": _account}
+def _erase(services: Services, options: argparse.Namespace) -> None:
+    from ridedash.cli import upkeep  # phone numbers are read by a page's form, which a worker needs none of
+
+    _require_current(services)
+    upkeep.erase_guest(services, options)
+
+
+def _keys(services: Services, _options: argparse.Namespace) -> None:
+    _require_current(services)
+    done = rotate(services.db, services.vault, services.clock)
+    print(f"{done.done} secrets were encrypted anew with the key {services.vault.first!r}.")
+    print(f"{done.left} still use an older key." if done.left else "None still uses an older key.")
+    if done.left:
+        raise CommandError(
+            "those can't be read: keep their key in RIDEDASH_TOKEN_KEYS, or connect the accounts anew."
+        )
+
+
+_COMMANDS = {
+    "worker": _worker, "db": _db, "staff": _staff, "account": _account, "erase": _erase, "keys": _keys,
+}  # fmt: skip

@@ -18,7 +18,7 @@ from ridedash.service.client import RideClient
 from ridedash.store import audit
 from ridedash.store.db import Database
 from ridedash.store.order_tables import Action, Order, OrderState, Ride
-from ridedash.store.people import Staff
+from ridedash.store.people import ACTS_FOR, Staff
 
 __all__ = ["ActionResult", "abort", "arm_cancel", "cancel", "change_drop", "disarm_cancel", "feedback"]
 
@@ -153,7 +153,7 @@ def _row(s: Session, order: Order, staff_id: int, name: str, payload: dict[str, 
 
 def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
     """The order, when it is of the staff's property."""
-    query = select(Order).join(Staff, Staff.property_id == Order.property_id)
+    query = select(Order).join(Staff, ACTS_FOR)
     return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id)).first()
 
 

@@ -11,7 +11,7 @@ from ridedash.rides.moves import Clock
 from ridedash.store import audit
 from ridedash.store.db import Database
 from ridedash.store.order_tables import Order, Ride
-from ridedash.store.people import Staff
+from ridedash.store.people import ACTS_FOR, Staff
 
 NOT_BOOKED: Final = "not_booked"  # an order that came to nothing, or a search without a driver
 SEEN_NOT_BOOKED: Final = "seen_not_booked"  # an event of the timeline: somebody has seen that
@@ -54,7 +54,7 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
 
 
 def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
-    query = select(Order).join(Staff, Staff.property_id == Order.property_id)
+    query = select(Order).join(Staff, ACTS_FOR)
     return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id)).first()
 
 

@@ -19,7 +19,7 @@ from ridedash.service.traffic import Lane
 from ridedash.store import audit
 from ridedash.store.db import Database, once_more
 from ridedash.store.order_tables import Offer, Order, OrderState, Ride
-from ridedash.store.people import Staff
+from ridedash.store.people import ACTS_FOR, Staff
 
 NEAR_M: Final = 250.0
 OPEN_STATES: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
@@ -119,7 +119,7 @@ def _link(
 
 
 def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
-    query = select(Order).join(Staff, Staff.property_id == Order.property_id)
+    query = select(Order).join(Staff, ACTS_FOR)
     return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(OPEN_STATES))).first()
 
 

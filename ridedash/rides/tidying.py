@@ -1,14 +1,21 @@
-"""What nobody needs any more: prices that were shown and never ordered by."""
+"""What nobody needs any more: prices that were shown and never ordered by, and what retention says."""
 
 from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import delete, func, select
 
+from ridedash.rides import retention
+from ridedash.rides.retention import Keep
 from ridedash.store.db import Database
 from ridedash.store.order_tables import Offer, Order
 
 OFFER_KEPT: Final = timedelta(days=1)  # it can be ordered by for two minutes; the rest is for looking into a case
+
+
+def tidy_all(db: Database, keep: Keep, key: str, now: datetime) -> int:
+    """The worker's chore, in small transactions. How many rows went or lost something."""
+    return drop_old_offers(db, now) + retention.tidy(db, now, keep, key)
 
 
 def drop_old_offers(db: Database, now: datetime) -> int:

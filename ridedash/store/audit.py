@@ -1,16 +1,20 @@
 """The record of who did what, when, and what came of it. Rows are added, never changed (security.md section 8)."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index
+from sqlalchemy import Index, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from ridedash.store.db import Base, Line
 
 
 class AuditRow(Base):
-    """One deed. `who` is `staff:<id>`, `worker` or `cli`; `subject` is `<table>:<id>`."""
+    """One deed. `who` is `staff:<id>`, `worker`, `cli` or `visitor`; `subject` is `<table>:<id>`.
+
+    Rows leave by age only (rides/retention.py). On PostgreSQL a role without UPDATE on this table is enough to run on.
+    """
 
     __tablename__ = "audit"
     __table_args__ = (Index("audit_by_subject", "subject"), Index("audit_by_time", "property_id", "at"))
@@ -31,3 +35,31 @@ def record(s: Session, who: str, what: str, subject: str, result: str, now: date
     """
     property_id = facts.pop("property_id", None)
     s.add(AuditRow(at=now, property_id=property_id, who=who, what=what, subject=subject, result=result, facts=facts))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which rows of the record are looked for; None: any. `before` is the id of a row: those older than it."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    who: str | None = None
+    what: str | None = None
+    before: int | None = None
+    nobodys: bool = False  # those of no property too: names that nobody has, commands
+
+
+def entries(s: Session, property_id: int, asked: Asked, limit: int) -> list[AuditRow]:
+    """Rows of a property, the newest first."""
+    own = AuditRow.property_id == property_id
+    query = select(AuditRow).where(or_(own, AuditRow.property_id.is_(None)) if asked.nobodys else own)
+    if asked.since is not None:
+        query = query.where(AuditRow.at >= asked.since)
+    if asked.until is not None:
+        query = query.where(AuditRow.at < asked.until)
+    if asked.before is not None:
+        query = query.where(AuditRow.id < asked.before)
+    for column, value in ((AuditRow.who, asked.who), (AuditRow.what, asked.what)):
+        if value is not None:
+            query = query.where(column == value)
+    return list(s.scalars(query.order_by(AuditRow.id.desc()).limit(limit)))

@@ -30,16 +30,20 @@ class TokenVault:
 
     def __init__(self, keys: str) -> None:
         self._keys = {kid: AESGCM(key) for kid, key in map(_parsed, keys.split(","))}
-        self._first = keys.split(":", 1)[0].strip()
+        self.first = keys.split(":", 1)[0].strip()
 
     def __repr__(self) -> str:
         return f"TokenVault(keys={sorted(self._keys)})"
 
+    def is_current(self, text: str) -> bool:
+        """Whether a stored secret was encrypted with the first key."""
+        return text.split(".", 1)[0] == self.first
+
     def encrypt(self, plain: str, table: str, row: int | str, column: str) -> str:
         """`kid.nonce.ciphertext`, readable only for this table, row and column."""
         nonce = secrets.token_bytes(NONCE_BYTES)
-        sealed = self._keys[self._first].encrypt(nonce, plain.encode(), _bound(self._first, table, row, column))
-        return f"{self._first}.{_b64(nonce)}.{_b64(sealed)}"
+        sealed = self._keys[self.first].encrypt(nonce, plain.encode(), _bound(self.first, table, row, column))
+        return f"{self.first}.{_b64(nonce)}.{_b64(sealed)}"
 
     def decrypt(self, text: str, table: str, row: int | str, column: str) -> str:
         """The plain text. Raises Sealed when the key is unknown or the text was made for another place."""

@@ -1,11 +1,13 @@
 """People: properties, staff, linked accounts; their sign-ins are in signins.py and can be had from here too."""
 
 from datetime import datetime, timedelta
+from typing import Final
 
-from sqlalchemy import select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash.store.crypto import TokenVault
+from ridedash.store.order_tables import Order
 from ridedash.store.orders import MAX_ID
 from ridedash.store.people_tables import Account, Guest, Property, SignIn, Staff, Throttle
 from ridedash.store.signins import (
@@ -19,6 +21,7 @@ from ridedash.store.signins import (
 )
 
 __all__ = [
+    "ACTS_FOR",
     "Account",
     "Guest",
     "Property",
@@ -43,6 +46,10 @@ __all__ = [
     "sign_in_succeeded",
     "staff_for_sign_in",
 ]
+
+
+# whose orders a member of staff may act on: their property's; an admin those of every one, the page says which
+ACTS_FOR: Final = or_(Staff.property_id == Order.property_id, Staff.role == "admin")
 
 
 def add_property(
@@ -163,8 +170,8 @@ def keep_tokens(
 
 
 def accounts_of(s: Session, property_id: int) -> list[Account]:
-    """The linked accounts of a property, the default one first."""
-    query = select(Account).where(Account.property_id == property_id)
+    """The linked accounts of a property, the default one first; not those that were removed or never connected."""
+    query = select(Account).where(Account.property_id == property_id, Account.state.not_in(("new", "removed")))
     return list(s.scalars(query.order_by(Account.is_default.desc(), Account.id)))
 
 

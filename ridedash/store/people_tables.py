@@ -108,7 +108,10 @@ class Guest(Base):
 
 
 class Account(Base):
-    """A linked account of the service. `state` is ok or reconnect; tokens are encrypted, bound to this row."""
+    """A linked account of the service; tokens are encrypted, bound to this row.
+
+    `state`: new (on its way to be connected for the first time), ok, reconnect, removed (kept for the rides it had).
+    """
 
     __tablename__ = "accounts"
     __table_args__ = (

@@ -28,18 +28,20 @@ def sign_in_key(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
-def open_sign_in(s: Session, staff_id: int, now: datetime) -> str:
-    """A new sign-in of 12 hours; returns its secret, which only the browser keeps. Raises LookupError."""
+def open_sign_in(
+    s: Session, staff_id: int, now: datetime, *, property_id: int | None = None, until: datetime | None = None
+) -> str:
+    """A new sign-in of 12 hours, or until then; returns its secret, which only the browser keeps. Raises LookupError.
+
+    It looks at the person's own property unless another one is named: that is for admins.
+    """
     staff = s.get(Staff, staff_id)
     if staff is None or staff.disabled_at is not None:
         raise LookupError("no such staff")
     sid = secrets.token_urlsafe(32)
-    expires = now + SIGN_IN_LASTS
-    s.add(
-        SignIn(
-            id_hash=_hashed(sid), property_id=staff.property_id, staff_id=staff_id, created_at=now, expires_at=expires
-        )
-    )
+    row = SignIn(id_hash=_hashed(sid), property_id=property_id or staff.property_id, staff_id=staff_id)
+    row.created_at, row.expires_at = now, until or now + SIGN_IN_LASTS
+    s.add(row)
     s.execute(delete(SignIn).where(SignIn.expires_at < now))
     return sid
 

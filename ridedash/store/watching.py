@@ -31,7 +31,10 @@ def mark_of(order: Order, ride: Ride | None) -> Mark:
 
 
 class SignInFacts(NamedTuple):
-    """A sign-in that holds, and whose it is. `sign_in` names it; the secret can't be told from that."""
+    """A sign-in that holds, whose it is and which property it looks at: an admin's may be any.
+
+    `sign_in` names it; the secret can't be told from that.
+    """
 
     sign_in: str
     expires_at: datetime
@@ -49,7 +52,7 @@ def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
 
 
 _SIGN_IN: Final = (  # put together once: asked with every page
-    select(SignIn.id_hash, SignIn.expires_at, Staff.id, Staff.property_id, Staff.name, Staff.role)
+    select(SignIn.id_hash, SignIn.expires_at, Staff.id, SignIn.property_id, Staff.name, Staff.role)
     .join(Staff, Staff.id == SignIn.staff_id)
     .where(SignIn.id_hash == bindparam("hashed"), SignIn.expires_at > bindparam("now"), Staff.disabled_at.is_(None))
 )

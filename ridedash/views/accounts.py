@@ -6,7 +6,7 @@ from flask import Blueprint, abort, redirect, request, session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.ext import services
-from ridedash.rides.linking import EXPIRED, NO_ANSWER, REFUSED, Back, Linker, LinkFailed
+from ridedash.rides.linking import EXPIRED, NO_ANSWER, REFUSED, Back, Linker, LinkFailed, Member
 from ridedash.views.auth import current_staff
 from ridedash.views.errors import Answer, page
 from ridedash.views.permissions import MANAGE, may, needs
@@ -22,7 +22,7 @@ LONGEST: Final = 2000  # characters of a code or a state
 def link(account_id: int) -> BaseResponse:
     """Start: away to the service. Managers only."""
     order_id = request.form.get("order", type=int)
-    address = linker().start(account_id, current_staff().id, session["sid"], order_id)
+    address = linker().start(account_id, member(), order_id)
     return redirect(address, code=303) if address else abort(404)
 
 
@@ -35,12 +35,18 @@ def callback() -> BaseResponse | Answer:
         order_id = linker().finish(Back(state, code, session["sid"]))
     except LinkFailed as failed:
         return _failed(failed.reason)
-    return redirect(f"/rides/{order_id}?said=link-done" if order_id else "/", code=303)
+    return redirect(f"/rides/{order_id}?said=link-done" if order_id else "/admin/accounts?said=linked", code=303)
 
 
 def may_link() -> bool:
     """Whether whoever asks may connect the house's accounts: that lets rides be booked on its money."""
     return may(MANAGE)
+
+
+def member() -> Member:
+    """Whoever asks, as the linker knows them."""
+    staff = current_staff()
+    return Member(staff.property_id, staff.id, session["sid"])
 
 
 def linker() -> Linker:
@@ -55,4 +61,4 @@ def _failed(reason: str) -> Answer:
         REFUSED: _("The service did not allow it."),
         NO_ANSWER: _("The ride service is not answering."),
     }[reason]
-    return page(400, (_("The account was not connected"), why, _("Open the ride and press Reconnect again.")))
+    return page(400, (_("The account was not connected"), why, _("Begin again from the list of accounts.")))

@@ -148,9 +148,9 @@ def sign_in_post() -> tuple[str, int] | BaseResponse:
             audit.record(db, "visitor", "sign_in", "staff:?", "throttled", s.clock(), address=address)
     if wait_s:
         return _wait(target, name, wait_s)
-    if not _password_holds(staff, password) or staff is None:
+    if not password_holds(staff, password) or staff is None:
         with s.db.write() as db:
-            audit.record(db, "visitor", "sign_in", "staff:?", "refused", s.clock(), address=address)
+            _record_refusal(db, staff, address)
         return _form(target, name=name, error=_("That name and password don't go together.")), 401
     _start_session(staff, name, address)
     return redirect(target, code=303)
@@ -177,8 +177,19 @@ def _start_session(staff: Staff, name: str, address: str) -> None:
         sign_in_succeeded(db, name, address)
         sid = open_sign_in(db, staff.id, s.clock())
         _record(db, staff.id, staff.property_id, "sign_in")
-    session.clear()  # nothing from before the sign-in stays, its CSRF token included
+    begin(sid)
+
+
+def begin(sid: str) -> None:
+    """This browser goes on with another sign-in; nothing from before it stays, its CSRF token included."""
+    session.clear()
     session["sid"] = sid
+
+
+def _record_refusal(db: Session, staff: Staff | None, address: str) -> None:
+    """A wrong password, in the record of the property of whoever it was tried for."""
+    whom, place = (f"staff:{staff.id}", staff.property_id) if staff else ("staff:?", None)
+    audit.record(db, "visitor", "sign_in", whom, "refused", services().clock(), address=address, property_id=place)
 
 
 def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
@@ -187,7 +198,7 @@ def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
     )  # fmt: skip
 
 
-def _password_holds(staff: Staff | None, password: str) -> bool:
+def password_holds(staff: Staff | None, password: str) -> bool:
     """One verification for a known and for an unknown name alike."""
     with _verifying:
         held = check_password_hash(staff.password_hash if staff else _dummy_hash(), password)
@@ -212,5 +223,11 @@ def _form(target: str, *, name: str = "", error: str = "") -> str:
     settings = services().settings
     demo = (DEMO_NAME, demo_secrets(settings.instance)["staff_password"]) if settings.demo else None
     return render_template(
-        "auth/sign_in.html", target=target, name=name, error=error, demo=demo, signed_out=request.args.get("out") == "1"
+        "auth/sign_in.html",
+        target=target,
+        name=name,
+        error=error,
+        demo=demo,
+        signed_out=request.args.get("out") == "1",
+        password_set=request.args.get("set") == "1",
     )

@@ -10,6 +10,7 @@ import pytest
 
 from ridedash.store.people import SignIn, Staff
 from ridedash.views import auth
+from ridedash.views.permissions import OPEN, needs
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, token
 
 pytestmark = pytest.mark.database
@@ -253,7 +254,7 @@ def test_a_mistake_of_ours_shows_nothing_of_itself(desk: Desk) -> None:
     def broken() -> str:
         raise RuntimeError("secret detail")
 
-    desk.app.add_url_rule("/broken", "broken", broken)
+    desk.app.add_url_rule("/broken", "broken", needs(OPEN)(broken))
     desk.app.config["PROPAGATE_EXCEPTIONS"] = False
     answer = desk.client().get("/broken")
     assert answer.status_code == 500

@@ -14,6 +14,7 @@ from ridedash.ext import Services
 from ridedash.factory import create_app
 from ridedash.rides.heartbeats import beat
 from ridedash.store import people
+from ridedash.views.permissions import OPEN, needs
 from tests.databases import empty_database, new_database
 from tests.test_security import csrf
 
@@ -25,8 +26,8 @@ pytestmark = pytest.mark.database
 
 def made(folder: Path, url: str, **settings: str) -> Flask:
     app = create_app({"RIDEDASH_INSTANCE": str(folder), "RIDEDASH_DATABASE_URL": url} | settings)
-    app.add_url_rule("/t/<token>", "fall", lambda token: 1 // 0)
-    app.add_url_rule("/gone/<what>", "gone", lambda what: abort(404))
+    app.add_url_rule("/t/<token>", "fall", needs(OPEN)(lambda token: 1 // 0))
+    app.add_url_rule("/gone/<what>", "gone", needs(OPEN)(lambda what: abort(404)))
     return app
 
 

@@ -1,0 +1,38 @@
+"""`ridedash erase`: who is to be forgotten, as somebody at a keyboard says it."""
+
+import argparse
+
+from ridedash.building import Services
+from ridedash.cli.errors import CommandError
+from ridedash.forms import PhoneError, read_phone
+from ridedash.rides.erasing import StillRiding, erase
+from ridedash.store import people
+from ridedash.store.people import Property
+
+
+def erase_guest(services: Services, options: argparse.Namespace) -> None:
+    """Erase a guest by phone, or by name and room. Raises CommandError."""
+    with services.db.read() as s:
+        house = people.find_property(s, options.property_name)
+    if house is None:
+        raise CommandError(f"no property {options.property_name!r}.")
+    who = _who(options, house)
+    try:
+        guests, rides = erase(services.db, services.clock, services.settings.secret_key, house.id, **who)
+    except StillRiding:
+        raise CommandError("this guest has a ride that is waiting or under way. Nothing was erased.") from None
+    if not guests:
+        raise CommandError("no guest of that property was found by this. Nothing was erased.")
+    print(f"Erased: {guests} guest records; {rides} rides keep their figures.")
+
+
+def _who(options: argparse.Namespace, house: Property) -> dict[str, str | None]:
+    if options.room is not None:
+        return {"name": options.guest.strip(), "room": options.room.strip()}
+    try:
+        phone = read_phone(options.guest, house.country)
+    except PhoneError as error:
+        raise CommandError(f"--guest: {error} For a name, say --room too.") from None
+    if phone is None:
+        raise CommandError("--guest is empty.")
+    return {"phone": phone}

@@ -39,7 +39,7 @@ PLANS_STAY: Final = timedelta(days=1)  # after they came due, however many newer
 
 @dataclass(frozen=True)
 class Row:
-    """One ride of the list. `group` is unknown, needs, now, later or done; `placed`: when it was, or is planned for."""
+    """One ride of the list. `group` is unknown, needs, now, later or done; `placed` is when it was."""
 
     id: int
     group: str
@@ -227,7 +227,7 @@ def row(page: OrderPage, view: RideView, why: str, now: datetime, locale: str) -
         start=page.offer.pickup_name or _("the pinned place"),
         plate=view.cab.plate if view.cab and view.live else "",
         price=view.fare,
-        placed=day_time(page.order.pickup_at if group == "later" else page.order.created_at, now, tz, locale),
+        placed=day_time(page.order.created_at, now, tz, locale),
         timer=asdict(view.timer) | {"text": ""} if view.timer else None,
         why=_news(view.headline, why) if group == "needs" else "",
     )

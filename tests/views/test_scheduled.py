@@ -68,7 +68,7 @@ def test_the_form_offers_now_and_later_on_the_propertys_clock(desk: Desk) -> Non
     assert 'name="when" value="now" checked' in page
     assert 'max="2026-04-03" min="2026-03-04"' in page
     assert "On this house's clock (Asia/Kolkata), 15 minutes to 30 days ahead." in words(page)
-    assert "now; priced when ordered" in cards(desk.page(pickup_lat="-38.5", pickup_lng="-128", show="1"))["mini"]
+    assert "today's price" in cards(desk.page(pickup_lat="-38.5", pickup_lng="-128", show="1"))["mini"]
 
 
 def test_a_ride_is_planned_for_a_local_time_and_nothing_is_sent_as_later(desk: Desk) -> None:
@@ -169,7 +169,7 @@ def test_the_list_keeps_planned_rides_apart_the_next_first_however_many_are_newe
     ids = [plan(desk, pickup_time=at, guest_name=f"Guest {at}") for at in ("09:00", "05:10", "07:30")]
     found = [row for row in rows(desk.client) if row["group"] == "later"]
     assert [row["id"] for row in found] == [ids[1], ids[2], ids[0]]
-    assert [row["placed"] for row in found] == ["5 Mar 05:10", "5 Mar 07:30", "5 Mar 09:00"]
+    assert [row["headline"] for row in found] == [f"Booked for {at} tomorrow" for at in ("05:10", "07:30", "09:00")]
     assert "Later" in words(desk.client.get("/").text)
 
 

@@ -223,3 +223,15 @@ def test_memory_forgets_the_least_used_first() -> None:
     assert memory.get("a") == "a"
     memory.put("c", "c", 1)
     assert (memory.get("a"), memory.get("b"), memory.get("c")) == ("a", None, "c")
+
+
+def test_memory_holds_nothing_that_is_too_old_to_be_given() -> None:
+    seconds = [0.0]
+    memory = Memory(9, lambda: seconds[0])
+    for key in ("a", "b", "c"):
+        memory.put(key, key, 1)
+    seconds[0] = 1.0
+    memory.put("d", "d", 1)
+    assert list(memory._kept) == ["d"]
+    memory.put("e", "e", 0)
+    assert (memory.get("d"), memory.get("e")) == ("d", None)

@@ -24,7 +24,8 @@ class Memory:
 
     def put(self, key: Any, value: Any, ttl_s: float) -> None:
         with self._lock:
-            self._kept[key] = (self._now() + ttl_s, value)
+            now = self._now()
+            self._kept[key] = (now + ttl_s, value)
             self._kept.move_to_end(key)
-            while len(self._kept) > self._size:
+            while len(self._kept) > self._size or next(iter(self._kept.values()))[0] <= now < now + ttl_s:
                 self._kept.popitem(last=False)

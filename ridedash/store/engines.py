@@ -17,6 +17,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_S: Final = 5.0  # how long a writer waits for another one
+STATEMENTS: Final = 24  # that each connection to a file keeps prepared: of ours each takes tens of kilobytes
 PAGES_KB: Final = 512  # of a file that each connection keeps for itself; the system keeps the rest once for all
 WRITE: Final = "ridedash_write"  # the execution option of write sessions
 IDLE_MS: Final = 60_000  # a process that stops in the middle of a transaction holds its locks no longer than this
@@ -41,7 +42,7 @@ def make_engine(address: str, busy_s: float) -> Engine:
     pool["pool_use_lifo"] = True  # the connection used last: what each keeps in memory is kept by few of them
     if url.get_backend_name() == "postgresql":
         return _postgresql(url, pool, busy_s)
-    engine = create_engine(url, **pool)
+    engine = create_engine(url, **pool, connect_args={"cached_statements": STATEMENTS})
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _sqlite_connect(busy_s))
         event.listen(engine, "begin", _sqlite_begin)

@@ -1,7 +1,7 @@
 """What a process remembers between polls: whose cookie it saw, and the ready answer of each ride that is watched.
 
 Nothing is believed for long. The database is asked every quarter of a second, by one thread for all, which orders
-moved and which sign-ins ended; an answer is made anew when time alone changes its words, and after ten seconds.
+moved and which sign-ins ended; an answer is made anew when time alone changes its words, and after half a minute.
 When the database can't be asked nothing is remembered at all, and each request is on its own.
 """
 
@@ -20,7 +20,7 @@ from ridedash.store.watching import Mark, SignInFacts, ended_sign_ins, marks
 
 LOOK_S: Final = 0.25  # how often the database is asked
 BEHIND_S: Final = 1.0  # how old its answer may be while another thread asks anew
-FRESH_S: Final = 10.0  # how long an answer serves at most: a house, a guest or an account may get another name
+FRESH_S: Final = 30.0  # how long an answer serves at most: a house, a guest or an account may get another name
 LATE_S: Final = 1.0  # and beyond that while its successor is being made
 KNOWN_S: Final = 600.0  # how long a cookie is known without being verified again
 OVERLAP_S: Final = 60.0  # ended sign-ins are read again for so long: a smaller number may be committed later

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 SAME_PLACE_M: Final = 25.0  # nobody needs a car between two places this close
 SAME_POINT_M: Final = 1.0  # a page's coordinates are rounded
 LAST_LIST: Final = timedelta(seconds=60)  # how long the last list stands in when the service is down
-KEPT_TRIPS: Final = 200
+KEPT_TRIPS: Final = 50  # some 100 kB each
 
 
 @dataclass(frozen=True)

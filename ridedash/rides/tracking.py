@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from sqlalchemy.exc import DataError, IntegrityError
@@ -37,15 +38,23 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Polled:
-    """A ride that was asked about: the answer, or why there is none. `at` is when it came, unless it was read already.
+    """A ride that was asked about: the answer, or why there is none.
 
-    Once it is read it is a snapshot, with `plain` when it needs no care.
+    `at` is when it came, until its meaning is worked out; then it is a snapshot, with `plain` when it needs no care.
     """
 
     claim: Claim
     answer: Answer | Snapshot | Exception
     at: datetime | None = None
     plain: Plain | None = None
+
+
+def _tried(step: Callable[[Polled], Polled], polled: Polled) -> Polled | None:
+    try:
+        return step(polled)
+    except Exception as error:  # a mistake of ours must cost one poll, not all
+        log.exception("answer about ride %d can't be read: %s", polled.claim.ride_id, type(error).__name__)
+        return None
 
 
 class Tracker:
@@ -84,18 +93,13 @@ class Tracker:
         polled = Polled(claim, self._ask(claim), self.clock())
         self.at("poll.answered")
         if isinstance(polled.answer, Answer) and len(polled.answer.body) > SMALL:
-            return self._read(polled)
+            return self._said(polled)
         return polled
 
     def read(self, polled: Sequence[Polled]) -> list[Polled]:
-        """Work out what answers mean. Many in a row cost each a third of what it costs between two calls."""
-        found = []
-        for each in polled:
-            try:
-                found.append(self._read(each) if isinstance(each.answer, Answer) else each)
-            except Exception as error:  # a mistake of ours must cost one poll, not all
-                log.exception("answer about ride %d can't be read: %s", each.claim.ride_id, type(error).__name__)
-        return found
+        """Work out what answers mean. All one step and then all the next: a step costs less beside its like."""
+        said = [each for each in map(partial(_tried, self._said), polled) if each is not None]
+        return [each for each in map(partial(_tried, self._weighed), said) if each is not None]
 
     def record(self, polled: Sequence[Polled]) -> int:
         """Write what came, many in one transaction. How many answers were recorded.
@@ -143,13 +147,18 @@ class Tracker:
             ended = "answered" if isinstance(each.answer, Snapshot) else type(each.answer).__name__
             self.watch.poll(ended, late.total_seconds())
 
-    def _read(self, polled: Polled) -> Polled:
-        assert isinstance(polled.answer, Answer)
+    def _said(self, polled: Polled) -> Polled:
+        if not isinstance(polled.answer, Answer):
+            return polled
         try:
-            answer = snapshot_of(polled.answer)
+            return Polled(polled.claim, snapshot_of(polled.answer), polled.at)
         except ServiceError as error:
             return Polled(polled.claim, error)
-        return Polled(polled.claim, answer, plain=self._plain(polled.claim, answer, polled.at or self.clock()))
+
+    def _weighed(self, polled: Polled) -> Polled:
+        if polled.at is None or not isinstance(polled.answer, Snapshot):
+            return polled
+        return Polled(polled.claim, polled.answer, plain=self._plain(polled.claim, polled.answer, polled.at))
 
     def _plain(self, claim: Claim, answer: Snapshot, now: datetime) -> Plain | None:
         """Pure but for chance; whatever goes wrong here goes wrong again the careful way, and is told."""

@@ -155,3 +155,40 @@ def test_only_managers_connect_and_only_their_own_houses_account(house: House) -
     page = stranger.get(f"/rides/{order_id}")
     assert "Reconnect</span>" not in page.text
     assert "form-action 'self';" in page.headers["Content-Security-Policy"]
+
+
+def test_a_manager_connects_a_new_account_which_is_offered_only_when_it_is_there(house: House) -> None:
+    browser, desk = house.desk.client(), house.desk
+    page = browser.get("/admin/accounts")
+    assert f"form-action 'self' {SERVICE};" in page.headers["Content-Security-Policy"]
+    form = {"csrf_token": token(browser, "/"), "label": "Conference account"}
+    address = str(browser.post("/admin/accounts", data=form).headers["Location"])
+    assert address.startswith(f"{SERVICE}/oauth/authorize?")
+    assert "Conference account" not in browser.get("/admin/accounts").text
+    assert "Conference account" not in browser.get("/rides/new").text
+    told = browser.get(house.decide(address), follow_redirects=True)
+    assert "The account is connected." in told.text
+    assert "Conference account" in told.text
+    with desk.services.db.read() as s:
+        account = s.query(Account).filter_by(label="Conference account").one()
+    assert (account.state, account.is_default, account.property_id) == ("ok", False, desk.ids["desk.property"])
+    assert desk.services.tokens.bearer(account.id)
+
+
+def test_an_account_that_was_begun_and_never_connected_is_forgotten(house: House) -> None:
+    browser = house.desk.client()
+    form = {"csrf_token": token(browser, "/"), "label": "Conference account"}
+    address = str(browser.post("/admin/accounts", data=form).headers["Location"])
+    browser.get(house.decide(address, decision="deny"))
+    house.desk.now = house.desk.now.replace(minute=house.desk.now.minute + 11)
+    browser.post("/admin/accounts", data=form | {"label": "Another"})
+    with house.desk.services.db.read() as s:
+        assert [row.label for row in s.query(Account).filter_by(state="new")] == ["Another"]
+
+
+def test_what_a_removed_account_was_to_be_linked_to_links_nothing(house: House) -> None:
+    browser = house.desk.client()
+    back = house.decide(house.begin(browser))
+    house.desk.add(lambda s: setattr(s.get(Account, house.account_id), "state", "removed"))
+    assert browser.get(back).status_code == 400
+    assert house.state() == "removed"

@@ -72,9 +72,14 @@ def snapshot(token: str) -> BaseResponse:
 
 @bp.after_app_request
 def keep_nothing(answer: Response) -> Response:
-    """Whatever is answered below /t/, failures included: no cookie goes out, and nothing is kept or passed on."""
+    """Whatever is answered below /t/, failures included: no cookie goes out, and nothing is kept or passed on.
+
+    Nor does a stranger get one with a picture that is not there: a tile of a guest's map may be missing.
+    """
     if request.path.startswith(PATHS):
         answer.headers.update(PRIVATE)
+        session.modified = False
+    elif request.url_rule is None and "sid" not in session:
         session.modified = False
     return answer
 

@@ -14,7 +14,7 @@ from ridedash.store.orders import OrderPage
 from ridedash.views import ride_parts as parts
 from ridedash.views.formats import age, day_time, plate, spelled, stamp
 from ridedash.views.invoices import Invoice
-from ridedash.views.names import first_name
+from ridedash.views.names import driver_words, first_name
 from ridedash.views.presenters import PaceSettings, RideView, ride_view
 from ridedash.views.receipts import guest_invoice
 from ridedash.views.ride_facts import RideFacts
@@ -129,7 +129,7 @@ def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> Gue
         headline=headline, detail=detail,
         changed=_("Your car has changed") if shown.changed else "", was=was,
         plate=number, spelled=spelled(number), car=view.cab.car if view.cab else "",
-        driver=first_name(driver.name) if driver else "",
+        driver=driver_words(driver.name) if driver else "",
         driver_phone=driver.phone if driver and view.live and not over else "",
         code=code, code_label=view.otp.label if view.otp and code else "",
         pickup=pickup if view.live else None,

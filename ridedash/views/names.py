@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from ridedash.wording import gettext as _
+
 TITLES: Final = frozenset(
     {"mr", "mrs", "ms", "miss", "mx", "dr", "prof", "sir", "madam", "lady", "shri", "smt", "captain"}
 )
@@ -18,3 +20,9 @@ def first_name(name: str | None) -> str:
     if words[0].casefold() in CALL_SIGNS:
         return " ".join(words[:2])
     return words[0].rstrip(",")
+
+
+def driver_words(name: str | None) -> str:
+    """The driver by first name, so that nobody asks who that is; "" when unknown."""
+    known = first_name(name)
+    return known if not known or known.casefold().startswith("driver ") else _("Driver %(name)s", name=known)

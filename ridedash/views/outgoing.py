@@ -23,7 +23,7 @@ from ridedash.store.desk_tables import CostCentre
 from ridedash.store.orders import OrderPage, order_page
 from ridedash.views.auth import current_staff
 from ridedash.views.formats import day_time, zone
-from ridedash.views.names import first_name
+from ridedash.views.names import driver_words
 from ridedash.views.permissions import BOOK, SEE, needs
 from ridedash.views.presenters import RideView, ride_view
 from ridedash.views.qr import qr_code
@@ -136,7 +136,7 @@ def _card(page: OrderPage, token: str = "", code: str = "") -> str:
     place, name = facts.pickup
     return render_template(
         "rides/card.html", page=page, view=view, token=token, url=url, short=url.split("://")[-1],
-        qr=qr_code(url) if url else None, code=code, driver=first_name(view.driver.name) if view.driver else "",
+        qr=qr_code(url) if url else None, code=code, driver=driver_words(view.driver.name) if view.driver else "",
         pickup=name, map=still_map(s.settings.tiles_url, place, **CARD_MAP), credit=s.settings.tiles_attribution,
         state=link_state(page, s),
     )  # fmt: skip

@@ -125,7 +125,9 @@ class GuestPage {
     if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
     else this.map.unpin("drop");
     this.#moveCab(position);
-    if (opened || (position && !this.map.shows(position.lat, position.lng))) this.#fit(riding ? [drop, position] : position ? [pickup, position] : [pickup, drop]);
+    const moved = this.drawn !== this.snapshot.status; // another part of the way
+    this.drawn = this.snapshot.status;
+    if (opened || moved || (position && !this.map.shows(position.lat, position.lng))) this.#fit(riding ? [drop, position] : position ? [pickup, position] : [pickup, drop]);
   }
 
   #fit(points) {

@@ -1,0 +1,273 @@
+"""Links, card and receipt in a real Chromium: a phone in light and dark, without scripts, on paper, and read back."""
+
+import base64
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zxingcpp
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from werkzeug.serving import make_server
+
+from ridedash.ext import limiter
+from ridedash.rides.sharing import LinkKind, end_links, make_link
+from ridedash.store.orders import Moment, Order, Ride
+from tests.running import whole
+from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+PHONE = {"width": 390, "height": 844}
+CODE = "4821"
+AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+STATES = [
+    ("BOOKED", "ALLOTMENT_PENDING"), ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CLIENT_LOCATED"), ("BOOKED", "IN_PROGRESS"),
+    ("BOOKED", "COMPLETED"), ("BOOKED", "BOOKING_CANCELLED"), ("SCHEDULED", None), ("UNKNOWN", None),
+]  # fmt: skip
+
+
+@dataclass
+class Served:
+    """A desk on a port, and browsers that look at it; what they did wrong is kept."""
+
+    desk: Desk
+    url: str
+    browser: Browser
+    contexts: list[BrowserContext] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def phone(self, scheme: str = "light", **options: Any) -> Page:
+        context = self.browser.new_context(
+            **({"viewport": PHONE, "color_scheme": scheme, "base_url": self.url} | options)
+        )
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("request", lambda r: None if r.url.startswith(self.url) else self.faults.append(r.url))
+        return page
+
+    def staff(self, **options: Any) -> Page:
+        page = self.phone(**options)
+        page.goto("/sign-in")
+        page.fill("[name=name]", "desk")
+        page.fill("[name=password]", PASSWORD)
+        page.click("main button[type=submit]")
+        page.wait_for_url(f"{self.url}/")
+        return page
+
+    def link(self, order_id: int, kind: str = "rider") -> str:
+        house, staff = self.desk.ids["desk.property"], self.desk.ids["desk"]
+        return f"/t/{make_link(self.desk.services.db, self.desk.now, house, order_id, LinkKind(kind), staff)}"
+
+    def move(self, order_id: int, status: str, otp: str = "") -> None:
+        """News of the ride, as the worker records it."""
+
+        def rows(s: Any) -> None:
+            order = s.get(Order, order_id)
+            order.version += 1
+            ride = s.query(Ride).filter(Ride.order_id == order_id).one()
+            ride.status, ride.facts = status, snapshot_facts("point_to_point", status)
+            ride.otp_enc = self.desk.services.vault.encrypt(otp, "rides", ride.id, "otp") if otp else None
+            house = order.property_id
+            s.add(Moment(property_id=house, order_id=order_id, what="ride", name=status, detail=None, at=NOON))
+
+        self.desk.add(rows)
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    held: list[Any] = []
+    server = make_server("127.0.0.1", 0, lambda environ, start: held[0](environ, start), threaded=True)
+    url = f"http://127.0.0.1:{server.port}"
+    desk = make_desk(tmp_path, PUBLIC_URL=url)
+    held.append(whole(desk.app))
+    with desk.app.app_context():
+        limiter.reset()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    found = Served(desk, url, browser)
+    try:
+        yield found
+        assert found.faults == []
+    finally:
+        for context in found.contexts:
+            context.close()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        desk.close()
+
+
+def violations(page: Page) -> list[str]:
+    found = Axe().run(page, options=AXE).response["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html'][:120]}" for each in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["rider", "follower"])
+def test_axe_finds_nothing_behind_a_link_in_any_state(served: Served, kind: str, scheme: str) -> None:
+    page = served.phone(scheme, reduced_motion="reduce")
+    for state, status in STATES:
+        order_id = served.desk.order(state, status, otp=CODE if status == "CLIENT_LOCATED" else None)
+        page.goto(served.link(order_id, kind))
+        assert violations(page) == [], (state, status)
+        wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        assert not wide, (state, status)
+    page.goto("/t/nothing")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_card_receipt_and_ride(served: Served, scheme: str) -> None:
+    page = served.staff(scheme=scheme, reduced_motion="reduce")
+    order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    for path in (f"/rides/{order_id}", f"/rides/{order_id}/receipt", f"/rides/{order_id}/card"):
+        page.goto(path)
+        assert violations(page) == [], path
+    page.get_by_role("button", name="Make the guest's link").click()
+    page.get_by_role("button", name="Add the start code").click()
+    expect(page.locator(".sheet-code")).to_contain_text(CODE)
+    assert violations(page) == []
+    for wanted in (PHONE, {"width": 320, "height": 640}):
+        page.set_viewport_size(wanted)  # type: ignore[arg-type]
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_guest_without_scripts_sees_the_ride_and_the_page_comes_again_by_itself(served: Served) -> None:
+    page = served.phone(java_script_enabled=False)
+    order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    page.goto(served.link(order_id))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your driver is here")
+    expect(page.locator(".plate")).to_have_text("KA 01 AB 1234")
+    expect(page.locator(".guest-digits")).to_have_text(CODE)
+    expect(page.get_by_text("Updated just now")).to_be_visible()
+    expect(page.locator("[data-map-card]")).to_be_hidden()
+    assert page.locator('meta[http-equiv="refresh"][content="15"]').count() == 1
+
+
+def test_the_page_follows_the_ride_to_its_end_without_being_touched(served: Served) -> None:
+    served.desk.now = NOON
+    order_id = served.desk.order("BOOKED", "ALLOTMENT_PENDING", ride={"seen_at": NOON})
+    page = served.phone()
+    page.goto(served.link(order_id))
+    expect(page.locator(".guest-cab")).to_be_hidden()
+    served.move(order_id, "CALL_DRIVER")
+    expect(page.locator(".plate")).to_have_text("KA 01 AB 1234", timeout=15_000)
+    expect(page.locator(".plate")).to_have_attribute("aria-label", "Number plate K A 0 1 A B 1 2 3 4")
+    expect(page.locator(".map-cab").first).to_be_visible()
+    expect(page.get_by_role("link", name="Call driver")).to_have_attribute("href", "tel:%2B910000012345")
+    served.move(order_id, "CLIENT_LOCATED", CODE)
+    expect(page.locator(".guest-digits")).to_have_text(CODE, timeout=15_000)
+    served.move(order_id, "IN_PROGRESS")
+    expect(page.locator(".guest-code")).to_be_hidden(timeout=15_000)
+    served.move(order_id, "COMPLETED")
+    expect(page.get_by_role("heading", level=1)).to_have_text("You have arrived. ₹240", timeout=15_000)
+    expect(page.locator("[data-map-card]")).to_be_hidden()
+    expect(page.get_by_role("link", name="Call driver")).to_be_hidden()
+    expect(page.locator(".lines")).to_contain_text("₹240")
+    assert page.context.cookies() == []
+
+
+def test_a_link_that_is_ended_takes_the_ride_off_the_screen(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page = served.phone()
+    page.goto(served.link(order_id))
+    expect(page.locator(".plate")).to_be_visible()
+    desk = served.desk
+    end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, desk.ids["desk"])
+    expect(page.get_by_role("heading", level=1)).to_have_text("This link is not open", timeout=15_000)
+    assert "KA 01" not in page.content()
+
+
+def test_a_page_whose_server_has_old_news_says_how_old(served: Served) -> None:
+    old = {"seen_at": NOON - timedelta(seconds=150)}
+    page = served.phone()
+    page.goto(served.link(served.desk.order("BOOKED", "CALL_DRIVER", ride=old)))
+    expect(page.locator("[data-age-text]")).to_have_text("Not updating · last news 2 min ago")
+    expect(page.locator(".guest-ride")).to_have_class(re.compile("is-stale"))
+
+
+def test_a_follower_never_asks_for_a_map_of_the_guests_address(served: Served) -> None:
+    tiles: list[str] = []
+    page = served.phone()
+    page.on("request", lambda r: tiles.append(r.url) if "/tiles/" in r.url else None)
+    page.goto(served.link(served.desk.order("BOOKED", "ALLOTMENT_PENDING"), "follower"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Guest Heron")
+    page.wait_for_load_state("networkidle")
+    nowhere = re.compile(r"/tiles/15/1638[34]/1638[34]\.svg")  # where a map looks that is not shown
+    assert [tile for tile in tiles if not nowhere.search(tile)] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_qr_code_on_the_card_reads_back_as_a_link_that_opens(served: Served, scheme: str) -> None:
+    page = served.staff(scheme=scheme, viewport={"width": 1280, "height": 800})
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page.goto(f"/rides/{order_id}")
+    page.get_by_role("button", name="Guest card").click()
+    expect(page.locator(".sheet-short")).to_be_visible()
+    read = decoded(page, page.screenshot(full_page=True))
+    assert read == [page.locator("[data-link]").input_value()]
+    assert read[0].removeprefix("http://") == page.locator(".sheet-short").inner_text()
+    guest = served.phone()
+    guest.goto(read[0])
+    expect(guest.locator(".plate")).to_have_text("KA 01 AB 1234")
+
+
+def decoded(page: Page, png: bytes) -> list[str]:
+    """The texts of the QR codes in a screenshot; the browser itself turns the PNG into pixels."""
+    blank = page.context.new_page()
+    width, height, grey = blank.evaluate(
+        """async (png) => {
+          const picture = await createImageBitmap(await (await fetch("data:image/png;base64," + png)).blob());
+          const canvas = new OffscreenCanvas(picture.width, picture.height);
+          const paper = canvas.getContext("2d");
+          paper.drawImage(picture, 0, 0);
+          const { data } = paper.getImageData(0, 0, picture.width, picture.height);
+          let grey = "";
+          for (let i = 0; i < data.length; i += 4) grey += String.fromCharCode(data[i + 1]);
+          return [picture.width, picture.height, btoa(grey)];
+        }""",
+        base64.b64encode(png).decode(),
+    )
+    blank.close()
+    pixels = np.frombuffer(base64.b64decode(grey), dtype=np.uint8).reshape(height, width)
+    return [found.text for found in zxingcpp.read_barcodes(pixels, formats=zxingcpp.BarcodeFormat.QRCode)]
+
+
+def test_card_and_receipt_take_one_sheet_each(served: Served) -> None:
+    page = served.staff(viewport={"width": 1280, "height": 800})
+    order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    page.goto(f"/rides/{order_id}/card")
+    page.get_by_role("button", name="Make the guest's link").click()
+    page.get_by_role("button", name="Add the start code").click()
+    expect(page.locator(".sheet-code")).to_be_visible()
+    assert [sheets(page.pdf(format=size)) for size in ("A6", "A4", "Letter")] == [1, 1, 1]
+    for kind in ("point_to_point", "auto"):
+        page.goto(f"/rides/{served.desk.order('BOOKED', 'COMPLETED', kind)}/receipt")
+        assert [sheets(page.pdf(format=size)) for size in ("A4", "Letter")] == [1, 1]
+
+
+def sheets(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+def test_a_link_is_copied_by_one_press_and_what_holds_is_said(served: Served) -> None:
+    page = served.staff(viewport={"width": 1280, "height": 800}, permissions=["clipboard-read", "clipboard-write"])
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page.goto(f"/rides/{order_id}")
+    copied: Callable[[], str] = lambda: page.evaluate("navigator.clipboard.readText()")  # noqa: E731
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("[data-links-state]")).to_contain_text("The guest has a link since")
+    assert copied() == page.locator("[data-link]").input_value()
+    page.get_by_role("button", name="Share with follower").click()
+    expect(page.locator("[data-links-state]")).to_contain_text("1 of 5 followers")
+    page.get_by_role("button", name="End links").click()
+    expect(page.locator("[data-links-said]")).to_have_text("No link is open any more.")
+    expect(page.get_by_role("button", name="End links")).to_be_hidden()

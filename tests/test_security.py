@@ -137,7 +137,7 @@ def contents(app: Flask) -> str:
 def test_a_number_that_no_row_has_is_not_found_and_no_failure(app: Flask, client: FlaskClient, number: int) -> None:
     sign_in(client)
     with app.extensions["ridedash"].db.write() as s:
-        s.execute(text("UPDATE staff SET role = 'manager'"))
+        s.execute(text("UPDATE staff SET role = 'admin'"))
     token = csrf(client.get("/").text)
     for method in ("GET", "POST"):
         for rule in rules(app, method):

@@ -94,9 +94,9 @@ def test_no_code_changes_the_record_and_only_its_age_shortens_it() -> None:
 
 def test_each_kind_of_deed_has_its_words(desk: Desk) -> None:
     written = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
-    named = set(re.findall(r'record\(\s*\w+,\s*f?"[^"]*",\s*"([a-z_.]+)"', written))  # session, who, what
-    named |= set(re.findall(r'record\(\s*\w+, who, "([a-z_.]+)"', written))
-    for call in (r'\brecord\(s, "([a-z_.]+)",', r'_record\(\w+, "([a-z_.]+)",'):
+    named = set(re.findall(r'audit\.record\(\s*\w+,\s*f?"[^"]*",\s*"([a-z_.]+)"', written))  # session, who, what
+    named |= set(re.findall(r'audit\.record\(\s*\w+, who, "([a-z_.]+)"', written))
+    for call in (r'(?<![._])record\(s, "([a-z_.]+)",', r'_record\(\w+, "([a-z_.]+)",'):
         named |= set(re.findall(call, written))
     with desk.app.test_request_context():
         assert len(named) > 15

@@ -62,7 +62,7 @@ def worker(run: Run) -> Ratio:
             "RIDEDASH_SERVICE_URL": service,
             "RIDEDASH_SERVICE_APP_TOKEN": APP_TOKEN,
             "RIDEDASH_TOKEN_KEYS": KEYS,
-            "RIDEDASH_SERVICE_RATE": "1000",
+            "RIDEDASH_SERVICE_RATE": "100000",
         }
         with _worker(environ, folder) as pid:
             _until(lambda: polls_of(db) > run.of(5_000, 1_000))

@@ -19,9 +19,10 @@ from ridedash.rides.rekeying import rotate
 from ridedash.rides.retention import Keep
 from ridedash.rides.tidying import tidy_all
 from ridedash.rides.worker import Worker
+from ridedash.service.products import Product
 from ridedash.store import people
 from ridedash.store.db import Database, DatabaseBusy, WrongTables
-from ridedash.views.planning import describe
+from ridedash.store.orders import Priced
 
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -44,8 +45,15 @@ def make_worker(services: Services) -> Worker:
     s, settings = services, services.settings
     threads = settings.worker_threads
     tidy = partial(tidy_all, s.db, keep_of(settings), settings.secret_key)
-    more = partial(Worker, threads=threads, watch=s.metrics, tidy=tidy, describe=describe)
+    more = partial(Worker, threads=threads, watch=s.metrics, tidy=tidy, describe=_described)
     return more(s.db, s.client, s.tokens, box, s.clock, settings.pace)
+
+
+def _described(product: Product, has_drop: bool) -> Priced:
+    """As a card shows it. The pages are loaded with the first planned ride: they are a third of a worker's memory."""
+    from ridedash.views.planning import describe
+
+    return describe(product, has_drop)
 
 
 def keep_of(settings: config.Settings) -> Keep:

@@ -64,9 +64,13 @@ def page_context(
         "server_now": stamp(now),
         "seen_at": stamp(view.seen_at),
         "points": _points(page, view),
-        "may_link": may_link(),
-        "links": link_state(page, s),
+        **_beside(page, s),
     }
+
+
+def _beside(page: OrderPage, s: Services) -> dict[str, Any]:
+    """What else can be done from the page: links that go out, an account to reconnect."""
+    return {"may_link": may_link(), "links": link_state(page, s)}
 
 
 def ride_map(page: OrderPage, s: Services) -> MapParts:

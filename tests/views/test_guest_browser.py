@@ -24,6 +24,8 @@ from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_fac
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
+expect.set_options(timeout=30_000)  # an upper bound for a condition on a busy machine, never a pause
+
 PHONE = {"width": 390, "height": 844}
 CODE = "4821"
 AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -137,7 +139,7 @@ def test_axe_finds_nothing_on_card_receipt_and_ride(served: Served, scheme: str)
     assert violations(page) == []
     for wanted in (PHONE, {"width": 320, "height": 640}):
         page.set_viewport_size(wanted)  # type: ignore[arg-type]
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        expect(page.locator("html")).to_have_js_property("scrollWidth", wanted["width"])
 
 
 def test_a_guest_without_scripts_sees_the_ride_and_the_page_comes_again_by_itself(served: Served) -> None:
@@ -159,16 +161,16 @@ def test_the_page_follows_the_ride_to_its_end_without_being_touched(served: Serv
     page.goto(served.link(order_id))
     expect(page.locator(".guest-cab")).to_be_hidden()
     served.move(order_id, "CALL_DRIVER")
-    expect(page.locator(".plate")).to_have_text("KA 01 AB 1234", timeout=15_000)
+    expect(page.locator(".plate")).to_have_text("KA 01 AB 1234")
     expect(page.locator(".plate")).to_have_attribute("aria-label", "Number plate K A 0 1 A B 1 2 3 4")
     expect(page.locator(".map-cab").first).to_be_visible()
     expect(page.get_by_role("link", name="Call driver")).to_have_attribute("href", "tel:%2B910000012345")
     served.move(order_id, "CLIENT_LOCATED", CODE)
-    expect(page.locator(".guest-digits")).to_have_text(CODE, timeout=15_000)
+    expect(page.locator(".guest-digits")).to_have_text(CODE)
     served.move(order_id, "IN_PROGRESS")
-    expect(page.locator(".guest-code")).to_be_hidden(timeout=15_000)
+    expect(page.locator(".guest-code")).to_be_hidden()
     served.move(order_id, "COMPLETED")
-    expect(page.get_by_role("heading", level=1)).to_have_text("You have arrived. ₹240", timeout=15_000)
+    expect(page.get_by_role("heading", level=1)).to_have_text("You have arrived. ₹240")
     expect(page.locator("[data-map-card]")).to_be_hidden()
     expect(page.get_by_role("link", name="Call driver")).to_be_hidden()
     expect(page.locator(".lines")).to_contain_text("₹240")
@@ -182,7 +184,7 @@ def test_a_link_that_is_ended_takes_the_ride_off_the_screen(served: Served) -> N
     expect(page.locator(".plate")).to_be_visible()
     desk = served.desk
     end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, desk.ids["desk"])
-    expect(page.get_by_role("heading", level=1)).to_have_text("This link is not open", timeout=15_000)
+    expect(page.get_by_role("heading", level=1)).to_have_text("This link is not open")
     assert "KA 01" not in page.content()
 
 

@@ -93,20 +93,27 @@ def place(db: Database, clock: Clock, wish: Wish, at: At = nothing) -> Placed:
     ordered, store.db.CommitUnknown when nobody knows: the same form pressed again finds the order or makes it.
     """
     now = clock()
-    with db.read() as s:  # a form that is pressed again needs no turn at writing
-        placed = _made_before(s, wish)
+    placed = _seen_before(db, wish)  # a form that is pressed again needs no turn at writing
     try:
         placed = placed or once_more(lambda: _place(db, wish, now))
     except CommitUnknown as lost:
         placed = _looked_up(db, wish, now, lost)
     except DatabaseBusy:
-        with db.read() as s:  # another press of the same form may have had the turn
-            placed = _made_before(s, wish)
+        placed = _seen_before(db, wish)  # another press of the same form may have had the turn
         if placed is None:
             raise
     if placed.created:
         at("order.ready")
     return placed
+
+
+def _seen_before(db: Database, wish: Wish) -> Placed | None:
+    """The order that this form made already. Raises DatabaseBusy when the database can't be asked."""
+    try:
+        with db.read() as s:
+            return _made_before(s, wish)
+    except SQLAlchemyError as error:
+        raise DatabaseBusy("the database can't be asked: nothing was written") from error
 
 
 def _looked_up(db: Database, wish: Wish, now: datetime, lost: CommitUnknown) -> Placed:

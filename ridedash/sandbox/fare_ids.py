@@ -16,17 +16,18 @@ SEAL_BYTES: Final = 9
 
 
 class LockedFare(NamedTuple):
-    """What a fare_id stands for; `issued_at` in service seconds."""
+    """What a fare_id stands for; `issued_at` in service seconds, `speed` that of the service's clock then."""
 
     category: str
     pickup: LatLng
     drop: LatLng
     total: Decimal
     issued_at: float
+    speed: float = 1.0
 
     def expired(self, now: float, speed: float) -> bool:
         """Whether it is too old to book by. A fast clock doesn't hurry whoever reads the price: they get 300 s too."""
-        return now - self.issued_at > LIFETIME_S * speed
+        return now - self.issued_at > LIFETIME_S * max(speed, self.speed)  # the clock may have been slowed since
 
     def fits(self, category: str, pickup: LatLng, drop: LatLng) -> bool:
         """Whether it was given for this trip, give or take a few steps."""
@@ -44,7 +45,7 @@ class FareSeal:
         """The fare_id: URL-safe text."""
         points = [round(degrees, 5) for degrees in (*fare.pickup, *fare.drop)]
         facts = json.dumps(
-            [fare.category, *points, str(fare.total), int(fare.issued_at)], separators=(",", ":")
+            [fare.category, *points, str(fare.total), int(fare.issued_at), fare.speed], separators=(",", ":")
         ).encode()
         return base64.urlsafe_b64encode(self._seal(facts) + facts).decode().rstrip("=")
 
@@ -57,8 +58,8 @@ class FareSeal:
         seal, facts = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
         if not hmac.compare_digest(seal, self._seal(facts)):
             return None
-        category, a, b, c, d, total, issued_at = json.loads(facts)
-        return LockedFare(category, LatLng(a, b), LatLng(c, d), Decimal(total), issued_at)
+        category, a, b, c, d, total, issued_at, speed = json.loads(facts)
+        return LockedFare(category, LatLng(a, b), LatLng(c, d), Decimal(total), issued_at, speed)
 
     def _seal(self, facts: bytes) -> bytes:
         return hmac.digest(self._key, facts, "sha256")[:SEAL_BYTES]

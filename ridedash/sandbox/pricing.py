@@ -28,6 +28,7 @@ class Quote:
     trip: rates.Driven
     when: datetime
     now: float
+    speed: float = 1.0  # of the service's clock
 
     def terms(self, category: Category, coupon: str | None = None) -> rates.Terms:
         """The terms of a category, without a fixed price."""
@@ -42,10 +43,10 @@ class Quote:
         return rates.share_cost(self.tariff, category, self.terms(category), self.trip, seats)
 
 
-def quote(city: City, tariff: Tariff, pickup: LatLng, drop: LatLng, now: float) -> Quote:
+def quote(city: City, tariff: Tariff, pickup: LatLng, drop: LatLng, now: float, speed: float = 1.0) -> Quote:
     """Plan the way and look at the clock."""
     trip = driven_on(city.roads.route(pickup, drop))
-    return Quote(city, tariff, pickup, drop, trip, rates.local(now, city.timezone), now)
+    return Quote(city, tariff, pickup, drop, trip, rates.local(now, city.timezone), now, speed)
 
 
 def terms(
@@ -96,7 +97,7 @@ def _hub(asked: Quote, toll: Decimal) -> dict[str, Any]:
 def _upfront(category: Category, asked: Quote, total: Decimal, seal: FareSeal) -> dict[str, Any]:
     if not category.upfront:
         return {"is_upfront_applicable": False}
-    locked = LockedFare(category.id, asked.pickup, asked.drop, total, asked.now)
+    locked = LockedFare(category.id, asked.pickup, asked.drop, total, asked.now, asked.speed)
     return {
         "fare": rates.number(total),
         "fare_id": seal.lock(locked),

@@ -69,7 +69,7 @@ def _estimates(
     """An empty object without a drop in this city and for rental; share's comes when share is asked for."""
     if drop is None or not city.contains(drop) or wanted == "rental":
         return {}
-    asked = quote(city, tariff_of(city.currency), pickup, drop, now)
+    asked = quote(city, tariff_of(city.currency), pickup, drop, now, sandbox.clock.speed())
     if wanted == wire.Kind.SHARE:
         return [share_estimate(offered[0], asked)]
     return [_one(category, asked, sandbox) for category in offered if not category.rental and category.id != "share"]

@@ -87,3 +87,11 @@ def test_a_fare_id_reads_back_only_under_its_own_key():
     assert (read.total, read.issued_at) == (240, 1_000_000)
     assert FareSeal("other").read(fare_id) is None
     assert FareSeal("key").read(fare_id[:-2]) is None
+
+
+def test_a_price_read_on_a_fast_clock_holds_as_long_when_the_clock_is_slowed():
+    locked = LockedFare("mini", HOTEL, PORT.center, Decimal("240.00"), 1_000_000, speed=60.0)
+    read = FareSeal("key").read(FareSeal("key").lock(locked))
+    assert read is not None
+    assert not read.expired(1_000_000 + 299 * 60, speed=1.0)
+    assert read.expired(1_000_000 + 301 * 60, speed=1.0)

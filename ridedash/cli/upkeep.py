@@ -5,7 +5,7 @@ import argparse
 from ridedash.building import Services
 from ridedash.cli.errors import CommandError
 from ridedash.forms import PhoneError, read_phone
-from ridedash.rides.erasing import StillRiding, erase
+from ridedash.rides.erasing import NotCompacted, StillRiding, erase
 from ridedash.store import people
 from ridedash.store.people import Property
 
@@ -21,6 +21,8 @@ def erase_guest(services: Services, options: argparse.Namespace) -> None:
         guests, rides = erase(services.db, services.clock, services.settings.secret_key, house.id, **who)
     except StillRiding:
         raise CommandError("this guest has a ride that is waiting or under way. Nothing was erased.") from None
+    except NotCompacted:
+        raise CommandError("erased, but others use the database's file just now. Run the same command again.") from None
     if not guests:
         raise CommandError("no guest of that property was found by this. Nothing was erased.")
     print(f"Erased: {guests} guest records; {rides} rides keep their figures.")

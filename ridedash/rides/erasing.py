@@ -1,6 +1,7 @@
 """`ridedash erase`: a guest's name, phone and room leave the database at once; the rides' figures stay."""
 
 import re
+import sqlite3
 from typing import Any, Final
 
 from sqlalchemy import func, or_, select, text
@@ -20,6 +21,10 @@ PHONE_LEAST: Final = 7  # digits; fewer would find half the house
 TYPED: Final[tuple[tuple[Any, str], ...]] = (  # where staff type what they like
     (ShiftNote, "text"), (Guest, "note"), (Order, "note"), (Order, "resolve_reason"),
 )  # fmt: skip
+
+
+class NotCompacted(Exception):
+    """The guest is erased, but somebody reads the file just now: its free pages may still tell. Erase once more."""
 
 
 class StillRiding(Exception):
@@ -45,7 +50,7 @@ def erase(
     name: str | None = None,
     room: str | None = None,
 ) -> tuple[int, int]:
-    """Erase all rows of one guest: (guests, rides) that were found. Raises StillRiding.
+    """Erase all rows of one guest: (guests, rides) that were found. Raises StillRiding, NotCompacted.
 
     Writes a line of the record, without saying who it was. Then nothing of it is in the file's free pages either.
     """
@@ -62,21 +67,29 @@ def erase(
         _out_of_notes(s, property_id, words)
         for guest in guests:
             audit.record(s, "cli", "guest.erased", f"guests:{guest.id}", "ok", now, property_id=property_id)
-    if guests:
-        compact(db)
+    compact(db)  # also when nothing was found: the last time may have been cut off here
     return len(guests), rides
 
 
 def compact(db: Database) -> None:
-    """Write the database's file anew, so that no free page keeps what was there."""
+    """Write the database's file anew, so that no free page keeps what was there. Raises NotCompacted."""
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         line: Any = connection.connection.driver_connection
         if db.dialect == "sqlite":
-            line.execute("VACUUM").close()
-            line.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+            _rewrite(line)
             return
         for table in ("guests", "orders", "rides", "actions", "moments", "attention", "shift_notes"):
             connection.exec_driver_sql(f"VACUUM {table}")
+
+
+def _rewrite(line: sqlite3.Connection) -> None:
+    try:
+        line.execute("VACUUM").close()
+        busy = line.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        raise NotCompacted from error
+    if busy:
+        raise NotCompacted
 
 
 def _riding(s: Session, guest: Guest) -> bool:

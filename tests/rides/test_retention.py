@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
-from ridedash.rides.erasing import StillRiding, erase
+from ridedash.rides.erasing import NotCompacted, StillRiding, erase
 from ridedash.rides.rekeying import rotate
 from ridedash.rides.retention import Keep, pseudonym, tidy
 from ridedash.rides.tidying import tidy_all
 from ridedash.store import audit
 from ridedash.store.audit import AuditRow
 from ridedash.store.crypto import TokenVault, new_key
+from ridedash.store.db import Database
 from ridedash.store.desk_tables import ShiftNote
 from ridedash.store.order_tables import Action, Attention, Moment, Order, Ride
 from ridedash.store.people_tables import Account, Guest
@@ -246,3 +247,15 @@ def test_rotating_encrypts_all_secrets_with_the_first_key_and_counts_those_it_co
         assert only_new.decrypt(sealed, "accounts", world.account_id, "access_token") == "good"
         lines = s.query(AuditRow).filter_by(what="keys.rotated").all()
     assert [line.facts["left"] for line in lines] == [1, 1]
+
+
+@pytest.mark.sqlite_only
+def test_a_file_that_somebody_reads_is_told_and_the_same_command_ends_it(world: World) -> None:
+    ridden(world)
+    hasty = Database(world.db.url, busy_s=0.1)
+    with world.db.read() as s:
+        s.execute(text("SELECT count(*) FROM guests")).all()
+        with pytest.raises(NotCompacted):
+            erase(hasty, world.clock, KEY, world.property_id, phone=PHONE)
+    assert erase(hasty, world.clock, KEY, world.property_id, phone=PHONE) == (0, 0)
+    hasty.close()

@@ -20,9 +20,6 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
         by, ago = error.staff_name or _("somebody"), formats.age(seconds)
         picker.busy = {"order_id": error.order_id, "by": by, "ago": ago, "guest": picker.form.guest_name.data}
         return 409
-    if isinstance(error, OfferStale):
-        picker.message = _("The price was more than two minutes old, so it was asked again. Nothing was ordered yet.")
-        return 409
     if isinstance(error, DatabaseBusy):
         words = refusal("NO_DB", Audience.STAFF)
         picker.trouble = QuoteFailedError(words.headline, f"{words.why} {words.next_step}", 503)
@@ -31,16 +28,20 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
         step = _("Press again: if it was saved, you will see that ride, and nothing is ordered twice.")
         picker.trouble = QuoteFailedError(_("The database went away while it was saving."), step, 503)
         return 503
-    if isinstance(error, Overtaken):
-        picker.message = _(
-            "Somebody changed this ride meanwhile. Look at it, or press again to save it as it stands here."
-        )
-        return 409
     if isinstance(error, WishRefused):
         _blame(picker.form, error)
         return 422
-    picker.message = _("That price is not known any more. Choose a car again; nothing was ordered.")
+    picker.message = _meanwhile(error)
     return 409
+
+
+def _meanwhile(error: Exception) -> str:
+    """What changed between the form and the press."""
+    if isinstance(error, OfferStale):
+        return _("The price was more than two minutes old, so it was asked again. Nothing was ordered yet.")
+    if isinstance(error, Overtaken):
+        return _("Somebody changed this ride meanwhile. Look at it, or press again to save it as it stands here.")
+    return _("That price is not known any more. Choose a car again; nothing was ordered.")
 
 
 def _blame(form: BookingForm, error: WishRefused) -> None:

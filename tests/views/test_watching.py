@@ -26,7 +26,7 @@ pytestmark = pytest.mark.database
 
 def made(folder: Path, url: str, **settings: str) -> Flask:
     app = create_app({"RIDEDASH_INSTANCE": str(folder), "RIDEDASH_DATABASE_URL": url} | settings)
-    app.add_url_rule("/t/<token>", "fall", needs(OPEN)(lambda token: 1 // 0))
+    app.add_url_rule("/fall/<token>", "fall", needs(OPEN)(lambda token: 1 // 0))
     app.add_url_rule("/gone/<what>", "gone", needs(OPEN)(lambda what: abort(404)))
     return app
 
@@ -49,12 +49,12 @@ def test_every_answer_names_its_request_as_the_error_page_and_the_log_do(
     client = app.test_client()
     names = {client.get("/healthz").headers["X-Request-Id"] for _ in range(5)}
     assert len(names) == 5
-    answer = client.get("/t/abcdEFGH1234567890abcd")
+    answer = client.get("/fall/abcdEFGH1234567890abcd")
     assert answer.status_code == 500
     name = answer.headers["X-Request-Id"]
     assert name in answer.text
     assert name in caplog.text
-    assert "/t/<token>" in caplog.messages[-1]
+    assert "/fall/<token>" in caplog.messages[-1]
     refused = client.get("/", base_url="http://evil.example")
     assert (refused.status_code, len(refused.headers["X-Request-Id"])) == (400, 8)
 

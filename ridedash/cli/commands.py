@@ -164,9 +164,7 @@ def _keys(services: Services, _options: argparse.Namespace) -> None:
     print(f"{done.done} secrets were encrypted anew with the key {services.vault.first!r}.")
     print(f"{done.left} still use an older key." if done.left else "None still uses an older key.")
     if done.left:
-        raise CommandError(
-            "those can't be read: keep their key in RIDEDASH_TOKEN_KEYS, or connect the accounts anew."
-        )
+        raise CommandError("those can't be read: keep their key in RIDEDASH_TOKEN_KEYS, or connect the accounts anew.")
 
 
 _COMMANDS = {

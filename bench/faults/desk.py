@@ -219,5 +219,5 @@ class Desk:
 
 
 def as_json(wish: Wish) -> dict[str, Any]:
-    """A wish for another process."""
-    return asdict(wish)
+    """A wish of now for another process: what is about planned rides keeps its defaults there."""
+    return {name: value for name, value in asdict(wish).items() if name not in ("pickup_at", "margin")}

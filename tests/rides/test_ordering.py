@@ -444,7 +444,7 @@ def test_another_property_moves_nothing(world: World) -> None:
     order_id = unknown(world)
     with world.db.write() as s:
         other = add_property(s, "Harbour Clinic", "UTC", world.clock())
-        stranger = add_staff(s, other.id, "Desk Lynx", "hash", "admin", world.clock()).id
+        stranger = add_staff(s, other.id, "Desk Lynx", "hash", "manager", world.clock()).id
     assert not resolve_not_booked(world.db, world.clock, order_id, stranger, "not mine at all")
     assert check(replace_staff(world, stranger), order_id, "C1") == "wrong_state"
 

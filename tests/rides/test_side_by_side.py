@@ -11,7 +11,7 @@ from sqlalchemy import event, text
 from sqlalchemy.engine import Connection
 
 from ridedash.rides import actions, moves
-from ridedash.rides.linking import Back, Linker, LinkFailed
+from ridedash.rides.linking import Back, Linker, LinkFailed, Member
 from ridedash.rides.ordering import GuardBusy, Placed, place, withdraw
 from ridedash.store import people
 from ridedash.store.audit import record
@@ -139,7 +139,7 @@ def test_sign_ins_that_end_at_once_are_told_in_the_order_of_their_numbers(world:
 
 def test_a_link_that_comes_back_twice_at_once_works_once(world: World) -> None:
     linker = Linker(world.db, world.vault, world.oauth, world.clock, "http://127.0.0.1:1/back")
-    address = linker.start(world.account_id, world.staff_id, "sid")
+    address = linker.start(world.account_id, Member(world.property_id, world.staff_id, "sid"))
     assert address is not None
     state = address.split("state=")[1].split("&")[0]
     came = at_once([lambda: linker.finish(Back(state, "code", "sid"))] * 4)

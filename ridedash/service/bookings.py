@@ -103,6 +103,7 @@ class CreateAnswer(Fact):
     http_status: int
     body: CreateBody | None = None  # None when no JSON object came
     readable: bool = False  # a JSON object, whole, not encoded, with an id that is usable where there is one
+    seen: bool = True  # False: the body was too long or in an encoding, so an id in it would have been missed
     retry_after_s: float | None = None
     evidence: str = ""  # the first 2 kB of the body, scrubbed
 

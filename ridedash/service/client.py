@@ -94,7 +94,7 @@ class RideClient:
         try:
             answer = self._call(CREATE, token, json=order.payload(), patience_s=CREATE_PATIENCE_S)
         except Unreadable as exc:
-            return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence)
+            return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence, seen=False)
         wait = judging.retry_after_s(answer)
         kept = {"http_status": answer.status, "retry_after_s": wait, "evidence": answer.evidence}
         try:

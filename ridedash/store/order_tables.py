@@ -65,6 +65,7 @@ class Order(Base):
         Index("orders_by_day", "property_id", "created_at"),
         Index("orders_of_guest", "guest_id"),
         Index("orders_of_group", "group_key"),
+        Index("orders_superseding", "supersedes"),
     )  # fmt: skip
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))

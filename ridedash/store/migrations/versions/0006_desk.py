@@ -53,6 +53,7 @@ INDEXES: Final = (
     ("orders_by_day", "orders", ["property_id", "created_at"]),
     ("orders_of_guest", "orders", ["guest_id"]),
     ("orders_of_group", "orders", ["group_key"]),
+    ("orders_superseding", "orders", ["supersedes"]),
     ("ix_cost_centres_property_id", "cost_centres", ["property_id"]),
     ("links_by_order", "links", ["order_id"]),
     ("shift_notes_open", "shift_notes", ["property_id", "done_at"]),

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.rides import following
+from ridedash.rides.bills import keep_bill
 from ridedash.rides.claiming import Claim
 from ridedash.rides.merging import merge
 from ridedash.rides.moves import Clock
@@ -77,6 +78,7 @@ class Careful:
         merged = following.unless_taken(s, order, ride, merged)
         was_ended = ride.ended_at is not None
         write_state(ride, merged.ride, self.vault)
+        keep_bill(s, order, ride, merged.ride)
         record(s, order, ride, merged, now)
         if busy:
             following.read_back(s, order, ride, answer, claim.at, now)

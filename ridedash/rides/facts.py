@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from ridedash.service.fields import Fact
 from ridedash.service.tracks import Snapshot
+from ridedash.store.folding import squeezed
 
 CAB_FIELDS: Final = (
     "driver_name",
@@ -55,9 +56,4 @@ def without_eta(facts: Snapshot) -> Snapshot:
 def other_plate(old: Snapshot, new: Snapshot) -> bool:
     """Whether both name a plate and they are not the same one, spaces and case aside."""
     one, other = old.vehicle_number, new.vehicle_number
-    return bool(one and other) and one != other and plain(one) != plain(other)
-
-
-def plain(plate: str | None) -> str:
-    """A plate for comparison: letters and digits only, capitals."""
-    return "".join(char for char in plate or "" if char.isalnum()).upper()
+    return bool(one and other) and one != other and squeezed(one) != squeezed(other)

@@ -14,7 +14,7 @@ from sqlalchemy import JSON, Table, Text, bindparam, select, update
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.engine import Connection
 
-from ridedash.rides import following
+from ridedash.rides import bills, following
 from ridedash.rides.claiming import ORDERS, RIDES, Claim
 from ridedash.rides.merging import Merged, RideState
 from ridedash.rides.schedule import next_poll_s
@@ -55,6 +55,8 @@ def plain(
         return None
     wait = next_poll_s(after.status, after.kind, after.facts.eta.seconds if after.facts.eta else None, pace)
     changed = after.facts is not before.facts and after.facts != before.facts
+    if changed and bills.other_bill(before, after):
+        return None
     facts = after.facts.model_dump_json(exclude_none=True) if changed else None
     return Plain(claim, now, after.position_at, wait, now + spread(wait), facts, merged.changed)
 

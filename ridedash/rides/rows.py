@@ -7,6 +7,7 @@ from sqlalchemy import Row
 from ridedash.rides.merging import RideState
 from ridedash.service.tracks import Snapshot
 from ridedash.store.crypto import Sealed, TokenVault
+from ridedash.store.folding import squeezed
 from ridedash.store.order_tables import Ride
 from ridedash.wire import Kind
 
@@ -64,5 +65,6 @@ def write_state(ride: Ride, state: RideState, vault: TokenVault) -> None:
     facts = state.facts.model_dump(mode="json", exclude_none=True)
     if facts != ride.facts:
         ride.facts = facts
+        ride.plate = squeezed(state.facts.vehicle_number) or None
     for name in _SAME:
         setattr(ride, name, getattr(state, name))

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, text
+from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, event, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ridedash.store.db import Base, Line
@@ -52,6 +52,12 @@ class Offer(Base):
     signature: Mapped[str] = mapped_column(Line(64))  # digest of trip, category and price; without fare_id
 
 
+HISTORY: Final = (  # all that the history filters and adds up: a year of it is read from this index alone
+    "property_id", "happens_at", "id", "state", "ended_as", "total_minor", "currency", "guest_id", "staff_id",
+    "category", "cost_centre_id",
+)  # fmt: skip
+
+
 class Order(Base):
     """Our durable record of somebody's wish to book (booking-protocol.md 1.2)."""
 
@@ -66,6 +72,9 @@ class Order(Base):
         Index("orders_of_guest", "guest_id"),
         Index("orders_of_group", "group_key"),
         Index("orders_superseding", "supersedes"),
+        Index("orders_history", *HISTORY),
+        Index("orders_by_mtx", "property_id", "mtx", postgresql_ops={"mtx": "text_pattern_ops"}),
+        Index("orders_by_booking", "property_id", "booking_id", postgresql_ops={"booking_id": "text_pattern_ops"}),
     )  # fmt: skip
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
@@ -115,13 +124,20 @@ class Order(Base):
     guard_override_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     open: Mapped[bool]
     late_double: Mapped[bool]
+    happens_at: Mapped[datetime | None]  # when the guest is picked up, or asked to be: the day it is listed under
+    ended_as: Mapped[str | None] = mapped_column(Line(64))  # the last booking_status of a ride that is over
+    total_minor: Mapped[int | None]  # the ride's, here too
+    currency: Mapped[str | None] = mapped_column(Line(8))
 
 
 class Ride(Base):
     """The journey of a booking, followed by polling (booking-protocol.md 3). One per order."""
 
     __tablename__ = "rides"
-    __table_args__ = (Index("rides_due", "next_poll_at"),)
+    __table_args__ = (
+        Index("rides_due", "next_poll_at"),
+        Index("rides_by_plate", "property_id", "plate", "order_id"),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
@@ -142,6 +158,7 @@ class Ride(Base):
     ended_at: Mapped[datetime | None]
     total_minor: Mapped[int | None]  # what the ride cost, in hundredths of `currency`; none: not known
     currency: Mapped[str | None] = mapped_column(Line(8))
+    plate: Mapped[str | None] = mapped_column(Line(300))  # the cab's, letters and digits only: for finding it
     position_at: Mapped[datetime | None]  # age of facts.position
     seen_at: Mapped[datetime | None]  # last good poll; does not raise the version
     created_at: Mapped[datetime]
@@ -222,3 +239,10 @@ class Heartbeat(Base):
     beat_at: Mapped[datetime]
     silent_since: Mapped[datetime | None]  # since when the service gives this worker no answers; none: it answers
     unready_since: Mapped[datetime | None]  # since when it could keep no answer, and so sends nothing; none: it could
+
+
+@event.listens_for(Order, "before_insert")
+@event.listens_for(Order, "before_update")
+def _dated(_mapper: object, _connection: object, order: Order) -> None:
+    """A ride is listed under the day of its pickup, however long before it was planned."""
+    order.happens_at = order.pickup_at or order.created_at

@@ -2,10 +2,11 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, false, text, true
+from sqlalchemy import ForeignKey, Index, event, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ridedash.store.db import Base, Line
+from ridedash.store.folding import folded
 
 
 class Property(Base):
@@ -93,6 +94,7 @@ class Guest(Base):
         Index("guests_by_phone", "property_id", "phone"),
         Index("guests_by_room", "property_id", "room"),
         Index("guests_by_seen", "property_id", "seen_at"),
+        Index("guests_by_name", "property_id", "folded"),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
@@ -105,6 +107,7 @@ class Guest(Base):
     created_at: Mapped[datetime]
     seen_at: Mapped[datetime | None]  # the last order
     erased_at: Mapped[datetime | None]  # name, phone and room are gone; the rides' figures stay
+    folded: Mapped[str | None] = mapped_column(Line(300))  # the name's words for finding: store/folding.py
 
 
 class Account(Base):
@@ -130,3 +133,10 @@ class Account(Base):
     refresh_owner: Mapped[str | None] = mapped_column(Line(80))  # the process that asks for new tokens now
     refresh_until: Mapped[datetime | None]  # its lease
     created_at: Mapped[datetime]
+
+
+@event.listens_for(Guest, "before_insert")
+@event.listens_for(Guest, "before_update")
+def _findable(_mapper: object, _connection: object, guest: Guest) -> None:
+    """Whoever writes a name writes what it is found by."""
+    guest.folded = folded(guest.name)

@@ -5,19 +5,13 @@ Where the service sends no total, ours is their sum, and says so (booking-protoc
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
 
 from ridedash import wire
+from ridedash.rides.bills import BILLED, payable_of, total_of
 from ridedash.service.tracks import PriceDetails, Snapshot, TripInfo
 from ridedash.views.formats import minutes, money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
-
-BILLED: Final = {
-    Kind.AUTO: (wire.INVOICE, wire.COMPLETED),
-    Kind.SHARE: (wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED),
-    Kind.POINT_TO_POINT: (wire.INVOICE, wire.COMPLETED),
-}
 
 
 @dataclass(frozen=True)
@@ -35,26 +29,6 @@ class Invoice:
 
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
-
-
-def total_of(price: PriceDetails | None) -> Decimal | None:
-    """What price_details come to: fare + service_tax + toll_charges - discount_value; None without a fare."""
-    if price is None or price.fare is None:
-        return None
-    return (
-        price.fare
-        + sum((p for p in (price.service_tax, price.toll_charges) if p), Decimal(0))
-        - (price.discount_value or Decimal(0))
-    )
-
-
-def payable_of(trip: TripInfo | None) -> Decimal | None:
-    """What an auto ride comes to: the service's payable_amount, else what was paid in cash, else the lines' sum."""
-    if trip is None:
-        return None
-    if trip.payable_amount is not None:
-        return trip.payable_amount
-    return trip.cash_paid or sum_of(trip)  # no cash says nothing: the wallet may have paid
 
 
 def invoice(kind: Kind, status: str | None, facts: Snapshot, currency: str | None, locale: str) -> Invoice | None:
@@ -134,14 +108,6 @@ def kilometres(distance: object) -> str:
     if metres is None or metres < 0:
         return ""
     return _("%(n)d m", n=round(metres)) if metres < 1000 else _("%(n).1f km", n=metres / 1000)
-
-
-def sum_of(trip: TripInfo) -> Decimal | None:
-    """What the lines of an auto's bill add up to; None without a meter fare."""
-    if trip.amount is None:
-        return None
-    zero = Decimal(0)
-    return trip.amount + (trip.convenience_charge or zero) - (trip.discount or zero) - (trip.advance or zero)
 
 
 def _minus(amount: Decimal | None) -> Decimal | None:

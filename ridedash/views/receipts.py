@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ridedash import wire
+from ridedash.rides.bills import payable_of, sum_of
 from ridedash.store.orders import OrderPage
 from ridedash.views.formats import full_time, money
-from ridedash.views.invoices import Invoice, invoice, payable_of, sum_of
+from ridedash.views.invoices import Invoice, invoice
 from ridedash.views.names import first_name
 from ridedash.views.presenters import RideView
 from ridedash.views.ride_facts import RideFacts

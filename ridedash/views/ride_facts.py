@@ -11,12 +11,12 @@ from pydantic import ValidationError
 
 from ridedash import wire
 from ridedash.geo import LatLng
+from ridedash.rides import bills
 from ridedash.rides.lifecycle import cancel_free_until
 from ridedash.service.ratecards import CancellationPolicy
 from ridedash.service.tracks import Snapshot
 from ridedash.store.orders import Action, OrderPage
 from ridedash.views.formats import clock_time, minutes, money, planned_time, zone
-from ridedash.views.invoices import payable_of, total_of
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 
@@ -135,9 +135,7 @@ class RideFacts:
     @property
     def total(self) -> Decimal | None:
         """What the ride comes to as far as known; for an auto its payable amount."""
-        if self.kind is Kind.AUTO:
-            return payable_of(self.snapshot.trip)
-        return total_of(self.snapshot.price)
+        return bills.total(self.kind, self.snapshot)
 
     def since(self, name: str) -> datetime | None:
         """When the order or the ride last came to a state."""

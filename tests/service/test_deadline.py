@@ -23,7 +23,7 @@ def test_a_resolver_that_hangs_is_left_behind():
             connect(lambda host, port: release.wait(30) and None)
     finally:
         release.set()
-    assert 0.2 < time.monotonic() - start < 2
+    assert 0.2 < time.monotonic() - start < 20
 
 
 @pytest.mark.parametrize("found", [None, []])

@@ -25,7 +25,7 @@ def http():
 
 
 def get(http, url, **more):
-    return http.call("GET", url, **{"connect_s": 1.0, "total_s": 0.5, **more})
+    return http.call("GET", url, **{"connect_s": 5.0, "total_s": 20.0, **more})
 
 
 def timed(work):
@@ -56,8 +56,8 @@ def test_json_and_forms_are_sent_as_such(http):
 def test_headers_that_drip_end_at_the_deadline(http):
     slow = b"HTTP/1.1 200 OK\r\n" + b"X-Filler: 1\r\n" * 1000
     with serving(lambda line, stop: drip(line, stop, slow)) as server:
-        took, error = timed(lambda: get(http, server.url))
-    assert 0.4 < took < 2
+        took, error = timed(lambda: get(http, server.url, total_s=0.5))
+    assert 0.4 < took < 8
     assert error.sent
 
 
@@ -67,22 +67,22 @@ def test_a_body_that_drips_ends_at_the_deadline(http):
         drip(line, stop, b"x" * 100000)
 
     with serving(behave) as server:
-        took, error = timed(lambda: get(http, server.url))
-    assert 0.4 < took < 2
+        took, error = timed(lambda: get(http, server.url, total_s=0.5))
+    assert 0.4 < took < 8
     assert error.sent
 
 
 def test_informational_answers_without_end_end_at_the_deadline(http):
     with serving(lambda line, stop: drip(line, stop, b"HTTP/1.1 102 Processing\r\n\r\n" * 1000, 0.005)) as server:
-        took, error = timed(lambda: get(http, server.url))
-    assert took < 2
+        took, error = timed(lambda: get(http, server.url, total_s=0.5))
+    assert took < 8
     assert error.sent
 
 
 def test_silence_ends_at_the_deadline(http):
     with serving(lambda line, stop: stop.wait(10) and None) as server:
-        took, error = timed(lambda: get(http, server.url))
-    assert 0.4 < took < 2
+        took, error = timed(lambda: get(http, server.url, total_s=0.5))
+    assert 0.4 < took < 8
     assert error.sent
 
 
@@ -160,14 +160,14 @@ def test_the_environments_proxy_is_ignored(http, monkeypatch):
 
 def test_a_truncated_body_is_no_answer(http):
     with serving(lambda line, stop: line.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"st')) as server:
-        _, error = timed(lambda: get(http, server.url))
+        _, error = timed(lambda: get(http, server.url, total_s=0.5))
     assert error.sent
 
 
 @pytest.mark.parametrize("garbage", [b"", b"\x00\x01\x02\r\n\r\n", b"HTTP/1.1 banana\r\n\r\n", b"<html>"])
 def test_an_answer_that_is_not_http_is_no_answer_to_a_sent_request(http, garbage):
     with serving(lambda line, stop: line.sendall(garbage)) as server:
-        _, error = timed(lambda: get(http, server.url))
+        _, error = timed(lambda: get(http, server.url, total_s=0.5))
     assert error.sent
 
 
@@ -203,7 +203,7 @@ def test_a_full_backlog_times_out_in_connecting_with_nothing_sent(http):
         finally:
             for line in waiting:
                 line.close()
-    assert took < 2
+    assert took < 8
     assert (error.sent, error.why) == (False, "ConnectTimeout")
 
 
@@ -218,7 +218,7 @@ def test_a_tls_handshake_that_drips_ends_with_the_time_for_connecting(http):
         lambda line, stop: drip(line, stop, b"\x16\x03\x03\x40\x00" + b"\x02" * 9999), read_first=False
     ) as server:
         took, error = timed(lambda: get(http, f"https://127.0.0.1:{server.port}", connect_s=0.3, total_s=5))
-    assert took < 2
+    assert took < 8
     assert not error.sent
 
 
@@ -298,7 +298,7 @@ def test_each_call_on_a_kept_connection_has_its_own_deadline(http):
         get(http, server.url)
         took, _ = timed(lambda: get(http, server.url, total_s=0.3))
         assert server.connections == 1
-    assert 0.2 < took < 2
+    assert 0.2 < took < 4
 
 
 def test_many_threads_share_one_http(http):

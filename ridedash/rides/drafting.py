@@ -131,6 +131,7 @@ def _wished(wish: Wish, offer: Offer) -> dict[str, Any]:
         "account_id": wish.account_id,
         "offer_id": offer.id,
         "note": wish.note,
+        "room": wish.guest_room,
         "form_token": wish.form_token,
         "form_digest": wish_digest(wish),
         "seats": wish.seats,

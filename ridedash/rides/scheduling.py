@@ -105,6 +105,7 @@ def _put(s: Session, order: Order, wish: Wish, offer: Offer, now: datetime) -> N
     new = drafting.guest_id(s, wish, now) if _other_guest(s, order, wish) else order.guest_id
     order.pickup_at, order.due_at = wish.pickup_at, pickup_times.due_at(wish.pickup_at, offer.product, wish.margin, now)
     order.offer_id, order.category, order.kind, order.guest_id = offer.id, offer.category, offer.kind, new
+    order.room = wish.guest_room
     order.note, order.seats, order.payment, order.account_id = wish.note, wish.seats, wish.payment, wish.account_id
     order.body, order.body_digest = body, drafting.digest(body)
     order.guard_override_by = order.guard_override_by or (wish.staff_id if wish.override_guard else None)

@@ -54,7 +54,7 @@ class Offer(Base):
 
 HISTORY: Final = (  # all that the history filters and adds up: a year of it is read from this index alone
     "property_id", "happens_at", "id", "state", "ended_as", "total_minor", "currency", "guest_id", "staff_id",
-    "category", "cost_centre_id",
+    "category", "cost_centre_id", "room",
 )  # fmt: skip
 
 
@@ -125,6 +125,7 @@ class Order(Base):
     open: Mapped[bool]
     late_double: Mapped[bool]
     happens_at: Mapped[datetime | None]  # when the guest is picked up, or asked to be: the day it is listed under
+    room: Mapped[str | None] = mapped_column(Line(32))  # the guest's at that time: they come again and have another
     ended_as: Mapped[str | None] = mapped_column(Line(64))  # the last booking_status of a ride that is over
     total_minor: Mapped[int | None]  # the ride's, here too
     currency: Mapped[str | None] = mapped_column(Line(8))

@@ -70,7 +70,7 @@ def sum_check(facts: RideFacts) -> str:
 
 def _rows(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str) -> list[tuple[str, str]]:
     cab, driver = view.cab, view.driver
-    room = _("room %(room)s", room=page.guest.room) if page.guest.room else ""
+    room = _("room %(room)s", room=page.order.room) if page.order.room else ""
     seats = str(page.order.seats) if page.order.seats else ""
     return [
         (_("Guest"), ", ".join(filter(None, [page.guest.name, room]))),

@@ -260,6 +260,7 @@ def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> 
         account_id=account,
         guest_id=guest.id,
         offer_id=offer.id,
+        room=guest.room,
         form_token=f"t{n}",
         form_digest="d",
         mtx=f"GMH-20260504-{n:04d}-7Q2K",

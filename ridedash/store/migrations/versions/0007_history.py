@@ -31,6 +31,7 @@ def _text(name: str, length: int) -> sa.Column[str]:
 ADDED: Final[dict[str, Callable[[], tuple[sa.Column[Any], ...]]]] = {
     "orders": lambda: (
         sa.Column("happens_at", db.UtcDateTime(timezone=True)),
+        _text("room", 32),
         _text("ended_as", 64),
         _whole("total_minor"),
         _text("currency", 8),
@@ -40,7 +41,7 @@ ADDED: Final[dict[str, Callable[[], tuple[sa.Column[Any], ...]]]] = {
 }
 HISTORY: Final = [
     "property_id", "happens_at", "id", "state", "ended_as", "total_minor", "currency", "guest_id", "staff_id",
-    "category", "cost_centre_id",
+    "category", "cost_centre_id", "room",
 ]  # fmt: skip
 INDEXES: Final[tuple[tuple[str, str, list[str], dict[str, str]], ...]] = (
     ("orders_history", "orders", HISTORY, {}),
@@ -56,7 +57,10 @@ def upgrade() -> None:
     for table, columns in ADDED.items():
         for column in columns():
             op.add_column(table, column)
-    op.execute("UPDATE orders SET happens_at = coalesce(pickup_at, created_at)")
+    op.execute(
+        "UPDATE orders SET happens_at = coalesce(pickup_at, created_at),"
+        " room = (SELECT room FROM guests WHERE guests.id = orders.guest_id)"
+    )
     _each("SELECT id, name FROM guests", "UPDATE guests SET folded = :folded WHERE id = :id", _guest)
     _each(
         "SELECT r.id, r.order_id, r.status, r.ended_at, r.kind, r.facts, coalesce(f.currency, p.currency) AS currency"

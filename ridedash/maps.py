@@ -134,7 +134,9 @@ def _base(tiles_url: str, map_id: str) -> Any:
     frame = FrameMap(location=_NOWHERE, tiles=None, zoom_control="bottomright", **options)
     frame._id = map_id
     provider = xyzservices.TileProvider(name="base", url=tiles_url, attribution="tiles", html_attribution="tiles")
-    folium.TileLayer(provider, min_zoom=MIN_ZOOM, max_zoom=MAX_ZOOM, control=False).add_to(frame)
+    layer = folium.TileLayer(provider, min_zoom=MIN_ZOOM, max_zoom=MAX_ZOOM, control=False)
+    layer._id = f"tiles_{map_id}"  # not a random one: two processes make the same page
+    layer.add_to(frame)
     return frame
 
 

@@ -77,7 +77,7 @@ class PollMemory:
         self._db, self.moment = db, monotonic
         self._lock, self._looking = threading.Lock(), threading.Lock()
         self.looked_at = NEVER
-        self._deeds = 0
+        self.deeds = 0  # done in this process
         self._failed = False
         self.viewers: dict[str, Viewer] = {}  # by cookie header
         self.ended: dict[str, float] = {}  # sign-ins that ended before their time, and when that was read
@@ -142,7 +142,7 @@ class PollMemory:
 
     def look_again(self) -> None:
         """Ask the database before the next answer: something was done in this process."""
-        self._deeds += 1
+        self.deeds += 1
         self.looked_at = NEVER
 
     def _begin(self, key: Key) -> tuple[threading.Event, bool]:
@@ -172,7 +172,7 @@ class PollMemory:
         return self.moment() - self.looked_at < BEHIND_S
 
     def _look(self) -> None:
-        began, deeds = self.moment(), self._deeds
+        began, deeds = self.moment(), self.deeds
         with self._lock:
             self._ready = {key: each for key, each in self._ready.items() if began < each.until + LATE_S}
             watched = {key.order_id for key in self._ready}
@@ -184,7 +184,7 @@ class PollMemory:
                 if found.get(key.order_id) != self._ready[key].mark:
                     self._ready.pop(key).until = NEVER
         self._note_ended(ended, began)
-        self.looked_at = began if deeds == self._deeds else NEVER
+        self.looked_at = began if deeds == self.deeds else NEVER
 
     def _note_ended(self, ended: list[tuple[int, str]], at: float) -> None:
         for _, sign_in in ended:

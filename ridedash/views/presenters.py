@@ -113,7 +113,7 @@ def ride_view(
 
 def _news(page: OrderPage, now: datetime) -> dict[str, Any]:
     """How old the news are, whether more is expected, and when to ask."""
-    ride, live = page.ride, _is_live(page)
+    ride, live = page.ride, is_live(page)
     seen_at = ride.seen_at if ride else None
     return {
         "seen_at": seen_at,
@@ -158,7 +158,8 @@ def _price(facts: RideFacts) -> dict[str, Any]:
     return {"fare": fare, "fare_note": note}
 
 
-def _is_live(page: OrderPage) -> bool:
+def is_live(page: OrderPage) -> bool:
+    """Whether news of it are still expected."""
     if page.order.state in ENDED_STATES:
         return False
     ride = page.ride
@@ -166,7 +167,7 @@ def _is_live(page: OrderPage) -> bool:
 
 
 def _poll_ms(page: OrderPage) -> int:
-    if page.order.state in ("UNKNOWN", "SCHEDULED") or not _is_live(page):
+    if page.order.state in ("UNKNOWN", "SCHEDULED") or not is_live(page):
         return WAITING_MS
     if page.ride is None:
         return STILL_MS
@@ -175,7 +176,7 @@ def _poll_ms(page: OrderPage) -> int:
 
 def _stops(page: OrderPage) -> bool:
     """Whether nothing can change any more: also no price that the last poll brings, and no action under way."""
-    if _is_live(page) or any(a.state in ("calling", "unconfirmed", "armed") for a in page.actions):
+    if is_live(page) or any(a.state in ("calling", "unconfirmed", "armed") for a in page.actions):
         return False
     return page.ride is None or page.ride.next_poll_at is None or page.order.state in ENDED_STATES
 

@@ -59,9 +59,8 @@ def _swapped(facts: RideFacts) -> Notice | None:
         return None
     new = plate(facts.snapshot.vehicle_number)
     title = say((_("Car changed: now {new}"), _("Car changed")), {"new": new})
-    return Notice(
-        "swapped", "warn", "car", title, say(_("Tell the guest. It was {old}."), {"old": plate(ride.previous_plate)})
-    )
+    old = say(_("Tell the guest. It was {old}."), {"old": plate(ride.previous_plate)})
+    return Notice("swapped", "warn", "car", title, old, seen=_open_item(facts, "car_swapped"))
 
 
 def _stopped(facts: RideFacts) -> Notice | None:

@@ -50,19 +50,8 @@ def show(order_id: int) -> Answer:
 @needs(SEE)
 def snapshot(order_id: int) -> BaseResponse:
     """What can change on the page (design.md, The snapshot). 304 when nothing did; its age is in the headers."""
-    now, memory, staff = services().clock(), services().polls, current_staff()
-    key = Key(order_id, staff.property_id, staff.role, _locale())
-    if memory is None:
-        _count_poll()
-        ready = _rendered(key, now)
-    else:  # made once for all who ask, so that nobody needs to be held back
-        began = memory.moment()
-        try:
-            with memory.making(key) as made:
-                ready = made or memory.keep(key, _rendered(key, now), began)
-        except NotFound:  # which is not remembered
-            _count_miss()
-            raise
+    now = services().clock()
+    key, ready = ready_snapshot(order_id, now)
     request.environ[SAID] = key, ready
     answer = Response(ready.body, mimetype="application/json")
     answer.set_etag(ready.etag)
@@ -74,7 +63,23 @@ def snapshot(order_id: int) -> BaseResponse:
     return answer.make_conditional(request)
 
 
-@limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{(request.view_args or {})['order_id']}")
+def ready_snapshot(order_id: int, now: datetime) -> tuple[Key, Ready]:
+    """What can change about an order that whoever asks may see, ready to be sent. 404 for a foreign one."""
+    memory, staff = services().polls, current_staff()
+    key = Key(order_id, staff.property_id, staff.role, _locale())
+    if memory is None:
+        _count_poll()
+        return key, _rendered(key, now)
+    began = memory.moment()  # made once for all who ask, so that nobody needs to be held back
+    try:
+        with memory.making(key) as made:
+            return key, made or memory.keep(key, _rendered(key, now), began)
+    except NotFound:  # which is not remembered
+        _count_miss()
+        raise
+
+
+@limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{_asked_for()}")
 def _count_poll() -> None:
     """One browser may ask for one ride four times a second, so that twenty open pages don't hold each other back."""
 
@@ -82,6 +87,10 @@ def _count_poll() -> None:
 @limiter.limit("240/minute", key_func=lambda: current_sign_in().sign_in)
 def _count_miss() -> None:
     """One browser may ask for so many rides that are not there."""
+
+
+def _asked_for() -> str:
+    return str((request.view_args or {}).get("order_id") or request.args.get("ride", ""))
 
 
 def _rendered(key: Key, now: datetime) -> Ready:

@@ -56,10 +56,13 @@ def test_unknown_comes_first_then_what_needs_you_then_by_progress(desk: Desk, br
         ("ALLOTMENT_PENDING", {"in_state_s": 61}, "Long search"),
         ("CLIENT_LOCATED", {"in_state_s": 121}, "Driver is waiting"),
         ("CALL_DRIVER", {"ride": {"seen_at": NOON - timedelta(seconds=61)}}, "Not updating"),
-        ("CALL_DRIVER", {"ride": {"previous_plate": "KA 1"}}, "Car changed: now KA 01 AB 1234"),
+        (
+            "CALL_DRIVER", {"ride": {"previous_plate": "KA 1"}, "attention": ["car_swapped"]},
+            "Car changed: now KA 01 AB 1234",
+        ),
         ("CALL_DRIVER", {"late_double": True, "attention": ["late_double"]}, "Two rides may exist for this guest"),
     ],
-)
+)  # fmt: skip
 def test_a_ride_needs_somebody_for_a_reason_in_words(
     desk: Desk, browser: FlaskClient, status: str, facts: dict[str, object], why: str
 ) -> None:

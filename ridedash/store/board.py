@@ -1,0 +1,66 @@
+"""Which orders stand on a property's board, and what tells that one of them looks different: without reading them."""
+
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from sqlalchemy import BindParameter, bindparam, select, union
+from sqlalchemy.orm import Session
+
+from ridedash.store.order_tables import Attention, Order, OrderState, Ride
+from ridedash.store.people_tables import Account
+
+WAITING: Final = (
+    OrderState.SCHEDULED, OrderState.READY, OrderState.SENDING, OrderState.UNKNOWN, OrderState.MATCHING,
+)  # fmt: skip
+LATELY: Final = timedelta(minutes=40)  # an order that came to nothing asks for somebody for half an hour
+NEWEST: Final = 30
+WHILE_LIVE: Final = ("car_swapped", "unknown_status")  # items that mean nothing once the ride is over
+OF_LATE: Final = 200
+
+
+class BoardMark(NamedTuple):
+    """An order of the board: a shown fact raises `version`; the rest says how old its news are."""
+
+    order_id: int
+    version: int
+    status: str | None
+    seen_at: datetime | None
+    interval_s: float | None
+    followed: bool
+
+
+def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
+    """Every order that is not over, that asks for somebody, or that was placed lately; no other row is looked at."""
+    asked = {"property_id": property_id, "lately": now - LATELY}
+    return [BoardMark(*row) for row in s.execute(_MARKS, asked)]
+
+
+def accounts_to_reconnect(s: Session, property_id: int) -> list[tuple[int, str]]:
+    """(number, label) of the accounts that the service refuses until a manager connects them again."""
+    query = select(Account.id, Account.label).where(Account.property_id == property_id, Account.state == "reconnect")
+    return [(number, label) for number, label in s.execute(query.order_by(Account.id))]
+
+
+_HERE: Final[BindParameter[int]] = bindparam("property_id")
+_LATEST: Final = select(Order.id).where(Order.property_id == _HERE).order_by(Order.id.desc()).limit(NEWEST).subquery()
+_OF_LATE: Final = (
+    select(Order.id)
+    .where(Order.property_id == _HERE, Order.state.in_(list(OrderState)), Order.due_at > bindparam("lately"))
+    .order_by(Order.due_at.desc())
+    .limit(OF_LATE)
+    .subquery()
+)
+_LISTED: Final = union(
+    select(Order.id).where(Order.property_id == _HERE, Order.state.in_(WAITING)),
+    select(Ride.order_id).where(Ride.property_id == _HERE, Ride.next_poll_at.is_not(None)),
+    select(Attention.order_id).where(
+        Attention.property_id == _HERE, Attention.cleared_at.is_(None), Attention.name.not_in(WHILE_LIVE)
+    ),
+    select(_LATEST.c.id),
+    select(_OF_LATE.c.id),
+).subquery()
+_MARKS: Final = (
+    select(Order.id, Order.version, Ride.status, Ride.seen_at, Ride.interval_s, Ride.next_poll_at.is_not(None))
+    .join(_LISTED, _LISTED.c[0] == Order.id)
+    .outerjoin(Ride, Ride.order_id == Order.id)
+)

@@ -1,0 +1,92 @@
+"""The bar on top of every staff page: what is unknown, whether updates stopped, what asks for a manager."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from flask_babel import get_locale
+from sqlalchemy.orm import Session
+
+from ridedash.rides.heartbeats import heartbeat_age, service_silent_since
+from ridedash.store.board import accounts_to_reconnect
+from ridedash.store.orders import unknown_count, unknown_since
+from ridedash.store.people import Property
+from ridedash.views.auth import current_staff
+from ridedash.views.formats import age, day_time, stamp, zone
+from ridedash.views.permissions import MANAGE, may
+from ridedash.wording import gettext as _
+
+SILENT_S: Final = 30.0
+
+
+@dataclass(frozen=True)
+class Alert:
+    """Something of the whole property that needs somebody, and where that is done; "" when it is not theirs to do."""
+
+    name: str
+    title: str
+    detail: str
+    label: str
+    href: str
+
+
+@dataclass(frozen=True)
+class StaffBar:
+    """What every staff page shows on top."""
+
+    property_name: str
+    staff_name: str
+    unknown: int
+    unknown_text: str
+    unknown_since: str
+    stopped: bool
+    silent: str  # that the ride service does not answer, and since when, in words; "" while it does
+    alerts: tuple[Alert, ...] = field(default=())
+
+    @property
+    def told(self) -> bool:
+        """Whether it says of all rides at once that they are not being updated."""
+        return self.stopped or bool(self.silent)
+
+    def as_json(self) -> dict[str, Any]:
+        """What can change while a page is open."""
+        said: dict[str, Any] = {"unknown": self.unknown, "since": self.unknown_since, "text": self.unknown_text}
+        said |= {"stopped": self.stopped, "silent": self.silent}
+        return said | ({"alerts": [vars(each) for each in self.alerts]} if self.alerts else {})
+
+
+def staff_bar(db: Session, now: datetime) -> StaffBar:
+    """The bar for whoever is signed in."""
+    staff = current_staff()
+    house = db.get(Property, staff.property_id)
+    count, since = unknown_count(db, staff.property_id), unknown_since(db, staff.property_id)
+    beat = heartbeat_age(db, now)
+    stopped = beat is None or beat > SILENT_S
+    text = _("%(n)d unknown", n=count)
+    if since is not None:
+        text = f"{text} · {age((now - since).total_seconds())}"
+    return StaffBar(
+        house.name if house else "", staff.name, count, text, stamp(since), stopped,
+        "" if stopped or house is None else _silent(db, house, now),
+        tuple(_reconnect(number, label) for number, label in accounts_to_reconnect(db, staff.property_id)),
+    )  # fmt: skip
+
+
+def _silent(db: Session, house: Property, now: datetime) -> str:
+    """That the ride service gives no answers; without a living worker nobody knows."""
+    since = service_silent_since(db, now)
+    if since is None:
+        return ""
+    at = day_time(since, now, zone(house.timezone), str(get_locale() or "en"))
+    return _("The ride service has not answered since %(at)s. Rides go on; what you see may be old.", at=at)
+
+
+def _reconnect(number: int, label: str) -> Alert:
+    mine = may(MANAGE)
+    return Alert(
+        f"reconnect-{number}",
+        _("%(account)s needs reconnecting", account=label),
+        _("Its rides show their last facts until then.") if mine else _("Ask a manager: rides show their last facts."),
+        _("Reconnect") if mine else "",
+        "/admin/accounts" if mine else "",
+    )

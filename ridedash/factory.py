@@ -21,6 +21,7 @@ from ridedash.views import (
     headers,
     health,
     leaflet,
+    lookups,
     metrics,
     outgoing,
     permissions,
@@ -49,7 +50,7 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     headers.init_app(app, settings)
     errors.init_app(app)
     permissions.init_app(app)
-    for module in (auth, desk, booking, rides, outgoing, guest, accounts, health, metrics, leaflet):
+    for module in (auth, desk, booking, lookups, rides, outgoing, guest, accounts, health, metrics, leaflet):
         app.register_blueprint(module.bp)
     administration.init_app(app)
     if settings.poll_layer:

@@ -32,6 +32,11 @@ MAX_NAME: Final = 120
 MAX_NOTE: Final = 500
 MAX_ID: Final = 2**53
 UTC_ZONE: Final = ZoneInfo("UTC")
+MOST_CARS: Final = 6
+LANGUAGES: Final = (  # for the guest's own page, each by its own name
+    ("en", "English"), ("hi", "हिन्दी"), ("ar", "العربية"), ("bn", "বাংলা"), ("de", "Deutsch"), ("es", "Español"),
+    ("fr", "Français"), ("ja", "日本語"), ("ru", "Русский"), ("ta", "தமிழ்"), ("te", "తెలుగు"), ("zh", "中文"),
+)  # fmt: skip
 PAYMENTS: Final = ("", wire.SVC_MONEY, wire.CASH)
 
 
@@ -75,6 +80,11 @@ def _stripped(value: str | None) -> str:
 def _lines(value: str | None) -> str:
     """Text of several lines, each of them plain; blank lines at the ends are left out."""
     return "\n".join(plain(line, MAX_NOTE + 1) for line in (value or "")[: MAX_NOTE * 4].splitlines()).strip()
+
+
+def _row_id(value: Any) -> int | str:
+    """A row's id, or "" for none. Raises ValueError."""
+    return int(value) if value not in (None, "") else ""
 
 
 class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no types
@@ -121,7 +131,7 @@ class TripForm(Form):  # type: ignore[misc]
 class BookingForm(FlaskForm):  # type: ignore[misc]
     """Whom the ride is for and how it is paid. Name, phone, room and note stay with us; the service gets none."""
 
-    form_token = HiddenField(validators=[InputRequired(), Regexp(r"^[A-Za-z0-9_-]{16,64}$")])
+    form_token = HiddenField(validators=[InputRequired(), Regexp(r"^[A-Za-z0-9_-]{16,60}$")])
     offer = IntegerField(
         validators=[InputRequired(message=_("Choose a car first.")), NumberRange(1, MAX_ID)],
     )
@@ -163,6 +173,23 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         ],
     )
     account = SelectField(_("Account"), coerce=int)
+    guest_id = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])  # who was found, of the desk's own guests
+    guest_note = StringField(
+        _("About the guest"),
+        filters=[_one_line],
+        validators=[Length(max=MAX_NOTE, message=_("Keep the note under 500 characters."))],
+    )
+    language = SelectField(
+        _("Language"),
+        choices=[SelectChoice("", _("Not said")), *(SelectChoice(code, name) for code, name in LANGUAGES)],
+        default="",
+    )
+    cost_centre = SelectField(_("Cost centre"), choices=[SelectChoice("", _("None"))], coerce=_row_id, default="")
+    cars = IntegerField(
+        _("Cars"),
+        default=1,
+        validators=[Optional(), NumberRange(1, MOST_CARS, message=_("One press books 1 to 6 cars."))],
+    )
     override_guard = BooleanField()
     supersedes = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
     when = RadioField(
@@ -192,6 +219,10 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.account.choices = [SelectChoice(str(id_), label) for id_, label in accounts]
         if self.account.data is None and accounts:
             self.account.data = accounts[0][0]
+
+    def offer_centres(self, centres: Sequence[tuple[int, str]]) -> None:
+        """The cost centres to choose from; none is the usual one."""
+        self.cost_centre.choices = [SelectChoice("", _("None"))] + [SelectChoice(id_, name) for id_, name in centres]
 
     def validate_guest_name(self, field: Field) -> None:
         """A name of blanks is no name."""

@@ -241,8 +241,8 @@ GET /healthz health.alive
 GET /invite/<token> invitations.show
 GET /me me.show
 GET /metrics metrics.show
-GET /places.json booking.places
-GET /products.json booking.products
+GET /places.json lookups.places
+GET /products.json lookups.products
 GET /readyz health.ready
 GET /rides/<int:order_id> rides.show
 GET /rides/<int:order_id>/card outgoing.card

@@ -1,19 +1,15 @@
 """Planned rides in the booking form: the pickup time in words, a plan filled in again, and its changes."""
 
-from datetime import datetime, timedelta
-from typing import Any
-
 from flask import redirect
 from werkzeug.wrappers import Response
 
 from ridedash.ext import services
 from ridedash.rides.drafting import Wish
-from ridedash.rides.pickup_times import LATEST
 from ridedash.rides.scheduling import Change, Overtaken, TooLate, change
 from ridedash.service.bookings import NewBooking
 from ridedash.service.products import Product
 from ridedash.store.orders import OrderPage, OrderState, Priced, order_page
-from ridedash.views.formats import stamp, zone
+from ridedash.views.formats import zone
 from ridedash.views.picker import Picker
 from ridedash.views.product_cards import card
 from ridedash.views.quotes import priced
@@ -63,12 +59,3 @@ def carry_out(picker: Picker, wish: Wish) -> Response:
         raise
     app.wake()
     return redirect(f"/rides/{order_id}?said=change-done", 303)
-
-
-def calendar(picker: Picker, now: datetime) -> dict[str, Any]:
-    """What the form's date and time fields need: the first and last day, and the clock of the property."""
-    tz = zone(picker.home.timezone)
-    first, last = now.astimezone(tz).date(), (now + LATEST).astimezone(tz).date()
-    if not picker.form.pickup_date.data:
-        picker.form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
-    return {"first": first.isoformat(), "last": last.isoformat(), "zone": tz.key, "now": stamp(now)}

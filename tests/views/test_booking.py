@@ -24,6 +24,7 @@ from ridedash.store import people
 from ridedash.store.db import Database
 from ridedash.store.orders import Offer, Order, OrderState
 from tests.databases import POSTGRESQL
+from tests.views import desk_page
 from tests.views.fake_service import ZONE, FakeService, category
 
 PASSWORD = "a phrase for this test"
@@ -102,6 +103,7 @@ def desk(tmp_path: Path, database: str) -> Iterator[Desk]:
         people.add_staff(s, home.id, "desk", generate_password_hash(PASSWORD), "concierge", made.now)
         people.add_account(s, services.vault, home.id, "House account", "token of the house", made.now)
         people.add_account(s, services.vault, home.id, "Second account", "token of the second", made.now)
+    desk_page.serve(app)
     made.app, made.client = app, app.test_client()
     sign_in(made.client)
     yield made

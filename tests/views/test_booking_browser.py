@@ -62,7 +62,7 @@ def signed_in(page: Page, port: int) -> Browsed:
 def test_a_ride_is_booked_by_keyboard_and_the_button_says_what_and_for_how_much(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open("/rides/new")
-    expect(page.locator("#guest_name")).to_be_focused()
+    expect(page.locator("#guest-find")).to_be_focused()
     page.keyboard.type("Guest Heron")
     expect(page.locator("[data-book-go]")).to_have_text("Choose a drop")
     for place in ("#guest_room", "#guest_phone", "#drop"):  # the pickup is known already
@@ -117,7 +117,7 @@ def test_hostile_words_of_the_service_and_of_a_gazetteer_never_run(browsed: Brow
     page.locator("#drop-list [role=option]").first.click()
     expect(page.locator("[data-book-go]")).to_contain_text("₹240 fixed")
     page.locator(".breakup summary").first.click()
-    page.fill("#guest_name", EVIL)
+    page.fill("#guest-find", EVIL)
     page.fill("#guest_phone", "1")
     page.click("[data-book-go]")  # comes back with the phone marked and all words in their fields
     expect(page.locator("#guest_phone-error")).to_be_visible()
@@ -258,7 +258,7 @@ def test_a_changed_price_is_said_until_somebody_chooses(browsed: Browsed, desk: 
 def test_enter_with_nowhere_to_go_names_the_keys_that_book(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(TO_AIRPORT)
-    for words in ("#guest_name", "#guest_room", "#guest_phone"):
+    for words in ("#guest-find", "#guest_room", "#guest_phone"):
         page.fill(words, "7")
     page.keyboard.press("Enter")
     expect(page.locator("[data-keys]")).to_have_text("Enter orders nothing. Ctrl+Enter books.")
@@ -271,13 +271,13 @@ def test_a_touch_screen_opens_the_form_without_its_keyboard(desk: Desk, browsed:
         page = context.new_page()
         page.goto(browsed.url + "/rides/new")
         expect(page.locator(".booking.has-script")).to_be_visible()
-        expect(page.locator("#guest_name")).not_to_be_focused()
+        expect(page.locator("#guest-find")).not_to_be_focused()
 
 
 def test_an_error_of_the_phone_has_the_width_of_its_row(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(TO_AIRPORT)
-    page.fill("#guest_name", "Guest Heron")
+    page.fill("#guest-find", "Guest Heron")
     page.fill("#guest_phone", "12")
     expect(page.locator(BOOK)).to_be_enabled()
     page.click(BOOK)

@@ -23,7 +23,7 @@ NEEDS = {
         invitations.show invitations.accept guest.show guest.snapshot""",
     "see": """desk.board desk.board_json rides.show rides.snapshot auth.sign_out me.show me.change_password me.prefer
         me.sign_out_everywhere outgoing.card outgoing.show_receipt""",
-    "book": """booking.new booking.create booking.products booking.places rides.stop_search rides.cancel
+    "book": """booking.new booking.create lookups.products lookups.places rides.stop_search rides.cancel
         rides.change_drop rides.give_feedback rides.withdraw rides.resolve rides.again rides.show_code
         outgoing.links outgoing.make_card""",
     "manage": """accounts.link accounts.callback admin.home admin.show admin.save admin_places.show admin_places.save

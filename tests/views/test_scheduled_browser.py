@@ -94,7 +94,7 @@ def test_planning_works_without_scripts(desk: Desk, browsed: Browsed, browser: B
         expect(page.locator("#pickup_date")).to_be_hidden()
         page.locator(".when-choice", has_text="Later").click()
         expect(page.locator("[data-book-go]")).to_have_text("Plan the chosen car", use_inner_text=True)
-        page.fill("#guest_name", "Guest Heron")
+        page.fill("#guest-find", "Guest Heron")
         page.fill("#pickup_date", "2026-03-05")
         page.fill("#pickup_time", "05:10")
         page.click("[data-book-go]")

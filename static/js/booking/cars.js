@@ -6,7 +6,7 @@ const SKELETON_MS = 300; // a quick answer shows no skeleton
 const SLOW_MS = 4_000;
 
 export class Cars extends EventTarget {
-  constructor(box, { path, words, skeleton, empty, status }) {
+  constructor(box, { path, words, skeleton, empty, status, signal }) {
     super();
     Object.assign(this, { box, path, words, skeleton, empty, status });
     this.running = null;
@@ -15,7 +15,8 @@ export class Cars extends EventTarget {
     this.freshMs = Number(box.dataset.freshMs); // prices are renewed after this, before the offers are too old
     this.picked = box.dataset.category; // what a person chose or asked for; else the server's first choice stands
     box.addEventListener("change", (event) => this.#changed(event.target));
-    document.addEventListener("visibilitychange", () => this.#wake());
+    document.addEventListener("visibilitychange", () => this.#wake(), { signal });
+    signal?.addEventListener("abort", () => this.#end());
     this.at = this.chosen ? Date.now() : 0;
     if (this.chosen) this.#later();
   }
@@ -120,6 +121,14 @@ export class Cars extends EventTarget {
 
   #tell() {
     this.dispatchEvent(new Event("chosen"));
+  }
+
+  /** The form is gone: nothing is asked any more. */
+  #end() {
+    clearTimeout(this.timer);
+    this.running?.abort();
+    this.running = null;
+    this.at = 0;
   }
 
   #later() {

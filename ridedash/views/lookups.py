@@ -1,0 +1,143 @@
+"""What the booking form asks for while somebody types: cars with their prices, and places."""
+
+from typing import Any, Final
+
+from flask import Blueprint, jsonify, render_template, request
+from werkzeug.wrappers import Response
+
+from ridedash.ext import limiter, services
+from ridedash.forms import TripForm
+from ridedash.geo import LatLng
+from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
+from ridedash.store.orders import MAX_ID, Offer, recent_orders
+from ridedash.store.people import Property
+from ridedash.views import desk_form
+from ridedash.views.auth import current_staff
+from ridedash.views.permissions import BOOK, needs
+from ridedash.views.picker import End, Picker, read_ends
+from ridedash.views.quotes import Quotes, home_trip
+from ridedash.wording import gettext as _
+
+bp = Blueprint("lookups", __name__)
+Answer = Response | tuple[Response, int]
+SUGGESTED: Final = 5
+
+
+def quotes() -> Quotes:
+    """Asks for prices on behalf of whoever is signed in."""
+    return Quotes(services(), current_staff(), desk_form.locale())
+
+
+def by_staff() -> str:
+    """Limits count by person, not by the hotel's one address."""
+    return f"staff-{current_staff().id}"
+
+
+@bp.get("/products.json")
+@needs(BOOK)
+@limiter.limit("120/minute", key_func=by_staff)
+def products() -> Answer:
+    """Cards for a trip as the page's own markup, and the hotspot for its map. Stores an offer for each card."""
+    picker = asked_trip(TripForm(request.args), search=False)
+    picker.form.account.data = request.args.get("account", type=int)
+    if picker.pickup.point is None:
+        return jsonify(html="", message=_("Choose a pickup.")), 422
+    picker.ask(quotes(), own_offer(request.args.get("before", type=int)))
+    picker.seats = 2 if request.args.get("seats") == "2" else 1
+    answer = jsonify(_cars(picker))
+    answer.headers["Cache-Control"] = "no-store"
+    return (answer, picker.trouble.status) if picker.trouble else answer
+
+
+@bp.get("/places.json")
+@needs(BOOK)
+@limiter.limit("300/minute", key_func=by_staff)
+def places() -> Answer:
+    """Places for typed words, best first; coordinates are a place too; nothing typed: where guests went lately."""
+    typed = " ".join(request.args.get("q", "")[:200].split())
+    near = _near()
+    point = parse_coordinates(typed)
+    if point:
+        found = [Place("", coordinates_text(point), "coordinates", "", point)]
+    elif not typed:
+        found = _usual()
+    else:
+        try:
+            found = services().geocoder.search(typed, near)
+        except PlacesUnavailableError:
+            message = _("Place search is not answering. Click the map, or type coordinates such as 12.95, 77.6.")
+            return jsonify(places=[], message=message), 503
+    return jsonify(places=[_place(each) for each in found], message="" if found else _no_place(typed))
+
+
+def asked_trip(trip: TripForm, *, search: bool) -> Picker:
+    """A picker for what a query or a form says."""
+    picker = desk_form.new_picker()
+    trip.validate()  # too long words are cut where they are read; nothing here can stop the page
+    picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=search)
+    picker.category = (trip.category.data or "")[:64]
+    return picker
+
+
+def own_offer(offer_id: int | None) -> Offer | None:
+    """An offer of this property; None for any other."""
+    if not offer_id or not 0 < offer_id <= MAX_ID:
+        return None
+    with services().db.read() as s:
+        offer = s.get(Offer, offer_id)
+    return offer if offer and offer.property_id == current_staff().property_id else None
+
+
+def _cars(picker: Picker) -> dict[str, Any]:
+    """What the page's script puts in place: markup for words, numbers for the map."""
+    zone = picker.quote.zone if picker.quote else None
+    return {
+        "html": render_template("booking/_cars.html", **desk_form.context(picker)),
+        "zone_html": render_template("booking/_zone.html", picker=picker) if zone else "",
+        "pickup": _end(picker.pickup),
+        "drop": _end(picker.drop),
+        "zone": zone
+        and {
+            "boundary": [list(corner) for corner in zone.boundary],
+            "points": [
+                {"number": n, "name": p.full, "lat": p.position.lat, "lng": p.position.lng}
+                for n, p in enumerate(zone.points, 1)
+            ],
+            "chosen": zone.chosen,
+        },
+        "message": picker.trouble.headline if picker.trouble else "",
+    }
+
+
+def _end(end: End) -> dict[str, str]:
+    return {"lat": end.lat, "lng": end.lng, "name": end.name, "error": end.error}
+
+
+def _place(found: Place) -> dict[str, Any]:
+    """A found place for the list, where nothing is said twice: "Meridian Airport" needs no "airport" beside it."""
+    name, area, kind = found.name.casefold(), found.area, found.kind.replace("_", " ")
+    area = "" if area.casefold() in name else area
+    kind = "" if kind.casefold() in (name, area.casefold()) or kind.casefold() in name.split() else kind
+    return {"name": found.name, "kind": kind, "area": area, "lat": found.position.lat, "lng": found.position.lng}
+
+
+def _usual() -> list[Place]:
+    """Where guests of this property went lately, each once."""
+    with services().db.read() as s:
+        offers = [page.offer for page in recent_orders(s, current_staff().property_id, 40)]
+    named = {
+        o.drop_name: Place(str(o.id), o.drop_name, "lately", "", LatLng(o.drop_lat, o.drop_lng))
+        for o in reversed(offers)
+        if o.drop_name and o.drop_lat is not None and o.drop_lng is not None
+    }
+    return list(reversed(named.values()))[:SUGGESTED]
+
+
+def _near() -> LatLng | None:
+    with services().db.read() as s:
+        start = home_trip(s.get_one(Property, current_staff().property_id))
+    return start.pickup if start else None
+
+
+def _no_place(typed: str) -> str:
+    return _("No place of that name. Try another word, or click the map.") if typed else ""

@@ -1,0 +1,104 @@
+/**
+ * The booking form in the board's left column: books without leaving the page, and is clean for the next guest.
+ * Starts itself where [data-desk-form] stands. Hears `ridedash:favourite` {slot} and `ridedash:refill` {order, how};
+ * says `ridedash:booked` {order}.
+ */
+
+import { ask } from "./ask.js";
+import { BookForm } from "./form.js";
+import { send } from "./send.js";
+
+class DeskForm {
+  constructor(root) {
+    this.root = root;
+    this.say = root.dataset;
+    this.body = root.querySelector("[data-desk-body]");
+    this.said = root.querySelector("[data-desk-said]");
+    root.classList.add("has-script");
+    this.#mount();
+    document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
+  }
+
+  #mount() {
+    this.ending?.abort();
+    this.ending = new AbortController();
+    this.form = new BookForm(this.root, { body: this.body, signal: this.ending.signal, both: true });
+    this.form.addEventListener("send", (event) => {
+      event.preventDefault();
+      this.#send(event.detail.event.submitter);
+    });
+    this.form.start();
+  }
+
+  async #send(submitter) {
+    if (this.posting) return;
+    this.sending ??= read(this.form.book, submitter);
+    this.posting = true;
+    await this.#post();
+  }
+
+  /** The same bytes until somebody knows what became of them: no field can change meanwhile. */
+  async #post() {
+    this.form.busy();
+    this.#lock(true);
+    this.#say("");
+    const told = await send(this.form.book.action, this.sending, () => this.#say(this.say.sayLost));
+    this.posting = false;
+    if (told.kind === "lost") return this.#stillLost();
+    this.sending = null;
+    this.#lock(false);
+    const here = document.activeElement === document.body || this.root.contains(document.activeElement); // who went on stays there
+    if (told.html) this.#show(told.html);
+    else this.form.ready();
+    this.#say({ made: this.say.sayBooked, limited: this.say.sayLimited, out: this.say.saySignedOut, refused: this.say.sayRefused }[told.kind] ?? "");
+    if (told.kind === "made") document.dispatchEvent(new CustomEvent("ridedash:booked", { detail: { order: told.order } }));
+    if (here) this.#focus();
+  }
+
+  #stillLost() {
+    const { go } = this.form;
+    this.#say(this.say.sayStillLost);
+    go.removeAttribute("aria-busy");
+    go.disabled = false;
+    go.textContent = this.say.sayAskAgain; // pressed, it sends what was sent
+    go.focus();
+  }
+
+  #lock(on) {
+    for (const part of this.form.book.children) if (!part.contains(this.form.go)) part.inert = on;
+  }
+
+  #show(html) {
+    this.body.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
+    this.#mount();
+  }
+
+  /** To what is wrong, else to the guest: the next one, or the one who waits. */
+  #focus() {
+    const wrong = this.body.querySelector("[aria-invalid=true]") ?? this.body.querySelector("[role=alert]");
+    if (wrong && !wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
+    (wrong ?? this.body.querySelector("#guest-find")).focus();
+  }
+
+  async #refill({ order, how }) {
+    if (this.sending) return;
+    const { ok, status, body } = await ask(this.form.book.action, { [how === "return" ? "return" : "again"]: order });
+    if (!ok || !body.html) return this.#say(status === 401 ? this.say.saySignedOut : this.say.sayFailed);
+    this.#say("");
+    this.#show(body.html);
+    this.#focus();
+  }
+
+  #say(words) {
+    this.said.textContent = words;
+  }
+}
+
+function read(form, submitter) {
+  const data = new FormData(form);
+  if (submitter?.name) data.append(submitter.name, submitter.value);
+  return data;
+}
+
+const root = document.querySelector("[data-desk-form]");
+if (root) new DeskForm(root);

@@ -1,0 +1,208 @@
+/**
+ * The booking form: ties guest, trip, cards and button together, wherever it stands. Knows nothing of a map.
+ * Events: "ends" {end?} when an end moved or lost its place, "zone" {zone} when the pickup points are others,
+ * "send" {event} (may be prevented) when a good form is about to be sent.
+ */
+
+import { ask } from "./ask.js";
+import { Cars } from "./cars.js";
+import { Combobox } from "./combobox.js";
+import { wireKeys } from "./keys.js";
+import { Trip } from "./trip.js";
+import { When } from "./when.js";
+
+export class BookForm extends EventTarget {
+  /**
+   * `root` holds the form and says its words; `body` is the part of it that this form lives in; `signal` ends it;
+   * `both` asks for cars only when both ends are known.
+   */
+  constructor(root, { body = root, signal, both = false } = {}) {
+    super();
+    this.both = both;
+    const part = (name) => body.querySelector(`[data-${name}]`);
+    this.say = root.dataset;
+    this.body = body;
+    this.book = part("book");
+    this.go = part("book-go");
+    this.terms = part("bar-terms");
+    this.zoneList = part("zone-list");
+    this.status = part("cars-status");
+    this.linked = !this.go.disabled;
+    this.trip = new Trip(part("trip"));
+    this.when = new When(part("when"));
+    this.cars = new Cars(part("cars"), {
+      path: this.say.products,
+      skeleton: document.querySelector("[data-skeleton]"),
+      empty: document.querySelector("[data-no-cars]"),
+      status: this.status,
+      words: { loading: this.say.sayLoading, slow: this.say.saySlow, failed: this.say.sayFailed, signedOut: this.say.saySignedOut, cars: this.say.sayCars },
+      signal,
+    });
+    this.shownZone = "";
+    this.shownTrip = this.cars.box.querySelector("[data-products]") ? this.trip.key : ""; // the trip that the cards are for
+    this.#wireCars();
+    for (const end of ["pickup", "drop"]) this.#wirePlace(end);
+    this.#wireTrip();
+    this.#wireSending(part("go"), part("keys"));
+    this.button();
+  }
+
+  /** Ask for the cars of a trip that stands in the fields already, and nobody asked for yet. */
+  start() {
+    if (this.#known && !this.trip.loose && !this.cars.box.querySelector("[data-products], [role=alert]")) this.reload();
+  }
+
+  get #known() {
+    return this.trip.at("pickup") && (!this.both || this.trip.at("drop"));
+  }
+
+  /* ---- cards and the button ---- */
+
+  async reload({ compare = false } = {}) {
+    const account = this.book.querySelector("[name=account]")?.value;
+    const asked = { pickup: this.trip.at("pickup"), drop: this.trip.at("drop") };
+    const key = this.trip.key;
+    const answering = this.cars.load(this.#known ? { ...asked, account, compare } : null);
+    this.button();
+    const answer = await answering;
+    if (!answer) return;
+    const still = this.trip.key === key;
+    for (const end of ["pickup", "drop"]) this.trip.told(end, asked[end], answer[end] ?? {});
+    this.shownTrip = answer.ok && still ? this.trip.key : "";
+    this.#tell("ends");
+    if (answer.ok) this.drawZone(answer.zone, answer.zone_html);
+    this.button();
+  }
+
+  /** The cards belong to one trip: while the fields say another, or words without a place, nothing can be booked. */
+  button() {
+    const { cars, trip, when, go } = this;
+    const choice = trip.loose || this.shownTrip !== trip.key ? null : cars.choice;
+    cars.box.classList.toggle("is-loose", Boolean(trip.loose));
+    go.disabled = !choice || !this.linked || !when.ready;
+    if (choice || !cars.chosen || !cars.busy) go.textContent = choice ? when.button(choice) : this.#missing(); // else a moment's wait
+    this.terms.textContent = choice ? when.terms(choice) : this.say.sayIdle;
+  }
+
+  #missing() {
+    const { cars, trip, say } = this;
+    if (cars.busy) return say.sayLoading;
+    if (trip.loose) return say.sayPlace;
+    if (!trip.at("pickup")) return say.sayNoPickup;
+    if (!trip.at("drop")) return say.sayNoDrop;
+    return { pickup: say.sayOtherPickup, drop: say.sayOtherDrop }[trip.wrong] ?? say.sayChoose;
+  }
+
+  #wireCars() {
+    this.cars.addEventListener("chosen", () => this.button());
+    this.when.addEventListener("changed", () => this.button());
+    this.cars.addEventListener("old", () => this.reload({ compare: true }));
+    this.book.querySelector("[name=account]")?.addEventListener("change", () => this.reload());
+    this.body.addEventListener("click", (event) => {
+      if (!event.target.closest("[data-retry]")) return;
+      event.preventDefault();
+      this.reload();
+    });
+  }
+
+  /* ---- the two ends ---- */
+
+  #wirePlace(end) {
+    const fields = this.trip.ends[end];
+    const list = this.body.querySelector(`#${end}-list`);
+    const box = new Combobox(fields.input, list, {
+      find: (words) => this.#findPlaces(words),
+      chosen: (place) => this.trip.put(end, place),
+      typed: () => this.trip.typed(end),
+      say: (count) => this.#sayFound(this.say.sayFound, count),
+    });
+    fields.input.addEventListener("blur", () => this.trip.left(end));
+    fields.clear.addEventListener("click", () => {
+      this.trip.put(end, null);
+      box.close();
+      fields.input.focus();
+    });
+  }
+
+  async #findPlaces(words) {
+    const { body, status: code } = await ask(this.say.places, { q: words });
+    return { places: body.places ?? [], message: body.message || (code === 401 ? this.say.saySignedOut : code === 200 ? "" : this.say.sayFailed) };
+  }
+
+  #sayFound(pattern, count) {
+    this.status.classList.add("visually-hidden");
+    this.status.textContent = pattern.replace("{n}", count);
+  }
+
+  #wireTrip() {
+    const swap = this.body.querySelector("[data-swap]");
+    swap.hidden = false;
+    swap.addEventListener("click", () => this.trip.swap());
+    this.trip.addEventListener("loose", () => {
+      this.#tell("ends");
+      this.button();
+    });
+    this.trip.addEventListener("moved", ({ detail: { end } }) => {
+      this.#tell("ends", { end });
+      if (end === "pickup" && !this.trip.at(end)) this.drawZone(null, "");
+      if (this.trip.key !== this.shownTrip || this.cars.busy) this.reload(); // back again while another trip's answer is on its way
+    });
+    this.zoneList.addEventListener("click", (event) => {
+      const link = event.target.closest("[data-zone-point]");
+      if (!link || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      this.trip.put("pickup", placeOf(link));
+    });
+  }
+
+  /** The pickup points of a hotspot, as the server's own markup. */
+  drawZone(zone, markup) {
+    const key = JSON.stringify([zone, markup]);
+    if (key === this.shownZone) return;
+    this.shownZone = key;
+    this.zoneList.replaceChildren(...new DOMParser().parseFromString(markup, "text/html").body.childNodes);
+    this.#tell("zone", { zone });
+  }
+
+  /* ---- sending: by the button, or Ctrl+Enter ---- */
+
+  #wireSending(show, hint) {
+    show.remove();
+    wireKeys(this.book, this.go, { hint, words: this.say.sayEnter });
+    this.book.addEventListener("submit", (event) => {
+      if (!this.#named()) return event.preventDefault();
+      if (!this.#tell("send", { event })) return event.preventDefault();
+      setTimeout(() => this.busy()); // after the browser has read the form: a second press must not read as a second wish
+    });
+  }
+
+  #named() {
+    const name = this.book.querySelector("[name=guest_name]");
+    if (name.value.trim()) return true;
+    name.setCustomValidity(this.say.sayName);
+    name.reportValidity();
+    name.addEventListener("input", () => name.setCustomValidity(""), { once: true });
+    return false;
+  }
+
+  busy() {
+    this.go.setAttribute("aria-busy", "true");
+    this.go.disabled = true;
+    this.go.textContent = this.say.sayBooking;
+  }
+
+  ready() {
+    this.go.removeAttribute("aria-busy");
+    this.button();
+  }
+
+  #tell(name, detail = {}) {
+    return this.dispatchEvent(new CustomEvent(name, { detail, cancelable: true }));
+  }
+}
+
+/** Where a link to a pickup point leads. */
+export function placeOf(link) {
+  const asked = new URL(link.href).searchParams;
+  return { name: asked.get("pickup"), lat: Number(asked.get("pickup_lat")), lng: Number(asked.get("pickup_lng")) };
+}

@@ -1,0 +1,31 @@
+"""A page with the desk's booking form in a column of the board's width, for tests of the form alone."""
+
+from flask import Flask, render_template_string
+
+from ridedash.views.desk_form import desk_form
+from ridedash.views.permissions import BOOK, needs
+
+PATH = "/form-of-the-desk"
+PAGE = """{% extends "base.html" %}
+{% block title %}Desk{% endblock %}
+{% block head %}<link rel="stylesheet" href="/static/css/booking.css">
+<style nonce="{{ csp_nonce }}">.column { inline-size: 340px; block-size: 740px; }</style>
+{% endblock %}
+{% block main %}<h1 class="visually-hidden">Desk</h1><div class="column">{% include "booking/_desk.html" %}</div>
+<p><button type="button" id="elsewhere">Elsewhere</button></p>{% endblock %}
+{% block scripts %}
+<script type="module" nonce="{{ csp_nonce }}" src="/static/js/booking/desk.js"></script>
+<script nonce="{{ csp_nonce }}">
+  window.booked = [];
+  document.addEventListener("ridedash:booked", ({detail}) => window.booked.push(detail.order));
+</script>
+{% endblock %}"""
+
+
+def serve(app: Flask) -> None:
+    """Add the page to an app that has answered nothing yet."""
+
+    def show() -> str:
+        return render_template_string(PAGE, **desk_form())
+
+    app.add_url_rule(PATH, "form_of_the_desk", needs(BOOK)(show))

@@ -25,6 +25,7 @@ from ridedash.views import (
     metrics,
     outgoing,
     permissions,
+    record_pages,
     requests,
     rides,
 )
@@ -53,6 +54,7 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     for module in (auth, desk, booking, lookups, rides, outgoing, guest, accounts, health, metrics, leaflet):
         app.register_blueprint(module.bp)
     administration.init_app(app)
+    record_pages.init_app(app)
     if settings.poll_layer:
         _answer_polls_from_memory(app)
     if settings.trusted_proxies:

@@ -238,6 +238,8 @@ GET /admin/property admin.show
 GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
 GET /healthz health.alive
+GET /history history.show
+GET /history.csv history_csv.export
 GET /invite/<token> invitations.show
 GET /me me.show
 GET /metrics metrics.show

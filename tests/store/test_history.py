@@ -1,6 +1,7 @@
 """The history: what is kept for it, which rides it finds, what they add up to."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,13 @@ from alembic import command
 from sqlalchemy import select
 
 from ridedash.store.db import Database
-from ridedash.store.orders import Order, Ride
+from ridedash.store.desk_tables import CostCentre
+from ridedash.store.finding import phone_digits
+from ridedash.store.folding import folded, squeezed
+from ridedash.store.history import Asked, Outcome, Totals, categories, outcome_of, page, totals
+from ridedash.store.orders import Order, OrderState, Ride
 from ridedash.store.people import Guest
+from ridedash.store.records import records
 from ridedash.store.revisions import alembic_config
 from tests.views.ride_pages import NOON, Desk, make_desk
 
@@ -54,3 +60,136 @@ def test_a_database_that_was_in_use_gets_what_the_history_needs(desk: Desk, kind
     assert kept(desk, done) == [placed, "COMPLETED", total, "INR", "KA01AB1234", total, "INR", " jose garcia"]
     assert kept(desk, live) == [placed, None, None, None, "KA01AB1234", None, None, " guest heron"]
     assert placed is not None
+
+
+DAY = timedelta(days=1)
+WEEK = Asked(NOON - 7 * DAY, NOON + DAY)
+
+
+def done(desk: Desk, status: str = "COMPLETED", total: int | None = 24_000, currency: str = "INR", **facts: Any) -> int:
+    """A ride that is over, as the worker leaves it; `order` are columns of the order."""
+    columns = facts.pop("order", {})
+    over = {"ended_at": NOON, "next_poll_at": None, "plate": facts.pop("plate", "KA01AB1234")}
+    order_id = desk.order("BOOKED", status, ride=over, **facts)
+    total = total if status == "COMPLETED" else None
+    with desk.services.db.write() as s:
+        order = s.get(Order, order_id)
+        values = {"ended_as": status, "total_minor": total, "currency": currency if total else None} | columns
+        for name, value in values.items():
+            setattr(order, name, value)
+    return order_id
+
+
+def found(desk: Desk, house: str = "desk", **asked: Any) -> list[int]:
+    wanted = Asked(**{"since": WEEK.since, "until": WEEK.until} | asked)
+    with desk.services.db.read() as s:
+        return [key.id for key in page(s, desk.ids[f"{house}.property"], wanted, 50)]
+
+
+def summed(desk: Desk, currency: str | None = "INR", **asked: Any) -> Totals:
+    wanted = Asked(**{"since": WEEK.since, "until": WEEK.until} | asked)
+    with desk.services.db.read() as s:
+        return totals(s, desk.ids["desk.property"], wanted, currency)
+
+
+def test_every_outcome_is_asked_for_as_it_is_told(desk: Desk) -> None:
+    made = {desk.order(state): outcome_of(state, None) for state in OrderState}
+    made |= {done(desk, status): outcome_of("BOOKED", status) for status in
+             ("COMPLETED", "BOOKING_CANCELLED", "ALLOTMENT_FAILED")}  # fmt: skip
+    assert set(made.values()) == set(Outcome)
+    for outcome in Outcome:
+        assert set(found(desk, outcome=outcome)) == {id_ for id_, told in made.items() if told is outcome}, outcome
+
+
+def test_pages_follow_one_another_without_gap_or_repeat_also_when_many_came_at_once(desk: Desk) -> None:
+    made = [desk.order(age_s=60 * (n // 4)) for n in range(10)]  # four at each instant
+    seen, before = [], None
+    with desk.services.db.read() as s:
+        while keys := page(s, desk.ids["desk.property"], WEEK, 3, before):
+            seen += [key.id for key in keys]
+            before = keys[-1]
+    assert sorted(seen) == made
+    assert seen == [*made[3::-1], *made[7:3:-1], *made[9:7:-1]]
+
+
+def test_a_span_includes_its_first_instant_and_not_its_last(desk: Desk) -> None:
+    order_id = desk.order(age_s=0)
+    assert found(desk, since=NOON, until=NOON + DAY) == [order_id]
+    assert found(desk, since=NOON - DAY, until=NOON) == []
+
+
+def test_a_planned_ride_is_found_on_the_day_of_its_pickup(desk: Desk) -> None:
+    order_id = done(desk, order={"pickup_at": NOON + 10 * DAY})
+    assert found(desk) == []
+    assert found(desk, since=NOON + 9 * DAY, until=NOON + 11 * DAY) == [order_id]
+
+
+@pytest.mark.parametrize("text", ["garcia", "GARCÍA jo", "  josé  r", "(0)22 2778 3300", "+91 2227783300", "3300"])
+def test_a_guest_is_found_by_words_in_any_case_and_accent_and_by_phone_in_any_notation(desk: Desk, text: str) -> None:
+    wanted = desk.order(guest="José García-Ruiz", phone="+912227783300")
+    desk.order(guest="Joseline Arcia", phone="+912227783301")
+    assert found(desk, guest=text) == [wanted]
+
+
+@pytest.mark.parametrize("text", ["%", "_", "arcia", "777", "--", "12"])
+def test_what_is_no_word_and_no_number_of_a_guest_finds_nobody(desk: Desk, text: str) -> None:
+    desk.order(guest="José García", phone="+912227783300")
+    assert found(desk, guest=text) == []
+
+
+def test_room_staff_category_and_cost_centre_choose_and_other_properties_are_never_seen(desk: Desk) -> None:
+    with desk.services.db.write() as s:
+        centre = CostCentre(property_id=desk.ids["desk.property"], name="Banquets", closed_at=None)
+        s.add(centre)
+        s.flush()
+        centre_id = centre.id
+    here = done(desk, room="PH-1", kind="auto", order={"cost_centre_id": centre_id})
+    done(desk, room="412")
+    done(desk, house="other", room="PH-1", kind="auto")
+    for asked in ({"room": "ph-1"}, {"category": "auto"}, {"centre_id": centre_id}):
+        assert found(desk, **asked) == [here], asked
+    assert len(found(desk, staff_id=desk.ids["desk"])) == 2
+    assert found(desk, staff_id=desk.ids["other"]) == []
+    with desk.services.db.read() as s:
+        assert categories(s, desk.ids["desk.property"]) == ["auto", "mini"]
+
+
+def test_an_order_keeps_the_room_of_its_day(desk: Desk) -> None:
+    order_id = done(desk, room="412")
+    with desk.services.db.write() as s:
+        s.get(Guest, s.get(Order, order_id).guest_id).room = "118"
+    assert found(desk, room="412") == [order_id]
+    assert found(desk, room="118") == []
+
+
+def test_rides_add_up_by_currency_and_those_without_a_price_are_counted(desk: Desk) -> None:
+    for total, currency in ((24_000, "INR"), (10_050, "INR"), (1_999, "EUR")):
+        done(desk, total=total, currency=currency)
+    done(desk, total=None)
+    done(desk, "BOOKING_CANCELLED")
+    desk.order("BOOKED", "IN_PROGRESS")
+    expected = Totals(6, 4, 1, 1, {"INR": 34_050, "EUR": 1_999})
+    for usual in ("INR", "EUR", "USD", None):
+        assert summed(desk, usual) == expected, usual
+    assert summed(desk, outcome=Outcome.CANCELLED) == Totals(1, 0, 1, 0, {})
+    assert summed(desk, since=NOON - 9 * DAY, until=NOON - 8 * DAY) == Totals()
+
+
+def test_a_record_tells_where_the_ride_went_after_a_change_of_drop(desk: Desk) -> None:
+    taken = ("drop", "done", {"payload": {"lat": -38.6, "lng": -128.1, "name": "Old Harbour"}})
+    refused = ("drop", "refused", {"payload": {"lat": -38.7, "lng": -128.2, "name": "Nowhere"}})
+    order_id, foreign = done(desk, actions=[taken, refused]), done(desk, house="other")
+    with desk.services.db.read() as s:
+        (record,) = records(s, desk.ids["desk.property"], [order_id, foreign])
+    assert (record.drop, record.plate, record.total_minor, record.room) == ("Old Harbour", "KA01AB1234", 24_000, "412")
+
+
+def test_text_is_compared_without_case_accents_and_spaces() -> None:
+    assert folded("  JOSÉ  García-Ruiz ") == " jose garcia ruiz"
+    assert folded("Straße O'Neil") == " strasse o neil"
+    assert folded("मीरा नायर") == " मीरा नायर"
+    assert folded(None) == folded("...") == ""
+    assert squeezed("ka 01 ab-1234") == "KA01AB1234"
+    assert [phone_digits(text) for text in ("+44 (0)20 7946 0958", "0091 22", "412", "Room 4121")] == [
+        "442079460958", "9122", "", "",
+    ]  # fmt: skip

@@ -22,13 +22,14 @@ NEEDS = {
     "open": """auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static leaflet.file
         invitations.show invitations.accept guest.show guest.snapshot""",
     "see": """desk.board desk.board_json rides.show rides.snapshot auth.sign_out me.show me.change_password me.prefer
-        me.sign_out_everywhere outgoing.card outgoing.show_receipt""",
+        me.sign_out_everywhere outgoing.card outgoing.show_receipt history.show""",
     "book": """booking.new booking.create lookups.products lookups.places rides.stop_search rides.cancel
         rides.change_drop rides.give_feedback rides.withdraw rides.resolve rides.again rides.show_code
         outgoing.links outgoing.make_card""",
     "manage": """accounts.link accounts.callback admin.home admin.show admin.save admin_places.show admin_places.save
         admin_places.add_centre admin_places.change_centre admin_staff.show admin_staff.invite_somebody
         admin_staff.change admin_staff.withdraw admin_accounts.show admin_accounts.connect admin_accounts.change""",
+    "export": "history_csv.export",
     "audit": "admin_audit.show",
     "admin": "admin_properties.show admin_properties.create admin_properties.look_at",
 }

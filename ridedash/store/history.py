@@ -1,0 +1,168 @@
+"""Rides of a property by day, person and outcome: pages that follow a key, and what they add up to.
+
+Which rides fit and what they come to is read from one index alone (order_tables.HISTORY), so that a year of a busy
+house is added up in a moment; the rest is read for the rides of one page.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, select
+from sqlalchemy.orm import Session
+
+from ridedash import wire
+from ridedash.store.finding import guests_like
+from ridedash.store.order_tables import Order, OrderState
+
+
+class Outcome(StrEnum):
+    """What became of an order: one of these for each."""
+
+    PLANNED = "planned"
+    LIVE = "live"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    NO_DRIVER = "no_driver"
+    NOT_BOOKED = "not_booked"
+    UNKNOWN = "unknown"
+
+
+_BY_END: Final = {
+    wire.COMPLETED: Outcome.COMPLETED,
+    wire.BOOKING_CANCELLED: Outcome.CANCELLED,
+    wire.ALLOTMENT_FAILED: Outcome.NO_DRIVER,
+}
+_BY_STATE: Final = {  # of what has not ended as a ride; every other state is under way
+    OrderState.SCHEDULED: Outcome.PLANNED,
+    OrderState.UNKNOWN: Outcome.UNKNOWN,
+    OrderState.FAILED: Outcome.NO_DRIVER,
+    OrderState.REJECTED: Outcome.NOT_BOOKED,
+    OrderState.NOT_SENT: Outcome.NOT_BOOKED,
+    OrderState.CLOSED_NOT_BOOKED: Outcome.NOT_BOOKED,
+}
+LIVE_STATES: Final = tuple(state for state in OrderState if state not in _BY_STATE)
+
+
+def outcome_of(state: str, ended_as: str | None) -> Outcome:
+    """What became of an order in this state, whose ride ended so."""
+    return _BY_END.get(ended_as or "") or _BY_STATE.get(OrderState(state), Outcome.LIVE)
+
+
+def _is(outcome: Outcome) -> ColumnElement[bool]:
+    """The same as a condition."""
+    ends = [end for end, found in _BY_END.items() if found is outcome]
+    states = LIVE_STATES if outcome is Outcome.LIVE else [s for s, found in _BY_STATE.items() if found is outcome]
+    by_state = and_(or_(Order.ended_as.is_(None), Order.ended_as.not_in(list(_BY_END))), Order.state.in_(states))
+    return or_(Order.ended_as.in_(ends), by_state)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which rides are looked for: those of a span of time; None and "" ask for any."""
+
+    since: datetime
+    until: datetime  # not included
+    outcome: Outcome | None = None
+    guest: str = ""  # words of a name, or a phone number
+    room: str = ""
+    staff_id: int | None = None
+    category: str = ""
+    centre_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Key:
+    """Where a page ended: the next one begins with the ride before it."""
+
+    at: datetime
+    id: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What rides add up to. Sums are of completed rides, in hundredths by currency."""
+
+    rides: int = 0
+    completed: int = 0
+    cancelled: int = 0
+    unpriced: int = 0  # completed, and the service sent no price
+    sums: Mapping[str | None, int] = field(default_factory=dict)
+
+
+def page(s: Session, property_id: int, asked: Asked, size: int, before: Key | None = None) -> list[Key]:
+    """The newest `size` rides that fit, or those before a key."""
+    query = select(Order.happens_at, Order.id).where(*_fits(property_id, asked))
+    if before is not None:
+        older = or_(Order.happens_at < before.at, Order.id < before.id)
+        query = query.where(Order.happens_at <= before.at, older)
+    rows = s.execute(query.order_by(Order.happens_at.desc(), Order.id.desc()).limit(size))
+    return [Key(at, id_) for at, id_ in rows if at is not None]
+
+
+def totals(s: Session, property_id: int, asked: Asked, currency: str | None) -> Totals:
+    """What all rides that fit add up to. `currency` is the one that most are paid in: then nothing is sorted."""
+    done, usual = Order.ended_as == wire.COMPLETED, Order.currency == currency
+    priced = and_(done, Order.total_minor.is_not(None))
+    query = select(
+        func.count(),
+        _count(done),
+        _count(_is_cancelled()),
+        _count(and_(done, Order.total_minor.is_(None))),
+        func.sum(case((and_(priced, usual), Order.total_minor))),
+        _count(and_(priced, usual)),
+    ).where(*_fits(property_id, asked))
+    rides, completed, cancelled, unpriced, amount, counted = s.execute(query).one()
+    sums = {currency: int(amount)} if counted else {}
+    if completed - unpriced > counted:
+        sums |= _other_sums(s, property_id, asked, currency)
+    return Totals(rides, completed, cancelled, unpriced, sums)
+
+
+def _other_sums(s: Session, property_id: int, asked: Asked, currency: str | None) -> dict[str | None, int]:
+    other = or_(Order.currency.is_(None), Order.currency != currency) if currency else Order.currency.is_not(None)
+    query = select(Order.currency, func.sum(Order.total_minor)).where(*_fits(property_id, asked), other)
+    priced = Order.ended_as == wire.COMPLETED, Order.total_minor.is_not(None)
+    return {name: int(amount) for name, amount in s.execute(query.where(*priced).group_by(Order.currency))}
+
+
+def _is_cancelled() -> ColumnElement[bool]:
+    return Order.ended_as == wire.BOOKING_CANCELLED
+
+
+def _count(what: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.count(case((what, 1)))
+
+
+def _fits(property_id: int, asked: Asked) -> list[ColumnElement[bool]]:
+    found = [Order.property_id == property_id, Order.happens_at >= asked.since, Order.happens_at < asked.until]
+    if asked.outcome is not None:
+        found.append(_is(asked.outcome))
+    if asked.guest:
+        found.append(Order.guest_id.in_(guests_like(property_id, asked.guest)))
+    if asked.room:
+        found.append(Order.room.in_(spellings(asked.room)))
+    wanted: tuple[tuple[Any, Any], ...] = (
+        (Order.staff_id, asked.staff_id),
+        (Order.category, asked.category or None),
+        (Order.cost_centre_id, asked.centre_id),
+    )
+    return found + [column == value for column, value in wanted if value is not None]
+
+
+def spellings(room: str) -> Sequence[str]:
+    """A room as typed, and as others may have typed it."""
+    return sorted({room, room.upper(), room.lower(), room.title()})
+
+
+def categories(s: Session, property_id: int) -> list[str]:
+    """Every category that the property has booked; a few short steps along an index, however many rides there are."""
+    found: list[str] = []
+    while True:
+        query = select(func.min(Order.category)).where(Order.property_id == property_id)
+        next_one = s.scalar(query.where(Order.category > found[-1]) if found else query)
+        if next_one is None:
+            return found
+        found.append(next_one)

@@ -1,0 +1,114 @@
+"""What somebody asks the history for: read from an address, put back into one."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from ridedash.places import plain
+from ridedash.store.history import Asked, Key, Outcome
+from ridedash.store.orders import MAX_ID
+from ridedash.wording import gettext as _
+
+WEEK: Final = timedelta(days=6)  # and today
+FIRST, LAST = date(2000, 1, 1), date(2199, 12, 31)
+WORDS: Final = {"guest": 120, "room": 32, "category": 64}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The filters as the form shows them; days are the property's, both included. 0 and "": any."""
+
+    first: date
+    last: date
+    state: str = ""
+    guest: str = ""
+    room: str = ""
+    category: str = ""
+    staff: int = 0
+    centre: int = 0
+    wrong: str = ""  # what could not be understood
+
+    def asked(self, tz: ZoneInfo) -> Asked:
+        """The same for the store."""
+        return Asked(
+            since=datetime.combine(self.first, time(), tz).astimezone(UTC),
+            until=datetime.combine(self.last + timedelta(days=1), time(), tz).astimezone(UTC),
+            outcome=Outcome(self.state) if self.state else None,
+            guest=self.guest,
+            room=self.room,
+            staff_id=self.staff or None,
+            category=self.category,
+            centre_id=self.centre or None,
+        )
+
+    def filters(self) -> dict[str, str]:
+        """What is filtered by beside the days."""
+        named = {name: str(getattr(self, name)) for name in ("state", "guest", "room", "category", "staff", "centre")}
+        return {name: value for name, value in named.items() if value not in ("", "0")}
+
+    def query(self, before: Key | None = None) -> str:
+        """The address's query that asks for the same, or for what comes after a key."""
+        said = {"from": self.first.isoformat(), "to": self.last.isoformat()} | self.filters()
+        if before is not None:
+            said["before"] = f"{before.at.astimezone(UTC).replace(tzinfo=None).isoformat()}_{before.id}"
+        return urlencode(said)
+
+
+def chosen(args: Mapping[str, str], today: date) -> Chosen:
+    """What an address asks for: the last seven days unless it says otherwise; what makes no sense is not asked for."""
+    wrong = ""
+    last = _day(args.get("to", ""))
+    first = _day(args.get("from", ""))
+    if (args.get("to") and last is None) or (args.get("from") and first is None):
+        wrong = _("That is no day of the calendar. Choose one, such as 2026-03-05.")
+    last = last or max(today, first or today)
+    first = first or last - WEEK
+    if first > last:
+        first, last = last, first
+    words = {name: plain(args.get(name, ""), most) for name, most in WORDS.items()}
+    state = args.get("state", "")
+    return Chosen(
+        first, last, state if state in list(Outcome) else "", staff=_id(args.get("staff", "")),
+        centre=_id(args.get("centre", "")), wrong=wrong, **words,
+    )  # fmt: skip
+
+
+def key_of(text: str) -> Key | None:
+    """Where a page begins; none for what is no such place."""
+    at, _line, number = text.partition("_")
+    with suppress(ValueError, OverflowError):
+        return Key(datetime.fromisoformat(at).replace(tzinfo=UTC), _id(number))
+    return None
+
+
+def spans(today: date, now: Chosen) -> list[tuple[str, str, bool]]:
+    """Spans that people ask for: name, query, and whether it is the one that is shown."""
+    month = today.replace(day=1)
+    last_month = (month - timedelta(days=1)).replace(day=1)
+    known = (
+        (_("Today"), today, today),
+        (_("Yesterday"), today - timedelta(days=1), today - timedelta(days=1)),
+        (_("7 days"), today - WEEK, today),
+        (_("This month"), month, today),
+        (_("Last month"), last_month, month - timedelta(days=1)),
+        (_("Next 7 days"), today, today + WEEK),
+    )
+    return [
+        (name, replace(now, first=first, last=last).query(), (first, last) == (now.first, now.last))
+        for name, first, last in known
+    ]
+
+
+def _day(text: str) -> date | None:
+    with suppress(ValueError):
+        day = date.fromisoformat(text)
+        return day if FIRST <= day <= LAST else None
+    return None
+
+
+def _id(text: str) -> int:
+    return min(int(text), MAX_ID) if text.isascii() and text.isdigit() and len(text) < 20 else 0

@@ -1,0 +1,166 @@
+"""The history as a CSV file: all that a bill needs, a line for each ride, sent as it is read."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from flask import Blueprint, Response, request
+from pydantic import ValidationError
+
+from ridedash.ext import limiter, services
+from ridedash.rides import bills
+from ridedash.service.tracks import Snapshot
+from ridedash.store import audit
+from ridedash.store.db import Database
+from ridedash.store.history import Asked, Key, outcome_of, page
+from ridedash.store.people import Property
+from ridedash.store.records import Evidence, Record, evidence, records
+from ridedash.views.auth import current_staff
+from ridedash.views.formats import plate, zone
+from ridedash.views.history_asked import chosen
+from ridedash.views.permissions import EXPORT, needs
+from ridedash.views.record_lines import outcomes
+from ridedash.wire import Kind
+
+bp = Blueprint("history_csv", __name__)
+
+AT_ONCE: Final = 500  # rides in memory, and in one short reading of the database
+BOM: Final = "\ufeff"  # without it spreadsheets take the file for their own old encoding
+DANGEROUS: Final = tuple("=+-@\t\r\n")  # a spreadsheet would take such a text for a formula
+FIGURE: Final = re.compile(r"-?\d+(?:\.\d+)?")
+COLUMNS: Final = (
+    "reference", "booking_id", "outcome", "placed_at", "pickup_planned_for", "began_at", "ended_at", "guest", "room",
+    "phone", "pickup", "pickup_lat", "pickup_lng", "drop", "drop_lat", "drop_lng", "category", "product", "seats",
+    "driver", "plate", "distance_km", "minutes", "payment", "currency", "fare", "tax", "tolls", "extra_charges",
+    "discount", "advance", "total", "booked_by", "cost_centre", "note",
+)  # fmt: skip
+
+
+@bp.get("/history.csv")
+@needs(EXPORT)
+@limiter.limit("5/hour", key_func=lambda: f"staff-{current_staff().id}")
+def export() -> Response:
+    """The rides that the history's address asks for, from the newest on. The export is recorded before it begins."""
+    s, staff = services(), current_staff()
+    now = s.clock()
+    with s.db.read() as db:
+        house = db.get_one(Property, staff.property_id)
+    tz = zone(house.timezone)
+    wanted = chosen(request.args, now.astimezone(tz).date())
+    first, last = wanted.first.isoformat(), wanted.last.isoformat()
+    with s.db.write() as db:
+        filters = {name: value for name, value in wanted.filters().items() if name not in ("guest", "room")}
+        facts = {"from": first, "to": last, "filters": filters, "property_id": house.id}
+        facts["by_guest"] = bool(wanted.guest or wanted.room)  # who that was is nobody's business a year later
+        audit.record(db, f"staff:{staff.id}", "history.exported", f"properties:{house.id}", "ok", now, **facts)
+    words = {outcome.value: state.words for outcome, state in outcomes().items()}
+    rows = _rows(s.db, house.id, wanted.asked(tz), tz, words)
+    headers = {
+        "Content-Disposition": f'attachment; filename="rides-{first}-to-{last}.csv"',
+        "Cache-Control": "no-store",
+    }
+    return Response(_lines(rows), mimetype="text/csv", headers=headers)
+
+
+def _lines(rows: Iterable[list[str]]) -> Iterator[str]:
+    """Some rows at a time as text."""
+    held = io.StringIO()
+    write = csv.writer(held)
+    held.write(BOM)
+    write.writerow(COLUMNS)
+    for number, row in enumerate(rows, 1):
+        write.writerow([harmless(cell) for cell in row])
+        if number % AT_ONCE == 0:
+            yield held.getvalue()
+            held.seek(0)
+            held.truncate()
+    yield held.getvalue()
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet runs: a quote goes before what looks like a formula, also behind spaces.
+
+    Plain figures stay figures, also those below zero; a phone's plus is no figure.
+    """
+    return f"'{text}" if text.lstrip(" ").startswith(DANGEROUS) and not FIGURE.fullmatch(text) else text
+
+
+def _rows(db: Database, property_id: int, asked: Asked, tz: ZoneInfo, words: dict[str, str]) -> Iterator[list[str]]:
+    """Each part is read in a transaction of its own: a slow reader holds none open."""
+    before: Key | None = None
+    while True:
+        with db.read() as s:
+            keys = page(s, property_id, asked, AT_ONCE, before)
+            found = records(s, property_id, [key.id for key in keys])
+            more = evidence(s, property_id, [record.id for record in found])
+        for record in found:
+            yield _row(record, more[record.id], tz, words)
+        if len(keys) < AT_ONCE:
+            return
+        before = keys[-1]
+
+
+def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) -> list[str]:
+    facts = _facts(more)
+    planned = record.at if record.planned else None
+    times = (more.created_at, planned, more.began_at, more.ended_at)
+    return [
+        record.mtx, record.booking_id or "", words[outcome_of(record.state, record.ended_as)],
+        *(_time(at, tz) for at in times), record.guest, record.room or "", record.phone or "",
+        record.pickup or "", *map(_degrees, more.pickup),
+        record.drop or "", *(map(_degrees, more.drop) if more.drop else ("", "")),
+        record.category, record.product, str(more.seats or ""), facts.driver_name or "", plate(record.plate),
+        *_way(facts, more), more.payment or "", *_money(record, more, facts),
+        record.staff or "", record.centre or "", record.note or "",
+    ]  # fmt: skip
+
+
+def _facts(more: Evidence) -> Snapshot:
+    try:
+        return Snapshot.model_validate(more.facts)
+    except ValidationError:
+        return Snapshot()
+
+
+def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
+    """Currency, the service's lines in plain decimals, and the total that the history adds up."""
+    trip, price = facts.trip, facts.price
+    total = None if record.total_minor is None else Decimal(record.total_minor) / bills.MINOR
+    if record.total_minor is None:
+        lines: tuple[Decimal | None, ...] = (None,) * 6
+    elif more.kind == Kind.AUTO and trip is not None:
+        lines = (trip.amount, None, None, trip.convenience_charge, trip.discount, trip.advance)
+    elif price is not None:
+        lines = (price.fare, price.service_tax, price.toll_charges, None, price.discount_value, None)
+    else:
+        lines = (None,) * 6
+    return [record.currency or "", *map(_number, lines), _number(total)]
+
+
+def _way(facts: Snapshot, more: Evidence) -> tuple[str, str]:
+    """How far and how long it went: the service's figures, else the time between our two instants."""
+    trip = facts.trip
+    took = (trip.ride_time or trip.trip_time) if trip else None
+    seconds = took.seconds if took else None
+    if seconds is None and more.began_at and more.ended_at:
+        seconds = round((more.ended_at - more.began_at).total_seconds())
+    far = trip.distance.km if trip and trip.distance else None
+    return _number(far), "" if seconds is None else str(round(seconds / 60))
+
+
+def _time(at: datetime | None, tz: ZoneInfo) -> str:
+    """On the property's clock, with its distance from UTC: 2026-05-04T14:00:00+05:30."""
+    return "" if at is None else at.astimezone(tz).isoformat(timespec="seconds")
+
+
+def _degrees(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def _number(value: Decimal | None) -> str:
+    return "" if value is None else format(value, "f")

@@ -1,0 +1,11 @@
+"""The pages of records put together: what happened, what is known of whom, what the next shift must know."""
+
+from flask import Flask
+
+from ridedash.views import history, history_csv
+
+
+def init_app(app: Flask) -> None:
+    """Register them."""
+    for module in (history, history_csv):
+        app.register_blueprint(module.bp)

@@ -1,0 +1,234 @@
+"""The page of the history and its CSV file: filters, pages, sums, and what a spreadsheet must not run."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from ridedash.ext import limiter
+from ridedash.store.audit import AuditRow
+from ridedash.store.desk_tables import CostCentre
+from ridedash.store.orders import Order, Ride
+from ridedash.store.people import Staff
+from ridedash.views.history_csv import harmless
+from tests.views.ride_pages import NOON, Desk, make_desk
+
+pytestmark = pytest.mark.database
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    made.add(lambda s: setattr(s.get(Staff, made.ids["desk"]), "role", "manager"))
+    with made.app.app_context():
+        limiter.reset()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def browser(desk: Desk) -> FlaskClient:
+    return desk.client()
+
+
+def done(desk: Desk, status: str = "COMPLETED", total: int | None = 24_000, **facts: Any) -> int:
+    """A ride that is over, as the worker leaves it."""
+    over = {"ended_at": NOON, "next_poll_at": None, "plate": "KA01AB1234"}
+    order_id = desk.order("BOOKED", status, ride=over, **facts)
+    with desk.services.db.write() as s:
+        order, ride = s.get(Order, order_id), s.query(Ride).filter_by(order_id=order_id).one()
+        order.ended_as = status
+        order.total_minor = ride.total_minor = total if status == "COMPLETED" else None
+        order.currency = "INR"
+    return order_id
+
+
+def listed(browser: FlaskClient, query: str = "") -> list[int]:
+    answer = browser.get(f"/history?{query}")
+    assert answer.status_code == 200
+    return [int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', answer.text)]
+
+
+def sums(browser: FlaskClient, query: str = "") -> list[str]:
+    text = browser.get(f"/history?{query}").text
+    return [re.sub(r"<[^>]+>", "", dd).strip() for dd in re.findall(r'<dd class="num">(.*?)</dd>', text)]
+
+
+def rows(browser: FlaskClient, query: str = "") -> list[dict[str, str]]:
+    answer = browser.get(f"/history.csv?{query}")
+    assert answer.status_code == 200
+    assert answer.text.startswith("\ufeff")
+    return list(csv.DictReader(io.StringIO(answer.text[1:])))
+
+
+def test_the_last_seven_days_are_shown_with_what_they_come_to(desk: Desk, browser: FlaskClient) -> None:
+    here = [done(desk), done(desk, "BOOKING_CANCELLED"), desk.order("UNKNOWN"), desk.order("BOOKED", "IN_PROGRESS")]
+    done(desk, age_s=8 * 86400)
+    done(desk, house="other")
+    assert listed(browser) == here[::-1]
+    assert sums(browser) == ["4", "1", "1", "₹240"]
+    text = browser.get("/history").text
+    for words in ("Mon 4 May 13:59", "Completed", "Cancelled", "We don&#39;t know", "On trip", "Guest Heron", "412",
+                  "Meridian Airport, Departures", "KA 01 AB 1234", "Concierge desk", "Asia/Kolkata"):  # fmt: skip
+        assert words in text, words
+
+
+def test_days_are_the_propertys_and_both_are_included(desk: Desk, browser: FlaskClient) -> None:
+    late = desk.order(age_s=int((NOON - NOON.replace(day=3, hour=18, minute=29)).total_seconds()))  # 23:59 on 3 May
+    early = desk.order(age_s=int((NOON - NOON.replace(day=3, hour=18, minute=30)).total_seconds()))  # midnight
+    assert listed(browser, "from=2026-05-03&to=2026-05-03") == [late]
+    assert listed(browser, "from=2026-05-04&to=2026-05-04") == [early]
+    assert listed(browser, "from=2026-05-04&to=2026-05-03") == [early, late]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["from=yesterday", "to=2026-13-01", "from=9999-12-31", "to=0001-01-01", "before=x", "before=2026-05-04_",
+     "staff=x&centre=-1", "state=happy", "staff=" + "9" * 60, "before=9999-12-31T23:59:59_1&centre=%00"],
+)  # fmt: skip
+def test_what_makes_no_sense_is_not_asked_for_and_is_no_failure(desk: Desk, browser: FlaskClient, query: str) -> None:
+    order_id = desk.order()
+    assert listed(browser, query) in ([order_id], [])
+    assert ("no day of the calendar" in browser.get(f"/history?{query}").text) == query.startswith(("from", "to"))
+
+
+def test_filters_choose_and_stay_in_the_form_and_in_the_links(desk: Desk, browser: FlaskClient) -> None:
+    with desk.services.db.write() as s:
+        centre = CostCentre(property_id=desk.ids["desk.property"], name="Banquets", closed_at=None)
+        s.add(centre)
+        s.flush()
+        centre_id = centre.id
+    wanted = done(desk, guest="José García", room="PH-1", kind="auto")
+    desk.add(lambda s: setattr(s.get(Order, wanted), "cost_centre_id", centre_id))
+    done(desk)
+    for query in ("guest=garcia", "room=ph-1", "category=auto", f"centre={centre_id}"):
+        assert listed(browser, query) == [wanted], query
+    assert listed(browser, f"staff={desk.ids['desk']}&state=completed&guest=heron&room=412") == [wanted + 1]
+    assert listed(browser, "state=cancelled") == []
+    text = browser.get("/history?guest=gar&state=completed&room=PH-1").text
+    assert 'value="gar"' in text
+    assert '<option value="completed" selected>' in text
+    assert "state=completed&amp;guest=gar&amp;room=PH-1" in text.split('href="/history.csv?')[1].split('"')[0]
+    assert "Banquets" in text
+
+
+def test_older_rides_are_a_link_away_and_none_is_shown_twice(desk: Desk, browser: FlaskClient) -> None:
+    made = [desk.order(age_s=n // 3) for n in range(120)]
+    seen, query, pages = [], "guest=heron", 0
+    while query:
+        text = browser.get(f"/history?{query}").text
+        seen += [int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', text)]
+        older = re.search(r'href="/history\?([^"]*before=[^"]*)"', text)
+        query, pages = older.group(1).replace("&amp;", "&") if older else "", pages + 1
+    assert (pages, sorted(seen)) == (3, made)
+
+
+def test_an_empty_history_says_so(desk: Desk, browser: FlaskClient) -> None:
+    assert "Nothing was booked in these days" in browser.get("/history").text
+    assert "None of these days fits" in browser.get("/history?guest=nobody").text
+    assert sums(browser) == ["0", "0", "0", "–"]
+
+
+def test_completed_rides_without_a_price_are_counted_beside_the_sum(desk: Desk, browser: FlaskClient) -> None:
+    done(desk)
+    done(desk, total=None)
+    assert sums(browser)[3] == "₹240 1 without a price"
+
+
+def test_the_file_has_all_that_a_bill_needs(desk: Desk, browser: FlaskClient) -> None:
+    order_id = done(desk, drop_name="Old Harbour")
+    auto = done(desk, "COMPLETED", 18_600, kind="auto", age_s=60)
+    plan = desk.order("SCHEDULED", age_s=120)
+    desk.add(lambda s: setattr(s.get(Order, plan), "pickup_at", NOON + timedelta(hours=2)))
+    first, fixed, meter = rows(browser)
+    assert [first["outcome"], first["pickup_planned_for"], first["total"]] == [
+        "Planned", "2026-05-04T16:00:00+05:30", ""]  # fmt: skip
+    expected = {
+        "outcome": "Completed", "placed_at": "2026-05-04T13:59:18+05:30", "pickup_planned_for": "",
+        "ended_at": "2026-05-04T14:00:00+05:30", "guest": "Guest Heron", "room": "412", "phone": "'+910000012345",
+        "pickup": "Grand Meridian Hotel, main door", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Old Harbour",
+        "drop_lat": "-38.48", "drop_lng": "-127.97", "category": "mini", "driver": "Driver Cedar",
+        "plate": "KA 01 AB 1234", "payment": "cash", "currency": "INR", "fare": "210", "tax": "18.50", "tolls": "35",
+        "discount": "23.50", "total": "240", "booked_by": "Concierge desk", "note": "Two suitcases",
+    }  # fmt: skip
+    assert {name: fixed[name] for name in expected} == expected
+    assert fixed["reference"].startswith("GMH-")
+    assert fixed["began_at"] == "2026-05-04T13:56:45+05:30"
+    assert fixed["minutes"] == "3"
+    assert [meter[name] for name in ("fare", "extra_charges", "discount", "advance", "total", "distance_km", "minutes")
+            ] == ["181", "15", "10", "0", "186", "7.2", "23"]  # fmt: skip
+    assert order_id < auto
+
+
+def test_the_file_is_of_the_own_property_and_of_the_filters(desk: Desk, browser: FlaskClient) -> None:
+    done(desk, guest="Guest Wren")
+    done(desk)
+    done(desk, guest="Guest Wren", house="other")
+    assert [row["guest"] for row in rows(browser, "guest=wren")] == ["Guest Wren"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("=HYPERLINK(0)", "'=HYPERLINK(0)"), ("+1", "'+1"), ("-1+1", "'-1+1"), ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"), ("\r=1", "'\r=1"), ("  =1", "'  =1"), ("-38.5", "-38.5"), ("12", "12"), ("a=b", "a=b"),
+        ("", ""), ("-", "'-"), ("-1e5", "'-1e5"),
+    ],
+)  # fmt: skip
+def test_no_cell_is_a_formula(text: str, kept: str) -> None:
+    assert harmless(text) == kept
+
+
+def test_formulas_of_guests_and_of_the_service_are_text_in_the_file(desk: Desk, browser: FlaskClient) -> None:
+    order_id = done(desk, guest='=cmd|"/c calc"!A1', room="@x", drop_name="+1\nsecond line", pickup_name="-2+3")
+
+    def driver(s: Any) -> None:
+        ride = s.query(Ride).filter_by(order_id=order_id).one()
+        ride.facts = ride.facts | {"driver_name": "=1+1"}
+
+    desk.add(driver)
+    (row,) = rows(browser)
+    assert [row[name] for name in ("guest", "room", "drop", "pickup", "driver")] == [
+        "'=cmd|\"/c calc\"!A1", "'@x", "'+1\nsecond line", "'-2+3", "'=1+1",
+    ]  # fmt: skip
+
+
+def test_a_long_file_comes_in_parts_of_short_readings_and_misses_nothing(desk: Desk, browser: FlaskClient) -> None:
+    made = [desk.order(age_s=n // 7) for n in range(1203)]
+    answer = browser.get("/history.csv")
+    parts = list(answer.iter_encoded())
+    assert len(parts) == 3
+    text = b"".join(parts).decode("utf-8-sig")
+    assert len({row["reference"] for row in csv.DictReader(io.StringIO(text))}) == len(made)
+
+
+def test_an_export_is_recorded_with_its_filters_but_without_the_guests_name(desk: Desk, browser: FlaskClient) -> None:
+    browser.get("/history.csv?from=2026-05-01&to=2026-05-04&state=completed&guest=Wren")
+    with desk.services.db.read() as s:
+        (row,) = s.query(AuditRow).filter_by(what="history.exported").all()
+    assert (row.who, row.property_id, row.at) == (f"staff:{desk.ids['desk']}", desk.ids["desk.property"], NOON)
+    assert row.facts == {
+        "from": "2026-05-01", "to": "2026-05-04", "filters": {"state": "completed"}, "by_guest": True,
+    }  # fmt: skip
+
+
+def test_a_concierge_may_look_and_not_export_and_nobody_exports_all_day(desk: Desk, browser: FlaskClient) -> None:
+    assert 'href="/history.csv' in browser.get("/history").text
+    assert [browser.get("/history.csv").status_code for _ in range(6)] == [200] * 5 + [429]
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "concierge"))
+    other = desk.client()
+    assert 'href="/history.csv' not in other.get("/history").text
+    assert other.get("/history.csv").status_code == 403
+
+
+def test_the_file_has_a_name_and_is_kept_by_nobody(desk: Desk, browser: FlaskClient) -> None:
+    headers = browser.get("/history.csv?from=2026-05-01&to=2026-05-04").headers
+    assert headers["Content-Disposition"] == 'attachment; filename="rides-2026-05-01-to-2026-05-04.csv"'
+    assert headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert headers["Cache-Control"] == "no-store"

@@ -7,17 +7,17 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy.orm import Session
-
 from ridedash.geo import LatLng
 from ridedash.rides import pickup_times
 from ridedash.service.bookings import NewBooking
+from ridedash.store.guests import Told
 from ridedash.store.order_tables import Offer, Order, OrderState
 from ridedash.store.people import Guest
 from ridedash.wire import PICKUP_NOW, Kind
 
 MTX_ALPHABET: Final = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"  # no I, L, O, U: it is read out on the telephone
 MTX_LENGTH: Final = 16
+GROUP_BYTES: Final = 12
 CELL_DIGITS: Final = 3  # of a degree: a pickup cell is about 110 m high
 
 
@@ -33,14 +33,36 @@ class Wish:
     guest_name: str
     guest_phone: str | None = None
     guest_room: str | None = None
+    guest_id: int | None = None  # who was chosen among the guests that are known
+    guest_language: str | None = None
+    guest_note: str | None = None  # about the guest, for every ride of theirs
     note: str | None = None
+    cost_centre_id: int | None = None
     seats: int | None = None
     payment: str | None = None
     coupon: str | None = None
+    cars: int = 1  # of a group: so many orders, each for itself
     override_guard: bool = False  # "Book a second car on purpose"
     supersedes: int | None = None  # the order that this one books again
     pickup_at: datetime | None = None  # when the guest wants to be picked up; None: now
     margin: timedelta = pickup_times.MARGIN  # of a planned ride: so much before the cab's way it is ordered
+
+
+@dataclass(frozen=True)
+class Car:
+    """Which car of a group an order is; a single one is the first of no group."""
+
+    number: int = 1
+    group: str | None = None
+
+    def token(self, form_token: str) -> str:
+        """One form makes one order of each number, ever."""
+        return form_token if self.number == 1 else f"{form_token}.{self.number}"
+
+
+def new_group() -> str:
+    """What the cars of a group have in common."""
+    return secrets.token_hex(GROUP_BYTES)
 
 
 def new_mtx() -> str:
@@ -55,13 +77,13 @@ def wish_digest(wish: Wish) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def guard_key(wish: Wish, offer: Offer) -> str | None:
-    """Property, guest and pickup cell; None for a guest without name and phone."""
-    return guard_of(wish.property_id, wish.guest_name, wish.guest_phone, wish.guest_room, offer)
+def told(wish: Wish) -> Told:
+    """What a wish says of its guest."""
+    return Told(wish.guest_name, wish.guest_phone, wish.guest_room, wish.guest_language, wish.guest_note, wish.guest_id)
 
 
 def guard_of(property_id: int, name: str, phone: str | None, room: str | None, offer: Offer) -> str | None:
-    """The same for a guest who is known already."""
+    """Property, guest and pickup cell; None for a guest without name and phone."""
     digits = "".join(char for char in phone or "" if char.isdigit())
     guest = digits[-10:] or f"{name}/{room or ''}".casefold().strip("/ ")
     if not guest:
@@ -90,13 +112,13 @@ def request_of(wish: Wish, offer: Offer, mtx: str) -> NewBooking:
     )
 
 
-def draft(s: Session, wish: Wish, offer: Offer, guard: str | None, now: datetime) -> Order:
-    """A READY or SCHEDULED order and its guest; not yet in the session. Raises pydantic.ValidationError."""
+def draft(wish: Wish, offer: Offer, guest: Guest, guard: str | None, now: datetime, car: Car) -> Order:
+    """A READY or SCHEDULED order; not yet in a session. Raises pydantic.ValidationError."""
     mtx = new_mtx()
     body = request_of(wish, offer, mtx).model_dump_json()
     return Order(
-        **_wished(wish, offer),
-        guest_id=_guest(s, wish, now).id,
+        **_wished(wish, offer, car),
+        guest_id=guest.id,
         mtx=mtx,
         body=body,
         body_digest=digest(body),
@@ -123,7 +145,7 @@ def _timed(wish: Wish, offer: Offer, guard: str | None, now: datetime) -> dict[s
     return {"state": OrderState.SCHEDULED, "pickup_at": wish.pickup_at, "due_at": due, "tries": 0, "open": False}
 
 
-def _wished(wish: Wish, offer: Offer) -> dict[str, Any]:
+def _wished(wish: Wish, offer: Offer, car: Car) -> dict[str, Any]:
     """The columns that say what was asked for, by whom."""
     return {
         "property_id": wish.property_id,
@@ -132,31 +154,14 @@ def _wished(wish: Wish, offer: Offer) -> dict[str, Any]:
         "offer_id": offer.id,
         "note": wish.note,
         "room": wish.guest_room,
-        "form_token": wish.form_token,
+        "cost_centre_id": wish.cost_centre_id,
+        "group_key": car.group,
+        "form_token": car.token(wish.form_token),
         "form_digest": wish_digest(wish),
         "seats": wish.seats,
         "payment": wish.payment,
         "category": offer.category,
         "kind": offer.kind,
         "supersedes": wish.supersedes,
-        "guard_override_by": wish.staff_id if wish.override_guard else None,
+        "guard_override_by": wish.staff_id if wish.override_guard or car.number > 1 else None,
     }
-
-
-def _guest(s: Session, wish: Wish, now: datetime) -> Guest:
-    guest = Guest(
-        property_id=wish.property_id,
-        staff_id=wish.staff_id,
-        name=wish.guest_name,
-        phone=wish.guest_phone,
-        room=wish.guest_room,
-        created_at=now,
-    )
-    s.add(guest)
-    s.flush()
-    return guest
-
-
-def guest_id(s: Session, wish: Wish, now: datetime) -> int:
-    """Whom a wish is for, as a row of ours."""
-    return _guest(s, wish, now).id

@@ -14,8 +14,9 @@ from ridedash.rides.classify import WITHDRAWN
 from ridedash.rides.drafting import Wish
 from ridedash.rides.moves import At, Clock, nothing
 from ridedash.rides.pickup_times import LATEST, SOONEST
-from ridedash.store import audit
+from ridedash.store import audit, guests
 from ridedash.store.db import CommitUnknown, Database, DatabaseBusy, once_more
+from ridedash.store.houses import cost_centre_of
 from ridedash.store.order_tables import Offer, Order, OrderState
 from ridedash.store.people import ACTS_FOR, Staff, account_of
 from ridedash.wire import Kind
@@ -35,15 +36,17 @@ __all__ = [
     "withdraw",
 ]
 
+MOST_CARS: Final = 6
 OFFER_LASTS: Final = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
 class Placed:
-    """The order of a form token; `created` is False when the same form was sent before."""
+    """The order of a form token, all of them for a group; `created` is False when the same form was sent before."""
 
     order_id: int
     created: bool
+    order_ids: tuple[int, ...] = ()
 
 
 class PlaceError(Exception):
@@ -132,10 +135,8 @@ def _place(db: Database, wish: Wish, now: datetime) -> Placed:
         offer = offer_of(s, wish, now)
         check(s, wish, offer)
         check_time(wish, now)
-        order = _draft(s, wish, offer, now)
-        moves.moment(s, order, "order", order.state, now)
-        _record(s, wish, order, now)
-        return Placed(order.id, created=True)
+        ids = _orders(s, wish, offer, now)
+        return Placed(ids[0], created=True, order_ids=tuple(ids))
 
 
 def _made_before(s: Session, wish: Wish) -> Placed | None:
@@ -147,7 +148,8 @@ def _made_before(s: Session, wish: Wish) -> Placed | None:
         raise OfferUnknown("the form was another property's")
     if order.form_digest != drafting.wish_digest(wish):
         raise TokenReused(order.id)
-    return Placed(order.id, created=False)
+    group = select(Order.id).where(Order.group_key == order.group_key).order_by(Order.id) if order.group_key else None
+    return Placed(order.id, created=False, order_ids=(order.id,) if group is None else tuple(s.scalars(group)))
 
 
 def offer_of(s: Session, wish: Wish, now: datetime) -> Offer:
@@ -169,6 +171,11 @@ def check(s: Session, wish: Wish, offer: Offer) -> None:
         raise WishRefused("account", "the price was fixed for another account")
     if (offer.kind == Kind.SHARE) != (wish.seats is not None):
         raise WishRefused("seats", "1 or 2 for a shared ride, none for any other")
+    if not 1 <= wish.cars <= MOST_CARS:
+        raise WishRefused("cars", "1 to 6 in one go")
+    centre = None if wish.cost_centre_id is None else cost_centre_of(s, wish.property_id, wish.cost_centre_id)
+    if wish.cost_centre_id is not None and centre is None:
+        raise WishRefused("cost_centre", "not a cost centre of this property")
     if wish.supersedes is not None:
         old = s.get(Order, wish.supersedes)
         if old is None or old.property_id != wish.property_id:
@@ -181,19 +188,38 @@ def check_time(wish: Wish, now: datetime) -> None:
         raise WishRefused("pickup_at", "15 minutes to 30 days from now")
 
 
-def _draft(s: Session, wish: Wish, offer: Offer, now: datetime) -> Order:
-    key = drafting.guard_key(wish, offer) if wish.pickup_at is None else None  # today's ride does not block tomorrow's
+def _orders(s: Session, wish: Wish, offer: Offer, now: datetime) -> list[int]:
+    """An order for each car. The first has the guard; those after it are more cars for one guest on purpose."""
+    guest = guests.remember(s, wish.property_id, drafting.told(wish), now, wish.staff_id)
+    key = None
+    if wish.pickup_at is None:  # today's ride does not block tomorrow's
+        key = drafting.guard_of(wish.property_id, guest.name, guest.phone, guest.room, offer)
+    busy = _busy(s, wish, key)
+    group = drafting.new_group() if wish.cars > 1 else None
+    made = []
+    for number in range(1, wish.cars + 1):
+        guard = key if number == 1 and not wish.override_guard else None
+        try:
+            order = drafting.draft(wish, offer, guest, guard, now, drafting.Car(number, group))
+        except ValidationError as error:
+            raise refused(error) from None
+        s.add(order)
+        s.flush()
+        moves.moment(s, order, "order", order.state, now)
+        _record(s, wish, order, now, number, busy)
+        made.append(order.id)
+    return made
+
+
+def _busy(s: Session, wish: Wish, key: str | None) -> int | None:
+    """The guest's other open ride from there, overridden on purpose; None when there is none. Raises GuardBusy."""
     busy = s.scalars(select(Order).where(Order.guard_key == key, Order.open)).first() if key else None
-    if busy is not None and not wish.override_guard:
+    if busy is None:
+        return None
+    if not wish.override_guard:
         owner = s.get(Staff, busy.staff_id) if busy.staff_id else None
         raise GuardBusy(busy.id, owner.name if owner else None, busy.created_at)
-    try:
-        order = drafting.draft(s, wish, offer, None if wish.override_guard else key, now)
-    except ValidationError as error:
-        raise refused(error) from None
-    s.add(order)
-    s.flush()
-    return order
+    return busy.id
 
 
 def refused(error: ValidationError) -> WishRefused:
@@ -202,12 +228,17 @@ def refused(error: ValidationError) -> WishRefused:
     return WishRefused(str((first["loc"] or ("wish",))[0]), first["msg"])
 
 
-def _record(s: Session, wish: Wish, order: Order, now: datetime) -> None:
+def _record(s: Session, wish: Wish, order: Order, now: datetime, number: int, busy: int | None) -> None:
+    """Who ordered what, and why a guest may have a second car: on purpose, or as a group."""
     facts: dict[str, Any] = {"offer": wish.offer_id, "override": wish.override_guard, "supersedes": wish.supersedes}
-    who = f"staff:{wish.staff_id}"
+    if busy is not None:
+        facts["second_to"] = busy
+    if order.group_key:
+        facts |= {"car": number, "cars": wish.cars, "group": order.group_key}
+        facts["override"] = "group" if number > 1 else wish.override_guard
     if order.pickup_at is not None:
         facts |= {"pickup_at": order.pickup_at.isoformat(), "due_at": order.due_at.isoformat()}
-    subject = f"orders:{order.id}"
+    who, subject = f"staff:{wish.staff_id}", f"orders:{order.id}"
     audit.record(s, who, "order.place", subject, order.state, now, property_id=order.property_id, **facts)
 
 

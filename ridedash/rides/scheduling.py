@@ -1,6 +1,6 @@
 """Changing a planned ride until it is ordered: a new version of the same order, by hand and recorded."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,10 +13,9 @@ from ridedash.rides.drafting import Wish
 from ridedash.rides.moves import Clock
 from ridedash.rides.ordering import PlaceError, WishRefused
 from ridedash.service.bookings import NewBooking
-from ridedash.store import audit
+from ridedash.store import audit, guests
 from ridedash.store.db import Database, once_more
 from ridedash.store.order_tables import Offer, Order, OrderState
-from ridedash.store.people_tables import Guest
 
 CHANGED: Final = "plan_changed"  # an event of the timeline; its detail says what
 
@@ -73,13 +72,14 @@ def _change(db: Database, now: datetime, wanted: Change) -> bool:
 
 def _differences(s: Session, order: Order, wish: Wish, offer: Offer) -> list[str]:
     """What the change changes, by name. A fresh offer of the same car for the same trip is none."""
-    guest, old = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
+    old = s.get_one(Offer, order.offer_id)
     coupon = NewBooking.model_validate_json(order.body).coupon_code
     pairs: dict[str, tuple[Any, Any]] = {
         "pickup_at": (order.pickup_at, wish.pickup_at),
         "trip": (_ends(old), _ends(offer)),
         "category": (order.category, offer.category),
-        "guest": ((guest.name, guest.phone, guest.room), (wish.guest_name, wish.guest_phone, wish.guest_room)),
+        "guest": ((True, order.room), (_same_guest(s, order, wish), wish.guest_room)),
+        "cost_centre": (order.cost_centre_id, wish.cost_centre_id),
         "note": (order.note, wish.note),
         "seats": (order.seats, wish.seats),
         "payment": (order.payment, wish.payment),
@@ -102,19 +102,27 @@ def _put(s: Session, order: Order, wish: Wish, offer: Offer, now: datetime) -> N
         body = drafting.request_of(wish, offer, order.mtx).model_dump_json()
     except ValidationError as error:
         raise ordering.refused(error) from None
-    new = drafting.guest_id(s, wish, now) if _other_guest(s, order, wish) else order.guest_id
+    guest = guests.remember(s, wish.property_id, _told(order, wish), now, wish.staff_id)
     order.pickup_at, order.due_at = wish.pickup_at, pickup_times.due_at(wish.pickup_at, offer.product, wish.margin, now)
-    order.offer_id, order.category, order.kind, order.guest_id = offer.id, offer.category, offer.kind, new
-    order.room = wish.guest_room
+    order.offer_id, order.category, order.kind, order.guest_id = offer.id, offer.category, offer.kind, guest.id
+    order.room, order.cost_centre_id = wish.guest_room, wish.cost_centre_id
     order.note, order.seats, order.payment, order.account_id = wish.note, wish.seats, wish.payment, wish.account_id
     order.body, order.body_digest = body, drafting.digest(body)
     order.guard_override_by = order.guard_override_by or (wish.staff_id if wish.override_guard else None)
     order.tries, order.message, order.owner, order.lease_until = 0, None, None, None
 
 
-def _other_guest(s: Session, order: Order, wish: Wish) -> bool:
-    guest = s.get_one(Guest, order.guest_id)
-    return (guest.name, guest.phone, guest.room) != (wish.guest_name, wish.guest_phone, wish.guest_room)
+def _same_guest(s: Session, order: Order, wish: Wish) -> bool:
+    """Whether the order is for this guest, of whom nothing new is told."""
+    told = _told(order, wish)
+    guest = guests.known(s, wish.property_id, told)
+    return guest is not None and guest.id == order.guest_id and not guests.news(guest, told)
+
+
+def _told(order: Order, wish: Wish) -> guests.Told:
+    """What the wish says of its guest, who is the order's own unless another was chosen."""
+    told = drafting.told(wish)
+    return replace(told, guest_id=told.guest_id or order.guest_id)
 
 
 def _said(order: Order) -> dict[str, Any]:

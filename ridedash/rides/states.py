@@ -46,6 +46,13 @@ ENDED: Final = "ended"
 GIVEN: Final = "given"  # feedback was sent
 
 
+def came_to_nothing(order_state: OrderState, status: str | None) -> bool:
+    """Whether a new order takes this one's place: it has no ride, or its ride ended before it began."""
+    if order_state != S.BOOKED:
+        return order_state in (S.REJECTED, S.NOT_SENT, S.UNKNOWN, S.CLOSED_NOT_BOOKED, S.FAILED)
+    return status in wire.TERMINAL and status != wire.COMPLETED
+
+
 def allowed_move(a: OrderState, b: OrderState) -> bool:
     """Whether an order may go from `a` to `b`."""
     return b in MOVES[a]

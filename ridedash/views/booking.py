@@ -6,7 +6,7 @@ from flask import Blueprint, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response
 
 from ridedash.ext import limiter, services
-from ridedash.forms import TripForm, new_form_token
+from ridedash.forms import MOST_CARS, TripForm, new_form_token
 from ridedash.rides.ordering import Placed, PlaceError, TokenReused, Wish, place
 from ridedash.store.db import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, form_used, order_page
@@ -29,19 +29,31 @@ def sent_before() -> bool:
         return "show" not in request.form and form_used(s, request.form.get("form_token", ""))
 
 
+def cars_asked() -> int:
+    """How many orders one press asks for: each of them counts."""
+    asked = request.form.get("cars", "")
+    return int(asked) if len(asked) == 1 and "1" <= asked <= str(MOST_CARS) else 1
+
+
 @bp.get("/rides/new")
 @needs(BOOK)
 def new() -> Answer:
-    """The picker; the query presets its trip, `again` refills it from an order, `show` lists the cars at once."""
-    again = _order(request.args.get("again", type=int))
+    """The picker; the query presets its trip; `again`, `return`, `change` fill it from an order; `show` lists cars."""
     plan = _order(request.args.get("change", type=int))
     if plan:
         return _plan(plan)
-    picker = new_picker() if again else asked_trip(TripForm(request.args), search="show" in request.args)
-    if again:
-        picker.refill(again)
-    if again or "show" in request.args:
-        picker.ask(quotes(), again.offer if again else None)
+    before = _order(request.args.get("again", type=int)) or _order(request.args.get("return", type=int))
+    if before is None:
+        picker = asked_trip(TripForm(request.args), search="show" in request.args)
+        if "show" in request.args:
+            picker.ask(quotes())
+        return _page(picker)
+    picker = new_picker()
+    if request.args.get("again"):
+        picker.refill(before)
+    else:
+        picker.turn_back(before)
+    picker.ask(quotes(), before.offer if request.args.get("again") else None)
     return _page(picker)
 
 
@@ -57,7 +69,7 @@ def _plan(plan: OrderPage) -> Answer:
 
 @bp.post("/rides/new")
 @needs(BOOK)
-@limiter.limit("60/minute", key_func=by_staff, exempt_when=sent_before)
+@limiter.limit("60/minute", key_func=by_staff, exempt_when=sent_before, cost=cars_asked)
 def create() -> Answer:
     """One order for one form token, then its page (booking-protocol.md 1.3, T1). `show` only lists the cars."""
     picker = asked_trip(TripForm(request.form), search=False)  # no network between the press and the answer
@@ -86,7 +98,7 @@ def _made(placed: Placed) -> Answer:
     if not wants_json():
         return redirect(f"/rides/{placed.order_id}", 303)
     clean = render_template("booking/_desk_form.html", **desk_form())
-    return jsonify(order=placed.order_id, html=clean), 201 if placed.created else 200
+    return jsonify(order=placed.order_id, orders=placed.order_ids, html=clean), 201 if placed.created else 200
 
 
 def wants_json() -> bool:
@@ -114,7 +126,12 @@ def _wish(picker: Picker, offer: Offer | None) -> Wish:
         guest_name=form.guest_name.data,
         guest_phone=form.phone_e164,
         guest_room=form.guest_room.data or None,
+        guest_id=form.guest_id.data,
+        guest_language=form.language.data or None,
+        guest_note=form.guest_note.data or None,
         note=form.note.data or None,
+        cost_centre_id=form.cost_centre.data or None,
+        cars=form.cars.data or 1,
         seats=form.seats.data if shared else None,
         payment=form.payment.data or None,
         coupon=form.coupon.data or None,

@@ -8,7 +8,7 @@ from flask_babel import get_locale
 from ridedash.ext import services
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.pickup_times import LATEST
-from ridedash.store.houses import cost_centres_of
+from ridedash.store.houses import cost_centres_of, favourites_of
 from ridedash.store.people import Property, accounts_of
 from ridedash.views import formats
 from ridedash.views.auth import current_staff
@@ -30,13 +30,15 @@ def new_picker(*, clean: bool = False) -> Picker:
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         accounts, centres = accounts_of(s, home.id), cost_centres_of(s, home.id)
+        favourites = favourites_of(s, home.id)
     posted = {"formdata": None} if clean else {}
     form = BookingForm(now=services().clock(), tz=formats.zone(home.timezone), country=home.country, **posted)
     form.offer_accounts([(each.id, each.label) for each in accounts])
     form.offer_centres([(each.id, each.name) for each in centres if each.closed_at is None])
     if clean or not form.is_submitted():
         form.form_token.data = new_form_token()
-    return Picker(form=form, home=home, accounts=accounts)
+    drops = tuple(place for (kind, _slot), place in sorted(favourites.items()) if kind == "drop")
+    return Picker(form=form, home=home, accounts=accounts, favourites=drops)
 
 
 def context(picker: Picker) -> dict[str, Any]:

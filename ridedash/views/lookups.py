@@ -9,10 +9,13 @@ from ridedash.ext import limiter, services
 from ridedash.forms import TripForm
 from ridedash.geo import LatLng
 from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
+from ridedash.store import guests
+from ridedash.store.houses import favourites_of
 from ridedash.store.orders import MAX_ID, Offer, recent_orders
 from ridedash.store.people import Property
-from ridedash.views import desk_form
+from ridedash.views import desk_form, formats
 from ridedash.views.auth import current_staff
+from ridedash.views.guest_lines import guest_told
 from ridedash.views.permissions import BOOK, needs
 from ridedash.views.picker import End, Picker, read_ends
 from ridedash.views.quotes import Quotes, home_trip
@@ -20,7 +23,8 @@ from ridedash.wording import gettext as _
 
 bp = Blueprint("lookups", __name__)
 Answer = Response | tuple[Response, int]
-SUGGESTED: Final = 5
+SUGGESTED: Final = 14
+LATELY: Final = 5
 
 
 def quotes() -> Quotes:
@@ -42,6 +46,7 @@ def products() -> Answer:
     picker.form.account.data = request.args.get("account", type=int)
     if picker.pickup.point is None:
         return jsonify(html="", message=_("Choose a pickup.")), 422
+    picker.usual = request.args.get("usual", "")[:64]
     picker.ask(quotes(), own_offer(request.args.get("before", type=int)))
     picker.seats = 2 if request.args.get("seats") == "2" else 1
     answer = jsonify(_cars(picker))
@@ -60,7 +65,7 @@ def places() -> Answer:
     if point:
         found = [Place("", coordinates_text(point), "coordinates", "", point)]
     elif not typed:
-        found = _usual()
+        return jsonify(places=_suggested(), message="")
     else:
         try:
             found = services().geocoder.search(typed, near)
@@ -68,6 +73,22 @@ def places() -> Answer:
             message = _("Place search is not answering. Click the map, or type coordinates such as 12.95, 77.6.")
             return jsonify(places=[], message=message), 503
     return jsonify(places=[_place(each) for each in found], message="" if found else _no_place(typed))
+
+
+@bp.get("/guests.json")
+@needs(BOOK)
+@limiter.limit("300/minute", key_func=by_staff)
+def find_guests() -> Answer:
+    """Guests of the property by room, name or phone, with what the form fills in; nothing typed: who was here last."""
+    typed = request.args.get("q", "")
+    with services().db.read() as s:
+        zone = formats.zone(s.get_one(Property, current_staff().property_id).timezone)
+        found = guests.find(s, current_staff().property_id, typed)
+        usual = {guest.id: guests.usual(s, guest.id) for guest in found}
+    told = [guest_told(guest, usual[guest.id], typed, services().clock(), zone) for guest in found]
+    answer = jsonify(guests=told, message="")
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
 
 
 def asked_trip(trip: TripForm, *, search: bool) -> Picker:
@@ -121,16 +142,27 @@ def _place(found: Place) -> dict[str, Any]:
     return {"name": found.name, "kind": kind, "area": area, "lat": found.position.lat, "lng": found.position.lng}
 
 
-def _usual() -> list[Place]:
-    """Where guests of this property went lately, each once."""
+def _suggested() -> list[dict[str, Any]]:
+    """Before anything is typed: where this guest goes, the house's favourites by their keys, where guests went lately.
+
+    Each place once.
+    """
+    end, guest_id = request.args.get("end", "drop"), request.args.get("guest", type=int)
     with services().db.read() as s:
-        offers = [page.offer for page in recent_orders(s, current_staff().property_id, 40)]
-    named = {
-        o.drop_name: Place(str(o.id), o.drop_name, "lately", "", LatLng(o.drop_lat, o.drop_lng))
-        for o in reversed(offers)
-        if o.drop_name and o.drop_lat is not None and o.drop_lng is not None
-    }
-    return list(reversed(named.values()))[:SUGGESTED]
+        house = current_staff().property_id
+        favourites = [place for (kind, _slot), place in sorted(favourites_of(s, house).items()) if kind == end]
+        guest = guests.of(s, house, guest_id) if guest_id and end == "drop" else None
+        often = guests.usual(s, guest.id).places if guest else ()
+        offers = [page.offer for page in recent_orders(s, house, 40)] if end == "drop" else []
+    slots = {place.name: str(place.slot) for place in favourites}
+    lately = [(o.drop_name, o.drop_lat, o.drop_lng) for o in offers if o.drop_name and o.drop_lat is not None]
+    found: dict[str, dict[str, Any]] = {}
+    for kind, places in (
+        (_("often"), often), ("", [(p.name, p.lat, p.lng) for p in favourites]), (_("lately"), lately[:LATELY])
+    ):  # fmt: skip
+        for name, lat, lng in places:
+            found.setdefault(name, {"name": name, "kind": kind, "area": "", "lat": lat, "lng": lng, "slot": ""})
+    return [place | {"slot": slots.get(name, "")} for name, place in found.items()][:SUGGESTED]
 
 
 def _near() -> LatLng | None:

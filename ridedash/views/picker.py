@@ -10,8 +10,10 @@ from ridedash.geo import LatLng
 from ridedash.maps import DEFAULT_ZOOM, MapParts, map_parts
 from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
 from ridedash.rides.repricing import GUARD_BUSY
+from ridedash.rides.states import came_to_nothing
+from ridedash.store.desk_tables import Favourite
 from ridedash.store.orders import Offer, OrderPage, OrderState, Trip
-from ridedash.store.people import Account, Property
+from ridedash.store.people import Account, Guest, Property
 from ridedash.views.product_cards import Card, preferred
 from ridedash.views.quotes import Quote, Quotes, home_trip
 from ridedash.views.troubles import QuoteFailedError, blamed, refused
@@ -54,14 +56,17 @@ class Picker:
     accounts: list[Account]
     pickup: End = field(default_factory=End)
     drop: End = field(default_factory=End)
-    category: str = ""
+    category: str = ""  # the car that was asked for
+    usual: str = ""  # the car that the guest took last
+    favourites: tuple[Favourite, ...] = ()  # drops of the property, by their keys
     quote: Quote | None = None
     trouble: QuoteFailedError | None = None
     chosen: Card | None = None
     seats: int = 1
     changed: Changed | None = None
     busy: Mapping[str, Any] | None = None  # the guest's other open ride: order_id, by, ago
-    again: OrderPage | None = None
+    again: OrderPage | None = None  # the order that this one books again
+    filled_from: str = ""  # whose earlier ride filled the form
     changing: OrderPage | None = None  # the planned ride that the form changes
     message: str = ""
 
@@ -90,7 +95,7 @@ class Picker:
             self._blame(error.end, f"{error.headline}. {error.detail}")
             return
         self.pickup = End(self.quote.trip.pickup_name or "", self.quote.trip.pickup, self.pickup.error)
-        self.chosen = preferred(self.quote.cards, before.category if before else self.category)
+        self.chosen = preferred(self.quote.cards, before.category if before else self.category, self.usual)
         same = self.chosen if before and self.chosen and self.chosen.category == before.category else None
         if before and same and (before.price_text or "") != same.price_text:
             self.changed = Changed(same.name, before.price_text or _("no price"), same.price_text or _("no price"))
@@ -103,15 +108,31 @@ class Picker:
 
     def refill(self, page: OrderPage) -> None:
         """Take all that an earlier order was made of; its form token is not among it."""
-        form, order, guest = self.form, page.order, page.guest
-        self.again, self.category, self.seats = page, page.offer.category, order.seats or 1
+        form, order = self.form, page.order
+        self.category, self.seats, self.filled_from = page.offer.category, order.seats or 1, page.guest.name
         self.follow(page.offer)
-        form.guest_name.data, form.guest_phone.data, form.guest_room.data = guest.name, guest.phone, guest.room
+        self._take_guest(page.guest, order.room)
         form.note.data, form.payment.data, form.account.data = order.note, order.payment or "", order.account_id
-        form.supersedes.data = order.id
+        form.cost_centre.data = order.cost_centre_id or ""
+        if came_to_nothing(OrderState(order.state), page.ride.status if page.ride else None):
+            self.again, form.supersedes.data = page, order.id
         if order.state == OrderState.REJECTED:
             words = refused(order.code)
             self._blame(blamed(order.code), f"{words.headline}. {words.detail}")
+
+    def turn_back(self, page: OrderPage) -> None:
+        """The way back of an earlier ride: the same guest from its drop to its pickup."""
+        self.refill(page)
+        self.pickup, self.drop = End(self.drop.name, self.drop.point), End(self.pickup.name, self.pickup.point)
+        self.again, self.form.supersedes.data, self.form.note.data = None, None, None
+
+    def _take_guest(self, guest: Guest, room: str | None) -> None:
+        if guest.erased_at is not None:
+            self.filled_from = ""
+            return
+        form = self.form
+        form.guest_id.data, form.guest_name.data, form.guest_phone.data = guest.id, guest.name, guest.phone
+        form.guest_room.data, form.language.data, form.guest_note.data = room, guest.language or "", guest.note
 
     def _blame(self, end: str, words: str) -> None:
         """Say at an end what is wrong with it; "" is no end."""

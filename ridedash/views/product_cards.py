@@ -123,16 +123,18 @@ def trip_facts(products: Sequence[Product], locale: str) -> str:
     return " · ".join(filter(None, parts))
 
 
-def preferred(cards: tuple[Card, ...], category: str = "") -> Card | None:
-    """The card to choose beforehand: the category asked for, else the cheapest private car that is near.
+def preferred(cards: tuple[Card, ...], category: str = "", usual: str = "") -> Card | None:
+    """The card to choose beforehand: what was asked for, else the guest's usual one, else the cheapest private car.
 
-    None without a trip to compare by: what is chosen beforehand must be what most people would choose.
+    The last two only where one is near. None without a trip to compare by: what is chosen beforehand must be what
+    most people would choose.
     """
     open_cards = [each for each in cards if not each.blocked]
     asked = next((each for each in open_cards if each.category == category), None)
+    again = next((each for each in open_cards if each.category == usual and each.near), None)
     private = [each for each in open_cards if each.private_car and each.near and each.amount is not None]
     by_price = sorted(private, key=lambda each: each.amount or Decimal(0))
-    return asked or next(iter(by_price), None)
+    return asked or again or next(iter(by_price), None)
 
 
 def drawing(category: str) -> str:

@@ -13,6 +13,7 @@ export class Cars extends EventTarget {
     this.trip = null;
     this.timer = null;
     this.freshMs = Number(box.dataset.freshMs); // prices are renewed after this, before the offers are too old
+    this.usual = ""; // the category that the guest took last
     this.picked = box.dataset.category; // what a person chose or asked for; else the server's first choice stands
     box.addEventListener("change", (event) => this.#changed(event.target));
     document.addEventListener("visibilitychange", () => this.#wake(), { signal });
@@ -29,6 +30,16 @@ export class Cars extends EventTarget {
   /** Whether an answer is waited for. */
   get busy() {
     return this.box.getAttribute("aria-busy") === "true";
+  }
+
+  /** The guest's usual category: chosen beforehand wherever a person did not choose. */
+  prefer(category) {
+    this.usual = category;
+    const card = category && !this.picked ? this.box.querySelector(`[data-product="${CSS.escape(category)}"]:not(.is-far)`) : null;
+    const radio = card?.querySelector("[name=offer]:enabled");
+    if (!radio) return;
+    radio.checked = true;
+    this.#tell();
   }
 
   /** What the button says, the terms below it, and how many seats. */
@@ -52,7 +63,7 @@ export class Cars extends EventTarget {
     const { ok, status, body, stopped } = await ask(this.path, {
       pickup: pickup.name, pickup_lat: pickup.lat, pickup_lng: pickup.lng,
       drop: drop?.name, drop_lat: drop?.lat, drop_lng: drop?.lng,
-      category: this.picked, seats: before?.seats, before: trip.compare ? before?.offer : "",
+      category: this.picked, usual: this.usual, seats: before?.seats, before: trip.compare ? before?.offer : "",
       account: trip.account,
     }, mine.signal);
     timers.forEach(clearTimeout);

@@ -1,13 +1,18 @@
 /**
- * A text field with a list of places (ARIA combobox with listbox). Knows nothing of rides: `find(words)`
- * brings {places, message}, `chosen(place)` is told. Arrow keys, Home, End, Enter, Escape and Tab work.
+ * A text field with a list of places or people (ARIA combobox with listbox). Knows nothing of rides: `find(words)`
+ * brings {places, message}, `chosen(place, byKey)` is told. Arrow keys, Home, End, Enter, Escape and Tab work.
+ * `best(places)` is the one that Enter takes when none is marked (-1: none, then `none()` may take the words; it says
+ * whether it did); `waits(words)` whether Enter waits for an answer. `quick(words)` is a place that these words alone stand for: it is taken after a moment, or by
+ * Enter or Tab at once. `eager` opens the list of an empty field as soon as it is entered.
  */
 
 const DEBOUNCE_MS = 180;
+const QUICK_MS = 400; // long enough to type on: "1" may begin "12.95, 77.6"
 
 export class Combobox {
-  constructor(input, list, { find, chosen, typed, say }) {
-    Object.assign(this, { input, list, find, chosen, typed, say });
+  constructor(input, list, { find, chosen, typed, say, best = () => 0, none = () => false, waits = () => true, quick = () => null, eager = true }) {
+    Object.assign(this, { input, list, find, chosen, typed, say, best, none, waits, quick, eager });
+    this.short = null; // the place that the typed words alone stand for
     this.places = [];
     this.words = ""; // what the shown list answers
     this.dirty = false; // whether somebody typed since the field was entered or a place was chosen
@@ -27,12 +32,13 @@ export class Combobox {
       this.dirty = true;
       this.typed(input.value);
       this.#unmark();
+      this.short = this.quick(input.value.trim());
       this.#soon();
     });
     input.addEventListener("focus", () => {
       this.dirty = false;
       input.select();
-      if (!input.value) this.#ask();
+      if (!input.value && this.eager) this.#ask();
     });
     input.addEventListener("click", () => !this.open && this.#ask());
     input.addEventListener("keydown", (event) => this.#key(event));
@@ -55,6 +61,7 @@ export class Combobox {
 
   close() {
     clearTimeout(this.timer);
+    this.short = null;
     this.asked += 1;
     this.list.hidden = true;
     this.active = -1;
@@ -64,10 +71,10 @@ export class Combobox {
 
   #soon() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.#ask(), DEBOUNCE_MS);
+    this.timer = this.short ? setTimeout(() => this.#take(this.short), QUICK_MS) : setTimeout(() => this.#ask(), DEBOUNCE_MS);
   }
 
-  /** `first` takes the first place of the answer: Enter was pressed before its list was there. */
+  /** `first` takes the best place of the answer: Enter was pressed before its list was there. */
   async #ask({ first = false } = {}) {
     clearTimeout(this.timer);
     const mine = (this.asked += 1);
@@ -76,7 +83,9 @@ export class Combobox {
     if (mine !== this.asked || document.activeElement !== this.input) return;
     this.words = words;
     this.#show(places, message);
-    if (first && words) this.#choose(0);
+    if (!first || !words) return;
+    if (this.best(places) >= 0) this.#choose(this.best(places), true);
+    else if (this.none()) this.close();
   }
 
   #show(places, message) {
@@ -103,7 +112,7 @@ export class Combobox {
     option.dataset.index = String(index);
     option.setAttribute("role", "option");
     option.setAttribute("aria-selected", "false");
-    for (const [part, text] of [["name", place.name], ["kind", place.kind], ["area", place.area]]) {
+    for (const [part, text] of [["name", place.name], ["kind", place.kind], ["slot", place.slot], ["area", place.area]]) {
       if (!text) continue;
       const piece = document.createElement("span");
       piece.className = `place-option-${part}`;
@@ -115,6 +124,11 @@ export class Combobox {
 
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return; // the page's keys, or an input method's
+    if (this.short && (event.key === "Enter" || event.key === "Tab")) {
+      if (event.key === "Enter") event.preventDefault();
+      this.#take(this.short, true);
+      return;
+    }
     const last = this.places.length - 1;
     const go = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: last }[event.key];
     if (go !== undefined && this.open && last >= 0 && this.#fresh) {
@@ -125,15 +139,24 @@ export class Combobox {
       event.preventDefault();
       this.#ask();
     } else if (event.key === "Enter") {
-      event.preventDefault(); // Enter picks; it never sends the form from here
-      if (this.open && this.#fresh) this.#choose(Math.max(this.active, 0));
-      else this.#ask({ first: this.dirty }); // words that were only entered, not typed, are searched and shown
+      this.#enter(event);
     } else if (event.key === "Escape" && this.open) {
       event.preventDefault();
       this.close();
     } else if (event.key === "Tab" && this.open && this.active >= 0) {
-      this.#choose(this.active);
+      this.#choose(this.active, true);
     }
+  }
+
+  /** Enter picks; it never sends the form from here. Where there is nothing to wait for it goes on, as in any field. */
+  #enter(event) {
+    const index = this.active >= 0 ? this.active : this.best(this.places);
+    const answered = this.open && this.#fresh;
+    if (!(answered && index >= 0) && !this.waits(this.input.value.trim())) return;
+    event.preventDefault();
+    if (answered && index >= 0) this.#choose(index, true);
+    else if (!answered) this.#ask({ first: this.dirty }); // words that were only entered, not typed, are searched and shown
+    else if (this.none()) this.close();
   }
 
   /** Nothing is marked: the words changed, or another list came. */
@@ -152,12 +175,15 @@ export class Combobox {
     this.input.setAttribute("aria-activedescendant", option.id);
   }
 
-  #choose(index) {
-    const place = this.places[index];
-    if (!place) return;
+  #choose(index, byKey = false) {
+    if (this.places[index]) this.#take(this.places[index], byKey);
+  }
+
+  #take(place, byKey = false) {
     this.dirty = false;
+    this.short = null;
     this.close();
     this.input.value = place.name;
-    this.chosen(place);
+    this.chosen(place, byKey);
   }
 }

@@ -17,6 +17,7 @@ class DeskForm {
     root.classList.add("has-script");
     this.#mount();
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
+    document.addEventListener("ridedash:favourite", ({ detail }) => this.sending || this.form.goTo(detail.slot));
   }
 
   #mount() {

@@ -7,9 +7,12 @@
 import { ask } from "./ask.js";
 import { Cars } from "./cars.js";
 import { Combobox } from "./combobox.js";
+import { GuestFinder } from "./guests.js";
 import { wireKeys } from "./keys.js";
 import { Trip } from "./trip.js";
 import { When } from "./when.js";
+
+const DEBOUNCE_MS = 250; // between two questions for prices; the first is asked at once
 
 export class BookForm extends EventTarget {
   /**
@@ -40,7 +43,10 @@ export class BookForm extends EventTarget {
     });
     this.shownZone = "";
     this.shownTrip = this.cars.box.querySelector("[data-products]") ? this.trip.key : ""; // the trip that the cards are for
+    this.favourites = JSON.parse(part("trip").dataset.favourites || "[]");
+    this.signal = signal;
     this.#wireCars();
+    this.#wireGuest();
     for (const end of ["pickup", "drop"]) this.#wirePlace(end);
     this.#wireTrip();
     this.#wireSending(part("go"), part("keys"));
@@ -71,6 +77,16 @@ export class BookForm extends EventTarget {
     this.shownTrip = answer.ok && still ? this.trip.key : "";
     this.#tell("ends");
     if (answer.ok) this.drawZone(answer.zone, answer.zone_html);
+    this.button();
+  }
+
+  /** Ask for prices now, or after a pause when somebody tries one place after the other. */
+  #soon() {
+    clearTimeout(this.later);
+    const wait = (this.asked ?? 0) + DEBOUNCE_MS - performance.now();
+    this.asked = performance.now();
+    if (wait <= 0) return void this.reload();
+    this.later = setTimeout(() => this.signal?.aborted || this.reload(), DEBOUNCE_MS);
     this.button();
   }
 
@@ -111,7 +127,8 @@ export class BookForm extends EventTarget {
     const fields = this.trip.ends[end];
     const list = this.body.querySelector(`#${end}-list`);
     const box = new Combobox(fields.input, list, {
-      find: (words) => this.#findPlaces(words),
+      find: (words) => this.#findPlaces(end, words),
+      quick: (words) => (end === "drop" && /^[1-9]$/.test(words) ? this.#favourite(words) : null),
       chosen: (place) => this.trip.put(end, place),
       typed: () => this.trip.typed(end),
       say: (count) => this.#sayFound(this.say.sayFound, count),
@@ -124,9 +141,38 @@ export class BookForm extends EventTarget {
     });
   }
 
-  async #findPlaces(words) {
-    const { body, status: code } = await ask(this.say.places, { q: words });
+  #favourite(slot) {
+    return this.favourites.find((place) => place.slot === Number(slot)) ?? null;
+  }
+
+  /** Go to a favourite place by its number; false when there is none. */
+  goTo(slot) {
+    const place = this.#favourite(slot);
+    if (place) this.trip.put("drop", place);
+    return Boolean(place);
+  }
+
+  async #findPlaces(end, words) {
+    const guest = words ? "" : this.guests.guest?.id;
+    const { body, status: code } = await ask(this.say.places, { q: words, end, guest });
     return { places: body.places ?? [], message: body.message || (code === 401 ? this.say.saySignedOut : code === 200 ? "" : this.say.sayFailed) };
+  }
+
+  /* ---- the guest ---- */
+
+  #wireGuest() {
+    this.guests = new GuestFinder(this.book, {
+      path: this.say.guests,
+      say: (count) => this.#sayFound(this.say.sayGuests, count),
+      failed: this.say.sayFailed,
+      signedOut: this.say.saySignedOut,
+    });
+    this.guests.addEventListener("chosen", ({ detail: { guest, byKey } }) => {
+      this.cars.prefer(guest.category);
+      const drop = this.trip.ends.drop.input;
+      if (byKey && !drop.value) drop.focus(); // room and phone are filled in: this is what comes next
+    });
+    this.guests.addEventListener("dropped", () => this.cars.prefer(""));
   }
 
   #sayFound(pattern, count) {
@@ -145,7 +191,7 @@ export class BookForm extends EventTarget {
     this.trip.addEventListener("moved", ({ detail: { end } }) => {
       this.#tell("ends", { end });
       if (end === "pickup" && !this.trip.at(end)) this.drawZone(null, "");
-      if (this.trip.key !== this.shownTrip || this.cars.busy) this.reload(); // back again while another trip's answer is on its way
+      if (this.trip.key !== this.shownTrip || this.cars.busy) this.#soon(); // back again while another trip's answer is on its way
     });
     this.zoneList.addEventListener("click", (event) => {
       const link = event.target.closest("[data-zone-point]");

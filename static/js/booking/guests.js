@@ -1,0 +1,88 @@
+/**
+ * The guest of a ride: one field finds them by room, name or phone, and fills in what is known. Who is typed in full
+ * is a new guest. Events: "chosen" {guest, byKey}, "dropped" when another name was typed over a chosen guest.
+ */
+
+import { ask } from "./ask.js";
+import { Combobox } from "./combobox.js";
+
+const ROOM = /^[a-z]?-?\d{1,5}[a-z]?$/i;
+const PHONE = /^\+?[\d\s().\-/]{7,}$/;
+
+export class GuestFinder extends EventTarget {
+  /** `book` is the form; `path` answers {guests}; `say(n)` tells how many were found, `failed` is for no answer. */
+  constructor(book, { path, say, failed, signedOut }) {
+    super();
+    Object.assign(this, { path, failed, signedOut });
+    const field = (name) => book.elements.namedItem(name);
+    this.name = field("guest_name");
+    this.id = field("guest_id");
+    this.filled = { guest_room: field("guest_room"), guest_phone: field("guest_phone"), language: field("language"), guest_note: field("guest_note") };
+    this.about = book.querySelector("[data-guest-about]");
+    this.guest = null;
+    this.brought = {};
+    new Combobox(this.name, book.querySelector("#guest-find-list"), {
+      find: (words) => this.#find(words),
+      best: (guests) => guests.findIndex((guest) => guest.exact),
+      chosen: (guest, byKey) => this.#choose(guest, byKey),
+      typed: () => this.#typed(),
+      none: () => this.#sort(),
+      waits: (words) => ROOM.test(words) || PHONE.test(words),
+      say,
+      eager: false,
+    });
+    this.name.addEventListener("blur", () => this.#sort());
+  }
+
+  async #find(words) {
+    const { body, status } = await ask(this.path, { q: words });
+    const message = status === 200 ? "" : status === 401 ? this.signedOut : this.failed;
+    const told = body.guests ?? [];
+    return { places: told.map((guest) => ({ ...guest, kind: guest.room, area: [guest.phone, guest.about].filter(Boolean).join(" · ") })), message };
+  }
+
+  #choose(guest, byKey) {
+    this.#takeBack();
+    this.guest = guest;
+    this.id.value = guest.id;
+    this.brought = { guest_room: guest.room, guest_phone: guest.phone, language: guest.language, guest_note: guest.note };
+    for (const [name, value] of Object.entries(this.brought)) {
+      this.filled[name].value = value;
+      this.filled[name].removeAttribute("aria-invalid");
+    }
+    this.#say(guest.about);
+    this.dispatchEvent(new CustomEvent("chosen", { detail: { guest, byKey } }));
+  }
+
+  /** Another name is another person: what came with the one who was chosen goes; what was typed since stays. */
+  #typed() {
+    if (!this.guest || this.name.value.trim() === this.guest.name) return;
+    this.#takeBack();
+    this.dispatchEvent(new Event("dropped"));
+  }
+
+  #takeBack() {
+    for (const [name, value] of Object.entries(this.brought)) {
+      if (this.filled[name].value === value) this.filled[name].value = "";
+    }
+    this.guest = null;
+    this.brought = {};
+    this.id.value = "";
+    this.#say("");
+  }
+
+  /** Nobody was chosen: a room or a phone number that stands in the name's field goes where it belongs. */
+  #sort() {
+    const typed = this.name.value.trim();
+    const to = ROOM.test(typed) ? this.filled.guest_room : PHONE.test(typed) ? this.filled.guest_phone : null;
+    if (this.guest || !to || to.value) return false;
+    to.value = typed;
+    this.name.value = "";
+    return true;
+  }
+
+  #say(words) {
+    this.about.textContent = words;
+    this.about.hidden = !words;
+  }
+}

@@ -1,0 +1,144 @@
+"""One row for one person: found again by id, phone, or room and name, never after they were erased, fast among many."""
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text
+
+from ridedash.store import guests
+from ridedash.store.db import Database
+from ridedash.store.guests import Told
+from ridedash.store.people import Guest, add_property
+
+pytestmark = pytest.mark.database
+NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+PHONE, OTHER = "+912227783300", "+912227783311"
+
+
+class House:
+    """One property and its guests."""
+
+    def __init__(self, url: str) -> None:
+        self.db = Database(url)
+        with self.db.write() as s:
+            self.id = add_property(s, "Grand Hotel", "Asia/Kolkata", NOON).id
+            self.other = add_property(s, "Other Hotel", "UTC", NOON).id
+
+    def told(self, name: str, at: datetime = NOON, house: int | None = None, **facts: Any) -> int:
+        with self.db.write() as s:
+            return guests.remember(s, house or self.id, Told(name, **facts), at, None).id
+
+    def row(self, guest_id: int) -> Guest:
+        with self.db.read() as s:
+            return s.get_one(Guest, guest_id)
+
+    def found(self, typed: str) -> list[str]:
+        with self.db.read() as s:
+            return [guest.name for guest in guests.find(s, self.id, typed)]
+
+
+@pytest.fixture
+def house(database: str) -> Iterator[House]:
+    made = House(database)
+    yield made
+    made.db.close()
+
+
+def test_a_phone_finds_the_person_again_and_what_is_new_of_them_is_kept(house: House) -> None:
+    first = house.told("Heron", phone=PHONE)
+    again = house.told("Guest Heron", NOON + timedelta(days=1), phone=PHONE, room="412")
+    assert again == first
+    row = house.row(first)
+    assert (row.name, row.phone, row.room, row.seen_at) == ("Guest Heron", PHONE, "412", NOON + timedelta(days=1))
+    assert house.told("heron", phone=PHONE) == first
+    assert house.row(first).name == "Guest Heron", "a name does not get shorter"
+
+
+def test_a_shared_phone_is_no_proof_that_two_names_are_one_person(house: House) -> None:
+    assert house.told("Guest Heron", phone=PHONE) != house.told("Guest Wren", phone=PHONE)
+
+
+def test_room_and_name_find_the_person_again_while_phones_do_not_differ(house: House) -> None:
+    first = house.told("Guest Heron", room="412a")
+    assert house.told("guest HERON", room="412A") == first
+    assert house.told("Guest Heron", room="412A", phone=PHONE) == first
+    assert house.told("Guest Heron", room="412A") == first
+    assert house.told("Guest Heron", room="412A", phone=OTHER) != first
+    assert house.told("Guest Wren", room="412A") != first
+
+
+def test_whoever_was_chosen_is_that_row_while_the_name_is_like_theirs(house: House) -> None:
+    first = house.told("Guest Heron", room="412", note="Wheelchair")
+    moved = house.told("Guest Heron", guest_id=first, room="500", phone=PHONE, note="Wheelchair")
+    assert moved == first
+    assert (house.row(first).room, house.row(first).phone) == ("500", PHONE)
+    assert house.told("Guest Wren", guest_id=first) != first, "another name is another person"
+    assert house.row(first).name == "Guest Heron"
+    house.told("Guest Heron", guest_id=first)
+    assert house.row(first).note is None, "the note was in the form, and somebody emptied it"
+
+
+def test_nobody_is_found_in_another_property(house: House) -> None:
+    first = house.told("Guest Heron", phone=PHONE, room="412")
+    there = house.told("Guest Heron", house=house.other, phone=PHONE, room="412", guest_id=first)
+    assert there != first
+    with house.db.read() as s:
+        assert guests.of(s, house.other, first) is None
+        assert [guest.id for guest in guests.find(s, house.other, "412")] == [there]
+
+
+def test_an_erased_guest_is_neither_found_nor_made_again(house: House) -> None:
+    first = house.told("Guest Heron", phone=PHONE, room="412")
+    with house.db.write() as s:
+        row = s.get_one(Guest, first)
+        row.erased_at, row.name = NOON, "Guest 0123456789"
+    assert house.found("412") == house.found("heron") == house.found("0123") == house.found("") == []
+    assert house.told("Guest Heron", phone=PHONE, room="412", guest_id=first) != first
+    with house.db.read() as s:
+        assert guests.of(s, house.id, first) is None
+
+
+def test_the_finder_knows_rooms_phones_and_names_in_any_notation(house: House) -> None:
+    house.told("José Heron", phone=PHONE, room="412")
+    house.told("Guest Wren", NOON + timedelta(hours=1), room="4120")
+    house.told("Guest Merlin", NOON + timedelta(hours=2), room="12", phone=OTHER)
+    assert house.found("412") == ["José Heron", "Guest Wren"], "the room itself, then rooms that begin so"
+    assert house.found("022 2778-3300") == ["José Heron"]
+    assert house.found("+91 22 2778") == ["Guest Merlin", "José Heron"]
+    assert house.found("jose") == ["José Heron"]
+    assert house.found("GUEST w") == ["Guest Wren"]
+    assert house.found("  ") == ["Guest Merlin", "Guest Wren", "José Heron"]
+    for nobody in ("%", "_", "'", "x" * 500, "9999", "\\"):
+        assert house.found(nobody) == []
+
+
+def test_two_desks_that_write_down_one_new_guest_make_one_row(house: House) -> None:
+    start, made = threading.Barrier(2), []
+
+    def write() -> None:
+        start.wait()
+        made.append(house.told("Guest Heron", phone=PHONE))
+
+    desks = [threading.Thread(target=write) for _ in range(2)]
+    for desk in desks:
+        desk.start()
+    for desk in desks:
+        desk.join()
+    assert len(set(made)) == 1
+
+
+def test_among_twenty_thousand_guests_no_search_reads_the_whole_table(house: House) -> None:
+    if house.db.dialect != "sqlite":
+        pytest.skip("about SQLite alone: its plan can be read as words")
+    plans = []
+    with house.db.read() as s:
+        for which in (*guests._ways(house.id, "412"), *guests._ways(house.id, "heron")):
+            query = guests._mine(house.id).where(which).limit(8)
+            compiled = str(query.compile(s.connection(), compile_kwargs={"literal_binds": True}))
+            plans += [row.detail for row in s.execute(text("EXPLAIN QUERY PLAN " + compiled.replace(":", r"\:")))]
+    assert not [plan for plan in plans if plan.startswith("SCAN guests") and "INDEX" not in plan]
+    with house.db.read() as s:
+        assert s.scalars(select(Guest)).all() == []

@@ -24,8 +24,8 @@ NEEDS = {
     "see": """desk.board desk.board_json rides.show rides.snapshot auth.sign_out me.show me.change_password me.prefer
         me.sign_out_everywhere outgoing.card outgoing.show_receipt history.show""",
     "book": """booking.new booking.create lookups.products lookups.places lookups.find_guests
-        rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw rides.resolve rides.again rides.show_code
-        outgoing.links outgoing.make_card""",
+        rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw rides.resolve rides.again
+        rides.show_code outgoing.links outgoing.make_card""",
     "manage": """accounts.link accounts.callback admin.home admin.show admin.save admin_places.show admin_places.save
         admin_places.add_centre admin_places.change_centre admin_staff.show admin_staff.invite_somebody
         admin_staff.change admin_staff.withdraw admin_accounts.show admin_accounts.connect admin_accounts.change""",

@@ -56,7 +56,7 @@ def need_of(facts: RideFacts, notices: tuple[Notice, ...], *, live: bool, stale:
     if loud is not None:
         return Need(loud.title, _about(facts, loud))
     if any(n.name == NOT_BOOKED for n in notices):
-        return Need(_("Not booked"), _again(facts))
+        return Need("", _again(facts))  # the headline says it
     return _slow(facts, stale=stale and not told) if live else None
 
 

@@ -14,13 +14,18 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.__about__ import __version__
 from ridedash.ext import services
-from ridedash.store.people import Staff
+from ridedash.geo import LatLng
+from ridedash.maps import MapParts, map_parts
+from ridedash.store.people import Property
 from ridedash.views import board_answer
+from ridedash.views.accounts import may_link
 from ridedash.views.auth import current_staff
 from ridedash.views.board_memory import BoardMemory
 from ridedash.views.board_state import Board
+from ridedash.views.desk_form import desk_form
 from ridedash.views.formats import stamp
-from ridedash.views.permissions import SEE, needs
+from ridedash.views.headers import let_forms_lead_to
+from ridedash.views.permissions import BOOK, SEE, may, needs
 from ridedash.views.poll_memory import Ready
 from ridedash.views.rides import ready_snapshot
 from ridedash.views.staff_bar import StaffBar, staff_bar
@@ -43,11 +48,27 @@ def board() -> str:
     """The board: what is unknown first, then what needs somebody, then by progress."""
     s = services()
     with s.db.read() as db:
-        bar = staff_bar(db, s.clock())
-        staff = db.get_one(Staff, current_staff().id)
+        bar, house = staff_bar(db, s.clock()), db.get_one(Property, current_staff().property_id)
     found = _board(bar)
-    rows = [each.row for each in found.items]
-    return render_template("desk/board.html", rows=rows, groups=group_names(), needs=_needs(found, bar), staff=staff)
+    if may_link():
+        let_forms_lead_to(s.settings.oauth_authorize_url)
+    return render_template(
+        "desk/board.html",
+        rows=[each.row for each in found.items],
+        groups=group_names(),
+        needs=_needs(found, bar),
+        map=_map(found, house),
+        view="map" if request.args.get("view") == "map" else "list",
+        **(desk_form() if may(BOOK) else {}),
+    )
+
+
+def _map(found: Board, house: Property) -> MapParts:
+    """Where the property is; else where its cabs are."""
+    center = next((LatLng(lat, lng) for _id, lat, lng, _bearing in found.cabs), LatLng(0, 0))
+    if house.pickup_lat is not None and house.pickup_lng is not None:
+        center = LatLng(house.pickup_lat, house.pickup_lng)
+    return map_parts(services().settings, center=center, zoom=14, map_id="board")
 
 
 @bp.get("/board.json")

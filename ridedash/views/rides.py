@@ -248,7 +248,8 @@ def _page(page: OrderPage, error: FormError | None = None, code: str = "") -> st
     g.ride_view = view
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
-    return render_template("rides/ride.html", **page_context(page, view, s, _locale(), error, code))
+    template = "rides/beside.html" if request.headers.get("X-Part") == "beside" else "rides/ride.html"
+    return render_template(template, **page_context(page, view, s, _locale(), error, code))
 
 
 def _unversioned(view: RideView) -> str:

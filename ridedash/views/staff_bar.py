@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from ridedash.rides.heartbeats import heartbeat_age, service_silent_since
 from ridedash.store.board import accounts_to_reconnect
 from ridedash.store.orders import unknown_count, unknown_since
-from ridedash.store.people import Property
+from ridedash.store.people import Property, Staff
 from ridedash.views.auth import current_staff
 from ridedash.views.formats import age, day_time, stamp, zone
 from ridedash.views.permissions import MANAGE, may
@@ -42,6 +42,8 @@ class StaffBar:
     stopped: bool
     silent: str  # that the ride service does not answer, and since when, in words; "" while it does
     alerts: tuple[Alert, ...] = field(default=())
+    shortcuts: bool = True  # whether single keys count, as whoever is signed in chose
+    sound: bool = False
 
     @property
     def told(self) -> bool:
@@ -58,7 +60,7 @@ class StaffBar:
 def staff_bar(db: Session, now: datetime) -> StaffBar:
     """The bar for whoever is signed in."""
     staff = current_staff()
-    house = db.get(Property, staff.property_id)
+    house, prefers = db.get(Property, staff.property_id), db.get(Staff, staff.id)
     count, since = unknown_count(db, staff.property_id), unknown_since(db, staff.property_id)
     beat = heartbeat_age(db, now)
     stopped = beat is None or beat > SILENT_S
@@ -69,6 +71,7 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
         house.name if house else "", staff.name, count, text, stamp(since), stopped,
         "" if stopped or house is None else _silent(db, house, now),
         tuple(_reconnect(number, label) for number, label in accounts_to_reconnect(db, staff.property_id)),
+        prefers is None or prefers.shortcuts, prefers is not None and prefers.sound,
     )  # fmt: skip
 
 

@@ -185,6 +185,33 @@ export class RideMap {
     };
   }
 
+  /**
+   * A canvas over the tiles, for what is too many to be nodes. `paint(pen, at, size)` draws it whole, `at(lat, lng)` is
+   * where a place is in px {x, y}; called whenever the map moves, and by what this returns. Clicks and moves of the
+   * pointer come as `pointed(kind, {x, y})`, kind being "click" or "mousemove".
+   */
+  canvas(paint, pointed) {
+    const canvas = node("canvas", "map-canvas leaflet-zoom-hide");
+    canvas.setAttribute("aria-hidden", "true");
+    this.map.getPanes().overlayPane.append(canvas);
+    const draw = () => {
+      const size = this.map.getSize();
+      const ratio = devicePixelRatio || 1;
+      const [width, height] = [Math.round(size.x * ratio), Math.round(size.y * ratio)];
+      if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+      [canvas.style.width, canvas.style.height] = [`${size.x}px`, `${size.y}px`];
+      L.DomUtil.setPosition(canvas, this.map.containerPointToLayerPoint([0, 0]));
+      const pen = canvas.getContext("2d");
+      pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+      pen.clearRect(0, 0, size.x, size.y);
+      paint(pen, (lat, lng) => this.map.latLngToContainerPoint([lat, lng]), size);
+    };
+    this.map.on("move zoomend resize", draw);
+    for (const kind of ["click", "mousemove"]) this.map.on(kind, (event) => pointed(kind, event.containerPoint));
+    draw();
+    return draw;
+  }
+
   /** The map's element changed its size. */
   resized() {
     this.map.invalidateSize({ animate: false });

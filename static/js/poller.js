@@ -9,6 +9,7 @@ const DEFAULT_MS = 4_000;
 
 export class Poller {
   /**
+   * `url` is an address, or what gives it anew for each question.
    * `got(body | null, answer)` is called for 200 (body) and 304 (null), and returns the next wait in ms, or null
    * to stop. `failed(status)` is called with a status, or 0 when nothing came.
    */
@@ -68,7 +69,8 @@ export class Poller {
   async #once(round) {
     const headers = { Accept: "application/json" };
     if (this.etag) headers["If-None-Match"] = this.etag;
-    const answer = await fetch(this.url, { headers, cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    const url = typeof this.url === "function" ? this.url() : this.url;
+    const answer = await fetch(url, { headers, cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
     if (answer.status !== 200 && answer.status !== 304) return this.#missed(round, answer.status, answer);
     const body = answer.status === 200 ? await answer.json() : null;
     if (round !== this.round) return this.waitMs; // a later question was asked meanwhile

@@ -1,208 +1,38 @@
-/** The tracking page: polls the snapshot, fills the slots, moves the cab, keeps ages and countdowns ticking. */
+/** The tracking page of a ride: its map, and a poll of its own. */
 
-import { ageText, freshness, patternsOf, span, timerText } from "./ages.js";
-import { Glide } from "./glide.js";
+import { onKey } from "./keys.js";
 import { RideMap } from "./map.js";
-import { clockOffset, Poller } from "./poller.js";
-import { ActionPanels } from "./ride_actions.js";
-import { hideCode, watchCode } from "./ride_code.js";
-import { DropForm } from "./ride_drop.js";
-import { watchLinks } from "./ride_share.js";
-import { RideSlots, setText } from "./ride_slots.js";
+import { Poller } from "./poller.js";
+import { rideKeys } from "./ride_keys.js";
+import { RideView } from "./ride_view.js";
 
-const TICK_MS = 500;
-const MISSED_MS = 7_000; // a page asks every five seconds at least
-const SILENT_MS = 12_000;
 const root = document.querySelector("[data-ride]");
-const points = JSON.parse(root.querySelector("[data-points]").textContent);
-const patterns = patternsOf(document.body);
+const frame = root.querySelector("[data-map]");
+const guest = root.querySelector(".ride-guest bdi")?.textContent ?? "";
 document.documentElement.classList.add("scripted");
 
-class RidePage {
-  constructor() {
-    this.snapshot = points.snapshot;
-    this.offset = Date.parse(root.dataset.serverNow) - Date.now();
-    this.seenAt = Date.parse(root.dataset.seen);
-    this.intervalMs = Number(root.dataset.interval);
-    this.slots = new RideSlots(root);
-    this.frame = root.querySelector("[data-map]");
-    this.map = this.frame && window[this.frame.dataset.map] ? new RideMap(this.frame) : null;
-    this.cab = null;
-    this.glide = null;
-    this.heardAt = Date.now(); // the last answer of our own server
-    this.missed = 0;
-    this.cabAt = 0; // when the cab was last seen somewhere else
-    this.address = `/rides/${root.dataset.ride}`; // also where a form was sent that came back with this page
-    this.panels = new ActionPanels(root, this.address, this.snapshot, () => this.#dropForm());
-    this.poller = new Poller(`${this.address}/snapshot.json`, {
-      waitMs: this.intervalMs,
-      got: (body, answer) => this.#got(body, answer),
-      failed: (status) => this.#failed(status),
-    });
-  }
+const view = new RideView(root, {
+  map: frame && window[frame.dataset.map] ? new RideMap(frame) : null,
+  changed: (snapshot) => (document.title = `${snapshot.headline} · ${guest}`),
+});
+history.replaceState(null, "", view.address + location.hash); // a reload asks for the page, and sends no form again
+const panel = location.hash.startsWith("#action-") && document.getElementById(location.hash.slice(1));
+if (panel) panel.open = true;
+view.start();
 
-  start() {
-    root.addEventListener("submit", (event) => this.#holdBack(event));
-    history.replaceState(null, "", this.address + location.hash); // a reload asks for the page, and sends no form again
-    document.addEventListener("visibilitychange", () => (this.heardAt = Date.now())); // a hidden page does not ask
-    watchCode(root);
-    watchLinks(root);
-    this.#drawTrip();
-    this.#moveCab(0);
-    this.#dropForm();
-    this.#tick();
-    setInterval(() => this.#tick(), TICK_MS);
-    if (!this.snapshot.stop) this.poller.start();
-    document.getElementById("form-error")?.focus();
-  }
-
-  #now() {
-    return Date.now() + this.offset;
-  }
-
-  #got(body, answer) {
-    this.offset = clockOffset(answer, this.offset);
-    const seen = Date.parse(answer.headers.get("X-Seen-At") ?? "");
-    if (Number.isFinite(seen)) this.seenAt = seen;
-    this.heardAt = Date.now();
-    this.missed = 0;
-    if (body) this.#changed(body);
-    this.panels.follow(this.snapshot);
-    this.#tick();
-    return this.snapshot.stop ? null : this.snapshot.poll_ms;
-  }
-
-  #failed(status) {
-    this.missed += 1;
-    if (status === 401) location.assign(`/sign-in?next=${encodeURIComponent(this.address)}`); // and back
+const poller = new Poller(`${view.address}/snapshot.json`, {
+  waitMs: view.intervalMs,
+  got: (body, answer) => {
+    view.take(body, answer);
+    return view.snapshot.stop ? null : view.snapshot.poll_ms;
+  },
+  failed: (status) => {
+    view.miss();
+    if (status === 401) location.assign(`/sign-in?next=${encodeURIComponent(view.address)}`); // and back
     return status === 401 || status === 404 ? "stop" : undefined;
-  }
-
-  #changed(body) {
-    const before = this.snapshot;
-    this.snapshot = body;
-    this.intervalMs = body.poll_ms;
-    this.slots.paint(body);
-    if (!body.otp) hideCode(root);
-    if (JSON.stringify(before.drop) !== JSON.stringify(body.drop) || JSON.stringify(before.route) !== JSON.stringify(body.route)) this.#drawTrip(false);
-    this.#moveCab(body.poll_ms);
-    if (before.live && !body.live) this.#drawTrip();
-    if (before.booking_status !== body.booking_status || before.order_state !== body.order_state) document.getElementById("said")?.remove();
-  }
-
-  #drawTrip(fit = true) {
-    if (!this.map) return;
-    const { drop, position, route = [] } = this.snapshot;
-    this.map.pin("pickup", points.pickup.lat, points.pickup.lng, points.pickup.name);
-    if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
-    this.map.clearStops();
-    const way = route.length ? route : [points.pickup, drop].filter(Boolean);
-    this.map.hint(way.map(({ lat, lng }) => [lat, lng]));
-    for (const stop of route) this.map.pin(stop.state === "drop" ? "stop-drop" : "stop-pickup", stop.lat, stop.lng, stop.name ?? "");
-    const all = [points.pickup, drop, position].filter(Boolean).map(({ lat, lng }) => [lat, lng]);
-    if (fit) this.map.fit(all, { animate: false });
-  }
-
-  #moveCab(ms) {
-    const position = this.snapshot.position;
-    if (!this.map) return;
-    if (!position) {
-      this.glide?.stop();
-      this.cab?.remove();
-      this.cab = this.glide = null;
-      return;
-    }
-    if (!this.cab) {
-      const cab = this.map.cab();
-      this.cab = cab;
-      const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-      this.glide = new Glide((lat, lng, bearing) => cab.place(lat, lng, bearing), { calm });
-      this.glide.to(position, 0);
-      this.#glideMs(position, 0);
-      this.#keepInView(position);
-      return;
-    }
-    this.glide.to(position, this.#glideMs(position, ms));
-    this.#keepInView(position);
-  }
-
-  /** As long as the cab took to get there, so that it neither waits nor hurries; within two intervals. */
-  #glideMs({ lat, lng }, ms) {
-    const key = `${lat},${lng}`;
-    if (key === this.cabKey) return ms;
-    const took = Date.now() - this.cabAt;
-    this.cabKey = key;
-    this.cabAt = Date.now();
-    return Math.min(Math.max(took, ms), 2 * ms);
-  }
-
-  #keepInView(position) {
-    if (this.map.shows(position.lat, position.lng)) return;
-    const { drop, booking_status: status } = this.snapshot;
-    const other = status === "IN_PROGRESS" && drop ? drop : points.pickup;
-    this.map.fit([[position.lat, position.lng], [other.lat, other.lng]]);
-  }
-
-  #tick() {
-    this.#tickAge();
-    const timer = root.querySelector('[data-slot="timer"]');
-    if (this.snapshot.timer) setText(timer, timerText(this.snapshot.timer, this.#now()));
-    const was = this.snapshot.cab?.was_until;
-    if (was && this.#now() > Date.parse(was)) root.querySelector('[data-show="cab.was"]').hidden = true;
-    this.#tickFee();
-  }
-
-  #tickAge() {
-    const ageS = (this.#now() - this.seenAt) / 1000;
-    const live = Boolean(this.snapshot.live);
-    const how = live && this.snapshot.booking_status ? freshness(ageS, this.intervalMs / 1000) : "fresh";
-    const known = Number.isFinite(ageS);
-    const age = known ? ageText(ageS, patterns) : "";
-    const cut = this.#tickCut(age);
-    const late = how === "stale" || how === "lost" || cut;
-    const look = cut && how !== "lost" ? "stale" : how;
-    for (const name of ["fresh", "aging", "stale", "lost"]) root.classList.toggle(`is-${name}`, name === look);
-    const chip = root.querySelector("[data-freshness]");
-    chip.hidden = !live || !this.snapshot.booking_status;
-    const text = known ? (late ? root.dataset.stale : root.dataset.updated).replace("{age}", age) : root.dataset.never;
-    setText(chip.querySelector("[data-freshness-text]"), text);
-    this.cab?.element.classList.toggle("is-stale", late);
-    const band = root.querySelector("[data-lost-band]");
-    band.hidden = how !== "lost";
-    if (how === "lost") setText(band.querySelector("[data-lost-text]"), root.dataset.lost.replace("{age}", age));
-  }
-
-  /** Whether our own server is silent, and that in words beside the headline: what stands there may be over. */
-  #tickCut(age) {
-    const silentMs = Date.now() - this.heardAt;
-    const cut = !this.snapshot.stop && !document.hidden && (silentMs > SILENT_MS || (this.missed > 0 && silentMs > MISSED_MS));
-    const line = root.querySelector("[data-cut]");
-    line.hidden = !cut;
-    if (cut) setText(line.querySelector("[data-cut-text]"), root.dataset.cutOff.replace("{age}", age || ageText(silentMs / 1000, patterns)));
-    return cut;
-  }
-
-  /** While our server is silent a form would only lose this page: what was typed stays, the words say why. */
-  #holdBack(event) {
-    const line = root.querySelector("[data-cut]");
-    if (line.hidden) return;
-    event.preventDefault();
-    line.scrollIntoView({ block: "nearest" });
-  }
-
-  #tickFee() {
-    const fee = root.querySelector("[data-fee]");
-    const from = Date.parse(this.snapshot.fee_from ?? "");
-    if (!fee || !Number.isFinite(from)) return;
-    const left = (from - this.#now()) / 1000;
-    fee.classList.toggle("is-late", left <= 0);
-    setText(fee.querySelector("[data-fee-text]"), left > 0 ? fee.dataset.feeFree.replace("{down}", span(left)) : fee.dataset.feeLate);
-  }
-
-  #dropForm() {
-    const form = root.querySelector("[data-drop]");
-    if (form && !form.dataset.ready) this.drop = new DropForm(form, this.map, points.pickup, () => this.snapshot.drop);
-  }
-}
-
-new RidePage().start();
+  },
+});
+if (!view.snapshot.stop) poller.start();
+document.getElementById("form-error")?.focus();
+rideKeys(() => root);
+onKey("Escape", () => location.assign("/"));

@@ -4,11 +4,12 @@ const COPIED_MS = 2_000;
 
 export class ActionPanels {
   /** `address` is the page's own, `shown` the snapshot that its panels belong to; `replaced()` is called after new ones came. */
-  constructor(root, address, shown, replaced) {
+  constructor(root, address, shown, replaced, headers = {}) {
     this.root = root;
     this.address = address;
     this.shown = shown;
     this.replaced = replaced;
+    this.headers = { Accept: "text/html", ...headers };
     this.asking = false;
     root.addEventListener("click", (event) => this.#click(event));
     root.addEventListener("keydown", (event) => this.#escape(event));
@@ -31,7 +32,7 @@ export class ActionPanels {
   }
 
   async #page() {
-    const answer = await fetch(this.address, { headers: { Accept: "text/html" }, credentials: "same-origin", cache: "no-store" });
+    const answer = await fetch(this.address, { headers: this.headers, credentials: "same-origin", cache: "no-store" });
     if (!answer.ok) throw new Error(String(answer.status));
     return new DOMParser().parseFromString(await answer.text(), "text/html");
   }

@@ -28,7 +28,7 @@ export class DropForm {
     this.input.addEventListener("keydown", (event) => this.#key(event));
     this.input.addEventListener("blur", () => setTimeout(() => this.#shut(), 150));
     form.closest("details").addEventListener("toggle", (event) => !event.target.open && this.#undo());
-    map?.onPick((lat, lng) => this.#picked(lat, lng));
+    map?.onPick((lat, lng) => this.#picked(lat, lng), () => this.#wants());
   }
 
   #typed() {
@@ -94,8 +94,13 @@ export class DropForm {
     this.#shut();
   }
 
+  /** Whether a click on the map is meant for it. */
+  #wants() {
+    return this.form.isConnected && this.form.closest("details").open;
+  }
+
   #picked(lat, lng) {
-    if (!this.form.isConnected || !this.form.closest("details").open) return;
+    if (!this.#wants()) return;
     this.input.value = `${this.form.dataset.pinned} ${lat.toFixed(5)}, ${lng.toFixed(5)}`;
     this.#set(lat, lng, this.form.dataset.pinned);
   }

@@ -20,7 +20,6 @@ export class RideSlots {
     this.#notices(snapshot.notices ?? []);
     this.#invoice(snapshot.invoice);
     this.#route(snapshot.route ?? []);
-    document.title = `${snapshot.headline} · ${this.root.querySelector(".ride-guest bdi")?.textContent ?? ""}`;
   }
 
   #fill(slot, snapshot) {

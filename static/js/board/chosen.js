@@ -1,0 +1,51 @@
+/** The chosen ride on the board's map: what a ride's view asks of a map of its own. Its cab is drawn with the fleet. */
+
+export class ChosenMap {
+  constructor(map, fleet) {
+    this.map = map;
+    this.fleet = fleet;
+    this.pick = null;
+    this.wants = () => false;
+    map.onPick((lat, lng) => this.wants() && this.pick?.(lat, lng));
+    fleet.picking = () => this.wants();
+  }
+
+  /** A form of the chosen ride takes clicks while `wants()`. */
+  onPick(chosen, wants = () => false) {
+    this.pick = chosen;
+    this.wants = wants;
+  }
+
+  pin(...facts) {
+    return this.map.pin(...facts);
+  }
+
+  clearStops() {
+    this.map.clearStops();
+  }
+
+  hint(points) {
+    this.map.hint(points);
+  }
+
+  fit(points, options) {
+    this.map.fit(points, options);
+  }
+
+  shows(lat, lng) {
+    return this.map.shows(lat, lng);
+  }
+
+  cab() {
+    return { element: document.createElement("span"), place: () => {}, remove: () => {} };
+  }
+
+  /** No ride is chosen any more. */
+  clear() {
+    for (const kind of ["pickup", "drop"]) this.map.unpin(kind);
+    this.map.clearStops();
+    this.map.hint([]);
+    this.pick = null;
+    this.wants = () => false;
+  }
+}

@@ -1,0 +1,107 @@
+/** The chosen ride beside the list: its page's own words and forms, sent without leaving the board. */
+
+import { RideView } from "../ride_view.js";
+import { openPanel } from "../ride_keys.js";
+
+const HEADERS = { "X-Part": "beside", Accept: "text/html" };
+const ELSEWHERE = /\/(card|receipt)$|^\/accounts\//; // forms that lead to a page of their own
+
+export class Detail {
+  /**
+   * `map` draws the chosen ride, or is null. `refill(order, how)` fills the booking form, or says false; `done()` is called
+   * after a deed; `failed()` when nothing came.
+   */
+  constructor(box, { map, refill, done, failed, shut }) {
+    this.box = box;
+    this.map = map;
+    this.refill = refill;
+    this.done = done;
+    this.failed = failed;
+    this.view = null;
+    this.id = null;
+    this.round = 0;
+    box.addEventListener("submit", (event) => this.#submit(event));
+    box.addEventListener("click", (event) => {
+      if (event.target.closest("[data-shut]")) shut();
+      const again = event.target.closest("[data-refill]");
+      if (again && !event.ctrlKey && !event.metaKey && this.refill(this.id, again.dataset.refill)) event.preventDefault();
+    });
+  }
+
+  /** Show a ride; resolves to its root, or null when another one was opened meanwhile or nothing came. */
+  async open(id, { focus = false, panel = "" } = {}) {
+    if (this.id !== id || !this.view) {
+      this.id = id;
+      const html = await this.#ask(`/rides/${id}`, { headers: HEADERS });
+      if (html === null) return null;
+      this.#mount(html);
+    }
+    if (panel) openPanel(this.view.root, panel);
+    else if (focus) this.box.focus({ preventScroll: true });
+    return this.view.root;
+  }
+
+  close() {
+    this.round += 1;
+    this.id = null;
+    this.#end();
+    this.box.replaceChildren();
+    this.map?.clear();
+  }
+
+  /** What the board's poll said of it: a snapshot, or null when it is as it was. */
+  take(snapshot, answer) {
+    this.view?.take(snapshot, answer);
+  }
+
+  miss() {
+    this.view?.miss();
+  }
+
+  #end() {
+    this.view?.end();
+    this.view = null;
+  }
+
+  #mount(html) {
+    const root = new DOMParser().parseFromString(html, "text/html").querySelector("[data-ride]");
+    this.#end();
+    this.map?.clear();
+    this.box.replaceChildren(document.adoptNode(root));
+    this.box.scrollTop = 0;
+    this.view = new RideView(root, { map: this.map, headers: HEADERS });
+    this.view.start();
+    root.querySelector("#form-error")?.focus();
+  }
+
+  /** A page of ours as text; null when it is not wanted any more, or did not come. */
+  async #ask(address, options) {
+    const round = (this.round += 1);
+    try {
+      const answer = await fetch(address, { credentials: "same-origin", cache: "no-store", ...options });
+      if (round !== this.round) return null;
+      if (new URL(answer.url).pathname === "/sign-in") location.assign("/sign-in");
+      else if (answer.ok || answer.status === 422) return await answer.text();
+    } catch {
+      // said below
+    }
+    if (round === this.round) this.failed();
+    return null;
+  }
+
+  async #submit(event) {
+    const form = event.target;
+    const address = new URL(form.action, location.href).pathname;
+    if (event.defaultPrevented || form.method !== "post" || ELSEWHERE.test(address)) return;
+    if (address.endsWith("/again") && !this.refill(this.id, "again")) return;
+    event.preventDefault();
+    if (address.endsWith("/again") || form.ariaBusy) return;
+    form.ariaBusy = "true";
+    const html = await this.#ask(address, { method: "POST", headers: HEADERS, body: new URLSearchParams(new FormData(form, event.submitter)) });
+    form.ariaBusy = null;
+    if (html === null) return;
+    this.#mount(html);
+    this.box.querySelector("#said, #form-error")?.focus({ preventScroll: true });
+    this.done();
+  }
+}

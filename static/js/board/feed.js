@@ -1,0 +1,56 @@
+/** What the board knows, and how it asks for what it does not: one poll for rows, cabs and the chosen ride. No DOM. */
+
+const LONGEST = 3_500; // characters of an address: with more rides than that all rows are asked for
+
+export class Known {
+  constructor() {
+    this.rows = new Map(); // id -> row as it was sent
+    this.order = [];
+    this.cabs = [];
+    this.v = "";
+    this.ride = null; // the chosen one's id
+    this.rideV = "";
+  }
+
+  /** The address of the next question. */
+  url() {
+    const query = this.ride === null ? "" : `&ride=${this.ride}`;
+    return `/board.json?since=${this.#since()}${query}`;
+  }
+
+  /** Another ride is chosen, or none: its snapshot is not known. */
+  choose(id) {
+    this.ride = id;
+    this.rideV = "";
+  }
+
+  /** Take an answer; returns the ids of rows that look different now. */
+  take(body) {
+    for (const id of body.gone ?? []) this.rows.delete(id);
+    for (const row of body.rows) this.rows.set(row.id, row);
+    if (body.order) this.order = body.order;
+    if (body.cabs) this.cabs = body.cabs;
+    this.v = body.v;
+    this.rideV = body.v.split(".")[2];
+    return body.rows.map((row) => row.id);
+  }
+
+  /** All rows in their order. */
+  list() {
+    return this.order.map((id) => this.rows.get(id)).filter(Boolean);
+  }
+
+  #since() {
+    if (!this.v) return "";
+    const [order, cabs] = this.v.split(".");
+    const head = `${order}.${cabs}.${this.rideV}`;
+    let before = 0;
+    const rows = [...this.rows.keys()].sort((a, b) => a - b).map((id) => {
+      const step = (id - before).toString(36);
+      before = id;
+      return step + this.rows.get(id).rev;
+    });
+    const since = `${head}~${rows.join(".")}`;
+    return since.length > LONGEST ? `${head}~` : since;
+  }
+}

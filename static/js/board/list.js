@@ -1,0 +1,163 @@
+/** The list: only changed text is touched, and nothing moves under a pointer or the focus. */
+
+import { ageText, timerText } from "../ages.js";
+import { setIcon, setText } from "../ride_slots.js";
+
+export class RideList {
+  /** `patterns` are the words of ages. */
+  constructor(root, patterns) {
+    this.root = root;
+    this.patterns = patterns;
+    this.pattern = root.querySelector("template[data-row]").content.firstElementChild;
+    this.heldLine = root.querySelector("[data-held-line]");
+    this.nodes = new Map([...root.querySelectorAll(".row[data-id]")].map((node) => [Number(node.dataset.id), node]));
+    this.cells = new WeakMap(); // of each node: its parts by name
+    this.rows = [];
+    this.ticking = [];
+    this.shown = "";
+    this.held = false;
+    this.chosen = null;
+    root.querySelector("[data-held-button]").addEventListener("click", () => this.arrange(true));
+    const body = root.querySelector(".list-body");
+    for (const kind of ["pointerleave", "focusout"]) body.addEventListener(kind, () => setTimeout(() => this.held && this.arrange()));
+  }
+
+  /** The rows in their order, and which of them look different. */
+  show(rows, changed) {
+    const known = this.rows.length > 0;
+    this.rows = rows;
+    this.byId = new Map(rows.map((row) => [row.id, row]));
+    for (const id of known ? changed : rows.map((row) => row.id)) this.#paint(id);
+    this.ticking = rows.filter((row) => row.timer || row.seen);
+    this.arrange();
+  }
+
+  /** Put the rows into their groups. While somebody points or types there, the order waits and a button offers it. */
+  arrange(now = false) {
+    const order = this.rows.map((row) => `${row.group}${row.id}`).join();
+    const changed = order !== this.shown;
+    const busy = this.shown && this.root.querySelector(".list-body :is(.row:hover, .row:focus-within)");
+    this.held = changed && Boolean(busy) && !now;
+    if (changed && !this.held) this.#regroup(order);
+    this.heldLine.hidden = !this.held;
+    if (this.held) {
+      const n = this.#moved(order);
+      setText(this.heldLine.querySelector("span"), n === 1 ? this.root.dataset.heldOne : this.root.dataset.held.replace("{n}", String(n)));
+    }
+  }
+
+  /** Mark one ride as the one beside the list; null for none. */
+  choose(id) {
+    this.nodes.get(this.chosen)?.classList.remove("is-chosen");
+    this.nodes.get(this.chosen)?.querySelector(".row-link").removeAttribute("aria-current");
+    this.chosen = id;
+    const node = this.nodes.get(id);
+    node?.classList.add("is-chosen");
+    node?.querySelector(".row-link").setAttribute("aria-current", "true");
+  }
+
+  /** The focus goes one row on (1) or back (-1); from nowhere to the chosen one, or the first. */
+  step(way) {
+    const links = [...this.root.querySelectorAll(".row-link")].filter((link) => link.checkVisibility());
+    const at = links.findIndex((link) => link.parentElement.contains(document.activeElement));
+    const current = links.findIndex((link) => link.hasAttribute("aria-current"));
+    const next = at >= 0 ? at + way : current >= 0 ? current + way : way > 0 ? 0 : links.length - 1;
+    this.#focus(links[Math.min(Math.max(next, 0), links.length - 1)]);
+  }
+
+  /** The focus goes to a ride's row. */
+  focus(id) {
+    this.#focus(this.nodes.get(id)?.querySelector(".row-link"));
+  }
+
+  /** The ride whose row has the focus, or null. */
+  focused() {
+    const row = document.activeElement?.closest?.(".row[data-id]");
+    return row && this.root.contains(row) ? Number(row.dataset.id) : null;
+  }
+
+  /** Running times and ages, at an instant of the server's clock in ms. */
+  tick(now) {
+    for (const row of this.ticking) {
+      const cells = this.#cellsOf(this.nodes.get(row.id));
+      if (row.timer) setText(cells.timer, timerText(row.timer, now));
+      if (row.seen) setText(cells.old, this.root.dataset.old.replace("{age}", ageText((now - Date.parse(row.seen)) / 1000, this.patterns)));
+    }
+  }
+
+  #focus(link) {
+    link?.focus({ preventScroll: true });
+    link?.scrollIntoView({ block: "nearest" });
+  }
+
+  #cellsOf(node) {
+    let cells = this.cells.get(node);
+    if (!cells) {
+      cells = Object.fromEntries([...node.querySelectorAll("[data-cell]")].map((cell) => [cell.dataset.cell, cell]));
+      cells.ask = node.querySelector("[data-ask]");
+      this.cells.set(node, cells);
+    }
+    return cells;
+  }
+
+  #paint(id) {
+    const row = this.byId.get(id);
+    if (!row) return;
+    const node = this.nodes.get(id) ?? this.#made(id);
+    const cells = this.#cellsOf(node);
+    node.className = `row tone-${row.tone}${row.seen ? " is-stale" : ""}${id === this.chosen ? " is-chosen" : ""}`;
+    setIcon(cells.icon, row.icon);
+    for (const name of ["headline", "guest", "room", "to", "plate", "placed", "why"]) setText(cells[name], row[name] ?? "");
+    cells.room.hidden = !row.room;
+    cells.plate.hidden = !row.plate;
+    cells.placed.hidden = Boolean(row.plate);
+    if (!row.timer) setText(cells.timer, "");
+    if (!row.seen) setText(cells.old, "");
+    cells.ask.hidden = !row.do;
+    if (row.do) this.#offer(cells, row);
+  }
+
+  #offer(cells, { do: offered, guest }) {
+    const link = cells.do;
+    if (link.getAttribute("href") !== offered.href) link.setAttribute("href", offered.href);
+    if (link.firstChild.nodeType !== Node.TEXT_NODE) link.prepend("");
+    if (link.firstChild.data !== offered.label) link.firstChild.data = offered.label;
+    setText(cells["do-for"], ` · ${guest}`);
+  }
+
+  #made(id) {
+    const node = this.pattern.cloneNode(true);
+    node.dataset.id = id;
+    node.querySelector(".row-link").href = `/rides/${id}`;
+    this.nodes.set(id, node);
+    return node;
+  }
+
+  #moved(order) {
+    const places = new Set(this.shown.split(","));
+    return order.split(",").filter((item) => !places.has(item)).length || 1;
+  }
+
+  /** Rows that stay where they are are not touched, so that no focus is lost. */
+  #regroup(order) {
+    this.shown = order;
+    const focus = document.activeElement;
+    for (const group of this.root.querySelectorAll("[data-group]")) {
+      const mine = this.rows.filter((row) => row.group === group.dataset.group);
+      const list = group.querySelector("[data-rows]");
+      mine.forEach((row, at) => {
+        const node = this.nodes.get(row.id);
+        if (list.children[at] !== node) list.insertBefore(node, list.children[at] ?? null);
+      });
+      while (list.children.length > mine.length) list.lastElementChild.remove();
+      group.hidden = mine.length === 0;
+      setText(group.querySelector("[data-count]"), String(mine.length));
+      const jump = this.root.querySelector(`[data-jump="${group.dataset.group}"]`);
+      if (jump) jump.hidden = mine.length === 0;
+      if (jump) setText(jump.querySelector("[data-jump-count]"), String(mine.length));
+    }
+    for (const id of [...this.nodes.keys()]) if (!this.nodes.get(id).isConnected) this.nodes.delete(id);
+    this.root.querySelector("[data-empty]").hidden = this.rows.length > 0;
+    if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true }); // its row has moved
+  }
+}

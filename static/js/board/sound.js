@@ -1,0 +1,43 @@
+/** A short sound when a ride newly needs somebody, for staff who switched it on. Made here: there is no file. */
+
+const NOTES = [[880, 0], [1174.7, 0.14]]; // Hz, seconds
+const LASTS = 0.22;
+const LOUD = 0.12;
+
+export class Chime {
+  constructor(on) {
+    this.on = on;
+    this.known = null;
+    this.context = null;
+    if (on) for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => this.#ready(), { once: true });
+  }
+
+  /** What needs somebody now; sounds when something is new. The first call only takes note. */
+  hear(items) {
+    const fresh = this.known && items.some((item) => !this.known.has(item));
+    this.known = new Set(items);
+    if (fresh && this.on) this.#play();
+  }
+
+  /** Browsers keep pages silent until somebody has touched them. */
+  #ready() {
+    this.context ??= new AudioContext();
+    this.context.resume();
+  }
+
+  #play() {
+    document.dispatchEvent(new CustomEvent("ridedash:chime"));
+    if (this.context?.state !== "running") return;
+    const start = this.context.currentTime;
+    for (const [pitch, after] of NOTES) {
+      const tone = this.context.createOscillator();
+      const volume = this.context.createGain();
+      tone.frequency.value = pitch;
+      volume.gain.setValueAtTime(LOUD, start + after);
+      volume.gain.exponentialRampToValueAtTime(0.001, start + after + LASTS);
+      tone.connect(volume).connect(this.context.destination);
+      tone.start(start + after);
+      tone.stop(start + after + LASTS);
+    }
+  }
+}

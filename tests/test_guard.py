@@ -252,6 +252,8 @@ GET /rides/<int:order_id>/card outgoing.card
 GET /rides/<int:order_id>/receipt outgoing.show_receipt
 GET /rides/<int:order_id>/snapshot.json rides.snapshot
 GET /rides/new booking.new
+GET /search search.show
+GET /search.json search.listed
 GET /sign-in auth.sign_in
 GET /static/<path:filename> static
 GET /static/vendor/leaflet/<path:name> leaflet.file

@@ -4,7 +4,7 @@ Which rides fit and what they come to is read from one index alone (order_tables
 house is added up in a moment; the rest is read for the rides of one page.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, and_, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.store.finding import guests_like
+from ridedash.store.finding import guests_like, spellings
 from ridedash.store.order_tables import Order, OrderState
 
 
@@ -150,11 +150,6 @@ def _fits(property_id: int, asked: Asked) -> list[ColumnElement[bool]]:
         (Order.cost_centre_id, asked.centre_id),
     )
     return found + [column == value for column, value in wanted if value is not None]
-
-
-def spellings(room: str) -> Sequence[str]:
-    """A room as typed, and as others may have typed it."""
-    return sorted({room, room.upper(), room.lower(), room.title()})
 
 
 def categories(s: Session, property_id: int) -> list[str]:

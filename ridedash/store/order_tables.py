@@ -73,6 +73,7 @@ class Order(Base):
         Index("orders_of_group", "group_key"),
         Index("orders_superseding", "supersedes"),
         Index("orders_history", *HISTORY),
+        Index("orders_of_room", "property_id", "room", "id"),
         Index("orders_of_category", "property_id", "category"),
         Index("orders_by_mtx", "property_id", "mtx", postgresql_ops={"mtx": "text_pattern_ops"}),
         Index("orders_by_booking", "property_id", "booking_id", postgresql_ops={"booking_id": "text_pattern_ops"}),

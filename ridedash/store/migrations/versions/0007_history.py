@@ -45,6 +45,7 @@ HISTORY: Final = [
 ]  # fmt: skip
 INDEXES: Final[tuple[tuple[str, str, list[str], dict[str, str]], ...]] = (
     ("orders_history", "orders", HISTORY, {}),
+    ("orders_of_room", "orders", ["property_id", "room", "id"], {}),
     ("orders_of_category", "orders", ["property_id", "category"], {}),
     ("orders_by_mtx", "orders", ["property_id", "mtx"], {"mtx": "text_pattern_ops"}),
     ("orders_by_booking", "orders", ["property_id", "booking_id"], {"booking_id": "text_pattern_ops"}),

@@ -1,0 +1,138 @@
+/** The list below the search box: rides that the typed words may mean. Enter without a choice opens the page of them. */
+
+const DEBOUNCE_MS = 160;
+const form = document.querySelector("[data-search]");
+const field = form?.querySelector("input");
+const list = form?.querySelector("[data-found]");
+const said = form?.querySelector("[data-found-said]");
+let timer = null;
+let asking = null; // of several answers only the last one asked for counts
+let active = -1;
+
+function close() {
+  clearTimeout(timer);
+  asking?.abort();
+  list.hidden = true;
+  mark(-1);
+  field.setAttribute("aria-expanded", "false");
+}
+
+function mark(index) {
+  const options = list.querySelectorAll("[data-href]");
+  options[active]?.setAttribute("aria-selected", "false");
+  active = options[index] ? index : -1;
+  if (active < 0) {
+    field.removeAttribute("aria-activedescendant");
+    return;
+  }
+  options[active].setAttribute("aria-selected", "true");
+  options[active].scrollIntoView({ block: "nearest" });
+  field.setAttribute("aria-activedescendant", options[active].id);
+}
+
+function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `${form.dataset.sprite}#${name}`);
+  svg.append(use);
+  return svg;
+}
+
+function piece(name, text) {
+  const part = document.createElement("bdi");
+  part.className = `found-${name}`;
+  part.textContent = text;
+  return part;
+}
+
+function option(ride, index) {
+  const line = document.createElement("li");
+  line.id = `found-${index}`;
+  line.className = `found-ride tone-${ride.tone}`;
+  line.setAttribute("role", "option");
+  line.setAttribute("aria-selected", "false");
+  line.dataset.href = `/rides/${ride.id}`;
+  const who = ride.room ? `${ride.guest} · ${ride.room}` : ride.guest;
+  line.append(icon(ride.icon), piece("guest", who), piece("state", ride.state), piece("to", `→ ${ride.to}`));
+  line.append(piece("at", [ride.plate, ride.at].filter(Boolean).join(" · ")));
+  return line;
+}
+
+function message(text) {
+  const line = document.createElement("li");
+  line.className = "found-none";
+  line.setAttribute("role", "option");
+  line.setAttribute("aria-disabled", "true");
+  line.setAttribute("aria-selected", "false");
+  line.textContent = text;
+  return line;
+}
+
+function show(lines, words) {
+  list.replaceChildren(...lines);
+  mark(-1);
+  list.hidden = false;
+  field.setAttribute("aria-expanded", "true");
+  said.textContent = words;
+}
+
+async function ask() {
+  clearTimeout(timer);
+  asking?.abort();
+  const words = field.value.trim();
+  if (!words) return close();
+  const mine = (asking = new AbortController());
+  try {
+    const answer = await fetch(`/search.json?q=${encodeURIComponent(words)}`, { signal: mine.signal });
+    if (!answer.ok) throw new Error(String(answer.status));
+    const { rides, more } = await answer.json();
+    if (mine.signal.aborted || document.activeElement !== field) return;
+    const lines = rides.map(option);
+    if (more) lines.push(message(form.dataset.more));
+    show(lines.length ? lines : [message(form.dataset.none)], rides.length ? String(rides.length) : form.dataset.none);
+  } catch (error) {
+    if (error.name !== "AbortError") show([message(form.dataset.failed)], form.dataset.failed);
+  }
+}
+
+function press(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const options = list.querySelectorAll("[data-href]");
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step && !list.hidden && options.length) {
+    event.preventDefault();
+    const next = active < 0 && step < 0 ? options.length - 1 : active + step;
+    mark((next + options.length) % options.length);
+  } else if (event.key === "ArrowDown") {
+    event.preventDefault();
+    ask();
+  } else if (event.key === "Enter" && active >= 0 && !list.hidden) {
+    event.preventDefault();
+    location.assign(options[active].dataset.href);
+  } else if (event.key === "Escape" && !list.hidden) {
+    event.preventDefault();
+    event.stopPropagation(); // the first Escape closes the list, the next one leaves the field
+    close();
+  }
+}
+
+if (form) {
+  field.setAttribute("role", "combobox");
+  field.setAttribute("aria-autocomplete", "list");
+  field.setAttribute("aria-expanded", "false");
+  field.setAttribute("aria-controls", list.id);
+  field.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, DEBOUNCE_MS);
+  });
+  field.addEventListener("keydown", press);
+  field.addEventListener("blur", close);
+  list.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
+  list.addEventListener("click", (event) => {
+    const line = event.target.closest("[data-href]");
+    if (line) location.assign(line.dataset.href);
+  });
+  form.addEventListener("submit", (event) => !field.value.trim() && event.preventDefault());
+}

@@ -1,0 +1,105 @@
+"""A desk on a port with real browsers in front of it, and what axe says of a page."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from werkzeug.serving import make_server
+
+from ridedash.ext import limiter
+from ridedash.rides.sharing import LinkKind, make_link
+from ridedash.store.orders import Moment, Order, Ride
+from tests.running import whole
+from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
+
+expect.set_options(timeout=30_000)  # an upper bound for a condition on a busy machine, never a pause
+
+PHONE = {"width": 390, "height": 844}
+AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
+
+
+@dataclass
+class Served:
+    """A desk on a port, and browsers that look at it; what they did wrong is kept."""
+
+    desk: Desk
+    url: str
+    browser: Browser
+    contexts: list[BrowserContext] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def phone(self, scheme: str = "light", **options: Any) -> Page:
+        context = self.browser.new_context(
+            **({"viewport": PHONE, "color_scheme": scheme, "base_url": self.url} | options)
+        )
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("request", lambda r: None if r.url.startswith(self.url) else self.faults.append(r.url))
+        return page
+
+    def staff(self, name: str = "desk", **options: Any) -> Page:
+        page = self.phone(**options)
+        page.goto("/sign-in")
+        page.fill("[name=name]", name)
+        page.fill("[name=password]", PASSWORD)
+        page.click("main button[type=submit]")
+        page.wait_for_url(f"{self.url}/")
+        return page
+
+    def link(self, order_id: int, kind: str = "rider") -> str:
+        house, staff = self.desk.ids["desk.property"], self.desk.ids["desk"]
+        return f"/t/{make_link(self.desk.services.db, self.desk.now, house, order_id, LinkKind(kind), staff)}"
+
+    def move(self, order_id: int, status: str, otp: str = "") -> None:
+        """News of the ride, as the worker records it."""
+
+        def rows(s: Any) -> None:
+            order = s.get(Order, order_id)
+            order.version += 1
+            ride = s.query(Ride).filter(Ride.order_id == order_id).one()
+            ride.status, ride.facts = status, snapshot_facts("point_to_point", status)
+            ride.otp_enc = self.desk.services.vault.encrypt(otp, "rides", ride.id, "otp") if otp else None
+            house = order.property_id
+            s.add(Moment(property_id=house, order_id=order_id, what="ride", name=status, detail=None, at=NOON))
+
+        self.desk.add(rows)
+
+
+@contextmanager
+def served_desk(folder: Path, browser: Browser) -> Iterator[Served]:
+    """Ends with no script error and no foreign request."""
+    held: list[Any] = []
+    server = make_server("127.0.0.1", 0, lambda environ, start: held[0](environ, start), threaded=True)
+    url = f"http://127.0.0.1:{server.port}"
+    desk = make_desk(folder, PUBLIC_URL=url)
+    held.append(whole(desk.app))
+    with desk.app.app_context():
+        limiter.reset()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    found = Served(desk, url, browser)
+    try:
+        yield found
+        assert found.faults == []
+    finally:
+        for context in found.contexts:
+            context.close()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        desk.close()
+
+
+def violations(page: Page, rules: dict[str, Any] = AXE) -> list[str]:
+    """What axe finds, in a few words each."""
+    found = Axe().run(page, options=rules).response["violations"]
+    return [
+        f"{each['id']}: {node['html'][:120]} {node['failureSummary'][:200]}" for each in found for node in each["nodes"]
+    ]

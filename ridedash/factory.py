@@ -17,6 +17,7 @@ from ridedash.views import (
     booking,
     desk,
     errors,
+    groups,
     guest,
     headers,
     health,
@@ -51,7 +52,7 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     headers.init_app(app, settings)
     errors.init_app(app)
     permissions.init_app(app)
-    for module in (auth, desk, booking, lookups, rides, outgoing, guest, accounts, health, metrics, leaflet):
+    for module in (auth, desk, booking, lookups, groups, rides, outgoing, guest, accounts, health, metrics, leaflet):
         app.register_blueprint(module.bp)
     administration.init_app(app)
     record_pages.init_app(app)

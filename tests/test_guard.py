@@ -237,6 +237,7 @@ GET /admin/properties admin_properties.show
 GET /admin/property admin.show
 GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
+GET /groups/<int:order_id> groups.show
 GET /guests.json lookups.find_guests
 GET /healthz health.alive
 GET /history history.show

@@ -161,4 +161,4 @@ def _take_turns(s: Session, property_id: int, told: Told) -> None:
         return
     who = told.phone or f"{told.room}/{folded(told.name)}"
     key = int.from_bytes(hashlib.sha256(f"{property_id}|{who}".encode()).digest()[:8], "big", signed=True)
-    s.execute(select(func.pg_advisory_xact_lock(key)))
+    s.connection().execute(select(func.pg_advisory_xact_lock(key)))

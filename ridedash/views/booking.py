@@ -12,7 +12,7 @@ from ridedash.store.db import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, form_used, order_page
 from ridedash.views import planning
 from ridedash.views.auth import current_staff
-from ridedash.views.desk_form import context, desk_form, new_picker
+from ridedash.views.desk_form import context, desk_form, new_picker, wants_json
 from ridedash.views.lookups import asked_trip, by_staff, own_offer, quotes
 from ridedash.views.mishaps import explain
 from ridedash.views.permissions import BOOK, needs
@@ -96,15 +96,10 @@ def create() -> Answer:
 def _made(placed: Placed) -> Answer:
     """Its page; the desk gets a clean form for the next guest instead."""
     if not wants_json():
-        return redirect(f"/rides/{placed.order_id}", 303)
+        kind = "groups" if len(placed.order_ids) > 1 else "rides"
+        return redirect(f"/{kind}/{placed.order_id}", 303)
     clean = render_template("booking/_desk_form.html", **desk_form())
     return jsonify(order=placed.order_id, orders=placed.order_ids, html=clean), 201 if placed.created else 200
-
-
-def wants_json() -> bool:
-    """Whether the desk's script asks: it takes the form alone, not a page around it."""
-    offered = ["text/html", "application/json"]
-    return request.accept_mimetypes.best_match(offered) == "application/json"
 
 
 def _order(order_id: int | None) -> OrderPage | None:

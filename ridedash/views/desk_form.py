@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any, Final
 
+from flask import request
 from flask_babel import get_locale
 
 from ridedash.ext import services
@@ -66,3 +67,9 @@ def calendar(picker: Picker) -> dict[str, Any]:
 def locale() -> str:
     """Of whoever reads the page."""
     return str(get_locale() or "en")
+
+
+def wants_json() -> bool:
+    """Whether the desk's script asks: it takes the form alone, not a page around it."""
+    offered = ["text/html", "application/json"]
+    return request.accept_mimetypes.best_match(offered) == "application/json"

@@ -130,9 +130,8 @@ def test_two_desks_that_write_down_one_new_guest_make_one_row(house: House) -> N
     assert len(set(made)) == 1
 
 
+@pytest.mark.sqlite_only  # its plan can be read as words
 def test_among_twenty_thousand_guests_no_search_reads_the_whole_table(house: House) -> None:
-    if house.db.dialect != "sqlite":
-        pytest.skip("about SQLite alone: its plan can be read as words")
     plans = []
     with house.db.read() as s:
         for which in (*guests._ways(house.id, "412"), *guests._ways(house.id, "heron")):

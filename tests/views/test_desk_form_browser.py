@@ -35,7 +35,7 @@ def test_booking_leaves_the_page_where_it_is_and_the_form_clean_for_the_next_gue
     first = page.input_value("[name=form_token]")
     fill(page)
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-desk-said]")).to_have_text("Ordered. The form is clean for the next guest.")
+    expect(page.locator("[data-desk-said]")).to_have_text("Guest Heron: ordered")
     expect(page.locator("#guest-find")).to_have_value("")
     expect(page.locator("#guest-find")).to_be_focused()
     expect(page.locator("#drop")).to_have_value("")
@@ -64,7 +64,7 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_form_and_makes_one_order
     page.route(lambda url: url.endswith("/rides/new"), lose)
     fill(page)
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-desk-said]")).to_have_text("Ordered. The form is clean for the next guest.")
+    expect(page.locator("[data-desk-said]")).to_have_text("Guest Heron: ordered")
     assert len(lost) == 1
     assert page.evaluate("window.booked") == [order.id for order in desk.orders()]
     assert len(desk.orders()) == 1

@@ -47,7 +47,7 @@ export class Cars extends EventTarget {
     const car = this.chosen;
     if (!car) return null;
     const seat = this.#seatOf(car);
-    return { category: car.dataset.category, offer: car.value, name: (seat ?? car).dataset.name, seats: seat?.value ?? "", button: (seat ?? car).dataset.button, terms: car.dataset.terms };
+    return { category: car.dataset.category, offer: car.value, name: (seat ?? car).dataset.name, seats: seat?.value ?? "", button: (seat ?? car).dataset.button, priced: (seat ?? car).dataset.priced, terms: car.dataset.terms };
   }
 
   /** Cards for a trip {pickup, drop, account}; without a pickup they go away. Resolves to {ok, …the answer} or null. */

@@ -8,6 +8,8 @@ import { ask } from "./ask.js";
 import { BookForm } from "./form.js";
 import { send } from "./send.js";
 
+const GUEST_MOST = 24; // letters of a name beside the title
+
 class DeskForm {
   constructor(root) {
     this.root = root;
@@ -43,7 +45,8 @@ class DeskForm {
     this.form.busy();
     this.#lock(true);
     this.#say("");
-    const told = await send(this.form.book.action, this.sending, () => this.#say(this.say.sayLost));
+    const told = await send(this.form.book.action, this.sending, () => this.#say(this.say.sayLost, true));
+    told.guest = String(this.sending.get("guest_name")).trim();
     this.posting = false;
     if (told.kind === "lost") return this.#stillLost();
     this.sending = null;
@@ -51,14 +54,21 @@ class DeskForm {
     const here = document.activeElement === document.body || this.root.contains(document.activeElement); // who went on stays there
     if (told.html) this.#show(told.html);
     else this.form.ready();
-    this.#say({ made: this.say.sayBooked, limited: this.say.sayLimited, out: this.say.saySignedOut, refused: this.say.sayRefused }[told.kind] ?? "");
+    const { sayLimited: limited, saySignedOut: out, sayRefused: refused, sayBefore: before } = this.say;
+    this.#say({ made: this.#booked(told), limited, out, refused, before }[told.kind] ?? "", told.kind !== "made");
     if (told.kind === "made") document.dispatchEvent(new CustomEvent("ridedash:booked", { detail: { order: told.order } }));
     if (here) this.#focus();
   }
 
+  /** For whom: a long name is cut by the column, never "ordered". */
+  #booked({ orders = [], guest = "" }) {
+    const pattern = orders.length > 1 ? this.say.sayBookedGroup.replace("{n}", orders.length) : this.say.sayBooked;
+    return pattern.replace("{guest}", () => (guest.length > GUEST_MOST ? `${guest.slice(0, GUEST_MOST)}…` : guest));
+  }
+
   #stillLost() {
     const { go } = this.form;
-    this.#say(this.say.sayStillLost);
+    this.#say(this.say.sayStillLost, true);
     go.removeAttribute("aria-busy");
     go.disabled = false;
     go.textContent = this.say.sayAskAgain; // pressed, it sends what was sent
@@ -84,13 +94,14 @@ class DeskForm {
   async #refill({ order, how }) {
     if (this.sending) return;
     const { ok, status, body } = await ask(this.form.book.action, { [how === "return" ? "return" : "again"]: order });
-    if (!ok || !body.html) return this.#say(status === 401 ? this.say.saySignedOut : this.say.sayFailed);
+    if (!ok || !body.html) return this.#say(status === 401 ? this.say.saySignedOut : this.say.sayFailed, true);
     this.#say("");
     this.#show(body.html);
     this.#focus();
   }
 
-  #say(words) {
+  #say(words, bad = false) {
+    this.said.classList.toggle("is-bad", bad);
     this.said.textContent = words;
   }
 }

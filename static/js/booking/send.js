@@ -4,7 +4,8 @@ const PATIENCE_MS = 15_000;
 const AGAIN_AFTER_MS = [1_000, 3_000]; // a lost answer is asked for again, twice
 
 /**
- * What became of it: {kind: "made", order, html}, {kind: "form", html} with what is wrong, {kind: "limited"},
+ * What became of it: {kind: "made", order, html}, {kind: "before", order, html} for a form
+ * that had made another order already, {kind: "form", html} with what is wrong, {kind: "limited"},
  * {kind: "out"} for who is signed out, {kind: "refused"} for a page too old, {kind: "lost"} when nobody knows.
  * `lost()` is called before each further try.
  */
@@ -36,6 +37,7 @@ async function once(url, data) {
 }
 
 function read(status, body) {
+  if (body.order && status === 409) return { kind: "before", ...body };
   if (body.order) return { kind: "made", ...body };
   if (body.html) return { kind: "form", ...body };
   if (status === 429) return { kind: "limited" };

@@ -25,14 +25,23 @@ export class When extends EventTarget {
     return !this.later || Boolean(this.date.value && this.time.value);
   }
 
+  /** How many cars, each a ride of its own. */
+  get cars() {
+    return Number(this.box.querySelector("[name=cars]")?.value ?? 1);
+  }
+
   /** What the button says for a chosen car, and the terms below it. */
   button(choice) {
-    if (!this.later) return choice.button;
-    return this.ready ? this.say.sayPlan.replace("{car}", choice.name).replace("{when}", this.#words()) : this.say.sayWhen;
+    const many = this.cars > 1;
+    if (!this.later) return many ? this.say.sayGroup.replace("{n}", this.cars).replace("{car}", () => choice.priced) : choice.button;
+    if (!this.ready) return this.say.sayWhen;
+    const pattern = many ? this.say.sayPlanGroup.replace("{n}", this.cars) : this.say.sayPlan;
+    return pattern.replace("{car}", () => choice.name).replace("{when}", this.#words());
   }
 
   terms(choice) {
-    return this.later ? this.say.sayTerms : choice.terms;
+    const terms = this.later ? this.say.sayTerms : choice.terms;
+    return this.cars > 1 ? `${this.say.sayEach} ${terms}` : terms;
   }
 
   #words() {

@@ -1,0 +1,22 @@
+/** The page of a group keeps itself up to date: its own markup, put in place when it says something else. */
+
+import { Poller } from "../poller.js";
+
+const box = document.querySelector("[data-group-cars]");
+let shown = "";
+
+new Poller(box.dataset.groupCars, {
+  waitMs: Number(box.dataset.waitMs),
+  got: (body) => {
+    if (body && body.html !== shown) put((shown = body.html));
+    return body?.wait_ms ?? Number(box.dataset.waitMs);
+  },
+  failed: (status) => (status === 401 || status === 404 ? "stop" : ""),
+}).start();
+
+function put(html) {
+  const links = () => [...box.querySelectorAll("a")];
+  const at = links().indexOf(document.activeElement);
+  box.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
+  links()[at]?.focus({ preventScroll: true });
+}

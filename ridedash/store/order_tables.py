@@ -140,7 +140,9 @@ class Ride(Base):
     __table_args__ = (
         Index("rides_due", "next_poll_at"),
         Index("rides_by_plate", "property_id", "plate", "order_id"),
-    )
+        Index("rides_followed", "property_id", sqlite_where=text("next_poll_at IS NOT NULL"),
+              postgresql_where=text("next_poll_at IS NOT NULL")),
+    )  # fmt: skip
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
@@ -224,7 +226,11 @@ class Attention(Base):
     """Something about an order that a person must look at; raised once per name until it is cleared."""
 
     __tablename__ = "attention"
-    __table_args__ = (UniqueConstraint("order_id", "name"),)
+    __table_args__ = (
+        UniqueConstraint("order_id", "name"),
+        Index("attention_open", "property_id", sqlite_where=text("cleared_at IS NULL"),
+              postgresql_where=text("cleared_at IS NULL")),
+    )  # fmt: skip
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))

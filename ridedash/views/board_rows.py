@@ -17,7 +17,7 @@ from ridedash.views.presenters import is_live
 from ridedash.views.ride_facts import RideFacts
 from ridedash.views.ride_notices import notices
 from ridedash.views.ride_price import price
-from ridedash.wording import Audience
+from ridedash.wording import Audience, say
 from ridedash.wording import gettext as _
 
 RANKS: Final = {
@@ -123,7 +123,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         group=group,
         icon=words.icon,
         tone=words.tone,
-        headline=words.headline,
+        headline=_headline(facts, words.headline),
         guest=page.guest.name,
         room=page.guest.room or "",
         to=drop.name if drop else _("The guest tells the driver"),
@@ -136,6 +136,15 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         do=need.do if need else None,
         seen=stamp(seen_at) if stale and live else "",
     )
+
+
+def _headline(facts: RideFacts, said: str) -> str:
+    """Of a cancelled ride also what that cost, where it is known."""
+    if facts.status != wire.BOOKING_CANCELLED:
+        return said
+    if facts.charged:
+        return f"{said} · {say(_('fee of {fee} possible'), {'fee': facts.fee})}"
+    return f"{said} · {_('free')}" if facts.free else said
 
 
 def _news(headline: str, why: str) -> str:

@@ -105,12 +105,20 @@ def _under_way(facts: RideFacts) -> list[Notice]:
             continue
         if outcome in ("refused", "not_sent") and not _still_matters(facts, action):
             continue
+        if outcome == "armed" and facts.page.order.booking_id:
+            found.append(_matched())
+            continue
         said = outcome_words(
             name, outcome, code=action.code, header=action.header, text=action.text,
             fee=facts.fee, drop=facts.drop[1] if facts.drop else None,
         )  # fmt: skip
         found.append(Notice(f"{name}_{outcome}", said.tone, said.icon, said.headline, said.detail))
     return found
+
+
+def _matched() -> Notice:
+    """What waited for a booking number has one: it is no longer waiting."""
+    return Notice("cancel_armed", "info", "waiting", _("Matched: it is being cancelled now"), _("The fee rules apply."))
 
 
 def _still_matters(facts: RideFacts, action: Action) -> bool:

@@ -182,7 +182,7 @@ def _timer(facts: RideFacts, pattern: str, since: datetime | None, until: dateti
 def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[ActionView, ...]:
     """The actions in words, in the order in which they stand."""
     views = []
-    state = facts.status or facts.page.order.state
+    state = status_of(facts.page) or facts.page.order.state
     for action in allowed:
         words = action_words(action.name, state)
         note = note_words(action.note) if not action.allowed or action.note == "no_booking_id" else ""

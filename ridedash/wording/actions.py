@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from ridedash import wire
 from ridedash.wording.codes import refusal
 from ridedash.wording.say import Audience, Text, Words, say
 from ridedash.wording.say import lazy as _
@@ -65,6 +66,7 @@ _UNCONFIRMED: Final[dict[str, Text]] = {
 }
 
 
+_MATCHED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 _AGAIN: Final[dict[str, Text]] = {
     "REJECTED": _("Fix and try again"),
     "FAILED": _("Other cars"),
@@ -77,6 +79,8 @@ def action_words(name: str, state: str | None = None) -> ActionWords:
     label, icon, about = _ACTIONS[name]
     if name == "again":
         label = _AGAIN.get(state or "", label)
+    if name == "arm" and state in _MATCHED:
+        label = _("Cancel as soon as it has a number")
     return ActionWords(str(label), icon, str(about))
 
 

@@ -210,6 +210,22 @@ def test_while_all_updates_stopped_no_single_ride_asks_for_somebody(desk: Desk, 
     assert body["rows"][0]["seen"] == "2026-05-04T08:29:58.000Z"  # but it says how old it is
 
 
+@pytest.mark.parametrize(
+    ("asked_after_s", "policy", "said"),
+    [
+        (200, {}, "Cancelled by our desk · free"),
+        (400, {}, "Cancelled by our desk · fee of ₹30 possible"),
+        (400, {"cancellation": None}, "Cancelled by our desk"),
+    ],
+)
+def test_a_cancelled_ride_tells_a_free_cancel_from_one_with_a_fee_where_that_is_known(
+    desk: Desk, browser: FlaskClient, asked_after_s: int, policy: dict[str, Any], said: str
+) -> None:
+    ride = {"next_poll_at": None, "allotted_at": NOON - timedelta(seconds=asked_after_s)}
+    desk.order("BOOKED", "BOOKING_CANCELLED", actions=[("cancel", "done", {})], ride=ride, **policy)
+    assert [row["headline"] for row in poll(browser)["rows"]] == [said]
+
+
 def test_what_asks_for_somebody_stays_however_many_rides_came_after(desk: Desk, browser: FlaskClient) -> None:
     old = desk.order("BOOKED", "COMPLETED", age_s=9_000, ride={"next_poll_at": None}, attention=["contradiction"])
     live = desk.order("BOOKED", "IN_PROGRESS", age_s=9_000)

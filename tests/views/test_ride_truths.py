@@ -299,6 +299,25 @@ def test_feedback_that_was_sent_is_shown_and_can_not_be_sent_again(desk: Desk, c
     assert f'action="/rides/{order_id}/feedback"' not in page
 
 
+# ---- a cancel that waits for a booking number
+
+
+def armed(desk: Desk, status: str | None, **facts: Any) -> RideView:
+    waits = [("cancel", "armed", {"payload": {"armed": True}})]
+    return view(desk, desk.order("BOOKED" if status else "MATCHING", status, "share", actions=waits, **facts))
+
+
+def test_a_share_that_was_matched_no_longer_waits_for_a_match(desk: Desk) -> None:
+    assert [n.title for n in armed(desk, None, txn=True, txn_id="T1").notices] == [
+        "It will be cancelled as soon as it is matched."
+    ]
+    told = armed(desk, "CALL_DRIVER")
+    assert [n.title for n in told.notices] == ["Matched: it is being cancelled now"]
+    assert "as soon as matched" not in str(told.actions)
+    nameless = view(desk, desk.order("BOOKED", "CALL_DRIVER", "share", txn=True, txn_id="T2"))
+    assert [a.label for a in nameless.actions] == ["Cancel as soon as it has a number"]
+
+
 # ---- refusals that a person has seen
 
 

@@ -129,6 +129,7 @@ def _looked_up(db: Database, wish: Wish, now: datetime, lost: CommitUnknown) -> 
 
 def _place(db: Database, wish: Wish, now: datetime) -> Placed:
     with db.write() as s:
+        guests.take_turns(s, wish.property_id, drafting.told(wish))  # the same form pressed beside us finds our order
         before = _made_before(s, wish)
         if before is not None:
             return before

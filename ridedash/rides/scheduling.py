@@ -102,6 +102,7 @@ def _put(s: Session, order: Order, wish: Wish, offer: Offer, now: datetime) -> N
         body = drafting.request_of(wish, offer, order.mtx).model_dump_json()
     except ValidationError as error:
         raise ordering.refused(error) from None
+    guests.take_turns(s, wish.property_id, _told(order, wish))
     guest = guests.remember(s, wish.property_id, _told(order, wish), now, wish.staff_id)
     order.pickup_at, order.due_at = wish.pickup_at, pickup_times.due_at(wish.pickup_at, offer.product, wish.margin, now)
     order.offer_id, order.category, order.kind, order.guest_id = offer.id, offer.category, offer.kind, guest.id

@@ -40,9 +40,17 @@ class Usual:
     places: tuple[tuple[str, float, float], ...] = ()
 
 
+def take_turns(s: Session, property_id: int, told: Told) -> None:
+    """From here on nobody else writes down this guest: two desks make one row of them. SQLite's writers take turns."""
+    if s.get_bind().dialect.name != "postgresql":
+        return
+    who = told.phone or f"{told.room}/{folded(told.name)}"
+    key = int.from_bytes(hashlib.sha256(f"{property_id}|{who}".encode()).digest()[:8], "big", signed=True)
+    s.connection().execute(select(func.pg_advisory_xact_lock(key)))
+
+
 def remember(s: Session, property_id: int, told: Told, now: datetime, staff_id: int | None) -> Guest:
-    """The guest's row with what was told, seen now; a new one for somebody new. Flushes."""
-    _take_turns(s, property_id, told)
+    """The guest's row with what was told, seen now; a new one for somebody new. Flushes. `take_turns` comes before."""
     guest = known(s, property_id, told)
     if guest is None:
         guest = Guest(property_id=property_id, staff_id=staff_id, created_at=now, name=told.name)
@@ -153,12 +161,3 @@ def _merged(guest: Guest, told: Told) -> dict[str, Any]:
         "language": told.language or (None if chosen else guest.language),
         "note": told.note or (None if chosen else guest.note),
     }
-
-
-def _take_turns(s: Session, property_id: int, told: Told) -> None:
-    """Two desks that write down one new guest at the same time make one row of them. SQLite's writers take turns."""
-    if s.get_bind().dialect.name != "postgresql":
-        return
-    who = told.phone or f"{told.room}/{folded(told.name)}"
-    key = int.from_bytes(hashlib.sha256(f"{property_id}|{who}".encode()).digest()[:8], "big", signed=True)
-    s.connection().execute(select(func.pg_advisory_xact_lock(key)))

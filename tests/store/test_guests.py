@@ -28,8 +28,10 @@ class House:
             self.other = add_property(s, "Other Hotel", "UTC", NOON).id
 
     def told(self, name: str, at: datetime = NOON, house: int | None = None, **facts: Any) -> int:
+        told = Told(name, **facts)
         with self.db.write() as s:
-            return guests.remember(s, house or self.id, Told(name, **facts), at, None).id
+            guests.take_turns(s, house or self.id, told)
+            return guests.remember(s, house or self.id, told, at, None).id
 
     def row(self, guest_id: int) -> Guest:
         with self.db.read() as s:

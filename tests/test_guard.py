@@ -239,6 +239,7 @@ GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
 GET /groups/<int:order_id> groups.show
 GET /guests.json lookups.find_guests
+GET /handover handover.show
 GET /healthz health.alive
 GET /history history.show
 GET /history.csv history_csv.export
@@ -272,6 +273,8 @@ POST /admin/properties/<int:property_id>/open admin_properties.look_at
 POST /admin/property admin.save
 POST /admin/staff admin_staff.invite_somebody
 POST /admin/staff/<int:staff_id> admin_staff.change
+POST /handover/notes handover.add
+POST /handover/notes/<int:note_id> handover.settle
 POST /invite/<token> invitations.accept
 POST /me/password me.change_password
 POST /me/preferences me.prefer

@@ -10,7 +10,7 @@ from babel.dates import format_datetime
 from ridedash.store.history import Outcome, outcome_of
 from ridedash.store.orders import OrderState
 from ridedash.store.records import Record
-from ridedash.views.formats import money, plate, stamp
+from ridedash.views.formats import day_time, money, plate, stamp
 from ridedash.wire import kind_of
 from ridedash.wording import Audience, order_words, status_words
 from ridedash.wording import gettext as _
@@ -31,6 +31,7 @@ class RecordLine:
 
     id: int
     at: str
+    short: str  # without the day where that is today
     instant: str
     state: State
     outcome: str
@@ -66,6 +67,7 @@ def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine
     return RecordLine(
         id=record.id,
         at=record_time(record.at, now, tz, locale),
+        short=day_time(record.at, now, tz, locale),
         instant=stamp(record.at),
         state=_live(record) if live else outcomes()[outcome],
         outcome=outcome.value,

@@ -2,10 +2,10 @@
 
 from flask import Flask
 
-from ridedash.views import history, history_csv, search
+from ridedash.views import handover, history, history_csv, search
 
 
 def init_app(app: Flask) -> None:
     """Register them."""
-    for module in (history, history_csv, search):
+    for module in (history, history_csv, search, handover):
         app.register_blueprint(module.bp)

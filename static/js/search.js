@@ -55,8 +55,8 @@ function option(ride, index) {
   line.setAttribute("aria-selected", "false");
   line.dataset.href = `/rides/${ride.id}`;
   const who = ride.room ? `${ride.guest} · ${ride.room}` : ride.guest;
-  line.append(icon(ride.icon), piece("guest", who), piece("state", ride.state), piece("to", `→ ${ride.to}`));
-  line.append(piece("at", [ride.plate, ride.at].filter(Boolean).join(" · ")));
+  line.append(icon(ride.icon), piece("guest", who), piece("state", ride.state), piece("to", [ride.plate, `→ ${ride.to}`].filter(Boolean).join(" · ")));
+  line.append(piece("at", ride.at));
   return line;
 }
 

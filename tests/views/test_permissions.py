@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
-from ridedash.store.desk_tables import CostCentre
+from ridedash.store.desk_tables import CostCentre, ShiftNote
 from ridedash.store.invitations import invite
 from ridedash.store.people import Staff
 from ridedash.views.permissions import KNOWN, ROLES, need_of, needs, outranks
@@ -22,10 +22,11 @@ NEEDS = {
     "open": """auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static leaflet.file
         invitations.show invitations.accept guest.show guest.snapshot""",
     "see": """desk.board desk.board_json groups.show rides.show rides.snapshot auth.sign_out me.show me.change_password
-        me.prefer me.sign_out_everywhere outgoing.card outgoing.show_receipt history.show search.show search.listed""",
+        me.prefer me.sign_out_everywhere outgoing.card outgoing.show_receipt history.show search.show search.listed
+        handover.show""",
     "book": """booking.new booking.create lookups.products lookups.places lookups.find_guests
         rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw rides.resolve rides.again
-        rides.show_code outgoing.links outgoing.make_card""",
+        rides.show_code outgoing.links outgoing.make_card handover.add handover.settle""",
     "manage": """accounts.link accounts.callback admin.home admin.show admin.save admin_places.show admin_places.save
         admin_places.add_centre admin_places.change_centre admin_staff.show admin_staff.invite_somebody
         admin_staff.change admin_staff.withdraw admin_accounts.show admin_accounts.connect admin_accounts.change""",
@@ -40,7 +41,7 @@ MAY = {
     "admin": {"open", "see", "book", "export", "manage", "audit", "admin"},
 }
 # rows that an address names; "property" is no row of a property: an admin may look at every one
-ROWS = ("order_id", "account_id", "centre_id", "staff_id", "invitation_id", "property_id")
+ROWS = ("order_id", "account_id", "centre_id", "staff_id", "invitation_id", "property_id", "note_id")
 ANY_PROPERTY = {"admin_properties.look_at"}
 SECRETS = {"token", "filename", "name"}  # not guessed, or files that are public
 
@@ -62,10 +63,11 @@ def rows_of(desk: Desk, who: str) -> dict[str, int]:
             property_id=house, name="Colleague", sign_in_name=f"colleague of {who}", password_hash="x",
             role="concierge", created_at=NOON, disabled_at=None,
         )  # fmt: skip
-        s.add_all([centre, colleague])
+        note = ShiftNote(property_id=house, staff_id=desk.ids[who], text="Call the spa", made_at=NOON)
+        s.add_all([centre, colleague, note])
         s.flush()
         invitation, _ = invite(s, house, "concierge", "Somebody", desk.ids[who], NOON)
-        found |= {"centre_id": centre.id, "staff_id": colleague.id, "invitation_id": invitation.id}
+        found |= {"centre_id": centre.id, "staff_id": colleague.id, "invitation_id": invitation.id, "note_id": note.id}
     return found | {"property_id": house}
 
 

@@ -25,6 +25,7 @@ bp = Blueprint("lookups", __name__)
 Answer = Response | tuple[Response, int]
 SUGGESTED: Final = 14
 LATELY: Final = 5
+OSM_CREDIT: Final = "© OpenStreetMap contributors"
 
 
 def quotes() -> Quotes:
@@ -70,9 +71,9 @@ def places() -> Answer:
         try:
             found = services().geocoder.search(typed, near)
         except PlacesUnavailableError:
-            message = _("Place search is not answering. Click the map, or type coordinates such as 12.95, 77.6.")
-            return jsonify(places=[], message=message), 503
-    return jsonify(places=[_place(each) for each in found], message="" if found else _no_place(typed))
+            return jsonify(places=[], message=_no_answer()), 503
+    told = [_place(each) for each in found]
+    return jsonify(places=told, message="" if found else _no_place(), credit=_credit() if found and not point else "")
 
 
 @bp.get("/guests.json")
@@ -171,5 +172,23 @@ def _near() -> LatLng | None:
     return start.pickup if start else None
 
 
-def _no_place(typed: str) -> str:
-    return _("No place of that name. Try another word, or click the map.") if typed else ""
+def _has_map() -> bool:
+    """Whether the page that asks has a map that sets the ends."""
+    return request.args.get("map") == "1"
+
+
+def _no_answer() -> str:
+    if _has_map():
+        return _("Place search is not answering. Click the map, or type coordinates such as 12.95, 77.6.")
+    return _("Place search is not answering. Type coordinates, such as 12.95, 77.6.")
+
+
+def _no_place() -> str:
+    if _has_map():
+        return _("No place of that name. Try another word, or click the map.")
+    return _("No place of that name. Try another word, or coordinates, such as 12.95, 77.6.")
+
+
+def _credit() -> str:
+    """Whose places they are, where their licence asks for it."""
+    return OSM_CREDIT if services().settings.geocoder in ("photon", "nominatim") else ""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
@@ -568,17 +568,28 @@ def test_place_search_answers_typed_words_coordinates_and_recent_drops(desk: Des
         "name": "Arcade", "kind": "shop", "area": "Old Town", "lat": -38.503, "lng": -128.011,
     }  # fmt: skip
     assert search("-38.51, -128.02")["places"][0]["lat"] == -38.51
-    assert search("zzz") == {"places": [], "message": "No place of that name. Try another word, or click the map."}
+    assert search("zzz")["places"] == []
+    assert "Try another word, or coordinates" in search("zzz")["message"]
     assert search("")["places"] == []
     desk.press(desk.form())
     assert [place["name"] for place in search("")["places"]] == ["Airport"]
+
+
+def test_places_of_openstreetmap_are_attributed_and_others_are_not(desk: Desk) -> None:
+    services = desk.app.extensions["ridedash"]
+    assert desk.client.get("/places.json?q=arc").get_json()["credit"] == ""
+    services.settings = replace(services.settings, geocoder="photon")
+    assert desk.client.get("/places.json?q=arc").get_json()["credit"] == "© OpenStreetMap contributors"
+    assert desk.client.get("/places.json?q=12.95,77.6").get_json()["credit"] == ""
 
 
 def test_a_place_search_that_is_down_says_what_works_instead(desk: Desk) -> None:
     desk.service.places_down = True
     answer = desk.client.get("/places.json", query_string={"q": "arc"})
     assert answer.status_code == 503
-    assert "Click the map" in answer.get_json()["message"]
+    assert "Type coordinates" in answer.get_json()["message"]
+    beside_a_map = desk.client.get("/places.json", query_string={"q": "arc", "map": "1"})
+    assert "Click the map" in beside_a_map.get_json()["message"]
     assert "Place search is not answering" in desk.page(drop="arcade", show="1")
 
 

@@ -1,14 +1,18 @@
 """The booking form in the board's column, in Chromium: books without leaving the page, once, and is clean after."""
 
+import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route, expect
 
+from ridedash.store.houses import set_favourite
+from ridedash.store.orders import Order
 from tests.views.desk_page import PATH
 from tests.views.test_booking import Desk, desk
-from tests.views.test_booking_browser import Browsed, browsed
+from tests.views.test_booking_browser import EVIL, Browsed, browsed
 
 __all__ = ["browsed", "desk"]
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -117,6 +121,64 @@ def test_a_second_car_is_asked_for_and_booked_on_purpose(browsed: Browsed, desk:
     page.get_by_role("button", name="Book a second car on purpose").click()
     expect(page.locator("#guest-find")).to_have_value("")
     assert [order.guard_override_by is not None for order in desk.orders()] == [False, True]
+
+
+def test_a_price_that_got_old_is_asked_again_and_accepted_by_a_second_press(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    fill(page)
+    desk.now += timedelta(seconds=121)
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    page.keyboard.press("Control+Enter")
+    changed = page.locator("[data-changed] .alert-title")
+    expect(changed).to_have_text("Price changed: ₹240 fixed → ₹265 fixed")
+    expect(go(page)).to_have_text("Book Mini · ₹265 fixed")
+    expect(page.locator("#guest-find")).to_have_value("Guest Heron")
+    assert desk.orders() == []
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#guest-find")).to_have_value("")
+    assert len(desk.orders()) == 1
+
+
+def test_three_cars_are_booked_with_one_press_and_said_to_be(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    fill(page)
+    page.select_option("#cars", "3")
+    expect(go(page)).to_have_text("Book 3 cars: Mini · ₹240 fixed")
+    expect(page.locator("[data-bar-terms]")).to_contain_text("the price is for one")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-desk-said]")).to_have_text("Guest Heron: 3 cars ordered")
+    assert [order.group_key for order in desk.orders()] == [desk.orders()[0].group_key] * 3
+    browsed.open("/groups/1")
+    expect(page.locator(".group-car")).to_have_count(3)
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(Order, 2).state = "REJECTED"
+    expect(page.locator(".group-summary")).to_have_text("2 waiting for the ride service · 1 not booked")
+    expect(page.get_by_role("link", name="Book car 2 again")).to_be_visible()
+    assert Axe().run(page).violations_count == 0
+    assert browsed.faults == []
+
+
+def test_hostile_names_of_guests_and_favourites_never_run(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.press(desk.form(), guest_name=f"Evil {EVIL}"[:110], guest_room="1337", guest_note=EVIL)
+    with desk.app.extensions["ridedash"].db.write() as s:
+        set_favourite(s, 1, "drop", 1, f"Fav {EVIL}'\"", -38.55, -128.06)
+    browsed.open(PATH)
+    page.focus("#guest-find")
+    page.keyboard.type("1337")
+    expect(page.locator("#guest-find-list [role=option]")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("#drop")).to_be_focused()
+    page.keyboard.press("1")
+    expect(page.locator("#drop")).to_have_value(re.compile("^Fav "))
+    expect(go(page)).to_be_enabled()
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("already has a ride")
+    assert "7*191" in page.locator(".alert").inner_text()
+    assert page.evaluate("window.__ran") is None
+    assert browsed.faults == []
 
 
 def test_the_focus_stays_with_whoever_went_on_meanwhile(browsed: Browsed) -> None:

@@ -4,6 +4,7 @@ import { ask } from "./ask.js";
 
 const SKELETON_MS = 300; // a quick answer shows no skeleton
 const SLOW_MS = 4_000;
+const PEEK = 12; // px of the card before it: there are more above
 
 export class Cars extends EventTarget {
   constructor(box, { path, words, skeleton, empty, status, signal }) {
@@ -39,6 +40,7 @@ export class Cars extends EventTarget {
     const radio = card?.querySelector("[name=offer]:enabled");
     if (!radio) return;
     radio.checked = true;
+    this.#reveal();
     this.#tell();
   }
 
@@ -99,7 +101,14 @@ export class Cars extends EventTarget {
     if (!renewing) this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
     this.at = ok ? Date.now() : 0;
     if (ok) this.#later();
+    if (!renewing) this.#reveal();
     this.#tell();
+  }
+
+  /** In a list that scrolls by itself, what was chosen beforehand can be seen. */
+  #reveal() {
+    const card = this.chosen?.closest("[data-product]");
+    if (card && this.box.scrollHeight > this.box.clientHeight) this.box.scrollTop = card.offsetTop - this.box.offsetTop - PEEK;
   }
 
   /** Nothing flickers for a quick answer: the old cards stay, dimmed; a skeleton only where nothing is. */

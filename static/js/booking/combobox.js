@@ -79,25 +79,26 @@ export class Combobox {
     clearTimeout(this.timer);
     const mine = (this.asked += 1);
     const words = this.input.value.trim();
-    const { places, message } = await this.find(words);
+    const { places, message, credit } = await this.find(words);
     if (mine !== this.asked || document.activeElement !== this.input) return;
     this.words = words;
-    this.#show(places, message);
+    this.#show(places, places.length ? credit : message);
     if (!first || !words) return;
     if (this.best(places) >= 0) this.#choose(this.best(places), true);
     else if (this.none()) this.close();
   }
 
-  #show(places, message) {
+  /** `words` stand below the places, or in place of them. */
+  #show(places, words) {
     this.places = places;
     this.#unmark();
     this.list.replaceChildren(...places.map((place, index) => this.#option(place, index)));
-    if (!places.length && message) {
+    if (words) {
       const line = document.createElement("li");
       line.className = "place-none";
       line.setAttribute("role", "option");
       line.setAttribute("aria-disabled", "true");
-      line.textContent = message;
+      line.textContent = words;
       this.list.append(line);
     }
     this.list.hidden = this.list.children.length === 0;

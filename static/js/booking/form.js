@@ -118,7 +118,7 @@ export class BookForm extends EventTarget {
       if (!event.target.closest("[data-retry]")) return;
       event.preventDefault();
       this.reload();
-    });
+    }, { signal: this.signal });
   }
 
   /* ---- the two ends ---- */
@@ -154,8 +154,8 @@ export class BookForm extends EventTarget {
 
   async #findPlaces(end, words) {
     const guest = words ? "" : this.guests.guest?.id;
-    const { body, status: code } = await ask(this.say.places, { q: words, end, guest });
-    return { places: body.places ?? [], message: body.message || (code === 401 ? this.say.saySignedOut : code === 200 ? "" : this.say.sayFailed) };
+    const { body, status: code } = await ask(this.say.places, { q: words, end, guest, map: this.both ? "" : 1 });
+    return { places: body.places ?? [], credit: body.credit, message: body.message || (code === 401 ? this.say.saySignedOut : code === 200 ? "" : this.say.sayFailed) };
   }
 
   /* ---- the guest ---- */
@@ -214,7 +214,7 @@ export class BookForm extends EventTarget {
 
   #wireSending(show, hint) {
     show.remove();
-    wireKeys(this.book, this.go, { hint, words: this.say.sayEnter });
+    wireKeys(this.body, this.book, this.go, { hint, words: this.say.sayEnter, signal: this.signal });
     this.book.addEventListener("submit", (event) => {
       if (!this.#named()) return event.preventDefault();
       if (!this.#tell("send", { event })) return event.preventDefault();

@@ -17,8 +17,10 @@ from bench.frame import LINES, Absent, Line, Ratio, Result, Run, measured
 from bench.table import commit, report, shown
 
 MODULES: Final = (
+    "board",
     "browser",
     "growth",
+    "history",
     "memory",
     "pages_speed",
     "poll_route",

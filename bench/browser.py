@@ -38,7 +38,7 @@ def board_update(run: Run) -> Result:
         rows = json.loads(shown.get("/board.json"))
         polls = [0]
         page.route(
-            "**/board.json", lambda route: route.fulfill(json=_played(rows, polls), headers={"ETag": str(polls)})
+            "**/board.json*", lambda route: route.fulfill(json=_played(rows, polls), headers={"ETag": str(polls)})
         )
         page.goto(f"{url}/")
         page.locator(f'[data-id="{ROWS}"]').wait_for()
@@ -47,12 +47,14 @@ def board_update(run: Run) -> Result:
 
 
 def _played(rows: dict[str, Any], polls: list[int]) -> dict[str, Any]:
-    """The answer with ROWS rides, each of which says something new."""
+    """The answer with ROWS rides, each of which says something new and has moved on the map."""
     polls[0] += 1
-    played = copy.deepcopy(rows)
-    first = played["rows"][0]
-    played["rows"] = [first | {"id": n, "headline": f"Driver on the way, poll {polls[0]}"} for n in range(1, ROWS + 1)]
-    return played
+    n = polls[0]
+    first = copy.deepcopy(rows["rows"][0])
+    said = {"headline": f"Driver on the way, poll {n}", "rev": f"{n:04d}"}
+    played = [first | said | {"id": number} for number in range(1, ROWS + 1)]
+    cabs = [[number, -38.5 + number / 9_000, -128 + n / 3_000, n * 20 % 360] for number in range(1, ROWS + 1)]
+    return rows | {"v": f"order.{n}.", "rows": played, "order": list(range(1, ROWS + 1)), "cabs": cabs}
 
 
 def _script_ms(metrics: Callable[[], dict[str, float]], polls: list[int], updates: int) -> float:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from sqlalchemy import BindParameter, bindparam, select, union
+from sqlalchemy import BindParameter, bindparam, func, select, union
 from sqlalchemy.orm import Session
 
 from ridedash.store.order_tables import Attention, Order, OrderState, Ride
@@ -37,11 +37,24 @@ def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
 
 def accounts_to_reconnect(s: Session, property_id: int) -> list[tuple[int, str]]:
     """(number, label) of the accounts that the service refuses until a manager connects them again."""
-    query = select(Account.id, Account.label).where(Account.property_id == property_id, Account.state == "reconnect")
-    return [(number, label) for number, label in s.execute(query.order_by(Account.id))]
+    return [(number, label) for number, label in s.execute(_RECONNECT, {"property_id": property_id})]
+
+
+def unknown_orders(s: Session, property_id: int) -> tuple[int, datetime | None]:
+    """How many orders have an unknown outcome, and when the oldest of them was sent: pinned on every staff page."""
+    count, since = s.execute(_UNKNOWN, {"property_id": property_id}).one()
+    return count, since
 
 
 _HERE: Final[BindParameter[int]] = bindparam("property_id")
+_RECONNECT: Final = (
+    select(Account.id, Account.label)
+    .where(Account.property_id == _HERE, Account.state == "reconnect")
+    .order_by(Account.id)
+)
+_UNKNOWN: Final = select(func.count(), func.min(Order.sent_at)).where(
+    Order.property_id == _HERE, Order.state == OrderState.UNKNOWN
+)
 _LATEST: Final = select(Order.id).where(Order.property_id == _HERE).order_by(Order.id.desc()).limit(NEWEST).subquery()
 _OF_LATE: Final = (
     select(Order.id)

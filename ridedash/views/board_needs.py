@@ -57,7 +57,7 @@ def need_of(facts: RideFacts, notices: tuple[Notice, ...], *, live: bool, stale:
         return Need(loud.title, _about(facts, loud))
     if any(n.name == NOT_BOOKED for n in notices):
         return Need("", _again(facts))  # the headline says it
-    return _slow(facts, stale=stale and not told) if live else None
+    return _slow(facts, stale=stale) if live and not (stale and told) else None
 
 
 def _goes_on(facts: RideFacts, notice: Notice) -> bool:

@@ -3,7 +3,7 @@
 import base64
 import json
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -59,7 +59,8 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         """Without what is empty."""
-        return {name: value for name, value in asdict(self).items() if value not in ("", None)}
+        body = {name: value for name, value in vars(self).items() if value not in ("", None)}
+        return body | {"do": {k: v for k, v in vars(self.do).items() if v}} if self.do else body
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,19 @@ def item(facts: RideFacts, *, stale: bool, told: bool) -> Item:
     need = need_of(facts, said, live=live, stale=stale, told=told)
     rank = _rank(facts, live, need)
     row = _row(facts, live, need if rank <= NEEDS else None, GROUPS.get(rank, "now"), stale)
-    at = parts.position(facts)
-    cab = (page.order.id, round(at.lat, 5), round(at.lng, 5), _whole(at.bearing)) if at and live else None
     turns = [turn for turn in (turns_at(page, facts.now, facts.pace), *turns_of(facts)) if turn and turn > facts.now]
     body = row.as_json()
-    return Item(row, body | {"rev": revision(body)}, (rank, *_turn(facts, rank)), cab, min(turns, default=None))
+    return Item(
+        row, body | {"rev": revision(body)}, (rank, *_turn(facts, rank)), cab_of(facts), min(turns, default=None)
+    )
+
+
+def cab_of(facts: RideFacts) -> Cab | None:
+    """The cab on the map, while the ride is followed."""
+    at = parts.position(facts)
+    if at is None or not is_live(facts.page):
+        return None
+    return facts.page.order.id, round(at.lat, 5), round(at.lng, 5), _whole(at.bearing)
 
 
 def revision(body: object) -> str:

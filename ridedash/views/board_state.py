@@ -1,8 +1,7 @@
 """The whole board of a property at an instant; rows that look the same as before are not made again."""
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -11,22 +10,37 @@ from sqlalchemy.orm import Session
 
 from ridedash.rides.lifecycle import freshness
 from ridedash.store.board import BoardMark, board_marks
-from ridedash.store.orders import orders_by_ids
-from ridedash.views.board_rows import Cab, Item, item, revision
+from ridedash.store.orders import OrderPage, orders_by_ids
+from ridedash.views.board_rows import Cab, Item, cab_of, item, revision
 from ridedash.views.poll_memory import FRESH_S
 from ridedash.views.ride_facts import RideFacts
 
 SAME_S: Final = 0.5  # so long the same board is shown to everybody who asks this process
 _SERVES: Final = timedelta(seconds=FRESH_S)
+OF_THE_CAB: Final = frozenset({"position", "bearing", "speed", "distance"})  # facts that no row speaks of
+AT_EVERY_POLL: Final = frozenset({
+    "_sa_instance_state", "version", "facts", "seen_at", "position_at", "merged_seq", "poll_seq", "next_poll_at",
+    "interval_s", "lease_until", "owner", "errors", "poison", "unknown_id",
+})  # fmt: skip
+
+
+class Key(NamedTuple):
+    """Of what a row was made, as far as that can be told without reading it."""
+
+    version: int
+    followed: bool
+    stale: bool
+    told: bool
 
 
 class Kept(NamedTuple):
     """A row that was made, of what, and until when it is that."""
 
-    key: tuple[int, bool, bool, bool]  # version, followed, stale, told
+    key: Key
     item: Item
     until: datetime
     made: datetime
+    said: list[Any]  # all that was read for it, but where its cab is
 
 
 @dataclass(frozen=True)
@@ -84,10 +98,13 @@ class House:
 def board_of(s: Session, property_id: int, now: datetime, pace: float, locale: str, told: bool, house: House) -> Board:
     """The board now. `told`: that nothing is being updated is said for all rides; `house` keeps what was made."""
     marks = board_marks(s, property_id, now)
-    keys = {each.order_id: (each.version, each.followed, _stale(each, now), told) for each in marks}
+    keys = {each.order_id: Key(each.version, each.followed, _stale(each, now), told) for each in marks}
     stays = {number: house.kept[number] for number, key in keys.items() if _holds(house.kept.get(number), key, now)}
-    fresh = _made(s, property_id, [number for number in keys if number not in stays], keys, (now, pace, locale))
-    house.kept = stays | fresh
+    others = [number for number in keys if number not in stays]
+    for page in orders_by_ids(s, property_id, others, light=True) if others else ():
+        number = page.order.id
+        stays[number] = _made(RideFacts(page, now, pace, locale), keys[number], house.kept.get(number))
+    house.kept = stays
     return Board(tuple(sorted((each.item for each in house.kept.values()), key=lambda each: each.place)))
 
 
@@ -97,18 +114,33 @@ def _stale(mark: BoardMark, now: datetime) -> bool:
     return freshness(mark.seen_at, now, mark.interval_s) in ("stale", "lost")
 
 
-def _holds(kept: Kept | None, key: tuple[int, bool, bool, bool], now: datetime) -> bool:
+def _holds(kept: Kept | None, key: Key, now: datetime) -> bool:
     return kept is not None and kept.key == key and kept.made <= now < kept.until
 
 
-def _made(
-    s: Session, property_id: int, numbers: Sequence[int], keys: dict[int, Any], reader: tuple[datetime, float, str]
-) -> dict[int, Kept]:
-    found, now = {}, reader[0]
-    for page in orders_by_ids(s, property_id, numbers, light=True) if numbers else ():
-        version, followed, stale, told = keys[page.order.id]
-        made = item(RideFacts(page, *reader), stale=stale, told=told)
-        latest = now + _SERVES  # a guest, an account or the property may get another name
-        until = min(made.turns, latest) if made.turns else latest
-        found[page.order.id] = Kept((version, followed, stale, told), made, until, now)
-    return found
+def _made(facts: RideFacts, key: Key, before: Kept | None) -> Kept:
+    """A row; the one from before with its cab elsewhere, when nothing else has changed: as after most polls."""
+    said, now = _said(facts.page), facts.now
+    if before is not None and before.said == said and _holds(before, key._replace(version=before.key.version), now):
+        moved = replace(before.item, cab=cab_of(facts))
+        return before._replace(key=key, item=moved) if not key.stale else _new(facts, key, said)
+    return _new(facts, key, said)
+
+
+def _new(facts: RideFacts, key: Key, said: list[Any]) -> Kept:
+    made = item(facts, stale=key.stale, told=key.told)
+    latest = facts.now + _SERVES  # a guest, an account or the property may get another name
+    return Kept(key, made, min(made.turns, latest) if made.turns else latest, facts.now, said)
+
+
+def _said(page: OrderPage) -> list[Any]:
+    """Every column that was read for a row, but those that each poll writes."""
+    rows = (page.order, page.offer, page.guest, page.account, page.property, *page.actions, *page.attention)
+    said: list[Any] = [{k: v for k, v in vars(row).items() if k not in AT_EVERY_POLL} for row in rows]
+    said += [[each.id for each in page.moments], page.superseded_by, page.order.lease_until, page.order.owner]
+    if page.ride is not None:
+        stopped = any(each.name in ("abort", "cancel") for each in page.actions)  # then it matters when it was heard
+        facts = {k: v for k, v in page.ride.facts.items() if k not in OF_THE_CAB}
+        said += [{k: v for k, v in vars(page.ride).items() if k not in AT_EVERY_POLL}, facts]
+        said.append(page.ride.seen_at if stopped else None)
+    return said

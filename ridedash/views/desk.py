@@ -28,7 +28,7 @@ from ridedash.views.headers import let_forms_lead_to
 from ridedash.views.permissions import BOOK, SEE, may, needs
 from ridedash.views.poll_memory import Ready
 from ridedash.views.rides import ready_snapshot
-from ridedash.views.staff_bar import StaffBar, staff_bar
+from ridedash.views.staff_bar import StaffBar, page_bar, staff_bar
 from ridedash.wording import gettext as _
 
 bp = Blueprint("desk", __name__)
@@ -150,7 +150,7 @@ def give_bar() -> dict[str, Any]:
     if g.get("error_page") or not current_user.is_authenticated:
         return found
     with s.db.read() as db:
-        found["staff_bar"] = staff_bar(db, s.clock())
+        found["staff_bar"] = page_bar(db, s.clock())
     return found
 
 

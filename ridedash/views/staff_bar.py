@@ -1,6 +1,6 @@
 """The bar on top of every staff page: what is unknown, whether updates stopped, what asks for a manager."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -8,8 +8,7 @@ from flask_babel import get_locale
 from sqlalchemy.orm import Session
 
 from ridedash.rides.heartbeats import heartbeat_age, service_silent_since
-from ridedash.store.board import accounts_to_reconnect
-from ridedash.store.orders import unknown_count, unknown_since
+from ridedash.store.board import accounts_to_reconnect, unknown_orders
 from ridedash.store.people import Property, Staff
 from ridedash.views.auth import current_staff
 from ridedash.views.formats import age, day_time, stamp, zone
@@ -58,10 +57,10 @@ class StaffBar:
 
 
 def staff_bar(db: Session, now: datetime) -> StaffBar:
-    """The bar for whoever is signed in."""
+    """The bar for whoever is signed in, as far as it changes while a page is open."""
     staff = current_staff()
-    house, prefers = db.get(Property, staff.property_id), db.get(Staff, staff.id)
-    count, since = unknown_count(db, staff.property_id), unknown_since(db, staff.property_id)
+    house = db.get(Property, staff.property_id)
+    count, since = unknown_orders(db, staff.property_id)
     beat = heartbeat_age(db, now)
     stopped = beat is None or beat > SILENT_S
     text = _("%(n)d unknown", n=count)
@@ -71,8 +70,13 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
         house.name if house else "", staff.name, count, text, stamp(since), stopped,
         "" if stopped or house is None else _silent(db, house, now),
         tuple(_reconnect(number, label) for number, label in accounts_to_reconnect(db, staff.property_id)),
-        prefers is None or prefers.shortcuts, prefers is not None and prefers.sound,
     )  # fmt: skip
+
+
+def page_bar(db: Session, now: datetime) -> StaffBar:
+    """The same with what a page is told once: which keys and sounds its reader chose."""
+    prefers = db.get_one(Staff, current_staff().id)
+    return replace(staff_bar(db, now), shortcuts=prefers.shortcuts, sound=prefers.sound)
 
 
 def _silent(db: Session, house: Property, now: datetime) -> str:

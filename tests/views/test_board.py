@@ -267,3 +267,37 @@ def test_a_board_that_is_remembered_reads_no_order_twice_and_sees_each_change(tm
         assert set(read[0]) == {moving, desk.ids["desk.property"]}
     finally:
         desk.close()
+
+
+def test_a_board_that_is_remembered_says_what_one_made_anew_says(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path, POLL_LAYER="on")
+    try:
+        browser, memory = desk.client(), desk.services.polls
+        order_id = desk.order("BOOKED", "CALL_DRIVER")
+        moments = iter(range(100, 200))
+        memory.moment = lambda: float(next(moments))
+
+        def facts(**more: Any) -> dict[str, Any]:
+            return snapshot_facts("point_to_point", "CALL_DRIVER", **more)
+
+        changes: list[dict[str, Any]] = [
+            {},
+            {"facts": facts(position=[-38.51, -128.01])},
+            {"facts": facts(position=[-38.51, -128.01], eta={"seconds": 60})},
+            {"reported": "ODD"},
+            {"reported": None, "seen_at": NOON - timedelta(seconds=70)},
+            {"seen_at": NOON, "previous_plate": "KA 1", "swapped_at": NOON},
+            {"status": "CLIENT_LOCATED"},
+            {"status": "COMPLETED", "next_poll_at": None, "ended_at": NOON},
+        ]
+        seen = []
+        for change in changes:
+            move(desk, order_id, **change)
+            remembered = poll(browser)
+            desk.services.polls = None
+            assert poll(browser) == remembered, change
+            desk.services.polls = memory
+            seen.append((remembered["rows"][0]["rev"], str(remembered["cabs"])))
+        assert len(set(seen)) == len(changes) - 1  # a swap that nobody was told of looks as before
+    finally:
+        desk.close()

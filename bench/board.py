@@ -1,0 +1,156 @@
+"""The board of a busy house: what a poll of 200 live rides costs the server, and how many bytes it is."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from time import process_time
+from typing import Any, Final
+
+from bench import frame
+from bench.frame import Result, Run, line
+from bench.page_desk import Pages, pages
+from ridedash.store.orders import Order, Ride, recent_orders
+from ridedash.views.presenters import ride_view
+from tests.views.ride_pages import snapshot_facts
+
+RIDES: Final = 200
+EVERY_S: Final = 2.5
+A_MINUTE: Final = round(60 / EVERY_S)
+MOVED: Final = 0.6  # of all cabs between two polls: a ride is asked about every four seconds
+NEW_ETA: Final = 8  # rides whose minutes change between two polls
+PROTECTS: Final = "Five desks of a busy house watch two hundred rides all day, and nobody notices it."
+
+
+@line("board", "poll of a board of 200 live rides, CPU against the list made anew", aim="≤ 1/2", protects=PROTECTS)
+def poll_cpu(run: Run) -> Result:
+    """Most cabs have moved since the poll before; the plain way reads and words every ride each time."""
+    with _busy() as board:
+        ours = _mean(run, board.moved_on, board.poll)
+        return frame.side_by_side(run, ours, _mean(run, board.moved_on, board.whole), "ms of CPU")
+
+
+@line("board-idle", "the same for every further desk, polls per second of CPU", aim="≥ 300", protects=PROTECTS)
+def polls_per_second(run: Run) -> Result:
+    """Desks that ask within the same half second share one board."""
+    with _busy() as board:
+        board.poll()
+
+        def rate() -> float:
+            times, began = run.of(200, 50), process_time()
+            for _ in range(times):
+                board.ask()
+            return times / (process_time() - began)
+
+        return frame.alone(run, rate, "polls per second of CPU")
+
+
+@line("board-bytes", "bytes a minute of that board, against whole lists", aim="≤ 1/4", protects=PROTECTS)
+def bytes_a_minute(run: Run) -> Result:
+    """Answers and the questions for them; a list would be sent whole with every change."""
+    with _busy() as board:
+        board.poll()
+
+        def ours() -> float:
+            asked = 0
+            for _ in range(A_MINUTE):
+                board.moved_on()
+                asked += board.poll()
+            return asked / 1000
+
+        def plain() -> float:
+            return sum(len(board.desk.browser.get("/board.json").data) for _ in range(A_MINUTE)) / 1000
+
+        return frame.side_by_side(run, ours, plain, "kB a minute")
+
+
+def _mean(run: Run, before: Callable[[], object], deed: Callable[[], object]) -> Callable[[], float]:
+    """Milliseconds of CPU of a deed, without what was done before it."""
+
+    def taken() -> float:
+        times, spent = run.of(10, 3), 0.0
+        for _ in range(times):
+            before()
+            began = process_time()
+            deed()
+            spent += process_time() - began
+        return spent * 1000 / times
+
+    return taken
+
+
+@dataclass
+class Board:
+    """A desk with RIDES live rides, somebody who watches them, and a hand on the time between polls."""
+
+    desk: Pages
+    dice: Random = field(default_factory=lambda: Random(7))
+    rows: dict[int, str] = field(default_factory=dict)
+    v: str = ""
+    moment: float = 1_000.0
+
+    def poll(self) -> int:
+        """One poll as the page makes it; how many bytes it was, both ways."""
+        self.moment += EVERY_S
+        return self.ask()
+
+    def ask(self) -> int:
+        address = f"/board.json?since={self._since()}"
+        data = self.desk.browser.get(address).data
+        body = json.loads(data) if data else None
+        if body:
+            self.v = body["v"]
+            self.rows |= {row["id"]: row["rev"] for row in body["rows"]}
+        return len(data) + len(address)
+
+    def whole(self) -> bytes:
+        """The plain way: every ride read and worded, all of it sent."""
+        services = self.desk.desk.services
+        with services.db.read() as s:
+            found = recent_orders(s, self.desk.desk.ids["desk.property"], RIDES)
+        views = [ride_view(page, services.clock(), services.settings).as_json() for page in found]
+        return json.dumps(views).encode()
+
+    def moved_on(self) -> None:
+        """Two and a half seconds of news."""
+        with self.desk.desk.services.db.write() as s:
+            rides = s.query(Ride).all()
+            for ride in self.dice.sample(rides, round(MOVED * RIDES)):
+                at = [-38.5 + self.dice.uniform(-0.03, 0.03), -128 + self.dice.uniform(-0.03, 0.03)]
+                ride.facts = ride.facts | {"position": at}
+                s.get_one(Order, ride.order_id).version += 1
+            for ride in self.dice.sample(rides, NEW_ETA):
+                ride.facts = ride.facts | {"eta": {"seconds": self.dice.randint(60, 1_500)}}
+                s.get_one(Order, ride.order_id).version += 1
+
+    def _since(self) -> str:
+        parts, before = [], 0
+        for number in sorted(self.rows):
+            parts.append(_base36(number - before) + self.rows[number])
+            before = number
+        return f"{self.v}~{'.'.join(parts)}" if self.v else ""
+
+
+def _base36(number: int) -> str:
+    digits = ""
+    while number:
+        number, rest = divmod(number, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
+    return digits
+
+
+@contextlib.contextmanager
+def _busy() -> Iterator[Board]:
+    with pages(POLL_LAYER="on") as desk:
+        for n in range(RIDES):
+            status = "CALL_DRIVER" if n % 2 else "IN_PROGRESS"
+            desk.desk.order(status=status, guest=f"Guest {n}", ride={"facts": _facts(status)})
+        board = Board(desk)
+        memory: Any = desk.desk.services.polls
+        memory.moment = lambda: board.moment
+        yield board
+
+
+def _facts(status: str) -> dict[str, Any]:
+    return snapshot_facts("point_to_point", status, vehicle_number="KA01AB1234")

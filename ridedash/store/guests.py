@@ -109,7 +109,8 @@ def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[G
     """
     text = " ".join(typed.split())[:120]
     if not text:
-        return list(s.scalars(_mine(property_id).where(Guest.seen_at.is_not(None)).limit(limit)))
+        lately = _mine(property_id).where(Guest.seen_at.is_not(None)).order_by(None).order_by(Guest.seen_at.desc())
+        return list(s.scalars(lately.limit(limit)))
     found: dict[int, Guest] = {}
     for which in _ways(property_id, text):
         if len(found) < limit:

@@ -8,7 +8,8 @@ import { ask } from "./ask.js";
 import { BookForm } from "./form.js";
 import { send } from "./send.js";
 
-const GUEST_MOST = 24; // letters of a name beside the title
+const GUEST_MOST = 18; // letters of a name beside the title, and beside more words
+const GROUP_MOST = 12;
 
 class DeskForm {
   constructor(root) {
@@ -62,8 +63,10 @@ class DeskForm {
 
   /** For whom: a long name is cut by the column, never "ordered". */
   #booked({ orders = [], guest = "" }) {
-    const pattern = orders.length > 1 ? this.say.sayBookedGroup.replace("{n}", orders.length) : this.say.sayBooked;
-    return pattern.replace("{guest}", () => (guest.length > GUEST_MOST ? `${guest.slice(0, GUEST_MOST)}…` : guest));
+    const many = orders.length > 1;
+    const most = many ? GROUP_MOST : GUEST_MOST;
+    const pattern = many ? this.say.sayBookedGroup.replace("{n}", orders.length) : this.say.sayBooked;
+    return pattern.replace("{guest}", () => (guest.length > most ? `${guest.slice(0, most)}…` : guest));
   }
 
   #stillLost() {
@@ -84,9 +87,9 @@ class DeskForm {
     this.#mount();
   }
 
-  /** To what is wrong, else to the guest: the next one, or the one who waits. */
+  /** To what is wrong, else to what was filled in, else to the next guest. */
   #focus() {
-    const wrong = this.body.querySelector("[aria-invalid=true]") ?? this.body.querySelector("[role=alert]");
+    const wrong = this.body.querySelector("[aria-invalid=true]") ?? this.body.querySelector("[role=alert], [data-filled]");
     if (wrong && !wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
     (wrong ?? this.body.querySelector("#guest-find")).focus();
   }

@@ -134,7 +134,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         tone=words.tone,
         headline=_headline(facts, words.headline),
         guest=page.guest.name,
-        room=page.guest.room or "",
+        room=page.order.room or "",
         to=drop.name if drop else _("The guest tells the driver"),
         start=page.offer.pickup_name or _("the pinned place"),
         plate=cab.plate if cab and live else "",

@@ -38,7 +38,12 @@ def test_a_guest_who_comes_again_is_the_same_row_with_what_is_new(desk: Desk) ->
     assert desk.press(desk.form(), **again).status_code == 303
     (guest,) = guest_rows(desk)
     assert (guest.name, guest.room, guest.language, guest.seen_at) == ("Guest Heron", "500", "hi", desk.now)
-    assert [order.room for order in desk.orders()] == ["412", "500"], "each ride keeps the room of its day"
+    assert [order.room for order in desk.orders()] == ["412", "500"]
+    for order_id, room in ((1, "412"), (2, "500")):  # each ride keeps the room of its day
+        assert f"<bdi>{room}</bdi>" in desk.client.get(f"/rides/{order_id}").text
+    board = desk.client.get("/").text
+    assert "412" in board
+    assert "500" in board
 
 
 def test_the_finder_tells_what_the_form_fills_in(desk: Desk) -> None:
@@ -130,6 +135,7 @@ def test_a_group_is_booked_in_one_go_and_its_page_says_what_became_of_each(desk:
     answer = desk.press(desk.form(), cars="3")
     assert answer.location == "/groups/1"
     assert len(desk.orders()) == 3
+    assert 'href="/groups/2"' in desk.client.get("/rides/2").text
     page = unescape(desk.client.get("/groups/2").text)
     assert "3 cars for Guest Heron" in page
     assert "3 waiting for the ride service" in page

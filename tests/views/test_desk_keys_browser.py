@@ -146,3 +146,7 @@ def test_an_earlier_ride_fills_the_form_again_or_for_the_way_back(counted: Page)
     page.evaluate("document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: 'again'}}))")
     expect(page.locator("#pickup")).to_have_value(TRIP["pickup"])
     expect(page.locator("[data-guest] [name=guest_id]")).to_have_value("1")
+    expect(page.locator("#guest_phone")).to_have_value("+912227783300")
+    page.fill("#guest-find", "Guest Merle")  # another person: nobody calls the first one about this ride
+    expect(page.locator("#guest_phone")).to_have_value("")
+    expect(page.locator("[data-guest] [name=guest_id]")).to_have_value("")

@@ -19,8 +19,8 @@ export class GuestFinder extends EventTarget {
     this.id = field("guest_id");
     this.filled = { guest_room: field("guest_room"), guest_phone: field("guest_phone"), language: field("language"), guest_note: field("guest_note") };
     this.about = book.querySelector("[data-guest-about]");
-    this.guest = null;
-    this.brought = {};
+    this.guest = this.id.value ? { id: this.id.value, name: this.name.value.trim() } : null; // the server filled them in
+    this.brought = this.guest ? Object.fromEntries(Object.entries(this.filled).map(([name, box]) => [name, box.value])) : {};
     new Combobox(this.name, book.querySelector("#guest-find-list"), {
       find: (words) => this.#find(words),
       best: (guests) => guests.findIndex((guest) => guest.exact),

@@ -15,6 +15,7 @@ import { rideKeys } from "./ride_keys.js";
 import { setText } from "./ride_slots.js";
 
 const EVERY_MS = 2_500;
+const HIDDEN_MS = 10_000; // its title and its sound are for somebody who looks at something else
 const TICK_MS = 1_000;
 const LATE_S = 10; // of a poll every two and a half seconds
 const root = document.querySelector("[data-board]");
@@ -36,7 +37,7 @@ class Board {
     this.detail = new Detail(root.querySelector("[data-detail]"), {
       map: chosen, refill, done: () => this.#deed(), failed: () => this.#say(root.dataset.failed), shut: () => this.shut(),
     });
-    this.poller = new Poller(() => this.known.url(), { waitMs: EVERY_MS, got: (...said) => this.#got(...said), failed: (status) => this.#failed(status) });
+    this.poller = new Poller(() => this.known.url(), { waitMs: EVERY_MS, hiddenMs: HIDDEN_MS, got: (...said) => this.#got(...said), failed: (status) => this.#failed(status) });
   }
 
   start() {

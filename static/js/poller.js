@@ -13,11 +13,12 @@ export class Poller {
    * `got(body | null, answer)` is called for 200 (body) and 304 (null), and returns the next wait in ms, or null
    * to stop. `failed(status)` is called with a status, or 0 when nothing came.
    */
-  constructor(url, { got, failed = () => {}, waitMs = DEFAULT_MS }) {
+  constructor(url, { got, failed = () => {}, waitMs = DEFAULT_MS, hiddenMs = null }) {
     this.url = url;
     this.got = got;
     this.failed = failed;
     this.waitMs = waitMs;
+    this.hiddenMs = hiddenMs; // how often a hidden page asks all the same; null: not at all
     this.etag = null;
     this.errors = 0;
     this.round = 0;
@@ -53,7 +54,7 @@ export class Poller {
   }
 
   async #ask() {
-    if (this.stopped || document.hidden || !navigator.onLine) return; // #wake goes on
+    if (this.stopped || (document.hidden && !this.hiddenMs) || !navigator.onLine) return; // #wake goes on
     const round = (this.round += 1);
     let wait = null;
     try {
@@ -63,7 +64,7 @@ export class Poller {
     }
     if (round !== this.round || this.stopped) return;
     if (wait === null) this.stop();
-    else this.#later(wait);
+    else this.#later(document.hidden ? Math.max(wait, this.hiddenMs ?? 0) : wait);
   }
 
   async #once(round) {

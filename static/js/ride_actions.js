@@ -70,7 +70,9 @@ export class ActionPanels {
 
   #escape(event) {
     const panel = event.key === "Escape" && event.target.closest("details.action[open]");
-    if (panel && !event.defaultPrevented) this.#close(panel);
+    if (!panel || event.defaultPrevented) return;
+    event.preventDefault(); // the ride itself stays open
+    this.#close(panel);
   }
 
   #close(panel) {

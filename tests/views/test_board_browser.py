@@ -119,6 +119,9 @@ def test_cancelling_by_key_asks_once_with_the_focus_on_the_safe_answer(served: S
     expect(page.get_by_role("combobox", name="New drop")).to_be_focused()
     page.keyboard.type("x")  # a letter, for somebody types
     expect(page.get_by_role("combobox", name="New drop")).to_have_value("x")
+    page.keyboard.press("Escape")  # ends the panel, and not the ride
+    expect(page.locator('[data-action="drop"]')).not_to_have_attribute("open", "")
+    expect(headline(page)).to_be_visible()
 
 
 def test_keys_show_the_code_and_fill_the_form_again_or_for_the_way_back(served: Served) -> None:

@@ -122,3 +122,24 @@ def test_a_late_answer_is_dropped(page: Any) -> None:
       return got;
     }""")
     assert got == [2]
+
+
+@pytest.mark.parametrize(("hidden_ms", "asked"), [("null", 1), ("5", 4)])
+def test_a_hidden_page_asks_only_when_its_title_or_sound_is_for_somebody(page: Any, hidden_ms: str, asked: int) -> None:
+    script = """async () => {
+      const {Poller} = await import("/static/js/poller.js");
+      let asked = 0, hidden = false;
+      Object.defineProperty(document, "hidden", {get: () => hidden});
+      window.fetch = async () => { asked += 1; return new Response("{}"); };
+      await new Promise((done) => {
+        const poller = new Poller("/x.json", {hiddenMs: HIDDEN, waitMs: 1, got: () => {
+          hidden = true;
+          if (asked === 4) { done(); return null; }
+          if (asked === 1) setTimeout(done, 400);
+          return 1;
+        }});
+        poller.start();
+      });
+      return asked;
+    }""".replace("HIDDEN", hidden_ms)
+    assert page.evaluate(script) == asked

@@ -56,7 +56,9 @@ def _is(outcome: Outcome) -> ColumnElement[bool]:
     ends = [end for end, found in _BY_END.items() if found is outcome]
     states = LIVE_STATES if outcome is Outcome.LIVE else [s for s, found in _BY_STATE.items() if found is outcome]
     by_state = and_(or_(Order.ended_as.is_(None), Order.ended_as.not_in(list(_BY_END))), Order.state.in_(states))
-    return or_(Order.ended_as.in_(ends), by_state)
+    if not states:
+        return Order.ended_as.in_(ends)
+    return or_(Order.ended_as.in_(ends), by_state) if ends else by_state
 
 
 @dataclass(frozen=True)
@@ -104,21 +106,22 @@ def page(s: Session, property_id: int, asked: Asked, size: int, before: Key | No
 
 def totals(s: Session, property_id: int, asked: Asked, currency: str | None) -> Totals:
     """What all rides that fit add up to. `currency` is the one that most are paid in: then nothing is sorted."""
-    done, usual = Order.ended_as == wire.COMPLETED, Order.currency == currency
-    priced = and_(done, Order.total_minor.is_not(None))
+    done = Order.ended_as == wire.COMPLETED
+    price = case((done, Order.total_minor))
+    usual = case((and_(done, Order.currency == currency), Order.total_minor))
     query = select(
         func.count(),
-        _count(done),
-        _count(_is_cancelled()),
-        _count(and_(done, Order.total_minor.is_(None))),
-        func.sum(case((and_(priced, usual), Order.total_minor))),
-        _count(and_(priced, usual)),
+        func.count(case((done, 1))),
+        func.count(case((Order.ended_as == wire.BOOKING_CANCELLED, 1))),
+        func.count(price),
+        func.count(usual),
+        func.sum(usual),
     ).where(*_fits(property_id, asked))
-    rides, completed, cancelled, unpriced, amount, counted = s.execute(query).one()
-    sums = {currency: int(amount)} if counted else {}
-    if completed - unpriced > counted:
+    rides, completed, cancelled, priced, counted, amount = s.execute(query).one()
+    sums: dict[str | None, int] = {currency: int(amount)} if counted else {}
+    if priced > counted:
         sums |= _other_sums(s, property_id, asked, currency)
-    return Totals(rides, completed, cancelled, unpriced, sums)
+    return Totals(rides, completed, cancelled, completed - priced, sums)
 
 
 def _other_sums(s: Session, property_id: int, asked: Asked, currency: str | None) -> dict[str | None, int]:
@@ -126,14 +129,6 @@ def _other_sums(s: Session, property_id: int, asked: Asked, currency: str | None
     query = select(Order.currency, func.sum(Order.total_minor)).where(*_fits(property_id, asked), other)
     priced = Order.ended_as == wire.COMPLETED, Order.total_minor.is_not(None)
     return {name: int(amount) for name, amount in s.execute(query.where(*priced).group_by(Order.currency))}
-
-
-def _is_cancelled() -> ColumnElement[bool]:
-    return Order.ended_as == wire.BOOKING_CANCELLED
-
-
-def _count(what: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.count(case((what, 1)))
 
 
 def _fits(property_id: int, asked: Asked) -> list[ColumnElement[bool]]:

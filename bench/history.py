@@ -1,0 +1,190 @@
+"""The history and the search of a house with a hundred thousand rides, on both databases, against the plain way."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from time import perf_counter
+from typing import Any, Final
+
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
+
+from bench import frame
+from bench.frame import Absent, Ratio, Result, Run, line
+from bench.growth import copied, known
+from bench.page_desk import Pages, pages
+from ridedash.store.history import Asked, Key, page, totals
+from ridedash.store.order_tables import Offer, Order, Ride
+from ridedash.store.people_tables import Guest, Staff
+from ridedash.store.records import records
+from tests import databases
+
+RIDES: Final = 100_000
+GUESTS: Final = 20_000
+SIZE: Final = 50
+DEEP: Final = 40_000  # rides before a page that somebody leafs to
+FIRST: Final = 1_000_000  # copies count from here (growth.copied)
+PROTECTS: Final = "Whoever asks for last March gets it while the guest still stands at the desk."
+PLAIN: Final = "An answer from one index, by keys, stays what it is when the rides become many."
+YEAR: Final = "from=2025-05-01&to=2026-05-05"
+CASES: Final = {
+    "the last 7 days": "/history",
+    "a whole year": f"/history?{YEAR}",
+    "far back in a year": f"/history?{YEAR}&before=2025-12-16T00:00:00_9999999",
+    "a guest's year": f"/history?{YEAR}&guest=w77",
+    "a year's cancelled rides": f"/history?{YEAR}&state=cancelled",
+    "a room's year": f"/history?{YEAR}&room=117",
+    "search by name": "/search.json?q=heron+w77",
+    "search by a name of many": "/search.json?q=heron",
+    "search by phone": "/search.json?q=0000012345",
+    "search by plate": "/search.json?q=ab+1234",
+    "search for what is not there": "/search.json?q=zz+99",
+}
+
+
+@line("history-sqlite", "SQLite, 100,000 rides, p95", aim="≤ 150 ms", protects=PROTECTS, minutes=10)
+def on_sqlite(run: Run) -> list[Result]:
+    """Pages as they are asked for, from the address to the last byte."""
+    return _with(databases.SQLITE, lambda house: [_p95(run, house, *case) for case in CASES.items()])
+
+
+@line("history-postgresql", "PostgreSQL, 100,000 rides, p95", aim="≤ 150 ms", protects=PROTECTS, minutes=15)
+def on_postgresql(run: Run) -> list[Result]:
+    """The same on a server that this bench starts in a temporary folder."""
+    return _with(databases.POSTGRESQL, lambda house: [_p95(run, house, *case) for case in CASES.items()])
+
+
+@line("history-plain-sqlite", "SQLite, rides read and added up, against ORM and OFFSET", aim="≤ 1/2", protects=PLAIN)
+def plain_on_sqlite(run: Run) -> list[Result]:
+    """Without the page around it."""
+    return _with(databases.SQLITE, lambda house: _against_plain(run, house))
+
+
+@line("history-plain-postgresql", "PostgreSQL, the same", aim="≤ 1/2", protects=PLAIN, minutes=10)
+def plain_on_postgresql(run: Run) -> list[Result]:
+    """Without the page around it."""
+    return _with(databases.POSTGRESQL, lambda house: _against_plain(run, house))
+
+
+@dataclass
+class House:
+    """A desk that has been busy for a year."""
+
+    shown: Pages
+
+    @property
+    def id(self) -> int:
+        return self.shown.desk.ids["desk.property"]
+
+    def asked(self) -> Asked:
+        now = self.shown.desk.now
+        return Asked(now - timedelta(days=370), now + timedelta(days=1))
+
+    def key(self, back: int) -> Key | None:
+        """Where the page begins that has so many rides before it."""
+        return Key(self.shown.desk.now - timedelta(minutes=5 * back), 2 * FIRST) if back else None
+
+
+def _with(kind: str, measure: Callable[[House], list[Result]]) -> list[Result]:
+    os.environ["RIDEDASH_TEST_DATABASE"] = kind
+    try:
+        with _busy() as house:
+            return measure(house)
+    except BaseException as error:  # pytest's own words for "not here", which are no Exception
+        if type(error).__name__ != "Skipped":
+            raise
+        return [Absent(str(error))]
+    finally:
+        databases.close()
+
+
+def _p95(run: Run, house: House, label: str, address: str) -> Ratio:
+    path, _mark, query = address.partition("?")
+    asked = dict(each.split("=") for each in query.split("&")) if query else {}
+    asked = {name: value.replace("+", " ") for name, value in asked.items()}
+
+    def ours() -> float:
+        return sorted(_timed(lambda: house.shown.get(path, **asked)) for _ in range(run.of(40, 20)))[-3]
+
+    ours()
+    return frame.alone(run, ours, "ms", label=label)
+
+
+def _against_plain(run: Run, house: House) -> list[Result]:
+    def figure(deed: Callable[[Session, House, int], object], back: int) -> Callable[[], float]:
+        def taken() -> float:
+            with house.shown.desk.services.db.read() as s:
+                return frame.quiet([_timed(lambda: deed(s, house, back)) for _ in range(run.of(12, 4))])
+
+        return taken
+
+    return [
+        frame.side_by_side(run, figure(_ours, back), figure(_plain, back), "ms", label=label)
+        for label, back in (("the newest page of a year", 0), (f"{DEEP:,} rides further back", DEEP))
+    ]
+
+
+def _ours(s: Session, house: House, back: int) -> object:
+    s.expunge_all()
+    keys = page(s, house.id, house.asked(), SIZE, house.key(back))
+    found = records(s, house.id, [key.id for key in keys])
+    assert len(found) == SIZE
+    return found, totals(s, house.id, house.asked(), "INR")
+
+
+def _plain(s: Session, house: House, back: int) -> object:
+    """As it is first written: entities, an offset, sums over a join."""
+    s.expunge_all()
+    asked = house.asked()
+    fits = Order.property_id == house.id, Order.created_at >= asked.since, Order.created_at < asked.until
+    query = select(Order, Offer, Guest, Staff, Ride).join(Offer, Offer.id == Order.offer_id)
+    query = query.join(Guest, Guest.id == Order.guest_id).outerjoin(Staff, Staff.id == Order.staff_id)
+    query = query.outerjoin(Ride, Ride.order_id == Order.id).where(*fits).order_by(Order.created_at.desc())
+    found = s.execute(query.offset(back).limit(SIZE)).all()
+    assert len(found) == SIZE
+    sums = select(Ride.status, Ride.currency, func.count(), func.sum(Ride.total_minor))
+    sums = sums.join(Order, Order.id == Ride.order_id).where(*fits).group_by(Ride.status, Ride.currency)
+    return found, s.execute(sums).all()
+
+
+def _timed(deed: Callable[[], Any]) -> float:
+    began = perf_counter()
+    deed()
+    return (perf_counter() - began) * 1000
+
+
+@contextlib.contextmanager
+def _busy() -> Iterator[House]:
+    with pages() as shown:
+        over = {"ended_at": shown.desk.now, "next_poll_at": None, "plate": "KA01AB1234"}
+        order_id = shown.desk.order(status="COMPLETED", ride=over)
+        with shown.desk.services.db.write() as s:
+            copied(s, order_id, RIDES - 1)
+            _spread(s)
+        for status in ("CALL_DRIVER", "IN_PROGRESS"):
+            for _ in range(100):
+                shown.desk.order(status=status)
+        known(shown)
+        yield House(shown)
+
+
+def _spread(s: Session) -> None:
+    """One ride every five minutes, of some thousands of guests, ended in different ways."""
+    minutes = "(id % 1000000) * 5"
+    if s.get_bind().dialect.name == "sqlite":
+        earlier = f"strftime('%Y-%m-%d %H:%M:%f000', created_at, '-' || ({minutes}) || ' minutes')"
+    else:
+        earlier = f"created_at - {minutes} * interval '1 minute'"
+    for statement in (
+        f"UPDATE orders SET created_at = {earlier}, happens_at = {earlier}, room = CAST(100 + id % 400 AS TEXT),"
+        f" guest_id = CASE WHEN id > {FIRST} THEN {FIRST} + 1 + id % {GUESTS} ELSE guest_id END, currency = 'INR',"
+        " ended_as = CASE WHEN id % 20 = 0 THEN 'BOOKING_CANCELLED' ELSE 'COMPLETED' END,"
+        " total_minor = CASE WHEN id % 20 = 0 THEN NULL ELSE 20000 + id % 9000 END",
+        "UPDATE rides SET currency = 'INR', total_minor = 20000 + id % 9000, plate = 'KA01XY' || (id % 9000 + 1000),"
+        " status = CASE WHEN id % 20 = 0 THEN 'BOOKING_CANCELLED' ELSE 'COMPLETED' END",
+        f"DELETE FROM guests WHERE id > {FIRST} + {GUESTS}",
+        "UPDATE guests SET folded = folded || ' w' || (id % 1000), phone = '+91' || (9000000000 + id)",
+    ):
+        s.execute(text(statement))

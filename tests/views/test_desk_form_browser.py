@@ -39,7 +39,7 @@ def test_booking_leaves_the_page_where_it_is_and_the_form_clean_for_the_next_gue
     first = page.input_value("[name=form_token]")
     fill(page)
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-desk-said]")).to_have_text("Guest Heron: ordered")
+    expect(page.locator("[data-desk-said]")).to_have_text("Being booked: Guest Heron")
     expect(page.locator("#guest-find")).to_have_value("")
     expect(page.locator("#guest-find")).to_be_focused()
     expect(page.locator("#drop")).to_have_value("")
@@ -68,7 +68,7 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_form_and_makes_one_order
     page.route(lambda url: url.endswith("/rides/new"), lose)
     fill(page)
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-desk-said]")).to_have_text("Guest Heron: ordered")
+    expect(page.locator("[data-desk-said]")).to_have_text("Being booked: Guest Heron")
     assert len(lost) == 1
     assert page.evaluate("window.booked") == [order.id for order in desk.orders()]
     assert len(desk.orders()) == 1
@@ -148,7 +148,7 @@ def test_three_cars_are_booked_with_one_press_and_said_to_be(browsed: Browsed, d
     expect(go(page)).to_have_text("Book 3 cars: Mini · ₹240 fixed")
     expect(page.locator("[data-bar-terms]")).to_contain_text("the price is for one")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-desk-said]")).to_have_text("Guest Heron: 3 cars ordered")
+    expect(page.locator("[data-desk-said]")).to_have_text("3 cars being booked: Guest Heron")
     assert [order.group_key for order in desk.orders()] == [desk.orders()[0].group_key] * 3
     browsed.open("/groups/1")
     expect(page.locator(".group-car")).to_have_count(3)
@@ -158,6 +158,19 @@ def test_three_cars_are_booked_with_one_press_and_said_to_be(browsed: Browsed, d
     expect(page.get_by_role("link", name="Book car 2 again")).to_be_visible()
     assert Axe().run(page).violations_count == 0
     assert browsed.faults == []
+
+
+def test_a_ride_for_later_is_said_to_be_planned(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    fill(page)
+    page.locator(".when-choice", has_text="Later").click()
+    page.fill("#pickup_date", "2026-03-05")
+    page.fill("#pickup_time", "05:10")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-desk-said]")).to_have_text("Planned: Guest Heron")
+    assert [order.state for order in desk.orders()] == ["SCHEDULED"]
+    expect(page.locator("#pickup_time")).to_be_hidden()  # the next guest rides now
 
 
 def test_hostile_names_of_guests_and_favourites_never_run(browsed: Browsed, desk: Desk) -> None:

@@ -8,9 +8,6 @@ import { ask } from "./ask.js";
 import { BookForm } from "./form.js";
 import { send } from "./send.js";
 
-const GUEST_MOST = 18; // letters of a name beside the title, and beside more words
-const GROUP_MOST = 12;
-
 class DeskForm {
   constructor(root) {
     this.root = root;
@@ -47,7 +44,7 @@ class DeskForm {
     this.#lock(true);
     this.#say("");
     const told = await send(this.form.book.action, this.sending, () => this.#say(this.say.sayLost, true));
-    told.guest = String(this.sending.get("guest_name")).trim();
+    Object.assign(told, { guest: String(this.sending.get("guest_name")).trim(), later: this.sending.get("when") === "later" });
     this.posting = false;
     if (told.kind === "lost") return this.#stillLost();
     this.sending = null;
@@ -61,12 +58,9 @@ class DeskForm {
     if (here) this.#focus();
   }
 
-  /** For whom: a long name is cut by the column, never "ordered". */
-  #booked({ orders = [], guest = "" }) {
-    const many = orders.length > 1;
-    const most = many ? GROUP_MOST : GUEST_MOST;
-    const pattern = many ? this.say.sayBookedGroup.replace("{n}", orders.length) : this.say.sayBooked;
-    return pattern.replace("{guest}", () => (guest.length > most ? `${guest.slice(0, most)}…` : guest));
+  #booked({ orders = [], guest = "", later = false }) {
+    const pattern = this.say[`say${later ? "Planned" : "Booked"}${orders.length > 1 ? "Group" : ""}`];
+    return pattern.replace("{n}", orders.length).replace("{guest}", () => guest);
   }
 
   #stillLost() {

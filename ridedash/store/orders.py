@@ -39,11 +39,8 @@ __all__ = [
     "form_used",
     "order_page",
     "orders_by_ids",
-    "planned_orders",
     "recent_orders",
     "trip_of",
-    "unknown_count",
-    "unknown_since",
 ]
 
 MAX_ID = 2**63 - 1  # a longer number is no row, and no database takes it
@@ -168,14 +165,6 @@ def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPa
     return orders_by_ids(s, property_id, s.scalars(query).all(), light=True)
 
 
-def planned_orders(s: Session, property_id: int, since: datetime, limit: int = 200) -> list[OrderPage]:
-    """Planned rides of a property, the next due first: those to come, and those that came due after `since`."""
-    mine = Order.property_id == property_id, Order.pickup_at.is_not(None)
-    lately = Order.state.in_(list(OrderState)), Order.due_at > since
-    query = select(Order.id).where(*mine, *lately).order_by(Order.due_at).limit(limit)
-    return orders_by_ids(s, property_id, s.scalars(query).all(), light=True)
-
-
 def orders_by_ids(s: Session, property_id: int, ids: Sequence[int], *, light: bool = False) -> list[OrderPage]:
     """Orders of a property in the order of `ids`, in a fixed number of queries; foreign ids are left out.
 
@@ -245,15 +234,3 @@ def _around(s: Session, ids: Sequence[int]) -> _Around:
         attention.setdefault(item.order_id, []).append(item)
     newer = s.execute(_NEWER, asked).all()
     return actions, moments, attention, {old: new for old, new in newer if old is not None}
-
-
-def unknown_count(s: Session, property_id: int) -> int:
-    """How many orders of the property have an unknown outcome: pinned on every staff page."""
-    query = select(func.count()).where(Order.property_id == property_id, Order.state == OrderState.UNKNOWN)
-    return s.scalar(query) or 0
-
-
-def unknown_since(s: Session, property_id: int) -> datetime | None:
-    """When the oldest order with an unknown outcome was sent; None when there is none."""
-    query = select(Order.sent_at).where(Order.property_id == property_id, Order.state == OrderState.UNKNOWN)
-    return s.scalars(query.order_by(Order.sent_at).limit(1)).first()

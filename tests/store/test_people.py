@@ -9,9 +9,10 @@ from sqlalchemy import text
 
 from ridedash.geo import LatLng
 from ridedash.store import people
+from ridedash.store.board import unknown_orders
 from ridedash.store.crypto import BadKeys, Sealed, TokenVault, new_key
 from ridedash.store.db import Database
-from ridedash.store.orders import Priced, Trip, add_offer, order_page, recent_orders, unknown_count, unknown_since
+from ridedash.store.orders import Priced, Trip, add_offer, order_page, recent_orders
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
 KEY_1, KEY_2 = "k1:" + new_key(), "k2:" + new_key()
@@ -177,4 +178,4 @@ def test_an_empty_property_has_no_orders(db: Database, staff: people.Staff) -> N
     with db.read() as s:
         assert recent_orders(s, staff.property_id) == []
         assert order_page(s, staff.property_id, 1) is None
-        assert (unknown_count(s, staff.property_id), unknown_since(s, staff.property_id)) == (0, None)
+        assert unknown_orders(s, staff.property_id) == (0, None)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from playwright.sync_api import Browser, expect
 
 from ridedash.ext import limiter
 from ridedash.store.audit import AuditRow
@@ -18,6 +19,7 @@ from ridedash.store.orders import Order, Ride
 from ridedash.store.people import Staff
 from ridedash.views.history_csv import harmless
 from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.served import served_desk
 
 pytestmark = pytest.mark.database
 
@@ -33,7 +35,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 @pytest.fixture
-def browser(desk: Desk) -> FlaskClient:
+def client(desk: Desk) -> FlaskClient:
     return desk.client()
 
 
@@ -49,42 +51,42 @@ def done(desk: Desk, status: str = "COMPLETED", total: int | None = 24_000, **fa
     return order_id
 
 
-def listed(browser: FlaskClient, query: str = "") -> list[int]:
-    answer = browser.get(f"/history?{query}")
+def listed(client: FlaskClient, query: str = "") -> list[int]:
+    answer = client.get(f"/history?{query}")
     assert answer.status_code == 200
     return [int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', answer.text)]
 
 
-def sums(browser: FlaskClient, query: str = "") -> list[str]:
-    text = browser.get(f"/history?{query}").text
+def sums(client: FlaskClient, query: str = "") -> list[str]:
+    text = client.get(f"/history?{query}").text
     return [re.sub(r"<[^>]+>", "", dd).strip() for dd in re.findall(r'<dd class="num">(.*?)</dd>', text)]
 
 
-def rows(browser: FlaskClient, query: str = "") -> list[dict[str, str]]:
-    answer = browser.get(f"/history.csv?{query}")
+def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:
+    answer = client.get(f"/history.csv?{query}")
     assert answer.status_code == 200
     assert answer.text.startswith("\ufeff")
     return list(csv.DictReader(io.StringIO(answer.text[1:])))
 
 
-def test_the_last_seven_days_are_shown_with_what_they_come_to(desk: Desk, browser: FlaskClient) -> None:
+def test_the_last_seven_days_are_shown_with_what_they_come_to(desk: Desk, client: FlaskClient) -> None:
     here = [done(desk), done(desk, "BOOKING_CANCELLED"), desk.order("UNKNOWN"), desk.order("BOOKED", "IN_PROGRESS")]
     done(desk, age_s=8 * 86400)
     done(desk, house="other")
-    assert listed(browser) == here[::-1]
-    assert sums(browser) == ["4", "1", "1", "₹240"]
-    text = browser.get("/history").text
+    assert listed(client) == here[::-1]
+    assert sums(client) == ["4", "1", "1", "₹240"]
+    text = client.get("/history").text
     for words in ("Mon 4 May 13:59", "Completed", "Cancelled", "We don&#39;t know", "On trip", "Guest Heron", "412",
                   "Meridian Airport, Departures", "KA 01 AB 1234", "Concierge desk", "Asia/Kolkata"):  # fmt: skip
         assert words in text, words
 
 
-def test_days_are_the_propertys_and_both_are_included(desk: Desk, browser: FlaskClient) -> None:
+def test_days_are_the_propertys_and_both_are_included(desk: Desk, client: FlaskClient) -> None:
     late = desk.order(age_s=int((NOON - NOON.replace(day=3, hour=18, minute=29)).total_seconds()))  # 23:59 on 3 May
     early = desk.order(age_s=int((NOON - NOON.replace(day=3, hour=18, minute=30)).total_seconds()))  # midnight
-    assert listed(browser, "from=2026-05-03&to=2026-05-03") == [late]
-    assert listed(browser, "from=2026-05-04&to=2026-05-04") == [early]
-    assert listed(browser, "from=2026-05-04&to=2026-05-03") == [early, late]
+    assert listed(client, "from=2026-05-03&to=2026-05-03") == [late]
+    assert listed(client, "from=2026-05-04&to=2026-05-04") == [early]
+    assert listed(client, "from=2026-05-04&to=2026-05-03") == [early, late]
 
 
 @pytest.mark.parametrize(
@@ -92,13 +94,13 @@ def test_days_are_the_propertys_and_both_are_included(desk: Desk, browser: Flask
     ["from=yesterday", "to=2026-13-01", "from=9999-12-31", "to=0001-01-01", "before=x", "before=2026-05-04_",
      "staff=x&centre=-1", "state=happy", "staff=" + "9" * 60, "before=9999-12-31T23:59:59_1&centre=%00"],
 )  # fmt: skip
-def test_what_makes_no_sense_is_not_asked_for_and_is_no_failure(desk: Desk, browser: FlaskClient, query: str) -> None:
+def test_what_makes_no_sense_is_not_asked_for_and_is_no_failure(desk: Desk, client: FlaskClient, query: str) -> None:
     order_id = desk.order()
-    assert listed(browser, query) in ([order_id], [])
-    assert ("no day of the calendar" in browser.get(f"/history?{query}").text) == query.startswith(("from", "to"))
+    assert listed(client, query) in ([order_id], [])
+    assert ("no day of the calendar" in client.get(f"/history?{query}").text) == query.startswith(("from", "to"))
 
 
-def test_filters_choose_and_stay_in_the_form_and_in_the_links(desk: Desk, browser: FlaskClient) -> None:
+def test_filters_choose_and_stay_in_the_form_and_in_the_links(desk: Desk, client: FlaskClient) -> None:
     with desk.services.db.write() as s:
         centre = CostCentre(property_id=desk.ids["desk.property"], name="Banquets", closed_at=None)
         s.add(centre)
@@ -108,45 +110,45 @@ def test_filters_choose_and_stay_in_the_form_and_in_the_links(desk: Desk, browse
     desk.add(lambda s: setattr(s.get(Order, wanted), "cost_centre_id", centre_id))
     done(desk)
     for query in ("guest=garcia", "room=ph-1", "category=auto", f"centre={centre_id}"):
-        assert listed(browser, query) == [wanted], query
-    assert listed(browser, f"staff={desk.ids['desk']}&state=completed&guest=heron&room=412") == [wanted + 1]
-    assert listed(browser, "state=cancelled") == []
-    text = browser.get("/history?guest=gar&state=completed&room=PH-1").text
+        assert listed(client, query) == [wanted], query
+    assert listed(client, f"staff={desk.ids['desk']}&state=completed&guest=heron&room=412") == [wanted + 1]
+    assert listed(client, "state=cancelled") == []
+    text = client.get("/history?guest=gar&state=completed&room=PH-1").text
     assert 'value="gar"' in text
     assert '<option value="completed" selected>' in text
     assert "state=completed&amp;guest=gar&amp;room=PH-1" in text.split('href="/history.csv?')[1].split('"')[0]
     assert "Banquets" in text
 
 
-def test_older_rides_are_a_link_away_and_none_is_shown_twice(desk: Desk, browser: FlaskClient) -> None:
+def test_older_rides_are_a_link_away_and_none_is_shown_twice(desk: Desk, client: FlaskClient) -> None:
     made = [desk.order(age_s=n // 3) for n in range(120)]
     seen, query, pages = [], "guest=heron", 0
     while query:
-        text = browser.get(f"/history?{query}").text
+        text = client.get(f"/history?{query}").text
         seen += [int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', text)]
         older = re.search(r'href="/history\?([^"]*before=[^"]*)"', text)
         query, pages = older.group(1).replace("&amp;", "&") if older else "", pages + 1
     assert (pages, sorted(seen)) == (3, made)
 
 
-def test_an_empty_history_says_so(desk: Desk, browser: FlaskClient) -> None:
-    assert "Nothing was booked in these days" in browser.get("/history").text
-    assert "None of these days fits" in browser.get("/history?guest=nobody").text
-    assert sums(browser) == ["0", "0", "0", "–"]
+def test_an_empty_history_says_so(desk: Desk, client: FlaskClient) -> None:
+    assert "Nothing was booked in these days" in client.get("/history").text
+    assert "None of these days fits" in client.get("/history?guest=nobody").text
+    assert sums(client) == ["0", "0", "0", "–"]
 
 
-def test_completed_rides_without_a_price_are_counted_beside_the_sum(desk: Desk, browser: FlaskClient) -> None:
+def test_completed_rides_without_a_price_are_counted_beside_the_sum(desk: Desk, client: FlaskClient) -> None:
     done(desk)
     done(desk, total=None)
-    assert sums(browser)[3] == "₹240 1 without a price"
+    assert sums(client)[3] == "₹240 1 without a price"
 
 
-def test_the_file_has_all_that_a_bill_needs(desk: Desk, browser: FlaskClient) -> None:
+def test_the_file_has_all_that_a_bill_needs(desk: Desk, client: FlaskClient) -> None:
     order_id = done(desk, drop_name="Old Harbour")
     auto = done(desk, "COMPLETED", 18_600, kind="auto", age_s=60)
     plan = desk.order("SCHEDULED", age_s=120)
     desk.add(lambda s: setattr(s.get(Order, plan), "pickup_at", NOON + timedelta(hours=2)))
-    first, fixed, meter = rows(browser)
+    first, fixed, meter = rows(client)
     assert [first["outcome"], first["pickup_planned_for"], first["total"]] == [
         "Planned", "2026-05-04T16:00:00+05:30", ""]  # fmt: skip
     expected = {
@@ -166,11 +168,11 @@ def test_the_file_has_all_that_a_bill_needs(desk: Desk, browser: FlaskClient) ->
     assert order_id < auto
 
 
-def test_the_file_is_of_the_own_property_and_of_the_filters(desk: Desk, browser: FlaskClient) -> None:
+def test_the_file_is_of_the_own_property_and_of_the_filters(desk: Desk, client: FlaskClient) -> None:
     done(desk, guest="Guest Wren")
     done(desk)
     done(desk, guest="Guest Wren", house="other")
-    assert [row["guest"] for row in rows(browser, "guest=wren")] == ["Guest Wren"]
+    assert [row["guest"] for row in rows(client, "guest=wren")] == ["Guest Wren"]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +187,7 @@ def test_no_cell_is_a_formula(text: str, kept: str) -> None:
     assert harmless(text) == kept
 
 
-def test_formulas_of_guests_and_of_the_service_are_text_in_the_file(desk: Desk, browser: FlaskClient) -> None:
+def test_formulas_of_guests_and_of_the_service_are_text_in_the_file(desk: Desk, client: FlaskClient) -> None:
     order_id = done(desk, guest='=cmd|"/c calc"!A1', room="@x", drop_name="+1\nsecond line", pickup_name="-2+3")
 
     def driver(s: Any) -> None:
@@ -193,23 +195,23 @@ def test_formulas_of_guests_and_of_the_service_are_text_in_the_file(desk: Desk, 
         ride.facts = ride.facts | {"driver_name": "=1+1"}
 
     desk.add(driver)
-    (row,) = rows(browser)
+    (row,) = rows(client)
     assert [row[name] for name in ("guest", "room", "drop", "pickup", "driver")] == [
         "'=cmd|\"/c calc\"!A1", "'@x", "'+1\nsecond line", "'-2+3", "'=1+1",
     ]  # fmt: skip
 
 
-def test_a_long_file_comes_in_parts_of_short_readings_and_misses_nothing(desk: Desk, browser: FlaskClient) -> None:
+def test_a_long_file_comes_in_parts_of_short_readings_and_misses_nothing(desk: Desk, client: FlaskClient) -> None:
     made = [desk.order(age_s=n // 7) for n in range(1203)]
-    answer = browser.get("/history.csv")
+    answer = client.get("/history.csv")
     parts = list(answer.iter_encoded())
     assert len(parts) == 3
     text = b"".join(parts).decode("utf-8-sig")
     assert len({row["reference"] for row in csv.DictReader(io.StringIO(text))}) == len(made)
 
 
-def test_an_export_is_recorded_with_its_filters_but_without_the_guests_name(desk: Desk, browser: FlaskClient) -> None:
-    browser.get("/history.csv?from=2026-05-01&to=2026-05-04&state=completed&guest=Wren")
+def test_an_export_is_recorded_with_its_filters_but_without_the_guests_name(desk: Desk, client: FlaskClient) -> None:
+    client.get("/history.csv?from=2026-05-01&to=2026-05-04&state=completed&guest=Wren")
     with desk.services.db.read() as s:
         (row,) = s.query(AuditRow).filter_by(what="history.exported").all()
     assert (row.who, row.property_id, row.at) == (f"staff:{desk.ids['desk']}", desk.ids["desk.property"], NOON)
@@ -218,17 +220,40 @@ def test_an_export_is_recorded_with_its_filters_but_without_the_guests_name(desk
     }  # fmt: skip
 
 
-def test_a_concierge_may_look_and_not_export_and_nobody_exports_all_day(desk: Desk, browser: FlaskClient) -> None:
-    assert 'href="/history.csv' in browser.get("/history").text
-    assert [browser.get("/history.csv").status_code for _ in range(6)] == [200] * 5 + [429]
+def test_a_concierge_may_look_and_not_export_and_nobody_exports_all_day(desk: Desk, client: FlaskClient) -> None:
+    assert 'href="/history.csv' in client.get("/history").text
+    assert [client.get("/history.csv").status_code for _ in range(6)] == [200] * 5 + [429]
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "concierge"))
     other = desk.client()
     assert 'href="/history.csv' not in other.get("/history").text
     assert other.get("/history.csv").status_code == 403
 
 
-def test_the_file_has_a_name_and_is_kept_by_nobody(desk: Desk, browser: FlaskClient) -> None:
-    headers = browser.get("/history.csv?from=2026-05-01&to=2026-05-04").headers
+def test_the_file_has_a_name_and_is_kept_by_nobody(desk: Desk, client: FlaskClient) -> None:
+    headers = client.get("/history.csv?from=2026-05-01&to=2026-05-04").headers
     assert headers["Content-Disposition"] == 'attachment; filename="rides-2026-05-01-to-2026-05-04.csv"'
     assert headers["Content-Type"] == "text/csv; charset=utf-8"
     assert headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.browser
+def test_filters_stand_open_where_there_is_room_and_are_folded_on_a_phone(tmp_path: Path, browser: Browser) -> None:
+    with served_desk(tmp_path, browser) as served:
+        done(served.desk, guest="Guest Wren")
+        done(served.desk)
+        page = served.staff(viewport={"width": 1280, "height": 800})
+        page.goto("/history?from=2026-05-01&to=2026-05-04")
+        page.get_by_label("Guest", exact=True).fill("wren")
+        page.get_by_label("State").select_option("completed")
+        page.get_by_role("button", name="Show").click()
+        expect(page.locator(".rides-table tbody tr")).to_have_count(1)
+        page.locator(".rides-table tbody td").nth(4).click(force=True)  # the link of its line is stretched over it
+        page.wait_for_url("**/rides/1")
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto("/history?from=2026-05-01&to=2026-05-04")
+        expect(page.get_by_label("Guest", exact=True)).to_be_hidden()
+        page.get_by_text("Other days, guest, room").click()
+        page.get_by_label("Guest", exact=True).fill("heron")
+        page.get_by_role("button", name="Show").click()
+        expect(page.locator(".rides-table tbody tr")).to_have_count(1)
+        expect(page.get_by_label("Guest", exact=True)).to_have_value("heron")

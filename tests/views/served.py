@@ -21,7 +21,6 @@ expect.set_options(timeout=30_000)  # an upper bound for a condition on a busy m
 
 PHONE = {"width": 390, "height": 844}
 AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 
 
 @dataclass
@@ -97,9 +96,9 @@ def served_desk(folder: Path, browser: Browser) -> Iterator[Served]:
         desk.close()
 
 
-def violations(page: Page, rules: dict[str, Any] = AXE) -> list[str]:
+def violations(page: Page) -> list[str]:
     """What axe finds, in a few words each."""
-    found = Axe().run(page, options=rules).response["violations"]
+    found = Axe().run(page, options=AXE).response["violations"]
     return [
         f"{each['id']}: {node['html'][:120]} {node['failureSummary'][:200]}" for each in found for node in each["nodes"]
     ]

@@ -2,114 +2,32 @@
 
 import base64
 import re
-import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import zxingcpp
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect
-from werkzeug.serving import make_server
+from playwright.sync_api import Browser, Page, expect
 
-from ridedash.ext import limiter
-from ridedash.rides.sharing import LinkKind, end_links, make_link
-from ridedash.store.orders import Moment, Order, Ride
-from tests.running import whole
-from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
+from ridedash.rides.sharing import end_links
+from tests.views.ride_pages import NOON
+from tests.views.served import PHONE, Served, served_desk, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
-expect.set_options(timeout=30_000)  # an upper bound for a condition on a busy machine, never a pause
-
-PHONE = {"width": 390, "height": 844}
 CODE = "4821"
-AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 STATES = [
     ("BOOKED", "ALLOTMENT_PENDING"), ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CLIENT_LOCATED"), ("BOOKED", "IN_PROGRESS"),
     ("BOOKED", "COMPLETED"), ("BOOKED", "BOOKING_CANCELLED"), ("SCHEDULED", None), ("UNKNOWN", None),
 ]  # fmt: skip
 
 
-@dataclass
-class Served:
-    """A desk on a port, and browsers that look at it; what they did wrong is kept."""
-
-    desk: Desk
-    url: str
-    browser: Browser
-    contexts: list[BrowserContext] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-
-    def phone(self, scheme: str = "light", **options: Any) -> Page:
-        context = self.browser.new_context(
-            **({"viewport": PHONE, "color_scheme": scheme, "base_url": self.url} | options)
-        )
-        self.contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
-        page.on("request", lambda r: None if r.url.startswith(self.url) else self.faults.append(r.url))
-        return page
-
-    def staff(self, **options: Any) -> Page:
-        page = self.phone(**options)
-        page.goto("/sign-in")
-        page.fill("[name=name]", "desk")
-        page.fill("[name=password]", PASSWORD)
-        page.click("main button[type=submit]")
-        page.wait_for_url(f"{self.url}/")
-        return page
-
-    def link(self, order_id: int, kind: str = "rider") -> str:
-        house, staff = self.desk.ids["desk.property"], self.desk.ids["desk"]
-        return f"/t/{make_link(self.desk.services.db, self.desk.now, house, order_id, LinkKind(kind), staff)}"
-
-    def move(self, order_id: int, status: str, otp: str = "") -> None:
-        """News of the ride, as the worker records it."""
-
-        def rows(s: Any) -> None:
-            order = s.get(Order, order_id)
-            order.version += 1
-            ride = s.query(Ride).filter(Ride.order_id == order_id).one()
-            ride.status, ride.facts = status, snapshot_facts("point_to_point", status)
-            ride.otp_enc = self.desk.services.vault.encrypt(otp, "rides", ride.id, "otp") if otp else None
-            house = order.property_id
-            s.add(Moment(property_id=house, order_id=order_id, what="ride", name=status, detail=None, at=NOON))
-
-        self.desk.add(rows)
-
-
 @pytest.fixture
 def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
-    held: list[Any] = []
-    server = make_server("127.0.0.1", 0, lambda environ, start: held[0](environ, start), threaded=True)
-    url = f"http://127.0.0.1:{server.port}"
-    desk = make_desk(tmp_path, PUBLIC_URL=url)
-    held.append(whole(desk.app))
-    with desk.app.app_context():
-        limiter.reset()
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    found = Served(desk, url, browser)
-    try:
+    with served_desk(tmp_path, browser) as found:
         yield found
-        assert found.faults == []
-    finally:
-        for context in found.contexts:
-            context.close()
-        server.shutdown()
-        thread.join()
-        server.server_close()
-        desk.close()
-
-
-def violations(page: Page) -> list[str]:
-    found = Axe().run(page, options=AXE).response["violations"]
-    return [f"{each['id']}: {each['nodes'][0]['html'][:120]}" for each in found]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,0 +1,96 @@
+"""axe finds nothing on any page: each route that gives one, each state of a ride, light and dark."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from ridedash.store import people
+from ridedash.store.invitations import invite
+from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk
+from tests.views.served import PHONE, Served, served_desk, violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+DESKTOP = {"width": 1280, "height": 800}
+FILES = {
+    "accounts.callback", "desk.board_json", "guest.snapshot", "health.alive", "health.ready", "leaflet.file",
+    "lookups.places", "lookups.products", "metrics.show", "rides.snapshot", "static",
+}  # fmt: skip
+ADDRESSES: dict[str, Callable[[Served, int], str]] = {
+    "invitations.show": lambda served, _: f"/invite/{_invitation(served.desk)}",
+    "guest.show": lambda served, order_id: served.link(order_id),
+}
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    with served_desk(tmp_path, browser) as found:
+        house = found.desk.ids["desk.property"]
+        found.desk.add(lambda s: people.add_staff(s, house, "Desk Otter", HASH, "admin", NOON, sign_in_name="boss"))
+        yield found
+
+
+def _invitation(desk: Desk) -> str:
+    with desk.services.db.write() as s:
+        return invite(s, desk.ids["desk.property"], "concierge", "Desk Wren", desk.ids["desk"], NOON)[1]
+
+
+def routes(desk: Desk) -> dict[str, str]:
+    """The addresses that a browser may open, by endpoint."""
+    rules = (rule for rule in desk.app.url_map.iter_rules() if "GET" in (rule.methods or ()))
+    return {rule.endpoint: rule.rule for rule in rules}
+
+
+Pages = dict[str, Page]
+
+
+def pages(served: Served, who: str = "desk", dark: dict[str, int] = DESKTOP) -> Pages:
+    """Somebody signed in twice: on a light screen and on a dark one."""
+    sizes = {"light": DESKTOP, "dark": dark}
+    return {
+        scheme: served.staff(who, scheme=scheme, viewport=size, reduced_motion="reduce")
+        for scheme, size in sizes.items()
+    }
+
+
+def check(pages: Pages, address: str, what: object, status: int = 200) -> None:
+    """Nothing is found in light or in dark, and nothing is wider than its window."""
+    for scheme, page in pages.items():
+        answer = page.goto(address)
+        assert answer is not None
+        assert answer.status == status, what
+        assert violations(page) == [], (what, scheme)
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (what, "too wide")
+
+
+def test_no_page_of_any_route_fails_on_a_light_desk_or_a_dark_phone(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "COMPLETED")
+    found = routes(served.desk)
+    assert found.keys() >= FILES
+    seen = pages(served, "boss", dark=PHONE)
+    for endpoint in sorted(found.keys() - FILES):
+        rule = found[endpoint].replace("<int:order_id>", str(order_id))
+        check(seen, ADDRESSES[endpoint](served, order_id) if endpoint in ADDRESSES else rule, endpoint)
+
+
+@pytest.mark.parametrize("kind", list(STATUSES))
+def test_no_state_of_a_ride_fails(served: Served, kind: str) -> None:
+    seen = pages(served)
+    for status in (*STATUSES[kind], *ENDS):
+        check(seen, f"/rides/{served.desk.order('BOOKED', status, kind, otp='4821')}", (kind, status))
+    check(seen, "/", "all of them in the list")
+
+
+def test_no_state_of_an_order_fails(served: Served) -> None:
+    seen = pages(served)
+    for state in ORDER_STATES:
+        check(seen, f"/rides/{served.desk.order(state)}", state)
+    check(seen, "/", "all of them in the list")
+
+
+def test_no_page_of_an_error_fails(served: Served) -> None:
+    seen = pages(served)
+    for path, status in (("/nothing-here", 404), ("/rides/999999", 404), ("/admin/staff", 403)):
+        check(seen, path, path, status)

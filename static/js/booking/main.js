@@ -94,7 +94,7 @@ if (known.length === 2) map.fit(known.map(({ lat, lng }) => [lat, lng]), { anima
 adoptZone();
 form.start();
 
-const wrong = book.querySelector("[aria-invalid=true]") ?? page.querySelector(".booking-work > [role=alert]");
+const wrong = book.querySelector("[aria-invalid=true]") ?? page.querySelector(".booking-work > [role=alert], .booking-work > [data-filled]");
 if (wrong) {
   if (!wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
   wrong.focus();

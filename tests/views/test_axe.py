@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
+from sqlalchemy import update
 
 from ridedash.store import people
 from ridedash.store.invitations import invite
+from ridedash.store.orders import Order
 from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk
 from tests.views.served import PHONE, Served, served_desk, violations
 
@@ -15,12 +17,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 DESKTOP = {"width": 1280, "height": 800}
 FILES = {
-    "accounts.callback", "desk.board_json", "guest.snapshot", "health.alive", "health.ready", "leaflet.file",
-    "lookups.places", "lookups.products", "metrics.show", "rides.snapshot", "static",
+    "accounts.callback", "desk.board_json", "guest.snapshot", "health.alive", "health.ready", "history_csv.export",
+    "leaflet.file", "lookups.find_guests", "lookups.places", "lookups.products", "metrics.show", "rides.snapshot",
+    "search.listed", "static",
 }  # fmt: skip
 ADDRESSES: dict[str, Callable[[Served, int], str]] = {
     "invitations.show": lambda served, _: f"/invite/{_invitation(served.desk)}",
     "guest.show": lambda served, order_id: served.link(order_id),
+    "groups.show": lambda served, _: f"/groups/{_group(served.desk)}",
 }
 
 
@@ -35,6 +39,13 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 def _invitation(desk: Desk) -> str:
     with desk.services.db.write() as s:
         return invite(s, desk.ids["desk.property"], "concierge", "Desk Wren", desk.ids["desk"], NOON)[1]
+
+
+def _group(desk: Desk) -> int:
+    """Two cars that were booked in one go; one of them was refused."""
+    ids = [desk.order("BOOKED", "CALL_DRIVER"), desk.order("REJECTED")]
+    desk.add(lambda s: s.execute(update(Order).where(Order.id.in_(ids)).values(group_key="G-1")))
+    return ids[0]
 
 
 def routes(desk: Desk) -> dict[str, str]:

@@ -65,7 +65,7 @@ def drain(case: Case) -> Verdict:
         return verdict(Tally(found, run.tally.kills, run.tally.exits, len(run.desk.orders())))
 
 
-@row(29, "the host sleeps: nothing late is sent when it wakes")
+@row(29, "the host sleeps: nothing late is sent when it wakes", short=False)
 def asleep(case: Case) -> Verdict:
     """SIGSTOP at rest, right after a claim, right before the send, and while an answer is waited for."""
     found, tried = Findings(), 0
@@ -141,7 +141,7 @@ class Shot(Crew):
         super().people_do(rng)
 
 
-@row(26, "PostgreSQL is stopped at once and started, under load", database=POSTGRESQL)
+@row(26, "PostgreSQL is stopped at once and started, under load", database=POSTGRESQL, short=False)
 def shot(case: Case) -> Verdict:
     """Two workers live through all of it; pages say that they can't save, and when to come back."""
     with postgres() as server:

@@ -137,13 +137,13 @@ def _longest_gap(run: Crew, began: float, ended: float) -> float:
     return max(b - a for at in times.values() for a, b in zip(at, [*at[1:], ended], strict=True))
 
 
-@row(21, "three trackers on one database: nothing polled twice, SQLite")
+@row(21, "three trackers on one database: nothing polled twice, SQLite", short=False)
 def three_trackers(case: Case) -> Verdict:
     """Ten minutes of a clock that runs three times as fast."""
     return _three(case)
 
 
-@row(21, "three trackers on one database: nothing polled twice, PostgreSQL", database=POSTGRESQL)
+@row(21, "three trackers on one database: nothing polled twice, PostgreSQL", database=POSTGRESQL, short=False)
 def three_trackers_postgresql(case: Case) -> Verdict:
     """The same on PostgreSQL."""
     return _three(case)

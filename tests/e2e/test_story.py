@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 StaffPage = Callable[..., Page]
 
 
-@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
+@pytest.mark.parametrize(("size", "scheme"), [("phone", "dark")])
 def test_a_city_taxi_from_the_picker_to_the_feedback(
     staff_page: StaffPage, desk: Running, size: str, scheme: str
 ) -> None:
@@ -64,7 +64,7 @@ def send_feedback(page: Page) -> None:
     expect(page.locator("main")).to_contain_text("Feedback sent")
 
 
-@pytest.mark.parametrize(("size", "scheme"), [("desktop", "dark"), ("phone", "light")])
+@pytest.mark.parametrize(("size", "scheme"), [("phone", "light")])
 def test_a_shared_ride_through_all_of_its_states(staff_page: StaffPage, desk: Running, size: str, scheme: str) -> None:
     control(desk, "next", scenario="share_immediate")
     control(desk, "speed", speed=1)
@@ -110,7 +110,7 @@ def test_a_shared_ride_that_is_never_found_says_so(staff_page: StaffPage, desk: 
     story.look(page, "share-retry-failed")
 
 
-@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light")])
 def test_an_auto_through_all_of_its_states_to_its_bill(
     staff_page: StaffPage, desk: Running, size: str, scheme: str
 ) -> None:

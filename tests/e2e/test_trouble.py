@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 StaffPage = Callable[..., Page]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["dark"])
 def test_an_unknown_outcome_is_shown_pinned_and_resolved_by_the_booking_number(
     staff_page: StaffPage, desk: Running, scheme: str
 ) -> None:
@@ -153,17 +153,6 @@ def test_the_service_down_is_said_on_the_picker(staff_page: StaffPage, desk: Run
     page.goto("/rides/new?drop_lat=-38.52&drop_lng=-128.02")
     expect(page.get_by_role("alert").first).to_be_visible()
     story.look(page, "picker-service-down")
-
-
-def test_pages_before_a_ride_look_right_to_axe(open_page: Callable[..., Page], staff_page: StaffPage) -> None:
-    for scheme in ("light", "dark"):
-        page = open_page("phone", scheme)
-        page.goto("/sign-in")
-        story.look(page, f"sign-in-{scheme}")
-        signed_in = staff_page("desktop", scheme)
-        story.look(signed_in, f"list-{scheme}")
-        signed_in.goto("/rides/999999")
-        story.look(signed_in, f"not-found-{scheme}")
 
 
 def test_signing_out_ends_the_sign_in(staff_page: StaffPage) -> None:

@@ -249,8 +249,14 @@ def test_a_cab_on_the_map_chooses_its_ride(served: Served) -> None:
     page = opened(served)
     box = page.locator(CAB).bounding_box()
     assert box is not None
-    at = page.evaluate("""() => { const map = window[document.querySelector("[data-map]").dataset.map];
-        const {x, y} = map.latLngToContainerPoint([-38.505, -128.004]); return [x, y]; }""")
+    at = page.wait_for_function(  # at rest: the same place twice
+        """() => { const map = window[document.querySelector("[data-map]").dataset.map];
+        const {x, y} = map.latLngToContainerPoint([-38.505, -128.004]);
+        const before = window.placeBefore;
+        window.placeBefore = `${x} ${y}`;
+        return before === window.placeBefore && [x, y]; }""",
+        polling=400,
+    ).json_value()
     page.mouse.click(box["x"] + at[0], box["y"] + at[1])
     expect(headline(page)).to_contain_text("On trip")
     expect(page.get_by_role("img", name="Meridian Airport, Departures")).to_be_visible()

@@ -4,6 +4,7 @@ set -eu
 bin=$1
 jobs=$2
 shift 2
+unset PYTHONDONTWRITEBYTECODE # tests start the program hundreds of times
 
 "$bin/pytest" -n "$jobs" "$@"
 

@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
 from ridedash.geo import LatLng
 from ridedash.rides import pickup_times
 from ridedash.service.bookings import NewBooking
@@ -91,6 +94,16 @@ def guard_of(property_id: int, name: str, phone: str | None, room: str | None, o
     cell = f"{offer.pickup_lat:.{CELL_DIGITS}f},{offer.pickup_lng:.{CELL_DIGITS}f}"
     hashed = hashlib.sha256(guest.encode()).hexdigest()[:24]
     return f"{property_id}|{hashed}|{cell}"
+
+
+def other_car(s: Session, property_id: int, key: str) -> Order | None:
+    """An open car of a group whose first one, which had the guard, is over: it is the guest's ride all the same."""
+    more = select(Order).where(Order.guard_key.is_(None), Order.open, Order.property_id == property_id)
+    for order in s.scalars(more.where(Order.group_key.is_not(None))):
+        guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
+        if guard_of(property_id, guest.name, guest.phone, guest.room, offer) == key:
+            return order
+    return None
 
 
 def request_of(wish: Wish, offer: Offer, mtx: str) -> NewBooking:

@@ -215,6 +215,8 @@ def _orders(s: Session, wish: Wish, offer: Offer, now: datetime) -> list[int]:
 def _busy(s: Session, wish: Wish, key: str | None) -> int | None:
     """The guest's other open ride from there, overridden on purpose; None when there is none. Raises GuardBusy."""
     busy = s.scalars(select(Order).where(Order.guard_key == key, Order.open)).first() if key else None
+    if key and busy is None:
+        busy = drafting.other_car(s, wish.property_id, key)
     if busy is None:
         return None
     if not wish.override_guard:

@@ -1,7 +1,7 @@
 """The guests of a property: one row for one person, found again by id, phone, or room and name; never an erased one."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -73,7 +73,7 @@ def known(s: Session, property_id: int, told: Told) -> Guest | None:
         if chosen is not None:
             return chosen
     if told.phone:
-        found = _first(s, told, _mine(property_id).where(Guest.phone == told.phone))
+        found = _first(s, told, _mine(property_id).where(Guest.phone == told.phone), means)
         if found is not None:
             return found
     if not told.room:
@@ -95,6 +95,16 @@ def alike(one: str, other: str) -> bool:
     """
     first, second = set(folded(one).split()), set(folded(other).split())
     return first <= second or second <= first if first and second else one.casefold() == other.casefold()
+
+
+def means(row: str, told: str) -> bool:
+    """Whether who is told by that name is the one of the row: one phone may be a family's, and nobody is renamed by it.
+
+    >>> means("Guest Heron", "Heron"), means("Heron", "Guest Heron")
+    (True, False)
+    """
+    said, known_as = set(folded(told).split()), set(folded(row).split())
+    return said <= known_as if said else row.casefold() == told.casefold()
 
 
 def of(s: Session, property_id: int, guest_id: int) -> Guest | None:
@@ -142,9 +152,13 @@ def _ways(property_id: int, text: str) -> Iterable[ColumnElement[bool]]:
         yield Guest.id.in_(guests_like(property_id, text))
 
 
-def _first(s: Session, told: Told, query: Select[tuple[Guest]]) -> Guest | None:
-    """The first of them with a name like the one told; nobody erases them meanwhile."""
-    return next((guest for guest in s.scalars(query.with_for_update()) if alike(guest.name, told.name)), None)
+def _first(
+    s: Session, told: Told, query: Select[tuple[Guest]], fits: Callable[[str, str], bool] = alike
+) -> Guest | None:
+    """The one of them whose name fits the one told, and none where several do; nobody erases them meanwhile."""
+    found = [guest for guest in s.scalars(query.with_for_update()) if fits(guest.name, told.name)]
+    exact = [guest for guest in found if folded(guest.name) == folded(told.name)]
+    return next(iter(exact or found), None) if len(found) == 1 or exact else None
 
 
 def _cases(room: str) -> set[str]:

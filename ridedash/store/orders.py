@@ -36,7 +36,7 @@ __all__ = [
     "Ride",
     "Trip",
     "add_offer",
-    "form_used",
+    "order_of_form",
     "order_page",
     "orders_by_ids",
     "recent_orders",
@@ -154,9 +154,10 @@ def order_page(s: Session, property_id: int, order_id: int) -> OrderPage | None:
     return next(iter(orders_by_ids(s, property_id, [order_id])), None)
 
 
-def form_used(s: Session, form_token: str) -> bool:
-    """Whether a form made an order already (booking-protocol.md 1.3, T1)."""
-    return s.scalars(select(Order.id).where(Order.form_token == form_token)).first() is not None
+def order_of_form(s: Session, property_id: int, form_token: str) -> int | None:
+    """The order that a form of this property made already (booking-protocol.md 1.3, T1)."""
+    query = select(Order.id).where(Order.form_token == form_token, Order.property_id == property_id)
+    return s.scalars(query).first()
 
 
 def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPage]:

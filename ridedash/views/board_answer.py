@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ridedash.store.orders import MAX_ID
 from ridedash.views.board_rows import revision
 from ridedash.views.board_state import Board
 
 MAX_KNOWN: Final = 16_000  # characters
+LONGEST_STEP: Final = 13  # digits in base 36: no id has more
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,9 @@ def known(since: str) -> Known:
 def _rows(text: str) -> dict[int, str]:
     found, at = {}, 0
     for part in text.split(".") if text else ():
-        at += int(part[:-4], 36)
+        at += int(part[:-4][:LONGEST_STEP], 36)
+        if not 0 < at <= MAX_ID:
+            raise ValueError("no such row")
         found[at] = part[-4:]
     return found
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.rides.attending import NOT_BOOKED
+from ridedash.rides.moves import LATE_DOUBLE
 from ridedash.store.orders import OrderState
 from ridedash.views.ride_facts import RideFacts
 from ridedash.views.ride_notices import Notice
@@ -48,10 +49,13 @@ def need_of(facts: RideFacts, notices: tuple[Notice, ...], *, live: bool, stale:
     `told`: that nothing is being updated is said for all rides at once, so no single one says so.
     """
     page = facts.page
-    if page.superseded_by is not None:
-        return None
     if page.order.state == OrderState.UNKNOWN:
         return Need("", _open(facts, _("Say what happened"), "resolve"))
+    double = next((n for n in notices if n.name == LATE_DOUBLE), None)
+    if double is not None:  # mostly of an order that was booked again: that is how there came to be two
+        return Need(double.title, _about(facts, double))
+    if page.superseded_by is not None:
+        return None
     loud = next((n for n in notices if n.tone in LOUD and not _goes_on(facts, n)), None)
     if loud is not None:
         return Need(loud.title, _about(facts, loud))

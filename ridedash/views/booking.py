@@ -9,7 +9,7 @@ from ridedash.ext import limiter, services
 from ridedash.forms import MOST_CARS, TripForm, new_form_token
 from ridedash.rides.ordering import Placed, PlaceError, TokenReused, Wish, place
 from ridedash.store.db import CommitUnknown, DatabaseBusy
-from ridedash.store.orders import Offer, OrderPage, form_used, order_page
+from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
 from ridedash.views import planning
 from ridedash.views.auth import current_staff
 from ridedash.views.desk_form import context, desk_form, new_picker, wants_json
@@ -26,13 +26,14 @@ Answer = str | Response | tuple[str | Response, int]
 def sent_before() -> bool:
     """Whether this form has made its order: pressed again it counts for nothing, and is shown what it made."""
     with services().db.read() as s:
-        return "show" not in request.form and form_used(s, request.form.get("form_token", ""))
+        used = order_of_form(s, current_staff().property_id, request.form.get("form_token", ""))
+    return "show" not in request.form and used is not None
 
 
 def cars_asked() -> int:
     """How many orders one press asks for: each of them counts."""
-    asked = request.form.get("cars", "")
-    return int(asked) if len(asked) == 1 and "1" <= asked <= str(MOST_CARS) else 1
+    asked = request.form.get("cars", "").strip()[:9]
+    return min(max(int(asked), 1), MOST_CARS) if asked.isascii() and asked.isdigit() else 1
 
 
 @bp.get("/rides/new")
@@ -79,7 +80,8 @@ def create() -> Answer:
     if "show" in request.form:
         return _retry(picker, None, 200)
     if not picker.form.validate():
-        return _retry(picker, offer, 422)
+        made = _made_of(picker.form.form_token.data)  # what held when it was pressed may hold no more
+        return (_reused(made), 409) if made else _retry(picker, offer, 422)
     try:
         if picker.changing:
             return planning.carry_out(picker, _wish(picker, offer))
@@ -91,6 +93,12 @@ def create() -> Answer:
     if placed.created:
         services().wake()
     return _made(placed)
+
+
+def _made_of(form_token: str | None) -> int | None:
+    """The order that this form has made."""
+    with services().db.read() as s:
+        return order_of_form(s, current_staff().property_id, form_token or "")
 
 
 def _made(placed: Placed) -> Answer:

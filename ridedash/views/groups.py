@@ -7,6 +7,7 @@ from flask import Blueprint, Response, abort, jsonify, redirect, render_template
 from sqlalchemy import select
 from werkzeug.wrappers import Response as BaseResponse
 
+from ridedash import wire
 from ridedash.ext import services
 from ridedash.rides.states import came_to_nothing
 from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
@@ -19,7 +20,7 @@ from ridedash.wording import gettext as _
 bp = Blueprint("groups", __name__)
 POLL_MS: Final = 3_000
 ENDED_MS: Final = 30_000
-WAITING: Final = frozenset({OrderState.READY, OrderState.SENDING})
+WAITING: Final = frozenset({OrderState.READY, OrderState.SENDING, OrderState.MATCHING})
 
 
 @dataclass(frozen=True)
@@ -58,16 +59,18 @@ def show(order_id: int) -> str | BaseResponse:
 
 def summary(pages: list[OrderPage]) -> str:
     """How many of them are booked, and how many are not."""
-    failed = sum(_failed(page) for page in pages)
+    cancelled = sum(_cancelled(page) for page in pages)
+    failed = sum(_failed(page) for page in pages) - cancelled
     unknown = sum(page.order.state == OrderState.UNKNOWN for page in pages)
     waiting = sum(page.order.state in WAITING for page in pages)
     planned = sum(page.order.state == OrderState.SCHEDULED for page in pages)
-    booked = len(pages) - failed - unknown - waiting - planned
+    booked = len(pages) - failed - unknown - waiting - planned - cancelled
     said = (
         (_("%(n)d booked", n=booked), booked),
         (_("%(n)d planned", n=planned), planned),
         (_("%(n)d waiting for the ride service", n=waiting), waiting),
         (_("%(n)d not known", n=unknown), unknown),
+        (_("%(n)d cancelled", n=cancelled), cancelled),
         (_("%(n)d not booked", n=failed), failed),
     )
     return " · ".join(words for words, count in said if count)
@@ -83,6 +86,10 @@ def _group(order_id: int) -> list[OrderPage]:
             return []
         query = select(Order.id).where(Order.property_id == house, Order.group_key == page.order.group_key)
         return orders_by_ids(s, house, s.scalars(query.order_by(Order.id)).all(), light=True)
+
+
+def _cancelled(page: OrderPage) -> bool:
+    return page.ride is not None and page.ride.status == wire.BOOKING_CANCELLED
 
 
 def _failed(page: OrderPage) -> bool:

@@ -31,7 +31,8 @@ bp = Blueprint("history_csv", __name__)
 
 AT_ONCE: Final = 500  # rides in memory, and in one short reading of the database
 BOM: Final = "\ufeff"  # without it spreadsheets take the file for their own old encoding
-DANGEROUS: Final = tuple("=+-@\t\r\n")  # a spreadsheet would take such a text for a formula
+DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")  # a spreadsheet would take such a text for a formula
+INSIDE: Final = re.compile(r"[;\t]\s*[=+\-@＝＋－＠]")  # and where it splits a line there, the rest of it
 FIGURE: Final = re.compile(r"-?\d+(?:\.\d+)?")
 COLUMNS: Final = (
     "reference", "booking_id", "outcome", "placed_at", "pickup_planned_for", "began_at", "ended_at", "guest", "room",
@@ -87,7 +88,9 @@ def harmless(text: str) -> str:
 
     Plain figures stay figures, also those below zero; a phone's plus is no figure.
     """
-    return f"'{text}" if text.lstrip(" ").startswith(DANGEROUS) and not FIGURE.fullmatch(text) else text
+    if text.lstrip(" ").startswith(DANGEROUS) and not FIGURE.fullmatch(text):
+        return f"'{text}"
+    return INSIDE.sub(lambda found: f"{found[0][:-1]}'{found[0][-1]}", text)
 
 
 def _rows(db: Database, property_id: int, asked: Asked, tz: ZoneInfo, words: dict[str, str]) -> Iterator[list[str]]:

@@ -35,7 +35,7 @@ class Board {
     this.#startMap();
     const chosen = this.map && new ChosenMap(this.map, this.fleet);
     this.detail = new Detail(root.querySelector("[data-detail]"), {
-      map: chosen, refill, done: () => this.#deed(), failed: () => this.#say(root.dataset.failed), shut: () => this.shut(),
+      map: chosen, refill, done: () => this.#deed(), mounted: () => this.#askAnew(), failed: () => this.#say(root.dataset.failed), shut: () => this.shut(),
     });
     this.poller = new Poller(() => this.known.url(), { waitMs: EVERY_MS, hiddenMs: HIDDEN_MS, got: (...said) => this.#got(...said), failed: (status) => this.#failed(status) });
   }
@@ -82,6 +82,12 @@ class Board {
   meant() {
     const id = this.list.focused() ?? this.known.ride;
     return id === null ? null : this.choose(id);
+  }
+
+  /** The chosen ride's page was read before the last poll, or after it: its snapshot is asked for, whatever is known. */
+  #askAnew() {
+    this.known.choose(this.known.ride);
+    this.poller.anew();
   }
 
   #mark(id) {

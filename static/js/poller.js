@@ -38,6 +38,13 @@ export class Poller {
     if (!this.stopped) this.#later(0);
   }
 
+  /** Ask at once for the whole answer; one that is on its way is no longer wanted. */
+  anew() {
+    this.round += 1;
+    this.etag = null;
+    this.now();
+  }
+
   stop() {
     this.stopped = true;
     this.round += 1;

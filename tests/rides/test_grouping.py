@@ -132,6 +132,17 @@ def test_one_car_of_a_group_is_withdrawn_alone(world: World) -> None:
     assert (world.state(first), world.state(second)) == ("NOT_SENT", "READY")
 
 
+def test_a_group_whose_first_car_is_over_guards_the_guest_as_long_as_another_one_is_open(world: World) -> None:
+    wish = world.wish(cars=3, guest_phone="+919845011111", form_token="the-form")
+    first, *others = place(world.db, world.clock, wish).order_ids
+    assert withdraw(world.db, world.clock, first, wish.staff_id or 0)
+    with pytest.raises(GuardBusy):
+        place(world.db, world.clock, replace(wish, cars=1, form_token="another"))
+    for order_id in others:
+        assert withdraw(world.db, world.clock, order_id, wish.staff_id or 0)
+    assert place(world.db, world.clock, replace(wish, cars=1, form_token="another")).created
+
+
 def test_a_planned_group_is_ordered_car_by_car_when_it_comes_due(world: World) -> None:
     ids = world.placed(cars=3, pickup_at=world.clock() + HOURS, guest_phone="+919845011111").order_ids
     assert [world.state(order_id) for order_id in ids] == ["SCHEDULED"] * 3

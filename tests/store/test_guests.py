@@ -50,7 +50,7 @@ def house(database: str) -> Iterator[House]:
 
 
 def test_a_phone_finds_the_person_again_and_what_is_new_of_them_is_kept(house: House) -> None:
-    first = house.told("Heron", phone=PHONE)
+    first = house.told("Guest Heron", phone=PHONE)
     again = house.told("Guest Heron", NOON + timedelta(days=1), phone=PHONE, room="412")
     assert again == first
     row = house.row(first)
@@ -61,6 +61,15 @@ def test_a_phone_finds_the_person_again_and_what_is_new_of_them_is_kept(house: H
 
 def test_a_shared_phone_is_no_proof_that_two_names_are_one_person(house: House) -> None:
     assert house.told("Guest Heron", phone=PHONE) != house.told("Guest Wren", phone=PHONE)
+
+
+def test_nobody_is_renamed_by_a_shared_phone_or_taken_for_one_of_two(house: House) -> None:
+    short = house.told("Heron", phone=PHONE)
+    first = house.told("Old Heron", phone=PHONE)
+    second = house.told("Young Heron", phone=PHONE)
+    assert len({short, first, second}) == 3
+    assert [house.row(each).name for each in (short, first, second)] == ["Heron", "Old Heron", "Young Heron"]
+    assert house.told("heron", phone=PHONE) == short, "a name of its own comes before a part of another's"
 
 
 def test_room_and_name_find_the_person_again_while_phones_do_not_differ(house: House) -> None:

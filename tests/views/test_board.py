@@ -301,3 +301,32 @@ def test_a_board_that_is_remembered_says_what_one_made_anew_says(tmp_path: Path)
         assert len(set(seen)) == len(changes) - 1  # a swap that nobody was told of looks as before
     finally:
         desk.close()
+
+
+def test_two_rides_for_one_guest_ask_for_somebody_although_one_was_booked_in_place_of_the_other(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    old = desk.order("BOOKED", "CALL_DRIVER", attention=["late_double"])
+    new = desk.order("BOOKED", "CALL_DRIVER")
+
+    def rows(s: Any) -> None:
+        s.get(Order, old).late_double = True
+        s.get(Order, new).supersedes = old
+
+    desk.add(rows)
+    body = poll(browser)
+    found = {row["id"]: row for row in body["rows"]}
+    assert (found[old]["group"], found[old]["why"]) == ("needs", "Two rides may exist for this guest")
+    assert (found[new]["group"], body["needs"]) == ("now", 1)
+
+
+def test_an_unknown_order_says_what_to_do_although_it_was_booked_again(desk: Desk, browser: FlaskClient) -> None:
+    old, new = desk.order("UNKNOWN"), desk.order("BOOKED", "CALL_DRIVER")
+    desk.add(lambda s: setattr(s.get(Order, new), "supersedes", old))
+    assert next(row for row in poll(browser)["rows"] if row["id"] == old)["do"]["label"] == "Say what happened"
+
+
+@pytest.mark.parametrize("step", ["z" * 3000, "0", "-1", "zzzzzzzzzzzzz"])
+def test_rows_that_nobody_can_have_are_not_known(desk: Desk, browser: FlaskClient, step: str) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    assert [row["id"] for row in poll(browser, since=f"a.b.c~{step}AAAA")["rows"]] == [order_id]

@@ -23,6 +23,7 @@ from ridedash.service.http import Http
 from ridedash.store import people
 from ridedash.store.db import Database
 from ridedash.store.orders import Offer, Order, OrderState
+from ridedash.views.booking import cars_asked
 from tests.databases import POSTGRESQL
 from tests.views import desk_page
 from tests.views.fake_service import ZONE, FakeService, category
@@ -725,3 +726,20 @@ def test_sixty_new_orders_a_minute_are_the_most(desk: Desk) -> None:
     form = desk.form()
     answers = [desk.press(form, form_token=f"token-of-another-{n:02}", guest_name=f"Guest {n}") for n in range(61)]
     assert [answer.status_code for answer in answers] == [303] * 60 + [429]
+
+
+def test_a_form_that_has_made_its_order_is_answered_with_it_although_it_could_not_be_pressed_now(desk: Desk) -> None:
+    form = desk.form()
+    assert desk.press(form).status_code == 303
+    asked = len(desk.service.asked)
+    answer = desk.press(form, guest_name="")
+    assert answer.status_code == 409
+    assert f"/rides/{desk.orders()[0].id}" in answer.text
+    assert len(desk.orders()) == 1
+    assert len(desk.service.asked) == asked, "the service is not asked for prices again"
+
+
+@pytest.mark.parametrize(("cars", "counted"), [("06", 6), (" 6", 6), ("9", 6), ("0", 1), ("-3", 1), ("x", 1), ("", 1)])
+def test_each_car_of_a_press_counts_for_the_limit(desk: Desk, cars: str, counted: int) -> None:
+    with desk.app.test_request_context("/rides/new", method="POST", data={"cars": cars}):
+        assert cars_asked() == counted

@@ -180,7 +180,7 @@ def test_the_file_is_of_the_own_property_and_of_the_filters(desk: Desk, client: 
     [
         ("=HYPERLINK(0)", "'=HYPERLINK(0)"), ("+1", "'+1"), ("-1+1", "'-1+1"), ("@SUM(A1)", "'@SUM(A1)"),
         ("\t=1", "'\t=1"), ("\r=1", "'\r=1"), ("  =1", "'  =1"), ("-38.5", "-38.5"), ("12", "12"), ("a=b", "a=b"),
-        ("", ""), ("-", "'-"), ("-1e5", "'-1e5"),
+        ("", ""), ("-", "'-"), ("-1e5", "'-1e5"), ("＝1", "'＝1"), ("x;=1+1", "x;'=1+1"), ("a\t @b", "a\t '@b"),
     ],
 )  # fmt: skip
 def test_no_cell_is_a_formula(text: str, kept: str) -> None:

@@ -9,13 +9,15 @@ const ELSEWHERE = /\/(card|receipt)$|^\/accounts\//; // forms that lead to a pag
 export class Detail {
   /**
    * `map` draws the chosen ride, or is null. `refill(order, how)` fills the booking form, or says false; `done()` is called
-   * after a deed; `failed()` when nothing came.
+   * after a deed; `mounted()` when a page was put in place, which may be older than the last poll; `failed()` when
+   * nothing came.
    */
-  constructor(box, { map, refill, done, failed, shut }) {
+  constructor(box, { map, refill, done, mounted, failed, shut }) {
     this.box = box;
     this.map = map;
     this.refill = refill;
     this.done = done;
+    this.mounted = mounted;
     this.failed = failed;
     this.view = null;
     this.id = null;
@@ -31,6 +33,7 @@ export class Detail {
   /** Show a ride; resolves to its root, or null when another one was opened meanwhile or nothing came. */
   async open(id, { focus = false, panel = "" } = {}) {
     if (this.id !== id || !this.view) {
+      this.close(); // what stands there is of another ride: its forms must not be meant for this one
       this.id = id;
       const html = await this.#ask(`/rides/${id}`, { headers: HEADERS });
       if (html === null) return null;
@@ -51,7 +54,7 @@ export class Detail {
 
   /** What the board's poll said of it: a snapshot, or null when it is as it was. */
   take(snapshot, answer) {
-    this.view?.take(snapshot, answer);
+    if (Number(this.view?.root.dataset.ride) === this.id) this.view.take(snapshot, answer);
   }
 
   miss() {
@@ -71,6 +74,7 @@ export class Detail {
     this.box.scrollTop = 0;
     this.view = new RideView(root, { map: this.map, headers: HEADERS });
     this.view.start();
+    this.mounted();
     root.querySelector("#form-error")?.focus();
   }
 

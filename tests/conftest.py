@@ -27,6 +27,10 @@ LAUNCH = [  # no sandbox inside a container's root; nothing of the browser's own
 ]
 
 
+# What they share takes long to start: all of one go to the same process of `make test`.
+TOGETHER = {"processes", "e2e", "test_canary.py", "test_upkeep.py"}
+
+
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
     """The one Chromium of a test run: Playwright's loop allows no second one beside it."""
@@ -63,6 +67,8 @@ def database(tmp_path: Path) -> str:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        for name in TOGETHER & set(item.path.parts):
+            item.add_marker(pytest.mark.xdist_group(name))
         if "database" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.database)
         if item.get_closest_marker("sqlite_only") and databases.kind() != databases.SQLITE:

@@ -119,8 +119,10 @@ def _turn(facts: RideFacts, rank: int) -> tuple[float, ...]:
     order, ride = facts.page.order, facts.page.ride
     if rank == PLANNED and order.pickup_at:
         return order.pickup_at.timestamp(), order.id
+    if rank != ENDED:
+        return 0.0, -order.id
     ended = order.resolved_at if ride is None else ride.ended_at
-    return -ended.timestamp() if rank == ENDED and ended else 0.0, -order.id
+    return -(ended or facts.now).timestamp(), -order.id  # without a time it ended just now
 
 
 def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: bool) -> Row:
@@ -139,12 +141,19 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         start=page.offer.pickup_name or _("the pinned place"),
         plate=cab.plate if cab and live else "",
         price=price(facts)[0],
-        placed=day_time(page.order.created_at, facts.now, facts.tz, facts.locale),
+        placed=_placed(facts),
         timer={"pattern": timer.pattern, "since": timer.since, "until": timer.until} if timer else None,
         why=_news(words.headline, need.why) if need else "",
         do=need.do if need else None,
         seen=stamp(seen_at) if stale and live else "",
     )
+
+
+def _placed(facts: RideFacts) -> str:
+    """When it was pressed; of a planned ride the headline says when it is for, and two times would be one too many."""
+    order = facts.page.order
+    planned = order.state == OrderState.SCHEDULED
+    return "" if planned else day_time(order.created_at, facts.now, facts.tz, facts.locale)
 
 
 def _headline(facts: RideFacts, said: str) -> str:

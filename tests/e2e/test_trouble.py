@@ -68,9 +68,7 @@ def test_a_lost_link_is_connected_again_from_the_rides_page(staff_page: StaffPag
 @pytest.mark.parametrize(
     ("account", "said"),
     [
-        ("Account with an outstanding due", "unpaid"),
         ("Account with a pending payment", "payment"),
-        ("Account with a credit due", "credit"),
         ("Banned account", "blocked"),
     ],
 )

@@ -8,6 +8,8 @@ import { ask } from "./ask.js";
 import { BookForm } from "./form.js";
 import { send } from "./send.js";
 
+const SAID_MS = 20_000; // after that the list says what became of it
+
 class DeskForm {
   constructor(root) {
     this.root = root;
@@ -100,6 +102,8 @@ class DeskForm {
   #say(words, bad = false) {
     this.said.classList.toggle("is-bad", bad);
     this.said.textContent = words;
+    clearTimeout(this.fading);
+    if (words && !bad) this.fading = setTimeout(() => this.#say(""), SAID_MS);
   }
 }
 

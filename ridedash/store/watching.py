@@ -9,25 +9,27 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from ridedash.store.order_tables import Order, Ride
-from ridedash.store.people_tables import EndedSignIn, SignIn, Staff
+from ridedash.store.people_tables import Account, EndedSignIn, SignIn, Staff
 
 AT_ONCE: Final = 5_000  # ids in one statement
 
 
 class Mark(NamedTuple):
-    """What differs between two states of an order's page: a shown fact, when the service was heard, how it is asked."""
+    """What differs between two states of an order's page: a shown fact, whether its account may still ask, when the
+    service was heard, how it is asked."""
 
     version: int
+    account: str
     seen_at: datetime | None
     interval_s: float | None
     followed: bool
 
 
-def mark_of(order: Order, ride: Ride | None) -> Mark:
+def mark_of(order: Order, account: Account, ride: Ride | None) -> Mark:
     """Where an order stands that was read whole."""
     if ride is None:
-        return Mark(order.version, None, None, False)
-    return Mark(order.version, ride.seen_at, ride.interval_s, ride.next_poll_at is not None)
+        return Mark(order.version, account.state, None, None, False)
+    return Mark(order.version, account.state, ride.seen_at, ride.interval_s, ride.next_poll_at is not None)
 
 
 class SignInFacts(NamedTuple):
@@ -57,7 +59,8 @@ _SIGN_IN: Final = (  # put together once: asked with every page
     .where(SignIn.id_hash == bindparam("hashed"), SignIn.expires_at > bindparam("now"), Staff.disabled_at.is_(None))
 )
 _MARKS: Final = (
-    select(Order.id, Order.version, Ride.seen_at, Ride.interval_s, Ride.next_poll_at.is_not(None))
+    select(Order.id, Order.version, Account.state, Ride.seen_at, Ride.interval_s, Ride.next_poll_at.is_not(None))
+    .join(Account, Account.id == Order.account_id)
     .outerjoin(Ride, Ride.order_id == Order.id)
     .where(Order.id.in_(bindparam("ids", expanding=True)))
 )

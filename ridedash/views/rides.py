@@ -98,10 +98,11 @@ def _rendered(key: Key, now: datetime) -> Ready:
     page = _own(key.order_id)
     view = ride_view(page, now, services().settings, key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
-    etag = f"{__version__}-{view.version}-{_unversioned(view)}-{key.locale}-{key.role}"
+    # the digest: what time alone or an account changes has no version
+    etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.role}"
     turn = turns_at(page, now, services().settings.pace)
     turns_in_s = (turn - now).total_seconds() if turn else FRESH_S
-    return Ready(mark_of(page.order, page.ride), body, etag, stamp(view.seen_at), turns_in_s)
+    return Ready(mark_of(page.order, page.account, page.ride), body, etag, stamp(view.seen_at), turns_in_s)
 
 
 @bp.post("/<int:order_id>/abort")
@@ -250,12 +251,6 @@ def _page(page: OrderPage, error: FormError | None = None, code: str = "") -> st
         let_forms_lead_to(s.settings.oauth_authorize_url)
     template = "rides/beside.html" if request.headers.get("X-Part") == "beside" else "rides/ride.html"
     return render_template(template, **page_context(page, view, s, _locale(), error, code))
-
-
-def _unversioned(view: RideView) -> str:
-    """What a view says that time alone can change."""
-    words = f"{view.booking_status} {view.headline} {view.detail} {view.fare_note}"
-    return f"{view.poll_ms}-{int(view.stop)}-{zlib.crc32(words.encode()):x}"
 
 
 def _wants_json() -> bool:

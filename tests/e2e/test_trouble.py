@@ -86,10 +86,10 @@ def test_an_account_that_may_not_book_is_explained(staff_page: StaffPage, accoun
 
 def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
     control(desk, "next", scenario="slow_allotment")
+    control(desk, "speed", speed=1)
     page = staff_page()
     story.book(page, "mini", "Guest Sanderling")
     story.wait_status(page, "ALLOTMENT_PENDING")
-    control(desk, "speed", speed=1)
     page.locator("summary", has_text="Stop the search").click()
     story.look(page, "taxi-stop-asked")
     page.get_by_role("button", name="Stop the search").click()

@@ -14,6 +14,7 @@ from werkzeug.test import Client, TestResponse
 from ridedash.factory import create_app
 from ridedash.store import people
 from ridedash.store.orders import Order, Ride
+from ridedash.store.people import Account
 from ridedash.views.poll_layer import PollLayer
 from ridedash.views.poll_memory import FRESH_S, LOOK_S, PollMemory
 from ridedash.views.poll_sessions import PollSessions
@@ -320,6 +321,18 @@ def test_news_are_seen_within_a_quarter_of_a_second(
     desk.add(lambda s: s.query(Ride).filter(Ride.order_id == order_id).update({"seen_at": heard}))
     seconds[0] += LOOK_S
     assert process.get(order_id, cookie).headers["X-Seen-At"] == "2026-05-04T08:30:03.000Z"
+
+
+def test_an_account_that_the_service_forgot_is_said_within_a_quarter_of_a_second(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    before = process.twice(order_id, cookie)
+    for state, said in (("reconnect", True), ("ok", False)):  # no shown fact of the ride differs: its version stays
+        desk.add(lambda s, to=state: setattr(s.get(Account, s.get(Order, order_id).account_id), "state", to))
+        seconds[0] += LOOK_S
+        answer = process.get(order_id, cookie, before.headers["ETag"] if said else None)
+        assert ("The account needs reconnecting" in answer.text) is said
 
 
 def test_whoever_did_something_sees_it_at_once(desk: Desk, process: Process) -> None:

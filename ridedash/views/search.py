@@ -1,11 +1,9 @@
 """Search everywhere: a page of rides for a few words, and the list below the box in the bar."""
 
-from datetime import datetime
 from typing import Any, Final
 
 from flask import Blueprint, Response, jsonify, render_template, request
 from flask_babel import get_locale
-from sqlalchemy.orm import Session
 
 from ridedash.ext import limiter, services
 from ridedash.places import plain
@@ -32,10 +30,7 @@ searches: Final = limiter.shared_limit(  # of the page and of the list together:
 @searches
 def show() -> str:
     """What the words may mean, as a page of its own."""
-    asked = plain(request.args.get("q", ""), WORDS)
-    with services().db.read() as db:
-        house = db.get_one(Property, current_staff().property_id)
-        lines = _found(db, house, asked, MOST, services().clock())
+    asked, house, lines = _found(MOST)
     return render_template("records/search.html", asked=asked, lines=lines, most=MOST, zone=house.timezone)
 
 
@@ -44,18 +39,20 @@ def show() -> str:
 @searches
 def listed() -> Response:
     """The same as a short list, while somebody types."""
-    asked = plain(request.args.get("q", ""), WORDS)
-    with services().db.read() as db:
-        house = db.get_one(Property, current_staff().property_id)
-        lines = _found(db, house, asked, LISTED + 1, services().clock())
+    _asked, _house, lines = _found(LISTED + 1)
     answer = jsonify(rides=[_short(each) for each in lines[:LISTED]], more=len(lines) > LISTED)
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
-def _found(db: Session, house: Property, asked: str, most: int, now: datetime) -> list[RecordLine]:
+def _found(most: int) -> tuple[str, Property, list[RecordLine]]:
+    """The words that were asked for, where, and the rides that they may mean."""
+    asked, now = plain(request.args.get("q", ""), WORDS), services().clock()
+    with services().db.read() as db:
+        house = db.get_one(Property, current_staff().property_id)
+        found = records(db, house.id, find_orders(db, house.id, asked, most))
     tz, locale = zone(house.timezone), str(get_locale() or "en")
-    return [line(each, now, tz, locale) for each in records(db, house.id, find_orders(db, house.id, asked, most))]
+    return asked, house, [line(each, now, tz, locale) for each in found]
 
 
 def _short(found: RecordLine) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 /** The page behind a link: polls its snapshot, fills in the words, moves the cab. All words come from the server. */
 
 import { ageText, freshness, patternsOf } from "./ages.js";
-import { Glide } from "./glide.js";
+import { Cab } from "./cab.js";
 import { RideMap } from "./map.js";
 import { clockOffset, Poller } from "./poller.js";
 import { at, element, setIcon, setText } from "./ride_slots.js";
@@ -20,7 +20,7 @@ class GuestPage {
     this.card = root.querySelector("[data-map-card]");
     const frame = this.card?.querySelector("[data-map]");
     this.map = frame && window[frame.dataset.map] ? new RideMap(frame) : null; // a page without its map is whole too
-    this.cab = this.glide = null;
+    this.cab = new Cab(this.map);
     this.poller = new Poller(`${root.dataset.address}/snapshot.json`, {
       waitMs: this.snapshot.poll_ms,
       got: (body, answer) => this.#got(body, answer),
@@ -124,7 +124,7 @@ class GuestPage {
     else this.map.unpin("pickup");
     if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
     else this.map.unpin("drop");
-    this.#moveCab(position);
+    this.cab.to(position, this.snapshot.poll_ms);
     const moved = this.drawn !== this.snapshot.status; // another part of the way
     this.drawn = this.snapshot.status;
     if (opened || moved || (position && !this.map.shows(position.lat, position.lng))) this.#fit(riding ? [drop, position] : position ? [pickup, position] : [pickup, drop]);
@@ -132,21 +132,6 @@ class GuestPage {
 
   #fit(points) {
     this.map.fit(points.filter(Boolean).map(({ lat, lng }) => [lat, lng]), { animate: false });
-  }
-
-  #moveCab(position) {
-    if (!position) {
-      this.glide?.stop();
-      this.cab?.remove();
-      this.cab = this.glide = null;
-      return;
-    }
-    if (!this.cab) {
-      const cab = (this.cab = this.map.cab());
-      const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-      this.glide = new Glide((lat, lng, bearing) => cab.place(lat, lng, bearing), { calm });
-    }
-    this.glide.to(position, this.snapshot.poll_ms);
   }
 
   #tick() {
@@ -159,7 +144,7 @@ class GuestPage {
     root.querySelector("[data-age-line]").hidden = !this.snapshot.live;
     const pattern = silent ? root.dataset.cutOff : look === "stale" || look === "lost" ? root.dataset.stale : root.dataset.updated;
     setText(root.querySelector("[data-age-text]"), known ? pattern.replace("{age}", ageText(ageS, patterns)) : root.dataset.never);
-    this.cab?.element.classList.toggle("is-stale", look === "stale" || look === "lost");
+    this.cab.stale(look === "stale" || look === "lost");
   }
 }
 

@@ -1,7 +1,7 @@
 /** One ride on a page: fills the slots from each snapshot, moves the cab, keeps ages and countdowns ticking. */
 
 import { ageText, freshness, patternsOf, span, timerText } from "./ages.js";
-import { Glide } from "./glide.js";
+import { Cab } from "./cab.js";
 import { clockOffset } from "./poller.js";
 import { ActionPanels } from "./ride_actions.js";
 import { hideCode, watchCode } from "./ride_code.js";
@@ -29,8 +29,7 @@ export class RideView {
     this.seenAt = Date.parse(this.root.dataset.seen);
     this.intervalMs = Number(this.root.dataset.interval);
     this.slots = new RideSlots(root);
-    this.cab = null;
-    this.glide = null;
+    this.cab = new Cab(map);
     this.heardAt = Date.now(); // the last answer of our own server
     this.missed = 0;
     this.cabAt = 0; // when the cab was last seen somewhere else
@@ -57,8 +56,7 @@ export class RideView {
     this.ending.abort();
     clearInterval(this.timer);
     hideCode(this.root);
-    this.glide?.stop();
-    this.cab?.remove();
+    this.cab.remove();
   }
 
   #now() {
@@ -110,25 +108,8 @@ export class RideView {
 
   #moveCab(ms) {
     const position = this.snapshot.position;
-    if (!this.map) return;
-    if (!position) {
-      this.glide?.stop();
-      this.cab?.remove();
-      this.cab = this.glide = null;
-      return;
-    }
-    if (!this.cab) {
-      const cab = this.map.cab();
-      this.cab = cab;
-      const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-      this.glide = new Glide((lat, lng, bearing) => cab.place(lat, lng, bearing), { calm });
-      this.glide.to(position, 0);
-      this.#glideMs(position, 0);
-      this.#keepInView(position);
-      return;
-    }
-    this.glide.to(position, this.#glideMs(position, ms));
-    this.#keepInView(position);
+    this.cab.to(position, position && this.#glideMs(position, ms));
+    if (this.map && position) this.#keepInView(position);
   }
 
   /** As long as the cab took to get there, so that it neither waits nor hurries; within two intervals. */
@@ -171,7 +152,7 @@ export class RideView {
     chip.hidden = !live || !this.snapshot.booking_status;
     const text = known ? (late ? this.root.dataset.stale : this.root.dataset.updated).replace("{age}", age) : this.root.dataset.never;
     setText(chip.querySelector("[data-freshness-text]"), text);
-    this.cab?.element.classList.toggle("is-stale", late);
+    this.cab.stale(late);
     const band = this.root.querySelector("[data-lost-band]");
     band.hidden = how !== "lost";
     if (how === "lost") setText(band.querySelector("[data-lost-text]"), this.root.dataset.lost.replace("{age}", age));

@@ -4,6 +4,7 @@ import { ageText, patternsOf } from "./ages.js";
 import { showBar } from "./bar.js";
 import { ChosenMap } from "./board/chosen.js";
 import { Detail } from "./board/detail.js";
+import { DraftTrip } from "./board/draft.js";
 import { Known } from "./board/feed.js";
 import { Fleet } from "./board/fleet.js";
 import { RideList } from "./board/list.js";
@@ -31,7 +32,7 @@ class Board {
     this.offset = 0;
     this.heardAt = Date.now();
     this.stopped = false;
-    this.map = this.fleet = null;
+    this.map = this.fleet = this.draft = null;
     this.#startMap();
     const chosen = this.map && new ChosenMap(this.map, this.fleet);
     this.detail = new Detail(root.querySelector("[data-detail]"), {
@@ -72,10 +73,10 @@ class Board {
     const id = this.known.ride;
     if (id === null) return;
     this.known.choose(null);
-    this.#mark(null);
     this.detail.close();
-    if (back) this.list.focus(id);
     this.#fitAll();
+    this.#mark(null);
+    if (back) this.list.focus(id);
   }
 
   /** The ride that a key is meant for: the row with the focus, else the chosen one. */
@@ -93,6 +94,7 @@ class Board {
   #mark(id) {
     this.list.choose(id);
     this.fleet?.choose(id);
+    this.draft?.show(id === null);
     root.classList.toggle("has-chosen", id !== null);
     history.replaceState(null, "", id === null ? "/" : `/?ride=${id}`);
     this.map?.resized();
@@ -107,6 +109,7 @@ class Board {
       look: (id) => this.#look(id),
       chosen: (id) => this.choose(id),
     });
+    this.draft = new DraftTrip(this.map);
     new ResizeObserver(() => this.map.resized()).observe(frame);
   }
 

@@ -53,6 +53,27 @@ def test_booking_leaves_the_page_where_it_is_and_the_form_clean_for_the_next_gue
     assert browsed.faults == []
 
 
+def test_the_trip_that_is_put_together_is_seen_on_the_boards_map(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.press(desk.form())
+    browsed.open("/")
+    pins = page.locator(".desk-map .map-pin")
+    page.fill("#guest-find", "Guest Heron")
+    expect(pins).to_have_count(0)
+    fill(page)
+    expect(pins).to_have_count(2)
+    expect(page.locator(".desk-map").get_by_role("img", name="Meridian Airport")).to_be_visible()
+    page.locator(".row-link").first.click()  # a chosen ride has the map's pins to itself
+    expect(page.locator("[data-detail] [data-ride]")).to_be_visible()
+    expect(page.locator(".desk-map").get_by_role("img", name="Meridian Airport")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.locator(".desk-map").get_by_role("img", name="Meridian Airport")).to_be_visible()
+    page.fill("#drop", "")
+    page.locator("#guest-find").focus()
+    expect(pins).to_have_count(0)
+    assert browsed.faults == []
+
+
 def test_a_lost_answer_is_asked_for_again_with_the_same_form_and_makes_one_order(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(PATH)

@@ -28,11 +28,16 @@ def test_a_ride_is_planned_by_keyboard_and_the_button_says_for_when(browsed: Bro
     expect(go).to_have_text("Choose day and time")
     expect(go).to_be_disabled()
     page.locator("#pickup_time").fill("05:10")
-    expect(go).to_have_text("Plan Mini for 05:10 today")
+    expect(go).to_have_text("Choose a pickup at least 15 minutes ahead")  # it is nine in the morning
+    expect(go).to_be_disabled()
+    page.locator("#pickup_time").fill("23:10")
+    expect(go).to_have_text("Plan Mini for 23:10 today")
+    page.locator("#pickup_time").fill("05:10")
     page.locator("#pickup_date").fill("2026-03-05")
     expect(go).to_have_text("Plan Mini for 05:10 tomorrow")
     expect(page.locator("[data-bar-terms]")).to_contain_text("Priced when it is ordered")
     expect(page.get_by_text("Fixed price", exact=True).first).to_be_hidden()
+    expect(page.locator(".product-eta").first).to_be_hidden()  # how near a cab is now means nothing then
     page.locator("#pickup_date").fill("2026-03-07")
     expect(go).to_have_text(re.compile(r"Plan Mini for 05:10 on Sat,? 7 Mar|Plan Mini for 05:10 on Sat, Mar 7"))
     page.locator("#pickup_date").fill("2026-03-05")

@@ -1,7 +1,7 @@
 /**
  * The booking form in the board's left column: books without leaving the page, and is clean for the next guest.
  * Starts itself where [data-desk-form] stands. Hears `ridedash:favourite` {slot} and `ridedash:refill` {order, how};
- * says `ridedash:booked` {order}.
+ * says `ridedash:booked` {order} and `ridedash:trip` {ends}: the two places of the trip, none before both are known.
  */
 
 import { ask } from "./ask.js";
@@ -30,7 +30,14 @@ class DeskForm {
       event.preventDefault();
       this.#send(event.detail.event.submitter);
     });
+    this.form.addEventListener("ends", () => this.#tellTrip());
     this.form.start();
+    this.#tellTrip();
+  }
+
+  #tellTrip() {
+    const ends = ["pickup", "drop"].map((end) => this.form.trip.at(end));
+    document.dispatchEvent(new CustomEvent("ridedash:trip", { detail: { ends: ends.every(Boolean) ? ends : [] } }));
   }
 
   async #send(submitter) {

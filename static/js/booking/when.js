@@ -1,6 +1,7 @@
 /** Now or later: reads the pickup's day and time, and says what the button does then. Days are those of the property. */
 
 const DAY_MS = 24 * 3_600_000;
+const SOONEST_MS = 15 * 60_000;
 
 export class When extends EventTarget {
   constructor(box) {
@@ -10,6 +11,7 @@ export class When extends EventTarget {
     this.offset = Date.parse(this.say.now) - Date.now();
     this.date = box.querySelector("[name=pickup_date]");
     this.time = box.querySelector("[name=pickup_time]");
+    this.kept = box.querySelector("[name=change]") && `${this.date.value}T${this.time.value.slice(0, 5)}`;
     box.addEventListener("input", ({ target }) => {
       target.removeAttribute("aria-invalid");
       this.dispatchEvent(new Event("changed"));
@@ -20,9 +22,15 @@ export class When extends EventTarget {
     return (this.box.querySelector("[name=when]:checked") ?? this.box.querySelector("[name=when][type=hidden]"))?.value === "later";
   }
 
-  /** Whether the ride is for now, or day and time are there. */
+  /** Whether the ride is for now, or day and time are there and not too near. */
   get ready() {
-    return !this.later || Boolean(this.date.value && this.time.value);
+    return !this.later || Boolean(this.date.value && this.time.value && !this.#late);
+  }
+
+  /** Whether the pickup that is asked for is over, or too near; a plan that is changed may keep its own. */
+  get #late() {
+    const at = `${this.date.value}T${this.time.value.slice(0, 5)}`;
+    return at !== this.kept && at < this.#clock(SOONEST_MS);
   }
 
   /** How many cars, each a ride of its own. */
@@ -34,7 +42,7 @@ export class When extends EventTarget {
   button(choice) {
     const many = this.cars > 1;
     if (!this.later) return many ? this.say.sayGroup.replace("{n}", this.cars).replace("{car}", () => choice.priced) : choice.button;
-    if (!this.ready) return this.say.sayWhen;
+    if (!this.ready) return this.date.value && this.time.value ? this.say.sayLate : this.say.sayWhen;
     const pattern = many ? this.say.sayPlanGroup.replace("{n}", this.cars) : this.say.sayPlan;
     return pattern.replace("{car}", () => choice.name).replace("{when}", this.#words());
   }
@@ -50,10 +58,16 @@ export class When extends EventTarget {
     return pattern.replace("{time}", this.time.value.slice(0, 5)).replace("{day}", named(day));
   }
 
-  /** Today's date in the property's zone, or that of so many days later, as the field writes it. */
+  /** The date so many days from today in the property's zone, as the field writes it. */
   #day(later) {
-    const today = new Intl.DateTimeFormat("en-CA", { timeZone: this.say.zone, year: "numeric", month: "2-digit", day: "2-digit" }).format(Date.now() + this.offset);
+    const today = this.#clock(0).slice(0, 10);
     return new Date(Date.parse(`${today}T00:00:00Z`) + later * DAY_MS).toISOString().slice(0, 10);
+  }
+
+  /** Date and time in the property's zone, so many ms from now: 2026-03-07T05:10. */
+  #clock(ms) {
+    const said = new Intl.DateTimeFormat("sv-SE", { timeZone: this.say.zone, dateStyle: "short", timeStyle: "short" });
+    return said.format(Date.now() + this.offset + ms).replace(" ", "T");
   }
 }
 

@@ -1,0 +1,40 @@
+/** The trip that is put together in the form, on the board's map: what is talked about is seen. A chosen ride has its place. */
+
+export class DraftTrip {
+  constructor(map) {
+    this.map = map;
+    this.ends = [];
+    this.free = true; // whether no ride is chosen
+    document.addEventListener("ridedash:trip", ({ detail }) => this.#take(detail.ends));
+  }
+
+  /** A ride is chosen (false), or none is any more. */
+  show(free) {
+    if (free === this.free) return;
+    this.free = free;
+    if (!free && this.ends.length) this.#clear();
+    this.#draw();
+  }
+
+  #take(ends) {
+    const known = JSON.stringify(ends);
+    if (known === this.known) return;
+    const was = this.ends.length;
+    [this.known, this.ends] = [known, ends];
+    if (this.free && was && !ends.length) this.#clear();
+    this.#draw();
+  }
+
+  #draw() {
+    if (!this.free || !this.ends.length) return;
+    const points = this.ends.map(({ lat, lng }) => [lat, lng]);
+    ["pickup", "drop"].forEach((end, n) => this.map.pin(end, ...points[n], this.ends[n].name));
+    this.map.hint(points);
+    if (!points.every((point) => this.map.shows(...point))) this.map.fit(points);
+  }
+
+  #clear() {
+    for (const end of ["pickup", "drop"]) this.map.unpin(end);
+    this.map.hint([]);
+  }
+}

@@ -238,7 +238,6 @@ GET /admin/property admin.show
 GET /admin/staff admin_staff.show
 GET /board.json desk.board_json
 GET /groups/<int:order_id> groups.show
-GET /guests.json lookups.find_guests
 GET /handover handover.show
 GET /healthz health.alive
 GET /history history.show
@@ -255,7 +254,6 @@ GET /rides/<int:order_id>/receipt outgoing.show_receipt
 GET /rides/<int:order_id>/snapshot.json rides.snapshot
 GET /rides/new booking.new
 GET /search search.show
-GET /search.json search.listed
 GET /sign-in auth.sign_in
 GET /static/<path:filename> static
 GET /static/vendor/leaflet/<path:name> leaflet.file
@@ -273,6 +271,7 @@ POST /admin/properties/<int:property_id>/open admin_properties.look_at
 POST /admin/property admin.save
 POST /admin/staff admin_staff.invite_somebody
 POST /admin/staff/<int:staff_id> admin_staff.change
+POST /guests.json lookups.find_guests
 POST /handover/notes handover.add
 POST /handover/notes/<int:note_id> handover.settle
 POST /invite/<token> invitations.accept
@@ -290,6 +289,8 @@ POST /rides/<int:order_id>/links outgoing.links
 POST /rides/<int:order_id>/resolve rides.resolve
 POST /rides/<int:order_id>/withdraw rides.withdraw
 POST /rides/new booking.create
+POST /search search.ask
+POST /search.json search.listed
 POST /sign-in auth.sign_in_post
 POST /sign-out auth.sign_out
 """

@@ -76,12 +76,15 @@ def places() -> Answer:
     return jsonify(places=told, message="" if found else _no_place(), credit=_credit() if found and not point else "")
 
 
-@bp.get("/guests.json")
+@bp.post("/guests.json")
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff)
 def find_guests() -> Answer:
-    """Guests of the property by room, name or phone, with what the form fills in; nothing typed: who was here last."""
-    typed = request.args.get("q", "")
+    """Guests of the property by room, name or phone, with what the form fills in; nothing typed: who was here last.
+
+    The words come in the body: no address names a guest.
+    """
+    typed = request.form.get("q", "")
     with services().db.read() as s:
         zone = formats.zone(s.get_one(Property, current_staff().property_id).timezone)
         found = guests.find(s, current_staff().property_id, typed)

@@ -1,9 +1,13 @@
-"""Search everywhere: a page of rides for a few words, and the list below the box in the bar."""
+"""Search everywhere: a page of rides for a few words, and the list below the box in the bar.
+
+The words name guests, so they come in a body, and stand sealed in the page's address (security.md 14.2.1).
+"""
 
 from typing import Any, Final
 
-from flask import Blueprint, Response, jsonify, render_template, request
+from flask import Blueprint, Response, jsonify, redirect, render_template, request
 from flask_babel import get_locale
+from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.ext import limiter, services
 from ridedash.places import plain
@@ -14,6 +18,8 @@ from ridedash.views.auth import current_staff
 from ridedash.views.formats import zone
 from ridedash.views.permissions import SEE, needs
 from ridedash.views.record_lines import RecordLine, line
+from ridedash.views.sealed import opened, seal
+from ridedash.wording import gettext as _
 
 bp = Blueprint("search", __name__)
 
@@ -29,30 +35,47 @@ searches: Final = limiter.shared_limit(  # of the page and of the list together:
 @needs(SEE)
 @searches
 def show() -> str:
-    """What the words may mean, as a page of its own."""
-    asked, house, lines = _found(MOST)
-    return render_template("records/search.html", asked=asked, lines=lines, most=MOST, zone=house.timezone)
+    """What the words of the address may mean, as a page of its own; without words its empty box."""
+    given = request.args.get("q", "")
+    asked = opened("search", given) if given else ""
+    house, lines = _found(asked or "", MOST)
+    wrong = _("This address can't be read any more. Type your words again.") if asked is None else ""
+    return render_template(
+        "records/search.html", asked=asked or "", lines=lines, most=MOST, zone=house.timezone, wrong=wrong
+    )
 
 
-@bp.get("/search.json")
+@bp.post("/search")
+@needs(SEE)
+def ask() -> BaseResponse:
+    """The box was sent: on to the page of what it asks for."""
+    words = _typed()
+    return redirect(f"/search?q={seal('search', words)}" if words else "/search", code=303)
+
+
+@bp.post("/search.json")
 @needs(SEE)
 @searches
 def listed() -> Response:
     """The same as a short list, while somebody types."""
-    _asked, _house, lines = _found(LISTED + 1)
+    _house, lines = _found(_typed(), LISTED + 1)
     answer = jsonify(rides=[_short(each) for each in lines[:LISTED]], more=len(lines) > LISTED)
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
-def _found(most: int) -> tuple[str, Property, list[RecordLine]]:
-    """The words that were asked for, where, and the rides that they may mean."""
-    asked, now = plain(request.args.get("q", ""), WORDS), services().clock()
+def _typed() -> str:
+    return plain(request.form.get("q", ""), WORDS)
+
+
+def _found(asked: str, most: int) -> tuple[Property, list[RecordLine]]:
+    """Where was asked, and the rides that the words may mean."""
+    now = services().clock()
     with services().db.read() as db:
         house = db.get_one(Property, current_staff().property_id)
         found = records(db, house.id, find_orders(db, house.id, asked, most))
     tz, locale = zone(house.timezone), str(get_locale() or "en")
-    return asked, house, [line(each, now, tz, locale) for each in found]
+    return house, [line(each, now, tz, locale) for each in found]
 
 
 def _short(found: RecordLine) -> dict[str, Any]:

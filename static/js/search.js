@@ -2,7 +2,7 @@
 
 const DEBOUNCE_MS = 160;
 const form = document.querySelector("[data-search]");
-const field = form?.querySelector("input");
+const field = form?.querySelector("[name=q]");
 const list = form?.querySelector("[data-found]");
 const said = form?.querySelector("[data-found-said]");
 let timer = null;
@@ -78,6 +78,10 @@ function show(lines, words) {
   said.textContent = words;
 }
 
+function tell(words) {
+  show([message(words)], words);
+}
+
 async function ask() {
   clearTimeout(timer);
   asking?.abort();
@@ -85,15 +89,17 @@ async function ask() {
   if (!words) return close();
   const mine = (asking = new AbortController());
   try {
-    const answer = await fetch(`/search.json?q=${encodeURIComponent(words)}`, { signal: mine.signal });
-    if (!answer.ok) throw new Error(String(answer.status));
-    const { rides, more } = await answer.json();
+    const body = new URLSearchParams({ q: words, csrf_token: form.elements.csrf_token.value }); // no address names a guest
+    const answer = await fetch("/search.json", { method: "POST", body, credentials: "same-origin", signal: mine.signal });
+    const { rides, more, error, message: advice } = await answer.json();
     if (mine.signal.aborted || document.activeElement !== field) return;
+    if (answer.status === 400) return tell(`${error}. ${advice}`); // the page is of an older sign-in
+    if (!answer.ok) throw new Error(String(answer.status));
     const lines = rides.map(option);
     if (more) lines.push(message(form.dataset.more));
     show(lines.length ? lines : [message(form.dataset.none)], rides.length ? String(rides.length) : form.dataset.none);
   } catch (error) {
-    if (error.name !== "AbortError") show([message(form.dataset.failed)], form.dataset.failed);
+    if (error.name !== "AbortError") tell(form.dataset.failed);
   }
 }
 

@@ -18,8 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 DESKTOP = {"width": 1280, "height": 800}
 FILES = {
     "accounts.callback", "desk.board_json", "guest.snapshot", "health.alive", "health.ready", "history_csv.export",
-    "leaflet.file", "lookups.find_guests", "lookups.places", "lookups.products", "metrics.show", "rides.snapshot",
-    "search.listed", "static",
+    "leaflet.file", "lookups.places", "lookups.products", "metrics.show", "rides.snapshot", "static",
 }  # fmt: skip
 ADDRESSES: dict[str, Callable[[Served, int], str]] = {
     "invitations.show": lambda served, _: f"/invite/{_invitation(served.desk)}",

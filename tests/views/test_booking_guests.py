@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -32,6 +33,14 @@ def known(desk: Desk, **facts: str) -> None:
             order.guard_key = None
 
 
+def found(desk: Desk, typed: str) -> list[dict[str, Any]]:
+    """Whom the form's field lists."""
+    answer = desk.client.post("/guests.json", data={"q": typed, "csrf_token": desk.form()["csrf_token"]})
+    assert answer.headers["Cache-Control"] == "no-store"
+    told: list[dict[str, Any]] = answer.get_json()["guests"]
+    return told
+
+
 def test_a_guest_who_comes_again_is_the_same_row_with_what_is_new(desk: Desk) -> None:
     known(desk)
     again = {"guest_name": "Heron", "guest_phone": "+91 22 2778 3300", "guest_room": "500", "language": "hi"}
@@ -48,17 +57,21 @@ def test_a_guest_who_comes_again_is_the_same_row_with_what_is_new(desk: Desk) ->
 
 def test_the_finder_tells_what_the_form_fills_in(desk: Desk) -> None:
     known(desk, language="hi", guest_note="Wheelchair")
-    answer = desk.client.get("/guests.json?q=412")
-    assert answer.headers["Cache-Control"] == "no-store"
-    (guest,) = answer.get_json()["guests"]
+    (guest,) = found(desk, "412")
     assert {name: guest[name] for name in ("name", "room", "phone", "language", "note", "exact")} == {
         "name": "Guest Heron", "room": "412", "phone": "+912227783300", "language": "hi", "note": "Wheelchair",
         "exact": True,
     }  # fmt: skip
     assert guest["about"] == "last ride 14:30 · हिन्दी · Wheelchair"
     assert (guest["category"], guest["places"]) == ("mini", [{"name": "Airport", "lat": -38.55, "lng": -128.06}])
-    assert not desk.client.get("/guests.json?q=her").get_json()["guests"][0]["exact"]
-    assert desk.client.get("/guests.json?q=99").get_json()["guests"] == []
+    assert not found(desk, "her")[0]["exact"]
+    assert found(desk, "99") == found(desk, "9" * 60_000) == []
+
+
+def test_no_address_names_a_guest_who_is_looked_for(desk: Desk) -> None:
+    assert desk.client.get("/guests.json?q=412").status_code == 405
+    old = desk.client.post("/guests.json", data={"q": "412", "csrf_token": "of yesterday"})
+    assert (old.status_code, old.get_json()["error"]) == (400, "This page was open for too long")
 
 
 def test_guests_of_another_property_are_neither_found_nor_taken(desk: Desk) -> None:
@@ -67,7 +80,7 @@ def test_guests_of_another_property_are_neither_found_nor_taken(desk: Desk) -> N
     with services.db.write() as s:
         other = people.add_property(s, "Other Hotel", "UTC", desk.now)
         s.get_one(people.Guest, 1).property_id = other.id
-    assert desk.client.get("/guests.json?q=412").get_json()["guests"] == []
+    assert found(desk, "412") == []
     assert desk.press(desk.form(), guest_id="1", guest_room="412").status_code == 303
     assert desk.orders()[1].guest_id != 1
 
@@ -80,7 +93,7 @@ def test_an_erased_guest_is_never_shown_nor_filled_in(desk: Desk) -> None:
         guest.name, guest.erased_at, guest.phone, guest.room = "Guest 0123456789", desk.now, None, None
         s.get_one(Order, 1).room = None
     for typed in ("412", "heron", "0123456789", ""):
-        assert desk.client.get("/guests.json", query_string={"q": typed}).get_json()["guests"] == []
+        assert found(desk, typed) == []
     page = desk.page(again="1")
     assert "0123456789" not in page
     assert 'name="guest_id" type="hidden" value=""' in page

@@ -3,7 +3,7 @@
  * is a new guest. Events: "chosen" {guest, byKey}, "dropped" when another name was typed over a chosen guest.
  */
 
-import { ask } from "./ask.js";
+import { askQuietly } from "./ask.js";
 import { Combobox } from "./combobox.js";
 
 const ROOM = /^[a-z]?-?\d{1,5}[a-z]?$/i;
@@ -17,6 +17,7 @@ export class GuestFinder extends EventTarget {
     const field = (name) => book.elements.namedItem(name);
     this.name = field("guest_name");
     this.id = field("guest_id");
+    this.token = field("csrf_token");
     this.filled = { guest_room: field("guest_room"), guest_phone: field("guest_phone"), language: field("language"), guest_note: field("guest_note") };
     this.about = book.querySelector("[data-guest-about]");
     this.guest = this.id.value ? { id: this.id.value, name: this.name.value.trim() } : null; // the server filled them in
@@ -35,8 +36,9 @@ export class GuestFinder extends EventTarget {
   }
 
   async #find(words) {
-    const { body, status } = await ask(this.path, { q: words });
-    const message = status === 200 ? "" : status === 401 ? this.signedOut : this.failed;
+    const { body, status } = await askQuietly(this.path, { q: words, csrf_token: this.token.value });
+    const refused = status === 400 && body.error ? `${body.error}. ${body.message}` : ""; // the page is of an older sign-in
+    const message = status === 200 ? "" : status === 401 ? this.signedOut : refused || this.failed;
     const told = body.guests ?? [];
     return { places: told.map((guest) => ({ ...guest, kind: guest.room, area: [guest.phone, guest.about].filter(Boolean).join(" · ") })), message };
   }

@@ -8,6 +8,7 @@ from time import process_time
 from typing import Any, Final
 
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from bench import frame
 from ridedash.ext import limiter
@@ -16,7 +17,7 @@ from ridedash.places import SandboxPlaces
 from ridedash.service.client import RideClient
 from ridedash.service.http import Http
 from tests.views.fake_service import ZONE, FakeService
-from tests.views.ride_pages import Desk, make_desk
+from tests.views.ride_pages import Desk, make_desk, token
 
 TRIP: Final = {
     "pickup": "Gate 1",
@@ -37,6 +38,7 @@ class Pages:
     desk: Desk
     browser: FlaskClient
     service: FakeService
+    token: str = ""  # for forms
 
     def get(self, path: str, **query: str) -> bytes:
         """A page that must come."""
@@ -44,6 +46,14 @@ class Pages:
         if answer.status_code != 200:
             raise RuntimeError(f"{path} answered {answer.status_code}")
         return bytes(answer.data)
+
+    def post(self, path: str, **form: str) -> TestResponse:
+        """What a form of the desk's is answered with."""
+        self.token = self.token or token(self.browser, "/me")
+        answer = self.browser.post(path, data=form | {"csrf_token": self.token})
+        if answer.status_code not in (200, 303):
+            raise RuntimeError(f"{path} answered {answer.status_code}")
+        return answer
 
 
 @contextlib.contextmanager

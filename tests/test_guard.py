@@ -241,7 +241,6 @@ GET /groups/<int:order_id> groups.show
 GET /handover handover.show
 GET /healthz health.alive
 GET /history history.show
-GET /history.csv history_csv.export
 GET /invite/<token> invitations.show
 GET /me me.show
 GET /metrics metrics.show
@@ -274,6 +273,8 @@ POST /admin/staff/<int:staff_id> admin_staff.change
 POST /guests.json lookups.find_guests
 POST /handover/notes handover.add
 POST /handover/notes/<int:note_id> handover.settle
+POST /history history.ask
+POST /history.csv history_csv.export
 POST /invite/<token> invitations.accept
 POST /me/password me.change_password
 POST /me/preferences me.prefer

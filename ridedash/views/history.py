@@ -1,21 +1,19 @@
 """The history of a property's rides: who went where, when, how it ended, and what it came to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, Final
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, redirect, render_template, request
 from flask_babel import get_locale
 from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
 
 from ridedash.ext import services
-from ridedash.store.history import Totals, categories, page, totals
+from ridedash.store.history import Key, Totals, categories, page, totals
 from ridedash.store.houses import cost_centres_of, staff_of
-from ridedash.store.people import Property
 from ridedash.store.records import records
-from ridedash.views.auth import current_staff
-from ridedash.views.formats import zone
-from ridedash.views.history_asked import Chosen, chosen, key_of, spans
+from ridedash.views.history_asked import Question, key_of, question, spans, unsealed
 from ridedash.views.permissions import SEE, needs
 from ridedash.views.record_lines import amount, line, outcomes
 from ridedash.wording import gettext as _
@@ -39,27 +37,39 @@ class Choices:
 @needs(SEE)
 def show() -> str:
     """A page of rides that fit, the newest first, under what all of them come to; older ones by a link."""
-    s, staff = services(), current_staff()
-    now = s.clock()
-    with s.db.read() as db:
-        house = db.get_one(Property, staff.property_id)
-        tz = zone(house.timezone)
-        today = now.astimezone(tz).date()
-        wanted = chosen(request.args, today)
-        begin, asked = key_of(request.args.get("before", "")), wanted.asked(tz)
+    return _page(unsealed(request.args), key_of(request.args.get("before", "")))
+
+
+@bp.post("/history")
+@needs(SEE)
+def ask() -> Response | tuple[str, int]:
+    """The filters were sent: on to the page that shows it, whose address names nobody."""
+    with services().db.read() as db:
+        wanted = question(db, request.form).chosen
+    if wanted.wrong:
+        return _page(request.form), 422
+    return redirect(f"/history?{wanted.query()}", code=303)
+
+
+def _page(form: Mapping[str, str], begin: Key | None = None) -> str:
+    with services().db.read() as db:
+        put = question(db, form)
+        house, wanted, asked = put.house, put.chosen, put.chosen.asked(put.tz)
         keys = page(db, house.id, asked, SIZE + 1, begin)
         found = records(db, house.id, [key.id for key in keys[:SIZE]])
         sums = _sums(totals(db, house.id, asked, house.currency))
         choices = _choices(db, house.id)
-    lines = [line(record, now, tz, _locale()) for record in found]
+    lines = [line(record, put.now, put.tz, _locale()) for record in found]
     older = wanted.query(keys[SIZE - 1]) if len(keys) > SIZE else ""
-    return render_template("records/history.html", **_said(wanted, today), lines=lines, sums=sums, choices=choices,
+    return render_template("records/history.html", **_said(put), lines=lines, sums=sums, choices=choices,
                            older=older, paged=begin is not None, zone=house.timezone)  # fmt: skip
 
 
-def _said(wanted: Chosen, today: date) -> dict[str, Any]:
+def _said(put: Question) -> dict[str, Any]:
     """How the question is shown."""
-    return {"chosen": wanted, "spans": spans(today, wanted), "query": wanted.query()}
+    wanted = put.chosen
+    filtered = bool(wanted.filters() or wanted.person())
+    return {"chosen": wanted, "spans": spans(put.today, wanted), "query": wanted.query(), "filtered": filtered}
 
 
 def _sums(found: Totals) -> list[tuple[str, str, str]]:

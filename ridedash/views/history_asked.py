@@ -1,4 +1,7 @@
-"""What somebody asks the history for: read from an address, put back into one."""
+"""What somebody asks the history for: read from an address or a form, put into an address.
+
+Guest and room name a person: they come in the form, and stand sealed in addresses (security.md 14.2.1).
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -8,14 +11,22 @@ from typing import Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
+from sqlalchemy.orm import Session
+
+from ridedash.ext import services
 from ridedash.places import plain
 from ridedash.store.history import Asked, Key, Outcome
 from ridedash.store.orders import MAX_ID
+from ridedash.store.people import Property
+from ridedash.views.auth import current_staff
+from ridedash.views.formats import zone
+from ridedash.views.sealed import opened, seal
 from ridedash.wording import gettext as _
 
 WEEK: Final = timedelta(days=6)  # and today
 FIRST, LAST = date(2000, 1, 1), date(2199, 12, 31)
 WORDS: Final = {"guest": 120, "room": 32, "category": 64}
+PERSONS: Final = ("guest", "room")
 
 
 @dataclass(frozen=True)
@@ -46,25 +57,59 @@ class Chosen:
         )
 
     def filters(self) -> dict[str, str]:
-        """What is filtered by beside the days."""
-        named = {name: str(getattr(self, name)) for name in ("state", "guest", "room", "category", "staff", "centre")}
+        """What is filtered by beside the days and the person."""
+        named = {name: str(getattr(self, name)) for name in ("state", "category", "staff", "centre")}
         return {name: value for name, value in named.items() if value not in ("", "0")}
+
+    def person(self) -> dict[str, str]:
+        """Whom it is about, when it is about somebody."""
+        named = {name: str(getattr(self, name)) for name in PERSONS}
+        return {name: value for name, value in named.items() if value}
 
     def query(self, before: Key | None = None) -> str:
         """The address's query that asks for the same, or for what comes after a key."""
         said = {"from": self.first.isoformat(), "to": self.last.isoformat()} | self.filters()
+        said |= {name: seal(name, words) for name, words in self.person().items()}
         if before is not None:
             said["before"] = f"{before.at.astimezone(UTC).replace(tzinfo=None).isoformat()}_{before.id}"
         return urlencode(said)
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is asked of whose history, and when."""
+
+    house: Property
+    tz: ZoneInfo
+    now: datetime
+    today: date  # on the property's calendar
+    chosen: Chosen
+
+
+def question(db: Session, form: Mapping[str, str]) -> Question:
+    """What a form, or an address whose words were unsealed, asks of the house of whoever is signed in."""
+    house, now = db.get_one(Property, current_staff().property_id), services().clock()
+    tz = zone(house.timezone)
+    today = now.astimezone(tz).date()
+    return Question(house, tz, now, today, chosen(form, today))
+
+
+def unsealed(args: Mapping[str, str]) -> dict[str, str]:
+    """An address as the form that led to it; `unread` when it names a person in words that are not ours."""
+    named = {name: opened(name, args[name]) for name in PERSONS if args.get(name)}
+    unread = {"unread": "1"} if None in named.values() else {}
+    return dict(args.items()) | {name: words or "" for name, words in named.items()} | unread
+
+
 def chosen(args: Mapping[str, str], today: date) -> Chosen:
-    """What an address asks for: the last seven days unless it says otherwise; what makes no sense is not asked for."""
+    """What a form asks for: the last seven days unless it says otherwise; what makes no sense is not asked for."""
     wrong = ""
     last = _day(args.get("to", ""))
     first = _day(args.get("from", ""))
     if (args.get("to") and last is None) or (args.get("from") and first is None):
         wrong = _("That is no day of the calendar. Choose one, such as 2026-03-05.")
+    elif args.get("unread"):
+        wrong = _("The guest or room of this address can't be read any more. Type it again.")
     last = last or max(today, first or today)
     first = first or last - WEEK
     if first > last:

@@ -1,4 +1,7 @@
-"""The history as a CSV file: all that a bill needs, a line for each ride, sent as it is read."""
+"""The history as a CSV file: all that a bill needs, a line for each ride, sent as it is read.
+
+Posted, since it is recorded and counted; its address is the history's, so what is seen is what is exported.
+"""
 
 import csv
 import io
@@ -9,7 +12,7 @@ from decimal import Decimal
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, abort, request
 from pydantic import ValidationError
 
 from ridedash.ext import limiter, services
@@ -18,11 +21,10 @@ from ridedash.service.tracks import Snapshot
 from ridedash.store import audit
 from ridedash.store.db import Database
 from ridedash.store.history import Asked, Key, outcome_of, page
-from ridedash.store.people import Property
 from ridedash.store.records import Evidence, Record, evidence, records
 from ridedash.views.auth import current_staff
-from ridedash.views.formats import plate, zone
-from ridedash.views.history_asked import chosen
+from ridedash.views.formats import plate
+from ridedash.views.history_asked import Question, question, unsealed
 from ridedash.views.permissions import EXPORT, needs
 from ridedash.views.record_lines import outcomes
 from ridedash.wire import Kind
@@ -42,30 +44,36 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-@bp.get("/history.csv")
+@bp.post("/history.csv")
 @needs(EXPORT)
 @limiter.limit("5/hour", key_func=lambda: f"staff-{current_staff().id}")
 def export() -> Response:
     """The rides that the history's address asks for, from the newest on. The export is recorded before it begins."""
-    s, staff = services(), current_staff()
-    now = s.clock()
+    s = services()
     with s.db.read() as db:
-        house = db.get_one(Property, staff.property_id)
-    tz = zone(house.timezone)
-    wanted = chosen(request.args, now.astimezone(tz).date())
-    first, last = wanted.first.isoformat(), wanted.last.isoformat()
-    with s.db.write() as db:
-        filters = {name: value for name, value in wanted.filters().items() if name not in ("guest", "room")}
-        facts = {"from": first, "to": last, "filters": filters, "property_id": house.id}
-        facts["by_guest"] = bool(wanted.guest or wanted.room)  # who that was is nobody's business a year later
-        audit.record(db, f"staff:{staff.id}", "history.exported", f"properties:{house.id}", "ok", now, **facts)
+        put = question(db, unsealed(request.args))
+    if put.chosen.wrong:
+        abort(400)  # it would be another file than the one that was asked for
+    _record(put)
     words = {outcome.value: state.words for outcome, state in outcomes().items()}
-    rows = _rows(s.db, house.id, wanted.asked(tz), tz, words)
+    rows = _rows(s.db, put.house.id, put.chosen.asked(put.tz), put.tz, words)
+    first, last = put.chosen.first.isoformat(), put.chosen.last.isoformat()
     headers = {
         "Content-Disposition": f'attachment; filename="rides-{first}-to-{last}.csv"',
         "Cache-Control": "no-store",
     }
     return Response(_lines(rows), mimetype="text/csv", headers=headers)
+
+
+def _record(put: Question) -> None:
+    """That it was exported, by whom, how filtered; about which guest is nobody's business a year later."""
+    wanted, house, who = put.chosen, put.house.id, f"staff:{current_staff().id}"
+    days = {"from": wanted.first.isoformat(), "to": wanted.last.isoformat()}
+    with services().db.write() as db:
+        audit.record(
+            db, who, "history.exported", f"properties:{house}", "ok", put.now,
+            property_id=house, filters=wanted.filters(), by_guest=bool(wanted.person()), **days,
+        )  # fmt: skip
 
 
 def _lines(rows: Iterable[list[str]]) -> Iterator[str]:

@@ -104,7 +104,8 @@ def ledger(desk: Running) -> dict[str, Any]:
 
 def exported(page: Page) -> dict[str, dict[str, str]]:
     """The history as a file, by our reference."""
-    answer = page.request.get("/history.csv")
+    token = page.locator("meta[name=csrf-token]").get_attribute("content")
+    answer = page.request.post("/history.csv", form={"csrf_token": token or ""})
     assert answer.ok
     return {each["reference"]: each for each in csv.DictReader(io.StringIO(answer.text().removeprefix("\ufeff")))}
 

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 DESKTOP = {"width": 1280, "height": 800}
 FILES = {
-    "accounts.callback", "desk.board_json", "guest.snapshot", "health.alive", "health.ready", "history_csv.export",
+    "accounts.callback", "desk.board_json", "guest.snapshot", "health.alive", "health.ready",
     "leaflet.file", "lookups.places", "lookups.products", "metrics.show", "rides.snapshot", "static",
 }  # fmt: skip
 ADDRESSES: dict[str, Callable[[Served, int], str]] = {

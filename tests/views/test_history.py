@@ -5,12 +5,15 @@ import io
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser, expect
+from werkzeug.test import TestResponse
 
 from ridedash.ext import limiter
 from ridedash.store.audit import AuditRow
@@ -18,7 +21,7 @@ from ridedash.store.desk_tables import CostCentre
 from ridedash.store.orders import Order, Ride
 from ridedash.store.people import Staff
 from ridedash.views.history_csv import harmless
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk, make_desk, token
 from tests.views.served import served_desk
 
 pytestmark = pytest.mark.database
@@ -51,6 +54,18 @@ def done(desk: Desk, status: str = "COMPLETED", total: int | None = 24_000, **fa
     return order_id
 
 
+def sent(client: FlaskClient, form: str) -> str:
+    """The query of the address where the form of the filters leads."""
+    data = dict(parse_qsl(form)) | {"csrf_token": token(client, "/history")}
+    answer = client.post("/history", data=data)
+    assert answer.status_code == 303
+    return str(answer.location).removeprefix("/history?")
+
+
+def export(client: FlaskClient, query: str = "") -> TestResponse:
+    return client.post(f"/history.csv?{query}", data={"csrf_token": token(client, "/me")})
+
+
 def listed(client: FlaskClient, query: str = "") -> list[int]:
     answer = client.get(f"/history?{query}")
     assert answer.status_code == 200
@@ -63,7 +78,7 @@ def sums(client: FlaskClient, query: str = "") -> list[str]:
 
 
 def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:
-    answer = client.get(f"/history.csv?{query}")
+    answer = export(client, query)
     assert answer.status_code == 200
     assert answer.text.startswith("\ufeff")
     return list(csv.DictReader(io.StringIO(answer.text[1:])))
@@ -109,20 +124,62 @@ def test_filters_choose_and_stay_in_the_form_and_in_the_links(desk: Desk, client
     wanted = done(desk, guest="José García", room="PH-1", kind="auto")
     desk.add(lambda s: setattr(s.get(Order, wanted), "cost_centre_id", centre_id))
     done(desk)
-    for query in ("guest=garcia", "room=ph-1", "category=auto", f"centre={centre_id}"):
-        assert listed(client, query) == [wanted], query
-    assert listed(client, f"staff={desk.ids['desk']}&state=completed&guest=heron&room=412") == [wanted + 1]
+    for form in ("guest=garcia", "room=ph-1", "category=auto", f"centre={centre_id}"):
+        assert listed(client, sent(client, form)) == [wanted], form
+    both = sent(client, f"staff={desk.ids['desk']}&state=completed&guest=heron&room=412")
+    assert listed(client, both) == [wanted + 1]
+    assert sent(client, "state=cancelled&guest=&from=2026-05-01&to=2026-05-04") == (
+        "from=2026-05-01&to=2026-05-04&state=cancelled"
+    )
     assert listed(client, "state=cancelled") == []
-    text = client.get("/history?guest=gar&state=completed&room=PH-1").text
+    text = client.get(f"/history?{sent(client, 'guest=gar&state=completed&room=PH-1')}").text
     assert 'value="gar"' in text
     assert '<option value="completed" selected>' in text
-    assert "state=completed&amp;guest=gar&amp;room=PH-1" in text.split('href="/history.csv?')[1].split('"')[0]
     assert "Banquets" in text
+    links = [unescape(each) for each in re.findall(r'(?:href|action)="/history(?:\.csv)?\?([^"]*)"', text)]
+    assert len(links) == 8  # six spans, all of these days, the file
+    assert [listed(client, each) for each in links[:6] if "2026-05-04" in each] != []
+    assert listed(client, links[0]) == [wanted]
+
+
+def test_no_address_of_the_history_names_a_guest(desk: Desk, client: FlaskClient) -> None:
+    done(desk, guest="José García", room="PH-1")
+    query = sent(client, "guest=garcia&room=PH-1&state=completed")
+    assert re.fullmatch(
+        r"from=[\d-]+&to=[\d-]+&state=completed&guest=\w+\.[\w-]+\.[\w-]+&room=\w+\.[\w-]+\.[\w-]+", query
+    )
+    text = client.get(f"/history?{query}").text
+    addresses = re.findall(r'(?:href|action)="([^"]*)"', text)
+    assert [each for each in addresses if re.search("garcia|PH-1", each, re.IGNORECASE)] == []
+
+
+@pytest.mark.parametrize("query", ["guest=heron", "room=412", "guest=k1.x.y", "room=%00"])
+def test_a_guest_in_an_address_who_was_not_sealed_here_is_asked_for_again(
+    desk: Desk, client: FlaskClient, query: str
+) -> None:
+    done(desk)
+    text = client.get(f"/history?{query}").text
+    assert "The guest or room of this address can&#39;t be read any more" in text
+    assert export(client, query).status_code == 400
+    other = desk.client()
+    mine = sent(client, "guest=heron")
+    assert "can&#39;t be read any more" in other.get(f"/history?{mine}").text
+
+
+def test_a_form_with_a_wrong_day_or_of_an_older_sign_in_is_told_so(desk: Desk, client: FlaskClient) -> None:
+    form = {"from": "2026-13-01", "guest": "heron", "csrf_token": token(client, "/history")}
+    wrong = client.post("/history", data=form)
+    assert wrong.status_code == 422
+    assert "That is no day of the calendar" in wrong.text
+    assert 'value="heron"' in wrong.text
+    for path in ("/history", "/history.csv"):
+        old = client.post(path, data=form | {"csrf_token": "of yesterday"})
+        assert (old.status_code, "This page was open for too long" in old.text) == (400, True)
 
 
 def test_older_rides_are_a_link_away_and_none_is_shown_twice(desk: Desk, client: FlaskClient) -> None:
     made = [desk.order(age_s=n // 3) for n in range(120)]
-    seen, query, pages = [], "guest=heron", 0
+    seen, query, pages = [], sent(client, "guest=heron"), 0
     while query:
         text = client.get(f"/history?{query}").text
         seen += [int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', text)]
@@ -133,7 +190,7 @@ def test_older_rides_are_a_link_away_and_none_is_shown_twice(desk: Desk, client:
 
 def test_an_empty_history_says_so(desk: Desk, client: FlaskClient) -> None:
     assert "Nothing was booked in these days" in client.get("/history").text
-    assert "None of these days fits" in client.get("/history?guest=nobody").text
+    assert "None of these days fits" in client.get(f"/history?{sent(client, 'guest=nobody')}").text
     assert sums(client) == ["0", "0", "0", "–"]
 
 
@@ -172,7 +229,7 @@ def test_the_file_is_of_the_own_property_and_of_the_filters(desk: Desk, client: 
     done(desk, guest="Guest Wren")
     done(desk)
     done(desk, guest="Guest Wren", house="other")
-    assert [row["guest"] for row in rows(client, "guest=wren")] == ["Guest Wren"]
+    assert [row["guest"] for row in rows(client, sent(client, "guest=wren"))] == ["Guest Wren"]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +260,7 @@ def test_formulas_of_guests_and_of_the_service_are_text_in_the_file(desk: Desk, 
 
 def test_a_long_file_comes_in_parts_of_short_readings_and_misses_nothing(desk: Desk, client: FlaskClient) -> None:
     made = [desk.order(age_s=n // 7) for n in range(503)]
-    answer = client.get("/history.csv")
+    answer = export(client)
     parts = list(answer.iter_encoded())
     assert len(parts) == 2
     text = b"".join(parts).decode("utf-8-sig")
@@ -211,7 +268,7 @@ def test_a_long_file_comes_in_parts_of_short_readings_and_misses_nothing(desk: D
 
 
 def test_an_export_is_recorded_with_its_filters_but_without_the_guests_name(desk: Desk, client: FlaskClient) -> None:
-    client.get("/history.csv?from=2026-05-01&to=2026-05-04&state=completed&guest=Wren")
+    export(client, sent(client, "from=2026-05-01&to=2026-05-04&state=completed&guest=Wren"))
     with desk.services.db.read() as s:
         (row,) = s.query(AuditRow).filter_by(what="history.exported").all()
     assert (row.who, row.property_id, row.at) == (f"staff:{desk.ids['desk']}", desk.ids["desk.property"], NOON)
@@ -221,16 +278,17 @@ def test_an_export_is_recorded_with_its_filters_but_without_the_guests_name(desk
 
 
 def test_a_concierge_may_look_and_not_export_and_nobody_exports_all_day(desk: Desk, client: FlaskClient) -> None:
-    assert 'href="/history.csv' in client.get("/history").text
-    assert [client.get("/history.csv").status_code for _ in range(6)] == [200] * 5 + [429]
+    assert 'action="/history.csv' in client.get("/history").text
+    assert client.get("/history.csv").status_code == 405
+    assert [export(client).status_code for _ in range(6)] == [200] * 5 + [429]
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "concierge"))
     other = desk.client()
-    assert 'href="/history.csv' not in other.get("/history").text
-    assert other.get("/history.csv").status_code == 403
+    assert 'action="/history.csv' not in other.get("/history").text
+    assert export(other).status_code == 403
 
 
 def test_the_file_has_a_name_and_is_kept_by_nobody(desk: Desk, client: FlaskClient) -> None:
-    headers = client.get("/history.csv?from=2026-05-01&to=2026-05-04").headers
+    headers = export(client, "from=2026-05-01&to=2026-05-04").headers
     assert headers["Content-Disposition"] == 'attachment; filename="rides-2026-05-01-to-2026-05-04.csv"'
     assert headers["Content-Type"] == "text/csv; charset=utf-8"
     assert headers["Cache-Control"] == "no-store"
@@ -246,9 +304,12 @@ def test_filters_stand_open_where_there_is_room_and_are_folded_on_a_phone(tmp_pa
         page.get_by_label("Guest", exact=True).fill("wren")
         page.get_by_label("State").select_option("completed")
         page.get_by_role("button", name="Show").click()
+        page.wait_for_url("**/history?*&guest=*")  # until its style is there, too
         expect(page.locator(".rides-table tbody tr")).to_have_count(1)
         page.locator(".rides-table tbody td").nth(4).click(force=True)  # the link of its line is stretched over it
         page.wait_for_url("**/rides/1")
+        page.go_back()  # nobody is asked to send a form again
+        expect(page.locator(".rides-table tbody tr")).to_have_count(1)
         page.set_viewport_size({"width": 390, "height": 844})
         page.goto("/history?from=2026-05-01&to=2026-05-04")
         expect(page.get_by_label("Guest", exact=True)).to_be_hidden()
@@ -257,3 +318,22 @@ def test_filters_stand_open_where_there_is_room_and_are_folded_on_a_phone(tmp_pa
         page.get_by_role("button", name="Show").click()
         expect(page.locator(".rides-table tbody tr")).to_have_count(1)
         expect(page.get_by_label("Guest", exact=True)).to_have_value("heron")
+
+
+@pytest.mark.browser
+def test_a_press_saves_the_file_of_what_is_shown(tmp_path: Path, browser: Browser) -> None:
+    with served_desk(tmp_path, browser) as served:
+        served.desk.add(lambda s: setattr(s.get(Staff, served.desk.ids["desk"]), "role", "manager"))
+        done(served.desk, guest="Guest Wren")
+        done(served.desk)
+        page = served.staff(viewport={"width": 1280, "height": 800})
+        page.goto("/history?from=2026-05-01&to=2026-05-04")
+        page.get_by_label("Guest", exact=True).fill("wren")
+        page.get_by_role("button", name="Show").click()
+        page.wait_for_url("**/history?*&guest=*")
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Export as CSV").click()
+        assert saved.value.failure() is None
+        assert saved.value.suggested_filename == "rides-2026-05-01-to-2026-05-04.csv"
+        with saved.value.path().open(encoding="utf-8-sig", newline="") as file:
+            assert [row["guest"] for row in csv.DictReader(file)] == ["Guest Wren"]

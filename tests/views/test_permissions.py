@@ -22,7 +22,7 @@ NEEDS = {
     "open": """auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static leaflet.file
         invitations.show invitations.accept guest.show guest.snapshot""",
     "see": """desk.board desk.board_json groups.show rides.show rides.snapshot auth.sign_out me.show me.change_password
-        me.prefer me.sign_out_everywhere outgoing.card outgoing.show_receipt history.show
+        me.prefer me.sign_out_everywhere outgoing.card outgoing.show_receipt history.show history.ask
         search.show search.ask search.listed handover.show""",
     "book": """booking.new booking.create lookups.products lookups.places lookups.find_guests
         rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw rides.resolve rides.again

@@ -5,6 +5,7 @@ Posted, since it is recorded and counted; its address is the history's, so what 
 
 import csv
 import io
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -27,9 +28,12 @@ from ridedash.views.formats import plate
 from ridedash.views.history_asked import Question, question, unsealed
 from ridedash.views.permissions import EXPORT, needs
 from ridedash.views.record_lines import outcomes
+from ridedash.views.requests import reference
 from ridedash.wire import Kind
+from ridedash.wording import gettext as _
 
 bp = Blueprint("history_csv", __name__)
+log = logging.getLogger(__name__)
 
 AT_ONCE: Final = 500  # rides in memory, and in one short reading of the database
 BOM: Final = "\ufeff"  # without it spreadsheets take the file for their own old encoding
@@ -44,6 +48,10 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
+class CutShort(Exception):
+    """An export ended before its last ride."""
+
+
 @bp.post("/history.csv")
 @needs(EXPORT)
 @limiter.limit("5/hour", key_func=lambda: f"staff-{current_staff().id}")
@@ -56,13 +64,15 @@ def export() -> Response:
         abort(400)  # it would be another file than the one that was asked for
     _record(put)
     words = {outcome.value: state.words for outcome, state in outcomes().items()}
-    rows = _rows(s.db, put.house.id, put.chosen.asked(put.tz), put.tz, words)
+    parts = _lines(_rows(s.db, put.house.id, put.chosen.asked(put.tz), put.tz, words))
+    begin = next(parts)  # while a failure can still be answered with its page; most files have no second part
     first, last = put.chosen.first.isoformat(), put.chosen.last.isoformat()
     headers = {
         "Content-Disposition": f'attachment; filename="rides-{first}-to-{last}.csv"',
         "Cache-Control": "no-store",
     }
-    return Response(_lines(rows), mimetype="text/csv", headers=headers)
+    cut = _("INCOMPLETE: rides are missing here, because reading them failed. Export again.")
+    return Response(_or_cut(begin, parts, cut, reference()), mimetype="text/csv", headers=headers)
 
 
 def _record(put: Question) -> None:
@@ -89,6 +99,23 @@ def _lines(rows: Iterable[list[str]]) -> Iterator[str]:
             held.seek(0)
             held.truncate()
     yield held.getvalue()
+
+
+def _or_cut(begin: str, parts: Iterator[str], cut: str, name: str) -> Iterator[str]:
+    """All parts; where they break off a last line that says so, then a failure.
+
+    Most servers break the transfer then, and browsers call the download failed; granian ends it as if all were there,
+    and so may a proxy: for them is the line.
+    """
+    yield begin
+    try:
+        yield from parts
+    except Exception as error:
+        log.error("an export was cut short by %s, reference %s", type(error).__name__, name)
+        held = io.StringIO()
+        csv.writer(held).writerow([harmless(cut)])
+        yield held.getvalue()
+        raise CutShort from None  # the servers log it: without the statement, which may name a guest
 
 
 def harmless(text: str) -> str:

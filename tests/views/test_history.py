@@ -3,16 +3,21 @@
 import csv
 import io
 import re
+import traceback
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import httpx
 import pytest
 from flask.testing import FlaskClient
 from playwright.sync_api import Browser, expect
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from ridedash.ext import limiter
@@ -20,8 +25,10 @@ from ridedash.store.audit import AuditRow
 from ridedash.store.desk_tables import CostCentre
 from ridedash.store.orders import Order, Ride
 from ridedash.store.people import Staff
-from ridedash.views.history_csv import harmless
-from tests.views.ride_pages import NOON, Desk, make_desk, token
+from ridedash.views.history_csv import CutShort, harmless
+from tests.sandbox.serving import waitress, werkzeug
+from tests.test_security import csrf
+from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, token
 from tests.views.served import served_desk
 
 pytestmark = pytest.mark.database
@@ -265,6 +272,60 @@ def test_a_long_file_comes_in_parts_of_short_readings_and_misses_nothing(desk: D
     assert len(parts) == 2
     text = b"".join(parts).decode("utf-8-sig")
     assert len({row["reference"] for row in csv.DictReader(io.StringIO(text))}) == len(made)
+
+
+@contextmanager
+def readings(desk: Desk, good: int) -> Iterator[None]:
+    """So many parts of the file can be read; then the database is away."""
+    left = iter(range(good))
+
+    def read(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        if "happens_at DESC" in statement and next(left, None) is None:
+            raise OperationalError("SELECT of a guest", None, OSError("away"))
+
+    event.listen(desk.services.db.engine, "before_cursor_execute", read)
+    yield
+    event.remove(desk.services.db.engine, "before_cursor_execute", read)
+
+
+def test_a_file_that_can_not_be_read_to_its_end_says_so_in_its_last_line(
+    desk: Desk, client: FlaskClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    for n in range(501):
+        desk.order(age_s=n)
+    parts: list[bytes] = []
+
+    def receive() -> None:
+        for part in export(client).iter_encoded():
+            parts.append(part)
+
+    with readings(desk, 1), pytest.raises(CutShort) as failed:
+        receive()
+    lines = list(csv.reader(io.StringIO(b"".join(parts).decode("utf-8-sig"))))
+    assert len(lines) == 502
+    assert lines[-1] == ["INCOMPLETE: rides are missing here, because reading them failed. Export again."]
+    assert "SELECT" not in "".join(traceback.format_exception(failed.value))
+    assert "an export was cut short by OperationalError, reference " in caplog.text
+
+
+def test_a_file_that_can_not_be_read_at_all_is_a_page_that_says_so(desk: Desk, client: FlaskClient) -> None:
+    desk.order()
+    with readings(desk, 0):
+        answer = export(client)
+    assert answer.status_code == 503
+    assert "Content-Disposition" not in answer.headers
+
+
+def test_a_cut_file_is_a_broken_transfer_that_browsers_call_failed(desk: Desk) -> None:
+    for n in range(501):
+        desk.order(age_s=n)
+    for server in (waitress, werkzeug):
+        with server(desk.app) as url, httpx.Client(base_url=url, trust_env=False, timeout=60) as web:
+            form = {"csrf_token": csrf(web.get("/sign-in").text), "name": "desk", "password": PASSWORD}
+            assert web.post("/sign-in", data=form).status_code == 303
+            form = {"csrf_token": csrf(web.get("/me").text)}
+            with readings(desk, 1), pytest.raises(httpx.RemoteProtocolError):
+                web.post("/history.csv", data=form)
 
 
 def test_an_export_is_recorded_with_its_filters_but_without_the_guests_name(desk: Desk, client: FlaskClient) -> None:

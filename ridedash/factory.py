@@ -48,6 +48,7 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     app.config.from_mapping(_flask_settings(settings))
     app.extensions["ridedash"] = build_services(settings, clock)
     requests.init_app(app)
+    app.before_request(rides.remembered)  # before the others: it needs none of them
     _init_extensions(app)
     headers.init_app(app, settings)
     errors.init_app(app)
@@ -105,8 +106,9 @@ def _limits(redis_url: str | None) -> dict[str, object]:
 def _init_extensions(app: Flask) -> None:
     ext.csrf.init_app(app)
     ext.login_manager.init_app(app)
+    app.extensions["limiter"] = {ext.limiter}  # no hooks on every request: what has a limit asks for it itself
     ext.limiter.init_app(app)
-    ext.babel.init_app(app)
+    ext.babel.init_app(app, locale_selector=ext.language)
     app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
 
 

@@ -6,6 +6,7 @@ imported): whichever answers /metrics speaks for all of them.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -57,6 +58,7 @@ class Metrics:
         self._pages = Histogram(
             "ridedash_http_seconds", "Requests answered", ("method", "route", "status"), buckets=PAGE_S, registry=r
         )
+        self._answers = cache(lambda method, route, hundred: self._pages.labels(method, route, f"{hundred}xx"))
         self._remembered = Counter("ridedash_http_remembered", "Polls of a ride answered from memory", registry=r)
 
         for calls in ("read", "write"):
@@ -84,7 +86,7 @@ class Metrics:
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered. `route` is the rule, never the address; `status` counts by its hundred."""
-        self._pages.labels(method, route, f"{status // 100}xx").observe(seconds)
+        self._answers(method, route, status // 100).observe(seconds)
 
     def remembered(self, polls: int) -> None:
         """So many polls were answered before they came to a route; `answered` does not hear of them."""

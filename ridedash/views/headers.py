@@ -25,7 +25,9 @@ LIVE_ONLY = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
 def init_app(app: Flask, settings: Settings) -> None:
     """Give each request a nonce (`csp_nonce` in templates) and each answer its headers."""
     tile_host = origin(settings.tiles_url)
-    always = ALWAYS if settings.demo else ALWAYS | LIVE_ONLY
+    of_json = ALWAYS if settings.demo else ALWAYS | LIVE_ONLY
+    of_documents = of_json | OF_DOCUMENTS
+    of_pages = of_documents | {"Cache-Control": "no-store"}
 
     @app.context_processor
     def give_nonce() -> dict[str, str]:
@@ -33,13 +35,15 @@ def init_app(app: Flask, settings: Settings) -> None:
 
     @app.after_request
     def add_headers(answer: Response) -> Response:
-        page = answer.mimetype == "text/html"
+        kind, head = answer.mimetype, answer.headers
+        page = kind == "text/html"
         policy = page_policy(nonce(), tile_host, g.get("form_leads_to", "")) if page else JSON_POLICY
-        answer.headers["Content-Security-Policy"] = policy
-        for name, value in (always if answer.mimetype == "application/json" else always | OF_DOCUMENTS).items():
-            answer.headers.setdefault(name, value)  # a page may be stricter
-        if page:
-            answer.headers.setdefault("Cache-Control", "no-store")
+        head["Content-Security-Policy"] = policy
+        wanted = of_pages if page else of_json if kind == "application/json" else of_documents
+        own = {name.lower() for name, _ in head}
+        for name, value in wanted.items():
+            if name.lower() not in own:  # a page may be stricter
+                head.add(name, value)
         return answer
 
 

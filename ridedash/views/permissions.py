@@ -48,7 +48,11 @@ def need_of(app: Flask, endpoint: str) -> str | None:
 
 def may(permission: str) -> bool:
     """Whether whoever asks may do that."""
-    return bool(current_user.is_authenticated) and permission in ROLES.get(current_user.role, frozenset())
+    return _allows(current_user._get_current_object(), permission)
+
+
+def _allows(who: Any, permission: str) -> bool:
+    return bool(who.is_authenticated) and permission in ROLES.get(who.role, frozenset())
 
 
 def outranks(role: str, other: str) -> bool:
@@ -73,14 +77,16 @@ def _named(view: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _check() -> BaseResponse | None:
-    if request.endpoint is None:
+    endpoint = request.endpoint
+    if endpoint is None:
         return None  # no such address: Flask says so
-    need = need_of(current_app, request.endpoint)
+    need = need_of(current_app, endpoint)
     if need == OPEN:
         return None
-    if not current_user.is_authenticated:
+    who = current_user._get_current_object()  # looked up once: this runs for every request
+    if not who.is_authenticated:
         return current_app.make_response(login_manager.unauthorized())
-    if need is None or not may(need):
+    if need is None or not _allows(who, need):
         _refuse(need or "nothing")
     return None
 

@@ -54,7 +54,10 @@ class Viewer:
 
 @dataclass(eq=False, slots=True)
 class Ready:
-    """An answer that can be sent as it is; `head` and `head_304` are filled in by the layer that sends it."""
+    """An answer that can be sent as it is.
+
+    `facts` are the headers that the view gives it. Every header, `head` and `head_304`, is filled in by the layer.
+    """
 
     mark: Mark
     body: bytes
@@ -65,9 +68,18 @@ class Ready:
     head: list[tuple[str, str]] | None = None
     head_304: list[tuple[str, str]] | None = None
     tag: str = field(init=False)  # the ETag as a header says it
+    facts: list[tuple[str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tag = f'"{self.etag}"'
+        self.facts = [
+            ("Content-Type", "application/json"),
+            ("Content-Length", str(len(self.body))),
+            ("ETag", self.tag),
+            ("Cache-Control", "private, no-cache"),
+            ("Vary", "Cookie"),
+            *([("X-Seen-At", self.seen_at)] if self.seen_at else []),
+        ]
 
 
 class PollMemory:

@@ -1,7 +1,7 @@
 """Flask's signed sessions, but a poll whose cookie was verified a moment ago is not verified again."""
 
-from flask import Flask, Request
-from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from flask import Flask, Request, Response
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 
 from ridedash.views.poll_layer import START, TAIL
 from ridedash.views.poll_memory import KNOWN, PollMemory
@@ -20,3 +20,10 @@ class PollSessions(SecureCookieSessionInterface):
                 request.environ[KNOWN] = viewer.known
                 return self.session_class()
         return super().open_session(app, request)
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """An empty session that was empty before needs no word but that it was looked at."""
+        if session or session.modified:
+            super().save_session(app, session, response)
+        elif session.accessed and response.headers.get("Vary") != "Cookie":
+            response.vary.add("Cookie")

@@ -1,15 +1,16 @@
 """Each request has a name, of which its answer, its error page and every line of the log speak; and is counted."""
 
 import logging
+import random
 import re
-import secrets
 import time
 from typing import Final
 
-from flask import Flask, Response, g, request
+from flask import Flask, Request, Response, g, request
 
 from ridedash.ext import services
 from ridedash.observing import logs
+from ridedash.views.poll_memory import KNOWN
 
 HEADER: Final = "X-Request-Id"
 NAME: Final = re.compile(r"[A-Za-z0-9._-]{4,64}")
@@ -29,15 +30,20 @@ def init_app(app: Flask) -> None:
 
 def reference() -> str:
     """The name of this request: a trusted proxy's, else one made here when it is first wanted."""
-    if "reference" not in g:
+    name: str | None = g.get("reference")
+    if name is None:
         given = request.headers.get(HEADER, "") if services().settings.trusted_proxies else ""
-        g.reference = given if NAME.fullmatch(given) else secrets.token_hex(4).upper()
-    return str(g.reference)
+        name = g.reference = given if NAME.fullmatch(given) else f"{random.getrandbits(32):08X}"
+    return name
 
 
 def route() -> str:
     """The rule that the address matched, never the address: it may hold a share token."""
-    return request.url_rule.rule if request.url_rule is not None else "none"
+    return _rule(request)
+
+
+def _rule(asked: Request) -> str:
+    return asked.url_rule.rule if asked.url_rule is not None else "none"
 
 
 def _begin() -> None:
@@ -46,17 +52,19 @@ def _begin() -> None:
 
 
 def _end(answer: Response) -> Response:
+    asked: Request = request._get_current_object()  # type: ignore[attr-defined] # looked up once, for every request
     answer.headers[HEADER] = reference()
-    seconds = time.perf_counter() - g.began if "began" in g else 0.0  # refused before anything began
-    services().metrics.answered(request.method, route(), answer.status_code, seconds)
-    level = logging.DEBUG if request.endpoint in POLLS else logging.INFO
+    began = g.get("began")
+    seconds = 0.0 if began is None else time.perf_counter() - began  # none: refused before anything began
+    services().metrics.answered(asked.method, _rule(asked), answer.status_code, seconds)
+    level = logging.DEBUG if asked.endpoint in POLLS else logging.INFO
     if log.isEnabledFor(level):
         log.log(level, "%s %s %s", request.method, route(), answer.status_code, extra=_facts(answer, seconds))
     return answer
 
 
 def _facts(answer: Response, seconds: float) -> dict[str, object]:
-    staff = getattr(g.get("_login_user"), "id", None)  # only when the page has asked who it is already
+    staff = getattr(request.environ.get(KNOWN), "staff_id", None)  # only when the page has asked who it is already
     facts = {"method": request.method, "route": route(), "status": answer.status_code, "ms": seconds * 1000}
     return facts | {"staff": staff}
 

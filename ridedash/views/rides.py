@@ -1,19 +1,21 @@
 """The tracking page of an order, what it polls, and what staff can do to the ride."""
 
 import json
+import time
 import zlib
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, abort, g, jsonify, redirect, render_template, request
-from flask_babel import get_locale
+from flask import Blueprint, Request, Response, abort, g, jsonify, redirect, render_template, request
 from werkzeug.exceptions import NotFound
+from werkzeug.http import http_date
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.__about__ import __version__
-from ridedash.ext import limiter, services
+from ridedash.ext import language, limiter, services
 from ridedash.rides import actions, attending, ordering, resolving
 from ridedash.rides.actions import ActionResult
 from ridedash.store import audit
@@ -26,7 +28,7 @@ from ridedash.views.formats import stamp
 from ridedash.views.headers import let_forms_lead_to
 from ridedash.views.permissions import BOOK, SEE, needs
 from ridedash.views.poll_layer import SAID
-from ridedash.views.poll_memory import FRESH_S, Key, Ready
+from ridedash.views.poll_memory import FRESH_S, KNOWN, Key, Ready
 from ridedash.views.poll_turns import turns_at
 from ridedash.views.presenters import RideView, ride_view
 from ridedash.views.ride_forms import FormError
@@ -51,22 +53,35 @@ def show(order_id: int) -> Answer:
 def snapshot(order_id: int) -> BaseResponse:
     """What can change on the page (design.md, The snapshot). 304 when nothing did; its age is in the headers."""
     now = services().clock()
-    key, ready = ready_snapshot(order_id, now)
-    request.environ[SAID] = key, ready
-    answer = Response(ready.body, mimetype="application/json")
-    answer.set_etag(ready.etag)
-    answer.headers["X-Server-Now"] = stamp(now)
-    if ready.seen_at:
-        answer.headers["X-Seen-At"] = ready.seen_at
-    answer.headers["Cache-Control"] = "private, no-cache"
-    answer.vary.add("Cookie")
-    return answer.make_conditional(request)
+    return _sent(request, *ready_snapshot(order_id, now), now)
+
+
+def remembered() -> BaseResponse | None:
+    """A snapshot of a moment ago for somebody seen a moment ago: none of the hooks after this one could change it.
+
+    Their sign-in stands in the environ (PollSessions), and was made for their property and role by the view itself.
+    """
+    asked: Request = request._get_current_object()  # type: ignore[attr-defined] # looked up once: this runs all day
+    known = asked.environ.get(KNOWN)
+    if known is None or asked.endpoint != "rides.snapshot" or not asked.view_args:
+        return None
+    s = services()
+    key = Key(asked.view_args["order_id"], known.property_id, known.role, language())
+    ready = s.polls.ready(key) if s.polls else None
+    return _sent(asked, key, ready, s.clock()) if ready else None
+
+
+def _sent(asked: Request, key: Key, ready: Ready, now: datetime) -> BaseResponse:
+    asked.environ[SAID] = key, ready
+    own = ("X-Server-Now", stamp(now)), ("Date", _date(int(time.time())))
+    answer = Response(ready.body, headers=[*ready.facts, *own])
+    return answer.make_conditional(asked)
 
 
 def ready_snapshot(order_id: int, now: datetime) -> tuple[Key, Ready]:
     """What can change about an order that whoever asks may see, ready to be sent. 404 for a foreign one."""
     memory, staff = services().polls, current_staff()
-    key = Key(order_id, staff.property_id, staff.role, _locale())
+    key = Key(order_id, staff.property_id, staff.role, language())
     if memory is None:
         _count_poll()
         return key, _rendered(key, now)
@@ -77,6 +92,11 @@ def ready_snapshot(order_id: int, now: datetime) -> tuple[Key, Ready]:
     except NotFound:  # which is not remembered
         _count_miss()
         raise
+
+
+@lru_cache(maxsize=1)
+def _date(second: int) -> str:
+    return http_date(second)
 
 
 @limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{_asked_for()}")
@@ -211,7 +231,7 @@ def again(order_id: int) -> BaseResponse:
 def show_code(order_id: int) -> Answer:
     """The start code, for twenty seconds, and only while the service sends it. Recorded."""
     page, s = _own(order_id), services()
-    code = reveal(page, ride_view(page, s.clock(), s.settings, _locale()))
+    code = reveal(page, ride_view(page, s.clock(), s.settings, language()))
     if not code:
         return (jsonify(error="no_code"), 409) if _wants_json() else redirect(f"/rides/{order_id}", code=303)  # type: ignore[return-value]
     if _wants_json():
@@ -245,17 +265,13 @@ def _own(order_id: int) -> OrderPage:
 
 def _page(page: OrderPage, error: FormError | None = None, code: str = "") -> str:
     s = services()
-    view: RideView = ride_view(page, s.clock(), s.settings, _locale())
+    view: RideView = ride_view(page, s.clock(), s.settings, language())
     g.ride_view = view
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
     template = "rides/beside.html" if request.headers.get("X-Part") == "beside" else "rides/ride.html"
-    return render_template(template, **page_context(page, view, s, _locale(), error, code))
+    return render_template(template, **page_context(page, view, s, language(), error, code))
 
 
 def _wants_json() -> bool:
     return request.accept_mimetypes.best == "application/json"
-
-
-def _locale() -> str:
-    return str(get_locale() or "en")

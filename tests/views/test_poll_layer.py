@@ -180,6 +180,22 @@ def test_another_method_or_a_query_is_flasks_to_answer(desk: Desk, process: Proc
     assert len(process.asked) == 6
 
 
+def test_what_flask_says_again_is_what_it_said(desk: Desk, process: Process, caplog: pytest.LogCaptureFixture) -> None:
+    """A poll that the layer leaves to Flask is answered from memory there, before the hooks that would find nothing."""
+    order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
+    form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
+    flask = Client(process.flask, use_cookies=False)
+    path, sent = f"/rides/{order_id}/snapshot.json?a=1", {"Cookie": cookie}
+    expected = plain(desk.app, order_id, cookie)
+    with caplog.at_level("DEBUG", "ridedash.access"):
+        assert [told(flask.get(path, headers=sent)) for _ in range(3)] == [told(expected)] * 3
+    assert {vars(each)["staff"] for each in caplog.records} == {desk.ids["desk"]}
+    again = flask.get(path, headers=sent | {"If-None-Match": expected.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    Client(process.layer, use_cookies=False).post("/sign-out", data=form, headers=sent)
+    assert flask.get(path, headers=sent).status_code == 401
+
+
 def test_another_page_of_that_ending_is_asked_as_it_came(process: Process) -> None:
     seen: list[str | None] = []
     layer = PollLayer(

@@ -2,11 +2,14 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from flask import Flask
+from jinja2 import FileSystemBytecodeCache
 
 from tests import databases
 
@@ -97,8 +100,17 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     return done
 
 
+compiled = tempfile.TemporaryDirectory(prefix="ridedash-templates-")
+
+
+def pytest_configure() -> None:
+    """Templates are compiled once, not for each of a thousand apps: that was a third of the time of their tests."""
+    Flask.jinja_options = {"bytecode_cache": FileSystemBytecodeCache(compiled.name)}
+
+
 def pytest_unconfigure() -> None:
     databases.close()
+    compiled.cleanup()
 
 
 SKIPPED = {

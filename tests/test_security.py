@@ -26,7 +26,7 @@ def app(tmp_path: Path, database: str) -> Iterator[Flask]:
     now = services.clock()
     with services.db.write() as s:
         house = people.add_property(s, "Hotel A", "UTC", now)
-        people.add_staff(s, house.id, "desk", generate_password_hash(PASSWORD), "concierge", now)
+        people.add_staff(s, house.id, "desk", generate_password_hash(PASSWORD, "scrypt:1024:8:1"), "concierge", now)
     yield made
     services.db.close()
 

@@ -101,7 +101,7 @@ def desk(tmp_path: Path, database: str) -> Iterator[Desk]:
             s, "Grand Hotel", "Asia/Kolkata", made.now, country="IN", currency="INR",
             pickup_name="Grand Hotel, lobby", pickup_lat=-38.5, pickup_lng=-128.0,
         )  # fmt: skip
-        people.add_staff(s, home.id, "desk", generate_password_hash(PASSWORD), "concierge", made.now)
+        people.add_staff(s, home.id, "desk", generate_password_hash(PASSWORD, "scrypt:1024:8:1"), "concierge", made.now)
         people.add_account(s, services.vault, home.id, "House account", "token of the house", made.now)
         people.add_account(s, services.vault, home.id, "Second account", "token of the second", made.now)
     desk_page.serve(app)

@@ -77,7 +77,7 @@ def test_an_access_line_has_the_route_and_never_the_address_and_polls_have_none(
     now = datetime.now(UTC)
     with services(app).db.write() as s:
         house = people.add_property(s, "Hotel A", "UTC", now)
-        people.add_staff(s, house.id, "desk", generate_password_hash(PASSWORD), "concierge", now)
+        people.add_staff(s, house.id, "desk", generate_password_hash(PASSWORD, "scrypt:1024:8:1"), "concierge", now)
         staff_id = people.find_staff(s, "desk").id
     client = app.test_client()
     token = csrf(client.get("/sign-in").text)

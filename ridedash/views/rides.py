@@ -38,6 +38,7 @@ from ridedash.views.start_codes import reveal, showings
 bp = Blueprint("rides", __name__, url_prefix="/rides")
 
 CODE_SHOWN_S: Final = 20
+_CONDITIONS: Final = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH", "HTTP_IF_MODIFIED_SINCE"})
 Answer = str | tuple[str, int] | BaseResponse
 
 
@@ -75,7 +76,7 @@ def _sent(asked: Request, key: Key, ready: Ready, now: datetime) -> BaseResponse
     asked.environ[SAID] = key, ready
     own = ("X-Server-Now", stamp(now)), ("Date", _date(int(time.time())))
     answer = Response(ready.body, headers=[*ready.facts, *own])
-    return answer.make_conditional(asked)
+    return answer if _CONDITIONS.isdisjoint(asked.environ) else answer.make_conditional(asked)
 
 
 def ready_snapshot(order_id: int, now: datetime) -> tuple[Key, Ready]:

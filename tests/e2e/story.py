@@ -2,11 +2,11 @@
 
 import re
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import control, shot
 from tests.running import Running
+from tests.views.served import violations
 
 FAST, SLOW = 60, 1
 
@@ -82,9 +82,8 @@ def headline(page: Page) -> str:
 
 def expect_no_violations(page: Page, name: str) -> None:
     """axe finds nothing on the page as it is; its report is the message when it does."""
-    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-    found = Axe().run(page, options=options)
-    assert found.violations_count == 0, f"{name}: {found.generate_report()}"
+    found = violations(page)
+    assert found == [], name
 
 
 def look(page: Page, name: str) -> None:

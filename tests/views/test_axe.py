@@ -53,60 +53,47 @@ def routes(desk: Desk) -> dict[str, str]:
     return {rule.endpoint: rule.rule for rule in rules}
 
 
-Pages = dict[str, Page]
-
-
-def pages(served: Served, who: str = "desk", dark: dict[str, int] = DESKTOP) -> Pages:
-    """Somebody signed in twice: on a light screen and on a dark one."""
-    sizes = {"light": DESKTOP, "dark": dark}
-    return {
-        scheme: served.staff(who, scheme=scheme, viewport=size, reduced_motion="reduce")
-        for scheme, size in sizes.items()
-    }
-
-
-def check(pages: Pages, address: str, what: object, status: int = 200) -> None:
-    """Nothing is found, and nothing is wider than its window."""
-    for scheme, page in pages.items():
-        answer = page.goto(address)
-        assert answer is not None
-        assert answer.status == status, what
+def check(page: Page, address: str, what: object, *schemes: str, status: int = 200) -> None:
+    """Nothing is found in these schemes, light and dark unless told otherwise; nothing is wider than its window."""
+    answer = page.goto(address)
+    assert answer is not None
+    assert answer.status == status, what
+    for scheme in schemes or ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
         assert violations(page) == [], (what, scheme)
-        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (what, "too wide")
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (what, "too wide")
 
 
 def test_no_page_of_any_route_fails_on_a_light_desk_or_a_dark_phone(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "COMPLETED")
     found = routes(served.desk)
     assert found.keys() >= FILES
-    seen = pages(served, "boss", dark=PHONE)
+    desk, phone = (served.staff("boss", viewport=size) for size in (DESKTOP, PHONE))
     for endpoint in sorted(found.keys() - FILES):
         rule = found[endpoint].replace("<int:order_id>", str(order_id))
-        check(seen, ADDRESSES[endpoint](served, order_id) if endpoint in ADDRESSES else rule, endpoint)
+        for page, scheme in ((desk, "light"), (phone, "dark")):
+            address = ADDRESSES[endpoint](served, order_id) if endpoint in ADDRESSES else rule
+            check(page, address, endpoint, scheme)
 
 
 @pytest.mark.parametrize("kind", list(STATUSES))
 def test_no_state_of_a_ride_fails(served: Served, kind: str) -> None:
-    seen = pages(served)
-    if kind != "point_to_point":  # its states look like these, but for their words and lines
-        del seen["light" if kind == "share" else "dark"]
+    page = served.staff(viewport=DESKTOP)
     for status in (*STATUSES[kind], *ENDS):
-        check(seen, f"/rides/{served.desk.order('BOOKED', status, kind, otp='4821')}", (kind, status))
+        check(page, f"/rides/{served.desk.order('BOOKED', status, kind, otp='4821')}", (kind, status))
 
 
 def test_no_state_of_an_order_fails(served: Served) -> None:
-    seen = pages(served)
-    light = {"light": seen["light"]}
-    for state in ORDER_STATES:  # in dark those that look like no ride's: the others share its colours
-        both = state in ("UNKNOWN", "REJECTED", "SCHEDULED")
-        check(seen if both else light, f"/rides/{served.desk.order(state)}", state)
-    check(seen, "/", "all of them in the list")
+    page = served.staff(viewport=DESKTOP)
+    for state in ORDER_STATES:
+        check(page, f"/rides/{served.desk.order(state)}", state)
+    check(page, "/", "all of them in the list")
 
 
 def test_no_page_of_an_error_fails(served: Served) -> None:
-    seen = pages(served)
+    page = served.staff(viewport=DESKTOP)
     for path, status in (("/nothing-here", 404), ("/rides/999999", 404), ("/admin/staff", 403)):
-        check(seen, path, path, status)
+        check(page, path, path, status=status)
 
 
 def test_the_door_does_not_fail(served: Served) -> None:

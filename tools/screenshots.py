@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import sync_playwright  # noqa: E402
+from playwright.sync_api import Page, sync_playwright  # noqa: E402
 
 from tests.conftest import LAUNCH, browser_path  # noqa: E402
 from tests.e2e import story  # noqa: E402
@@ -16,19 +16,23 @@ from tests.e2e.conftest import control  # noqa: E402
 from tests.running import Running, running  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
-SIZE = {"width": 1280, "height": 800}
+SIZE = {"width": 1440, "height": 900}
+RIDES = (  # room and guest, car, where to, seats of a share, what the sandbox makes of it
+    ("118 Guest Wren", "suv", "station", None, "no_cab"),
+    ("301 Guest Curlew", "auto", "airport", None, None),
+    ("207 Guest Teal", "share", "museum", 1, "share_immediate"),
+    ("412 Guest Heron", "mini", "airport", None, None),
+)
 
 
 def main() -> None:
     """Start a demo, book as the front desk does, and keep two pictures."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder) / "instance", pace="60") as desk:
-        take(desk)
-
-
-def take(desk: Running) -> None:
-    """The picker with its cards, and a ride whose driver is on the way."""
-    with sync_playwright() as started:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running(Path(folder) / "instance", pace="60") as desk,
+        sync_playwright() as started,
+    ):
         browser = started.chromium.launch(executable_path=browser_path() or "chromium", args=LAUNCH)
         page = browser.new_context(viewport=SIZE, base_url=desk.url, color_scheme="light").new_page()
         page.goto("/sign-in")
@@ -36,17 +40,34 @@ def take(desk: Running) -> None:
         page.get_by_label("Password", exact=True).fill(desk.password)
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url("**/")
-        story.choose_trip(page)
-        story.choose_car(page, "mini")
-        page.wait_for_load_state("networkidle")
-        page.screenshot(path=IMAGES / "booking.png")
-        story.press_book(page, "Guest Heron")
-        story.wait_status(page, "CALL_DRIVER")
-        control(desk, "speed", speed=1)
-        page.wait_for_load_state("networkidle")
-        page.locator(".plate").filter(has_text=re.compile(r"\d")).wait_for()
-        page.screenshot(path=IMAGES / "tracking.png")
+        take(desk, page)
         browser.close()
+
+
+def take(desk: Running, page: Page) -> None:
+    """The board with a few rides and the next one being put together, and a ride whose driver is on the way."""
+    for who, car, drop, seats, scenario in RIDES:
+        if scenario:
+            control(desk, "next", scenario=scenario)
+        room, guest = who.split(" ", 1)
+        story.choose_trip(page, drop)
+        page.locator("#guest_room").fill(room)
+        story.choose_car(page, car, seats)
+        story.press_book(page, guest)
+    story.wait_status(page, "CALL_DRIVER")
+    control(desk, "speed", speed=1)
+    page.locator(".plate").filter(has_text=re.compile(r"\d")).wait_for()
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=IMAGES / "tracking.png")
+    page.goto("/")
+    page.locator("#guest-find").fill("Guest Sanderling")
+    page.locator("#drop").fill("airp")
+    page.get_by_role("listbox", name="Drop").get_by_role("option").first.click()
+    page.locator(".row-link", has_text="Guest Heron").click()
+    page.locator("[data-detail] .plate").filter(has_text=re.compile(r"\d")).wait_for()
+    page.get_by_role("button", name=re.compile("^Book ")).wait_for()
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=IMAGES / "board.png")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ jobs=$2
 shift 2
 unset PYTHONDONTWRITEBYTECODE # tests start the program hundreds of times
 
-"$bin/pytest" -n "$jobs" --dist loadgroup "$@"
+"$bin/pytest" -n "$jobs" "$@"
 
 if ! "$bin/python" -c 'import sys; from tests.backing import postgres_programs; sys.exit(postgres_programs() is None)'; then
     echo "PostgreSQL is not installed: the tests of the database ran on SQLite only (apt install postgresql)"
@@ -14,6 +14,6 @@ if ! "$bin/python" -c 'import sys; from tests.backing import postgres_programs; 
     exit
 fi
 code=0
-RIDEDASH_TEST_DATABASE=postgresql "$bin/pytest" -n "$jobs" --dist loadgroup -m "database and not browser" "$@" || code=$?
+RIDEDASH_TEST_DATABASE=postgresql "$bin/pytest" -n "$jobs" -m "database and not browser" "$@" || code=$?
 [ "$code" != 5 ] || exit 0 # none of the chosen tests touches a database
 exit "$code"

@@ -125,7 +125,8 @@ def _on_postgres(folder: Path, template: str) -> str:
     server = shared_postgres()
     name = f"test_{next(_numbers)}"
     with server.connect() as line:
-        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+        how = "STRATEGY FILE_COPY" if line.info.server_version >= 150_000 else ""  # half the time, unsynced
+        statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} " + how)
         line.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
     _made[name] = folder
     return server.url(name)

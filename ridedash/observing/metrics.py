@@ -21,6 +21,7 @@ from ridedash.observing.sharing import tidy
 CONTENT_TYPE: Final = prometheus_client.CONTENT_TYPE_LATEST
 CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAGE_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
 LATE_S: Final = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
 
 prometheus_client.disable_created_metrics()  # a second series for each: when it began is known by its reset
@@ -86,7 +87,8 @@ class Metrics:
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered. `route` is the rule, never the address; `status` counts by its hundred."""
-        self._answers(method, route, status // 100).observe(seconds)
+        known = method if method in METHODS else "other"  # anybody may send any word as one
+        self._answers(known, route, status // 100).observe(seconds)
 
     def remembered(self, polls: int) -> None:
         """So many polls were answered before they came to a route; `answered` does not hear of them."""

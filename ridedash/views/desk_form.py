@@ -56,12 +56,16 @@ def context(picker: Picker) -> dict[str, Any]:
 
 
 def calendar(picker: Picker) -> dict[str, Any]:
-    """What the form's date and time fields need: the first and last day, and the clock of the property."""
+    """What the form's date and time fields need: the first and last day, the plan's own time, the property's clock."""
     now, tz = services().clock(), formats.zone(picker.home.timezone)
     first, last = now.astimezone(tz).date(), (now + LATEST).astimezone(tz).date()
     if not picker.form.pickup_date.data:
         picker.form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
-    return {"first": first.isoformat(), "last": last.isoformat(), "zone": tz.key, "now": formats.stamp(now)}
+    plan = picker.form.kept_pickup
+    kept = f"{plan.astimezone(tz):%Y-%m-%dT%H:%M}" if plan else ""
+    return {
+        "first": first.isoformat(), "last": last.isoformat(), "zone": tz.key, "now": formats.stamp(now), "kept": kept,
+    }  # fmt: skip
 
 
 def locale() -> str:

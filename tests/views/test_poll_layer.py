@@ -15,7 +15,7 @@ from ridedash.factory import create_app
 from ridedash.store import people
 from ridedash.store.orders import Order, Ride
 from ridedash.store.people import Account
-from ridedash.views.poll_layer import PollLayer
+from ridedash.views.poll_layer import READS, PollLayer
 from ridedash.views.poll_memory import FRESH_S, LOOK_S, PollMemory
 from ridedash.views.poll_sessions import PollSessions
 from tests.views.ride_pages import HASH, NOON, ORDER_STATES, STATUSES, Desk, make_desk, token
@@ -358,6 +358,16 @@ def test_whoever_did_something_sees_it_at_once(desk: Desk, process: Process) -> 
     assert (process.twice(order_id, cookie).json or {})["order_state"] == "READY"
     Client(process.layer, use_cookies=False).post(f"/rides/{order_id}/withdraw", data=form, headers={"Cookie": cookie})
     assert (process.get(order_id, cookie).json or {})["order_state"] != "READY"
+
+
+def test_what_somebody_types_to_find_a_guest_is_no_deed(desk: Desk, process: Process) -> None:
+    client = desk.client()
+    form, before = {"csrf_token": token(client, "/search"), "q": "412"}, process.memory.deeds
+    asked = Client(process.layer, use_cookies=False)
+    for path in READS:
+        answer = asked.post(path, data=form, headers={"Cookie": cookie_of(client)})
+        assert answer.status_code in (200, 303, 403), path
+    assert process.memory.deeds == before
 
 
 def test_an_answer_is_made_anew_after_a_second_for_all_who_watch(

@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
-from tests.views.test_booking import TRIP, Desk, desk
+from tests.views.test_booking import PASSWORD, TRIP, Desk, desk
 from tests.views.test_booking_browser import Browsed, browsed
 
 __all__ = ["browsed", "desk"]
@@ -75,6 +75,22 @@ def test_a_plan_is_changed_from_its_page_and_withdrawn(browsed: Browsed, desk: D
     page.get_by_role("button", name="Withdraw").click()
     expect(page.locator("#headline")).to_have_text("Not booked: withdrawn before it was sent")
     assert desk.orders()[0].state == "NOT_SENT"
+
+
+def test_a_plan_keeps_its_own_time_however_near_it_is(browsed: Browsed, desk: Desk) -> None:
+    desk.press(desk.form(), when="later", pickup_date="2026-03-05", pickup_time="05:10")
+    desk.now = datetime(2026, 3, 4, 23, 33, tzinfo=UTC)  # seven minutes before
+    page, go = browsed.page, browsed.page.locator("[data-book-go]")
+    browsed.open("/rides/new?change=1")
+    page.fill("[name=name]", "desk")  # the sign-in of the evening has ended
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button[type=submit]")
+    expect(go).to_have_text("Save: Mini for 05:10 today")
+    page.locator("#pickup_time").fill("05:12")
+    expect(go).to_have_text("Choose a pickup at least 15 minutes ahead")
+    page.locator("#pickup_time").fill("05:10")
+    expect(go).to_have_text("Save: Mini for 05:10 today")
+    expect(go).to_be_enabled()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -22,6 +22,7 @@ export class BookForm extends EventTarget {
   constructor(root, { body = root, signal, both = false } = {}) {
     super();
     this.both = both;
+    this.held = false; // whether it was sent, and nobody knows yet what became of it
     const part = (name) => body.querySelector(`[data-${name}]`);
     this.say = root.dataset;
     this.body = body;
@@ -92,6 +93,7 @@ export class BookForm extends EventTarget {
 
   /** The cards belong to one trip: while the fields say another, or words without a place, nothing can be booked. */
   button() {
+    if (this.held) return; // it is being sent: what it was pressed for stands until that has come to something
     const { cars, trip, when, go } = this;
     const choice = trip.loose || this.shownTrip !== trip.key ? null : cars.choice;
     cars.box.classList.toggle("is-loose", Boolean(trip.loose));
@@ -112,7 +114,7 @@ export class BookForm extends EventTarget {
   #wireCars() {
     this.cars.addEventListener("chosen", () => this.button());
     this.when.addEventListener("changed", () => this.button());
-    this.cars.addEventListener("old", () => this.reload({ compare: true }));
+    this.cars.addEventListener("old", () => this.held || this.reload({ compare: true }));
     this.book.querySelector("[name=account]")?.addEventListener("change", () => this.reload());
     this.body.addEventListener("click", (event) => {
       if (!event.target.closest("[data-retry]")) return;
@@ -232,12 +234,14 @@ export class BookForm extends EventTarget {
   }
 
   busy() {
+    this.held = true;
     this.go.setAttribute("aria-busy", "true");
     this.go.disabled = true;
     this.go.textContent = this.say.sayBooking;
   }
 
   ready() {
+    this.held = false;
     this.go.removeAttribute("aria-busy");
     this.button();
   }

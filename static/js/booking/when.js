@@ -11,7 +11,6 @@ export class When extends EventTarget {
     this.offset = Date.parse(this.say.now) - Date.now();
     this.date = box.querySelector("[name=pickup_date]");
     this.time = box.querySelector("[name=pickup_time]");
-    this.kept = box.querySelector("[name=change]") && `${this.date.value}T${this.time.value.slice(0, 5)}`;
     box.addEventListener("input", ({ target }) => {
       target.removeAttribute("aria-invalid");
       this.dispatchEvent(new Event("changed"));
@@ -30,7 +29,7 @@ export class When extends EventTarget {
   /** Whether the pickup that is asked for is over, or too near; a plan that is changed may keep its own. */
   get #late() {
     const at = `${this.date.value}T${this.time.value.slice(0, 5)}`;
-    return at !== this.kept && at < this.#clock(SOONEST_MS);
+    return at !== this.say.kept && at < this.#clock(SOONEST_MS);
   }
 
   /** How many cars, each a ride of its own. */

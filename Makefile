@@ -1,7 +1,7 @@
 # make run · make test · make check   (make help lists them)
 VENV := .venv
 BIN := $(VENV)/bin
-JOBS := 3
+JOBS := 4
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check faults bench lock screenshots clean
@@ -12,7 +12,7 @@ help: ## this list
 run: $(VENV)/.runtime ## set up what is missing and serve the dashboard with its sandbox
 	@exec $(BIN)/ridedash up
 
-test: $(VENV)/.dev ## set up what is missing and run every test, on SQLite and on PostgreSQL (JOBS=3 at once)
+test: $(VENV)/.dev ## set up what is missing and run every test, on SQLite and on PostgreSQL (JOBS=4 at once)
 	@sh tools/test.sh $(BIN) $(JOBS) $(ARGS)
 
 faults: $(VENV)/.dev ## every fault of the matrix, the long way; ARGS="--short --rows 1,2" for less

@@ -37,7 +37,6 @@ LANGUAGES: Final = (  # for the guest's own page, each by its own name
     ("en", "English"), ("hi", "हिन्दी"), ("ar", "العربية"), ("bn", "বাংলা"), ("de", "Deutsch"), ("es", "Español"),
     ("fr", "Français"), ("ja", "日本語"), ("ru", "Русский"), ("ta", "தமிழ்"), ("te", "తెలుగు"), ("zh", "中文"),
 )  # fmt: skip
-PAYMENTS: Final = ("", wire.SVC_MONEY, wire.CASH)
 
 
 class PhoneError(ValueError):

@@ -1,6 +1,5 @@
 """Points on the earth and what follows from them. Degrees WGS84 in, metres and degrees out."""
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -41,22 +40,6 @@ def bearing_deg(a: LatLng, b: LatLng) -> float:
 def between(a: LatLng, b: LatLng, fraction: float) -> LatLng:
     """The point at a fraction (0 to 1) of the way from a to b; straight in degrees, fit for a city."""
     return LatLng(a.lat + (b.lat - a.lat) * fraction, a.lng + (b.lng - a.lng) * fraction)
-
-
-def length_m(line: Sequence[LatLng]) -> float:
-    """Length of a polyline in metres."""
-    return sum(distance_m(a, b) for a, b in itertools.pairwise(line))
-
-
-def point_along(line: Sequence[LatLng], metres: float) -> LatLng:
-    """The point `metres` along a polyline of at least one point; its ends when beyond them."""
-    left = metres
-    for a, b in itertools.pairwise(line):
-        step = distance_m(a, b)
-        if left <= step:
-            return between(a, b, max(0.0, left) / step) if step else a
-        left -= step
-    return line[-1]
 
 
 def contains(ring: Sequence[LatLng], point: LatLng) -> bool:

@@ -14,8 +14,6 @@ from typing import Any, Final
 from ridedash.observing.failures import Failure, failures
 from ridedash.observing.scrubbing import REMOVED, Scrubber
 
-FORMATS: Final = ("text", "json")
-LEVELS: Final = ("debug", "info", "warning", "error")
 QUIET: Final = {  # what these say at lower levels are addresses, statements with their values, and noise
     "httpx": logging.WARNING,
     "httpcore": logging.WARNING,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from babel.numbers import format_decimal, get_currency_symbol
 
@@ -161,12 +161,6 @@ def cancellation_sentence(policy: CancellationPolicy | None, currency: str | Non
     if policy.applies_after is None or not policy.applies_after.seconds:
         return _("Cancelling costs %(fee)s.", fee=fee)
     return _("Free to cancel for %(n)d min, then %(fee)s.", n=policy.applies_after.minutes, fee=fee)
-
-
-def stored_cancellation(stored: Mapping[str, Any] | None, currency: str | None, locale: str) -> str:
-    """The same sentence for a policy as an offer keeps it."""
-    policy = CancellationPolicy.model_validate(dict(stored)) if stored else None
-    return cancellation_sentence(policy, currency, locale)
 
 
 def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:

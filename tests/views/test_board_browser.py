@@ -26,10 +26,6 @@ TOUCHED = """() => {
   new MutationObserver((list) => list.forEach((each) => window.touched.push(row(each.target))))
     .observe(document.querySelector(".list-body"), { subtree: true, childList: true, characterData: true });
 }"""
-CHIMES = """() => {
-  window.chimes = 0;
-  document.addEventListener("ridedash:chime", () => (window.chimes += 1));
-}"""
 BOOKED = """id => document.dispatchEvent(new CustomEvent("ridedash:booked", {detail: {order: id}}))"""
 
 

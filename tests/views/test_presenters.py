@@ -16,7 +16,6 @@ from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, mak
 
 pytestmark = pytest.mark.database
 
-PACE_1 = SimpleNamespace(pace=1.0)
 CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*statuses, *ENDS]]
 
 

@@ -15,5 +15,9 @@ if ! "$bin/python" -c 'import sys; from tests.backing import postgres_programs; 
 fi
 code=0
 RIDEDASH_TEST_DATABASE=postgresql "$bin/pytest" -n "$jobs" -m "database and not browser" "$@" || code=$?
-[ "$code" != 5 ] || exit 0 # none of the chosen tests touches a database
+if [ "$code" = 5 ]; then # pytest's word for nothing collected
+    echo "none of the chosen tests touches a database: nothing ran on PostgreSQL"
+    [ "${RIDEDASH_TEST_SERVERS:-}" != required ]
+    exit
+fi
 exit "$code"

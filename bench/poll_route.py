@@ -70,6 +70,8 @@ def body(_run: Run) -> list[Result]:
             path = f"/rides/{desk.order('BOOKED', 'CALL_DRIVER', kind)}/snapshot.json"
             first = client.get(path)
             again = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
+            if (first.status_code, again.status_code, again.data) != (200, 304, b"") or not first.data:
+                raise RuntimeError(f"{kind}: {first.status_code}, then {again.status_code}, {len(again.data)} bytes")
             sizes = {kind.replace("_", " "): len(first.data), f"{kind.replace('_', ' ')}, 304": len(again.data)}
             found += [Ratio(n / 1000, None, n / 1000, (n / 1000,) * 2, "kB", label=label) for label, n in sizes.items()]
         desk.close()

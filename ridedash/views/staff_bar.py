@@ -1,7 +1,7 @@
 """The bar on top of every staff page: what is unknown, whether updates stopped, what asks for a manager."""
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from flask_babel import get_locale
@@ -38,7 +38,7 @@ class StaffBar:
     unknown: int
     unknown_text: str
     unknown_since: str
-    stopped: bool
+    stopped: str  # that no worker lives, and since when, in words; "" while one does
     silent: str  # that the ride service does not answer, and since when, in words; "" while it does
     alerts: tuple[Alert, ...] = field(default=())
     shortcuts: bool = True  # whether single keys count, as whoever is signed in chose
@@ -47,7 +47,7 @@ class StaffBar:
     @property
     def told(self) -> bool:
         """Whether it says of all rides at once that they are not being updated."""
-        return self.stopped or bool(self.silent)
+        return bool(self.stopped or self.silent)
 
     def as_json(self) -> dict[str, Any]:
         """What can change while a page is open."""
@@ -61,8 +61,7 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
     staff = current_staff()
     house = db.get(Property, staff.property_id)
     count, since = unknown_orders(db, staff.property_id)
-    beat = heartbeat_age(db, now)
-    stopped = beat is None or beat > SILENT_S
+    stopped = _stopped(db, house, now)
     text = _("%(n)d unknown", n=count)
     if since is not None:
         text = f"{text} · {age((now - since).total_seconds())}"
@@ -77,6 +76,17 @@ def page_bar(db: Session, now: datetime) -> StaffBar:
     """The same with what a page is told once: which keys and sounds its reader chose."""
     prefers = db.get_one(Staff, current_staff().id)
     return replace(staff_bar(db, now), shortcuts=prefers.shortcuts, sound=prefers.sound)
+
+
+def _stopped(db: Session, house: Property | None, now: datetime) -> str:
+    """That no worker refreshes what is shown: a clock's time, so that it is read out once and not at each poll."""
+    beat = heartbeat_age(db, now)
+    if beat is not None and beat <= SILENT_S:
+        return ""
+    if beat is None or house is None:
+        return _("Live updates have not started: no worker runs. Rides go on; what is shown here is not refreshed.")
+    at = day_time(now - timedelta(seconds=beat), now, zone(house.timezone), str(get_locale() or "en"))
+    return _("Live updates stopped at %(at)s. Rides go on; what is shown here is not being refreshed.", at=at)
 
 
 def _silent(db: Session, house: Property, now: datetime) -> str:

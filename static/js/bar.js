@@ -7,7 +7,6 @@ const bar = document.querySelector("[data-unknown]");
 const barText = document.querySelector("[data-unknown-text]");
 const stopped = document.querySelector("[data-stopped-band]");
 const silent = document.querySelector("[data-silent-band]");
-const silentText = document.querySelector("[data-silent-text]");
 const offline = document.querySelector("[data-offline-band]");
 
 /** Show {unknown, text, stopped, silent}; the ride list, which polls the same facts, calls this too. */
@@ -16,11 +15,16 @@ export function showBar(facts) {
     bar.hidden = !facts.unknown;
     if (barText.textContent !== facts.text) barText.textContent = facts.text;
   }
-  if (stopped) stopped.hidden = !facts.stopped;
-  if (silent) {
-    silent.hidden = !facts.silent;
-    if (facts.silent && silentText.textContent !== facts.silent) silentText.textContent = facts.silent;
-  }
+  showBand(stopped, facts.stopped);
+  showBand(silent, facts.silent);
+}
+
+/** Show the band with these words, or hide it when there are none; words that stay are not said again. */
+function showBand(band, words) {
+  if (!band) return;
+  band.hidden = !words;
+  const text = band.querySelector("span:last-child");
+  if (words && text.textContent !== words) text.textContent = words;
 }
 
 function showOffline() {

@@ -134,7 +134,7 @@ class Board {
     if (body.cabs || body.rows.length) this.fleet?.show(this.known.cabs);
     if (first) this.#fitAll();
     this.detail.take(body.ride ?? null, answer);
-    this.stopped = body.bar.stopped || Boolean(body.bar.silent);
+    this.stopped = Boolean(body.bar.stopped || body.bar.silent);
     showBar(body.bar);
     this.#alerts(body.bar.alerts ?? []);
     document.title = (body.needs ? `(${body.needs}) ` : "") + root.dataset.title;

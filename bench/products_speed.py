@@ -17,12 +17,15 @@ ASKED = {f"{end}_{axis}": str(getattr(spot, axis)) for end, spot in ENDS.items()
 
 @line(
     "products",
-    "products: reading an answer and making its cards, against the HTTP call itself",
+    "products: reading an answer and making its cards, against the call to a service that works out its prices",
     aim="≤ 10 %",
     protects="Cards appear when the service has answered, not a moment later.",
 )
 def products(run: Run) -> Ratio:
-    """The call: our client to the sandbox on this machine, the nearest that a service can be."""
+    """The call: our client to the sandbox on this machine, the nearest that a service can be.
+
+    Most of such a call is the service's own work. Against a call that is answered with ready bytes no reader would do.
+    """
     with frame.folder() as folder, pages() as shown, shown.desk.app.test_request_context():
         desk = Desk(folder, clock=None)
         desk.close()

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from bench.frame import Absent, Line, Result, Run
+
+HEAD: Final = f"{'verdict':8} {'what':58} {'ours against the baseline':34} {'ratio (least to greatest)':26} aim"
 
 
 def machine() -> dict[str, Any]:
@@ -61,7 +63,7 @@ def _row(line: Line, result: Result) -> str:
     head = f"{verdict(result):8} {_what(line, result):58}"
     if isinstance(result, Absent):
         return f"{head} {result.why}"
-    against = "" if result.baseline is None else f" to {number(result.baseline)}"
+    against = "" if result.baseline is None else f" against {number(result.baseline)}"
     low, high = (number(each) for each in result.spread)
     figures = f"{number(result.ours)}{against} {result.unit}"
     ratio = f"{number(result.ratio)} ({low} to {high})"

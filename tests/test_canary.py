@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import unescape
 from pathlib import Path
 
@@ -27,7 +27,9 @@ METRICS = "canary-metrics-token-51f0c7"
 WORDS = "canary staff phrase 51f0c7"
 WRONG = "canary wrong phrase 51f0c7"
 GUEST_PHONE = "+919876051727"
+GUEST = "Heron"  # the family name: a follower may hear the first one
 DROP = ("-38.4812345", "-127.9512345")
+PLACE = tuple(each[:-2] for each in DROP)  # a metre: pages and files round them to five or six decimals
 SHARED = "canaRY51f0c7canaRY51f0"  # the form of a share link's token
 TRIP = {"show": "1", "drop": "Airport", "drop_lat": DROP[0], "drop_lng": DROP[1]}
 
@@ -40,6 +42,20 @@ PLACES_LIVE = {
     "rides.facts",
     "orders.evidence",
 }
+# What leaves the house, and what of a guest it may hold because that is what it is for. Whatever stands here for no
+# page is personal: it may be nowhere else. Keys, tokens, passwords and cookies may be nowhere at all.
+LEAVES = {
+    "history.csv": {"guest", "phone", "place"},  # a bill: who rode, where to, whom to ask
+    "history": {"guest"},  # whose rides they were
+    "hand-over": {"guest"},  # whom the next shift will see off
+    "record": set(),  # who of the staff did what to which number, and nothing of any guest
+    "ride": {"guest", "phone", "place"},  # the desk's own page: its map, and whom to call
+    "receipt": {"guest"},  # whose money it was
+    "card": {"guest", "rider's link", "start code"},  # paper for the guest's own hand
+    "rider's page": {"place", "rider's link", "start code"},  # the guest's own ride, on the guest's own phone
+    "follower's page": {"follower's link"},  # its own address: neither surname nor phone, place or start code
+}
+LOOKED_FOR = {"guest": GUEST, "phone": GUEST_PHONE, "place": PLACE[0], "place 2": PLACE[1], "driver's phone": PHONE}
 
 
 @dataclass
@@ -51,6 +67,7 @@ class Story:
     web: httpx.Client
     secrets: dict[str, str] = field(default_factory=dict)
     shown: list[tuple[str, str]] = field(default_factory=list)  # address, text
+    left: list[tuple[str, bytes]] = field(default_factory=list)  # one of LEAVES, what was sent
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         answer = self.web.get(self.desk.url + path, headers=headers)
@@ -62,10 +79,23 @@ class Story:
         self.shown.append((path, answer.text))
         return answer
 
+    def take(self, name: str, path: str, form: dict[str, str] | None = None) -> str:
+        """Something that leaves the house, as it left."""
+        url = self.desk.url + path
+        answer = self.web.get(url) if form is None else self.web.post(url, data=form)
+        assert answer.status_code == 200, (name, answer.status_code)
+        self.left.append((name, answer.content))
+        return answer.text
+
     def token(self) -> dict[str, str]:
         found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', self.get("/sign-in").text + self.get("/").text)
         assert found
         return {"csrf_token": unescape(found[1])}
+
+    def sign_in(self, name: str) -> None:
+        form = {"name": name, "password": WORDS} | self.token()
+        assert self.post("/sign-in", form).status_code == 303
+        self.secrets[f"{name}'s session cookie"] = self.web.cookies["ridedash_sid"]
 
     def book(self, guest: str, phone: str = "") -> int:
         page = self.web.get(self.desk.url + "/rides/new", params=TRIP)
@@ -104,7 +134,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         ):
             told = Story(desk, service, web)
             told.secrets = known_secrets(instance, settings)
-            add_staff(instance, settings)
+            add_staff("canary", "concierge", instance, settings)
+            add_staff("heronry", "manager", instance, settings)
             tell(told)
         yield told
 
@@ -127,42 +158,64 @@ def known_secrets(instance: Path, settings: dict[str, str]) -> dict[str, str]:
     return given | made | tokens | {"start code": CODE}
 
 
-def add_staff(instance: Path, settings: dict[str, str]) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "ridedash.cli",
-        "staff",
-        "add",
-        "--property",
-        "Grand Meridian Hotel",
-        "--name",
-        "canary",
-    ]
+def add_staff(name: str, role: str, instance: Path, settings: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "ridedash.cli", "staff", "add", "--name", name, "--role", role]
+    command += ["--property", "Grand Meridian Hotel"]
     environ = clean_environment(RIDEDASH_INSTANCE=str(instance), **settings)
     done = subprocess.run(command, env=environ, input=WORDS, capture_output=True, text=True, check=True, timeout=60)
     assert WORDS not in done.stdout + done.stderr
 
 
 def tell(story: Story) -> None:
-    """Sign in, at first wrongly; book; follow; show the code; then everything goes wrong."""
-    token = story.token()
-    assert story.post("/sign-in", {"name": "canary", "password": WRONG} | token).status_code == 401
-    assert story.post("/sign-in", {"name": "canary", "password": WORDS} | token).status_code == 303
-    story.secrets["session cookie"] = story.web.cookies["ridedash_sid"]
-    ride = story.book("Guest Heron", GUEST_PHONE)
+    """Sign in, at first wrongly; book; follow; show the code; send it out; then everything goes wrong."""
+    assert story.post("/sign-in", {"name": "canary", "password": WRONG} | story.token()).status_code == 401
+    story.sign_in("canary")
+    ride = story.book(f"Wilma {GUEST}", GUEST_PHONE)
     wait_for(lambda: story.look(ride).get("booking_status") == "CLIENT_LOCATED")
     page = story.token()
     code = story.web.post(f"{story.desk.url}/rides/{ride}/code", data=page, headers={"Accept": "application/json"})
     assert code.json()["code"] == CODE  # the one answer that may hold it
-    go_wrong(story, ride)
-    fall(story, ride)
-    story.get(f"/t/{SHARED}")
-    story.get("/metrics")
-    story.get("/metrics", Authorization=f"Bearer {METRICS}")
-    story.get("/readyz", Cookie=f"other={SHARED}")
-    wait_for(lambda: story.look(ride).get("stop"))
+    with httpx.Client(trust_env=False, timeout=60) as web:
+        manager = replace(story, web=web)
+        manager.sign_in("heronry")
+        send_links(manager, ride)
+        take_out(manager, ride)
+        go_wrong(story, ride)
+        fall(story, ride)
+        story.get(f"/t/{SHARED}")
+        story.get("/metrics")
+        story.get("/metrics", Authorization=f"Bearer {METRICS}")
+        story.get("/readyz", Cookie=f"other={SHARED}")
+        wait_for(lambda: story.look(ride).get("stop"))
+        take_out(manager, ride)
     assert story.post("/sign-out", story.token()).status_code == 303
+
+
+def send_links(story: Story, ride: int) -> None:
+    """A card for the guest with a link on it and the start code, a link for whoever waits; both are opened."""
+    for name, path, form in (
+        ("rider", "card", {"code": "1"}),
+        ("follower", "links", {"what": "follower"}),
+    ):
+        sent = story.web.post(f"{story.desk.url}/rides/{ride}/{path}", data=form | story.token())
+        found = re.search(r"/t/([\w-]{20,})", sent.text)
+        assert found, name
+        story.secrets[f"{name}'s link"] = found[1]
+        if path == "card":
+            story.left.append(("card", sent.content))
+        with httpx.Client(trust_env=False, timeout=60) as web:  # whoever opens it has no sign-in
+            opened = replace(story, web=web)
+            for end in ("", "/snapshot.json"):
+                opened.take(f"{name}'s page", f"/t/{found[1]}{end}")
+
+
+def take_out(story: Story, ride: int) -> None:
+    """What a manager prints and saves of a ride, and of all of them."""
+    story.take("history.csv", "/history.csv", story.token())
+    for name, path in (("history", "/history"), ("hand-over", "/handover"), ("record", "/admin/audit")):
+        story.take(name, path)
+    for name, end in (("ride", ""), ("receipt", "/receipt"), ("card", "/card")):
+        story.take(name, f"/rides/{ride}{end}")
 
 
 def go_wrong(story: Story, ride: int) -> None:
@@ -203,23 +256,34 @@ def test_no_log_line_holds_a_secret_a_phone_a_share_token_or_an_exact_place(stor
         "guest's phone": GUEST_PHONE,
         "driver's phone": PHONE,
         "share": SHARED,
-        "place": DROP[0],
-        "place 2": DROP[1],
+        "place": PLACE[0],
+        "place 2": PLACE[1],
     }
     assert hits(log, story.secrets | extra) == []
 
 
 def test_no_page_or_json_or_metric_holds_a_secret(story: Story) -> None:
-    shown = {name: value for name, value in story.secrets.items() if name != "session cookie"}
+    shown = {name: value for name, value in story.secrets.items() if not name.endswith("session cookie")}
     assert [(path, found) for path, text in story.shown if (found := hits(unescape(text), shown))] == []
     metrics = "".join(text for path, text in story.shown if path == "/metrics")
     assert "ridedash_http_seconds" in metrics
-    assert hits(metrics, {"phone": GUEST_PHONE, "guest": "Heron", "staff": "canary", "place": DROP[0]}) == []
+    assert hits(metrics, {"phone": GUEST_PHONE, "guest": "Heron", "staff": "canary", "place": PLACE[0]}) == []
+
+
+def test_what_leaves_the_house_holds_no_secret_and_of_a_guest_only_what_it_is_for(story: Story) -> None:
+    found: dict[str, set[str]] = {name: set() for name in LEAVES}
+    for name, sent in story.left:
+        text = sent.decode()
+        found[name] |= {each.removesuffix(" 2") for each in hits(text + unescape(text), story.secrets | LOOKED_FOR)}
+    assert {name: more for name, held in found.items() if (more := held - LEAVES[name])} == {}
+    by_right = {"guest", "phone", "place", "rider's link", "follower's link", "start code"}
+    assert set().union(*found.values()) == by_right  # or the look was not sharp enough to find a thing
+    assert [name for name, may in LEAVES.items() if "guest" in may and "guest" not in found[name]] == []
 
 
 def test_no_text_of_the_database_holds_a_secret_and_phone_and_places_stay_in_their_columns(story: Story) -> None:
     found: dict[str, set[str]] = {}
-    wanted = story.secrets | {"phone": GUEST_PHONE, "place": DROP[0], "place 2": DROP[1]}
+    wanted = story.secrets | {"phone": GUEST_PHONE, "place": PLACE[0], "place 2": PLACE[1]}
     with contextlib.closing(story.database()) as line:
         for table, column, text in texts(line):
             for name in hits(text, wanted):

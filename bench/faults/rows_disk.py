@@ -1,107 +1,25 @@
-"""Rows about the disk and the database file: locked, full, a black box that can't be written, half a migration."""
+"""Rows 24 and 25: the disk is full; a black box that can't be written."""
 
 import contextlib
 import os
-import sqlite3
 import subprocess
 import sys
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from html import unescape
 from pathlib import Path
 from typing import Any, Final
 
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 
+from bench.faults.rows_locked import cant_save, followed
+from bench.faults.rows_migration import ended
 from bench.faults.scoreboard import SQLITE, Case, Verdict, row
 from bench.faults.shop import Service, Shop, csrf_of, database_in, shop
-from ridedash.store.audit import AuditRow
-from ridedash.store.db import Database, DatabaseBusy
+from ridedash.store.db import DatabaseBusy
 from tests.running import clean_environment
 
-CANT_SAVE: Final = "ridedash can't save right now, so it won't book"
 DISK: Final = 6 * 1024 * 1024
-
-
-@row(23, "SQLite locked for long by another writer")
-def locked(case: Case) -> Verdict:
-    """A press waits five seconds and is told that nothing was ordered; polls skip a turn; then all goes on."""
-    service, rounds, wrong, errors = Service(), case.size(3, 1), Counter[str](), 0
-    with shop(case.folder, service.handle) as desk:
-        browser = desk.browser()
-        page = browser.get("/rides/new").text
-        ride = followed(desk, service)
-        for number in range(rounds):
-            desk.clock.go(10)
-            form = desk.form(page, offer=desk.offer())
-            with _long_writer(desk), _working(desk) as thread:
-                began = time.monotonic()
-                answer = browser.post("/rides/new", data=form)
-                waited = time.monotonic() - began
-                wrong["the worker ended"] += not thread.is_alive()
-            errors += answer.status_code == 500
-            wrong[f"HTTP {answer.status_code}"] += answer.status_code != 503
-            wrong["other words"] += CANT_SAVE not in unescape(answer.text) or "Nothing was ordered" not in answer.text
-            wrong["ordered all the same"] += len(desk.orders()) != number + 1
-            wrong["the same form later"] += browser.post("/rides/new", data=form).status_code != 303
-            desk.worker.step()
-            wrong["polls did not go on"] += desk.ride(ride).seen_at != desk.clock()
-        made = len(service.bookings)
-    note = f"the press waited {waited:.1f} s; {dict(+wrong) or 'then all went on'}"
-    return Verdict(rounds, doubled=max(0, made - rounds - 1), errors500=errors, ok=not +wrong, note=note)
-
-
-def followed(desk: Shop, service: Service) -> int:
-    """A ride that is polled and has a driver."""
-    service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER", "driver_name": "Driver Cedar"}]
-    order_id = desk.place()
-    desk.worker.step()
-    desk.worker.step()
-    assert desk.ride(order_id).status == "CALL_DRIVER"
-    return order_id
-
-
-@contextlib.contextmanager
-def _long_writer(desk: Shop) -> Iterator[None]:
-    path = desk.s.db.engine.url.database
-    assert path is not None
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        yield
-        other.execute("ROLLBACK")
-
-
-@contextlib.contextmanager
-def _working(desk: Shop) -> Iterator[threading.Thread]:
-    """The worker goes round meanwhile, as in production."""
-    stop = threading.Event()
-    thread = threading.Thread(target=desk.worker.run, args=(stop,))
-    thread.start()
-    try:
-        yield thread
-    finally:
-        stop.set()
-        desk.worker.wake()
-        thread.join(30)
-
-
-@row(23, "Four writers at once on one SQLite file")
-def four_writers(case: Case) -> Verdict:
-    """Write transactions of four processes take turns: nobody is told that the database is locked."""
-    times, url = case.size(5_000, 60), database_in(case.folder, SQLITE)
-    command = [sys.executable, "-m", "bench.faults.writer", url, str(times)]
-    writers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    locked_out = [int(writer.communicate()[0]) for writer in writers]
-    db = Database(url)
-    with db.read() as s:
-        written = s.scalar(select(func.count()).select_from(AuditRow)) or 0
-    db.close()
-    lost = 4 * times - written - sum(locked_out)
-    return Verdict(4 * times, lost=lost, ok=not any(locked_out), note=f"locked out: {sum(locked_out)}")
 
 
 @row(24, "The disk is full")
@@ -164,7 +82,7 @@ def _pages(browser: FlaskClient, ride: int, form: dict[str, str], wrong: Counter
         answer = browser.post(path, data=data)
         errors += answer.status_code == 500
         wrong[f"POST {path}: {answer.status_code}"] += answer.status_code != 503
-        wrong[f"POST {path}: other words"] += CANT_SAVE not in unescape(answer.text)
+        wrong[f"POST {path}: other words"] += not cant_save(answer)
     return errors
 
 
@@ -264,47 +182,5 @@ def _starts_without(folder: Path) -> bool:
     (folder / "instance" / "blackbox").write_text("")
     url = database_in(folder, SQLITE)
     settings = clean_environment(RIDEDASH_INSTANCE=str(folder / "instance"), RIDEDASH_DATABASE_URL=url)
-    code, said = _ended([sys.executable, "-m", "ridedash.cli", "worker"], settings)
+    code, said = ended([sys.executable, "-m", "ridedash.cli", "worker"], settings)
     return code != 2 or "can't be written" not in said or "Traceback" in said
-
-
-@row(33, "A migration half done, or another version's")
-def half_migrated(case: Case) -> Verdict:
-    """The program does not start on it, and says why in a sentence that names what it found."""
-    wrong = Counter[str]()
-    damages = {"half": DAMAGES["half"]} if case.short else DAMAGES
-    for name, (damage, word) in damages.items():
-        folder = case.sub(name)
-        url = database_in(folder, SQLITE)
-        path = url.removeprefix("sqlite:///")
-        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as line:
-            line.executescript(damage)
-        before = Path(path).read_bytes()
-        settings = clean_environment(RIDEDASH_INSTANCE=str(folder / "instance"), RIDEDASH_DATABASE_URL=url)
-        command = [sys.executable, "-m", "ridedash.cli", "worker"]
-        code, said = _ended(command, settings)
-        wrong[f"{name}: started"] += code != 2
-        wrong[f"{name}: {said[-60:]}"] += word not in said or "Traceback" in said
-        wrong[f"{name}: changed"] += Path(path).read_bytes() != before
-    return Verdict(len(damages), ok=not +wrong, note=str(dict(+wrong) or "each refused by name"))
-
-
-def _ended(command: list[str], settings: dict[str, str]) -> tuple[int | None, str]:
-    """The exit code of a program that should not start, and what it said; None when it had to be stopped."""
-    with subprocess.Popen(command, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
-        try:
-            said = run.communicate(timeout=30)[1]
-        except subprocess.TimeoutExpired:
-            run.terminate()
-            return None, run.communicate()[1]
-        return run.returncode, said
-
-
-DAMAGES: Final = {
-    "newer": ("UPDATE alembic_version SET version_num = 'from-the-future'", "from-the-future"),
-    "older": (
-        "UPDATE alembic_version SET version_num = '0003'; ALTER TABLE heartbeats DROP COLUMN silent_since",
-        "0003",
-    ),
-    "half": ("ALTER TABLE heartbeats DROP COLUMN silent_since", "heartbeats.silent_since"),
-}

@@ -1,0 +1,178 @@
+"""Row 23: the database file is locked by another writer, for long or by turns."""
+
+import contextlib
+import logging
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import Final
+
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+from werkzeug.test import TestResponse
+
+from bench.faults.scoreboard import SQLITE, Case, Verdict, row
+from bench.faults.shop import Service, Shop, database_in, shop
+from ridedash.store.audit import AuditRow
+from ridedash.store.db import Database, DatabaseBusy
+
+HELD_S: Final = 10.0  # twice as long as a press may wait: one that waits for the lock's end is told apart
+MOST_S: Final = 6.0  # the matrix's five seconds, and one for the rest of the request on a machine with other work
+LATER_S: Final = 30.0  # most that is waited for what must come; how soon it comes is not judged
+CANT_SAVE: Final = "ridedash can't save right now, so it won't book"
+
+
+@row(23, "SQLite locked for ten seconds by another writer")
+def locked(case: Case) -> Verdict:
+    """A press waits five seconds and is told that nothing was ordered; polls skip their turns; then all goes on."""
+    service, rounds, wrong, waited, errors = Service(), case.size(3, 1), Counter[str](), list[float](), 0
+    with shop(case.folder, service.handle) as desk:
+        browser = desk.browser()
+        page, ride = browser.get("/rides/new").text, followed(desk, service)
+        with _working(desk, wrong) as met:
+            for _ in range(rounds):
+                form = desk.form(page, offer=desk.offer())
+                errors += _pressed(desk, service, browser, form, wrong, waited)
+                wrong["no poll met the lock"] += not _comes(lambda: bool(met))
+                met.clear()
+                _goes_on(desk, browser, form, ride, wrong)
+        made = len(service.bookings)
+    if not case.short:  # CI judges no times: there a wait for the lock's end is seen by its answer
+        wrong[f"waited longer than {MOST_S:g} s"] += sum(each > MOST_S for each in waited)
+    note = f"{rounds} presses waited {max(waited):.1f} s at most; {dict(+wrong) or 'polls skipped; then all went on'}"
+    return Verdict(rounds, doubled=max(0, made - rounds - 1), errors500=errors, ok=not +wrong, note=note)
+
+
+def _pressed(
+    desk: Shop, service: Service, browser: FlaskClient, form: dict[str, str], wrong: Counter[str], waited: list[float]
+) -> int:
+    """A press while the lock is held, which goes on to its end; how many answers were 500."""
+    orders, polls = len(desk.orders()), _polls(service)
+
+    def look() -> None:
+        wrong["polled without a claim"] += _polls(service) != polls
+
+    with _long_writer(desk, look):
+        desk.clock.go(10)  # only now the ride is due
+        began = time.monotonic()
+        answer = browser.post("/rides/new", data=form)
+        waited.append(time.monotonic() - began)
+        page = browser.get("/board.json")
+        wrong[f"HTTP {answer.status_code}"] += answer.status_code != 503
+        wrong["other words"] += not cant_save(answer) or "Nothing was ordered" not in answer.text
+        wrong["ordered all the same"] += len(desk.orders()) != orders
+        wrong[f"a reader's HTTP {page.status_code}"] += page.status_code != 200
+    return sum(each.status_code == 500 for each in (answer, page))
+
+
+def _goes_on(desk: Shop, browser: FlaskClient, form: dict[str, str], ride: int, wrong: Counter[str]) -> None:
+    """The same press again is sent, and the ride polled, by the worker that lived through it."""
+    wrong["the same form later"] += browser.post("/rides/new", data=form).status_code != 303
+    wrong["not sent later"] += not _comes(lambda: desk.orders()[-1].state == "BOOKED")
+    wrong["polls did not go on"] += not _comes(lambda: desk.ride(ride).seen_at == desk.clock())
+
+
+def _polls(service: Service) -> int:
+    return sum(name == "track_ride" for name, _ in service.calls)
+
+
+def _comes(holds: Callable[[], bool]) -> bool:
+    """Whether it comes to hold at all."""
+    end = time.monotonic() + LATER_S
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.05)
+    return holds()
+
+
+def cant_save(answer: TestResponse) -> bool:
+    """Whether an answer says in plain words that nothing can be saved."""
+    return CANT_SAVE in unescape(answer.text)
+
+
+def followed(desk: Shop, service: Service) -> int:
+    """A ride that is polled and has a driver."""
+    service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER", "driver_name": "Driver Cedar"}]
+    order_id = desk.place()
+    desk.worker.step()
+    desk.worker.step()
+    assert desk.ride(order_id).status == "CALL_DRIVER"
+    return order_id
+
+
+@contextlib.contextmanager
+def _long_writer(desk: Shop, look: Callable[[], None]) -> Iterator[None]:
+    """Another writer, which lets go after its time, whatever we do meanwhile; it has a last look before."""
+    held = threading.Event()
+    thread = threading.Thread(target=_hold, args=(desk.s.db.engine.url.database, held, look))
+    thread.start()
+    try:
+        assert held.wait(LATER_S), "the other writer got its lock"
+        yield
+    finally:
+        thread.join()
+
+
+def _hold(path: str, held: threading.Event, look: Callable[[], None]) -> None:
+    with contextlib.closing(sqlite3.connect(path, timeout=LATER_S, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        held.set()
+        time.sleep(HELD_S)
+        look()
+        other.execute("ROLLBACK")
+
+
+@contextlib.contextmanager
+def _working(desk: Shop, wrong: Counter[str]) -> Iterator[list[str]]:
+    """The worker goes round meanwhile, as in production; what its rounds met is listed."""
+    stop, told = threading.Event(), _Told()
+    log = logging.getLogger("ridedash.rides")
+    thread = threading.Thread(target=desk.worker.run, args=(stop,))
+    log.addHandler(told)
+    log.setLevel(logging.ERROR)
+    log.propagate = False
+    thread.start()
+    try:
+        yield told.busy
+        wrong["the worker ended"] += not thread.is_alive()
+        wrong.update(told.others)
+    finally:
+        stop.set()
+        desk.worker.wake()
+        thread.join(LATER_S)
+        log.removeHandler(told)
+        log.setLevel(logging.NOTSET)
+        log.propagate = True
+
+
+class _Told(logging.Handler):
+    """What the worker logs: rounds that were skipped for the lock, and all else, which is a fault of ours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.busy: list[str] = []
+        self.others: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said = record.getMessage()
+        skipped = record.exc_info is None and said.endswith(DatabaseBusy.__name__)
+        (self.busy if skipped else self.others).append(said)
+
+
+@row(23, "Four writers at once on one SQLite file")
+def four_writers(case: Case) -> Verdict:
+    """Write transactions of four processes take turns: nobody is told that the database is locked."""
+    times, url = case.size(5_000, 60), database_in(case.folder, SQLITE)
+    command = [sys.executable, "-m", "bench.faults.writer", url, str(times)]
+    writers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    locked_out = [int(writer.communicate()[0]) for writer in writers]
+    db = Database(url)
+    with db.read() as s:
+        written = s.scalar(select(func.count()).select_from(AuditRow)) or 0
+    db.close()
+    lost = 4 * times - written - sum(locked_out)
+    return Verdict(4 * times, lost=lost, ok=not any(locked_out), note=f"locked out: {sum(locked_out)}")

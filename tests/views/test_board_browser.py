@@ -230,6 +230,16 @@ def test_what_is_suggested_is_done_with_one_press(served: Served) -> None:
     expect(page).to_have_title("Rides · Grand Meridian Hotel")
 
 
+def test_no_words_of_a_row_stand_under_its_button(served: Served) -> None:
+    served.desk.order("UNKNOWN", guest="Konstantinos Papadopoulos")
+    served.desk.order("NOT_SENT", guest="Zebulon Featherstonehaugh")
+    page = opened(served)
+    expect(page.locator(".row-do")).to_have_count(2)
+    wide = page.locator(".row-top").evaluate_all("all => all.map(each => each.getBoundingClientRect().right)")
+    begun = page.locator(".row-do").evaluate_all("all => all.map(each => each.getBoundingClientRect().left)")
+    assert all(end <= start for end, start in zip(wide, begun, strict=True)), (wide, begun)
+
+
 def test_a_form_that_is_refused_comes_back_beside_the_list_with_what_was_typed(served: Served) -> None:
     order_id = served.desk.order("UNKNOWN")
     page = opened(served, f"/?ride={order_id}")

@@ -17,7 +17,7 @@ from ridedash.sandbox.categories import CATEGORY_IDS, Category, tariff_of
 from ridedash.sandbox.chance import dice_of
 from ridedash.sandbox.city import City
 from ridedash.sandbox.ledger import Booking, Request, next_number
-from ridedash.sandbox.pricing import quote, terms
+from ridedash.sandbox.pricing import priced_trip, terms
 from ridedash.sandbox.reading import Refusal
 from ridedash.sandbox.snapshots import iso
 from ridedash.sandbox.users import SandboxUser
@@ -131,7 +131,7 @@ def _priced(sandbox: World, city: City, category: Category, asked: Asked, now: f
     if category.upfront:
         fixed = _locked(sandbox, category, asked, now)
     elif category.kind is wire.Kind.SHARE and asked.drop:
-        shared = quote(city, tariff_of(city.currency), asked.pickup, asked.drop, now)
+        shared = priced_trip(city, tariff_of(city.currency), asked.pickup, asked.drop, now)
         fixed = shared.share(category, asked.seats)[1]
     agreed = replace(agreed, fixed=fixed)
     return Request(asked.pickup, asked.drop, asked.seats, asked.cash, agreed, asked.affiliate_uid)

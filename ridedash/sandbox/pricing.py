@@ -18,7 +18,7 @@ SHARE_TIME_MAX: Final = Decimal("1.4")
 
 
 @dataclass(frozen=True)
-class Quote:
+class PricedTrip:
     """A trip to be priced: the city, its tariff, both ends, the way between them and the city's local time."""
 
     city: City
@@ -43,10 +43,10 @@ class Quote:
         return rates.share_cost(self.tariff, category, self.terms(category), self.trip, seats)
 
 
-def quote(city: City, tariff: Tariff, pickup: LatLng, drop: LatLng, now: float, speed: float = 1.0) -> Quote:
+def priced_trip(city: City, tariff: Tariff, pickup: LatLng, drop: LatLng, now: float, speed: float = 1.0) -> PricedTrip:
     """Plan the way and look at the clock."""
     trip = driven_on(city.roads.route(pickup, drop))
-    return Quote(city, tariff, pickup, drop, trip, rates.local(now, city.timezone), now, speed)
+    return PricedTrip(city, tariff, pickup, drop, trip, rates.local(now, city.timezone), now, speed)
 
 
 def terms(
@@ -62,7 +62,7 @@ def at_airport(city: City, point: LatLng) -> bool:
     return any("airport" in spot.name.lower() and contains(spot.boundary, point) for spot in city.hotspots)
 
 
-def estimate(category: Category, asked: Quote, seal: FareSeal) -> dict[str, Any]:
+def estimate(category: Category, asked: PricedTrip, seal: FareSeal) -> dict[str, Any]:
     """An element of `ride_estimate` for a category other than share (shape: field notes)."""
     agreed = asked.terms(category)
     price = rates.price(asked.tariff, category, agreed, asked.trip)
@@ -84,7 +84,7 @@ def estimate(category: Category, asked: Quote, seal: FareSeal) -> dict[str, Any]
     }
 
 
-def _hub(asked: Quote, toll: Decimal) -> dict[str, Any]:
+def _hub(asked: PricedTrip, toll: Decimal) -> dict[str, Any]:
     name = next((spot.name for spot in asked.city.hotspots if "airport" in spot.name.lower()), "") if toll else ""
     at_pickup = toll if at_airport(asked.city, asked.pickup) else Decimal(0)
     return {
@@ -94,7 +94,7 @@ def _hub(asked: Quote, toll: Decimal) -> dict[str, Any]:
     }
 
 
-def _upfront(category: Category, asked: Quote, total: Decimal, seal: FareSeal) -> dict[str, Any]:
+def _upfront(category: Category, asked: PricedTrip, total: Decimal, seal: FareSeal) -> dict[str, Any]:
     if not category.upfront:
         return {"is_upfront_applicable": False}
     locked = LockedFare(category.id, asked.pickup, asked.drop, total, asked.now, asked.speed)
@@ -106,7 +106,7 @@ def _upfront(category: Category, asked: Quote, total: Decimal, seal: FareSeal) -
     }
 
 
-def share_estimate(category: Category, asked: Quote) -> dict[str, Any]:
+def share_estimate(category: Category, asked: PricedTrip) -> dict[str, Any]:
     """The element of `ride_estimate` for share: fixed fares for one seat and for two."""
     minutes = max(Decimal(2), asked.trip.minutes)
     return {
@@ -119,7 +119,7 @@ def share_estimate(category: Category, asked: Quote) -> dict[str, Any]:
     }
 
 
-def _share_fare(category: Category, asked: Quote, seats: int) -> dict[str, Any]:
+def _share_fare(category: Category, asked: PricedTrip, seats: int) -> dict[str, Any]:
     actual, cost = asked.share(category, seats)
     peak, symbol = asked.terms(category).surge, asked.tariff.symbol
     return {

@@ -9,7 +9,7 @@ from ridedash.sandbox import rates
 from ridedash.sandbox.categories import STANDARD, Category, Package, RateCard, Tariff, tariff_of
 from ridedash.sandbox.city import City, Hotspot
 from ridedash.sandbox.planning import SHORTEST_PHASE_S
-from ridedash.sandbox.pricing import Quote, estimate, quote, share_estimate
+from ridedash.sandbox.pricing import PricedTrip, estimate, priced_trip, share_estimate
 from ridedash.sandbox.reading import Refusal
 from ridedash.sandbox.snapshots import minutes
 from ridedash.sandbox.world import World
@@ -69,13 +69,13 @@ def _estimates(
     """An empty object without a drop in this city and for rental; share's comes when share is asked for."""
     if drop is None or not city.contains(drop) or wanted == "rental":
         return {}
-    asked = quote(city, tariff_of(city.currency), pickup, drop, now, sandbox.clock.speed())
+    asked = priced_trip(city, tariff_of(city.currency), pickup, drop, now, sandbox.clock.speed())
     if wanted == wire.Kind.SHARE:
         return [share_estimate(offered[0], asked)]
     return [_one(category, asked, sandbox) for category in offered if not category.rental and category.id != "share"]
 
 
-def _one(category: Category, asked: Quote, sandbox: World) -> dict[str, Any]:
+def _one(category: Category, asked: PricedTrip, sandbox: World) -> dict[str, Any]:
     return estimate(category, asked, sandbox.seal)
 
 

@@ -13,7 +13,7 @@ from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
 from ridedash.views import planning
 from ridedash.views.auth import current_staff
 from ridedash.views.desk_form import context, desk_form, new_picker, wants_json
-from ridedash.views.lookups import asked_trip, by_staff, own_offer, quotes
+from ridedash.views.lookups import asked_trip, by_staff, estimator, own_offer
 from ridedash.views.mishaps import explain
 from ridedash.views.permissions import BOOK, needs
 from ridedash.views.picker import Picker, page_map, read_ends
@@ -47,14 +47,14 @@ def new() -> Answer:
     if before is None:
         picker = asked_trip(TripForm(request.args), search="show" in request.args)
         if "show" in request.args:
-            picker.ask(quotes())
+            picker.ask(estimator())
         return _page(picker)
     picker = new_picker()
     if request.args.get("again"):
         picker.refill(before)
     else:
         picker.turn_back(before)
-    picker.ask(quotes(), before.offer if request.args.get("again") else None)
+    picker.ask(estimator(), before.offer if request.args.get("again") else None)
     return _page(picker)
 
 
@@ -64,7 +64,7 @@ def _plan(plan: OrderPage) -> Answer:
         return redirect(f"/rides/{plan.order.id}?said=change-not_now", 303)
     picker = new_picker()
     planning.refill(picker, plan)
-    picker.ask(quotes(), plan.offer)
+    picker.ask(estimator(), plan.offer)
     return _page(picker)
 
 
@@ -156,7 +156,7 @@ def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
     if picker.form.form_token.errors:
         picker.form.form_token.data = new_form_token()
     if picker.trouble is None:
-        picker.ask(quotes(), offer)
+        picker.ask(estimator(), offer)
     return _page(picker), status
 
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from ridedash import wire
 from ridedash.geo import LatLng, contains
 from ridedash.places import CityArea
-from ridedash.views.troubles import QuoteFailedError, refused
+from ridedash.views.troubles import EstimateFailedError, refused
 from ridedash.wording import gettext as _
 
 
-def drop_trouble(cities: Sequence[CityArea], pickup: LatLng, drop: LatLng) -> QuoteFailedError | None:
+def drop_trouble(cities: Sequence[CityArea], pickup: LatLng, drop: LatLng) -> EstimateFailedError | None:
     """Why no car goes there; None when one may, or when nobody told where the cities are.
 
     A pickup outside of all is left to the service's own refusal.
@@ -21,7 +21,7 @@ def drop_trouble(cities: Sequence[CityArea], pickup: LatLng, drop: LatLng) -> Qu
         return None
     if end:
         return refused(wire.INVALID_DROP_LOCATION)
-    return QuoteFailedError(
+    return EstimateFailedError(
         _("No service at this drop"),
         _("It lies outside the cities that the service covers. Check the pin, or choose another drop."),
         422,

@@ -45,7 +45,7 @@ def new_picker(*, clean: bool = False) -> Picker:
 def context(picker: Picker) -> dict[str, Any]:
     """What the form's templates need beside the page's own."""
     app, tz = services(), formats.zone(picker.home.timezone)
-    fetched = picker.quote.fetched_at if picker.quote else None
+    fetched = picker.estimates.fetched_at if picker.estimates else None
     return {
         "picker": picker,
         "form": picker.form,

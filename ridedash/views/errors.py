@@ -39,7 +39,7 @@ PAGES: Final = {
     503: (
         _("ridedash can't save right now, so it won't book"),
         _("Rides that are under way go on."),
-        _("Try again in a minute, or call the taxi desk."),
+        _("Try again in a minute, or call the cab desk."),
     ),
 }
 EXPIRED_FORM: Final = (

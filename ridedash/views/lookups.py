@@ -15,10 +15,10 @@ from ridedash.store.orders import MAX_ID, Offer, recent_orders
 from ridedash.store.people import Property
 from ridedash.views import desk_form, formats
 from ridedash.views.auth import current_staff
+from ridedash.views.estimating import Estimator, home_trip
 from ridedash.views.guest_lines import guest_told
 from ridedash.views.permissions import BOOK, needs
 from ridedash.views.picker import End, Picker, read_ends
-from ridedash.views.quotes import Quotes, home_trip
 from ridedash.wording import gettext as _
 
 bp = Blueprint("lookups", __name__)
@@ -28,9 +28,9 @@ LATELY: Final = 5
 OSM_CREDIT: Final = "© OpenStreetMap contributors"
 
 
-def quotes() -> Quotes:
+def estimator() -> Estimator:
     """Asks for prices on behalf of whoever is signed in."""
-    return Quotes(services(), current_staff(), desk_form.locale())
+    return Estimator(services(), current_staff(), desk_form.locale())
 
 
 def by_staff() -> str:
@@ -48,7 +48,7 @@ def products() -> Answer:
     if picker.pickup.point is None:
         return jsonify(html="", message=_("Choose a pickup.")), 422
     picker.usual = request.args.get("usual", "")[:64]
-    picker.ask(quotes(), own_offer(request.args.get("before", type=int)))
+    picker.ask(estimator(), own_offer(request.args.get("before", type=int)))
     picker.seats = 2 if request.args.get("seats") == "2" else 1
     answer = jsonify(_cars(picker))
     answer.headers["Cache-Control"] = "no-store"
@@ -115,7 +115,7 @@ def own_offer(offer_id: int | None) -> Offer | None:
 
 def _cars(picker: Picker) -> dict[str, Any]:
     """What the page's script puts in place: markup for words, numbers for the map."""
-    zone = picker.quote.zone if picker.quote else None
+    zone = picker.estimates.zone if picker.estimates else None
     return {
         "html": render_template("booking/_cars.html", **desk_form.context(picker)),
         "zone_html": render_template("booking/_zone.html", picker=picker) if zone else "",

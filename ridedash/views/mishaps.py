@@ -8,7 +8,7 @@ from ridedash.rides.scheduling import Overtaken
 from ridedash.store.db import CommitUnknown, DatabaseBusy
 from ridedash.views import formats
 from ridedash.views.picker import Picker
-from ridedash.views.troubles import QuoteFailedError
+from ridedash.views.troubles import EstimateFailedError
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 
@@ -22,11 +22,11 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
         return 409
     if isinstance(error, DatabaseBusy):
         words = refusal("NO_DB", Audience.STAFF)
-        picker.trouble = QuoteFailedError(words.headline, f"{words.why} {words.next_step}", 503)
+        picker.trouble = EstimateFailedError(words.headline, f"{words.why} {words.next_step}", 503)
         return 503
     if isinstance(error, CommitUnknown):
         step = _("Press again: if it was saved, you will see that ride, and nothing is ordered twice.")
-        picker.trouble = QuoteFailedError(_("The database went away while it was saving."), step, 503)
+        picker.trouble = EstimateFailedError(_("The database went away while it was saving."), step, 503)
         return 503
     if isinstance(error, WishRefused):
         _blame(picker.form, error)

@@ -14,9 +14,9 @@ from ridedash.rides.states import came_to_nothing
 from ridedash.store.desk_tables import Favourite
 from ridedash.store.orders import Offer, OrderPage, OrderState, Trip
 from ridedash.store.people import Account, Guest, Property
+from ridedash.views.estimating import Estimates, Estimator, home_trip
 from ridedash.views.product_cards import Card, preferred
-from ridedash.views.quotes import Quote, Quotes, home_trip
-from ridedash.views.troubles import QuoteFailedError, blamed, refused
+from ridedash.views.troubles import EstimateFailedError, blamed, refused
 from ridedash.wording import gettext as _
 
 
@@ -59,8 +59,8 @@ class Picker:
     category: str = ""  # the car that was asked for
     usual: str = ""  # the car that the guest took last
     favourites: tuple[Favourite, ...] = ()  # drops of the property, by their keys
-    quote: Quote | None = None
-    trouble: QuoteFailedError | None = None
+    estimates: Estimates | None = None
+    trouble: EstimateFailedError | None = None
     chosen: Card | None = None
     seats: int = 1
     changed: Changed | None = None
@@ -83,19 +83,19 @@ class Picker:
         drop = self.drop.point
         return Trip(self.pickup.point, self.pickup.name or None, drop, (self.drop.name or None) if drop else None)
 
-    def ask(self, quotes: Quotes, before: Offer | None = None) -> None:
+    def ask(self, estimator: Estimator, before: Offer | None = None) -> None:
         """Fetch cards for the trip; `before` is the offer that was chosen last, to say when its price changed."""
-        self.pickup, self.drop = _named(quotes, self.pickup), _named(quotes, self.drop)
+        self.pickup, self.drop = _named(estimator, self.pickup), _named(estimator, self.drop)
         if self.trip is None or (self.drop.error and self.drop.point is None):
             return
         try:
-            self.quote = quotes.quote(self.trip, self._account_id())
-        except QuoteFailedError as error:
+            self.estimates = estimator.estimates(self.trip, self._account_id())
+        except EstimateFailedError as error:
             self.trouble = error
             self._blame(error.end, f"{error.headline}. {error.detail}")
             return
-        self.pickup = End(self.quote.trip.pickup_name or "", self.quote.trip.pickup, self.pickup.error)
-        self.chosen = preferred(self.quote.cards, before.category if before else self.category, self.usual)
+        self.pickup = End(self.estimates.trip.pickup_name or "", self.estimates.trip.pickup, self.pickup.error)
+        self.chosen = preferred(self.estimates.cards, before.category if before else self.category, self.usual)
         same = self.chosen if before and self.chosen and self.chosen.category == before.category else None
         if before and same and (before.price_text or "") != same.price_text:
             self.changed = Changed(same.name, before.price_text or _("no price"), same.price_text or _("no price"))
@@ -159,8 +159,8 @@ class Picker:
         return int(chosen) if chosen else (self.accounts[0].id if self.accounts else None)
 
 
-def _named(quotes: Quotes, end: End) -> End:
-    return replace(end, name=quotes.named(end.name, end.point)) if end.point else end
+def _named(estimator: Estimator, end: End) -> End:
+    return replace(end, name=estimator.named(end.name, end.point)) if end.point else end
 
 
 def read_ends(trip: TripForm, geocoder: Geocoder, home: Property, *, search: bool) -> tuple[End, End]:
@@ -195,7 +195,7 @@ def _end(trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, s
 def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
     """The map that the page opens with: the trip's pickup, or the nearest thing we know."""
     cities: tuple[CityArea, ...] = geocoder.cities()
-    zone = picker.quote.zone if picker.quote else None
+    zone = picker.estimates.zone if picker.estimates else None
     center, zoom = LatLng(0.0, 0.0), 3
     if cities:
         center, zoom = cities[0].center, cities[0].zoom

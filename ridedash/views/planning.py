@@ -9,10 +9,10 @@ from ridedash.rides.scheduling import Change, Overtaken, TooLate, change
 from ridedash.service.bookings import NewBooking
 from ridedash.service.products import Product
 from ridedash.store.orders import OrderPage, OrderState, Priced, order_page
+from ridedash.views.estimating import priced
 from ridedash.views.formats import zone
 from ridedash.views.picker import Picker
 from ridedash.views.product_cards import card
-from ridedash.views.quotes import priced
 
 
 def describe(product: Product, has_drop: bool) -> Priced:

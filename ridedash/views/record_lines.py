@@ -74,7 +74,7 @@ def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine
         guest=record.guest,
         room=record.room or "",
         start=record.pickup or _("the pinned place"),
-        to=destination(record),
+        to=drop_name(record),
         product=record.product,
         plate=plate(record.plate),
         price=amount(record.total_minor, record.currency, locale),
@@ -84,7 +84,7 @@ def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine
     )
 
 
-def destination(record: Record) -> str:
+def drop_name(record: Record) -> str:
     """Where the ride went, or goes."""
     if not record.has_drop:
         return _("The guest tells the driver")

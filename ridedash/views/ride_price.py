@@ -24,10 +24,10 @@ def price(facts: RideFacts) -> tuple[str, str]:
     if facts.total is not None and facts.status in BILLED:
         note = _("From before the drop was changed") if _older_than_the_drop(facts) else _("From the service")
         return money(facts.total, facts.currency, facts.locale), note
-    return _quoted(facts)
+    return _expected(facts)
 
 
-def _quoted(facts: RideFacts) -> tuple[str, str]:
+def _expected(facts: RideFacts) -> tuple[str, str]:
     """The offer's price. A changed drop makes it one for the old drop, until the service sends another."""
     offer, seats = facts.page.offer, str(facts.page.order.seats or "")
     moved = facts.drop_change is not None
@@ -37,7 +37,7 @@ def _quoted(facts: RideFacts) -> tuple[str, str]:
         return money(Decimal(str(fixed)), facts.currency, facts.locale), note
     if not offer.price_text:
         return "", ""
-    return offer.price_text, _("Quoted for the old drop; the meter decides") if moved else _("As quoted")
+    return offer.price_text, _("Estimated for the old drop; the meter decides") if moved else _("As estimated")
 
 
 def _planned(facts: RideFacts) -> str:

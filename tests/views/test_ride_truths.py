@@ -212,7 +212,7 @@ def test_a_ride_that_nobody_rode_shows_no_price(desk: Desk, client: FlaskClient,
 @pytest.mark.parametrize(
     ("seat_prices", "fare", "note"),
     [
-        ({}, "₹210–260, estimate", "Quoted for the old drop; the meter decides"),
+        ({}, "₹210–260, estimate", "Estimated for the old drop; the meter decides"),
         ({"": "249"}, "₹249", "Fixed for the old drop; the service may set another price"),
     ],
 )

@@ -52,11 +52,11 @@ _CREATE: Final[dict[str, _Entry]] = {
     wire.INVALID_CITY_CAR_CATEGORY: _CAR_TYPE,
     wire.INVALID_CITY: _Entry(
         _("No service at this pickup"), _("It lies outside the cities that the service covers."),
-        _("Check the pin, or call a local taxi."), _("We can't pick up from here. Please ask our staff"),
+        _("Check the pin, or call a local cab."), _("We can't pick up from here. Please ask our staff"),
     ),
     wire.SAME_PICKUP_DROP: _Entry(
         _("Pickup and drop are the same"), _("A ride needs two places."),
-        _("Change the drop."), _("Choose a different destination"),
+        _("Change the drop."), _("Choose a different drop"),
     ),
     wire.BANNED_USER: _Entry(
         _("The service blocked this account"), _("That is the service's decision."),
@@ -122,7 +122,7 @@ _CREATE: Final[dict[str, _Entry]] = {
     ),
     "NO_DB": _Entry(
         _("ridedash can't save right now, so it won't book"), _("Nothing was ordered."),
-        _("Try again in a minute, or call the taxi desk."), _("Out of order, please ask our staff"),
+        _("Try again in a minute, or call the cab desk."), _("Out of order, please ask our staff"),
     ),
 }  # fmt: skip
 

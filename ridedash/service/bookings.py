@@ -81,9 +81,12 @@ class CreateBody(Fact):
 
     @staticmethod
     def usable(body: Any) -> bool:
-        """Whether a body may be judged: an object whose `booking_id`, where there is one, can be read."""
-        sent = row(body).get("booking_id")
-        return isinstance(body, dict) and (sent in (None, "") or ident(sent) is not None)
+        """Whether a body may be judged: an object whose `booking_id` and echo, where there is one, can be read.
+
+        An echo that can't be read may be another order's: it must not pass for one that was left out.
+        """
+        sent = (row(body).get(name) for name in ("booking_id", "merchant_txn_id"))
+        return isinstance(body, dict) and all(each in (None, "") or ident(each) is not None for each in sent)
 
 
 def _words(got: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +105,7 @@ class CreateAnswer(Fact):
 
     http_status: int
     body: CreateBody | None = None  # None when no JSON object came
-    readable: bool = False  # a JSON object, whole, not encoded, with an id that is usable where there is one
+    readable: bool = False  # a JSON object, whole, not encoded, with ids that can be read where there are any
     seen: bool = True  # False: the body was too long or in an encoding, so an id in it would have been missed
     retry_after_s: float | None = None
     evidence: str = ""  # the first 2 kB of the body, scrubbed

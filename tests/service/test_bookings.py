@@ -104,6 +104,17 @@ def test_a_booking_id_that_cannot_be_read_makes_the_answer_unusable(sent):
     assert not CreateBody.usable(CREATED | {"booking_id": sent})
 
 
+@pytest.mark.parametrize("sent", [["rd-1"], {"id": "rd-1"}, True, "rd 1", "x" * 500, 1.5, "null"])
+def test_an_echo_that_cannot_be_read_makes_the_answer_unusable(sent):
+    # It is not known whose answer that is: a booking in it may be another order's.
+    assert not CreateBody.usable(CREATED | {"merchant_txn_id": sent})
+
+
+@pytest.mark.parametrize("sent", [None, "", "rd-1", 7])
+def test_an_answer_with_an_echo_that_can_be_read_or_without_one_is_usable(sent):
+    assert CreateBody.usable(CREATED | {"merchant_txn_id": sent})
+
+
 @pytest.mark.parametrize("body", [None, [], "SUCCESS", 7])
 def test_what_is_no_object_is_unusable(body):
     assert not CreateBody.usable(body)

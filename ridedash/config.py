@@ -1,13 +1,13 @@
 """Every setting: its name, default and meaning. Nonsense is refused at start, by name."""
 
+import contextlib
 import difflib
 import ipaddress
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from ridedash.secrets_file import demo_secrets
 
@@ -17,6 +17,10 @@ SAMPLE_WORDS = ("change-me", "changeme", "secret", "default", "example", "passwo
 KEEP_DAYS = {  # default, least, most
     "positions": (7, 1, 3650), "guests": (30, 1, 3650), "evidence": (30, 1, 3650), "audit": (365, 30, 36_500),
 }  # fmt: skip
+OF_LIVE = (  # what no default can stand for; README says them in this order
+    "PUBLIC_URL", "SERVICE_URL", "SERVICE_APP_TOKEN", "SECRET_KEY", "TOKEN_KEYS", "TILES_URL", "TILES_ATTRIBUTION",
+    "GEOCODER", "GEOCODER_URL",
+)  # fmt: skip
 
 
 class BadSettingError(ValueError):
@@ -83,12 +87,14 @@ def load(environ: Mapping[str, str]) -> Settings:
     _refuse_unknown(environ)
     given = _Given(environ)
     mode = given.one_of("MODE", "demo", ("demo", "live"))
+    if mode == "live":
+        given.require(*OF_LIVE)
     instance = Path(given.text("INSTANCE", "instance")).absolute()
     settings = Settings(
         mode=mode,
         instance=instance,
         database_url=given.text("DATABASE_URL", f"sqlite:///{instance / 'ridedash.db'}"),
-        redis_url=environ.get(PREFIX + "REDIS_URL") or None,
+        redis_url=_redis(given),
         schedule_lead_minutes=given.whole("SCHEDULE_LEAD_MINUTES", 10, 5, 120),
         pace=_pace(given, mode),
         poll_layer=given.one_of("POLL_LAYER", "on", ("on", "off")) == "on",
@@ -96,9 +102,9 @@ def load(environ: Mapping[str, str]) -> Settings:
         **_observing(given, mode),
         **_addresses(given),
         **_service(given, mode),
-        **(_live_secrets(given) if mode == "live" else _demo_secrets(given, instance)),
+        **_secrets(given, demo_secrets(instance) if mode == "demo" else {"oauth_client_secret": ""}),
     )
-    _refuse_mixed(settings, given)
+    _refuse_mixed(settings)
     return settings
 
 
@@ -131,11 +137,9 @@ def _observing(given: "_Given", mode: str) -> dict[str, Any]:
 
 
 def _addresses(given: "_Given") -> dict[str, Any]:
-    host = given.text("HOST", "127.0.0.1")
-    if ":" in host:  # Werkzeug matches no bracketed name against trusted hosts: every page would answer 400
-        raise BadSettingError(
-            f"{PREFIX}HOST is {host!r}; it must be a name or an IPv4 address. A proxy can serve IPv6."
-        )
+    named = "a name or an IPv4 address; a proxy can serve IPv6"
+    # Werkzeug matches no bracketed name against trusted hosts: every page would answer 400
+    host = given.checked("HOST", "127.0.0.1", lambda v: ":" not in v, named)
     port = given.whole("PORT", 8000, 0, 65535)
     public_url = given.url("PUBLIC_URL", f"http://{_url_host(host)}:{port}")
     return {
@@ -174,39 +178,52 @@ class _Given:
         self.environ = environ
 
     def text(self, name: str, default: str | None) -> str:
-        value = self.environ.get(PREFIX + name, "").strip()
-        if value:
-            return value
         if default is None:
-            raise BadSettingError(f"{PREFIX}{name} is required in live mode and is not set.")
-        return default
+            self.require(name)
+        return self.environ.get(PREFIX + name, "").strip() or default or ""
+
+    def require(self, *names: str) -> None:
+        missing = [PREFIX + name for name in names if not self.environ.get(PREFIX + name, "").strip()]
+        if missing:
+            *others, last = missing
+            said = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+            raise BadSettingError(f"{said} required{' in live mode' if names == OF_LIVE else ''} and not set.")
 
     def one_of(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
-        return self._checked(name, default, lambda v: v in allowed, "one of " + ", ".join(allowed))
+        return self.checked(name, default, lambda v: v in allowed, "one of " + ", ".join(allowed))
 
     def whole(self, name: str, default: int, low: int, high: int) -> int:
         def fits(value: str) -> bool:
-            return value.isascii() and value.isdigit() and low <= int(value) <= high
+            return _whole(value) and low <= int(value) <= high
 
-        return int(self._checked(name, str(default), fits, f"a whole number from {low} to {high}"))
+        return int(self.checked(name, str(default), fits, f"a whole number from {low} to {high}"))
 
     def url(self, name: str, default: str | None) -> str:
-        value = self._checked(name, default, _safe_url, "an https URL (http only to this machine), without a query")
+        value = self.checked(name, default, _safe_url, "an https URL (http only to this machine), without a query")
         return value.rstrip("/")
 
-    def _checked(self, name: str, default: str | None, fits: Callable[[str], bool], wanted: str) -> str:
+    def checked(self, name: str, default: str | None, fits: Callable[[str], bool], wanted: str) -> str:
         value = self.text(name, default)
         if not fits(value):
             raise BadSettingError(f"{PREFIX}{name} is {value!r}; it must be {wanted}.")
         return value
 
 
-def _safe_url(value: str) -> bool:
-    try:
+def _whole(value: str) -> bool:
+    return value.isascii() and value.isdigit()
+
+
+def _parts(value: str) -> SplitResult:
+    """An address taken apart; all parts are empty when it can't be."""
+    with contextlib.suppress(ValueError):
         parts = urlsplit(value)
-        _ = parts.port
-    except ValueError:
-        return False
+        _ = parts.port  # read here: a nonsense one raises
+        return parts
+    return urlsplit("")
+
+
+def _safe_url(value: str) -> bool:
+    parts = _parts(value)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
         return False
     return parts.scheme == "https" or is_loopback(parts.hostname)
@@ -214,50 +231,42 @@ def _safe_url(value: str) -> bool:
 
 def is_loopback(host: str) -> bool:
     """Whether a host name can only mean this machine."""
-    if host == "localhost":
-        return True
-    try:
+    with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost"
 
 
 def _url_host(host: str) -> str:
-    if host in ("0.0.0.0", "::"):  # noqa: S104 - a bind address is no address to link to
-        return "127.0.0.1"
-    return host
+    return "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - none to link to
 
 
-def _demo_secrets(given: _Given, instance: Path) -> dict[str, Any]:
-    made = demo_secrets(instance)
-    return {
-        "secret_key": given.text("SECRET_KEY", made["secret_key"]),
-        "token_keys": given.text("TOKEN_KEYS", made["token_keys"]),
-        "service_app_token": given.text("SERVICE_APP_TOKEN", made["service_app_token"]),
-        "oauth_client_secret": given.text("OAUTH_CLIENT_SECRET", made["oauth_client_secret"]),
-    }
-
-
-def _live_secrets(given: _Given) -> dict[str, Any]:
-    secrets = {
-        "secret_key": given.text("SECRET_KEY", None),
-        "token_keys": given.text("TOKEN_KEYS", None),
-        "service_app_token": given.text("SERVICE_APP_TOKEN", None),
-        "oauth_client_secret": given.text("OAUTH_CLIENT_SECRET", ""),
-    }
-    if len(secrets["secret_key"]) < 32 or any(word in secrets["secret_key"].lower() for word in SAMPLE_WORDS):
+def _secrets(given: _Given, made: dict[str, str]) -> dict[str, Any]:
+    """`made` holds what a demo made for itself; without it they must be given, and be no samples."""
+    names = ("secret_key", "token_keys", "service_app_token", "oauth_client_secret")
+    secrets = {name: given.text(name.upper(), made.get(name)) for name in names}
+    key = secrets["secret_key"]
+    if "secret_key" not in made and (len(key) < 32 or any(word in key.lower() for word in SAMPLE_WORDS)):
         raise BadSettingError(f"{PREFIX}SECRET_KEY is too short or a sample; it must be 32 or more random characters.")
     return secrets
 
 
+def _redis(given: _Given) -> str | None:
+    value = given.text("REDIS_URL", "")
+    parts = _parts(value)
+    fits = parts.scheme in ("redis", "rediss") and parts.hostname and _whole(parts.path[1:] or "0")
+    if value and not (fits or (parts.scheme == "redis+unix" and not parts.hostname and parts.path[1:])):
+        wanted = "redis://host:6379/0, rediss://host:6379/0 (with TLS) or redis+unix:///path/to/socket"
+        raise BadSettingError(f"{PREFIX}REDIS_URL can't be used; it must be like {wanted}.")  # may hold a password
+    return value or None
+
+
 def _tiles(given: _Given) -> str:
-    value = given.text("TILES_URL", "/tiles/{z}/{x}/{y}.svg")
-    local = value.startswith("/") and not value.startswith("//")
-    if not all(part in value for part in ("{z}", "{x}", "{y}")) or not (local or _safe_url(value)):
-        raise BadSettingError(
-            f"{PREFIX}TILES_URL is {value!r}; it must be a path or an https URL with {{z}}, {{x}} and {{y}}."
-        )
-    return value
+    def fits(value: str) -> bool:
+        local = value.startswith("/") and not value.startswith("//")
+        return all(part in value for part in ("{z}", "{x}", "{y}")) and (local or _safe_url(value))
+
+    wanted = "a path or an https URL with {z}, {x} and {y}"
+    return given.checked("TILES_URL", "/tiles/{z}/{x}/{y}.svg", fits, wanted)
 
 
 def _hosts(given: _Given, host: str, public_url: str) -> tuple[str, ...]:
@@ -267,19 +276,16 @@ def _hosts(given: _Given, host: str, public_url: str) -> tuple[str, ...]:
 
 
 def _pace(given: _Given, mode: str) -> float:
-    text = given.text("PACE", "1")
-    try:
-        pace = float(text)
-    except ValueError:
-        pace = math.nan
-    if not 1 <= pace <= 60:
-        raise BadSettingError(f"{PREFIX}PACE is {text!r}; it must be a number from 1 to 60.")
+    def fits(value: str) -> bool:
+        return _whole(value.replace(".", "", 1)) and 1 <= float(value) <= 60
+
+    pace = float(given.checked("PACE", "1", fits, "a number from 1 to 60"))
     if mode == "live" and pace != 1:
         raise BadSettingError(f"{PREFIX}PACE must be 1 in live mode: real rides keep real time.")
     return pace
 
 
-def _refuse_mixed(settings: Settings, given: _Given) -> None:
+def _refuse_mixed(settings: Settings) -> None:
     """Demo never holds a real service; live never holds what only the sandbox has."""
     if settings.demo:
         if not is_loopback(urlsplit(settings.service_url).hostname or ""):
@@ -291,4 +297,3 @@ def _refuse_mixed(settings: Settings, given: _Given) -> None:
         raise BadSettingError(
             f"{PREFIX}GEOCODER must be photon or nominatim in live mode: the sandbox's city does not exist."
         )
-    given.text("TILES_URL", None)

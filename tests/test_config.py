@@ -10,6 +10,7 @@ from ridedash.factory import create_app
 
 LIVE = {
     "RIDEDASH_MODE": "live",
+    "RIDEDASH_PUBLIC_URL": "https://desk.example",
     "RIDEDASH_SERVICE_URL": "https://rides.example/api",
     "RIDEDASH_SERVICE_APP_TOKEN": "partner-key-for-this-test",
     "RIDEDASH_SECRET_KEY": "0123456789abcdefghijklmnopqrstuv",
@@ -17,6 +18,7 @@ LIVE = {
     "RIDEDASH_GEOCODER": "photon",
     "RIDEDASH_GEOCODER_URL": "https://places.example",
     "RIDEDASH_TILES_URL": "https://tiles.example/{z}/{x}/{y}.png",
+    "RIDEDASH_TILES_ATTRIBUTION": "© Tiles Example",
 }
 
 
@@ -49,10 +51,50 @@ def test_live_mode_runs_with_real_settings() -> None:
     assert settings.service_url == "https://rides.example/api"
 
 
-@pytest.mark.parametrize("missing", [name for name in LIVE if name not in ("RIDEDASH_MODE", "RIDEDASH_GEOCODER")])
+@pytest.mark.parametrize("missing", [name for name in LIVE if name != "RIDEDASH_MODE"])
 def test_live_mode_names_what_is_missing(missing: str) -> None:
-    with pytest.raises(BadSettingError, match=missing):
+    with pytest.raises(BadSettingError, match=rf"^{missing} is required in live mode and not set\.$"):
         load({name: value for name, value in LIVE.items() if name != missing})
+
+
+def test_all_that_live_mode_misses_is_named_in_one_sentence() -> None:
+    with pytest.raises(BadSettingError) as told:
+        load({"RIDEDASH_MODE": "live"})
+    assert str(told.value) == (
+        "RIDEDASH_PUBLIC_URL, RIDEDASH_SERVICE_URL, RIDEDASH_SERVICE_APP_TOKEN, RIDEDASH_SECRET_KEY, "
+        "RIDEDASH_TOKEN_KEYS, RIDEDASH_TILES_URL, RIDEDASH_TILES_ATTRIBUTION, RIDEDASH_GEOCODER and "
+        "RIDEDASH_GEOCODER_URL are required in live mode and not set."
+    )
+
+
+def test_a_demo_with_a_geocoder_of_its_own_needs_its_address(tmp_path: Path) -> None:
+    with pytest.raises(BadSettingError, match=r"^RIDEDASH_GEOCODER_URL is required and not set\.$"):
+        load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_GEOCODER": "photon"})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "redis://127.0.0.1:6379/0",
+        "redis://cache",
+        "redis://desk:p%40ss@cache:6380/2",
+        "rediss://cache/1?ssl_cert_reqs=required",
+        "redis+unix:///run/redis.sock",
+    ],
+)
+def test_redis_is_found_by_an_address_that_the_limits_can_use(tmp_path: Path, value: str) -> None:
+    assert load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_REDIS_URL": value}).redis_url == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["notaurl", "http://cache", "unix:///run/redis.sock", "redis://", "redis://:hush@/0", "redis://cache:hush/0",
+     "redis://cache/zero", "redis://[::1", "redis+unix://", "redis+unix://hush/run/redis.sock"],
+)  # fmt: skip
+def test_a_nonsense_redis_is_refused_by_name_and_not_repeated(tmp_path: Path, value: str) -> None:
+    with pytest.raises(BadSettingError, match="RIDEDASH_REDIS_URL can't be used") as told:
+        load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_REDIS_URL": value})
+    assert "hush" not in str(told.value)
 
 
 @pytest.mark.parametrize(

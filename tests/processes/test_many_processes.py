@@ -58,6 +58,7 @@ def refused_everywhere(running: Fleet, person: Person, order: int) -> bool:
 
 
 def test_a_sign_out_in_one_web_process_holds_in_all(running: Fleet, person: Person) -> None:
+    """That it does; test_poll_layer.py holds that it does within two seconds, which are its own to count there."""
     first, second = running.webs
     order = person.book(first, guest())
     wait_for(lambda: person.snapshot(second, order).status_code == 200)  # the second remembers the sign-in by now

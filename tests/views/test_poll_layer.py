@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,12 @@ OWN_TIME = {"X-Server-Now", "Date", "X-Request-Id"}
 class Process:
     """One web process among several over a database: an app of its own, whose seconds are the test's."""
 
-    def __init__(self, desk: Desk, seconds: list[float]) -> None:
+    def __init__(self, desk: Desk, seconds: list[float], looks_at: Any = None) -> None:
         instance = str(desk.services.settings.instance)
         environ = {"RIDEDASH_INSTANCE": instance, "RIDEDASH_DATABASE_URL": desk.services.db.url}
         self.app = create_app(environ, clock=lambda: desk.now)
         self.services = self.app.extensions["ridedash"]
-        self.memory = PollMemory(self.services.db, lambda: seconds[0])
+        self.memory = PollMemory(looks_at or self.services.db, lambda: seconds[0])
         self.services.polls = self.memory
         self.app.session_interface = PollSessions(self.memory)
         self.asked: list[str] = []
@@ -276,6 +277,44 @@ def test_signing_out_elsewhere_holds_in_every_process_within_two_seconds(
     elsewhere.close()
 
 
+class HangingDatabase:
+    """A real one, until `gone`: whoever reads then waits for `back`."""
+
+    def __init__(self, database: Any) -> None:
+        self.database, self.gone = database, False
+        self.asked, self.back = threading.Event(), threading.Event()
+
+    @contextmanager
+    def read(self) -> Iterator[Any]:
+        if self.gone:
+            self.asked.set()
+            self.back.wait(60)
+        with self.database.read() as s:
+            yield s
+
+
+def test_signing_out_elsewhere_holds_within_two_seconds_also_while_the_look_for_it_hangs(
+    desk: Desk, seconds: list[float]
+) -> None:
+    order_id, client, database = desk.order("BOOKED", "CALL_DRIVER"), desk.client(), HangingDatabase(desk.services.db)
+    form, cookie, process = {"csrf_token": token(client, "/")}, cookie_of(client), Process(desk, seconds, database)
+    assert process.twice(order_id, cookie).status_code == 200
+    assert client.post("/sign-out", data=form).status_code == 303
+    ended_at, database.gone = seconds[0], True
+    seconds[0] += LOOK_S
+    looking = threading.Thread(target=process.memory.in_touch)
+    looking.start()
+    assert database.asked.wait(60)
+    try:
+        while process.get(order_id, cookie).status_code == 200:
+            seconds[0] += 0.05
+            assert seconds[0] - ended_at < 2
+    finally:
+        database.back.set()
+        looking.join()
+        process.close()
+
+
 @pytest.mark.parametrize("deed", ["close_all", "disabled", "role", "moved"])
 def test_what_happens_to_a_member_of_staff_holds_within_two_seconds(
     desk: Desk, process: Process, seconds: list[float], deed: str
@@ -370,7 +409,7 @@ def test_what_somebody_types_to_find_a_guest_is_no_deed(desk: Desk, process: Pro
     assert process.memory.deeds == before
 
 
-def test_an_answer_is_made_anew_after_a_second_for_all_who_watch(
+def test_an_answer_is_made_anew_after_half_a_minute_for_all_who_watch(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
     order_id, another = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk)

@@ -1,5 +1,6 @@
 """Bearer tokens of linked accounts: read, refreshed once for all who ask, or marked as needing a new link."""
 
+import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -7,13 +8,13 @@ from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from ridedash.rides.classify import KEY_MISSING, NO_CONNECTION, RECONNECT
 from ridedash.rides.moves import Clock
 from ridedash.rides.refresh_lease import RefreshLease
 from ridedash.service.errors import Refused, ServiceError
 from ridedash.service.oauth import OAuthClient, SingleFlight, Tokens
 from ridedash.store import audit
-from ridedash.store.crypto import Sealed as Unreadable
-from ridedash.store.crypto import TokenVault
+from ridedash.store.crypto import Sealed, TokenVault, key_of
 from ridedash.store.db import Database, DatabaseBusy
 from ridedash.store.people import Account, keep_tokens
 from ridedash.wire import normal_code
@@ -22,14 +23,30 @@ GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given 
 WAIT_S: Final = 8.0  # for the process that has the lease
 LOOK_EVERY_S: Final = 0.05
 EARLY: Final = timedelta(seconds=60)  # refreshed before it ends in the middle of a call
+SAID_EVERY_S: Final = 60.0  # that a key is missing: every poll finds it out anew
+
+log = logging.getLogger(__name__)
 
 
 class NeedsReconnect(Exception):
     """The account can't be used until a person links it again."""
 
+    code = RECONNECT
+
 
 class NoRefreshNow(Exception):
     """The refresh got no clear answer: try again later; the account may be fine."""
+
+    code = NO_CONNECTION
+
+
+class TokenUnreadable(NoRefreshNow):
+    """The token can't be read with the keys of this process: a fault of its settings, and no news of the account.
+
+    So it is never filed: another process may have the key, and this one has it after its next start.
+    """
+
+    code = KEY_MISSING
 
 
 class AccountTokens:
@@ -52,6 +69,7 @@ class AccountTokens:
         self._lease = RefreshLease(db, clock)
         self._pause = pause
         self._unsaved: dict[int, tuple[str | None, Tokens]] = {}  # new tokens that the database did not take yet
+        self._said: dict[str, float] = {}  # when a key was last told to be missing, monotonic
 
     def bearer(self, account_id: int) -> str:
         """A token to call with; refreshed first when it is about to end. Raises NeedsReconnect, NoRefreshNow."""
@@ -128,22 +146,36 @@ class AccountTokens:
             row = s.get(Account, account_id)
         if row is None or row.state != "ok" or row.access_token_enc is None:
             raise NeedsReconnect(f"account {account_id}")
+        access, sealed = self._opened(row.id, row.access_token_enc, "access_token"), row.refresh_token_enc
+        return row, access, self._opened(row.id, sealed, "refresh_token") if sealed else None
+
+    def _opened(self, account_id: int, sealed: str, column: str) -> str:
         try:
-            access = self.vault.decrypt(row.access_token_enc, "accounts", row.id, "access_token")
-            sealed = row.refresh_token_enc
-            refresh = self.vault.decrypt(sealed, "accounts", row.id, "refresh_token") if sealed else None
-        except Unreadable as error:
-            raise self._lost(account_id, row.access_token_enc, "unreadable") from error
-        return row, access, refresh
+            return self.vault.decrypt(sealed, "accounts", account_id, column)
+        except Sealed as error:
+            self._say(account_id, key_of(sealed))
+            raise TokenUnreadable(f"account {account_id}") from error
+
+    def _say(self, account_id: int, key: str) -> None:
+        """To whoever runs this process: the fault is in its settings, unless the row itself was damaged."""
+        now = time.monotonic()
+        if now - self._said.get(key, -SAID_EVERY_S) < SAID_EVERY_S:
+            return
+        self._said[key] = now
+        lacks = "has other bytes for it, or it is damaged" if key in self.vault.names else "does not name that key"
+        words = "account %d can't be used here: its stored secret is sealed with %s, and RIDEDASH_TOKEN_KEYS %s"
+        log.error(words, account_id, key, lacks)
 
     def _lost(self, account_id: int, sealed: str | None, why: str) -> NeedsReconnect:
         """Mark the account, unless it has been linked anew meanwhile; live rides keep their last facts."""
-        now = self.clock()
+        now, lost = self.clock(), False
         with self.db.write() as s:
             row = s.get(Account, account_id, with_for_update=True)
             if row is not None and row.state != "reconnect" and row.access_token_enc == sealed:
-                row.state = "reconnect"
+                row.state, lost = "reconnect", True
                 row.refresh_owner = row.refresh_until = None
                 place = row.property_id
                 audit.record(s, "worker", "account.lost", f"accounts:{account_id}", why, now, property_id=place)
+        if lost:
+            log.warning("account %d needs reconnecting: %s", account_id, why)
         return NeedsReconnect(f"account {account_id}")

@@ -102,10 +102,8 @@ class Caller:
             done = self._twice(action, booking_id)
         except ServiceError as error:
             return _judged(error, action.id)
-        except NeedsReconnect:
-            return ActionResult("not_sent", RECONNECT, action_id=action.id)
-        except NoRefreshNow:
-            return ActionResult("not_sent", NO_CONNECTION, action_id=action.id)
+        except (NeedsReconnect, NoRefreshNow) as error:
+            return ActionResult("not_sent", error.code, action_id=action.id)
         return ActionResult("done", done.code, done.header, done.text or done.message, action.id)
 
     def _twice(self, action: Action, booking_id: str) -> Done:

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ridedash.rides import following
+from ridedash.rides.accounts import TokenUnreadable
 from ridedash.rides.bills import keep_bill
 from ridedash.rides.claiming import Claim
 from ridedash.rides.merging import merge
@@ -22,6 +23,8 @@ from ridedash.service.tracks import Snapshot
 from ridedash.store.crypto import TokenVault
 from ridedash.store.db import Database
 from ridedash.store.order_tables import Order, Ride
+
+UNREAD_S: Final = 5.0  # until a ride is tried again whose account's token this process can't read: another may
 
 Row = TypeVar("Row", Order, Ride)
 Answered = tuple[Claim, Snapshot | Exception]
@@ -88,8 +91,8 @@ class Careful:
 
     def _failed(self, s: Session, order: Order, ride: Ride, error: Exception, now: datetime) -> None:
         """The schedule is the retry; last facts stay as they are. What we did not ask is no failure of the ride."""
-        if isinstance(error, Held):
-            self._next(ride, max(MIN_INTERVAL_S, error.wait_s), now)
+        if isinstance(error, Held | TokenUnreadable):
+            self._next(ride, max(MIN_INTERVAL_S, error.wait_s if isinstance(error, Held) else UNREAD_S), now)
             return
         ride.errors += 1
         ride.unknown_id = ride.unknown_id + 1 if isinstance(error, Refused) else 0

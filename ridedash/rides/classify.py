@@ -14,6 +14,7 @@ RATE: Final = "rate"
 # our own codes, beside the service's
 NO_CONNECTION: Final = "NO_CONNECTION"
 RECONNECT: Final = "RECONNECT"
+KEY_MISSING: Final = "KEY_MISSING"  # the account's token can't be read with the keys of this process
 RATE_LIMITED: Final = "RATE_LIMITED"
 EXPIRED: Final = "EXPIRED"  # not sent within 30 s of the press
 WITHDRAWN: Final = "WITHDRAWN"

@@ -44,10 +44,8 @@ def ask_again(client: RideClient, tokens: AccountTokens, order: Order, trip: Tri
         listed = _listed(client, tokens, order, trip)
     except ServiceError as error:
         raise NotYet(_why(error)) from error
-    except NeedsReconnect:
-        raise NotYet(RECONNECT) from None
-    except NoRefreshNow:
-        raise NotYet(NO_CONNECTION) from None
+    except (NeedsReconnect, NoRefreshNow) as error:
+        raise NotYet(error.code) from None
     product = listed.product(order.category)
     if product is None:
         raise NotYet(CAR_GONE)

@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pydantic import ValidationError
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash.rides import moves
 from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
 from ridedash.rides.blackbox import BlackBox, BoxFile
-from ridedash.rides.classify import AUTH, EXPIRED, NO_CONNECTION, NOT_BUILT, RECONNECT, Outcome, classify
+from ridedash.rides.classify import AUTH, EXPIRED, NO_CONNECTION, NOT_BUILT, Outcome, classify
 from ridedash.rides.moves import At, Clock, nothing
 from ridedash.rides.settling import settle
 from ridedash.rides.states import BadMove
@@ -22,14 +22,11 @@ from ridedash.service.client import RideClient
 from ridedash.store import audit
 from ridedash.store.db import CommitUnknown, Database, once_more
 from ridedash.store.order_tables import Order, OrderState
+from ridedash.store.people_tables import Account
 
 log = logging.getLogger(__name__)
 
-_WHY_NOT: Final[dict[type[Exception], str]] = {
-    ValidationError: NOT_BUILT,
-    NeedsReconnect: RECONNECT,
-    NoRefreshNow: NO_CONNECTION,
-}
+ELSEWHERE: Final = timedelta(seconds=5)  # for so long an order is left to a worker that can read its account's token
 
 
 @dataclass(frozen=True)
@@ -79,8 +76,15 @@ class Sender:
         )
         if held:
             query = query.where(Order.ready_at <= now + held - moves.FRESH)
+        query = query.where(or_(Order.ready_at <= now - ELSEWHERE, ~self._foreign()))
         with self.db.read() as s:
             return s.scalars(query.order_by(Order.due_at).limit(limit)).all()
+
+    def _foreign(self) -> ColumnElement[bool]:
+        """Whether an order's account has a token that no key of ours opens: another worker may have its key."""
+        sealed = Account.access_token_enc
+        others = (sealed.not_like(f"{name}.%") for name in sorted(self.tokens.vault.names))
+        return select(Account.id).where(Account.id == Order.account_id, sealed.is_not(None), *others).exists()
 
     def send(self, order_id: int) -> bool:
         """Take one order through its call. False when there was nothing to do, or somebody else does it."""
@@ -135,7 +139,7 @@ class Sender:
             request = NewBooking.model_validate_json(order.body)
             token = self.tokens.bearer(order.account_id)
         except (ValidationError, NeedsReconnect, NoRefreshNow) as error:
-            self._give_up(order_id, _WHY_NOT[type(error)])
+            self._give_up(order_id, NOT_BUILT if isinstance(error, ValidationError) else error.code)
             return None
         return Prepared(order_id, order.account_id, order.mtx, order.ready_at, request, token)
 
@@ -211,8 +215,8 @@ class Sender:
             self.tokens.refreshed(prepared.account_id, prepared.token)
         except NeedsReconnect:
             return replace(outcome, retry="")
-        except NoRefreshNow:
-            return replace(outcome, retry="", code=NO_CONNECTION)
+        except NoRefreshNow as error:
+            return replace(outcome, retry="", code=error.code)
         return outcome
 
     def _settle(self, mtx: str, attempt: int, outcome: Outcome) -> None:

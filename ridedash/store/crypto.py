@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
+LONGEST_NAME: Final = 16  # of a key, where it is told
 
 
 class BadKeys(ValueError):
@@ -35,6 +36,11 @@ class TokenVault:
     def __repr__(self) -> str:
         return f"TokenVault(keys={sorted(self._keys)})"
 
+    @property
+    def names(self) -> frozenset[str]:
+        """What the keys are called that this process has."""
+        return frozenset(self._keys)
+
     def is_current(self, text: str) -> bool:
         """Whether a stored secret was encrypted with the first key."""
         return text.split(".", 1)[0] == self.first
@@ -53,6 +59,12 @@ class TokenVault:
             return key.decrypt(_unb64(nonce), _unb64(sealed), _bound(kid, table, row, column)).decode()
         except (KeyError, ValueError, InvalidTag) as error:
             raise Sealed(f"the secret in {table}.{column} of row {row} can't be read") from error
+
+
+def key_of(text: str) -> str:
+    """The name of the key that a stored secret says it was encrypted with; "?" for what is none of ours."""
+    kid, dot, _ = text.partition(".")
+    return kid if dot and kid.isalnum() and len(kid) <= LONGEST_NAME else "?"
 
 
 def _bound(kid: str, table: str, row: int | str, column: str) -> bytes:

@@ -11,6 +11,7 @@ _REASONS: Final[dict[str, Text]] = {
     "NO_ANSWER": _("The ride service gave no clear answer."),
     "RATE_LIMITED": _("The ride service asked us to wait."),
     "RECONNECT": _("The account needs reconnecting: ask the manager, or choose another account."),
+    "KEY_MISSING": _("ridedash can't read its link to the account: tell whoever runs ridedash that a key is missing."),
     "NOT_BUILT": _("The request could not be made."),
     "EXPIRED": _("It was ready, and was not sent in time."),
     "PLAN_CAR_GONE": _("This car type isn't offered there now: choose another."),

@@ -11,13 +11,14 @@ import httpx
 import pytest
 from sqlalchemy.orm import Session
 
-from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
+from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow, TokenUnreadable
 from ridedash.rides.refresh_lease import RefreshLease
 from ridedash.service.http import Http
 from ridedash.service.oauth import OAuthClient
+from ridedash.store.crypto import TokenVault, new_key
 from ridedash.store.db import Database, DatabaseBusy
 from ridedash.store.people import Account, keep_tokens
-from tests.rides.desk_world import World
+from tests.rides.desk_world import KEYS, World
 
 
 def expires_in(world: World, seconds: float) -> None:
@@ -75,12 +76,56 @@ def test_a_refresh_that_another_process_won_is_no_reason_to_link_again(world: Wo
     assert account_state(world) == "ok"
 
 
-def test_tokens_that_can_not_be_read_back_ask_for_a_new_link(world: World) -> None:
+OTHER_KEYS = "k2:" + new_key()
+
+
+def seal_with(world: World, vault: TokenVault) -> None:
+    """As `ridedash keys rotate` does with keys that the world's own processes were not given."""
     with world.db.write() as s:
-        s.get_one(Account, world.account_id).access_token_enc = "k9.gone.gone"
-    with pytest.raises(NeedsReconnect):
+        keep_tokens(s.get_one(Account, world.account_id), vault, "good", "again", 3600, world.clock())
+
+
+def test_a_token_whose_key_is_missing_here_is_no_fault_of_the_account_and_is_read_again_with_it(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    seal_with(world, TokenVault(OTHER_KEYS))
+    for _ in range(3):
+        with pytest.raises(TokenUnreadable):
+            world.tokens.bearer(world.account_id)
+        with pytest.raises(TokenUnreadable):
+            world.tokens.refreshed(world.account_id, "good")
+    assert account_state(world) == "ok"
+    assert [record.levelname for record in caplog.records] == ["ERROR"], "once, however often it is asked for"
+    said = caplog.text
+    assert f"account {world.account_id}" in said
+    assert "k2" in said
+    assert "RIDEDASH_TOKEN_KEYS does not name that key" in said
+    assert "good" not in said
+    both = AccountTokens(world.db, TokenVault(f"{OTHER_KEYS},{KEYS}"), world.oauth, world.clock)
+    assert both.bearer(world.account_id) == "good"
+
+
+@pytest.mark.parametrize("sealed", ["k1.gone.gone", "no secret of ours", "", "a-token-that-is-not-sealed.and.more"])
+def test_a_damaged_token_is_not_shown_in_the_log_and_a_new_link_mends_it(
+    world: World, sealed: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with world.db.write() as s:
+        s.get_one(Account, world.account_id).access_token_enc = sealed
+    with pytest.raises(TokenUnreadable):
         world.tokens.bearer(world.account_id)
-    assert account_state(world) == "reconnect"
+    assert "RIDEDASH_TOKEN_KEYS" in caplog.text
+    assert not sealed or sealed.split(".", 1)[1:] == ["gone.gone"] or sealed[:8] not in caplog.text
+    seal_with(world, world.vault)
+    assert world.tokens.bearer(world.account_id) == "good"
+
+
+def test_that_an_account_is_lost_is_said_once_with_the_reason(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    world.service.token = lambda: httpx.Response(400, json={"error": "invalid_grant"})  # type: ignore[method-assign]
+    for _ in range(2):
+        with pytest.raises(NeedsReconnect):
+            world.tokens.refreshed(world.account_id, "good")
+    lost = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert lost == [f"account {world.account_id} needs reconnecting: refused"]
 
 
 class RotatingServer:

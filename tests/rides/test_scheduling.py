@@ -12,12 +12,14 @@ from sqlalchemy import select
 from ridedash.rides import moves
 from ridedash.rides.ordering import TokenReused, WishRefused, place, withdraw
 from ridedash.rides.promoting import LEASE, Promoter
+from ridedash.rides.rekeying import rotate
 from ridedash.rides.scheduling import Change, Overtaken, TooLate, change
 from ridedash.rides.states import BadMove
 from ridedash.store.audit import AuditRow
+from ridedash.store.crypto import TokenVault, new_key
 from ridedash.store.order_tables import Offer, Order, OrderState
 from ridedash.store.people import Account
-from tests.rides.desk_world import World
+from tests.rides.desk_world import KEYS, World
 from tests.rides.test_crashes import KillAt, Killed, check
 from tests.rides.test_side_by_side import at_once
 
@@ -182,6 +184,16 @@ def test_the_reason_of_the_last_try_is_the_one_that_is_shown(world: World) -> No
             worker.step()
             assert items(world, order_id) == {"not_ordered_yet": code}
             world.clock.go(61)
+
+
+def test_a_planned_ride_waits_for_a_key_that_is_missing_and_says_so(world: World) -> None:
+    order_id = planned(world)
+    rotate(world.db, TokenVault(f"k2:{new_key()},{KEYS}"), world.clock)
+    until_due(world)
+    with world.worker() as worker:
+        worker.step()
+    assert items(world, order_id) == {"not_ordered_yet": "KEY_MISSING"}
+    assert world.state(order_id) == "SCHEDULED"
 
 
 def test_an_account_that_is_to_reconnect_is_said_and_the_ride_goes_when_it_is(world: World) -> None:

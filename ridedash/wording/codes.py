@@ -108,6 +108,11 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("The account needs reconnecting"), _("The service no longer accepts our link to it. Nothing was ordered."),
         _("Ask the manager to reconnect it, or use another account."), _("Please ask our staff"),
     ),
+    "KEY_MISSING": _Entry(
+        _("ridedash can't read its link to this account"),
+        _("A key is missing from the settings of ridedash. Nothing was ordered."),
+        _("Tell whoever runs ridedash; the account itself is well. Or use another account."), _("Please ask our staff"),
+    ),
     "NOT_BUILT": _Entry(
         _("Not booked: the request could not be made"), _("Nothing was ordered."),
         _("Fix and try again; if it stays, ask the manager."), _("Not booked. Please ask our staff"),

@@ -56,6 +56,7 @@ CREATE_CODES = [
     "NO_CONNECTION",
     "RECONNECT",
     "RATE_LIMITED",
+    "KEY_MISSING",
     "NOT_BUILT",
     "NO_DB",
     "SOMETHING_NEW",

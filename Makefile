@@ -29,11 +29,13 @@ check: $(VENV)/.dev ## lint, format and types
 screenshots: $(VENV)/.dev ## make the README's pictures from the running program
 	$(BIN)/python tools/screenshots.py
 
-lock: ## write both lock files anew (needs uv on the PATH)
+lock: ## write the lock files anew (needs uv on the PATH)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
 	  --group build --group test --group e2e --group dev --all-extras pyproject.toml -o requirements-dev.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
 	  --group build pyproject.toml -c requirements-dev.lock -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
+	  --group build --extra production pyproject.toml -c requirements-dev.lock -o requirements-production.lock
 
 clean: ## remove the virtual environment and caches; the instance folder stays
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

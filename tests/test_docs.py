@@ -4,13 +4,15 @@ import dataclasses
 import re
 from pathlib import Path
 
+import pytest
+
 from ridedash.config import Settings
 
 ROOT = Path(__file__).parent.parent
 
 
 def test_files_that_the_documents_name_exist() -> None:
-    for document in ("README.md", "CONTRIBUTING.md", "docs/assumptions.md"):
+    for document in ("README.md", "CONTRIBUTING.md", "docs/assumptions.md", "docs/operating.md"):
         text = (ROOT / document).read_text()
         named = set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|js|html|md|lock))`", text))
         shared = {"design.md", "booking-protocol.md", "faults.md", "security.md", "ux.md", "performance.md", "style.md"}
@@ -29,7 +31,10 @@ def test_every_setting_is_in_the_readme() -> None:
     assert [name for name in names if name not in text] == []
 
 
-def test_links_and_pictures_of_the_readme_exist() -> None:
-    targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text())
-    assert targets
-    assert [target for target in targets if not (ROOT / target).exists()] == []
+@pytest.mark.parametrize(
+    "document", ["README.md", *sorted(f"docs/{each.name}" for each in (ROOT / "docs").glob("*.md"))]
+)
+def test_links_and_pictures_of_the_documents_exist(document: str) -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / document).read_text())
+    assert targets or document != "README.md"
+    assert [target for target in targets if not ((ROOT / document).parent / target).exists()] == []

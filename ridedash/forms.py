@@ -29,6 +29,7 @@ from ridedash.places import parse_coordinates, plain
 from ridedash.rides.pickup_times import LATEST, SOONEST, NoSuchTime, local_time
 
 MAX_NAME: Final = 120
+COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)  # two letters: whose numbers can be read without a code
 MAX_NOTE: Final = 500
 MAX_ID: Final = 2**53
 UTC_ZONE: Final = ZoneInfo("UTC")

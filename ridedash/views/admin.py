@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.ext import services
-from ridedash.forms import PhoneError, read_phone
+from ridedash.forms import COUNTRIES, PhoneError, read_phone
 from ridedash.places import plain
 from ridedash.store import audit
 from ridedash.store.people import Property
@@ -79,7 +79,7 @@ def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
         wrong["timezone"] = _("Choose a time zone from the list.")
     if typed["currency"] and typed["currency"] not in list_currencies():
         wrong["currency"] = _("Choose a currency from the list.")
-    if typed["country"] and typed["country"] not in Locale("en").territories:
+    if typed["country"] and typed["country"] not in COUNTRIES:
         wrong["country"] = _("Choose a country from the list.")
     try:
         kept["phone"] = read_phone(typed.get("phone", ""), typed["country"] or None) if "country" not in wrong else None
@@ -91,7 +91,7 @@ def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
 def choices() -> Facts:
     """The lists that a property chooses from: names by code, in the page's language."""
     locale = get_locale() or Locale("en")
-    countries = {code: name for code, name in locale.territories.items() if len(code) == 2 and code.isalpha()}
+    countries = {code: locale.territories.get(code, code) for code in COUNTRIES}
     money = {code: f"{code} · {locale.currencies.get(code, code)}" for code in sorted(list_currencies())}
     zones = sorted(name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix")))
     return {

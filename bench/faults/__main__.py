@@ -3,40 +3,40 @@
 import argparse
 import json
 import random
+import shlex
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from bench.faults import scoreboard
-from bench.faults.scoreboard import Line
+from bench.faults.scoreboard import Line, Row
+from bench.table import commit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the rows that were asked for."""
-    options = _options(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = _options(given)
     base = random.SystemRandom().getrandbits(24) if options.seed is None else options.seed
+    rows = scoreboard.rows(options.rows, only_short=options.short and not options.rows)
     print(f"seed {base} (run again with --seed {base})\n{scoreboard.HEAD}", flush=True)
-    lines = []
-    for row in scoreboard.rows(options.rows, only_short=options.short and not options.rows):
-        with tempfile.TemporaryDirectory(prefix="ridedash-faults-") as folder:
-            line = scoreboard.run_row(row, scoreboard.seed_of(row, base), Path(folder), options.short)
-        print(scoreboard.shown(line), flush=True)
-        lines.append(line)
+    facts = {"command": shlex.join(["python", "-m", "bench.faults", *given]), "seed": base, "short": options.short}
+    lines = told(_run(rows, base, options), facts | {"asked": len(rows)}, options.json)
     failed = [line for line in lines if line.word == "FAILS"]
     print(f"{len(lines)} rows, {len(failed)} failed, {sum(line.skipped for line in lines)} skipped; seed {base}")
-    if options.json is not None:
-        _write(options.json, base, options.short, lines)
     return 1 if failed or not lines else 0
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.faults", description=__doc__)
     parser.add_argument("--short", action="store_true", help="the short form that CI runs")
     parser.add_argument("--rows", type=_numbers, default=(), help="only these, such as 1,2,19")
     parser.add_argument("--seed", type=int, help="the seed that an earlier run printed")
-    parser.add_argument("--json", type=Path, help="write the scoreboard to this file")
+    parser.add_argument("--minutes", type=float, help="how long row 36 soaks; 60 is its proof")
+    parser.add_argument("--json", type=Path, help="keep the scoreboard in this file, after each row")
     return parser.parse_args(arguments)
 
 
@@ -44,9 +44,23 @@ def _numbers(words: str) -> tuple[int, ...]:
     return tuple(int(word) for word in words.split(","))
 
 
-def _write(file: Path, base: int, short: bool, lines: Sequence[Line]) -> None:
-    facts = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "seed": base, "short": short}
-    file.write_text(json.dumps({**facts, "rows": [line.facts() for line in lines]}, indent=1) + "\n")
+def _run(rows: Sequence[Row], base: int, options: argparse.Namespace) -> Iterator[Line]:
+    for row in rows:
+        with tempfile.TemporaryDirectory(prefix="ridedash-faults-") as folder:
+            seed = scoreboard.seed_of(row, base)
+            yield scoreboard.run_row(row, seed, Path(folder), options.short, options.minutes)
+
+
+def told(lines: Iterable[Line], facts: Mapping[str, Any], file: Path | None) -> list[Line]:
+    """Print each line as it comes, and keep all so far in the file: a run that is stopped has kept what it saw."""
+    head = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit(), **facts}
+    seen = []
+    for line in lines:
+        print(scoreboard.shown(line), flush=True)
+        seen.append(line)
+        if file is not None:
+            file.write_text(json.dumps({**head, "rows": [each.facts() for each in seen]}, indent=1) + "\n")
+    return seen
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ class Case:
     folder: Path
     short: bool
     database: str = SQLITE
+    minutes: float | None = None  # how long a row that has no end goes on, when whoever runs it said so
 
     def size(self, long: int, short: int) -> int:
         """How often to try."""
@@ -136,10 +137,10 @@ def seed_of(row: Row, base: int) -> int:
     return random.Random(f"{base} {row.key}").getrandbits(32)
 
 
-def run_row(row: Row, seed: int, folder: Path, short: bool) -> Line:
+def run_row(row: Row, seed: int, folder: Path, short: bool, minutes: float | None = None) -> Line:
     """Run one row. Only Missing is a skip; every other exception is a failure of the row."""
     began = time.monotonic()
-    case = Case(seed, random.Random(seed), folder, short, row.database)
+    case = Case(seed, random.Random(seed), folder, short, row.database, minutes)
     verdict, why, skipped = None, "", False
     try:
         verdict = row.run(case)

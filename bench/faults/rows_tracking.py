@@ -1,20 +1,27 @@
-"""Rows 19 to 21: trackers that die at each point of a hand-over, die all the time, or are several."""
+"""Rows 19 to 21: trackers that die at each point of a hand-over, die all the time, fall silent, or are several."""
 
+import contextlib
 import random
+import re
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
+from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from bench.faults.checking import Findings
 from bench.faults.crashing import Crew, Tally, crew
 from bench.faults.desk import database
 from bench.faults.rows_crashes import verdict
+from bench.faults.rows_locked import followed
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
+from bench.faults.shop import Service, shop
 from ridedash.rides import actions
+from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.readback import MOST_CALLS
+from ridedash.rides.worker import Worker
 from ridedash.store.orders import Action, Moment, Order, OrderState, Ride
 
 POLL_POINTS: Final = ("poll.claimed", "poll.answered", "poll.merged", "handover.merged")
@@ -25,6 +32,8 @@ LIVE: Final = 8  # shared rides at a time
 MOST_GAP_S: Final = 35.0
 RIDES: Final = 20
 SLOWER: Final = 3.0  # speed of the clock where times are judged
+SILENT_S: Final = 30.0  # the matrix: a heartbeat older than this is told, and a lease has ended by then
+BAND: Final = re.compile(r"<[^>]* data-stopped-band\b[^>]*>")
 
 
 @dataclass
@@ -135,6 +144,39 @@ def _longest_gap(run: Crew, began: float, ended: float) -> float:
             times.setdefault(line["key"], [began]).append(line["at"])
     assert len(times) == RIDES, "each ride was polled"
     return max(b - a for at in times.values() for a, b in zip(at, [*at[1:], ended], strict=True))
+
+
+@row(20, "tracker silent: every page says so, the next one takes over")
+def silent_tracker(case: Case) -> Verdict:
+    """By a clock that is set by hand: a tracker that dies with a ride in its hands, and the one that comes after it."""
+    service, wrong = Service(), Counter[str]()
+    with shop(case.folder, service.handle) as desk:
+        browser, ride = desk.browser(), followed(desk, service)
+        _told(browser, ride, wrong, 0)
+        desk.clock.go(10)
+        wrong["nothing to take over"] += len(desk.worker.tracker.claim(8)) != 1  # its last deed
+        for passed, age in ((SILENT_S - 11, SILENT_S - 1), (2, SILENT_S + 1), (9, SILENT_S + 10)):
+            desk.clock.go(passed)
+            _told(browser, ride, wrong, age)
+        with contextlib.closing(BlackBox(desk.folder / "box", slots=64)) as box:
+            Worker(desk.s.db, desk.s.client, desk.s.tokens, box, desk.clock).step()
+        wrong["the ride was not taken over"] += desk.ride(ride).seen_at != desk.clock()
+        _told(browser, ride, wrong, 0)
+    note = str(dict(+wrong) or f"told after {SILENT_S:.0f} s and taken back; its ride polled {SILENT_S:.0f} s later")
+    return Verdict(5, ok=not +wrong, note=note)
+
+
+def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> None:
+    """Whether all who look are told so, and only of a tracker that was silent for too long."""
+    silent = age > SILENT_S
+    for path in ("/", "/rides/new", f"/rides/{ride}", "/history"):
+        bands = BAND.findall(browser.get(path).text)
+        wrong[f"{path} at {age:.0f} s"] += [" hidden" in band for band in bands] != [not silent]
+    bar = browser.get("/board.json?only=bar").get_json()["bar"]
+    wrong[f"an open page at {age:.0f} s"] += bool(bar["stopped"]) is not silent
+    ready = browser.get("/readyz")
+    wrong[f"/readyz: {ready.status_code} at {age:.0f} s"] += ready.status_code != (503 if silent else 200)
+    wrong[f"its worker at {age:.0f} s"] += ready.get_json()["checks"]["worker"] is silent
 
 
 @row(21, "three trackers on one database: nothing polled twice, SQLite", short=False)

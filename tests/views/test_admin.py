@@ -73,7 +73,14 @@ def test_a_manager_changes_the_property_and_the_record_says_what(desk: Desk) -> 
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("name", ""), ("timezone", "Mars/Base"), ("currency", "XXXX"), ("country", "Nowhere"), ("country", "ZZ"), ("phone", "12")],
+    [
+        ("name", ""),
+        ("timezone", "Mars/Base"),
+        ("currency", "XXXX"),
+        ("country", "Nowhere"),
+        ("country", "ZZ"),
+        ("phone", "12"),
+    ],
 )
 def test_nonsense_is_told_at_its_field_and_nothing_is_saved(desk: Desk, field: str, value: str) -> None:
     answer = post(desk.client(), "/admin/property", **(FACTS | {field: value}))

@@ -4,7 +4,6 @@ import gzip
 import logging
 import socket
 import threading
-import time
 import tracemalloc
 
 import httpx
@@ -28,11 +27,15 @@ def get(http, url, **more):
     return http.call("GET", url, **{"connect_s": 5.0, "total_s": 20.0, **more})
 
 
-def timed(work):
-    start = time.monotonic()
+def failed(work):
+    """How a call ended without an answer.
+
+    What ended it tells a deadline from a server that was done: each server here goes on for five seconds or more after
+    the deadline, and then hangs up or answers, which is no timeout. So no clock is read.
+    """
     with pytest.raises(NoAnswer) as caught:
         work()
-    return time.monotonic() - start, caught.value
+    return caught.value
 
 
 def test_a_whole_answer_comes_back_with_its_status_headers_and_body(http):
@@ -54,36 +57,32 @@ def test_json_and_forms_are_sent_as_such(http):
 
 
 def test_headers_that_drip_end_at_the_deadline(http):
-    slow = b"HTTP/1.1 200 OK\r\n" + b"X-Filler: 1\r\n" * 1000
+    slow = b"HTTP/1.1 200 OK\r\n" + b"X-Filler: 1\r\n" * 80
     with serving(lambda line, stop: drip(line, stop, slow)) as server:
-        took, error = timed(lambda: get(http, server.url, total_s=0.5))
-    assert 0.4 < took < 8
-    assert error.sent
+        error = failed(lambda: get(http, server.url, total_s=0.5))
+    assert (error.sent, error.why) == (True, "ReadTimeout")
 
 
 def test_a_body_that_drips_ends_at_the_deadline(http):
     def behave(line, stop):
         line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
-        drip(line, stop, b"x" * 100000)
+        drip(line, stop, b"x" * 1000)
 
     with serving(behave) as server:
-        took, error = timed(lambda: get(http, server.url, total_s=0.5))
-    assert 0.4 < took < 8
-    assert error.sent
+        error = failed(lambda: get(http, server.url, total_s=0.5))
+    assert (error.sent, error.why) == (True, "ReadTimeout")
 
 
 def test_informational_answers_without_end_end_at_the_deadline(http):
-    with serving(lambda line, stop: drip(line, stop, b"HTTP/1.1 102 Processing\r\n\r\n" * 1000, 0.005)) as server:
-        took, error = timed(lambda: get(http, server.url, total_s=0.5))
-    assert took < 8
-    assert error.sent
+    with serving(lambda line, stop: drip(line, stop, b"HTTP/1.1 102 Processing\r\n\r\n" * 150, 0.005)) as server:
+        error = failed(lambda: get(http, server.url, total_s=0.5))
+    assert (error.sent, error.why) == (True, "ReadTimeout")
 
 
 def test_silence_ends_at_the_deadline(http):
     with serving(lambda line, stop: stop.wait(10) and None) as server:
-        took, error = timed(lambda: get(http, server.url, total_s=0.5))
-    assert 0.4 < took < 8
-    assert error.sent
+        error = failed(lambda: get(http, server.url, total_s=0.5))
+    assert (error.sent, error.why) == (True, "ReadTimeout")
 
 
 def flood(line, stop):
@@ -160,14 +159,14 @@ def test_the_environments_proxy_is_ignored(http, monkeypatch):
 
 def test_a_truncated_body_is_no_answer(http):
     with serving(lambda line, stop: line.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"st')) as server:
-        _, error = timed(lambda: get(http, server.url, total_s=0.5))
+        error = failed(lambda: get(http, server.url, total_s=0.5))
     assert error.sent
 
 
 @pytest.mark.parametrize("garbage", [b"", b"\x00\x01\x02\r\n\r\n", b"HTTP/1.1 banana\r\n\r\n", b"<html>"])
 def test_an_answer_that_is_not_http_is_no_answer_to_a_sent_request(http, garbage):
     with serving(lambda line, stop: line.sendall(garbage)) as server:
-        _, error = timed(lambda: get(http, server.url, total_s=0.5))
+        error = failed(lambda: get(http, server.url, total_s=0.5))
     assert error.sent
 
 
@@ -177,12 +176,12 @@ def test_an_answer_that_is_not_http_is_no_answer_to_a_sent_request(http, garbage
 def test_a_refused_connection_proves_that_nothing_was_sent(http):
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
-    _, error = timed(lambda: get(http, f"http://127.0.0.1:{port}"))
+    error = failed(lambda: get(http, f"http://127.0.0.1:{port}"))
     assert (error.sent, error.why) == (False, "ConnectError")
 
 
 def test_a_name_that_does_not_resolve_proves_that_nothing_was_sent(http):
-    _, error = timed(lambda: get(http, "https://no-such-host.invalid", total_s=5))
+    error = failed(lambda: get(http, "https://no-such-host.invalid", total_s=5))
     assert not error.sent
 
 
@@ -197,29 +196,25 @@ def test_a_full_backlog_times_out_in_connecting_with_nothing_sent(http):
             line.connect_ex(listener.getsockname())
             waiting.append(line)
         try:
-            took, error = timed(
-                lambda: get(http, f"http://127.0.0.1:{listener.getsockname()[1]}", connect_s=0.3, total_s=5)
-            )
+            error = failed(lambda: get(http, f"http://127.0.0.1:{listener.getsockname()[1]}", connect_s=0.3, total_s=5))
         finally:
             for line in waiting:
                 line.close()
-    assert took < 8
     assert (error.sent, error.why) == (False, "ConnectTimeout")
 
 
 def test_a_failed_tls_handshake_proves_that_nothing_was_sent(http):
     with serving(lambda line, stop: line.sendall(b"not tls at all\r\n"), read_first=False) as server:
-        _, error = timed(lambda: get(http, f"https://127.0.0.1:{server.port}"))
+        error = failed(lambda: get(http, f"https://127.0.0.1:{server.port}"))
     assert not error.sent
 
 
 def test_a_tls_handshake_that_drips_ends_with_the_time_for_connecting(http):
     with serving(
-        lambda line, stop: drip(line, stop, b"\x16\x03\x03\x40\x00" + b"\x02" * 9999), read_first=False
+        lambda line, stop: drip(line, stop, b"\x16\x03\x03\x40\x00" + b"\x02" * 1000), read_first=False
     ) as server:
-        took, error = timed(lambda: get(http, f"https://127.0.0.1:{server.port}", connect_s=0.3, total_s=5))
-    assert took < 8
-    assert not error.sent
+        error = failed(lambda: get(http, f"https://127.0.0.1:{server.port}", connect_s=0.3, total_s=5))
+    assert (error.sent, error.why) == (False, "ConnectTimeout")
 
 
 @pytest.mark.parametrize(
@@ -227,7 +222,7 @@ def test_a_tls_handshake_that_drips_ends_with_the_time_for_connecting(http):
 )
 def test_a_request_that_cannot_be_built_is_not_sent(http, headers):
     with serving(lambda line, stop: line.sendall(answer(b"{}"))) as server:
-        _, error = timed(lambda: get(http, server.url, headers=headers))
+        error = failed(lambda: get(http, server.url, headers=headers))
         assert not error.sent
         assert server.requests == []
 
@@ -240,7 +235,7 @@ def test_a_number_that_json_does_not_know_is_not_sent(http):
 
 def test_a_server_that_hangs_up_after_reading_leaves_the_outcome_open(http):
     with serving(lambda line, stop: None) as server:
-        error = timed(lambda: http.call("POST", server.url, json={}, connect_s=1, total_s=1, fresh=True))[1]
+        error = failed(lambda: http.call("POST", server.url, json={}, connect_s=1, total_s=1, fresh=True))
     assert error.sent
 
 
@@ -261,7 +256,7 @@ def test_a_handed_in_transport_is_judged_by_its_error(raised, sent):
         raise raised("boom")
 
     with Http(httpx.MockTransport(fail)) as fake:
-        _, error = timed(lambda: get(fake, "https://service.example"))
+        error = failed(lambda: get(fake, "https://service.example"))
     assert error.sent is sent
 
 
@@ -296,9 +291,9 @@ def test_each_call_on_a_kept_connection_has_its_own_deadline(http):
     with serving(behave, keep=True) as server:
         get(http, server.url)
         get(http, server.url)
-        took, _ = timed(lambda: get(http, server.url, total_s=0.3))
+        error = failed(lambda: get(http, server.url, total_s=0.3))
         assert server.connections == 1
-    assert 0.2 < took < 4
+    assert error.why == "ReadTimeout"
 
 
 def test_many_threads_share_one_http(http):
@@ -325,8 +320,8 @@ def test_no_token_is_in_any_log_error_or_repr(http, caplog):
     secrets = (TOKEN, APP_TOKEN)
     with serving(lambda line, stop: line.sendall(answer(echo))) as server:
         got = get(http, server.url, headers=headers, secrets=secrets)
-    errors = [timed(lambda: get(http, "http://127.0.0.1:1", headers=headers))[1]]
-    errors.append(timed(lambda: get(http, "http://127.0.0.1:1", headers={"Authorization": f"Bearer {TOKEN}é"}))[1])
+    errors = [failed(lambda: get(http, "http://127.0.0.1:1", headers=headers))]
+    errors.append(failed(lambda: get(http, "http://127.0.0.1:1", headers={"Authorization": f"Bearer {TOKEN}é"})))
     seen = caplog.text + repr(got) + str(got.json()) + got.evidence + "".join(map(repr, errors))
     for secret in secrets:
         assert secret not in seen

@@ -38,7 +38,7 @@ def locked(case: Case) -> Verdict:
             for _ in range(rounds):
                 form = desk.form(page, offer=desk.offer())
                 errors += _pressed(desk, service, browser, form, wrong, waited)
-                wrong["no poll met the lock"] += not _comes(lambda: bool(met))
+                wrong["no poll met the lock"] += not comes(lambda: bool(met))
                 met.clear()
                 _goes_on(desk, browser, form, ride, wrong)
         made = len(service.bookings)
@@ -73,15 +73,15 @@ def _pressed(
 def _goes_on(desk: Shop, browser: FlaskClient, form: dict[str, str], ride: int, wrong: Counter[str]) -> None:
     """The same press again is sent, and the ride polled, by the worker that lived through it."""
     wrong["the same form later"] += browser.post("/rides/new", data=form).status_code != 303
-    wrong["not sent later"] += not _comes(lambda: desk.orders()[-1].state == "BOOKED")
-    wrong["polls did not go on"] += not _comes(lambda: desk.ride(ride).seen_at == desk.clock())
+    wrong["not sent later"] += not comes(lambda: desk.orders()[-1].state == "BOOKED")
+    wrong["polls did not go on"] += not comes(lambda: desk.ride(ride).seen_at == desk.clock())
 
 
 def _polls(service: Service) -> int:
     return sum(name == "track_ride" for name, _ in service.calls)
 
 
-def _comes(holds: Callable[[], bool]) -> bool:
+def comes(holds: Callable[[], bool]) -> bool:
     """Whether it comes to hold at all."""
     end = time.monotonic() + LATER_S
     while not holds() and time.monotonic() < end:

@@ -3,9 +3,12 @@
 import contextlib
 import random
 import re
+import subprocess
+import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from flask.testing import FlaskClient
@@ -15,14 +18,17 @@ from bench.faults.checking import Findings
 from bench.faults.crashing import Crew, Tally, crew
 from bench.faults.desk import database
 from bench.faults.rows_crashes import verdict
-from bench.faults.rows_locked import followed
+from bench.faults.rows_locked import comes, followed
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from bench.faults.shop import Service, shop
 from ridedash.rides import actions
 from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.readback import MOST_CALLS
 from ridedash.rides.worker import Worker
+from ridedash.store.db import Database
+from ridedash.store.order_tables import Heartbeat
 from ridedash.store.orders import Action, Moment, Order, OrderState, Ride
+from tests.running import clean_environment
 
 POLL_POINTS: Final = ("poll.claimed", "poll.answered", "poll.merged", "handover.merged")
 WAYS: Final = ("match_cancel", "match_cancel", "matching", "match_fails")
@@ -177,6 +183,26 @@ def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> N
     ready = browser.get("/readyz")
     wrong[f"/readyz: {ready.status_code} at {age:.0f} s"] += ready.status_code != (503 if silent else 200)
     wrong[f"its worker at {age:.0f} s"] += ready.get_json()["checks"]["worker"] is silent
+
+
+@row(20, "`ridedash worker` killed, started again by a supervisor", short=False)
+def restarted(case: Case) -> Verdict:
+    """The supervisor is played: what a killed one left behind, its black box too, is in no start's way."""
+    tries, came = case.size(10, 2), 0
+    with database(case) as url, contextlib.closing(Database(url)) as db:
+        settings = clean_environment(RIDEDASH_INSTANCE=str(case.folder / "instance"), RIDEDASH_DATABASE_URL=url)
+        for number in range(1, tries + 1):
+            command = [sys.executable, "-m", "ridedash.cli", "worker"]
+            with subprocess.Popen(command, env=settings, stdout=subprocess.DEVNULL) as worker:
+                came += comes(partial(_beats, db, number, worker)) and worker.poll() is None
+                worker.kill()
+    return Verdict(tries, ok=came == tries, note=f"{came} of {tries} starts went round")
+
+
+def _beats(db: Database, number: int, worker: "subprocess.Popen[bytes]") -> bool:
+    """Whether so many workers have said that they live (each start has a name of its own), or this one is over."""
+    with db.read() as s:
+        return s.scalars(select(func.count(Heartbeat.worker))).one() >= number or worker.poll() is not None
 
 
 @row(21, "three trackers on one database: nothing polled twice, SQLite", short=False)

@@ -1,0 +1,67 @@
+"""What fault rows stand on: the limits are the matrix's, a verdict can fail, a stopped run keeps the rows it saw."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.faults.__main__ import told
+from bench.faults.rows_busy_year import judged
+from bench.faults.scoreboard import Line, Row, Verdict
+from ridedash.store.db import Database
+from tests.databases import SQLITE, new_database
+
+MATRIX_S = 5.0  # row 23: a press waits no longer for another writer
+
+
+@pytest.mark.database
+def test_a_writer_waits_no_longer_for_another_than_the_matrix_allows(tmp_path: Path) -> None:
+    db = Database(new_database(tmp_path, SQLITE))
+    with db.engine.connect() as line:
+        assert line.exec_driver_sql("PRAGMA busy_timeout").scalar_one() <= MATRIX_S * 1000
+    db.close()
+
+
+def test_a_run_that_is_stopped_has_kept_the_rows_that_it_saw(tmp_path: Path) -> None:
+    def stopped() -> Iterator[Line]:
+        yield Line(Row(1, "first", run=lambda _case: Verdict(3)), seed=7, seconds=1.0, verdict=Verdict(3))
+        raise KeyboardInterrupt
+
+    file = tmp_path / "faults.json"
+    with pytest.raises(KeyboardInterrupt):
+        told(stopped(), {"command": "python -m bench.faults", "asked": 2}, file)
+    kept = json.loads(file.read_text())
+    assert [(row["fault"], row["tried"], row["verdict"]) for row in kept["rows"]] == [("first", 3, "holds")]
+    assert kept["at"]
+    assert kept["commit"]
+    assert (kept["command"], kept["asked"]) == ("python -m bench.faults", 2)
+
+
+def soak(mb: float, descriptors: float) -> dict[str, Any]:
+    each = {"mb_an_hour": mb, "descriptors_an_hour": descriptors}
+    return {"flat": mb < 1 and descriptors < 1, "web": each, "worker": {"mb_an_hour": 0.0, "descriptors_an_hour": 0.0}}
+
+
+@pytest.mark.parametrize(
+    ("mb", "descriptors", "minutes", "flat"),
+    [
+        (0.5, 0.0, 60, True),
+        (2.0, 0.0, 60, False),
+        (0.5, 3.0, 60, False),
+        (40.0, 4.0, 6, True),  # still warming up
+        (400.0, 0.0, 6, False),
+        (0.5, 600.0, 6, False),
+    ],
+)
+def test_a_soak_is_judged_strictly_after_an_hour_and_for_plain_leaks_sooner(
+    mb: float, descriptors: float, minutes: float, flat: bool
+) -> None:
+    ok, said = judged(soak(mb, descriptors), minutes)
+    assert ok is flat
+    assert said.startswith(f"{minutes:g} minutes")
+
+
+def test_a_soak_that_was_too_short_to_tell_proves_nothing() -> None:
+    assert judged({"flat": None, "why": "too short to tell"}, 1) == (False, "1 minutes: too short to tell")

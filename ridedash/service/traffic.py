@@ -1,5 +1,6 @@
 """What may be asked of the service now, and who goes first: breaker, limiter and retry budget of one partner key."""
 
+import logging
 import math
 import random
 import threading
@@ -19,6 +20,8 @@ DEFAULT_RATE: Final = 45.0
 MUCH: Final = 10_000  # room without a limit
 PAUSE_MIN_S: Final = 0.001  # a shorter wait may end before the clock has moved
 LIMITED_MAX_S: Final = 30.0  # a 429 that says no time: 1 s, doubling, to so much
+
+log = logging.getLogger(__name__)
 
 
 class Lane(IntEnum):
@@ -101,7 +104,7 @@ class Traffic:
                 self._hold(passed, result, retry_after_s, now)
             is_open = breaker.opened_at is not None
         if is_open is not was_open:
-            self._watch.breaker("write" if passed.write else "read", "open" if is_open else "closed")
+            self._turned("write" if passed.write else "read", is_open)
 
     def room(self, lane: Lane = Lane.REST) -> int:
         """How many polls may start now: none while reads are held, one when a probe is due."""
@@ -146,6 +149,14 @@ class Traffic:
         with self._lock:
             return self._breakers[write].opened_at is not None
 
+    def _turned(self, calls: str, is_open: bool) -> None:
+        """Say that a breaker came to another state."""
+        self._watch.breaker(calls, "open" if is_open else "closed")
+        if is_open:
+            log.warning("breaker of %s calls open: the service gives no answers", calls)
+        else:
+            log.info("breaker of %s calls closed: the service answers again", calls)
+
     def _in_turn(self, lane: Lane, held: Held, end: float) -> Pass:
         """Wait in the queue, ahead of whoever comes later in this lane or is in one behind it."""
         came = self._now()
@@ -167,7 +178,11 @@ class Traffic:
             self._bucket.take(now)
             self._budget.called()
             self._turns = 0 if lane is Lane.REST else self._turns + (lane is Lane.WAITING)
-            return Pass(lane, now, self._breakers[lane is Lane.WRITE].begin(now))
+            breaker = self._breakers[lane is Lane.WRITE]
+            probes, passed = breaker.opened_at is not None, Pass(lane, now, breaker.begin(now))
+        if probes:
+            log.info("breaker of %s calls half-open: this one asks for all", "write" if passed.write else "read")
+        return passed
 
     def _wait(self, lane: Lane, now: float, *, queued: bool = False) -> tuple[float, str]:
         silent = self._breakers[lane is Lane.WRITE].wait_s(now)

@@ -114,6 +114,24 @@ def test_a_probe_that_never_became_a_call_says_nothing_and_another_may_go_at_onc
     assert (desk.traffic.is_open(write=False), desk.traffic.room()) == (True, 1)
 
 
+def test_the_log_has_a_line_for_each_turn_of_a_breaker_and_none_for_a_call(caplog):
+    caplog.set_level("INFO")
+    desk = Desk(math.inf)
+    desk.call()
+    desk.fail(5)
+    desk.held()
+    desk.now += 5
+    desk.fail(1)
+    desk.now += 10
+    desk.call()
+    desk.call()
+    probe = ("INFO", "breaker of read calls half-open: this one asks for all")
+    assert [(each.levelname, each.getMessage()) for each in caplog.records] == [
+        ("WARNING", "breaker of read calls open: the service gives no answers"), probe, probe,
+        ("INFO", "breaker of read calls closed: the service answers again"),
+    ]  # fmt: skip
+
+
 def test_writes_and_reads_have_a_breaker_each():
     desk = Desk(math.inf)
     desk.fail(5)

@@ -9,11 +9,20 @@ from typing import Final, NamedTuple
 OURS: Final = str(Path(__file__).parents[1]) + os.sep
 LONGEST_WORDS: Final = 200
 FRAMES: Final = 12
+TELLING: Final = {  # what these say is of servers, files and locks, never of a row: the kinds of errors, by library
+    "psycopg": frozenset({"OperationalError"}),
+    "sqlite3": frozenset({"OperationalError"}),
+    "sqlalchemy": frozenset({"TimeoutError"}),  # of its pool of connections
+}
+_BEFORE_AT: Final = re.compile(r"[^\s\"']+@(?=[^\s@])")  # in front of a host's name: may be the end of a password
 _QUOTED: Final = re.compile(r"'(?![A-Za-z_.]{1,40}')[^']*'|\"(?![A-Za-z_.]{1,40}\")[^\"]*\"")
 
 
 class Failure(NamedTuple):
-    """One exception. `says` is empty for types of libraries, whose words may hold rows, addresses and bodies."""
+    """One exception. `says` is empty for types of libraries, whose words may hold rows, addresses and bodies.
+
+    But for those of TELLING.
+    """
 
     type: str
     says: str
@@ -30,6 +39,33 @@ def failures(error: BaseException) -> list[Failure]:
     return chain
 
 
+def reason(error: BaseException) -> str:
+    """Its type, and what the system or the database's driver says of a server, file or lock it can't have: one line.
+
+    Never a statement, nor its values: of SQLAlchemy's errors only the driver's own is looked at.
+    """
+    current: BaseException | None = error
+    for _ in range(4):
+        if current is None:
+            break
+        words = current.strerror or "" if isinstance(current, OSError) else _told(current)
+        if words:
+            return f"{type(error).__name__} ({words})"
+        current = getattr(current, "orig", None) or current.__cause__
+    return type(error).__name__
+
+
+def _told(error: BaseException) -> str:
+    """The first line of an error that tells of nobody's data; empty for all others."""
+    kinds = ((base.__module__.split(".")[0], base.__name__) for base in type(error).__mro__)
+    if not any(name in TELLING.get(library, ()) for library, name in kinds):
+        return ""
+    if hasattr(error, "orig"):  # SQLAlchemy's, with the statement
+        return ""
+    first = next(iter(str(error).splitlines()), "")
+    return _BEFORE_AT.sub("…@", first)[:LONGEST_WORDS]
+
+
 def _name(error: BaseException) -> str:
     kind = type(error)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
@@ -37,7 +73,7 @@ def _name(error: BaseException) -> str:
 
 def _words(error: BaseException) -> str:
     if type(error).__module__.split(".")[0] not in ("builtins", "ridedash"):
-        return ""
+        return _told(error)
     first = next(iter(str(error).splitlines()), "")
     return _QUOTED.sub("'…'", first)[:LONGEST_WORDS]
 

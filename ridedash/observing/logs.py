@@ -23,6 +23,13 @@ QUIET: Final = {  # what these say at lower levels are addresses, statements wit
     "werkzeug": logging.WARNING,
     "waitress.queue": logging.ERROR,  # a request that waits a moment is no news
 }
+LIMITER: Final = "flask-limiter"
+IN_OUR_WORDS: Final = {  # what it says names neither Redis nor our setting
+    "Rate limit storage unreachable - falling back to in-memory storage": (
+        "the Redis of RIDEDASH_REDIS_URL can't be reached: until it is, each process counts its limits for itself"
+    ),
+    "Rate limit storage recovered": "the Redis of RIDEDASH_REDIS_URL is back: limits are counted together again",
+}
 SECRET_FACTS: Final = frozenset({"token", "password", "otp", "secret", "cookie", "authorization"})
 _PLAIN: Final = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 
@@ -93,9 +100,15 @@ def set_up(log_format: str, level: str, process: str, secrets: Iterable[str] = (
     root.setLevel(level.upper())
     for name, least in QUIET.items():
         logging.getLogger(name).setLevel(max(least, root.level))
+    logging.getLogger(LIMITER).addFilter(_reworded)  # the same filter is added once
     logging.captureWarnings(log_format == "json")
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
+
+
+def _reworded(record: logging.LogRecord) -> bool:
+    record.msg = IN_OUR_WORDS.get(str(record.msg), record.msg)
+    return True
 
 
 def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

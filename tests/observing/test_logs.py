@@ -4,13 +4,21 @@ import io
 import json
 import logging
 import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
+import flask_limiter
+import psycopg
+import pytest
+from sqlalchemy.exc import OperationalError
+
 from ridedash.observing import logs
+from ridedash.observing.failures import reason
 from ridedash.observing.logs import LineFormatter
 from ridedash.observing.scrubbing import Scrubber
+from ridedash.store.db import DatabaseBusy
 
 SECRET = "the-partner-key-of-this-test"
 
@@ -69,6 +77,75 @@ def test_the_words_of_a_librarys_exception_are_left_out() -> None:
     except json.JSONDecodeError as error:
         got = json.loads(told(True, "it failed", error=error))
     assert [(each["type"], each["says"]) for each in got["failures"]] == [("json.decoder.JSONDecodeError", "")]
+
+
+def database_error(driver: Exception) -> BaseException:
+    """As a write session raises it: ours, SQLAlchemy's with the statement and its values, the driver's own."""
+    try:
+        try:
+            raise OperationalError(
+                "SELECT name FROM guests WHERE phone = %s", {"phone": "+919876543210"}, driver
+            ) from driver
+        except OperationalError as error:
+            raise DatabaseBusy("the database takes no write") from error
+    except DatabaseBusy as busy:
+        return busy
+
+
+def refused_by_postgres(password: str, host: str = "127.0.0.1") -> psycopg.OperationalError:
+    with pytest.raises(psycopg.OperationalError) as caught:
+        psycopg.connect(host=host, port=1, user="ridedash", password=password, dbname="x")
+    return caught.value
+
+
+def test_a_database_that_is_away_is_told_with_the_drivers_own_cause_and_no_statement() -> None:
+    error = database_error(refused_by_postgres(SECRET))
+    said = reason(error)
+    assert said.startswith('DatabaseBusy (connection failed: connection to server at "127.0.0.1", port 1 failed: ')
+    assert "refused" in said
+    assert "\n" not in said
+    assert len(said) < 240
+    for words in (said, told(True, "it failed", error=error)):
+        for value in ("SELECT", "guests", "9876543210", SECRET):
+            assert value not in words
+    causes = {each["type"]: each["says"] for each in json.loads(told(True, "it failed", error=error))["failures"]}
+    assert "refused" in causes["psycopg.OperationalError"]
+    assert causes["sqlalchemy.exc.OperationalError"] == ""
+
+
+def test_the_end_of_a_password_that_was_taken_for_a_host_is_not_told() -> None:
+    said = reason(refused_by_postgres("pa", host=f"{SECRET}-end@nowhere.invalid"))
+    assert "…@nowhere.invalid" in said
+    assert "-end" not in said
+
+
+def test_only_what_tells_of_no_row_is_told_of_a_driver() -> None:
+    assert reason(database_error(sqlite3.OperationalError("database is locked"))) == "DatabaseBusy (database is locked)"
+    assert reason(sqlite3.IntegrityError("the row of Guest Heron")) == "IntegrityError"
+    assert reason(psycopg.DataError('invalid input: "Guest Heron"')) == "DataError"
+    assert reason(psycopg.errors.LockNotAvailable("lock timeout\nCONTEXT: rows")) == "LockNotAvailable (lock timeout)"
+    assert reason(OSError(28, "No space left on device", "/srv/a/path")) == "OSError (No space left on device)"
+    assert reason(ValueError("Guest Heron")) == "ValueError"
+
+
+def test_the_limiters_warning_names_redis_and_its_setting() -> None:
+    script = (
+        "import logging\n"
+        "from ridedash.observing import logs\n"
+        "for _ in range(2): logs.set_up('text', 'info', 'web')\n"
+        "from flask_limiter import Limiter\n"
+        "logger = Limiter(str).logger\n"
+        "logger.warning('Rate limit storage unreachable - falling back to in-memory storage')\n"
+        "logger.info('Rate limit storage recovered')\n"
+        "logger.info('something else')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    first, second, third = done.stderr.splitlines()
+    assert "the Redis of RIDEDASH_REDIS_URL can't be reached" in first
+    assert "the Redis of RIDEDASH_REDIS_URL is back" in second
+    assert "something else" in third
+    source = Path(flask_limiter.__file__).with_name("_extension.py").read_text()
+    assert all(f'"{words}"' in source for words in logs.IN_OUR_WORDS), "as this version of it says it"
 
 
 def test_a_text_line_can_not_be_forged_by_what_it_quotes() -> None:

@@ -3,14 +3,15 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from ridedash.store.db import Database
+from ridedash.store.db import Database, insert_if_new
 from ridedash.store.order_tables import Heartbeat
 
 ALIVE: Final = timedelta(seconds=30)
 AHEAD: Final = timedelta(seconds=5)  # a beat further in the future is the work of a clock that stepped back
+ENDED: Final = "ended"  # in place of a worker's name: the last that ended by itself, until another one beats
 
 
 def beat(db: Database, worker: str, now: datetime, silent_since: datetime | None = None, *, ready: bool = True) -> None:
@@ -19,13 +20,28 @@ def beat(db: Database, worker: str, now: datetime, silent_since: datetime | None
     `ready`: whether it could keep an answer; without that it sends nothing.
     """
     with db.write() as s:
-        s.execute(delete(Heartbeat).where(Heartbeat.beat_at < now - timedelta(days=1)))
+        s.execute(delete(Heartbeat).where(or_(Heartbeat.beat_at < now - timedelta(days=1), Heartbeat.worker == ENDED)))
         row = s.get(Heartbeat, worker)
         if row is None:
             row = Heartbeat(worker=worker)
             s.add(row)
         row.beat_at, row.silent_since = now, silent_since
         row.unready_since = None if ready else row.unready_since or now
+
+
+def leave(db: Database, worker: str) -> None:
+    """Say that a worker has ended: it counts no longer.
+
+    When it was last heard stays known, so that a restart of seconds is no news to /readyz and to the desk.
+    """
+    with db.write() as s:
+        row = s.get(Heartbeat, worker)
+        if row is None:
+            return
+        facts = {"beat_at": row.beat_at, "silent_since": row.silent_since, "unready_since": row.unready_since}
+        insert_if_new(s, Heartbeat, worker=ENDED, **facts)
+        s.execute(update(Heartbeat).where(Heartbeat.worker == ENDED).values(facts))
+        s.delete(row)
 
 
 def heartbeat_age(s: Session, now: datetime) -> float | None:

@@ -1,14 +1,17 @@
 """Moving an order from state to state, inside the caller's transaction: checked, timed, recorded."""
 
 import logging
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import event, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, SessionTransaction
 
+from ridedash.observing.failures import reason
 from ridedash.rides.classify import PLAN_MISSED, WITHDRAWN
 from ridedash.rides.states import BadMove, allowed_move
 from ridedash.store import audit
@@ -25,6 +28,9 @@ RESOLVED: Final = frozenset({S.BOOKED, S.REJECTED, S.NOT_SENT, S.CLOSED_NOT_BOOK
 FRESH: Final = timedelta(seconds=30)  # I7: an order is never sent later than this after the press
 LEASE: Final = timedelta(seconds=60)  # the sender reads for so long
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # without an answer after so long, people are told
+
+LOGGED: Final = {S.REJECTED: logging.INFO, S.NOT_SENT: logging.WARNING, S.UNKNOWN: logging.WARNING}
+_CODE: Final = re.compile(r"[\w .!-]{1,40}")  # the service may say anything: what is no code is not told
 
 MOVED: Final = "moved"  # in a session's info: the states that orders came to, for who counts once it is committed
 
@@ -51,6 +57,8 @@ def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **fa
     _reopen_or_close(s, order, to in OPEN)
     moment(s, order, "order", to, now)
     s.info.setdefault(MOVED, []).append(str(to))
+    if to in LOGGED:
+        event.listen(s, "after_commit", partial(_log, order.id, to, order.code), once=True)
     if was is S.UNKNOWN:
         clear_attention(s, order, UNKNOWN, now)
     if to is S.UNKNOWN:
@@ -58,6 +66,12 @@ def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **fa
     if order.pickup_at is not None:
         _planned(s, order, to, now)
     audit.record(s, who, "order.move", f"orders:{order.id}", to, now, property_id=order.property_id, was=was, **facts)
+
+
+def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> None:
+    """A line once it is committed. What a person took back is no warning."""
+    said = code if code and _CODE.fullmatch(code) else "no code" if not code else "a code of the service's own"
+    log.log(logging.INFO if code == WITHDRAWN else LOGGED[to], "order %d is %s: %s", order_id, to, said)
 
 
 def _planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
@@ -79,7 +93,7 @@ def _remember(s: Session, order: Order, what: str, now: datetime, who: str) -> N
             with Session(bind) as alone, alone.begin():
                 audit.record(alone, who, "order.bad_move", subject, refused, now, property_id=place)
         except SQLAlchemyError as error:
-            log.error("%s: the refused move %s is not in the audit: %s", subject, refused, type(error).__name__)
+            log.error("%s: the refused move %s is not in the audit: %s", subject, refused, reason(error))
 
     event.listen(s, "after_transaction_end", write)
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from ridedash.observing.failures import reason
 from ridedash.rides import claiming
 from ridedash.rides.claiming import LEASE, Claim
 from ridedash.rides.tracking import Polled, Tracker
@@ -64,7 +65,7 @@ class Polling:
             self._record()
             claiming.release(self.tracker.db, left)
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:  # their leases end by themselves
-            log.error("polls were not recorded at the stop: %s", type(error).__name__)
+            log.error("polls were not recorded at the stop: %s", reason(error))
 
     def _left(self) -> list[Claim]:
         found: list[Claim] = []
@@ -110,7 +111,7 @@ class Polling:
                 if time.monotonic() - claimed_at < LATEST_S:
                     self._done.append(self.tracker.ask(claim))
             except (SQLAlchemyError, DatabaseBusy, OSError) as error:
-                log.error("poll of ride %d failed: %s", claim.ride_id, type(error).__name__)
+                log.error("poll of ride %d failed: %s", claim.ride_id, reason(error))
             except Exception as error:  # a mistake of ours must cost one poll, not the thread
                 log.exception("poll of ride %d failed: %s", claim.ride_id, type(error).__name__)
             finally:

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from ridedash.rides.heartbeats import ENDED
 from ridedash.rides.states import LIVE
 from ridedash.store.order_tables import Heartbeat, Order, OrderState, Ride
 
@@ -32,13 +33,13 @@ def standing(s: Session, now: datetime) -> Standing:
     unknown = s.scalar(select(func.min(Order.sent_at)).where(Order.state == OrderState.UNKNOWN))
     followed = s.scalar(select(func.count()).where(Ride.next_poll_at.is_not(None))) or 0
     overdue, first = s.execute(select(func.count(), func.min(Ride.next_poll_at)).where(Ride.next_poll_at <= now)).one()
-    beats = s.execute(select(Heartbeat.beat_at, Heartbeat.silent_since)).all()
+    beats = s.execute(select(Heartbeat.worker, Heartbeat.beat_at, Heartbeat.silent_since)).all()
     alive = [beat for beat in beats if now - beat.beat_at <= HEARD]
     last = max((beat.beat_at for beat in beats), default=None)
     silent = max((_age_s(beat.silent_since, now) for beat in alive), default=0.0)
     return Standing(
         orders, _age_s(unknown, now), followed, overdue, _age_s(first, now),
-        len(alive), None if last is None else _age_s(last, now), silent,
+        sum(beat.worker != ENDED for beat in alive), None if last is None else _age_s(last, now), silent,
     )  # fmt: skip
 
 

@@ -12,12 +12,13 @@ from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from ridedash.observing.failures import reason
 from ridedash.observing.watch import Watch
 from ridedash.rides import recovering, tidying
 from ridedash.rides.accounts import AccountTokens
 from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.calling import Caller
-from ridedash.rides.heartbeats import beat
+from ridedash.rides.heartbeats import beat, leave
 from ridedash.rides.moves import At, Clock, nothing
 from ridedash.rides.polling import Polling
 from ridedash.rides.promoting import Describe, Promoter, plainly
@@ -75,6 +76,7 @@ class Worker:
 
     def run(self, stop: threading.Event) -> None:
         """Go round until `stop` is set; then claim nothing more and wait up to 25 s for sends in flight."""
+        log.info("worker %s started: %d threads, on %s", self.name, self.threads, self.db.dialect)
         polling = Polling(self.tracker, self.threads, self._awake.set)
         polling.start()
         try:
@@ -83,6 +85,8 @@ class Worker:
         finally:
             polling.stop()
         self._drain()
+        self._leave()
+        log.info("worker %s stopped", self.name)
 
     def wake(self) -> None:
         """Look now: an order became READY, or the stop event was set. Callable from any thread."""
@@ -109,7 +113,7 @@ class Worker:
                     threading.Thread(target=job, name="send", daemon=True).start()
             wait_s = polling.round()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
-            log.error("the worker's round failed: %s", type(error).__name__)
+            log.error("the worker's round failed: %s", reason(error))
             stop.wait(REST_S)
         except Exception as error:  # a mistake of ours must cost one round, not the worker
             log.exception("the worker's round failed: %s", type(error).__name__)
@@ -151,7 +155,7 @@ class Worker:
         try:
             return job()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
-            log.error("%s failed: %s", key, type(error).__name__)
+            log.error("%s failed: %s", key, reason(error))
         except Exception as error:  # a mistake of ours must cost one job, not the worker
             log.exception("%s failed: %s", key, type(error).__name__)
         finally:
@@ -179,6 +183,12 @@ class Worker:
             self._silent_since = None if silent_s is None else now - timedelta(seconds=silent_s)
         if self._is_time("beat", BEAT_EVERY_S, always or turned):
             beat(self.db, self.name, now, self._silent_since, ready=self.box.ready())
+
+    def _leave(self) -> None:
+        try:
+            leave(self.db, self.name)
+        except (SQLAlchemyError, DatabaseBusy, OSError) as error:  # it counts until it has been silent for long enough
+            log.error("the worker's end is not written: %s", reason(error))
 
     def _replay(self) -> int:
         """Answers that were kept and not settled: those of dead workers, and ours."""

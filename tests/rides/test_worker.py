@@ -1,5 +1,6 @@
 """The loop: woken at once, many at a time, stopped without cutting a send short."""
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -8,8 +9,13 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
+from sqlalchemy.exc import OperationalError
 
+from ridedash.rides import moves
+from ridedash.rides.heartbeats import can_send, heartbeat_age
+from ridedash.rides.standing import standing
 from ridedash.rides.worker import Worker
+from ridedash.store.order_tables import Order, OrderState
 from tests.rides.desk_world import World
 
 
@@ -162,3 +168,89 @@ def test_a_mistake_of_ours_in_one_round_does_not_end_the_worker(real: World) -> 
             made.wake()
             until(lambda: real.state(order_id) == "BOOKED")
         assert made.rounds  # type: ignore[attr-defined]
+
+
+def test_a_worker_says_that_it_starts_and_stops_and_how_orders_end_and_no_more(
+    real: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="ridedash")
+    real.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
+    real.service.create += [real.service.booked, real.service.unreachable, real.service.lost_answer, no_cabs]
+    with real.worker(pace=60) as worker, running(worker):
+        for state in ("BOOKED", "NOT_SENT", "UNKNOWN", "REJECTED"):
+            order_id = real.place()
+            worker.wake()
+            until(lambda order_id=order_id, state=state: real.state(order_id) == state)  # type: ignore[misc]
+        polls = real.service.count("track_ride")
+        until(lambda: real.service.count("track_ride") > polls)
+    said = [(each.levelname, each.getMessage().replace(worker.name, "w")) for each in caplog.records]
+    assert said == [
+        ("INFO", f"worker w started: 8 threads, on {real.db.dialect}"),
+        ("WARNING", f"order {order_id - 2} is NOT_SENT: NO_CONNECTION"),
+        ("WARNING", f"order {order_id - 1} is UNKNOWN: NO_ANSWER"),
+        ("INFO", f"order {order_id} is REJECTED: NO_CABS_AVAILABLE"),
+        ("INFO", "worker w stopped"),
+    ]
+
+
+def no_cabs(_body: dict[str, object]) -> httpx.Response:
+    return httpx.Response(200, json={"status": "FAILURE", "code": "NO_CABS_AVAILABLE", "message": "of Guest Heron"})
+
+
+def test_what_the_service_gives_for_a_code_is_told_only_if_it_is_one(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = {"status": "FAILURE", "code": "no car for: Guest Heron, Room 12", "message": "no"}
+    world.service.create.append(lambda _: httpx.Response(200, json=words))
+    caplog.set_level("INFO", logger="ridedash")
+    with world.worker() as worker:
+        order_id = world.book(worker)
+    assert f"order {order_id} is REJECTED: a code of the service's own" in caplog.text
+    assert "Heron" not in caplog.text
+
+
+def test_a_move_that_was_not_committed_is_not_in_the_log(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    order_id = world.place()
+
+    def undone() -> None:
+        with world.db.write() as s:
+            moves.move(s, s.get_one(Order, order_id), OrderState.NOT_SENT, world.clock(), "worker")
+            s.flush()
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        undone()
+    assert caplog.records == []
+
+
+def test_a_round_that_fails_for_the_database_says_what_the_driver_says(
+    real: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = threading.Event()
+
+    def away(_limit: int) -> list[int]:
+        said.set()
+        raise OperationalError("SELECT 1", {}, sqlite3.OperationalError("unable to open database file"))
+
+    with real.worker() as worker:
+        worker.promoter.due = away  # type: ignore[method-assign]
+        with running(worker):
+            assert said.wait(30)
+            until(lambda: "round failed" in caplog.text)
+    assert "the worker's round failed: OperationalError (unable to open database file)" in caplog.text
+    assert "SELECT" not in caplog.text
+
+
+def test_a_worker_that_ends_by_itself_counts_no_longer_and_a_restart_is_no_news(real: World) -> None:
+    def told() -> tuple[int, bool, bool]:
+        with real.db.read() as s:
+            now = real.clock()
+            return standing(s, now).workers, heartbeat_age(s, now) is not None, can_send(s, now)
+
+    for _ in range(2):  # one after the other
+        with real.worker() as worker, running(worker):
+            until(lambda: told() == (1, True, True))
+        assert told() == (0, True, True)
+    with real.worker() as worker:
+        worker.step()
+        assert told() == (1, True, True)

@@ -50,8 +50,10 @@ def _parser() -> argparse.ArgumentParser:
 def _staff_add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--property", required=True, dest="property_name", help="name of the property; made if new")
     parser.add_argument("--name", required=True, help="the name to sign in with, shown to colleagues too")
-    parser.add_argument("--role", default="concierge", choices=("concierge", "manager", "admin"))
-    parser.add_argument("--timezone", default="UTC", help="of a new property, for example Asia/Kolkata")
+    roles = ("concierge", "manager", "admin")
+    parser.add_argument("--role", default=roles[0], choices=roles, help="what they may do (default: %(default)s)")
+    zone = "of a new property, for example Asia/Kolkata (default: %(default)s)"
+    parser.add_argument("--timezone", default="UTC", help=zone)
     parser.add_argument("--country", help="of a new property: two letters, for phone numbers without a country code")
 
 

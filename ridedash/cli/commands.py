@@ -2,14 +2,17 @@
 
 import argparse
 import contextlib
+import getpass
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from ridedash import config
 from ridedash.building import Services, build_services
@@ -20,7 +23,7 @@ from ridedash.rides.retention import Keep
 from ridedash.rides.tidying import tidy_all
 from ridedash.rides.worker import Worker
 from ridedash.service.products import Product
-from ridedash.store import people
+from ridedash.store import audit, people
 from ridedash.store.db import Database, DatabaseBusy, WrongTables
 from ridedash.store.orders import Priced
 
@@ -90,8 +93,22 @@ def _said_plainly() -> Iterator[None]:
 
 
 def _db(services: Services, _options: argparse.Namespace) -> None:
+    with _said_plainly():
+        before = _revision(services.db)
     upgrade(services.db)
-    print("The database is current.")
+    now = _revision(services.db)
+    if before == now:
+        print(f"The database is current, at revision {now}.")
+    else:
+        print(f"The database went from {f'revision {before}' if before else 'no tables'} to revision {now}.")
+
+
+def _revision(db: Database) -> str:
+    """What the database says that it is at; "" without tables."""
+    from alembic.migration import MigrationContext  # a worker needs none of it
+
+    with db.engine.connect() as connection:
+        return " and ".join(MigrationContext.configure(connection).get_current_heads())
 
 
 def _staff(services: Services, options: argparse.Namespace) -> None:
@@ -104,16 +121,21 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
         ZoneInfo(options.timezone)
     except (ZoneInfoNotFoundError, ValueError):
         raise CommandError(f"no time zone {options.timezone!r}; use a name such as Asia/Kolkata.") from None
-    now = services.clock()
+    now, hashed = services.clock(), generate_password_hash(password)
     with services.db.write() as s:
         if people.find_staff(s, options.name) is not None:
             raise CommandError(f"somebody already signs in as {options.name!r}.")
-        found = people.find_property(s, options.property_name)
-        house = found or people.add_property(
-            s, options.property_name, options.timezone, now, country=options.country
-        )  # fmt: skip
-        people.add_staff(s, house.id, options.name, generate_password_hash(password), options.role, now)
+        house = people.find_property(s, options.property_name) or _new_property(s, options, now)
+        staff = people.add_staff(s, house.id, options.name, hashed, options.role, now)
+        facts = {"property_id": house.id, "role": options.role}
+        audit.record(s, "cli", "staff.added", f"staff:{staff.id}", "ok", now, **facts)
     print(f"{options.name} can sign in to {options.property_name}.")
+
+
+def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> people.Property:
+    made = people.add_property(s, options.property_name, options.timezone, now, country=options.country)
+    audit.record(s, "cli", "property.made", f"properties:{made.id}", "ok", now, property_id=made.id)
+    return made
 
 
 def _require_strong(password: str, *names: str) -> None:
@@ -136,14 +158,18 @@ def _account(services: Services, options: argparse.Namespace) -> None:
         if house is None:
             raise CommandError(f"no property {options.property_name!r}; `ridedash staff add` makes one.")
         now = services.clock()
-        people.add_account(s, services.vault, house.id, options.label, token, now, is_default=options.default)
+        row = people.add_account(s, services.vault, house.id, options.label, token, now, is_default=options.default)
+        audit.record(s, "cli", "account.linked", f"accounts:{row.id}", "ok", now, property_id=house.id)
     print(f"{options.label} is linked to {options.property_name}.")
 
 
 def _from_stdin(what: str) -> str:
-    if sys.stdin.isatty():
-        print(f"Type the {what} and press Enter:", file=sys.stderr)
-    return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    try:
+        return getpass.getpass(f"Type the {what} (it is not shown) and press Enter: ")
+    except (EOFError, KeyboardInterrupt):
+        raise CommandError("nothing was typed, nothing was changed.") from None
 
 
 def _require_current(services: Services) -> None:

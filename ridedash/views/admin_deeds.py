@@ -37,6 +37,7 @@ DEEDS: Final = {
     "cost_centre.opened": _("Opened a cost centre again"),
     "invitation.made": _("Made an invitation"),
     "invitation.withdrawn": _("Withdrew an invitation"),
+    "staff.added": _("Added somebody to the staff"),
     "staff.joined": _("Joined by invitation"),
     "staff.role": _("Changed a role"),
     "staff.disabled": _("Disabled somebody"),

@@ -1,8 +1,12 @@
 """I1 to I7 of booking-protocol.md 1.1, checked against the true ledger."""
 
+import threading
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Final
+
+from sqlalchemy import select
 
 from bench.faults.desk import Desk
 from ridedash.rides.moves import FRESH
@@ -10,6 +14,8 @@ from ridedash.store.orders import Order, OrderState
 
 S = OrderState
 MAY_EXIST: Final = frozenset({S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED})
+SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # the document's: the product's own must not move the bound
+SURE: Final = 3  # sweeps: one may pass over a row that another worker holds just then
 CLEAR_WITHIN_S: Final = 10.0  # of the fast clock: the way of a request from the claim to the service
 
 
@@ -44,6 +50,31 @@ class Findings:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.said = (self.said + other.said)[:5]
         self.states.update(other.states)
+
+
+@dataclass
+class Overdue:
+    """I5: whoever waits for 20 s is shown as UNKNOWN by the next sweep of any worker.
+
+    Measured by sweeps that are known to have been made and not by seconds: on a busy machine they come late.
+    """
+
+    desk: Desk
+    found: Findings = field(default_factory=Findings)
+    _passed: Counter[tuple[int, datetime]] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def swept(self, since: datetime, sweeps: int = 1) -> None:
+        """So many sweeps were made at this instant or later: what was due at it and is still SENDING is stuck."""
+        due = select(Order.id, Order.sent_at).where(Order.state == S.SENDING, Order.sent_at <= since - SHOWN_UNKNOWN)
+        with self.desk.db.read() as s:
+            passed = [(order_id, sent_at) for order_id, sent_at in s.execute(due) if sent_at is not None]
+        with self._lock:
+            for order_id, sent_at in passed:
+                told = self._passed[order_id, sent_at] >= SURE
+                self._passed[order_id, sent_at] += sweeps
+                if not told and self._passed[order_id, sent_at] >= SURE:
+                    self.found.find("stuck", f"order {order_id} is SENDING {since - sent_at} later, a worker swept")
 
 
 def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Findings:

@@ -7,20 +7,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from bench.faults.answers import MIXED
-from bench.faults.checking import Findings, check
+from bench.faults.checking import SURE, Findings, Overdue, check
 from bench.faults.clock import fast
 from bench.faults.desk import Desk, Press, as_json, double
 from bench.faults.nursery import Nursery
 from bench.faults.scoreboard import POSTGRESQL, Case
 from ridedash.rides.ordering import PlaceError
+from ridedash.rides.worker import SWEEP_EVERY_S
 from ridedash.store.db import DatabaseBusy
-from ridedash.store.orders import Order, OrderState
+from ridedash.store.orders import Heartbeat, Order, OrderState
 
 SPEED: Final = 10.0  # of the clock: a lease of 60 s ends after 6
 READY: Final = "order.ready"
@@ -28,6 +30,7 @@ POINTS: Final = ("order.claimed", "order.sent", "order.answered", "order.boxed",
 HURRIES: Final = (200.0, 100.0, 60.0, 10.0)  # the last gives a call as long as the lease
 POINT_S: Final = 4.0  # a life that does not come to its point is killed after so long
 QUIET_S: Final = 30.0  # most that the last worker gets to settle what is open
+SWEEPS_S: Final = min(SWEEP_EVERY_S, 15.0)  # of the wall's: no more than the document has
 RANDOM_SHARE: Final = 0.2  # of kills at no point
 WAITING: Final = 4  # orders that are kept ready
 
@@ -37,19 +40,21 @@ class Tally:
     """What a run did, and what was wrong."""
 
     found: Findings = field(default_factory=Findings)
-    kills: Counter[str] = field(default_factory=Counter)
+    kills: Counter[str] = field(default_factory=Counter)  # of workers
     exits: list[int] = field(default_factory=list)  # workers that ended by themselves
     orders: int = 0
+    presses: Counter[str] = field(default_factory=Counter)  # processes killed while they pressed: no worker's kill
 
     @property
     def total(self) -> int:
-        """All kills."""
+        """All kills of workers."""
         return self.kills.total()
 
     def add(self, other: "Tally") -> None:
         """Those of another run too."""
         self.found.add(other.found)
         self.kills.update(other.kills)
+        self.presses.update(other.presses)
         self.exits += other.exits
         self.orders += other.orders
 
@@ -72,8 +77,11 @@ class Crew:
     _people: threading.Lock = field(default_factory=threading.Lock)  # the desk is for one thread at a time
     _over: threading.Event = field(default_factory=threading.Event)
 
+    def __post_init__(self) -> None:
+        self.overdue = Overdue(self.desk)
+
     def kill(self, kills: int, slots: int) -> None:
-        """That many kills, by `slots` workers at a time, while people press. Raises what went wrong in a thread."""
+        """That many lives, `slots` at a time, each killed, while people press. Raises what went wrong in a thread."""
         self._left, failed = kills, list[BaseException]()
         self._over.clear()
         seeds = [self.desk.rng.getrandbits(32) for _ in range(slots)]
@@ -91,17 +99,36 @@ class Crew:
     def settle(self) -> Findings:
         """Let one worker live until nothing is on its way, end it politely, and check all that was promised."""
         life = self.nursery.spawn(self.desk.life(hurry=60.0, mutant=self.mutant))
-        end = time.monotonic() + QUIET_S
-        while self.is_busy() and time.monotonic() < end:
-            time.sleep(0.05)
+        self._lives_until_quiet(life)
         self.nursery.kill(life, 15)
         code = self.nursery.wait(life, QUIET_S)
         if code not in {0, -15}:  # -15: asked to go before it had begun
             self.tally.exits.append(-1 if code is None else code)
             self.nursery.end(life)
         found = check(self.desk, quiet=True, shown=self.shown)
+        found.add(self.overdue.found)
         self._forgotten(found)
         return found
+
+    def _lives_until_quiet(self, pid: int) -> None:
+        """Wait, and look at every third beat what a sweep since the first of them should have moved.
+
+        A beat comes before its round's sweep: when the second is a sweep's time after the first, one of both rounds
+        had its sweep at the first or later, and the third says that it is over.
+        """
+        beats, apart = list[datetime](), timedelta(seconds=SWEEPS_S * self.desk.clock.speed)
+        end = time.monotonic() + QUIET_S
+        while self.is_busy() and time.monotonic() < end:
+            time.sleep(0.05)
+            beat = self._beat_of(pid)
+            if beat is not None and (not beats or beat >= beats[-1] + apart):
+                beats.append(beat)
+                if len(beats) > 2:
+                    self.overdue.swept(beats[-3], SURE)  # nobody else holds a row now
+
+    def _beat_of(self, pid: int) -> datetime | None:
+        with self.desk.db.read() as s:
+            return s.scalars(select(Heartbeat.beat_at).where(Heartbeat.worker.contains(f":{pid}:"))).first()
 
     def is_busy(self) -> bool:
         """Whether something is still on its way."""
@@ -135,14 +162,22 @@ class Crew:
         """One life, killed."""
         point = "" if rng.random() < RANDOM_SHARE else rng.choice(self.points)
         life = self.desk.life(point=point, hit=rng.randint(1, 3), hurry=rng.choice(HURRIES), mutant=self.mutant)
+        born = self.desk.clock()
         pid = self.nursery.spawn(life)
         code = self.nursery.wait(pid, POINT_S if point else rng.uniform(0.02, 0.3))
-        if code is None:
-            self.nursery.end(pid)
-        elif code != -9:
-            self.tally.exits.append(code)
+        self._count(pid, point if code == -9 else "random")
+        if code == -9 and point in POINTS:
+            self.overdue.swept(born)  # a worker sweeps before it sends
+
+    def _count(self, pid: int, name: str) -> None:
+        """One worker is killed, now or at its point; one that ended by itself is told of, and is no kill."""
+        self.nursery.kill(pid)
+        code = self.nursery.wait(pid, 10)
         with self._lock:
-            self.tally.kills[point if code == -9 else "random"] += 1
+            if code == -9:
+                self.tally.kills[name] += 1
+            else:
+                self.tally.exits.append(-1 if code is None else code)
 
     def _locked(self) -> None:
         """Kill a worker that has an answer and can't write it into the database: it must be in the black box."""
@@ -157,9 +192,7 @@ class Crew:
                     if self._is_of(press, pid):
                         self.kept.add(press.order_id)
                 self.nursery.end(pid)
-        self.nursery.end(pid)
-        with self._lock:
-            self.tally.kills["locked"] += 1
+        self._count(pid, "locked")
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[Callable[[int], str]]:
@@ -218,10 +251,10 @@ class Crew:
         at_point = rng.random() < 0.8
         pid = self.nursery.spawn(self.desk.life(wish=as_json(wish), point=READY if at_point else ""))
         code = self.nursery.wait(pid, 10.0 if at_point else rng.uniform(0.0, 0.03))
-        if code is None:
-            self.nursery.end(pid)
-        with self._lock:
-            self.tally.kills[READY if code == -9 else "random press"] += 1
+        self.nursery.end(pid)
+        if self.nursery.wait(pid, 0.0) == -9:  # else it was done before
+            with self._lock:
+                self.tally.presses[READY if code == -9 else "random"] += 1
         with contextlib.suppress(PlaceError):
             self.desk.send(way, wish)
 

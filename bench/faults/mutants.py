@@ -1,7 +1,8 @@
-"""Six broken protocols, each one mistake that somebody could make; the harness must catch every one."""
+"""Broken protocols, each one mistake that somebody could make; the harness must catch every one."""
 
 from collections.abc import Callable
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy import update
@@ -83,6 +84,11 @@ def _resends(worker: Worker) -> None:
         s.execute(update(Order).where(Order.state == OrderState.SENDING).values(state=OrderState.READY))
 
 
+def _doubts_late(_worker: Worker) -> None:
+    """Nobody is told for minutes that there is no answer: a worker's process is its own, and so are its constants."""
+    vars(moves).update(LEASE=timedelta(seconds=280), SHOWN_UNKNOWN=timedelta(seconds=200))
+
+
 def _sender(worker: Worker, kind: type[Sender]) -> None:
     worker.sender.__class__ = kind
 
@@ -91,6 +97,7 @@ def _client(worker: Worker, alter: Any) -> None:
     worker.sender.client = Altered(worker.sender.client, alter)
 
 
+# the six of the fault matrix, by its names
 MUTANTS: Final[dict[str, Callable[[Worker], None]]] = {
     "remove the claim": lambda worker: _sender(worker, ClaimsNothing),
     "resend SENDING": _resends,
@@ -100,8 +107,12 @@ MUTANTS: Final[dict[str, Callable[[Worker], None]]] = {
     "accept a crossed answer": lambda worker: _client(worker, _takes_crossed),
 }
 
+OURS: Final[dict[str, Callable[[Worker], None]]] = {
+    "unknown is shown late": _doubts_late,
+}
+
 
 def apply(name: str, worker: Worker) -> None:
     """Make a worker wrong in that way; in no way without a name."""
     if name:
-        MUTANTS[name](worker)
+        (MUTANTS | OURS)[name](worker)

@@ -1,5 +1,6 @@
 """Rows 1 to 3: workers killed at any instant of create, alone and in pairs; and protocols that must be caught."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
@@ -7,7 +8,7 @@ from bench.faults.answers import MIXED
 from bench.faults.checking import check
 from bench.faults.crashing import POINTS, READY, Crew, Tally, crew
 from bench.faults.desk import database
-from bench.faults.mutants import MUTANTS
+from bench.faults.mutants import MUTANTS, OURS
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 
 BATCH: Final = 250
@@ -40,7 +41,7 @@ def two_workers_postgresql(case: Case) -> Verdict:
 
 def _killed(case: Case, kills: int, slots: int) -> Verdict:
     tally = Tally()
-    while tally.total - tally.kills[READY] < kills or not (case.short or slots > 1 or _enough(tally)):
+    while tally.total < kills or not (case.short or slots > 1 or _enough(tally)):
         with database(case) as url, crew(case, url, f"run-{tally.orders}", Crew) as run:
             run.kill(min(BATCH, kills), slots)
             run.tally.found = run.settle()
@@ -53,14 +54,15 @@ def _killed(case: Case, kills: int, slots: int) -> Verdict:
 
 
 def _enough(tally: Tally) -> bool:
-    return all(tally.kills[point] >= EACH_POINT for point in (READY, *POINTS))
+    killed = tally.kills + tally.presses
+    return all(killed[point] >= EACH_POINT for point in (READY, *POINTS))
 
 
 def verdict(tally: Tally) -> Verdict:
     """What a run's counts say."""
     found = tally.found
-    kills = ", ".join(f"{name} {count}" for name, count in sorted(tally.kills.items()))
-    states = ", ".join(f"{name} {count}" for name, count in sorted(found.states.items()))
+    kills, presses, states = map(_listed, (tally.kills, tally.presses, found.states))
+    kills += f"; {tally.presses.total()} processes killed that pressed: {presses}" if presses else ""
     wrong = "; ".join([*found.said, *(f"a worker ended with {code}" for code in tally.exits[:3])])
     return Verdict(
         tried=tally.total,
@@ -73,21 +75,26 @@ def verdict(tally: Tally) -> Verdict:
     )
 
 
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
+
+
 @row(3, "six broken protocols, each must be caught")
 def mutants(case: Case) -> Verdict:
-    """A harness that catches nothing proves nothing."""
-    caught = {name: _caught_after(case, name) for name in MUTANTS}
-    told = ", ".join(f"{name}: {kills or 'NOT CAUGHT'}" for name, kills in caught.items())
-    return Verdict(tried=len(caught), ok=all(caught.values()), note=f"kills until caught: {told}")
+    """A harness that catches nothing proves nothing. Beside the six of the matrix there is one of our own."""
+    caught = {name: _caught_after(case, name) for name in (*MUTANTS, *OURS)}
+    six, ours = (", ".join(f"{name}: {caught[name] or 'NOT CAUGHT'}" for name in names) for names in (MUTANTS, OURS))
+    note = f"kills until caught: {six}; beside the six, one of ours: {ours}"
+    return Verdict(tried=len(caught), ok=all(caught.values()), note=note)
 
 
 def _caught_after(case: Case, mutant: str) -> int:
     """After how many kills the harness sees what is wrong; 0 for never."""
     options: dict[str, Any] = {"mutant": mutant, "locked_share": 0.15, "ways": (*MIXED, *OFTEN.get(mutant, ()) * 10)}
     with database(case) as url, crew(case, url, mutant.replace(" ", "-"), Crew, **options) as run:
-        while run.tally.total < MUTANT_KILLS:
+        while run.tally.total + len(run.tally.exits) < MUTANT_KILLS:
             run.kill(5, slots=1)
-            if check(run.desk, quiet=False, shown=run.shown) or _forgets(run):
+            if check(run.desk, quiet=False, shown=run.shown) or run.overdue.found or _forgets(run):
                 return run.tally.total
     return 0
 

@@ -149,7 +149,7 @@ def test_doctor_finds_a_running_demo_well_and_a_stopped_one_ill(tmp_path: Path) 
         well = ridedash(instance, "doctor", **ports)
     assert well.returncode == 0, well.stdout + well.stderr
     assert {line.split()[1] for line in well.stdout.splitlines()} == {
-        "database", "migrations", "worker", "service", "oauth", "tiles", "geocoder", "clock",
+        "database", "migrations", "worker", "account", "service", "oauth", "tiles", "geocoder", "clock",
     }  # fmt: skip
     ill = ridedash(instance, "doctor", **ports)
     assert ill.returncode == 1

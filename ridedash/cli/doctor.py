@@ -2,123 +2,158 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from ridedash import config
+from ridedash import config, wire
 from ridedash.building import Services, build_services, utc_now
+from ridedash.cli.doctor_stores import Finding, Ours, accounts, database, redis
 from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
-from ridedash.rides.heartbeats import heartbeat_age
-from ridedash.service.errors import ServiceError
+from ridedash.service.errors import BadStatus, Refused, ServiceError
 from ridedash.service.http import Answer, Http
-from ridedash.store import people
+from ridedash.views.still_map import still_map
 
-CLOCK_SLACK_S = 30.0
+CLOCK_SLACK_S: Final = 30.0
+NOWHERE: Final = LatLng(0.0, 0.0)  # asked about while no property has a usual pickup
+ZOOM: Final = 15  # as a desk's map opens
+OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}  # refusals of a place, not of us
+KEY_REFUSED: Final = (401, 403)
 
 
-class Finding(NamedTuple):
-    """One line of the report."""
+class Unwell(Exception):
+    """What a check found, with what to do about it."""
 
-    name: str
-    ok: bool
-    text: str
+
+class Around(NamedTuple):
+    """The services, and a usual pickup of a property of theirs, if there is any."""
+
+    services: Services
+    pickup: LatLng | None
 
 
 def doctor(environ: Mapping[str, str]) -> int:
     """Print the report; 0 when all is well, 1 otherwise."""
     services = build_services(config.load(environ), utc_now)
+    well = True
     try:
-        findings = list(examine(services))
+        for finding in examine(services):
+            well = well and finding.ok
+            print(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<11}{_one_line(finding.text)}", flush=True)
     finally:
         services.db.close()
-    for finding in findings:
-        print(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<11}{finding.text}")
-    return 0 if all(finding.ok for finding in findings) else 1
+    return 0 if well else 1
+
+
+def _one_line(text: str) -> str:
+    """Drivers say more than one, and a label holds what somebody typed."""
+    return "".join(char for char in " ".join(text.split()) if char.isprintable())
 
 
 def examine(services: Services) -> Iterator[Finding]:
-    """Each check in turn; none of them raises."""
-    yield from _database(services)
-    yield _guarded("service", lambda: _service(services), "Is RIDEDASH_SERVICE_URL right, and is it up?")
+    """Each check in turn; none of them raises. Without a database the others are asked about no place of ours."""
+    findings, ours = database(services)
+    yield from findings
+    if ours is not None:
+        yield from accounts(services.vault, ours)
+    here = Around(services, _pickup(ours))
+    yield _guarded("service", lambda: _service(here), "Is RIDEDASH_SERVICE_URL right, and is it up?")
     url = services.settings.oauth_authorize_url
     yield _guarded("oauth", lambda: _answers(url), "Check RIDEDASH_OAUTH_AUTHORIZE_URL and _TOKEN_URL.")
-    yield _guarded("tiles", lambda: _tiles(services), "Is the dashboard up? Else check RIDEDASH_TILES_URL.")
-    yield _guarded("geocoder", lambda: _geocoder(services), "Check RIDEDASH_GEOCODER and RIDEDASH_GEOCODER_URL.")
-    yield _guarded("clock", lambda: _clock(services), "Let the machine keep its time (NTP): leases and ages need it.")
+    yield _guarded("tiles", lambda: _tiles(here), _about_tiles(services.settings))
+    yield _guarded("geocoder", lambda: _geocoder(here), "Check RIDEDASH_GEOCODER and RIDEDASH_GEOCODER_URL.")
+    if services.settings.redis_url is not None:
+        yield redis(services.settings.redis_url)
+    yield _guarded("clock", lambda: _clock(services), "The service's date can't be read.")
 
 
 def _guarded(name: str, check: Callable[[], str], advice: str) -> Finding:
     try:
         return Finding(name, True, check())
-    except (ServiceError, PlacesUnavailableError, ValueError, LookupError) as error:
+    except Unwell as error:
+        return Finding(name, False, str(error))
+    except (ServiceError, PlacesUnavailableError, SQLAlchemyError) as error:
+        return Finding(name, False, f"{error}. {advice}")
+    except (ValueError, LookupError, TypeError) as error:
         return Finding(name, False, f"{type(error).__name__}: {error}. {advice}")
 
 
-def _database(services: Services) -> Iterator[Finding]:
+def _pickup(ours: Ours | None) -> LatLng | None:
+    for house in ours.houses if ours else ():
+        if house.pickup_lat is not None and house.pickup_lng is not None:
+            return LatLng(house.pickup_lat, house.pickup_lng)
+    return None
+
+
+def _service(here: Around) -> str:
+    url = here.services.settings.service_url
+    accepted = f"{url} answers and accepts our key"
     try:
-        current = services.db.revision_ok()
-        advice = "tables are current" if current else "tables are not current: run `ridedash db upgrade`"
-        yield Finding("database", True, services.db.engine.url.render_as_string(hide_password=True))
-        yield Finding("migrations", current, advice)
-        if not current:
-            return
-        with services.db.read() as s:
-            age = heartbeat_age(s, services.clock())
-    except SQLAlchemyError as error:
-        yield Finding("database", False, f"{type(error).__name__}. Check RIDEDASH_DATABASE_URL.")
-        return
-    alive = age is not None and age <= 30
-    yield Finding("worker", alive, f"last heard {age:.0f} s ago" if age is not None else "never heard: start one")
+        here.services.client.products(here.pickup or NOWHERE)
+    except (BadStatus, Refused) as error:
+        if _refuses_key(error):
+            raise Unwell(f"{url} refuses our key ({error}). Check RIDEDASH_SERVICE_APP_TOKEN.") from None
+        if not isinstance(error, Refused):
+            raise
+        if here.pickup is None:
+            return f"{accepted} (no property has a usual pickup to ask about yet)"
+        if wire.normal_code(error.code or "") in OUR_PICKUP:
+            return f"{accepted}, but offers nothing at our usual pickup ({error})"
+        raise Unwell(f"{url} answers, but refuses to say what it offers ({error}).") from None
+    return accepted
 
 
-def _service(services: Services) -> str:
-    services.client.products(_somewhere(services))
-    return f"{services.settings.service_url} answers and accepts our key"
+def _refuses_key(error: BadStatus | Refused) -> bool:
+    """Products are asked for without a user's token: what is refused then is the partner key."""
+    named = wire.normal_code(error.code or "") == wire.normal_code(wire.INVALID_PARTNER_KEY)
+    return named or (error.http_status if isinstance(error, Refused) else error.status) in KEY_REFUSED
 
 
-def _somewhere(services: Services) -> LatLng:
-    """A pickup of ours, for checks that need a place."""
-    with services.db.read() as s:
-        for house in people.properties(s):
-            if house.pickup_lat is not None and house.pickup_lng is not None:
-                return LatLng(house.pickup_lat, house.pickup_lng)
-    return LatLng(0.0, 0.0)
-
-
-def _get(url: str) -> Answer:
+def _get(url: str, accept: str = "application/json") -> Answer:
     with Http() as http:
-        return http.call("GET", url, headers={}, connect_s=2, total_s=5)
+        return http.call("GET", url, headers={"accept": accept}, connect_s=2, total_s=5)
 
 
 def _answers(url: str) -> str:
     answer = _get(url)
     if answer.status >= 500:
-        raise ValueError(f"{url} answers HTTP {answer.status}")
+        raise Unwell(f"{url} answers HTTP {answer.status}.")
     return f"{url} answers"
 
 
-def _tiles(services: Services) -> str:
-    template = services.settings.tiles_url
-    url = (services.settings.public_url + template) if template.startswith("/") else template
-    answer = _get(url.format(z=12, x=0, y=0, s="a", r=""))
-    if answer.status not in (200, 204, 404):
-        raise ValueError(f"{url} answers HTTP {answer.status}")
-    return f"{url} answers"
+def _tiles(here: Around) -> str:
+    """One tile of the map around our pickup, as a browser would ask for it."""
+    settings = here.services.settings
+    tile = still_map(settings.tiles_url, here.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
+    url = settings.public_url + tile if tile.startswith("/") else tile
+    answer = _get(url, "image/*")
+    kind = answer.headers.get("content-type", "nothing").split(";")[0]
+    if answer.status == 200 and kind.startswith("image/"):
+        return f"{url} is a picture"
+    found = f"HTTP {answer.status}" if answer.status != 200 else f"{kind}, which is no picture"
+    raise Unwell(f"{url} answers {found}. {_about_tiles(settings)}")
 
 
-def _geocoder(services: Services) -> str:
-    found = services.geocoder.search("station", _somewhere(services))
-    return f"{services.settings.geocoder} answers, {len(found)} places for 'station'"
+def _about_tiles(settings: config.Settings) -> str:
+    ours = settings.tiles_url.startswith("/")
+    return "Is the dashboard up? Else check RIDEDASH_TILES_URL." if ours else "Check RIDEDASH_TILES_URL."
+
+
+def _geocoder(here: Around) -> str:
+    found = here.services.geocoder.search("station", here.pickup)
+    return f"{here.services.settings.geocoder} answers, {len(found)} places for 'station'"
 
 
 def _clock(services: Services) -> str:
-    answer = _get(services.settings.service_url + "/")
-    said = answer.headers.get("date")
+    try:
+        said = _get(services.settings.service_url + "/").headers.get("date")
+    except ServiceError:
+        return "not compared: the service does not answer"
     if said is None:
         return "the service sends no date to compare with"
     off = abs((parsedate_to_datetime(said) - services.clock()).total_seconds())
     if off > CLOCK_SLACK_S:
-        raise ValueError(f"this machine's clock is {off:.0f} s away from the service's")
+        keep = "Let the machine keep its time (NTP): leases and ages need it."
+        raise Unwell(f"this machine's clock is {off:.0f} s away from the service's. {keep}")
     return f"{off:.0f} s from the service's"

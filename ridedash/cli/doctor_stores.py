@@ -1,0 +1,108 @@
+"""What `ridedash doctor` finds where things are kept: the database, the linked accounts in it, the limits' Redis."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from limits.errors import ConfigurationError, StorageError
+from limits.storage import storage_from_string
+from sqlalchemy import URL
+from sqlalchemy.exc import SQLAlchemyError
+
+from ridedash.building import Services
+from ridedash.rides.heartbeats import heartbeat_age
+from ridedash.store import people
+from ridedash.store.crypto import Sealed, TokenVault
+
+WORKER_S: Final = 30.0  # a worker that was heard no longer ago is alive
+REDIS_S: Final = 2.0
+EACH: Final = 20  # accounts that have a line each; more are counted
+OK, LOST = "ok", "needs reconnecting (Settings, Accounts)"
+SEALED = "can't be read with the keys of RIDEDASH_TOKEN_KEYS"
+
+
+class Finding(NamedTuple):
+    """One line of the report."""
+
+    name: str
+    ok: bool
+    text: str
+
+
+class Ours(NamedTuple):
+    """What the database holds that other checks need."""
+
+    houses: list[people.Property]
+    accounts: list[people.Account]
+
+
+def database(services: Services) -> tuple[list[Finding], Ours | None]:
+    """The database, its tables, its worker; and what it holds, when it can be read."""
+    url = services.db.engine.url
+    shown = _hidden(url, url.render_as_string(hide_password=True))
+    try:
+        current = services.db.revision_ok()
+        advice = "tables are current" if current else "tables are not current: run `ridedash db upgrade`"
+        found = [Finding("database", True, shown), Finding("migrations", current, advice)]
+        if not current:
+            return found, None
+        with services.db.read() as s:
+            age = heartbeat_age(s, services.clock())
+            houses = people.properties(s)
+            ours = Ours(houses, [account for house in houses for account in people.accounts_of(s, house.id)])
+    except SQLAlchemyError as error:
+        why = _hidden(url, str(getattr(error, "orig", None) or type(error).__name__)).strip()
+        return [Finding("database", False, f"{shown}: {why}. Is it up, and is RIDEDASH_DATABASE_URL right?")], None
+    heard = f"last heard {age:.0f} s ago" if age is not None else "never heard: start one"
+    return [*found, Finding("worker", age is not None and age <= WORKER_S, heard)], ours
+
+
+def _hidden(url: URL, text: str) -> str:
+    """The text without the address's password, however a driver wrote it."""
+    asked = url.query.get("password", ())
+    for word in filter(None, (url.password, *((asked,) if isinstance(asked, str) else asked))):
+        text = text.replace(quote(word, safe=""), "***").replace(word, "***")
+    return text
+
+
+def accounts(vault: TokenVault, ours: Ours) -> Iterator[Finding]:
+    """A line for each linked account; one in all when they are many."""
+    names = {house.id: house.name for house in ours.houses}
+    states = [(f"{names[row.property_id]}, {row.label}", _state(vault, row)) for row in ours.accounts]
+    if not states:
+        said = "none is linked yet, so nothing can be booked: `ridedash account link`, or Settings, Accounts"
+        yield Finding("account", False, said)
+    elif len(states) <= EACH:
+        for name, state in states:
+            yield Finding("account", state == OK, f"{name}: {state}")
+    else:
+        n = Counter(state for _, state in states)
+        said = f"{n[OK]} ok, {n[LOST]} need reconnecting, {n[SEALED]} {SEALED}"
+        yield Finding("account", n[OK] == len(states), f"{len(states)} accounts: {said}")
+
+
+def _state(vault: TokenVault, row: people.Account) -> str:
+    if row.state != "ok" or row.access_token_enc is None:
+        return LOST
+    try:
+        vault.decrypt(row.access_token_enc, "accounts", row.id, "access_token")
+        if row.refresh_token_enc is not None:
+            vault.decrypt(row.refresh_token_enc, "accounts", row.id, "refresh_token")
+    except Sealed:
+        return SEALED
+    return OK
+
+
+def redis(url: str) -> Finding:
+    """A question to the Redis of the limits, by the library that they ask it with."""
+    parts = urlsplit(url)
+    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()  # without its password
+    try:
+        waits = {"socket_connect_timeout": REDIS_S, "socket_timeout": REDIS_S}
+        storage_from_string(url, wrap_exceptions=True, **waits).get("doctor")
+    except (ConfigurationError, StorageError) as error:
+        why = getattr(error, "storage_error", error)
+        meanwhile = "While it is away each process counts limits for itself."
+        return Finding("redis", False, f"{shown}: {why}. {meanwhile} Is it up, and is RIDEDASH_REDIS_URL right?")
+    return Finding("redis", True, f"{shown} answers")

@@ -159,7 +159,7 @@ class _Told(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         said = record.getMessage()
-        skipped = record.exc_info is None and said.endswith(DatabaseBusy.__name__)
+        skipped = record.exc_info is None and DatabaseBusy.__name__ in said
         (self.busy if skipped else self.others).append(said)
 
 

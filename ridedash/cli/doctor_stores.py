@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from limits.errors import ConfigurationError, StorageError
-from limits.storage import storage_from_string
+from limits.storage import RedisStorage
 from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -100,7 +100,7 @@ def redis(url: str) -> Finding:
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()  # without its password
     try:
         waits = {"socket_connect_timeout": REDIS_S, "socket_timeout": REDIS_S}
-        storage_from_string(url, wrap_exceptions=True, **waits).get("doctor")
+        RedisStorage(url, wrap_exceptions=True, **waits).get("doctor")
     except (ConfigurationError, StorageError) as error:
         why = getattr(error, "storage_error", error)
         meanwhile = "While it is away each process counts limits for itself."

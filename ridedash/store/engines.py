@@ -38,10 +38,11 @@ def make_engine(address: str, busy_s: float) -> Engine:
     url = make_url(address)
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername="postgresql+psycopg")
-    pool: dict[str, Any] = {"pool_size": 20, "max_overflow": 20, "pool_timeout": busy_s}
-    pool["pool_use_lifo"] = True  # the connection used last: what each keeps in memory is kept by few of them
+    pool: dict[str, Any] = {"pool_timeout": busy_s, "pool_use_lifo": True}  # the one used last: few are kept warm
     if url.get_backend_name() == "postgresql":
-        return _postgresql(url, pool, busy_s)
+        return _postgresql(url, pool | {"pool_size": 20, "max_overflow": 20}, busy_s)
+    # A file is opened in a moment, but each connection keeps a megabyte: what few moments need is closed again.
+    pool |= {"pool_size": 4, "max_overflow": 36}
     engine = create_engine(url, **pool, connect_args={"cached_statements": STATEMENTS})
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _sqlite_connect(busy_s))

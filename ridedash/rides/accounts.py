@@ -134,7 +134,9 @@ class AccountTokens:
         try:
             with self.db.write() as s:
                 row = s.get_one(Account, account_id, with_for_update=True)
-                if row.access_token_enc == sealed:
+                # rotated keys seal the same token anew, and leave the lease that a new link takes away
+                same = row.access_token_enc == sealed or row.refresh_owner == self._lease.owner
+                if same and row.access_token_enc is not None:
                     given = tokens.access_token, tokens.refresh_token, tokens.expires_in_s
                     keep_tokens(row, self.vault, *given, self.clock())
         except (DatabaseBusy, SQLAlchemyError) as error:

@@ -11,8 +11,10 @@ import httpx
 import pytest
 from sqlalchemy.orm import Session
 
+from ridedash.rides.account_keeping import DONE, AccountKeeper
 from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow, TokenUnreadable
 from ridedash.rides.refresh_lease import RefreshLease
+from ridedash.rides.rekeying import rotate
 from ridedash.service.http import Http
 from ridedash.service.oauth import OAuthClient
 from ridedash.store.crypto import TokenVault, new_key
@@ -117,6 +119,38 @@ def test_a_damaged_token_is_not_shown_in_the_log_and_a_new_link_mends_it(
     assert not sealed or sealed.split(".", 1)[1:] == ["gone.gone"] or sealed[:8] not in caplog.text
     seal_with(world, world.vault)
     assert world.tokens.bearer(world.account_id) == "good"
+
+
+def test_keys_that_are_rotated_during_a_refresh_do_not_cost_the_account_its_new_tokens(world: World) -> None:
+    server, vault = RotatingServer(), TokenVault(f"{OTHER_KEYS},{KEYS}")
+    tokens = AccountTokens(world.db, vault, server(), world.clock)
+
+    def rotated(request: httpx.Request) -> httpx.Response:
+        assert rotate(world.db, vault, world.clock).left == 0
+        return server.answer(request)
+
+    http = Http(transport=httpx.MockTransport(rotated))
+    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    assert tokens.refreshed(world.account_id, "good") == "fresh-1"
+    again = AccountTokens(world.db, vault, server(), world.clock)
+    assert again.bearer(world.account_id) == "fresh-1"
+    assert again.refreshed(world.account_id, "fresh-1") == "fresh-2", "the refresh token is the new one too"
+
+
+def test_an_account_that_is_removed_during_a_refresh_stays_removed(world: World) -> None:
+    server = RotatingServer()
+    tokens = AccountTokens(world.db, world.vault, server(), world.clock)
+
+    def removed(request: httpx.Request) -> httpx.Response:
+        assert AccountKeeper(world.db, world.clock, world.property_id, world.staff_id).remove(world.account_id) == DONE
+        return server.answer(request)
+
+    http = Http(transport=httpx.MockTransport(removed))
+    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    tokens.refreshed(world.account_id, "good")
+    with world.db.read() as s:
+        row = s.get_one(Account, world.account_id)
+    assert (row.state, row.access_token_enc, row.refresh_token_enc) == ("removed", None, None)
 
 
 def test_that_an_account_is_lost_is_said_once_with_the_reason(world: World, caplog: pytest.LogCaptureFixture) -> None:

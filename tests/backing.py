@@ -70,11 +70,6 @@ class PostgresServer:
             _end(self.process, signal.SIGQUIT if immediate else signal.SIGINT)
             self.process = None
 
-    def restart(self, *, immediate: bool = True) -> None:
-        """Stop, and start again in the same folder."""
-        self.stop(immediate=immediate)
-        self.start()
-
     def _answers(self) -> bool:
         try:
             self.connect().close()

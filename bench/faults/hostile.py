@@ -18,8 +18,8 @@ from ridedash.rides import actions
 from ridedash.service.errors import ServiceError
 from ridedash.store.orders import Action, Order, OrderState, Ride, Trip
 from ridedash.views.auth import SignedIn
-from ridedash.views.quotes import Quotes
-from ridedash.views.troubles import QuoteFailedError
+from ridedash.views.estimating import Estimator
+from ridedash.views.troubles import EstimateFailedError
 from tests.rides.desk_world import DROP, PICKUP
 
 LIGHT: Final = 20  # answers of a round that are only read, judged and merged
@@ -131,8 +131,8 @@ class Trial:
         with self.desk.app.test_request_context("/"):
             for _ in range(AT_ONCE):
                 try:
-                    Quotes(self.desk.s, staff, "en").quote(Trip(PICKUP, "Lobby", DROP, "Airport"))
-                except QuoteFailedError:
+                    Estimator(self.desk.s, staff, "en").estimates(Trip(PICKUP, "Lobby", DROP, "Airport"))
+                except EstimateFailedError:
                     continue
         self.get(f"/products.json?{QUERY}")
         self.get(f"/rides/new?show=1&{QUERY}")

@@ -46,7 +46,6 @@ class Answer:
     status: int
     headers: Mapping[str, str] = field(repr=False)  # names in lower case
     body: bytes = field(repr=False)
-    elapsed_s: float = 0.0
 
     @property
     def evidence(self) -> str:

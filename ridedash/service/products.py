@@ -137,11 +137,11 @@ class ProductList(Fact):
             if product is not None:
                 products.setdefault(product.category, product)
         first = [*products.values()][:PRODUCTS_LIMIT]
-        quoted = _quoted(first, rows(got.get("ride_estimate")))
-        return cls(hotspot=zone, products=tuple(_with_known_points(each, zone) for each in quoted))
+        estimated = _estimated(first, rows(got.get("ride_estimate")))
+        return cls(hotspot=zone, products=tuple(_with_known_points(each, zone) for each in estimated))
 
 
-def _quoted(products: list[Product], estimates: list[dict[str, Any]]) -> list[Product]:
+def _estimated(products: list[Product], estimates: list[dict[str, Any]]) -> list[Product]:
     """The products, each with its element of `ride_estimate`; a lone one without a category is a lone product's."""
     lone = products[0].category if len(products) == 1 else None
     by_category = {ident(each.get("category")) or lone: each for each in estimates}

@@ -46,6 +46,3 @@ def down(error: ServiceError) -> EstimateFailedError:
         _("No prices right now. Nothing was ordered; what you typed is kept. Try again in a moment."),
         503,
     )
-
-
-QuoteFailedError = EstimateFailedError  # its old name, for a bench that still says it

@@ -15,7 +15,6 @@ from ridedash.sandbox.mapping.blocks import buildings
 from ridedash.sandbox.mapping.geometry import inside
 from ridedash.sandbox.tiles import _atlas, _prepared, bp, create_tiles_app, tile_svg, warm
 
-SVG = "{http://www.w3.org/2000/svg}"
 ZOOMS = pytest.mark.parametrize("zoom", range(11, 19))
 
 

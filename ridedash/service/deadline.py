@@ -26,9 +26,9 @@ class Call:
     """The time of one call, and whether a byte of its request may have left. Durations are monotonic."""
 
     def __init__(self, connect_s: float, total_s: float) -> None:
-        self.started = time.monotonic()
-        self._connect_by = self.started + min(connect_s, total_s)
-        self._end = self.started + total_s
+        started = time.monotonic()
+        self._connect_by = started + min(connect_s, total_s)
+        self._end = started + total_s
         self.wrote = False
 
     def left(self) -> float:

@@ -235,7 +235,7 @@ def _read(answer: _Opened, call: Call, cap_bytes: int, secrets: tuple[str, ...])
         body = scrub.without(_body(answer, call, cap_bytes, secrets), secrets)
     finally:
         answer.close()
-    return Answer(answer.status, answer.headers, body, time.monotonic() - call.started)
+    return Answer(answer.status, answer.headers, body)
 
 
 def _body(answer: _Opened, call: Call, cap_bytes: int, secrets: tuple[str, ...]) -> bytes:

@@ -7,34 +7,45 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
+import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from bench.faults.clock import FastClock
 from bench.faults.crashing import Crew, crew
 from bench.faults.desk import database
 from bench.faults.life import Life
 from bench.faults.nursery import ROOT
 from bench.faults.scoreboard import Case, Missing, Verdict, row
+from ridedash.ext import Services, limiter
+from ridedash.factory import create_app
 from ridedash.store.orders import OrderState
+from ridedash.store.signins import open_sign_in
 
 CALLS: Final = "fsync,fdatasync,pwrite64,write,sendto,recvfrom"
 SYNCS: Final = ("fsync", "fdatasync")
-CODE: Final = "import json, sys; from bench.faults.life import Life; Life(**json.loads(sys.argv[1])).run()"
+CODE: Final = "import sys; from bench.faults.rows_power import watched; watched(*sys.argv[1:])"
+POLL_S: Final = 0.01
+SLOW_SYNC: Final = "inject=fsync,fdatasync:delay_enter=100000"  # microseconds: a page that says too much is seen
+ENDED: Final = re.compile(r"(?P<tid>\d+) +<\.\.\. \w+ resumed>")
 LINE: Final = re.compile(r"(?P<tid>\d+) +(?P<name>\w+)\(\d+<(?P<file>[^>]*)>(?:, (?P<data>.*))?")
 SENT: Final = '"POST /v1.5/bookings/create'
 
 
 @dataclass(frozen=True)
 class Event:
-    """One system call of one thread that has begun."""
+    """One system call of one thread: the lines of the trace on which it began and ended."""
 
     tid: str
     name: str
     file: str
     data: str
+    began: int = 0
+    ended: int = 0
 
     def syncs(self, file: str) -> bool:
         """Whether it brings a file of that ending to the disk."""
@@ -46,42 +57,90 @@ class Event:
 
 
 Holds = Callable[[Event], bool]
+STEPS: Final[tuple[tuple[str, Holds], ...]] = (
+    ("the answer was written into the black box", lambda e: e.writes(".box")),
+    ("the black box was synced", lambda e: e.syncs(".box")),
+    ("the outcome was written", lambda e: e.writes("-wal")),
+    ("the outcome was synced", lambda e: e.syncs("-wal")),
+)
 
 
 @row(27, "power cut: the claim is on the disk before a byte leaves")
 def power_cut(case: Case) -> Verdict:
-    """T2 is synced before the request, the answer before T3, T3 before anybody says "Booked"."""
+    """T2 is synced before the request, the answer before T3, T3 before a page says "Booked" to anybody."""
     if shutil.which("strace") is None:
         raise Missing("strace")
     orders = case.size(50, 5)
     with database(case) as url, crew(case, url, "run", Crew, speed=1.0) as run:
-        trace = run.desk.folder / "trace"
-        worker = _traced(run.desk.life(hurry=1.0, threads=1), trace)
+        trace, said = run.desk.folder / "trace", run.desk.folder / "said"
+        worker = _traced(run.desk.life(hurry=1.0, threads=1), run.desk.staff_id, said, trace)
         try:
+            assert run.waits(said.exists, 60.0), "somebody reads"
             for number in range(1, orders + 1):
-                assert run.desk.press("booked") is not None
-                assert run.waits(partial(_booked, run, number), 20.0)
+                press = run.desk.press("booked")
+                assert press is not None
+                assert press.order_id == number
+                assert run.waits(partial(_booked, run, said, number), 20.0)
         finally:
             _end(worker)
-    return _judged(list(events(trace)), orders)
+    return _judged(events(trace), orders)
 
 
-def _traced(life: Life, trace: Path) -> "subprocess.Popen[bytes]":
-    command = ["strace", "-f", "-y", "-qq", "-s", "40", "-e", f"trace={CALLS}", "-o", str(trace)]
-    worker = [sys.executable, "-c", CODE, json.dumps(asdict(life))]
+def _traced(life: Life, staff_id: int, said: Path, trace: Path) -> "subprocess.Popen[bytes]":
+    command = ["strace", "-f", "-y", "-qq", "-s", "40", "-e", f"trace={CALLS}", "-e", SLOW_SYNC, "-o", str(trace)]
+    worker = [sys.executable, "-c", CODE, json.dumps(asdict(life)), str(staff_id), str(said)]
     return subprocess.Popen([*command, *worker], cwd=ROOT)
 
 
-def events(trace: Path) -> Iterator[Event]:
+def watched(life: str, staff_id: str, said: str) -> None:
+    """A worker's life, and somebody who reads pages meanwhile: in one tree of processes, so in one trace."""
+    lived, worker = Life(**json.loads(life)), os.getpid()
+    if os.fork():
+        lived.run()
+        return
+    try:
+        _read(lived, int(staff_id), Path(said), worker)
+    except Exception:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _read(life: Life, staff_id: int, said: Path, worker: int) -> None:
+    """Ask for one order after the other until its page says "Booked", and write that down; until the worker ends."""
+    clock, limiter.enabled = FastClock(life.origin, life.speed), False
+    told = {"INSTANCE": f"{life.folder}/web", "DATABASE_URL": life.url, "POLL_LAYER": "off"}  # each poll reads anew
+    app = create_app({f"RIDEDASH_{name}": value for name, value in told.items()}, clock)
+    services: Services = app.extensions["ridedash"]
+    browser, number = app.test_client(), 1
+    with services.db.write() as s, browser.session_transaction() as session:
+        session["sid"] = open_sign_in(s, staff_id, clock())
+    with said.open("ab", buffering=0) as lines:
+        while os.getppid() == worker:
+            page = browser.get(f"/rides/{number}/snapshot.json")
+            if page.status_code == 200 and "booked" in page.text.lower():
+                lines.write(b"booked %d\n" % number)
+                number += 1
+            time.sleep(POLL_S)
+
+
+def events(trace: Path) -> list[Event]:
     """The calls of a trace, in the order in which they began."""
-    for line in trace.read_text(errors="replace").splitlines():
-        found = LINE.match(line)
-        if found:
-            yield Event(found["tid"], found["name"], found["file"], found["data"] or "")
+    found, under_way = list[Event](), dict[str, int]()
+    for number, line in enumerate(trace.read_text(errors="replace").splitlines()):
+        if (ended := ENDED.match(line)) and ended["tid"] in under_way:
+            index = under_way.pop(ended["tid"])
+            found[index] = replace(found[index], ended=number)
+        elif begun := LINE.match(line):
+            if line.endswith("<unfinished ...>"):
+                under_way[begun["tid"]] = len(found)
+            found.append(Event(begun["tid"], begun["name"], begun["file"], begun["data"] or "", number, number))
+    return [replace(each, ended=sys.maxsize) if i in under_way.values() else each for i, each in enumerate(found)]
 
 
-def _booked(run: Crew, number: int) -> bool:
-    return len(run.desk.in_state(OrderState.BOOKED)) == number
+def _booked(run: Crew, said: Path, number: int) -> bool:
+    return len(run.desk.in_state(OrderState.BOOKED)) == number == said.read_bytes().count(b"\n")
 
 
 def _end(strace: "subprocess.Popen[bytes]") -> None:
@@ -99,36 +158,34 @@ def _end(strace: "subprocess.Popen[bytes]") -> None:
 
 def _judged(all_events: list[Event], orders: int) -> Verdict:
     sends = [event for event in all_events if event.data.startswith(SENT)]
-    wrong = [reason for send in sends for reason in _wrong([e for e in all_events if e.tid == send.tid], send)]
-    note = "; ".join(wrong[:3]) or f"{len(sends)} sends, each after its claim was synced, each answer synced twice"
-    return Verdict(len(sends), lost=len(wrong), ok=len(sends) == orders, note=note)
+    said = [event for event in all_events if event.writes("/said")]
+    wrong = [] if len(sends) == len(said) == orders else [f"{len(sends)} sends, {len(said)} pages said Booked"]
+    for send, page in zip(sends, said, strict=False):
+        wrong += _wrong([e for e in all_events if e.tid == send.tid], send, page)
+    note = f"{len(sends)} sends, each after its claim was synced, each answer synced twice before a page said Booked"
+    return Verdict(len(sends), lost=len(wrong), ok=not wrong, note="; ".join(wrong[:3]) or note)
 
 
-def _wrong(mine: list[Event], send: Event) -> Iterator[str]:
-    """What one sending thread did in the wrong order."""
+def _wrong(mine: list[Event], send: Event, said: Event) -> Iterator[str]:
+    """What one sending thread did in the wrong order, and what a page said too early."""
     at = mine.index(send)
     before, after = mine[:at], mine[at + 1 :]
     claimed = _last(before, lambda e: e.writes("-wal"))
     synced = _last(before, lambda e: e.syncs("-wal"))
-    if claimed < 0 or synced < claimed:
+    if claimed < 0 or synced < claimed or before[synced].ended > send.began:
         yield "a request left before its claim was synced"
-    steps: tuple[tuple[str, Holds], ...] = (
-        ("the answer was written into the black box", lambda e: e.writes(".box")),
-        ("the black box was synced", lambda e: e.syncs(".box")),
-        ("the outcome was written", lambda e: e.writes("-wal")),
-        ("the outcome was synced", lambda e: e.syncs("-wal")),
-    )
     came = -1
-    for words, holds in steps:
-        found = next((i for i, event in enumerate(after) if holds(event) and i > came), -1)
-        if found < 0:
+    for words, holds in STEPS:
+        came = next((i for i, event in enumerate(after) if holds(event) and i > came), -1)
+        if came < 0:
             yield f"not seen after a send: {words}"
             return
-        came = found
     wal = next(i for i, event in enumerate(after) if event.writes("-wal"))
     box = next(i for i, event in enumerate(after) if event.syncs(".box"))
     if wal < box:
         yield "the database heard of an answer before the black box was synced"
+    if said.began < after[came].ended:
+        yield "a page said Booked before that was synced"
 
 
 def _last(some: list[Event], holds: Holds) -> int:

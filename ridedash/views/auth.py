@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 from flask import Blueprint, Response, current_app, g, jsonify, redirect, render_template, request, session
 from flask_login import UserMixin, current_user
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
@@ -220,14 +221,25 @@ def _wait(target: str, name: str, wait_s: float) -> tuple[str, int] | BaseRespon
 
 
 def _form(target: str, *, name: str = "", error: str = "") -> str:
-    settings = services().settings
-    demo = (DEMO_NAME, demo_secrets(settings.instance)["staff_password"]) if settings.demo else None
     return render_template(
         "auth/sign_in.html",
         target=target,
         name=name,
         error=error,
-        demo=demo,
+        demo=_demo(),
         signed_out=request.args.get("out") == "1",
         password_set=request.args.get("set") == "1",
     )
+
+
+def _demo() -> tuple[str, str] | None:
+    """Name and password of a demo's own person; none where nobody made one in this database, or it can't be read."""
+    s = services()
+    if not s.settings.demo:
+        return None
+    try:
+        with s.db.read() as db:
+            there = find_staff(db, DEMO_NAME) is not None
+    except SQLAlchemyError:  # without tables yet, or away: whoever signs in is told
+        return None
+    return (DEMO_NAME, demo_secrets(s.settings.instance)["staff_password"]) if there else None

@@ -8,9 +8,12 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
+from ridedash.factory import create_app
+from ridedash.secrets_file import demo_secrets
 from ridedash.store.people import SignIn, Staff
 from ridedash.views import auth
 from ridedash.views.permissions import OPEN, needs
+from tests.databases import empty_database
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, token
 
 pytestmark = pytest.mark.database
@@ -138,6 +141,21 @@ def test_the_demo_shows_its_password_and_a_live_desk_does_not(desk: Desk) -> Non
     text = desk.client(signed_in=False).get("/sign-in").text
     assert "data-demo-password" in text
     assert "Demo: no real rides" in text
+
+
+def test_a_demo_whose_person_nobody_made_shows_no_name_and_no_password(desk: Desk, tmp_path: Path) -> None:
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "sign_in_name", "somebody"))
+    text = desk.client(signed_in=False).get("/sign-in").text
+    assert "data-demo" not in text
+    assert demo_secrets(tmp_path)["staff_password"] not in text
+
+
+def test_the_sign_in_page_of_a_demo_is_there_before_its_tables_are(tmp_path: Path) -> None:
+    app = create_app({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_DATABASE_URL": empty_database(tmp_path / "new")})
+    answer = app.test_client().get("/sign-in")
+    app.extensions["ridedash"].db.close()
+    assert answer.status_code == 200
+    assert "data-demo" not in answer.text
 
 
 @pytest.mark.parametrize("target", ["/rides/new?category=mini", "/rides/7", "/"])

@@ -5,8 +5,13 @@ import os
 from ridedash import config
 from ridedash.observing.process import prepare
 
-prepare(config.load(os.environ), "web")
+settings = config.load(os.environ)
+prepare(settings, "web")
 
 from ridedash.factory import create_app  # noqa: E402 - after the folder of the figures is known
 
 app = create_app()
+if settings.demo:
+    from ridedash.views.demo_tiles import DemoTiles
+
+    app.wsgi_app = DemoTiles(app.wsgi_app, settings.service_url)  # type: ignore[method-assign,assignment]

@@ -110,9 +110,9 @@ def _refuses_key(error: BadStatus | Refused) -> bool:
     return named or (error.http_status if isinstance(error, Refused) else error.status) in KEY_REFUSED
 
 
-def _get(url: str, accept: str = "application/json") -> Answer:
+def _get(url: str, accept: str = "application/json", total_s: float = 5) -> Answer:
     with Http() as http:
-        return http.call("GET", url, headers={"accept": accept}, connect_s=2, total_s=5)
+        return http.call("GET", url, headers={"accept": accept}, connect_s=2, total_s=total_s)
 
 
 def _answers(url: str) -> str:
@@ -127,7 +127,7 @@ def _tiles(here: Around) -> str:
     settings = here.services.settings
     tile = still_map(settings.tiles_url, here.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
     url = settings.public_url + tile if tile.startswith("/") else tile
-    answer = _get(url, "image/*")
+    answer = _get(url, "image/*", 15)  # the sandbox's first one of a zoom takes its time
     kind = answer.headers.get("content-type", "nothing").split(";")[0]
     if answer.status == 200 and kind.startswith("image/"):
         return f"{url} is a picture"

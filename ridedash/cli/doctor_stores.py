@@ -99,8 +99,7 @@ def redis(url: str) -> Finding:
     parts = urlsplit(url)
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()  # without its password
     try:
-        waits = {"socket_connect_timeout": REDIS_S, "socket_timeout": REDIS_S}
-        RedisStorage(url, wrap_exceptions=True, **waits).get("doctor")
+        RedisStorage(url, wrap_exceptions=True, socket_connect_timeout=REDIS_S, socket_timeout=REDIS_S).get("doctor")
     except (ConfigurationError, StorageError) as error:
         why = getattr(error, "storage_error", error)
         meanwhile = "While it is away each process counts limits for itself."

@@ -16,6 +16,7 @@ from tests.test_config import LIVE
 
 LIVE_HERE = LIVE | {"RIDEDASH_PUBLIC_URL": "https://desk.hotel.example", "RIDEDASH_TRUSTED_PROXIES": "1"}
 BEHIND = {"Host": "desk.hotel.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.7"}
+TILE = "/tiles/12/591/2503.svg"
 
 
 @pytest.mark.parametrize("command", [GRANIAN, GUNICORN], ids=["granian", "gunicorn"])
@@ -35,12 +36,32 @@ def test_live_mode_serves_pages_behind_a_proxy_with_secure_cookies(tmp_path: Pat
         assert cookie.startswith("__Host-sid=")
         assert all(word in cookie for word in ("Secure", "HttpOnly", "Path=/", "SameSite=Lax"))
         assert httpx.get(web + "/metrics", headers=BEHIND, trust_env=False).status_code == 404
+        assert httpx.get(web + TILE, headers=BEHIND, trust_env=False).status_code == 404
         ready = httpx.get(web + "/readyz", headers=BEHIND, trust_env=False)
         assert ready.status_code == 503
         assert ready.json()["failing"][0] == "worker"
     finally:
         assert made.stop() == {"web": 0}
     assert made.left == []
+
+
+@pytest.mark.parametrize("command", [GRANIAN, GUNICORN], ids=["granian", "gunicorn"])
+def test_the_map_of_a_demo_is_there_when_web_and_sandbox_are_processes_of_their_own(
+    tmp_path: Path, command: str
+) -> None:
+    with fleet(tmp_path, databases.new_database(tmp_path, databases.SQLITE)) as made:
+        web = made.web("web", command)
+        tile = httpx.get(web + TILE, timeout=30, trust_env=False)
+        assert (tile.status_code, tile.headers["Content-Type"]) == (200, "image/svg+xml; charset=utf-8")
+        assert tile.text.startswith("<svg")
+        assert tile.headers["Content-Security-Policy"] == "default-src 'none'; style-src 'unsafe-inline'"
+        known = {"If-None-Match": tile.headers["ETag"]}
+        assert httpx.get(web + TILE, headers=known, timeout=30, trust_env=False).status_code == 304
+        assert httpx.get(web + "/tiles/9/0/0.svg", timeout=30, trust_env=False).status_code == 404
+        assert httpx.get(web + "/tiles/..%2Fcity.json", timeout=30, trust_env=False).status_code == 404
+        made.kill("sandbox")
+        assert httpx.get(web + TILE, timeout=30, trust_env=False).status_code == 502
+        assert made.stop() == {"web": 0}
 
 
 def test_rides_of_a_worker_that_was_killed_are_followed_by_the_other(tmp_path: Path) -> None:

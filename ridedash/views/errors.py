@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, SecurityError
 from werkzeug.wrappers import Response as BaseResponse
 
+from ridedash.observing.failures import reason
 from ridedash.store.db import CommitUnknown, DatabaseBusy
 from ridedash.store.revisions import misses_tables
 from ridedash.views.auth import form_page, sign_in_address
@@ -108,7 +109,7 @@ def on_http(error: HTTPException) -> BaseResponse:
 
 def on_database(error: Exception) -> BaseResponse:
     """The database is busy, full or away: nothing is booked."""
-    log.error("database failed: %s at %s, reference %s", type(error).__name__, route(), reference())
+    log.error("database failed: %s at %s, reference %s", reason(error), route(), reference())
     words = NOT_KNOWN if isinstance(error, CommitUnknown) else OTHER_TABLES if misses_tables(error) else PAGES[503]
     answer: BaseResponse = current_app.make_response(_answer(503, words))
     answer.headers["Retry-After"] = RETRY_S

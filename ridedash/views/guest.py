@@ -18,6 +18,7 @@ from ridedash.__about__ import __version__
 from ridedash.ext import limiter, services
 from ridedash.geo import LatLng
 from ridedash.maps import map_parts
+from ridedash.rides.rows import otp_of
 from ridedash.rides.sharing import LinkKind, find_link
 from ridedash.store.db import DatabaseBusy
 from ridedash.store.orders import OrderPage, order_page
@@ -120,11 +121,11 @@ def _opened(token: str) -> Opened:
 
 
 def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:
-    s, code = services(), ""
+    s, code = services(), None
     facts = RideFacts(page, now, s.settings.pace, _locale())
-    if code_is_due(page, kind, facts) and page.ride is not None and page.ride.otp_enc is not None:
-        code = s.vault.decrypt(page.ride.otp_enc, "rides", page.ride.id, "otp")
-    return guest_view(page, kind, now, s.settings, _locale(), code)
+    if code_is_due(page, kind, facts) and page.ride is not None:
+        code = otp_of(page.ride, s.vault)
+    return guest_view(page, kind, now, s.settings, _locale(), code or "")
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ from flask import Blueprint, Response, abort, request
 from pydantic import ValidationError
 
 from ridedash.ext import limiter, services
+from ridedash.observing.failures import reason
 from ridedash.rides import bills
 from ridedash.service.tracks import Snapshot
 from ridedash.store import audit
@@ -111,7 +112,7 @@ def _or_cut(begin: str, parts: Iterator[str], cut: str, name: str) -> Iterator[s
     try:
         yield from parts
     except Exception as error:
-        log.error("an export was cut short by %s, reference %s", type(error).__name__, name)
+        log.error("an export was cut short by %s, reference %s", reason(error), name)
         held = io.StringIO()
         csv.writer(held).writerow([harmless(cut)])
         yield held.getvalue()

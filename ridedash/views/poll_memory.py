@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from ridedash.observing.failures import reason
 from ridedash.store.db import Database
 from ridedash.store.watching import Mark, SignInFacts, ended_sign_ins, marks
 
@@ -176,7 +177,7 @@ class PollMemory:
                 self._failed = False
             except Exception as error:  # whatever the database says: each request then asks it on its own
                 if not self._failed:
-                    log.warning("remembered polls can't be compared with the database: %s", type(error).__name__)
+                    log.warning("remembered polls can't be compared with the database: %s", reason(error))
                 self._failed = True
                 return False
             finally:

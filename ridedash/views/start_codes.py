@@ -3,6 +3,7 @@
 from typing import Final
 
 from ridedash.ext import limiter, services
+from ridedash.rides.rows import otp_of
 from ridedash.store import audit
 from ridedash.store.orders import OrderPage
 from ridedash.views.auth import current_staff
@@ -16,9 +17,9 @@ showings: Final = limiter.shared_limit(  # of the ride's page and of printed car
 def reveal(page: OrderPage, view: RideView) -> str:
     """The code in clear, recorded; "" when there is none now."""
     s, staff, ride = services(), current_staff(), page.ride
-    if view.otp is None or ride is None or ride.otp_enc is None:
+    code = otp_of(ride, s.vault) if view.otp is not None and ride is not None else None
+    if code is None:
         return ""
-    code = s.vault.decrypt(ride.otp_enc, "rides", ride.id, "otp")
     with s.db.write() as db:
         audit.record(
             db, f"staff:{staff.id}", "code_shown", f"orders:{page.order.id}", "ok", s.clock(),

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from ridedash.ext import limiter
 from ridedash.rides.sharing import LinkKind, make_link
 from ridedash.store.audit import AuditRow
+from ridedash.store.crypto import TokenVault, new_key
 from ridedash.store.desk_tables import Link
 from ridedash.store.orders import Order, Ride
 from ridedash.store.people import Guest
@@ -112,6 +113,14 @@ def test_the_guest_sees_the_code_while_the_driver_is_there_and_not_after(desk: D
     text, snapshot = both(phone, token)
     assert "code" not in snapshot
     assert CODE not in text
+
+
+def test_while_the_key_of_a_code_is_missing_the_guest_sees_the_rest(desk: Desk, phone: FlaskClient) -> None:
+    token = link(desk, desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE))
+    desk.services.vault = TokenVault(f"k9:{new_key()}")
+    snapshot = both(phone, token)[1]
+    assert "code" not in snapshot
+    assert snapshot["headline"]
 
 
 def test_a_follower_sees_no_code_phone_name_address_price_or_whole_plate(desk: Desk, phone: FlaskClient) -> None:

@@ -14,6 +14,7 @@ from ridedash.rides.accounts import NeedsReconnect
 from ridedash.service.bookings import DOCUMENT_OPTIONS, Done
 from ridedash.service.errors import NoAnswer, Refused
 from ridedash.store.audit import AuditRow
+from ridedash.store.crypto import TokenVault, new_key
 from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk, snapshot_facts, token
 
 pytestmark = pytest.mark.database
@@ -138,6 +139,14 @@ def test_there_is_no_code_to_show_once_the_ride_goes_on(desk: Desk, browser: Fla
     headers = {"X-CSRFToken": token(browser, f"/rides/{order_id}"), "Accept": "application/json"}
     assert browser.post(f"/rides/{order_id}/code", headers=headers).status_code == 409
     assert post(browser, f"/rides/{order_id}/code").status_code == 303
+    assert [row for row in audit(desk) if row.subject == f"orders:{order_id}"] == []
+
+
+def test_a_start_code_whose_key_is_missing_is_no_code(desk: Desk, browser: FlaskClient) -> None:
+    order_id = desk.order("BOOKED", "CLIENT_LOCATED", "share", otp="4821")
+    headers = {"X-CSRFToken": token(browser, f"/rides/{order_id}"), "Accept": "application/json"}
+    desk.services.vault = TokenVault(f"k9:{new_key()}")
+    assert browser.post(f"/rides/{order_id}/code", headers=headers).status_code == 409
     assert [row for row in audit(desk) if row.subject == f"orders:{order_id}"] == []
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 import random
 import shlex
 import sys
@@ -18,10 +19,14 @@ from bench.table import commit
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the rows that were asked for."""
+    logging.getLogger().addHandler(logging.NullHandler())  # what orders come to is told by the rows
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _options(given)
     base = random.SystemRandom().getrandbits(24) if options.seed is None else options.seed
     rows = scoreboard.rows(options.rows, only_short=options.short and not options.rows)
+    if not rows:
+        print("no such row; docs/reliability.md says what each is", file=sys.stderr)
+        return 2
     print(f"seed {base} (run again with --seed {base})\n{scoreboard.HEAD}", flush=True)
     facts = {"command": shlex.join(["python", "-m", "bench.faults", *given]), "seed": base, "short": options.short}
     lines = told(_run(rows, base, options), facts | {"asked": len(rows)}, options.json)

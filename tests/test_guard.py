@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "ridedash"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "migrations" not in path.parts)
 BESIDE = sorted(path for folder in ("bench", "tools") for path in (ROOT / folder).rglob("*.py"))
+LOCKS = ("requirements.lock", "requirements-production.lock", "requirements-dev.lock")
 
 FLOORS = [  # a room may import from rooms of a lower floor, and from itself
     {"__about__", "wire", "geo", "secrets_file"},
@@ -348,12 +349,13 @@ def test_the_sandbox_serves_the_interface_and_what_stands_beside_it(tmp_path: Pa
     assert served(app) == SANDBOX_ROUTES.strip().splitlines()
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_holds_every_library_that_the_project_asks_for(lock: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     asked, groups = list(project["project"]["dependencies"]), project["dependency-groups"]
     if lock == "requirements-dev.lock":
         asked += [each for group in groups.values() for each in group]
+    if lock != "requirements.lock":
         asked += [each for extra in project["project"]["optional-dependencies"].values() for each in extra]
     pins = dict(re.findall(r"^([a-z0-9.-]+)(?:\[[^]]*\])?==([^ ;\\]+)", (ROOT / lock).read_text(), re.MULTILINE))
     wishes = map(Requirement, asked)
@@ -363,7 +365,7 @@ def test_a_lock_holds_every_library_that_the_project_asks_for(lock: str) -> None
 
 
 def test_locks_name_no_host_and_hash_everything() -> None:
-    for name in ("requirements.lock", "requirements-dev.lock"):
+    for name in LOCKS:
         text = (ROOT / name).read_text()
         assert "://" not in text
         assert not re.search(r"^(?!    --hash=)(?!#)[^=\n]*$", text.strip(), re.MULTILINE)

@@ -35,6 +35,18 @@ def test_up_serves_the_dashboard_its_tiles_and_a_live_worker_and_stops_cleanly(t
         assert demo.get("/healthz")[0] == 200
 
 
+def test_a_worker_that_ends_by_itself_ends_the_whole_so_that_somebody_starts_it_again(tmp_path: Path) -> None:
+    code = "import sys; from ridedash.rides.worker import Worker; Worker.run = lambda *_: sys.exit(); "
+    code += "from ridedash.cli import main; main(['up'])"
+    ports = {"RIDEDASH_PORT": "0", "RIDEDASH_SANDBOX_PORT": "0", "RIDEDASH_INSTANCE": str(tmp_path)}
+    environ = clean_environment(**(settings_for(tmp_path) | ports))
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "the worker ended by itself" in done.stderr
+
+
 def test_a_second_start_keeps_password_and_accounts(tmp_path: Path) -> None:
     with running(tmp_path / "instance") as first:
         password = first.password

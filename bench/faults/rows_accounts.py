@@ -1,4 +1,4 @@
-"""Rows about what was granted and runs out: a token in the middle of a shift, a fixed price between quote and send."""
+"""Rows about what was granted and runs out: a token in the middle of a shift, a price between estimate and send."""
 
 import re
 import threading
@@ -100,7 +100,7 @@ def _refused_refresh(desk: Shop, service: Service, orders: list[int], says: int,
     return errors
 
 
-@row(31, "A fixed price runs out between quote and send")
+@row(31, "A fixed price runs out between estimate and send")
 def fare_expired(case: Case) -> Verdict:
     """REJECTED; the form comes back with old and new price; one press books."""
     rounds, wrong = case.size(10, 1), Counter[str]()

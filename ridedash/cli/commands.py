@@ -189,6 +189,7 @@ def _keys(services: Services, _options: argparse.Namespace) -> None:
     done = rotate(services.db, services.vault, services.clock)
     print(f"{done.done} secrets were encrypted anew with the key {services.vault.first!r}.")
     print(f"{done.left} still use an older key." if done.left else "None still uses an older key.")
+    print("A process whose RIDEDASH_TOKEN_KEYS does not name that key sends and follows nothing until it is restarted.")
     if done.left:
         raise CommandError("those can't be read: keep their key in RIDEDASH_TOKEN_KEYS, or connect the accounts anew.")
 

@@ -1,6 +1,7 @@
 """`ridedash up`: the dashboard, its worker and, in demo mode, the sandbox, on one machine."""
 
 import contextlib
+import os
 import signal
 import socket
 import threading
@@ -14,13 +15,16 @@ from flask import Flask
 from ridedash import config
 from ridedash.cli import demo
 from ridedash.cli.commands import make_worker, upgrade
+from ridedash.cli.errors import CommandError
 from ridedash.cli.sandbox_process import SandboxChild, listen, listen_patiently, require_store, sandbox_settings
 from ridedash.factory import create_app
+from ridedash.rides.worker import Worker
 from ridedash.sandbox.tiles import create_tiles_app, warm
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+ENDED = "the worker ended by itself: nothing would be sent or followed. The log says why."
 DRAIN_S = 26.0  # a send in flight may take 25 s to settle (booking-protocol.md 1.3)
 
 
@@ -59,15 +63,28 @@ def _running_worker(app: Flask) -> Iterator[None]:
     stop = threading.Event()
     worker = make_worker(services)
     services.wake = worker.wake
-    thread = threading.Thread(target=worker.run, args=(stop,), name="worker")
-    thread.start()
+    ended = threading.Event()
+    thread = threading.Thread(target=_work, args=(worker, stop, ended), name="worker")
     try:
+        thread.start()
         yield
     finally:
         stop.set()
         worker.wake()
         thread.join(DRAIN_S)
         services.db.close()
+        if ended.is_set():
+            raise CommandError(ENDED)  # in the place of the exit that the signal asked for
+
+
+def _work(worker: Worker, stop: threading.Event, ended: threading.Event) -> None:
+    """Pages that go on without a worker would promise what nobody does: when it ends, so does the process."""
+    try:
+        worker.run(stop)
+    finally:
+        if not stop.is_set():
+            ended.set()
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def with_tiles(app: Flask) -> "WSGIApplication":

@@ -5,6 +5,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
@@ -22,10 +23,13 @@ PASSED_ON: Final = ("content-type", "cache-control", "etag", "content-security-p
 class DemoTiles:
     """The app behind it, but for tiles."""
 
-    def __init__(self, app: "WSGIApplication", sandbox_url: str, http: Http | None = None) -> None:
+    def __init__(self, app: "WSGIApplication", sandbox_url: str) -> None:
         self.app = app
         self._url = sandbox_url
-        self._http = http or Http()
+
+    @cached_property
+    def _http(self) -> Http:
+        return Http()  # some megabytes: not before a tile is asked for
 
     def __call__(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")

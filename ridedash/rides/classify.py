@@ -81,7 +81,7 @@ def _speaks(body: CreateBody) -> bool:
 
 
 def _wordless(answer: CreateAnswer) -> Outcome:
-    unclear_id = not answer.readable if answer.body is not None else "booking_id" in answer.evidence.lower()
+    unclear_id = answer.body is not None and not answer.readable
     if answer.http_status in PLAIN_REFUSALS and answer.seen and not unclear_id:
         return Outcome(OrderState.REJECTED, code=f"HTTP_{answer.http_status}")
     return Outcome(OrderState.UNKNOWN, code=UNCLEAR)

@@ -99,8 +99,8 @@ class RideClient:
         kept = {"http_status": answer.status, "retry_after_s": wait, "evidence": answer.evidence}
         try:
             body = answer.json()
-        except Unreadable:
-            return CreateAnswer(**kept)
+        except Unreadable:  # of a long body the evidence may end before its id
+            return CreateAnswer(**kept, seen=b"booking_id" not in answer.body.lower())
         read = CreateBody.from_wire(body) if isinstance(body, dict) else None
         return CreateAnswer(**kept, body=read, readable=CreateBody.usable(body))
 

@@ -190,6 +190,14 @@ def test_create_gives_the_body_of_a_success():
     assert created(RETRYING).body.txn_id == "TXN1"
 
 
+@pytest.mark.parametrize("begin", [b"", b'"text": "' + b"0" * 30_000 + b'", '])
+def test_a_body_that_is_no_json_may_name_a_booking_wherever_it_does(begin):
+    torn = b"{" + begin + b'"Booking_ID": "C1", "message": NaN}'
+    got = created(httpx.Response(422, content=torn))
+    assert (got.body, got.seen) == (None, False)
+    assert created(httpx.Response(422, content=b"<h1>No</h1>")).seen
+
+
 @pytest.mark.parametrize("status", [200, 400, 401, 403, 409, 422, 429, 500, 503])
 def test_create_never_raises_for_an_http_answer(status):
     refused = {"status": "FAILURE", "code": "BANNED USER", "message": "sorry"}

@@ -97,7 +97,7 @@ def _one(found: Findings, order: Order, handed: int, cancels: int, armed: Action
 @row(19, "hand-over of a shared ride, tracker killed at each point")
 def hand_over(case: Case) -> Verdict:
     """Five hundred kills, each point a hundred times."""
-    tally, kills = Tally(), case.size(500, 40)
+    tally, kills = Tally(), case.size(500, 24)
     while tally.total < kills or not (case.short or all(tally.kills[point] >= 100 for point in POLL_POINTS)):
         options = {"ways": WAYS, "points": POLL_POINTS, "locked_share": 0.0}
         with database(case) as url, crew(case, url, f"run-{tally.orders}", Sharers, **options) as run:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ridedash.building import Services
 from ridedash.rides.heartbeats import heartbeat_age
 from ridedash.store import people
-from ridedash.store.crypto import Sealed, TokenVault
+from ridedash.store.crypto import TokenVault
 
 WORKER_S: Final = 30.0  # a worker that was heard no longer ago is alive
 REDIS_S: Final = 2.0
@@ -85,13 +85,7 @@ def accounts(vault: TokenVault, ours: Ours) -> Iterator[Finding]:
 def _state(vault: TokenVault, row: people.Account) -> str:
     if row.state != "ok" or row.access_token_enc is None:
         return LOST
-    try:
-        vault.decrypt(row.access_token_enc, "accounts", row.id, "access_token")
-        if row.refresh_token_enc is not None:
-            vault.decrypt(row.refresh_token_enc, "accounts", row.id, "refresh_token")
-    except Sealed:
-        return SEALED
-    return OK
+    return OK if people.tokens_can_be_read(row, vault) else SEALED
 
 
 def redis(url: str) -> Finding:

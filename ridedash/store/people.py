@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
-from ridedash.store.crypto import TokenVault
+from ridedash.store.crypto import Sealed, TokenVault
 from ridedash.store.order_tables import Order
 from ridedash.store.orders import MAX_ID
 from ridedash.store.people_tables import Account, Guest, Property, SignIn, Staff, Throttle
@@ -167,6 +167,18 @@ def keep_tokens(
     row.expires_at = now + timedelta(seconds=expires_in_s) if expires_in_s is not None else None
     row.state = "ok"
     row.refresh_owner = row.refresh_until = None
+
+
+def tokens_can_be_read(row: Account, vault: TokenVault) -> bool:
+    """Whether these keys open what an account's row keeps; that says nothing of what the service thinks of it."""
+    kept = {"access_token": row.access_token_enc, "refresh_token": row.refresh_token_enc}
+    try:
+        for column, sealed in kept.items():
+            if sealed is not None:
+                vault.decrypt(sealed, "accounts", row.id, column)
+    except Sealed:
+        return False
+    return True
 
 
 def accounts_of(s: Session, property_id: int) -> list[Account]:

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.ext import services
 from ridedash.places import plain
 from ridedash.rides.account_keeping import IN_USE, NOT_NOW, AccountKeeper
-from ridedash.store.people import account_of, accounts_of
+from ridedash.store.people import account_of, accounts_of, tokens_can_be_read
 from ridedash.views.accounts import linker, member
 from ridedash.views.admin import Answer, said
 from ridedash.views.auth import current_staff
@@ -65,6 +65,6 @@ def _page(wrong: dict[str, str] | None = None) -> str:
         IN_USE: _("Rides are waiting or under way with this account. Remove it when they have ended."),
         NOT_NOW: _("Reconnect this account first."),
     })  # fmt: skip
-    return render_template(
-        "admin/accounts.html", accounts=accounts, said=told, refused=refused, wrong=wrong or {}, tab="accounts"
-    )
+    sealed = {each.id for each in accounts if not tokens_can_be_read(each, s.vault)}
+    facts = {"accounts": accounts, "sealed": sealed, "said": told, "refused": refused, "wrong": wrong or {}}
+    return render_template("admin/accounts.html", tab="accounts", **facts)

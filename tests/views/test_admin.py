@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from ridedash.store.audit import AuditRow
+from ridedash.store.crypto import TokenVault, new_key
 from ridedash.store.desk_tables import CostCentre, Favourite, Invitation
 from ridedash.store.people import Account, Property, SignIn, Staff, add_account
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, token
@@ -255,6 +256,16 @@ def test_keys_and_sound_are_kept_for_each_person(desk: Desk) -> None:
     me = row(desk, Staff, desk.ids["desk"])
     assert (me.shortcuts, me.sound) == (False, True)
     assert 'name="sound" checked' in client.get("/me").text
+
+
+def test_an_account_whose_tokens_this_process_can_not_read_is_not_called_connected(desk: Desk) -> None:
+    client = desk.client()
+    assert "A key is missing" not in client.get("/admin/accounts").text
+    with desk.services.db.write() as s:
+        add_account(s, TokenVault("k9:" + new_key()), desk.ids["desk.property"], "Second", "t", NOON)
+    page = client.get("/admin/accounts").text
+    assert (page.count("A key is missing"), page.count("Connected<")) == (1, 1)
+    assert page.index("A key is missing") > page.index("Second")
 
 
 def test_an_account_is_made_the_default_and_removed_when_no_ride_needs_it(desk: Desk) -> None:

@@ -119,7 +119,7 @@ def strict(value: Any) -> Any:
 
 def honest(found: Outcome | Order, told: Hostile, mtx: str = "") -> bool:
     """Whether an outcome claims no more than the answer can prove, read by plain eyes. `mtx`: an order has its own."""
-    said = _plain(told.content)
+    said, names_id = _plain(told.content), _names_id(told.content)
     if found.state in ("BOOKED", "MATCHING"):
         success = told.status // 100 == 2 and "success" in str(said.get("status")).lower()
         return success and _named(found, said) and _echoed(said, found.mtx if isinstance(found, Order) else mtx)
@@ -128,7 +128,16 @@ def honest(found: Outcome | Order, told: Hostile, mtx: str = "") -> bool:
     if found.state != "REJECTED":
         return found.state == "UNKNOWN"
     refused = "failure" in str(said.get("status")).lower() or _known(said)
-    return not said.get("booking_id") and (refused or told.status in (400, 403, 404, 405, 413, 415, 422))
+    plain = told.status in (400, 403, 404, 405, 413, 415, 422) and not names_id
+    return not said.get("booking_id") and (refused or plain)
+
+
+def _names_id(content: bytes) -> bool:
+    """Whether a ride's id is named in a body of any shape; a name whose value is null counts for none."""
+    letters = content.replace(b"\0", b"").replace(b"\\", b"").decode("latin-1").lower()
+    text = "".join(letters.split()).replace("merchant_txn_id", "")
+    named = text.count("booking_id") + text.count("txn_id")
+    return named > text.count('booking_id":null') + text.count('txn_id":null')
 
 
 def _named(found: Outcome | Order, said: dict[str, Any]) -> bool:

@@ -82,7 +82,7 @@ def _speaks(body: CreateBody) -> bool:
 
 def _wordless(answer: CreateAnswer) -> Outcome:
     unclear_id = answer.body is not None and not answer.readable
-    if answer.http_status in PLAIN_REFUSALS and answer.seen and not unclear_id:
+    if answer.http_status in PLAIN_REFUSALS and not answer.names_id and not unclear_id:
         return Outcome(OrderState.REJECTED, code=f"HTTP_{answer.http_status}")
     return Outcome(OrderState.UNKNOWN, code=UNCLEAR)
 
@@ -116,7 +116,8 @@ def _no_success(answer: CreateAnswer, body: CreateBody) -> Outcome:
     known = code in _KNOWN_CODES or wire.normal_code(body.message or "") == wire.BOOKING_FAILED
     if body.status == wire.FAILURE or (body.status is None and known):
         return Outcome(OrderState.REJECTED, code=body.code, message=body.message or body.text or body.header)
-    if answer.http_status in PLAIN_REFUSALS and body.status is None and code != wire.SUCCESS:
+    plain = answer.http_status in PLAIN_REFUSALS and not answer.names_id
+    if plain and body.status is None and code != wire.SUCCESS:
         return Outcome(OrderState.REJECTED, code=body.code or f"HTTP_{answer.http_status}", message=body.message)
     return Outcome(OrderState.UNKNOWN, code=UNCLEAR, message=body.message)
 

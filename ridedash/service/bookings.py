@@ -106,7 +106,7 @@ class CreateAnswer(Fact):
     http_status: int
     body: CreateBody | None = None  # None when no JSON object came
     readable: bool = False  # a JSON object, whole, not encoded, with ids that can be read where there are any
-    seen: bool = True  # False: an id that may be in it was not read: too long, in an encoding, or no sound JSON
+    names_id: bool = False  # an id is named somewhere in it, read or not; or it could not be looked through
     retry_after_s: float | None = None
     evidence: str = ""  # the first 2 kB of the body, scrubbed
 

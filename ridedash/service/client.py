@@ -94,13 +94,13 @@ class RideClient:
         try:
             answer = self._call(CREATE, token, json=order.payload(), patience_s=CREATE_PATIENCE_S)
         except Unreadable as exc:
-            return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence, seen=False)
-        wait = judging.retry_after_s(answer)
-        kept = {"http_status": answer.status, "retry_after_s": wait, "evidence": answer.evidence}
+            return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence, names_id=True)
+        kept: dict[str, Any] = {"http_status": answer.status, "evidence": answer.evidence}
+        kept |= {"retry_after_s": judging.retry_after_s(answer), "names_id": judging.names_an_id(answer)}
         try:
             body = answer.json()
-        except Unreadable:  # of a long body the evidence may end before its id
-            return CreateAnswer(**kept, seen=b"booking_id" not in answer.body.lower())
+        except Unreadable:
+            return CreateAnswer(**kept)
         read = CreateBody.from_wire(body) if isinstance(body, dict) else None
         return CreateAnswer(**kept, body=read, readable=CreateBody.usable(body))
 

@@ -1,5 +1,6 @@
 """What an HTTP answer means: the body decides and not the status (field notes, point 8). Pure."""
 
+import re
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -21,6 +22,7 @@ from ridedash.service.traffic import Result
 
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
+_ID: Final = re.compile(rb"(?:booking_id|(?<!merchant_)txn_id)(?!\W{1,8}null)", re.IGNORECASE)
 NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})  # of NoAnswer.why
 
 _KNOWN_CODES: Final = frozenset(
@@ -40,6 +42,11 @@ _KNOWN_CODES: Final = frozenset(
 def is_known_code(code: str | None) -> bool:
     """Whether a code is one of the document's or of the field notes', in any spelling."""
     return code is not None and wire.normal_code(code) in _KNOWN_CODES
+
+
+def names_an_id(answer: Answer) -> bool:
+    """Whether an id of a ride is named anywhere in a body, in a list, torn, in UTF-16. Null is no id."""
+    return _ID.search(answer.body.replace(b"\0", b"")) is not None
 
 
 def object_of(answer: Answer) -> dict[str, Any]:

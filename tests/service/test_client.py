@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ridedash.geo import LatLng
+from ridedash.rides.classify import classify
 from ridedash.service.bookings import CreateBody, NewBooking
 from ridedash.service.client import RideClient
 from ridedash.service.errors import BadStatus, NoAnswer, RateLimited, Refused, ServiceError, Unauthorized, Unreadable
@@ -194,8 +195,39 @@ def test_create_gives_the_body_of_a_success():
 def test_a_body_that_is_no_json_may_name_a_booking_wherever_it_does(begin):
     torn = b"{" + begin + b'"Booking_ID": "C1", "message": NaN}'
     got = created(httpx.Response(422, content=torn))
-    assert (got.body, got.seen) == (None, False)
-    assert created(httpx.Response(422, content=b"<h1>No</h1>")).seen
+    assert (got.body, got.names_id) == (None, True)
+    assert not created(httpx.Response(422, content=b"<h1>No</h1>")).names_id
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'[{"status": "SUCCESS", "booking_id": "C1"}]',
+        b'"{\\"booking_id\\": \\"C1\\"}"',
+        b'{"data": {"booking_id": "C1"}}',
+        b'{"message": "see below", "data": {"booking_id": "C1"}}',
+        b'{"status": "SUCCESS", "txn_id": "T1", "x": NaN}',
+        '{"booking_id": "C1"}'.encode("utf-16"),
+    ],
+)
+def test_an_id_is_seen_in_a_body_of_any_shape_so_a_4xx_with_it_proves_no_refusal(content):
+    got = created(httpx.Response(400, content=content))
+    assert got.names_id
+    assert classify(got, "MTX-1").state == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[]",
+        b'"no"',
+        b"<h1>No</h1>",
+        b'{"merchant_txn_id": "MTX-1", "x": NaN}',
+        b'{"booking_id" : null, "txn_id":null}',
+    ],
+)
+def test_an_echo_and_ids_of_null_name_no_ride(content):
+    assert classify(created(httpx.Response(400, content=content)), "MTX-1").state == "REJECTED"
 
 
 @pytest.mark.parametrize("status", [200, 400, 401, 403, 409, 422, 429, 500, 503])

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import InstrumentedAttribute
 
 from ridedash.rides.classify import KEY_MISSING, NO_CONNECTION, RECONNECT
 from ridedash.rides.moves import Clock
@@ -23,6 +25,7 @@ GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given 
 WAIT_S: Final = 8.0  # for the process that has the lease
 LOOK_EVERY_S: Final = 0.05
 EARLY: Final = timedelta(seconds=60)  # refreshed before it ends in the middle of a call
+ELSEWHERE: Final = timedelta(seconds=5)  # for so long an order is left to a worker that can read its account's token
 SAID_EVERY_S: Final = 60.0  # that a key is missing: every poll finds it out anew
 
 log = logging.getLogger(__name__)
@@ -84,6 +87,12 @@ class AccountTokens:
                 raise
             return access  # it still holds for a moment
 
+    def foreign(self, account_id: "ColumnElement[int] | InstrumentedAttribute[int]") -> ColumnElement[bool]:
+        """Whether an account, by a column of a query, has a token that no key of ours opens; another's may."""
+        sealed = Account.access_token_enc
+        others = (sealed.not_like(f"{name}.%") for name in sorted(self.vault.names))
+        return select(Account.id).where(Account.id == account_id, sealed.is_not(None), *others).exists()
+
     def refreshed(self, account_id: int, stale: str) -> str:
         """A token other than `stale`, which the service refused; one refresh, however many ask at once.
 
@@ -102,20 +111,21 @@ class AccountTokens:
             if refresh is None or self.oauth is None:
                 raise self._lost(account_id, row.access_token_enc, "no refresh token")
             if self._lease.take(account_id, row.access_token_enc):
-                return self._ask(account_id, row.access_token_enc, self.oauth, refresh)
+                return self._ask(row, access, self.oauth, refresh)
             if time.monotonic() >= until:
                 raise NoRefreshNow(f"account {account_id}: another process asks for its tokens")
             self._pause(LOOK_EVERY_S)
 
-    def _ask(self, account_id: int, sealed: str | None, oauth: OAuthClient, refresh: str) -> str:
+    def _ask(self, row: Account, access: str, oauth: OAuthClient, refresh: str) -> str:
+        account_id = row.id
         try:
-            self._unsaved[account_id] = sealed, oauth.refresh(refresh)
+            self._unsaved[account_id] = row.access_token_enc, oauth.refresh(refresh)
         except ServiceError as error:
             if isinstance(error, Refused) and normal_code(error.code or "") == GRANT_GONE:
-                row, access, _ = self._read(account_id)
-                if row.access_token_enc != sealed:
-                    return access  # another process used the refresh token first
-                raise self._lost(account_id, sealed, "refused") from error
+                now, newer, _ = self._read(account_id)
+                if newer != access:  # in plain text: rotated keys seal the same one anew
+                    return newer  # another process used the refresh token first
+                raise self._lost(account_id, now.access_token_enc, "refused") from error
             # anything else may be our own configuration or a passing fault: it proves nothing about this account
             self._lease.drop(account_id)
             raise NoRefreshNow(f"account {account_id}") from error

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
 from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
-from ridedash.rides.classify import NO_CONNECTION, RATE_LIMITED, RECONNECT
+from ridedash.rides.classify import KEY_MISSING, NO_CONNECTION, RATE_LIMITED, RECONNECT
 from ridedash.rides.moves import Clock
 from ridedash.service.bookings import Done
 from ridedash.service.client import RideClient
@@ -23,6 +23,7 @@ FEEDBACK_CALLS: Final = 3
 FEEDBACK_WAIT: Final = timedelta(seconds=5)
 ARMED_WAIT: Final = timedelta(seconds=5)
 NO_BUDGET_WAIT: Final = timedelta(seconds=30)
+NO_KEY_WAIT: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
@@ -128,8 +129,20 @@ class Caller:
 
     def _settle(self, s: Session, action: Action, result: ActionResult, now: datetime) -> None:
         action.code, action.header, action.text = result.code, result.header, result.text
+        who = f"staff:{action.staff_id}" if action.calls == 1 else "worker"
+        self._schedule(action, result, now)
+        order = s.get_one(Order, action.order_id)
+        order.version += 1
+        _poll_soon(s, order.id, now)
+        subject, place = f"orders:{order.id}", order.property_id
+        audit.record(s, who, f"ride.{action.name}", subject, result.outcome, now, property_id=place, code=result.code)
+
+    def _schedule(self, action: Action, result: ActionResult, now: datetime) -> None:
+        """When it is called again, if ever."""
         again = action.name == "feedback" and result.outcome in {"unconfirmed", "not_sent"}
-        if again and action.calls < FEEDBACK_CALLS:
+        if again and result.code == KEY_MISSING:  # no call was made, and none can be before somebody mends that
+            action.state, action.calls, action.next_try_at = "unconfirmed", action.calls - 1, now + NO_KEY_WAIT
+        elif again and action.calls < FEEDBACK_CALLS:
             action.state, action.next_try_at = "unconfirmed", now + FEEDBACK_WAIT * 2**action.calls
         elif action.calls > 1 and result.outcome == "not_sent":
             action.state, action.calls = "unconfirmed", action.calls - 1  # the call before may have done it
@@ -138,12 +151,6 @@ class Caller:
         elif action.state == "calling":
             action.state = result.outcome
             action.settled_at = None if result.outcome == "unconfirmed" else now
-        order = s.get_one(Order, action.order_id)
-        order.version += 1
-        _poll_soon(s, order.id, now)
-        subject, place = f"orders:{order.id}", order.property_id
-        who = f"staff:{action.staff_id}" if action.calls == 1 else "worker"
-        audit.record(s, who, f"ride.{action.name}", subject, result.outcome, now, property_id=place, code=result.code)
 
 
 def _poll_soon(s: Session, order_id: int, now: datetime) -> None:

@@ -30,7 +30,8 @@ LEASE: Final = timedelta(seconds=60)  # the sender reads for so long
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # without an answer after so long, people are told
 
 LOGGED: Final = {S.REJECTED: logging.INFO, S.NOT_SENT: logging.WARNING, S.UNKNOWN: logging.WARNING}
-_CODE: Final = re.compile(r"[\w .!-]{1,40}")  # the service may say anything: what is no code is not told
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9]*(?:[_ ][A-Z0-9]+)*", re.ASCII)  # as the document's codes are written
+LONGEST_CODE: Final = 40  # the service may say anything: what is no code is not told
 
 MOVED: Final = "moved"  # in a session's info: the states that orders came to, for who counts once it is committed
 
@@ -70,7 +71,8 @@ def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **fa
 
 def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> None:
     """A line once it is committed. What a person took back is no warning."""
-    said = code if code and _CODE.fullmatch(code) else "no code" if not code else "a code of the service's own"
+    plain = code is not None and len(code) <= LONGEST_CODE and _CODE.fullmatch(code)
+    said = code if plain else "no code" if not code else "a code of the service's own"
     log.log(logging.INFO if code == WITHDRAWN else LOGGED[to], "order %d is %s: %s", order_id, to, said)
 
 

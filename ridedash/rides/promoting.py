@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash.rides import drafting, moves
-from ridedash.rides.accounts import AccountTokens
+from ridedash.rides.accounts import ELSEWHERE, AccountTokens
 from ridedash.rides.blackbox import BlackBox
 from ridedash.rides.classify import NOT_BUILT, PLAN_MISSED
 from ridedash.rides.moves import At, Clock, nothing
@@ -74,7 +74,9 @@ class Promoter:
 
     def due(self, limit: int) -> Sequence[int]:
         """Planned orders that may be tried now, the longest due first."""
-        query = select(Order.id).where(*_due(self.clock())).order_by(Order.due_at).limit(limit)
+        now = self.clock()
+        ours = or_(Order.due_at <= now - ELSEWHERE, ~self.tokens.foreign(Order.account_id))
+        query = select(Order.id).where(*_due(now), ours).order_by(Order.due_at).limit(limit)
         with self.db.read() as s:
             return s.scalars(query).all()
 

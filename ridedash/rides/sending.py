@@ -4,14 +4,14 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash.rides import moves
-from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
+from ridedash.rides.accounts import ELSEWHERE, AccountTokens, NeedsReconnect, NoRefreshNow
 from ridedash.rides.blackbox import BlackBox, BoxFile
 from ridedash.rides.classify import AUTH, EXPIRED, NO_CONNECTION, NOT_BUILT, Outcome, classify
 from ridedash.rides.moves import At, Clock, nothing
@@ -22,11 +22,8 @@ from ridedash.service.client import RideClient
 from ridedash.store import audit
 from ridedash.store.db import CommitUnknown, Database, once_more
 from ridedash.store.order_tables import Order, OrderState
-from ridedash.store.people_tables import Account
 
 log = logging.getLogger(__name__)
-
-ELSEWHERE: Final = timedelta(seconds=5)  # for so long an order is left to a worker that can read its account's token
 
 
 @dataclass(frozen=True)
@@ -76,15 +73,9 @@ class Sender:
         )
         if held:
             query = query.where(Order.ready_at <= now + held - moves.FRESH)
-        query = query.where(or_(Order.ready_at <= now - ELSEWHERE, ~self._foreign()))
+        query = query.where(or_(Order.ready_at <= now - ELSEWHERE, ~self.tokens.foreign(Order.account_id)))
         with self.db.read() as s:
             return s.scalars(query.order_by(Order.due_at).limit(limit)).all()
-
-    def _foreign(self) -> ColumnElement[bool]:
-        """Whether an order's account has a token that no key of ours opens: another worker may have its key."""
-        sealed = Account.access_token_enc
-        others = (sealed.not_like(f"{name}.%") for name in sorted(self.tokens.vault.names))
-        return select(Account.id).where(Account.id == Order.account_id, sealed.is_not(None), *others).exists()
 
     def send(self, order_id: int) -> bool:
         """Take one order through its call. False when there was nothing to do, or somebody else does it."""

@@ -1,11 +1,13 @@
 """Which orders stand on a property's board, and what tells that one of them looks different: without reading them."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from sqlalchemy import BindParameter, bindparam, func, select, union
 from sqlalchemy.orm import Session
 
+from ridedash.store.crypto import key_of
 from ridedash.store.order_tables import Attention, Order, OrderState, Ride
 from ridedash.store.people_tables import Account
 
@@ -35,9 +37,22 @@ def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
     return [BoardMark(*row) for row in s.execute(_MARKS, asked)]
 
 
-def accounts_to_reconnect(s: Session, property_id: int) -> list[tuple[int, str]]:
-    """(number, label) of the accounts that the service refuses until a manager connects them again."""
-    return [(number, label) for number, label in s.execute(_RECONNECT, {"property_id": property_id})]
+class AccountInNeed(NamedTuple):
+    """A linked account that nothing can be asked with: the service refuses it, or no key here opens its token."""
+
+    id: int
+    label: str
+    sealed: bool  # the key is missing: a manager can't mend that
+
+
+def accounts_in_need(s: Session, property_id: int, keys: Collection[str]) -> list[AccountInNeed]:
+    """Those of a property; `keys` are the names of the keys that this process has."""
+    found = []
+    for number, label, state, token in s.execute(_ACCOUNTS, {"property_id": property_id}):
+        sealed = state == "ok" and token is not None and key_of(token) not in keys
+        if sealed or state != "ok":
+            found.append(AccountInNeed(number, label, sealed))
+    return found
 
 
 def unknown_orders(s: Session, property_id: int) -> tuple[int, datetime | None]:
@@ -47,9 +62,9 @@ def unknown_orders(s: Session, property_id: int) -> tuple[int, datetime | None]:
 
 
 _HERE: Final[BindParameter[int]] = bindparam("property_id")
-_RECONNECT: Final = (
-    select(Account.id, Account.label)
-    .where(Account.property_id == _HERE, Account.state == "reconnect")
+_ACCOUNTS: Final = (
+    select(Account.id, Account.label, Account.state, Account.access_token_enc)
+    .where(Account.property_id == _HERE, Account.state.in_(("ok", "reconnect")))
     .order_by(Account.id)
 )
 _UNKNOWN: Final = (

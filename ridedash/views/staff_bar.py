@@ -7,8 +7,9 @@ from typing import Any, Final
 from flask_babel import get_locale
 from sqlalchemy.orm import Session
 
+from ridedash.ext import services
 from ridedash.rides.heartbeats import heartbeat_age, service_silent_since
-from ridedash.store.board import accounts_to_reconnect, unknown_orders
+from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
 from ridedash.store.people import Property, Staff
 from ridedash.views.auth import current_staff
 from ridedash.views.formats import age, day_time, stamp, zone
@@ -68,7 +69,7 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
     return StaffBar(
         house.name if house else "", staff.name, count, text, stamp(since), stopped,
         "" if stopped or house is None else _silent(db, house, now),
-        tuple(_reconnect(number, label) for number, label in accounts_to_reconnect(db, staff.property_id)),
+        tuple(map(_in_need, accounts_in_need(db, staff.property_id, services().vault.names))),
     )  # fmt: skip
 
 
@@ -98,11 +99,15 @@ def _silent(db: Session, house: Property, now: datetime) -> str:
     return _("The ride service has not answered since %(at)s. Rides go on; what you see may be old.", at=at)
 
 
-def _reconnect(number: int, label: str) -> Alert:
+def _in_need(account: AccountInNeed) -> Alert:
     mine = may(MANAGE)
+    if account.sealed:
+        title = _("ridedash can't read its link to %(account)s", account=account.label)
+        detail = _("Tell whoever runs ridedash that a key is missing. Its rides show their last facts until then.")
+        return Alert(f"key-{account.id}", title, detail, "", "")
     return Alert(
-        f"reconnect-{number}",
-        _("%(account)s needs reconnecting", account=label),
+        f"reconnect-{account.id}",
+        _("%(account)s needs reconnecting", account=account.label),
         _("Its rides show their last facts until then.") if mine else _("Ask a manager: rides show their last facts."),
         _("Reconnect") if mine else "",
         "/admin/accounts" if mine else "",

@@ -64,6 +64,26 @@ _UNCONFIRMED: Final[dict[str, Text]] = {
     "drop": _("Drop change sent, not confirmed yet"),
     "feedback": _("Feedback kept; it is sent as soon as the service answers"),
 }
+_UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
+    "NO_CONNECTION": (
+        _("We couldn't reach the ride service"), _("Nothing was asked, nothing has changed. Try again."), "offline",
+    ),
+    "RATE_LIMITED": (
+        _("The ride service wants no more questions just now"),
+        _("Nothing was asked, nothing has changed. Try again in a moment."), "waiting",
+    ),
+    "RECONNECT": (
+        _("The account needs reconnecting"),
+        _("Nothing was asked, nothing has changed. Ask the manager to reconnect it; until then, call the driver."),
+        "needs",
+    ),
+    "KEY_MISSING": (
+        _("ridedash can't read its link to this account"),
+        _("Nothing was asked, nothing has changed. Tell whoever runs ridedash that a key is missing; until then, "
+          "call the driver."),
+        "needs",
+    ),
+}  # fmt: skip
 
 
 _MATCHED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
@@ -108,11 +128,14 @@ def outcome_words(
             str(_("We read the ride back and show what the service says.")), "warn", "waiting",
         )  # fmt: skip
     if outcome == "not_sent":
-        return Words(
-            str(_("We couldn't reach the ride service")),
-            str(_("Nothing was asked, nothing has changed. Try again.")), "bad", "offline",
-        )  # fmt: skip
+        return _unsent(code)
     return _refused(code or header, text, facts)
+
+
+def _unsent(code: str | None) -> Words:
+    """Why nothing was asked: our own cause has its own words, and another press helps only where nothing is missing."""
+    headline, detail, icon = _UNSENT.get(code or "", _UNSENT["NO_CONNECTION"])
+    return Words(str(headline), str(detail), "bad", icon)
 
 
 def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -> Words:

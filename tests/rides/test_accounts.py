@@ -137,6 +137,23 @@ def test_keys_that_are_rotated_during_a_refresh_do_not_cost_the_account_its_new_
     assert again.refreshed(world.account_id, "fresh-1") == "fresh-2", "the refresh token is the new one too"
 
 
+def test_keys_that_are_rotated_during_a_refused_refresh_hide_nothing_and_leave_nobody_waiting(world: World) -> None:
+    vault = TokenVault(f"{OTHER_KEYS},{KEYS}")
+    tokens = AccountTokens(world.db, vault, None, world.clock)
+
+    def rotated(_request: httpx.Request) -> httpx.Response:
+        assert rotate(world.db, vault, world.clock).left == 0
+        return httpx.Response(400, json={"error": "invalid_grant"})
+
+    http = Http(transport=httpx.MockTransport(rotated))
+    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    with pytest.raises(NeedsReconnect):
+        tokens.refreshed(world.account_id, "good")
+    with world.db.read() as s:
+        row = s.get_one(Account, world.account_id)
+    assert (row.state, row.refresh_owner) == ("reconnect", None)
+
+
 def test_an_account_that_is_removed_during_a_refresh_stays_removed(world: World) -> None:
     server = RotatingServer()
     tokens = AccountTokens(world.db, world.vault, server(), world.clock)

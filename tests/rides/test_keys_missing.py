@@ -9,6 +9,7 @@ from ridedash.rides.accounts import AccountTokens
 from ridedash.rides.rekeying import rotate
 from ridedash.store.crypto import TokenVault, new_key
 from ridedash.store.people import Account
+from ridedash.wording import outcome_words
 from tests.rides.desk_world import KEYS, World
 
 pytestmark = pytest.mark.database
@@ -90,3 +91,25 @@ def test_what_a_person_presses_for_a_ride_is_not_sent_and_says_why(world: World)
     asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id)
     result = actions.cancel(*asked, "changed plans")
     assert (result.outcome, result.code, world.service.count("cancel")) == ("not_sent", "KEY_MISSING", 0)
+    said = outcome_words("cancel", result.outcome, code=result.code)
+    assert said.headline == "ridedash can't read its link to this account"
+    assert "Try again" not in said.detail
+
+
+def test_feedback_waits_for_the_key_however_long_and_is_then_sent_once(world: World) -> None:
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "COMPLETED"}]
+    with world.worker() as worker:
+        order_id = world.book(worker)
+        worker.step()
+    rotated_too_early(world)
+    asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id)
+    assert actions.feedback(*asked, 5).code == "KEY_MISSING"
+    with world.worker() as without:
+        for _ in range(5):
+            world.clock.go(660)
+            without.step()
+    world.tokens = with_both_keys(world)
+    with world.worker() as worker:
+        world.clock.go(660)
+        worker.step()
+    assert (world.service.count("feedback"), world.page(order_id).actions[-1].state) == (1, "done")

@@ -192,6 +192,9 @@ def test_a_planned_ride_waits_for_a_key_that_is_missing_and_says_so(world: World
     until_due(world)
     with world.worker() as worker:
         worker.step()
+        assert items(world, order_id) == {}, "it is left to a worker that may have the key"
+        world.clock.go(5)
+        worker.step()
     assert items(world, order_id) == {"not_ordered_yet": "KEY_MISSING"}
     assert world.state(order_id) == "SCHEDULED"
 

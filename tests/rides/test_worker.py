@@ -200,7 +200,7 @@ def no_cabs(_body: dict[str, object]) -> httpx.Response:
 def test_what_the_service_gives_for_a_code_is_told_only_if_it_is_one(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    words = {"status": "FAILURE", "code": "no car for: Guest Heron, Room 12", "message": "no"}
+    words = {"status": "FAILURE", "code": "Guest Heron room 12", "message": "no"}
     world.service.create.append(lambda _: httpx.Response(200, json=words))
     caplog.set_level("INFO", logger="ridedash")
     with world.worker() as worker:

@@ -9,8 +9,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import event
 
+from ridedash.store.crypto import TokenVault, new_key
 from ridedash.store.orders import Attention, Moment, Order, Ride
-from ridedash.store.people import Account, Guest
+from ridedash.store.people import Account, Guest, keep_tokens
 from ridedash.views.board_answer import NOTHING, known
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
 
@@ -200,6 +201,17 @@ def test_an_account_to_reconnect_is_said_once_not_by_each_ride(desk: Desk, brows
     assert [row["group"] for row in body["rows"]] == ["now"] * 3
     (alert,) = body["bar"]["alerts"]
     assert (body["needs"], alert["title"]) == (1, "House account needs reconnecting")
+
+
+def test_an_account_whose_key_is_missing_is_said_and_nobody_is_told_to_reconnect_it(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    assert "alerts" not in poll(browser)["bar"]
+    vault = TokenVault("k9:" + new_key())
+    desk.add(lambda s: [keep_tokens(each, vault, "good", "again", 60, NOON) for each in s.query(Account)])
+    (alert,) = poll(browser)["bar"]["alerts"]
+    assert (alert["title"], alert["href"]) == ("ridedash can't read its link to House account", "")
+    assert "a key is missing" in alert["detail"]
 
 
 def test_while_all_updates_stopped_no_single_ride_asks_for_somebody(desk: Desk, browser: FlaskClient) -> None:

@@ -22,7 +22,7 @@ from ridedash.service.traffic import Result
 
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
-_ID: Final = re.compile(rb"(?:booking_id|(?<!merchant_)txn_id)(?!\W{1,8}null)", re.IGNORECASE)
+_ID: Final = re.compile(rb'(?:booking_id|(?<!merchant_)txn_id)(?!\\?"?\s*:\s*null\b)', re.IGNORECASE)
 NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})  # of NoAnswer.why
 
 _KNOWN_CODES: Final = frozenset(

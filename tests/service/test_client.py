@@ -207,6 +207,7 @@ def test_a_body_that_is_no_json_may_name_a_booking_wherever_it_does(begin):
         b'{"data": {"booking_id": "C1"}}',
         b'{"message": "see below", "data": {"booking_id": "C1"}}',
         b'{"status": "SUCCESS", "txn_id": "T1", "x": NaN}',
+        b'{"booking_id": null, "txn_id": "null"}',
         '{"booking_id": "C1"}'.encode("utf-16"),
     ],
 )
@@ -224,6 +225,7 @@ def test_an_id_is_seen_in_a_body_of_any_shape_so_a_4xx_with_it_proves_no_refusal
         b"<h1>No</h1>",
         b'{"merchant_txn_id": "MTX-1", "x": NaN}',
         b'{"booking_id" : null, "txn_id":null}',
+        b'"{\\"booking_id\\": null}"',
     ],
 )
 def test_an_echo_and_ids_of_null_name_no_ride(content):

@@ -1,7 +1,8 @@
-"""A poll after news of its ride, when nothing that is remembered fits: what a web core is spent on while cabs move."""
+"""Polls that are made anew, because of news or because a guest asks: what a web core is spent on while cabs move."""
 
 from datetime import timedelta
 from time import process_time
+from typing import Final
 
 from flask.testing import FlaskClient
 from sqlalchemy import update
@@ -10,7 +11,11 @@ from bench import frame
 from bench.baselines.plain_poll import plain_poll
 from bench.frame import Ratio, Run, line
 from bench.poll_world import World, make_world
+from ridedash.rides.sharing import LinkKind, make_link
 from ridedash.store.order_tables import Order, Ride
+
+LINKS: Final = 200
+UNIT: Final = "ms of CPU"
 
 
 @line(
@@ -29,10 +34,45 @@ def news(run: Run) -> Ratio:
         times = run.of(200, 40)
         try:
             return frame.side_by_side(
-                run, lambda: _cpu_ms(world, ours, path, times), lambda: _cpu_ms(world, plain, path, times), "ms of CPU"
+                run, lambda: _cpu_ms(world, ours, path, times), lambda: _cpu_ms(world, plain, path, times), UNIT
             )
         finally:
             world.desk.close()
+
+
+@line(
+    "poll-guest",
+    "a poll of a guest's link, nothing new, against person and ride through the ORM and jsonify",
+    aim="≤ 4",
+    protects="What a guest is shown is remembered by nobody: this times the guests who look on is the rest of what web "
+    "cores are counted by (docs/scaling.md).",
+)
+def guest(run: Run) -> Ratio:
+    """Each link is another ride's: one alone may be asked for sixty times a minute."""
+    with frame.folder() as folder:
+        world = make_world(folder, LINKS)
+        desk = world.desk
+        facts = desk.services.db, desk.now, desk.ids["desk.property"]
+        links = [
+            f"/t/{make_link(*facts, ride, LinkKind.RIDER, desk.ids['desk'])}/snapshot.json" for ride in world.rides
+        ]
+        ours, plain = desk.app.test_client(), plain_poll(desk.services.db).test_client()
+        tags = {path: ours.get(path).headers["ETag"] for path in links}
+        asked = [(path, {"If-None-Match": tags[path]}) for path in links]
+        bare = [(f"/rides/{ride}/snapshot.json", {}) for ride in world.rides]
+        try:
+            return frame.side_by_side(run, lambda: _each_ms(ours, asked, 304), lambda: _each_ms(plain, bare, 200), UNIT)
+        finally:
+            desk.close()
+
+
+def _each_ms(client: FlaskClient, asked: list[tuple[str, dict[str, str]]], status: int) -> float:
+    began = process_time()
+    for path, headers in asked:
+        answer = client.get(path, headers=headers)
+        if answer.status_code != status:
+            raise RuntimeError(f"a poll answered {answer.status_code}")
+    return (process_time() - began) * 1000 / len(asked)
 
 
 def _cpu_ms(world: World, client: FlaskClient, path: str, times: int) -> float:

@@ -19,13 +19,16 @@ from ridedash.ext import limiter, services
 from ridedash.geo import LatLng
 from ridedash.maps import map_parts
 from ridedash.rides.rows import otp_of
-from ridedash.rides.sharing import LinkKind, find_link
+from ridedash.rides.sharing import LinkKind, Shared, find_link
 from ridedash.store.db import DatabaseBusy
 from ridedash.store.orders import OrderPage, order_page
+from ridedash.store.watching import mark_of
 from ridedash.views.formats import stamp
 from ridedash.views.guest_view import GuestView, code_is_due, guest_view
 from ridedash.views.headers import nonce
 from ridedash.views.permissions import OPEN, needs
+from ridedash.views.poll_memory import FRESH_S, Key, Ready
+from ridedash.views.poll_turns import turns_at
 from ridedash.views.ride_facts import RideFacts
 
 bp = Blueprint("guest", __name__)
@@ -36,24 +39,23 @@ NOWHERE: Final = LatLng(0.0, 0.0)  # where a map looks until there is something 
 
 
 class Opened(NamedTuple):
-    """What a link opened: whose it is, the order, and how it is shown."""
+    """What a link opened: the order, and how it is shown."""
 
-    kind: LinkKind
     page: OrderPage
     view: GuestView
-    now: datetime
 
 
 @bp.get("/t/<token>")
 @needs(OPEN)
 def show(token: str) -> str:
     """The page of a link (ux.md section 4)."""
-    opened = _opened(token)
-    view, page = opened.view, opened.page
+    now = services().clock()
+    shared = _shared(token, now)
+    page, view = _opened(shared, now)
     frame = map_parts(services().settings, center=_middle(view), zoom=15, map_id="ride") if view.live else None
     return _rendered(
-        "guest/ride.html", view=view, page=page, map=frame, follows=opened.kind is LinkKind.FOLLOWER,
-        address=f"/t/{token}", server_now=stamp(opened.now), points={"snapshot": view.as_json()},
+        "guest/ride.html", view=view, page=page, map=frame, follows=shared.kind is LinkKind.FOLLOWER,
+        address=f"/t/{token}", server_now=stamp(now), points={"snapshot": view.as_json()},
     )  # fmt: skip
 
 
@@ -61,13 +63,13 @@ def show(token: str) -> str:
 @needs(OPEN)
 def snapshot(token: str) -> BaseResponse:
     """What can change on that page. 304 when nothing did; its age is in the headers."""
-    opened = _opened(token)
-    body = json.dumps(opened.view.as_json(), ensure_ascii=False, separators=(",", ":"))
-    answer = Response(body, mimetype="application/json")
-    answer.set_etag(f"{__version__}-{opened.view.digest()}-{_locale()}")
-    answer.headers["X-Server-Now"] = stamp(opened.now)
-    if opened.view.seen_at:
-        answer.headers["X-Seen-At"] = opened.view.seen_at
+    now = services().clock()
+    ready = _ready(_shared(token, now), now)
+    answer = Response(ready.body, mimetype="application/json")
+    answer.set_etag(ready.etag)
+    answer.headers["X-Server-Now"] = stamp(now)
+    if ready.seen_at:
+        answer.headers["X-Seen-At"] = ready.seen_at
     return answer.make_conditional(request)
 
 
@@ -104,20 +106,45 @@ def on_database(_error: Exception) -> BaseResponse:
     return answer
 
 
-def _opened(token: str) -> Opened:
-    """The ride of a token. 404 for any other, in one shape; 429 for who asks too often."""
+def _shared(token: str, now: datetime) -> Shared:
+    """What a token opens. 404 for any other, in one shape; 429 for who asks too often."""
     g.link_key = hashlib.sha256(token.encode()).hexdigest()[:32]
     _count_look()
-    s, now = services(), services().clock()
-    with s.db.read() as db:
+    with services().db.read() as db:
         shared, known = find_link(db, token, now)
-        g.miss_cost = 0 if known else 1
-        page = order_page(db, shared.property_id, shared.order_id) if shared else None
+    g.miss_cost = 0 if known else 1
     with _not_found_instead():
         _count_miss()
-    if shared is None or page is None:
+    return shared or abort(404)
+
+
+def _opened(shared: Shared, now: datetime) -> Opened:
+    with services().db.read() as db:
+        page = order_page(db, shared.property_id, shared.order_id)
+    if page is None:
         abort(404)
-    return Opened(shared.kind, page, _view(page, shared.kind, now), now)
+    return Opened(page, _view(page, shared.kind, now))
+
+
+def _ready(shared: Shared, now: datetime) -> Ready:
+    """What a poll is answered: made once for all who look on by links of one kind, but for a start code."""
+    memory = services().polls
+    if memory is None:
+        return _made(shared, now)
+    key, began = Key(shared.order_id, shared.property_id, f"link {shared.kind}", _locale()), memory.moment()
+    with memory.making(key) as found:
+        made = found or _made(shared, now)
+        return memory.keep(key, made, began) if found is None and made.turns_in_s else made
+
+
+def _made(shared: Shared, now: datetime) -> Ready:
+    """An answer made from the database; one with a start code serves once."""
+    page, view = _opened(shared, now)
+    body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
+    etag, turn = f"{__version__}-{view.digest()}-{_locale()}", turns_at(page, now, services().settings.pace)
+    turns_in_s = (turn - now).total_seconds() if turn else FRESH_S
+    mark = mark_of(page.order, page.account, page.ride)
+    return Ready(mark, body, etag, view.seen_at, 0.0 if view.code else turns_in_s)
 
 
 def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:

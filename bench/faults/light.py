@@ -133,11 +133,11 @@ def honest(found: Outcome | Order, told: Hostile, mtx: str = "") -> bool:
 
 
 def _names_id(content: bytes) -> bool:
-    """Whether a ride's id is named in a body of any shape; a name whose value is null counts for none."""
+    """Whether a ride's id is named in a body of any shape; a name whose value is null or "" counts for none."""
     letters = content.replace(b"\0", b"").replace(b"\\", b"").decode("latin-1").lower()
     text = "".join(letters.split()).replace("merchant_txn_id", "")
     named = text.count("booking_id") + text.count("txn_id")
-    return named > text.count('booking_id":null') + text.count('txn_id":null')
+    return named > sum(text.count(f'{name}":{none}') for name in ("booking_id", "txn_id") for none in ("null", '""'))
 
 
 def _named(found: Outcome | Order, said: dict[str, Any]) -> bool:

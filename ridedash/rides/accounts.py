@@ -111,20 +111,20 @@ class AccountTokens:
             if refresh is None or self.oauth is None:
                 raise self._lost(account_id, row.access_token_enc, "no refresh token")
             if self._lease.take(account_id, row.access_token_enc):
-                return self._ask(row, access, self.oauth, refresh)
+                return self._ask(row, (access, refresh), self.oauth)
             if time.monotonic() >= until:
                 raise NoRefreshNow(f"account {account_id}: another process asks for its tokens")
             self._pause(LOOK_EVERY_S)
 
-    def _ask(self, row: Account, access: str, oauth: OAuthClient, refresh: str) -> str:
+    def _ask(self, row: Account, held: tuple[str, str], oauth: OAuthClient) -> str:
         account_id = row.id
         try:
-            self._unsaved[account_id] = row.access_token_enc, oauth.refresh(refresh)
+            self._unsaved[account_id] = row.access_token_enc, oauth.refresh(held[1])
         except ServiceError as error:
             if isinstance(error, Refused) and normal_code(error.code or "") == GRANT_GONE:
-                now, newer, _ = self._read(account_id)
-                if newer != access:  # in plain text: rotated keys seal the same one anew
-                    return newer  # another process used the refresh token first
+                now, access, again = self._read(account_id)
+                if (access, again) != held:  # in plain text: rotated keys seal the same ones anew
+                    return access  # another process used the refresh token first
                 raise self._lost(account_id, now.access_token_enc, "refused") from error
             # anything else may be our own configuration or a passing fault: it proves nothing about this account
             self._lease.drop(account_id)

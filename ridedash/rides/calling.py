@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
-from ridedash.rides.accounts import AccountTokens, NeedsReconnect, NoRefreshNow
-from ridedash.rides.classify import KEY_MISSING, NO_CONNECTION, RATE_LIMITED, RECONNECT
+from ridedash.rides.accounts import ELSEWHERE, AccountTokens, NeedsReconnect, NoRefreshNow
+from ridedash.rides.classify import NO_CONNECTION, RATE_LIMITED, RECONNECT
 from ridedash.rides.moves import Clock
 from ridedash.service.bookings import Done
 from ridedash.service.client import RideClient
@@ -21,9 +21,9 @@ from ridedash.store.order_tables import Action, Order, Ride
 
 FEEDBACK_CALLS: Final = 3
 FEEDBACK_WAIT: Final = timedelta(seconds=5)
+FEEDBACK_LASTS: Final = timedelta(hours=24)  # for so long it is kept for a service that can't be asked
 ARMED_WAIT: Final = timedelta(seconds=5)
-NO_BUDGET_WAIT: Final = timedelta(seconds=30)
-NO_KEY_WAIT: Final = timedelta(minutes=10)
+LATER: Final = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ class Caller:
         """
         if self.client.traffic.wait_s(Lane.WRITE) > 0:
             return []
-        query = select(Action.id).where(Action.state.in_(("armed", "unconfirmed")), Action.next_try_at <= self.clock())
+        now = self.clock()
+        ours = or_(Action.next_try_at <= now - ELSEWHERE, ~self.tokens.foreign(Action.account_id))
+        query = select(Action.id).where(Action.state.in_(("armed", "unconfirmed")), Action.next_try_at <= now, ours)
         with self.db.read() as s:
             return list(s.scalars(query.order_by(Action.next_try_at).limit(limit)))
 
@@ -72,7 +74,7 @@ class Caller:
         with self.db.write() as s:
             if s.connection().execute(ours).rowcount != 1:
                 return False
-        self.call(action_id)
+        self.call(action_id, by_worker=True)
         return True
 
     def _put_off(self, action_id: int, now: datetime) -> bool:
@@ -82,18 +84,18 @@ class Caller:
         if action is None or action.name != "feedback" or not action.calls or self.client.traffic.may_repeat():
             return False
         with self.db.write() as s:
-            s.execute(update(Action).where(Action.id == action_id).values(next_try_at=now + NO_BUDGET_WAIT))
+            s.execute(update(Action).where(Action.id == action_id).values(next_try_at=now + LATER))
         return True
 
-    def call(self, action_id: int) -> ActionResult:
-        """Make the call of an action that is `calling`, and settle it."""
+    def call(self, action_id: int, *, by_worker: bool = False) -> ActionResult:
+        """Make the call of an action that is `calling`, and settle it. By whoever pressed, unless told otherwise."""
         with self.db.read() as s:
             action = s.get_one(Action, action_id)
             booking_id = s.scalars(select(Order.booking_id).where(Order.id == action.order_id)).one()
         result = self._outcome(action, booking_id)
         with self.db.write() as s:
             s.get_one(Order, action.order_id)  # held first, then what belongs to it
-            self._settle(s, s.get_one(Action, action_id), result, self.clock())
+            self._settle(s, s.get_one(Action, action_id), result, self.clock(), by_worker)
         return result
 
     def _outcome(self, action: Action, booking_id: str | None) -> ActionResult:
@@ -127,30 +129,42 @@ class Caller:
             booking_id, payload["rating"], token, tuple(payload["options"]), payload["comments"]
         )
 
-    def _settle(self, s: Session, action: Action, result: ActionResult, now: datetime) -> None:
+    def _settle(self, s: Session, action: Action, result: ActionResult, now: datetime, by_worker: bool) -> None:
+        nothing_new = by_worker and result.outcome == "not_sent" and action.code == result.code
         action.code, action.header, action.text = result.code, result.header, result.text
-        who = f"staff:{action.staff_id}" if action.calls == 1 else "worker"
-        self._schedule(action, result, now)
+        if action.name == "feedback":
+            _schedule_feedback(action, result, now)
+        else:
+            _schedule(action, result, now)
+        if nothing_new and action.settled_at is None:
+            return
         order = s.get_one(Order, action.order_id)
         order.version += 1
         _poll_soon(s, order.id, now)
         subject, place = f"orders:{order.id}", order.property_id
+        who = "worker" if by_worker else f"staff:{action.staff_id}"
         audit.record(s, who, f"ride.{action.name}", subject, result.outcome, now, property_id=place, code=result.code)
 
-    def _schedule(self, action: Action, result: ActionResult, now: datetime) -> None:
-        """When it is called again, if ever."""
-        again = action.name == "feedback" and result.outcome in {"unconfirmed", "not_sent"}
-        if again and result.code == KEY_MISSING:  # no call was made, and none can be before somebody mends that
-            action.state, action.calls, action.next_try_at = "unconfirmed", action.calls - 1, now + NO_KEY_WAIT
-        elif again and action.calls < FEEDBACK_CALLS:
-            action.state, action.next_try_at = "unconfirmed", now + FEEDBACK_WAIT * 2**action.calls
-        elif action.calls > 1 and result.outcome == "not_sent":
-            action.state, action.calls = "unconfirmed", action.calls - 1  # the call before may have done it
-        elif action.payload.get("armed") and result.outcome == "not_sent" and result.code != RECONNECT:
-            action.state, action.calls, action.next_try_at = "armed", 0, now + ARMED_WAIT  # who armed it has gone away
-        elif action.state == "calling":
-            action.state = result.outcome
-            action.settled_at = None if result.outcome == "unconfirmed" else now
+
+def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
+    """When it is called again, if ever."""
+    if action.calls > 1 and result.outcome == "not_sent":
+        action.state, action.calls = "unconfirmed", action.calls - 1  # the call before may have done it
+    elif action.payload.get("armed") and result.outcome == "not_sent" and result.code != RECONNECT:
+        action.state, action.calls, action.next_try_at = "armed", 0, now + ARMED_WAIT  # who armed it has gone away
+    elif action.state == "calling":
+        action.state = result.outcome
+        action.settled_at = None if result.outcome == "unconfirmed" else now
+
+
+def _schedule_feedback(action: Action, result: ActionResult, now: datetime) -> None:
+    """What never left is kept for a day; what left without a clear answer is sent three times at most."""
+    if result.outcome == "not_sent" and now < action.made_at + FEEDBACK_LASTS:
+        action.state, action.calls, action.next_try_at = "unconfirmed", action.calls - 1, now + LATER
+    elif result.outcome == "unconfirmed" and action.calls < FEEDBACK_CALLS:
+        action.state, action.next_try_at = "unconfirmed", now + FEEDBACK_WAIT * 2**action.calls
+    else:
+        action.state, action.settled_at = result.outcome, now
 
 
 def _poll_soon(s: Session, order_id: int, now: datetime) -> None:

@@ -61,9 +61,10 @@ def classify(answer: CreateAnswer | Exception, mtx: str) -> Outcome:
 
 
 def _judge(answer: CreateAnswer, mtx: str) -> Outcome:
-    if answer.http_status == 401:
+    names_id = answer.names_id  # a 401 or 429 that names a ride proves no more than any other 4xx does
+    if answer.http_status == 401 and not names_id:
         return Outcome(OrderState.NOT_SENT, retry=AUTH, code=RECONNECT)
-    if answer.http_status == 429:
+    if answer.http_status == 429 and not names_id:
         return Outcome(OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.retry_after_s, code=RATE_LIMITED)
     body = answer.body
     if body is None or not _speaks(body):

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, SessionTransaction
 from ridedash.observing.failures import reason
 from ridedash.rides.classify import PLAN_MISSED, WITHDRAWN
 from ridedash.rides.states import BadMove, allowed_move
+from ridedash.service.judging import is_known_code
 from ridedash.store import audit
 from ridedash.store.order_tables import Attention, Moment, Order, OrderState
 
@@ -30,8 +31,7 @@ LEASE: Final = timedelta(seconds=60)  # the sender reads for so long
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # without an answer after so long, people are told
 
 LOGGED: Final = {S.REJECTED: logging.INFO, S.NOT_SENT: logging.WARNING, S.UNKNOWN: logging.WARNING}
-_CODE: Final = re.compile(r"[A-Z][A-Z0-9]*(?:[_ ][A-Z0-9]+)*", re.ASCII)  # as the document's codes are written
-LONGEST_CODE: Final = 40  # the service may say anything: what is no code is not told
+_HTTP: Final = re.compile(r"HTTP_[0-9]{3}")
 
 MOVED: Final = "moved"  # in a session's info: the states that orders came to, for who counts once it is committed
 
@@ -70,9 +70,9 @@ def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **fa
 
 
 def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> None:
-    """A line once it is committed. What a person took back is no warning."""
-    plain = code is not None and len(code) <= LONGEST_CODE and _CODE.fullmatch(code)
-    said = code if plain else "no code" if not code else "a code of the service's own"
+    """A line once it is committed. What a person took back is no warning; what the service says may be any words."""
+    ours = to is not S.REJECTED or is_known_code(code) or _HTTP.fullmatch(code or "")
+    said = "no code" if not code else code if ours else "a code of the service's own"
     log.log(logging.INFO if code == WITHDRAWN else LOGGED[to], "order %d is %s: %s", order_id, to, said)
 
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pydantic import ValidationError
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash.rides import drafting, moves
@@ -75,7 +75,8 @@ class Promoter:
     def due(self, limit: int) -> Sequence[int]:
         """Planned orders that may be tried now, the longest due first."""
         now = self.clock()
-        ours = or_(Order.due_at <= now - ELSEWHERE, ~self.tokens.foreign(Order.account_id))
+        since = func.coalesce(Order.lease_until, Order.due_at)  # whoever has the key goes first, after each try
+        ours = or_(since <= now - ELSEWHERE, ~self.tokens.foreign(Order.account_id))
         query = select(Order.id).where(*_due(now), ours).order_by(Order.due_at).limit(limit)
         with self.db.read() as s:
             return s.scalars(query).all()

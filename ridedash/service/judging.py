@@ -22,7 +22,7 @@ from ridedash.service.traffic import Result
 
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
-_ID: Final = re.compile(rb'(?:booking_id|(?<!merchant_)txn_id)(?!\\?"?\s*:\s*null\b)', re.IGNORECASE)
+_ID: Final = re.compile(rb'(?:booking_id|(?<!merchant_)txn_id)(?!\s*\\?"?\s*:\s*(?:null\b|\\?"\s*\\?"))', re.IGNORECASE)
 NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})  # of NoAnswer.why
 
 _KNOWN_CODES: Final = frozenset(
@@ -45,7 +45,7 @@ def is_known_code(code: str | None) -> bool:
 
 
 def names_an_id(answer: Answer) -> bool:
-    """Whether an id of a ride is named anywhere in a body, in a list, torn, in UTF-16. Null is no id."""
+    """Whether an id of a ride is named anywhere in a body, in a list, torn, in UTF-16. Null and "" are none."""
     return _ID.search(answer.body.replace(b"\0", b"")) is not None
 
 

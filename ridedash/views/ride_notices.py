@@ -101,7 +101,9 @@ def _under_way(facts: RideFacts) -> list[Notice]:
     found = []
     for name, action in newest.items():
         outcome = {"calling": "unconfirmed"}.get(action.state, action.state)
-        if outcome not in ("armed", "unconfirmed", "refused", "not_sent"):
+        if name == "feedback" and outcome == "unconfirmed" and action.settled_at is not None:
+            outcome = "unanswered"
+        if outcome not in ("armed", "unconfirmed", "unanswered", "refused", "not_sent"):
             continue
         if outcome in ("refused", "not_sent") and not _still_matters(facts, action):
             continue

@@ -103,7 +103,9 @@ def _in_need(account: AccountInNeed) -> Alert:
     mine = may(MANAGE)
     if account.sealed:
         title = _("ridedash can't read its link to %(account)s", account=account.label)
-        detail = _("Tell whoever runs ridedash that a key is missing. Its rides show their last facts until then.")
+        detail = _(
+            "A key is missing: tell whoever runs ridedash. What is pressed for its rides is not sent until then."
+        )
         return Alert(f"key-{account.id}", title, detail, "", "")
     return Alert(
         f"reconnect-{account.id}",

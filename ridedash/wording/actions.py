@@ -62,7 +62,7 @@ _UNCONFIRMED: Final[dict[str, Text]] = {
     "abort": _("Asked to stop, not confirmed yet"),
     "cancel": _("Asked to cancel, not confirmed yet"),
     "drop": _("Drop change sent, not confirmed yet"),
-    "feedback": _("Feedback kept; it is sent as soon as the service answers"),
+    "feedback": _("Feedback kept; it is sent as soon as it can be"),
 }
 _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
     "NO_CONNECTION": (
@@ -74,13 +74,12 @@ _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
     ),
     "RECONNECT": (
         _("The account needs reconnecting"),
-        _("Nothing was asked, nothing has changed. Ask the manager to reconnect it; until then, call the driver."),
+        _("Nothing was asked, nothing has changed. Ask the manager to reconnect it."),
         "needs",
     ),
     "KEY_MISSING": (
         _("ridedash can't read its link to this account"),
-        _("Nothing was asked, nothing has changed. Tell whoever runs ridedash that a key is missing; until then, "
-          "call the driver."),
+        _("Nothing was asked, nothing has changed. Tell whoever runs ridedash that a key is missing."),
         "needs",
     ),
 }  # fmt: skip
@@ -113,7 +112,7 @@ def outcome_words(
     name: str, outcome: str, *, code: str | None = None, header: str | None = None, text: str | None = None,
     **facts: str | None,
 ) -> Words:  # fmt: skip
-    """What came of an action, for staff. `outcome` is done, armed, refused, unconfirmed, not_now or not_sent."""
+    """What came of an action, for staff: done, armed, refused, unconfirmed, unanswered (in all), not_now, not_sent."""
     if outcome == "armed":
         return Words(str(_DONE["arm"]), str(_("The fee rules of the service then apply.")), "warn", "waiting")
     if outcome == "not_now" and code is None:
@@ -122,20 +121,23 @@ def outcome_words(
         )
     if outcome == "done":
         return Words(say(_DONE.get(name, _("Done.")), facts), "", "ok", "done")
+    if outcome == "unanswered":
+        return Words(str(_("Feedback was sent; the service has not confirmed it")), "", "info", "info")
     if outcome == "unconfirmed":
         return Words(
             str(_UNCONFIRMED.get(name, _("Asked, not confirmed yet"))),
             str(_("We read the ride back and show what the service says.")), "warn", "waiting",
         )  # fmt: skip
     if outcome == "not_sent":
-        return _unsent(code)
+        return _unsent(name, code)
     return _refused(code or header, text, facts)
 
 
-def _unsent(code: str | None) -> Words:
+def _unsent(name: str, code: str | None) -> Words:
     """Why nothing was asked: our own cause has its own words, and another press helps only where nothing is missing."""
     headline, detail, icon = _UNSENT.get(code or "", _UNSENT["NO_CONNECTION"])
-    return Words(str(headline), str(detail), "bad", icon)
+    driver = _(" Until then, call the driver.") if icon == "needs" and name in ("cancel", "drop") else ""
+    return Words(str(headline), f"{detail}{driver}", "bad", icon)
 
 
 def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -> Words:

@@ -22,6 +22,7 @@ def test_the_c_library_is_asked_again_and_again_to_hand_back_what_nobody_uses(mo
 
 
 def test_it_is_asked_beside_the_work_by_a_thread_that_keeps_no_process_alive() -> None:
+    before = set(threading.enumerate())
     process.give_back()
-    (thread,) = [each for each in threading.enumerate() if each.name == "trim"][-1:]
-    assert thread.daemon
+    (thread,) = set(threading.enumerate()) - before
+    assert (thread.name, thread.daemon) == ("trim", True)

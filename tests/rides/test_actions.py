@@ -196,6 +196,21 @@ def test_feedback_without_a_clear_answer_is_sent_three_times_at_most(world: Worl
             worker.step()
     assert world.service.count("feedback") == 3
     assert state(world, order_id)[0] == "unconfirmed"
+    assert world.page(order_id).actions[-1].settled_at is not None, "nobody is told that it will be sent"
+
+
+def test_feedback_that_could_not_leave_is_kept_for_a_day_and_sent_once_it_can(world: World) -> None:
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "COMPLETED")
+        world.service.answers["feedback"] = [httpx.ConnectError("nobody there")] * 5
+        assert ask(world, "feedback", order_id, 5).outcome == "not_sent"
+        for _ in range(4):
+            world.clock.go(60)
+            worker.step()
+        assert state(world, order_id) == ("unconfirmed", "NO_CONNECTION", 0)
+        world.clock.go(60)
+        worker.step()
+    assert state(world, order_id)[0] == "done"
 
 
 def matching(world: World, worker: Worker) -> int:

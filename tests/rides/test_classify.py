@@ -105,6 +105,14 @@ def test_a_message_alone_or_a_strange_status_proves_nothing() -> None:
     assert classify(answer(500, code="SOMETHING_NEW"), MTX).state == "UNKNOWN"
 
 
+@pytest.mark.parametrize("http", [401, 429])
+def test_a_401_or_429_that_names_a_ride_is_not_sent_again(http: int) -> None:
+    said = CreateAnswer(
+        http_status=http, readable=True, names_id=True, body=CreateBody(status="SUCCESS", booking_id="C1")
+    )
+    assert (classify(said, MTX).state, classify(said, MTX).retry, classify(said, MTX).alarm) == ("UNKNOWN", "", True)
+
+
 def test_401_and_429_are_not_sent_and_may_be_tried_once_more() -> None:
     assert (classify(answer(401, status="FAILURE"), MTX).state, classify(answer(401), MTX).retry) == (
         "NOT_SENT",

@@ -7,6 +7,7 @@ import pytest
 from ridedash.rides import actions
 from ridedash.rides.accounts import AccountTokens
 from ridedash.rides.rekeying import rotate
+from ridedash.store.audit import AuditRow
 from ridedash.store.crypto import TokenVault, new_key
 from ridedash.store.people import Account
 from ridedash.wording import outcome_words
@@ -94,6 +95,7 @@ def test_what_a_person_presses_for_a_ride_is_not_sent_and_says_why(world: World)
     said = outcome_words("cancel", result.outcome, code=result.code)
     assert said.headline == "ridedash can't read its link to this account"
     assert "Try again" not in said.detail
+    assert said.detail.endswith("Until then, call the driver.")
 
 
 def test_feedback_waits_for_the_key_however_long_and_is_then_sent_once(world: World) -> None:
@@ -106,10 +108,13 @@ def test_feedback_waits_for_the_key_however_long_and_is_then_sent_once(world: Wo
     assert actions.feedback(*asked, 5).code == "KEY_MISSING"
     with world.worker() as without:
         for _ in range(5):
-            world.clock.go(660)
+            world.clock.go(60)
             without.step()
     world.tokens = with_both_keys(world)
     with world.worker() as worker:
-        world.clock.go(660)
+        world.clock.go(60)
         worker.step()
     assert (world.service.count("feedback"), world.page(order_id).actions[-1].state) == (1, "done")
+    with world.db.read() as s:
+        rows = s.query(AuditRow).filter_by(what="ride.feedback").order_by(AuditRow.id)
+        assert [(row.who, row.result) for row in rows] == [(f"staff:{world.staff_id}", "not_sent"), ("worker", "done")]

@@ -225,6 +225,7 @@ def test_an_id_is_seen_in_a_body_of_any_shape_so_a_4xx_with_it_proves_no_refusal
         b"<h1>No</h1>",
         b'{"merchant_txn_id": "MTX-1", "x": NaN}',
         b'{"booking_id" : null, "txn_id":null}',
+        b'{"booking_id ": null, "txn_id": ""}',
         b'"{\\"booking_id\\": null}"',
     ],
 )

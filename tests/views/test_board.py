@@ -211,7 +211,7 @@ def test_an_account_whose_key_is_missing_is_said_and_nobody_is_told_to_reconnect
     desk.add(lambda s: [keep_tokens(each, vault, "good", "again", 60, NOON) for each in s.query(Account)])
     (alert,) = poll(browser)["bar"]["alerts"]
     assert (alert["title"], alert["href"]) == ("ridedash can't read its link to House account", "")
-    assert "a key is missing" in alert["detail"]
+    assert "A key is missing" in alert["detail"]
 
 
 def test_while_all_updates_stopped_no_single_ride_asks_for_somebody(desk: Desk, browser: FlaskClient) -> None:

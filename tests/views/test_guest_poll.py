@@ -9,8 +9,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from ridedash.ext import limiter
+from ridedash.rides.retention import forget_guest
 from ridedash.rides.sharing import LinkKind, end_links, make_link
 from ridedash.store.orders import Order, Ride
+from ridedash.store.people import Guest
 from ridedash.views import guest
 from ridedash.views.poll_memory import FRESH_S, LOOK_S, PollMemory
 from tests.views.ride_pages import NOON, STATUSES, Desk, make_desk
@@ -120,3 +122,15 @@ def test_a_start_code_is_told_and_not_kept(desk: Desk, phone: FlaskClient, made:
     memory = desk.services.polls
     assert memory is not None
     assert memory._ready == {}
+    drives(desk, order_id, "IN_PROGRESS")
+    assert "code" not in (phone.get(path).json or {})
+
+
+def test_an_erased_guest_is_named_by_no_remembered_answer(desk: Desk, phone: FlaskClient, seconds: list[float]) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER", guest="Wilma Heron")
+    path = link(desk, order_id, "follower")
+    assert "Wilma" in phone.get(path).text
+    with desk.services.db.write() as s:
+        forget_guest(s, s.get_one(Guest, s.get_one(Order, order_id).guest_id), desk.now, "a key")
+    seconds[0] += LOOK_S
+    assert "Wilma" not in phone.get(path).text

@@ -184,7 +184,7 @@ def test_every_action_has_a_button_and_every_outcome_a_sentence(name: str) -> No
     words = wording.action_words(name)
     assert words.label
     assert words.about
-    for outcome in ("done", "armed", "refused", "unconfirmed", "not_now", "not_sent"):
+    for outcome in ("done", "armed", "refused", "unconfirmed", "unanswered", "not_now", "not_sent"):
         said = wording.outcome_words(name, outcome, code="BOOKING_ALLOTED", text="no", fee="₹30", drop="Airport")
         assert said.headline
         assert not NEVER.search(said.headline + said.detail)

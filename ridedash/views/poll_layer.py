@@ -27,6 +27,7 @@ OF_ONE_ANSWER: Final = frozenset({"x-server-now", "x-request-id", "date"})  # he
 # posted, because words that name a person stand in no address; nothing is done by them
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
 MAX_PLACES: Final = 50_000
+FEW_PLACES: Final = 1_000  # some five kilobytes each: fewer are not looked through for what is over
 
 SAME_TIME_S: Final = 0.01  # so long the same X-Server-Now is said: its readers count in seconds
 
@@ -51,6 +52,7 @@ class PollLayer:
     ) -> None:
         self.app, self._memory, self._clock, self._count = app, memory, clock, count
         self._places: dict[Place, tuple[Key, Ready]] = {}
+        self._enough = FEW_PLACES
         self._now, self._now_since = ("X-Server-Now", ""), NEVER
         self._complained = False
         self._answered = self._counted = 0
@@ -130,13 +132,20 @@ class PollLayer:
         if ready.head is None:
             ready.head_304 = _without_entity(head)
             ready.head = [(name, value) for name, value in head if name.lower() not in OF_ONE_ANSWER]
-        if len(self._places) >= MAX_PLACES:
-            self._places.clear()
+        if len(self._places) >= self._enough:
+            self._forget_old()
         known = environ[KNOWN]
         house = known.property_id, known.role
         place = environ["PATH_INFO"], environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE"), house
         self._places[place] = key, ready
         return self._answer(ready, seen, self._memory.moment())
+
+    def _forget_old(self) -> None:
+        """Rides end and nobody asks for them again: what is too old to be sent goes, each time that it may be half."""
+        moment = self._memory.moment()
+        kept = {place: said for place, said in list(self._places.items()) if moment < said[1].until}
+        self._places = kept if len(kept) < MAX_PLACES else {}
+        self._enough = max(FEW_PLACES, 2 * len(self._places))
 
     def _answer(self, ready: Ready, seen: str | None, moment: float) -> Answer:
         if not self._now_since <= moment < self._now_since + SAME_TIME_S:

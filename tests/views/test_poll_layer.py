@@ -423,6 +423,21 @@ def test_an_answer_is_made_anew_after_half_a_minute_for_all_who_watch(
     assert len(process.asked) == 1
 
 
+def test_rides_that_nobody_asks_for_any_more_leave_nothing_in_the_layer(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    process.layer._enough = 3
+    over = [desk.order("BOOKED", "COMPLETED") for _ in range(3)]
+    for order_id in over:
+        assert process.twice(order_id, cookie).status_code == 200
+    seconds[0] += FRESH_S
+    live = desk.order("BOOKED", "CALL_DRIVER")
+    assert process.twice(live, cookie).status_code == 200
+    assert [place[0] for place in process.layer._places] == [f"/rides/{live}/snapshot.json"]
+    assert process.get(over[0], cookie).status_code == 200, "who asks again is answered by Flask, and known again"
+    assert len(process.layer._places) == 2
+
+
 def test_an_answer_is_made_once_however_many_ask(desk: Desk, seconds: list[float]) -> None:
     """Threads that come while one makes it wait, and take what it made."""
     memory = PollMemory(desk.services.db, lambda: seconds[0])

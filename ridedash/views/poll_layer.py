@@ -27,7 +27,7 @@ OF_ONE_ANSWER: Final = frozenset({"x-server-now", "x-request-id", "date"})  # he
 # posted, because words that name a person stand in no address; nothing is done by them
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
 MAX_PLACES: Final = 50_000
-FEW_PLACES: Final = 1_000  # some five kilobytes each: fewer are not looked through for what is over
+FEW_PLACES: Final = 200  # some five kilobytes each: fewer are not looked through for what is over
 
 SAME_TIME_S: Final = 0.01  # so long the same X-Server-Now is said: its readers count in seconds
 

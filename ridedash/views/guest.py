@@ -27,8 +27,8 @@ from ridedash.views.formats import stamp
 from ridedash.views.guest_view import GuestView, code_is_due, guest_view
 from ridedash.views.headers import nonce
 from ridedash.views.permissions import OPEN, needs
-from ridedash.views.poll_memory import FRESH_S, Key, Ready
-from ridedash.views.poll_turns import turns_at
+from ridedash.views.poll_memory import Key, Ready
+from ridedash.views.poll_turns import serves_s
 from ridedash.views.ride_facts import RideFacts
 
 bp = Blueprint("guest", __name__)
@@ -141,10 +141,9 @@ def _made(shared: Shared, now: datetime) -> Ready:
     """An answer made from the database; one with a start code serves once."""
     page, view = _opened(shared, now)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
-    etag, turn = f"{__version__}-{view.digest()}-{_locale()}", turns_at(page, now, services().settings.pace)
-    turns_in_s = (turn - now).total_seconds() if turn else FRESH_S
-    mark = mark_of(page.order, page.account, page.ride)
-    return Ready(mark, body, etag, view.seen_at, 0.0 if view.code else turns_in_s)
+    etag, mark = f"{__version__}-{view.digest()}-{_locale()}", mark_of(page.order, page.account, page.ride)
+    serves = 0.0 if view.code else serves_s(page, now, services().settings.pace)
+    return Ready(mark, body, etag, view.seen_at, serves)
 
 
 def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:

@@ -4,9 +4,16 @@ from datetime import datetime, time, timedelta
 
 from ridedash.store.orders import OrderPage
 from ridedash.views.formats import zone
+from ridedash.views.poll_memory import FRESH_S
 from ridedash.views.ride_facts import RideFacts
 from ridedash.views.ride_notices import STOPS_NEEDING
 from ridedash.views.ride_parts import OLD_PLATE_FOR
+
+
+def serves_s(page: OrderPage, now: datetime, pace: float) -> float:
+    """For how many seconds an answer made now may be sent again, as far as time alone changes its words."""
+    turn = turns_at(page, now, pace)
+    return (turn - now).total_seconds() if turn else FRESH_S
 
 
 def turns_at(page: OrderPage, now: datetime, pace: float) -> datetime | None:

@@ -28,8 +28,8 @@ from ridedash.views.formats import stamp
 from ridedash.views.headers import let_forms_lead_to
 from ridedash.views.permissions import BOOK, SEE, needs
 from ridedash.views.poll_layer import SAID
-from ridedash.views.poll_memory import FRESH_S, KNOWN, Key, Ready
-from ridedash.views.poll_turns import turns_at
+from ridedash.views.poll_memory import KNOWN, Key, Ready
+from ridedash.views.poll_turns import serves_s
 from ridedash.views.presenters import RideView, ride_view
 from ridedash.views.ride_forms import FormError
 from ridedash.views.ride_page import SAYABLE, SAYABLE_CODES, page_context
@@ -121,9 +121,8 @@ def _rendered(key: Key, now: datetime) -> Ready:
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     # the digest: what time alone or an account changes has no version
     etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.role}"
-    turn = turns_at(page, now, services().settings.pace)
-    turns_in_s = (turn - now).total_seconds() if turn else FRESH_S
-    return Ready(mark_of(page.order, page.account, page.ride), body, etag, stamp(view.seen_at), turns_in_s)
+    serves = serves_s(page, now, services().settings.pace)
+    return Ready(mark_of(page.order, page.account, page.ride), body, etag, stamp(view.seen_at), serves)
 
 
 @bp.post("/<int:order_id>/abort")

@@ -25,7 +25,7 @@ GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given 
 WAIT_S: Final = 8.0  # for the process that has the lease
 LOOK_EVERY_S: Final = 0.05
 EARLY: Final = timedelta(seconds=60)  # refreshed before it ends in the middle of a call
-ELSEWHERE: Final = timedelta(seconds=5)  # for so long an order is left to a worker that can read its account's token
+ELSEWHERE: Final = timedelta(seconds=5)  # for so long what is due is left to a worker that can read its account's token
 SAID_EVERY_S: Final = 60.0  # that a key is missing: every poll finds it out anew
 
 log = logging.getLogger(__name__)

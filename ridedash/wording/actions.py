@@ -112,7 +112,10 @@ def outcome_words(
     name: str, outcome: str, *, code: str | None = None, header: str | None = None, text: str | None = None,
     **facts: str | None,
 ) -> Words:  # fmt: skip
-    """What came of an action, for staff: done, armed, refused, unconfirmed, unanswered (in all), not_now, not_sent."""
+    """What came of an action, for staff.
+
+    `outcome` is done, armed, refused, unconfirmed, unanswered (feedback that is not sent again), not_now or not_sent.
+    """
     if outcome == "armed":
         return Words(str(_DONE["arm"]), str(_("The fee rules of the service then apply.")), "warn", "waiting")
     if outcome == "not_now" and code is None:

@@ -18,7 +18,8 @@ from tests import databases
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The first is the same browser without windows of its own: a quarter less work.
+BROWSER_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 LAUNCH = [  # no sandbox inside a container's root; nothing of the browser's own goes out

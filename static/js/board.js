@@ -198,7 +198,7 @@ class Board {
     const row = event.target.closest(".row[data-id]");
     if (!row) return;
     const id = Number(row.dataset.id);
-    if (offered) this.#do(event, id, this.known.rows.get(id)?.do);
+    if (offered) this.#do(event, id, offered.dataset); // the page says it too: there may be no answer yet
     else if (wide.matches) {
       event.preventDefault();
       this.choose(id, { focus: event.detail === 0 }); // by the Enter key
@@ -206,10 +206,10 @@ class Board {
   }
 
   /** What was suggested: here where that is possible, else by its link. */
-  #do(event, id, offered) {
-    if (offered?.what === "open" && wide.matches) this.choose(id, { panel: offered.on, focus: true });
-    else if (offered?.what === "seen") this.#seen(id, offered.on);
-    else if (offered?.what !== "again" || !refill(id, "again")) return;
+  #do(event, id, { what, on }) {
+    if (what === "open" && wide.matches) this.choose(id, { panel: on, focus: true });
+    else if (what === "seen") this.#seen(id, on);
+    else if (what !== "again" || !refill(id, "again")) return;
     event.preventDefault();
   }
 

@@ -26,8 +26,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def control(desk: Running, what: str, **body: object) -> Any:
-    """Steer the sandbox: `next`, `faults`, `speed`, `advance`, `reset` (POST), or read its `ledger`."""
-    data = None if what == "ledger" else json.dumps(body).encode()
+    """Steer the sandbox: `next`, `faults`, `speed`, `advance`, `reset` (POST), or read its `ledger` or `clock`."""
+    data = None if what in ("ledger", "clock") else json.dumps(body).encode()
     headers = {"X-Sandbox-Control": "1", "Content-Type": "application/json"}
     request = urllib.request.Request(f"{desk.sandbox_url}/control/{what}", data=data, headers=headers)
     with urllib.request.urlopen(request, timeout=10) as answer:

@@ -8,8 +8,6 @@ from tests.e2e.conftest import control, shot
 from tests.running import Running
 from tests.views.served import violations
 
-FAST, SLOW = 60, 1
-
 
 def choose_trip(page: Page, drop: str = "airport") -> None:
     """Open the picker; the pickup is the hotel; type a drop and take the first place that is offered."""
@@ -92,12 +90,22 @@ def look(page: Page, name: str) -> None:
     shot(page, name)
 
 
-def look_while_it_lasts(page: Page, desk: Running, status: str, name: str) -> None:
-    """Wait for a status, hold the sandbox's clock back while looking, let it run again."""
+def hold(desk: Running) -> None:
+    """From now on the sandbox takes its time: each state lasts for most of a minute, or until `reach` moves on."""
+    control(desk, "speed", speed=1)
+
+
+def reach(page: Page, desk: Running, status: str) -> None:
+    """Leap to where the last booking has this status, and wait until the page shows it. The clock is held."""
+    expect(page.locator("[data-ride]")).to_have_attribute("data-status", re.compile("."))  # it is booked
+    phases = control(desk, "ledger")["bookings"][-1]["phases"]
+    at = next(phase["at"] for phase in phases if phase["status"] == status)
+    control(desk, "advance", seconds=max(0.0, at - control(desk, "clock")["now"]))
     wait_status(page, status)
-    control(desk, "speed", speed=SLOW)
-    try:
-        shot(page, name)  # what axe says of each state, tests/views/test_axe.py asks
-        wait_status(page, status)  # it is still what we looked at
-    finally:
-        control(desk, "speed", speed=FAST)
+
+
+def look_at(page: Page, desk: Running, status: str, name: str) -> None:
+    """Go on to a status, and take a picture of it; what axe says of each state, tests/views/test_axe.py asks."""
+    reach(page, desk, status)
+    shot(page, name)
+    wait_status(page, status)  # it is still what we looked at

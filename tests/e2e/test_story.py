@@ -1,4 +1,4 @@
-"""The main job in a real browser, for each kind of ride through all of its own states, at a pace of 60."""
+"""The main job in a real browser, for each kind of ride through all of its own states."""
 
 import re
 from collections.abc import Callable
@@ -24,29 +24,26 @@ def test_a_city_taxi_from_the_picker_to_the_feedback(
     story.choose_trip(page)
     story.choose_car(page, "mini")
     story.look(page, f"{name}-0-picker")
-    control(desk, "speed", speed=1)  # the search is short: hold it until we have seen it
+    story.hold(desk)
     story.press_book(page, f"Guest Heron {size}")
     story.record_statuses(page)
-    story.look_while_it_lasts(page, desk, "ALLOTMENT_PENDING", f"{name}-1-finding")
-    story.look_while_it_lasts(page, desk, "CALL_DRIVER", f"{name}-2-coming")
+    story.look_at(page, desk, "ALLOTMENT_PENDING", f"{name}-1-finding")
+    story.look_at(page, desk, "CALL_DRIVER", f"{name}-2-coming")
     expect(page.locator(".plate")).to_be_visible()
     expect(page.locator("[data-code]")).to_be_hidden()
 
-    story.wait_status(page, "CLIENT_LOCATED")
-    control(desk, "speed", speed=1)
+    story.reach(page, desk, "CLIENT_LOCATED")
     expect(page.locator("#headline")).to_contain_text("Driver is here")
     expect(page.locator("[data-code-digits]")).to_have_text("••••")
     page.get_by_role("button", name="Show code").click()
     expect(page.locator("[data-code-digits]")).to_have_text(re.compile(r"^\d{4}$"))
     story.look(page, f"{name}-3-here")
-    control(desk, "speed", speed=60)
 
-    story.wait_status(page, "IN_PROGRESS")
+    story.look_at(page, desk, "IN_PROGRESS", f"{name}-4-riding")
     expect(page.locator("[data-code]")).to_be_hidden()
     assert not re.search(r"••••", page.locator("main").inner_text())
     plate = page.locator(".plate").inner_text()
-    story.look_while_it_lasts(page, desk, "IN_PROGRESS", f"{name}-4-riding")
-    story.wait_status(page, "COMPLETED")
+    story.reach(page, desk, "COMPLETED")
     expect(page.locator(".plate")).to_have_text(plate)
     lines = page.locator("[data-lines]")
     for word in ("Fare", "Service tax", "Total"):
@@ -67,7 +64,7 @@ def send_feedback(page: Page) -> None:
 @pytest.mark.parametrize(("size", "scheme"), [("phone", "light")])
 def test_a_shared_ride_through_all_of_its_states(staff_page: StaffPage, desk: Running, size: str, scheme: str) -> None:
     control(desk, "next", scenario="share_immediate")
-    control(desk, "speed", speed=1)
+    story.hold(desk)
     page = staff_page(size, scheme)
     story.book(page, "share", f"Guest Egret {size}", seats=2)
     story.record_statuses(page)
@@ -77,9 +74,9 @@ def test_a_shared_ride_through_all_of_its_states(staff_page: StaffPage, desk: Ru
         ("INVOICE", "fare"),
         ("IN_PROGRESS", "riding"),
     ):
-        story.look_while_it_lasts(page, desk, status, f"share-{size}-{scheme}-{word}")
+        story.look_at(page, desk, status, f"share-{size}-{scheme}-{word}")
     expect(page.locator("[data-route] .stop").first).to_be_visible()
-    story.wait_status(page, "COMPLETED")
+    story.reach(page, desk, "COMPLETED")
     story.look(page, f"share-{size}-{scheme}-done")
     assert story.statuses(page) == [
         "CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED",
@@ -88,7 +85,7 @@ def test_a_shared_ride_through_all_of_its_states(staff_page: StaffPage, desk: Ru
 
 def test_a_shared_ride_is_found_on_the_retry(staff_page: StaffPage, desk: Running) -> None:
     control(desk, "next", scenario="share_retry")
-    control(desk, "speed", speed=1)
+    story.hold(desk)
     page = staff_page()
     story.book(page, "share", "Guest Avocet", seats=1)
     expect(page.locator("#headline")).to_contain_text(re.compile("shared ride", re.IGNORECASE))
@@ -96,8 +93,7 @@ def test_a_shared_ride_is_found_on_the_retry(staff_page: StaffPage, desk: Runnin
     story.look(page, "share-retry-looking")
     booking_id = control(desk, "ledger")["bookings"][-1]["booking_id"]  # which nobody has been told yet
     expect(page.locator("main")).not_to_contain_text(booking_id)
-    control(desk, "speed", speed=60)
-    story.wait_status(page, "CALL_DRIVER")
+    story.reach(page, desk, "CALL_DRIVER")
     page.reload()
     expect(page.locator("main")).to_contain_text(booking_id)
 
@@ -114,7 +110,7 @@ def test_a_shared_ride_that_is_never_found_says_so(staff_page: StaffPage, desk: 
 def test_an_auto_through_all_of_its_states_to_its_bill(
     staff_page: StaffPage, desk: Running, size: str, scheme: str
 ) -> None:
-    control(desk, "speed", speed=1)
+    story.hold(desk)
     page = staff_page(size, scheme)
     story.book(page, "auto", f"Guest Tern {size}")
     story.record_statuses(page)
@@ -124,8 +120,8 @@ def test_an_auto_through_all_of_its_states_to_its_bill(
         ("IN_PROGRESS", "riding"),
         ("INVOICE", "bill"),
     ):
-        story.look_while_it_lasts(page, desk, status, f"auto-{size}-{scheme}-{word}")
-    story.wait_status(page, "COMPLETED")
+        story.look_at(page, desk, status, f"auto-{size}-{scheme}-{word}")
+    story.reach(page, desk, "COMPLETED")
     expect(page.locator("[data-lines]")).to_contain_text("₹")
     story.look(page, f"auto-{size}-{scheme}-done")
     assert story.statuses(page) == ["PENDING", "CALL_DRIVER", "IN_PROGRESS", "INVOICE", "COMPLETED"]
@@ -133,12 +129,13 @@ def test_an_auto_through_all_of_its_states_to_its_bill(
 
 def test_an_auto_driver_who_cancels_is_replaced_once(staff_page: StaffPage, desk: Running) -> None:
     control(desk, "next", scenario="driver_cancels")
+    story.hold(desk)
     page = staff_page()
     story.book(page, "auto", "Guest Plover")
     story.record_statuses(page)
-    story.look_while_it_lasts(page, desk, "ALLOTMENT_RETRYING", "auto-driver-cancelled")
+    story.look_at(page, desk, "ALLOTMENT_RETRYING", "auto-driver-cancelled")
     expect(page.locator(".plate")).to_be_hidden()  # the plate of a driver who is gone helps nobody
-    story.wait_status(page, "CALL_DRIVER")
+    story.reach(page, desk, "CALL_DRIVER")
     assert story.statuses(page)[-2:] == ["ALLOTMENT_RETRYING", "CALL_DRIVER"]
 
 

@@ -52,6 +52,7 @@ def test_an_unknown_outcome_can_be_closed_as_not_booked_and_booked_again(staff_p
 
 def test_a_lost_link_is_connected_again_from_the_rides_page(staff_page: StaffPage, desk: Running) -> None:
     page = staff_page()
+    story.hold(desk)
     ride = story.book(page, "mini", "Guest Gadwall")
     with contextlib.closing(sqlite3.connect(desk.instance / "sandbox.db", timeout=10)) as service, service:
         service.execute("DELETE FROM tokens WHERE user = 'house'")  # the service forgets us, as services do
@@ -62,7 +63,7 @@ def test_a_lost_link_is_connected_again_from_the_rides_page(staff_page: StaffPag
     page.get_by_role("button", name="Allow", exact=True).click()
     page.wait_for_url(re.compile(re.escape(ride)))
     expect(page.locator("#said")).to_contain_text("The account is connected again.")
-    story.wait_status(page, "COMPLETED")
+    story.reach(page, desk, "COMPLETED")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_an_account_that_may_not_book_is_explained(staff_page: StaffPage, accoun
 
 def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
     control(desk, "next", scenario="slow_allotment")
-    control(desk, "speed", speed=1)
+    story.hold(desk)
     page = staff_page()
     story.book(page, "mini", "Guest Sanderling")
     story.wait_status(page, "ALLOTMENT_PENDING")
@@ -99,9 +100,9 @@ def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
 
 def test_a_ride_can_be_cancelled_with_its_price_told_before_the_button(staff_page: StaffPage, desk: Running) -> None:
     page = staff_page()
+    story.hold(desk)
     story.book(page, "mini", "Guest Whimbrel")
-    story.wait_status(page, "CALL_DRIVER")
-    control(desk, "speed", speed=1)
+    story.reach(page, desk, "CALL_DRIVER")
     page.locator("summary", has_text="Cancel ride").click()
     expect(page.locator("[data-fee]")).to_contain_text("₹30")
     story.look(page, "taxi-cancel-asked")
@@ -111,9 +112,9 @@ def test_a_ride_can_be_cancelled_with_its_price_told_before_the_button(staff_pag
 
 def test_the_drop_can_be_changed_by_name(staff_page: StaffPage, desk: Running) -> None:
     page = staff_page()
+    story.hold(desk)
     story.book(page, "suv", "Guest Curlew")
-    story.wait_status(page, "CALL_DRIVER")
-    control(desk, "speed", speed=1)
+    story.reach(page, desk, "CALL_DRIVER")
     page.locator("summary", has_text="Change drop").click()
     field = page.get_by_role("combobox", name="New drop")
     field.fill("station")

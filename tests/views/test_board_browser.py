@@ -230,6 +230,18 @@ def test_what_is_suggested_is_done_with_one_press(served: Served) -> None:
     expect(page).to_have_title("Rides · Grand Meridian Hotel")
 
 
+def test_what_is_suggested_can_be_done_before_the_first_answer(served: Served) -> None:
+    swapped = served.desk.order("BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"])
+    page = served.staff(viewport=WIDE)
+    page.route("**/board.json*", lambda route: route.abort())
+    with page.expect_event("requestfailed"):  # its script runs
+        page.goto("/")
+    with page.expect_response(f"**/rides/{swapped}/resolve") as told:
+        row(page, swapped).get_by_role("link", name="Guest told").click()
+    assert told.value.status == 303
+    expect(page).to_have_url(f"{served.url}/")
+
+
 def test_no_words_of_a_row_stand_under_its_button(served: Served) -> None:
     served.desk.order("UNKNOWN", guest="Konstantinos Papadopoulos")
     served.desk.order("NOT_SENT", guest="Zebulon Featherstonehaugh")

@@ -120,6 +120,7 @@ export class RideList {
   #offer(cells, { do: offered, guest }) {
     const link = cells.do;
     if (link.getAttribute("href") !== offered.href) link.setAttribute("href", offered.href);
+    Object.assign(link.dataset, { what: offered.what, on: offered.on ?? "" });
     if (link.firstChild.nodeType !== Node.TEXT_NODE) link.prepend("");
     if (link.firstChild.data !== offered.label) link.firstChild.data = offered.label;
     setText(cells["do-for"], ` · ${guest}`);

@@ -73,6 +73,11 @@ def wait_status(page: Page, status: str) -> None:
     expect(page.locator("[data-ride]")).to_have_attribute("data-status", status)
 
 
+def open_panel(page: Page, label: str) -> None:
+    """Open what staff can do by its label, once the page offers it: its panels follow its status."""
+    page.locator('summary:not([aria-disabled="true"])', has_text=label).click()
+
+
 def headline(page: Page) -> str:
     """The big sentence of the ride."""
     return page.locator("#headline").inner_text()

@@ -78,11 +78,6 @@ def open_panel(page: Page, label: str) -> None:
     page.locator('summary:not([aria-disabled="true"])', has_text=label).click()
 
 
-def headline(page: Page) -> str:
-    """The big sentence of the ride."""
-    return page.locator("#headline").inner_text()
-
-
 def expect_no_violations(page: Page, name: str) -> None:
     """axe finds nothing on the page as it is; its report is the message when it does."""
     found = violations(page)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
+from flask.testing import FlaskClient
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from werkzeug.serving import make_server
 
@@ -15,7 +16,7 @@ from ridedash.ext import limiter
 from ridedash.rides.sharing import LinkKind, make_link
 from ridedash.store.orders import Moment, Order, Ride
 from tests.running import whole
-from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
+from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
 
 expect.set_options(timeout=30_000)  # an upper bound for a condition on a busy machine, never a pause
 
@@ -47,12 +48,9 @@ class Served:
         return page
 
     def staff(self, name: str = "desk", **options: Any) -> Page:
+        """A page that is signed in, and has gone nowhere yet."""
         page = self.phone(**options)
-        page.goto("/sign-in")
-        page.fill("[name=name]", name)
-        page.fill("[name=password]", PASSWORD)
-        page.click("main button[type=submit]")
-        page.wait_for_url(f"{self.url}/")
+        carry_sign_in(self.desk.client(name=name), page, self.url)
         return page
 
     def link(self, order_id: int, kind: str = "rider") -> str:
@@ -72,6 +70,14 @@ class Served:
             s.add(Moment(property_id=house, order_id=order_id, what="ride", name=status, detail=None, at=NOON))
 
         self.desk.add(rows)
+
+
+def carry_sign_in(client: FlaskClient, page: Page, url: str) -> None:
+    """Hand a browser the sign-in of a test client; tests/e2e signs in as people do, with two pages more to load."""
+    name = client.application.config["SESSION_COOKIE_NAME"]
+    cookie = client.get_cookie(name)
+    assert cookie is not None
+    page.context.add_cookies([{"name": name, "value": cookie.value, "url": url}])
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from werkzeug.serving import make_server
 
 from tests.running import whole
 from tests.views.fake_service import ZONE
-from tests.views.test_booking import PASSWORD, Desk, desk
+from tests.views.served import carry_sign_in
+from tests.views.test_booking import Desk, desk
 
 __all__ = ["desk"]
 pytestmark = pytest.mark.browser
@@ -40,22 +41,20 @@ def browsed(desk: Desk, browser: Browser) -> Iterator[Browsed]:
     thread.start()
     try:
         with browser.new_page(viewport={"width": 1280, "height": 800}) as page:
-            yield signed_in(page, server.port)
+            found = watched(page, server.port)
+            carry_sign_in(desk.client, page, found.url)
+            yield found
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
 
 
-def signed_in(page: Page, port: int) -> Browsed:
+def watched(page: Page, port: int) -> Browsed:
     found = Browsed(page, f"http://127.0.0.1:{port}")
     page.on("request", lambda r: None if r.url.startswith((found.url, "data:")) else found.foreign.append(r.url))
     page.on("pageerror", lambda error: found.faults.append(str(error)))
     page.on("console", lambda said: found.faults.append(said.text) if "Content Security" in said.text else None)
-    found.open("/sign-in")
-    page.fill("[name=name]", "desk")
-    page.fill("[name=password]", PASSWORD)
-    page.click("main button[type=submit]")
     return found
 
 

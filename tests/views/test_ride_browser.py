@@ -17,6 +17,7 @@ from ridedash.store.orders import Moment, Order, Ride
 from ridedash.store.people import SignIn
 from tests.running import whole
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
+from tests.views.served import carry_sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
@@ -76,7 +77,7 @@ def browsed(tmp_path: Path, browser: Browser) -> Iterator[Browsed]:
             found = Browsed(desk, page, f"http://127.0.0.1:{server.port}")
             page.on("request", lambda r: found.posted.append(r.url) if r.method == "POST" else None)
             page.on("pageerror", lambda error: found.faults.append(str(error)))
-            sign_in(found)
+            carry_sign_in(desk.client(), page, found.url)
             yield found
             assert found.faults == []
     finally:
@@ -84,14 +85,6 @@ def browsed(tmp_path: Path, browser: Browser) -> Iterator[Browsed]:
         thread.join()
         server.server_close()
         desk.close()
-
-
-def sign_in(found: Browsed) -> None:
-    found.page.goto(f"{found.url}/sign-in")
-    found.page.fill("[name=name]", "desk")
-    found.page.fill("[name=password]", PASSWORD)
-    found.page.click("main button[type=submit]")
-    found.page.wait_for_url(f"{found.url}/")
 
 
 def test_after_a_form_that_came_back_the_page_goes_on_and_offers_what_comes_next(browsed: Browsed) -> None:

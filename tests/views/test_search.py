@@ -220,6 +220,7 @@ def test_one_comes_back_from_a_ride_to_what_was_found_and_is_asked_nothing(tmp_p
         wanted = ride(served.desk, guest="Guest Wren")
         ride(served.desk)
         page = served.staff(viewport={"width": 1280, "height": 800})
+        page.goto("/")
         page.get_by_role("combobox", name=re.compile("Search by room")).fill("wren")
         page.keyboard.press("Enter")
         rows = page.locator(".rides-table tbody tr")

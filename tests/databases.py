@@ -12,13 +12,14 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import pytest
 from psycopg import sql
 
 from ridedash.store.db import Database
 from tests.backing import Missing, PostgresServer, RedisServer, postgres_server, redis_server
+from tests.emptying import emptied, shape
 
 SQLITE: Final = "sqlite"
 POSTGRESQL: Final = "postgresql"
@@ -28,6 +29,8 @@ allowed = True  # set for each test: whether it carries the marker `database`
 _end_of_session = contextlib.ExitStack()
 _numbers = itertools.count(1)
 _made: dict[str, Path] = {}  # PostgreSQL database -> the folder it was made for
+_migrated: set[str] = set()  # those that began as copies of the template
+_spare: list[str] = []  # copies whose tests have ended, empty again
 _of_instances: dict[Path, str] = {}
 atexit.register(_end_of_session.close)
 
@@ -46,7 +49,7 @@ def new_database(folder: Path, of: str | None = None) -> str:
     """The address of a fresh database with all tables; `of` another kind than the run's when given."""
     _check(of)
     if (of or kind()) == POSTGRESQL:
-        return _on_postgres(folder, _template())
+        return _copy(folder)
     url = empty_database(folder, SQLITE)
     shutil.copy(_sqlite_template(), folder / "desk.sqlite")
     return url
@@ -56,7 +59,9 @@ def empty_database(folder: Path, of: str | None = None) -> str:
     """The address of a fresh database without tables."""
     _check(of)
     if (of or kind()) == POSTGRESQL:
-        return _on_postgres(folder, "template0")
+        name = _on_postgres("template0")
+        _made[name] = folder
+        return shared_postgres().url(name)
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / "desk.sqlite").exists():
         raise FileExistsError(f"{folder} has its database already")
@@ -91,16 +96,19 @@ def shared_redis() -> RedisServer:
 
 
 def forget(folder: Path) -> None:
-    """Drop the PostgreSQL databases that were made for a folder or one inside it: each is eight megabytes."""
+    """Take back the PostgreSQL databases that were made for a folder or one inside it: emptied, or dropped."""
     gone = [name for name, made_for in _made.items() if made_for.is_relative_to(folder)]
     if not gone:
         return
     server = shared_postgres()
     if server.process is None:
         return
-    with server.connect() as line:
-        for name in gone:
-            del _made[name]
+    for name in gone:
+        del _made[name]
+        if name in _migrated and emptied(server, name, _shape()):
+            _spare.append(name)
+            continue
+        with server.connect() as line:
             line.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
@@ -121,15 +129,28 @@ def _without(error: Missing) -> NoReturn:
     pytest.skip(said)
 
 
-def _on_postgres(folder: Path, template: str) -> str:
+def _copy(folder: Path) -> str:
+    """A migrated database: one that another test has left, else a new one."""
+    name = _spare.pop() if _spare else _on_postgres(_template())
+    _migrated.add(name)
+    _made[name] = folder
+    return shared_postgres().url(name)
+
+
+@functools.cache
+def _shape() -> Any:
+    return shape(shared_postgres(), TEMPLATE)
+
+
+def _on_postgres(template: str) -> str:
+    """The name of a new database like that one."""
     server = shared_postgres()
     name = f"test_{next(_numbers)}"
     with server.connect() as line:
         how = "STRATEGY FILE_COPY" if line.info.server_version >= 150_000 else ""  # half the time, unsynced
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} " + how)
         line.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
-    _made[name] = folder
-    return server.url(name)
+    return name
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from tests import databases, emptying
 from tests.databases import POSTGRESQL
 
 ADD = text("INSERT INTO heartbeats (worker, beat_at) SELECT 'w' || n, now() FROM generate_series(1, :n) n")
+HOUSE = text("INSERT INTO properties (name, timezone, created_at) VALUES ('a', 'UTC', now()) RETURNING id")
 
 
 def left_by_a_test(folder: Path, change: str = "", rows: int = 3) -> str:
@@ -18,9 +19,7 @@ def left_by_a_test(folder: Path, change: str = "", rows: int = 3) -> str:
     url = databases.new_database(folder, POSTGRESQL)
     with contextlib.closing(Database(url)) as db, db.write() as s:
         s.execute(ADD, {"n": rows})
-        s.execute(
-            text("INSERT INTO properties (name, timezone, currency, created_at) VALUES ('a', 'UTC', 'INR', now())")
-        )
+        s.execute(HOUSE)
         if change:
             s.execute(text(change))
     return url
@@ -31,10 +30,10 @@ def test_it_has_no_rows_and_counts_from_one(tmp_path: Path) -> None:
     databases.forget(tmp_path)
     again = databases.new_database(tmp_path, POSTGRESQL)
     assert again == first
-    with contextlib.closing(Database(again)) as db, db.read() as s:
+    with contextlib.closing(Database(again)) as db, db.write() as s:
         db.require_current()
         assert s.execute(text("SELECT count(*) FROM heartbeats")).scalar_one() == 0
-        assert s.execute(text("SELECT nextval(pg_get_serial_sequence('properties', 'id'))")).scalar_one() == 1
+        assert s.execute(HOUSE).scalar_one() == 1
 
 
 @pytest.mark.parametrize(

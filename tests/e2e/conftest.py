@@ -30,7 +30,7 @@ def control(desk: Running, what: str, **body: object) -> Any:
     data = None if what in ("ledger", "clock") else json.dumps(body).encode()
     headers = {"X-Sandbox-Control": "1", "Content-Type": "application/json"}
     request = urllib.request.Request(f"{desk.sandbox_url}/control/{what}", data=data, headers=headers)
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
 

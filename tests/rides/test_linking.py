@@ -119,7 +119,7 @@ def test_ten_who_ask_when_the_token_ends_cause_one_refresh_and_all_get_a_token_t
     start = threading.Barrier(10)
 
     def ask(_: int) -> str:
-        start.wait(10)
+        start.wait(60)
         return desk.tokens.bearer(desk.account_id)
 
     with ThreadPoolExecutor(10) as pool:

@@ -29,7 +29,7 @@ def run_until_closed(server):
 def stop(server, thread, channels):
     server.pull_trigger()
     server.close()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     for dispatcher in list(channels.values()):
         dispatcher.close()
@@ -45,5 +45,5 @@ def werkzeug(app):
         yield f"http://127.0.0.1:{server.port}"
     finally:
         server.shutdown()
-        thread.join(10)
+        thread.join(60)
         server.server_close()

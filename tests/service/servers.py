@@ -92,7 +92,7 @@ def serving(behave: Behaviour, *, keep: bool = False, read_first: bool = True) -
         for line in lines:
             with suppress(OSError):
                 line.shutdown(socket.SHUT_RDWR)
-        accepting.join(5)
+        accepting.join(60)
         for thread in threads:
-            thread.join(5)
+            thread.join(60)
         assert not any(thread.is_alive() for thread in threads)

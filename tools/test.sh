@@ -7,9 +7,10 @@ shift 2
 unset PYTHONDONTWRITEBYTECODE # tests start the program hundreds of times
 
 # Databases in memory where there is room: on a disk the tests wait for it a fifth of their time.
-memory=/dev/shm
+memory=/dev/shm # but not where it is mounted noexec, as in many containers: a test installs the program and runs it
 free_gb=$(df -Pk "$memory" 2>/dev/null | awk 'NR == 2 { print int($4 / 1048576) }')
-if [ -z "${TMPDIR:-}" ] && [ -w "$memory" ] && [ "${free_gb:-0}" -ge 4 ]; then
+if [ -z "${TMPDIR:-}" ] && [ -w "$memory" ] && [ "${free_gb:-0}" -ge 4 ] && ! grep -q " $memory [^ ]* [^ ]*noexec" /proc/mounts
+then
     TMPDIR=$(mktemp -d "$memory/ridedash-tests.XXXXXX")
     export TMPDIR
     trap 'kept=$?; [ $kept = 0 ] && rm -rf "$TMPDIR" || echo "what the tests left is in $TMPDIR (memory)"; exit $kept' EXIT

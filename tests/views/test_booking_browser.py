@@ -226,6 +226,7 @@ def test_the_shared_price_follows_the_seats(browsed: Browsed, desk: Desk) -> Non
 def test_a_breakup_floats_over_the_grid_and_goes_with_escape(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
     boxes = [card.bounding_box() for card in page.locator("[data-product]").all()]
     summary = page.locator("[data-product=suv] .breakup summary")
     summary.focus()

@@ -1,4 +1,4 @@
-"""Empties a migrated PostgreSQL database, so that the next test may have it: a twentieth of what a new one costs."""
+"""Empties a migrated PostgreSQL database, so that the next test may have it: a fraction of what a copy costs."""
 
 from typing import Any, Final
 

@@ -6,7 +6,7 @@ jobs=$2
 shift 2
 unset PYTHONDONTWRITEBYTECODE # tests start the program hundreds of times
 
-# Databases in memory where there is room: on a disk the tests wait for it a fifth of their time.
+# The tests' folders, with their SQLite files, in memory where there is room: each commit waits for a disk.
 memory=/dev/shm # but not where it is mounted noexec, as in many containers: a test installs the program and runs it
 free_gb=$(df -Pk "$memory" 2>/dev/null | awk 'NR == 2 { print int($4 / 1048576) }')
 if [ -z "${TMPDIR:-}" ] && [ -w "$memory" ] && [ "${free_gb:-0}" -ge 4 ] && ! grep -q " $memory [^ ]* [^ ]*noexec" /proc/mounts

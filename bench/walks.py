@@ -1,0 +1,184 @@
+"""How many functions and modules of ridedash/ six common walks enter: `python -m bench.walks [--names]`.
+
+A function counts once however often it is called, and its module with it. Methods, properties and lambdas count.
+Comprehensions, generator expressions and the methods that a dataclass generates don't: newer releases of Python run
+most comprehensions inside the function that holds them. Each walk is made twice in a process and counted the second
+time, so that what is done once per process (compiling a statement, loading a template) is left out.
+
+An eventful poll is the first answer that names a driver; a plain poll is the next one, with the cab elsewhere. Both
+pages are counted with the poll layer off, where every answer is made anew, and with it on, after a change of the ride.
+"""
+
+import argparse
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from sqlalchemy import update
+
+import ridedash
+from bench import frame
+from ridedash.rides.ordering import place
+from ridedash.rides.worker import Worker
+from ridedash.store.orders import Order
+from tests.rides.desk_world import World
+from tests.views.ride_pages import Desk, make_desk
+
+PACKAGE: Final = Path(ridedash.__file__).parent
+CAB: Final = {
+    "booking_id": "C1",
+    "booking_status": "CALL_DRIVER",
+    "driver_name": "Driver Cedar",
+    "driver_number": "+10000000001",
+    "vehicle_number": "PM 01 AB 1234",
+    "driver_lat": -38.51,
+    "driver_lng": -128.01,
+    "price_details": {"fare": 90, "service_tax": 4.5},
+}
+MOVED: Final = CAB | {"driver_lat": -38.52}
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The code that one walk entered."""
+
+    codes: frozenset[CodeType]
+
+    @property
+    def modules(self) -> list[str]:
+        """Paths of the entered modules, relative to ridedash/."""
+        return sorted({str(Path(code.co_filename).relative_to(PACKAGE)) for code in self.codes})
+
+    def functions_of(self, module: str) -> list[str]:
+        """Qualified names of what was entered in one module."""
+        path = str(PACKAGE / module)
+        return sorted(code.co_qualname for code in self.codes if code.co_filename == path)
+
+
+def entered(walk: Callable[[], object]) -> Walk:
+    """Do it, and note what it enters, in this thread and in threads that it starts."""
+    codes: set[CodeType] = set()
+    ours = f"{PACKAGE}/"
+
+    def note(caller: FrameType, event: str, _argument: object) -> None:
+        code = caller.f_code
+        if event == "call" and code.co_filename.startswith(ours) and is_function(code):
+            codes.add(code)
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        walk()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return Walk(frozenset(codes))
+
+
+def is_function(code: CodeType) -> bool:
+    """Not a comprehension, a generator expression, a class body or a module that is imported."""
+    return code.co_name == "<lambda>" or not code.co_name.startswith("<")
+
+
+def order_walks() -> dict[str, Walk]:
+    """From the request to book to the first polls of the service, by a worker whose service answers at once."""
+    with frame.folder() as folder:
+        world = World(folder)
+        try:
+            with world.worker() as worker:
+                return _order_walks(world, worker)
+        finally:
+            world.close()
+
+
+def _order_walks(world: World, worker: Worker) -> dict[str, Walk]:
+    found: dict[str, Walk] = {}
+    wish, placed = world.wish(), []
+    found["order placed"] = entered(lambda: placed.append(place(world.db, world.clock, wish)))
+    order_id = placed[0].order_id
+    found["sent"] = entered(lambda: worker.sender.send(order_id))
+    for name, answer in (("an eventful poll", CAB), ("a plain poll", MOVED)):
+        world.service.tracks["C1"] = [answer]
+        _wait_until_due(world, order_id)
+        found[name] = entered(lambda: _poll(worker))
+    return {name: found[name] for name in ("order placed", "sent", "a plain poll", "an eventful poll")}
+
+
+def _wait_until_due(world: World, order_id: int) -> None:
+    due = world.ride(order_id).next_poll_at
+    assert due is not None
+    world.clock.go(max(0.0, (due - world.clock()).total_seconds()))
+
+
+def _poll(worker: Worker) -> None:
+    """What the worker does with a ride whose poll is due, without its other chores."""
+    tracker = worker.tracker
+    tracker.record([tracker.ask(claim) for claim in tracker.claim(1)])
+
+
+def page_walks(poll_layer: str) -> dict[str, Walk]:
+    """A poll of a ride's page and one of the board, each after the ride has changed."""
+    with _signed_in(poll_layer) as (desk, order_id, get):
+        found = {}
+        for name, path in (
+            ("a page's poll made anew", f"/rides/{order_id}/snapshot.json"),
+            ("the board's poll", "/board.json"),
+        ):
+            get(path)  # this signed-in browser has been seen before
+            _change(desk, order_id)
+            found[name] = entered(lambda path=path: get(path))
+        return found
+
+
+@contextlib.contextmanager
+def _signed_in(poll_layer: str) -> Iterator[tuple[Desk, int, Callable[[str], None]]]:
+    with frame.folder() as folder:
+        desk = make_desk(folder, POLL_LAYER=poll_layer)
+        try:
+            order_id = desk.order("BOOKED", "CALL_DRIVER")
+            browser = desk.client()
+
+            def get(path: str) -> None:
+                answer = browser.get(path)
+                if answer.status_code != 200:
+                    raise RuntimeError(f"{path} answered {answer.status_code}")
+
+            yield desk, order_id, get
+        finally:
+            desk.close()
+
+
+def _change(desk: Desk, order_id: int) -> None:
+    with desk.services.db.write() as s:
+        s.execute(update(Order).where(Order.id == order_id).values(version=Order.version + 1))
+    remembered: Any = desk.services.polls
+    if remembered is not None:  # a second later: long enough for it to ask the database again
+        later = remembered.moment() + 1.0
+        remembered.moment = lambda: later
+
+
+def main() -> None:
+    """Print a line for each walk; with `--names`, also what each entered."""
+    parser = argparse.ArgumentParser(prog="python -m bench.walks", description=__doc__.partition("\n")[0])
+    parser.add_argument("--names", action="store_true", help="list the functions, module by module")
+    names = parser.parse_args().names
+    parts: tuple[tuple[str, Callable[[], dict[str, Walk]]], ...] = (
+        ("", order_walks),
+        ("", lambda: page_walks("off")),
+        (", poll layer on", lambda: page_walks("on")),
+    )
+    for note, walks in parts:
+        walks()  # once for what a process does once
+        for name, walk in walks().items():
+            print(f"{name + note:42}{len(walk.codes):4} functions{len(walk.modules):4} modules")
+            for module in walk.modules if names else ():
+                print(f"  {module}: {', '.join(walk.functions_of(module))}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Passwords that staff choose: long enough, and not one that everybody tries first (security.md 6.2)."""
+"""The rules for passwords that staff choose: long enough, and not easy to guess (docs/security.md)."""
 
 import re
 from collections.abc import Iterable
@@ -6,30 +6,31 @@ from typing import Final
 
 from werkzeug.security import generate_password_hash
 
-from ridedash.store.common_passwords import COMMON
-
-SHORTEST: Final = 12
+SHORTEST: Final = 12  # characters
 LONGEST: Final = 128
-OWN_LEAST: Final = 8  # letters and digits that are left without the words that anybody would guess here
-DIFFERENT_LEAST: Final = 5
-GUESSED: Final = (
-    "ridedash", "concierge", "frontdesk", "reception", "password", "passwort", "welcome", "hotel", "hospital",
-    "manager", "admin", "driver", "guest", "desk", "ride", "dash", "taxi", "login", "qwerty", "letmein", "secret",
-    "123456789", "12345678", "1234567", "123456", "12345", "1234", "123",
-)  # fmt: skip
+GUESSES_LEAST: Final = 10**10  # that an attacker needs on average, as zxcvbn estimates them
+ESTIMATED_LENGTH: Final = 32  # characters that zxcvbn sees: its time grows with the square of the length
+OWN_LEAST: Final = 8  # letters and digits that are left without the words that everybody knows here
+LOCAL_WORDS: Final = (
+    *("ridedash", "concierge", "frontdesk", "reception", "hotel", "hospital", "manager", "admin", "driver", "guest"),
+    *("desk", "ride", "dash", "taxi", "login", "password", "passwort", "welcome", "qwerty", "letmein", "secret"),
+    *("123456789", "12345678", "1234567", "123456", "12345", "1234", "123"),
+)
 _LEET: Final = str.maketrans("013457@$!", "oleastasi")
 
 
 def weakness(password: str, words: Iterable[str] = ()) -> str | None:
     """Why a password can't be used: `short`, `long` or `common`; None when it can.
 
-    `words` are names that whoever guesses knows: of the property, of the person.
+    `words` are names that an attacker knows: those of the property and of the person.
     """
     if len(password) < SHORTEST:
         return "short"
     if len(password) > LONGEST:
         return "long"
-    return "common" if _guessable(password, words) else None
+    if _made_of_known_words(password, words) or _guesses(password) < GUESSES_LEAST:
+        return "common"
+    return None
 
 
 def hashed(password: str) -> str:
@@ -37,17 +38,24 @@ def hashed(password: str) -> str:
     return generate_password_hash(password)
 
 
-def _guessable(password: str, words: Iterable[str]) -> bool:
-    plain = _letters(password)
-    if plain in COMMON or len(set(plain)) < DIFFERENT_LEAST:
-        return True
-    known = {_letters(part) for name in words for part in (name, *name.split())}
-    guessed = sorted({word for word in (*GUESSED, *known) if len(word) >= 3}, key=len, reverse=True)
-    return any(_left(spelt, guessed) < OWN_LEAST for spelt in (plain, _letters(password.translate(_LEET))))
+def _guesses(password: str) -> float:
+    """How many guesses the beginning of the password takes: a long one that begins weakly counts as weak."""
+    # Imported here because its word lists take 16 MB of memory, and a password is set only now and then.
+    from zxcvbn import zxcvbn
+
+    return float(zxcvbn(password[:ESTIMATED_LENGTH])["guesses"])
 
 
-def _left(text: str, guessed: Iterable[str]) -> int:
-    for word in guessed:
+def _made_of_known_words(password: str, words: Iterable[str]) -> bool:
+    """Whether little is left once the names and the words of the trade are taken out, spelt plainly or in leet."""
+    names = {_letters(part) for name in words for part in (name, *name.split())}
+    known = sorted({word for word in (*LOCAL_WORDS, *names) if len(word) >= 3}, key=len, reverse=True)
+    spellings = (_letters(password), _letters(password.translate(_LEET)))
+    return any(_length_without(known, spelling) < OWN_LEAST for spelling in spellings)
+
+
+def _length_without(words: Iterable[str], text: str) -> int:
+    for word in words:
         text = text.replace(word, "")
     return len(text)
 

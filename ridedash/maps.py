@@ -2,7 +2,7 @@
 
 Only coordinates and constants ever enter a folium object: branca compiles rendered text as a template once
 more, so a word of the service's or of a person's in there would be code. Everything live and every word is
-drawn by static/js/map.js. This is the one module that makes Markup.
+drawn by static/js/shared/map.js. This is the one module that makes Markup.
 """
 
 import json

@@ -179,7 +179,7 @@ def test_the_wheel_runs_when_installed_in_another_place(tmp_path: Path) -> None:
         [*pip, "install", "--quiet", "--no-deps", "--target", str(elsewhere), str(wheel)],
         check=True, capture_output=True, timeout=120,
     )  # fmt: skip
-    assert (elsewhere / "ridedash" / "templates" / "base.html").is_file()
+    assert (elsewhere / "ridedash" / "templates" / "web/base.html").is_file()
     # -P and -S keep this checkout off the path: only the wheel and the installed libraries are seen
     start = f"import sys; sys.path[:0] = [{str(elsewhere)!r}, {sysconfig.get_path('purelib')!r}]; "
     script = start + "import ridedash, ridedash.cli; assert 'elsewhere' in ridedash.__file__; ridedash.cli.main()"
@@ -188,5 +188,5 @@ def test_the_wheel_runs_when_installed_in_another_place(tmp_path: Path) -> None:
     ) as demo:
         status, page = demo.get("/sign-in")
         assert status == 200
-        assert "/static/css/base.css" in page
-        assert demo.get("/static/css/base.css")[0] == 200
+        assert "/static/css/shared/base.css" in page
+        assert demo.get("/static/css/shared/base.css")[0] == 200

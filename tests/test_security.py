@@ -79,7 +79,7 @@ def test_every_answer_carries_the_headers(app: Flask, client: FlaskClient) -> No
         client.post("/sign-in"),
     ]
     assert {answer.status_code for answer in answers} >= {200, 303, 400, 404, 405}
-    with client.get("/static/css/base.css") as sheet:
+    with client.get("/static/css/shared/base.css") as sheet:
         answers.append(sheet)
     for answer in answers:
         policy = answer.headers["Content-Security-Policy"]

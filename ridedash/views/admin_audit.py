@@ -54,7 +54,7 @@ def show() -> str:
     lines = [_line(row, names, tz) for row in rows[:LIMIT]]
     chosen = {name: request.args.get(name, "") for name in ("day", "who", "what")}
     return render_template(
-        "admin/audit.html", lines=lines, older=older, names=names, deeds=deeds(), chosen=chosen,
+        "admin/audit_log.html", lines=lines, older=older, names=names, deeds=deeds(), chosen=chosen,
         filtered=any(chosen.values()) or "before" in request.args, zone=house.timezone, tab="audit",
     )  # fmt: skip
 

@@ -106,7 +106,7 @@ def _made(placed: Placed) -> Answer:
     if not wants_json():
         kind = "groups" if len(placed.order_ids) > 1 else "rides"
         return redirect(f"/{kind}/{placed.order_id}", 303)
-    clean = render_template("booking/_desk_form.html", **desk_form())
+    clean = render_template("booking/_compact_form.html", **desk_form())
     return jsonify(order=placed.order_id, orders=placed.order_ids, html=clean), 201 if placed.created else 200
 
 
@@ -163,13 +163,13 @@ def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
 def _reused(order_id: int) -> str | Response:
     if not wants_json():
         return render_template("booking/reused.html", order_id=order_id)
-    return jsonify(order=order_id, html=render_template("booking/_desk_form.html", **desk_form()))
+    return jsonify(order=order_id, html=render_template("booking/_compact_form.html", **desk_form()))
 
 
 def _page(picker: Picker) -> str | Response:
     """The form as it stands now: with its page and map, or alone for the desk."""
     if wants_json():
-        return jsonify(html=render_template("booking/_desk_form.html", **context(picker)))
+        return jsonify(html=render_template("booking/_compact_form.html", **context(picker)))
     app = services()
     parts = page_map(app.settings, app.geocoder, picker)
-    return render_template("booking/new.html", parts=parts, **context(picker))
+    return render_template("booking/page.html", parts=parts, **context(picker))

@@ -53,7 +53,7 @@ def board() -> str:
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
     return render_template(
-        "desk/board.html",
+        "board/page.html",
         rows=[each.row for each in found.items],
         groups=group_names(),
         needs=_needs(found, bar),

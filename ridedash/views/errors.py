@@ -133,4 +133,4 @@ def _answer(status: int, words: tuple[object, object, object], sign_in: str = ""
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
     g.error_page = True  # the bar asks the database for nothing on such a page
     facts = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in, "ride": ride}
-    return render_template("errors/error.html", status=status, reference=reference(), **facts), status
+    return render_template("web/error.html", status=status, reference=reference(), **facts), status

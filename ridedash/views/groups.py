@@ -49,9 +49,9 @@ def show(order_id: int) -> str | BaseResponse:
     cars = [_car(number, page) for number, page in enumerate(pages, 1)]
     said = {"cars": cars, "summary": summary(pages), "page": pages[0], "order_id": order_id}
     if not wants_json():
-        return render_template("booking/group.html", **said, wait_ms=POLL_MS)
+        return render_template("booking/groups.html", **said, wait_ms=POLL_MS)
     wait = POLL_MS if any(car.live for car in cars) else ENDED_MS
-    answer: Response = jsonify(html=render_template("booking/_group.html", **said), wait_ms=wait)
+    answer: Response = jsonify(html=render_template("booking/_groups.html", **said), wait_ms=wait)
     answer.add_etag()
     answer.headers["Cache-Control"] = "private, no-cache"
     return answer.make_conditional(request)

@@ -115,7 +115,7 @@ def _page(typed: str = "", wrong: str = "") -> str:
         sections, room = _sections(db, house.id, ahead(db, house.id, now), len(waiting), now, tz)
     lines = [_note(note, now, tz, locale) for note in waiting]
     return render_template(
-        "records/handover.html", house=house, sections=sections, at=full_time(now, tz, locale), by=staff.name,
+        "history/handover.html", house=house, sections=sections, at=full_time(now, tz, locale), by=staff.name,
         notes=lines, on_paper=room, done=[_note(note, now, tz, locale) for note in told if note.done_at],
         typed=typed, wrong=wrong, longest=LONGEST,
     )  # fmt: skip

@@ -61,7 +61,7 @@ def _page(form: Mapping[str, str], begin: Key | None = None) -> str:
         choices = _choices(db, house.id)
     lines = [line(record, put.now, put.tz, _locale()) for record in found]
     older = wanted.query(keys[SIZE - 1]) if len(keys) > SIZE else ""
-    return render_template("records/history.html", **_said(put), lines=lines, sums=sums, choices=choices,
+    return render_template("history/page.html", **_said(put), lines=lines, sums=sums, choices=choices,
                            older=older, paged=begin is not None, zone=house.timezone)  # fmt: skip
 
 

@@ -108,4 +108,4 @@ def _page(wrong: dict[str, str]) -> str:
     with s.db.read() as db:
         staff = db.get_one(Staff, current_staff().id)
         count = sign_ins_of(db, [staff.id], s.clock()).get(staff.id, 0)
-    return render_template("admin/me.html", me=staff, count=count, wrong=wrong, said=said, tab="me")
+    return render_template("auth/profile.html", me=staff, count=count, wrong=wrong, said=said, tab="me")

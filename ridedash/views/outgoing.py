@@ -93,7 +93,7 @@ def links(order_id: int) -> Answer:
     url = _address(token)
     if _wants_json():
         return jsonify(url=url, state=_said(page))
-    return render_template("rides/link.html", page=page, url=url, kind=what, refused="")
+    return render_template("rides/handouts/link.html", page=page, url=url, kind=what, refused="")
 
 
 @bp.get("/receipt")
@@ -105,7 +105,7 @@ def show_receipt(order_id: int) -> str:
     with s.db.read() as db:
         row = db.get(CostCentre, page.order.cost_centre_id) if page.order.cost_centre_id else None
         centre = row.name if row is not None and row.property_id == page.order.property_id else ""
-    return render_template("rides/receipt.html", page=page, receipt=receipt(page, facts, view, centre))
+    return render_template("rides/handouts/receipt.html", page=page, receipt=receipt(page, facts, view, centre))
 
 
 def link_state(page: OrderPage, s: Services) -> LinkState:
@@ -135,7 +135,7 @@ def _card(page: OrderPage, token: str = "", code: str = "") -> str:
     url = _address(token) if token else ""
     place, name = facts.pickup
     return render_template(
-        "rides/card.html", page=page, view=view, token=token, url=url, short=url.split("://")[-1],
+        "rides/handouts/card.html", page=page, view=view, token=token, url=url, short=url.split("://")[-1],
         qr=qr_code(url) if url else None, code=code, driver=driver_words(view.driver.name) if view.driver else "",
         pickup=name, map=still_map(s.settings.tiles_url, place, **CARD_MAP), credit=s.settings.tiles_attribution,
         state=link_state(page, s),
@@ -156,7 +156,7 @@ def _refused(page: OrderPage, error: Exception) -> Answer:
         answer = jsonify(message=words)
         answer.status_code = 409
         return answer
-    return render_template("rides/link.html", page=page, url="", kind="", refused=words), 409
+    return render_template("rides/handouts/link.html", page=page, url="", kind="", refused=words), 409
 
 
 def _said(page: OrderPage) -> dict[str, object]:

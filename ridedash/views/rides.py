@@ -269,7 +269,7 @@ def _page(page: OrderPage, error: FormError | None = None, code: str = "") -> st
     g.ride_view = view
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
-    template = "rides/beside.html" if request.headers.get("X-Part") == "beside" else "rides/ride.html"
+    template = "rides/panel.html" if request.headers.get("X-Part") == "beside" else "rides/page.html"
     return render_template(template, **page_context(page, view, s, language(), error, code))
 
 

@@ -41,7 +41,7 @@ def show() -> str:
     house, lines = _found(asked or "", MOST)
     wrong = _("This address can't be read any more. Type your words again.") if asked is None else ""
     return render_template(
-        "records/search.html", asked=asked or "", lines=lines, most=MOST, zone=house.timezone, wrong=wrong
+        "history/search.html", asked=asked or "", lines=lines, most=MOST, zone=house.timezone, wrong=wrong
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-CSS = (Path(__file__).parents[2] / "static" / "css" / "base.css").read_text()
+CSS = (Path(__file__).parents[2] / "static" / "css" / "shared" / "base.css").read_text()
 TEXT = [
     ("ink", "paper"),
     ("ink", "card"),

@@ -30,7 +30,7 @@ def page(browser: Any) -> Iterator[Any]:
 
 
 GLIDE = """async ({ms, at, calm}) => {
-  const {Glide} = await import("/static/js/glide.js");
+  const {Glide} = await import("/static/js/shared/glide.js");
   const seen = [], frames = [];
   const glide = new Glide((lat, lng, bearing) => seen.push([lat, lng, bearing]),
     {next: (step) => frames.push(step), cancel: () => frames.splice(0), calm: () => calm});
@@ -60,7 +60,7 @@ def test_who_asked_for_less_motion_sees_the_cab_jump(page: Any) -> None:
 
 def test_ages_and_timers_are_said_as_the_server_says_them(page: Any) -> None:
     said = page.evaluate("""async () => {
-      const {ageText, span, timerText, freshness} = await import("/static/js/ages.js");
+      const {ageText, span, timerText, freshness} = await import("/static/js/shared/ages.js");
       const words = {now: "just now", s: "{n} s ago", m: "{n} min ago", h: "{n} h ago"};
       const times = {since: "2026-05-04T08:00:00Z", until: "2026-05-04T08:01:30Z"};
       const timer = {pattern: "{up} of {total}, {down} left", ...times};
@@ -77,7 +77,7 @@ def test_ages_and_timers_are_said_as_the_server_says_them(page: Any) -> None:
 
 
 POLLER = """async (answers) => {
-  const {Poller} = await import("/static/js/poller.js");
+  const {Poller} = await import("/static/js/shared/poller.js");
   const got = [], asked = [], failed = [];
   window.fetch = async (url, options) => {
     asked.push(options.headers["If-None-Match"] ?? "");
@@ -109,7 +109,7 @@ def test_the_poller_stops_for_whoever_is_signed_out(page: Any) -> None:
 
 def test_a_late_answer_is_dropped(page: Any) -> None:
     got = page.evaluate("""async () => {
-      const {Poller} = await import("/static/js/poller.js");
+      const {Poller} = await import("/static/js/shared/poller.js");
       const waiting = [], got = [];
       window.fetch = () => new Promise((answer) => waiting.push((n) => answer(new Response(JSON.stringify({n})))));
       const poller = new Poller("/x.json", {waitMs: 60000, got: (body) => { got.push(body.n); return 60000; }});
@@ -127,7 +127,7 @@ def test_a_late_answer_is_dropped(page: Any) -> None:
 @pytest.mark.parametrize(("hidden_ms", "asked"), [("null", 1), ("5", 4)])
 def test_a_hidden_page_asks_only_when_its_title_or_sound_is_for_somebody(page: Any, hidden_ms: str, asked: int) -> None:
     script = """async () => {
-      const {Poller} = await import("/static/js/poller.js");
+      const {Poller} = await import("/static/js/shared/poller.js");
       let asked = 0, hidden = false;
       Object.defineProperty(document, "hidden", {get: () => hidden});
       window.fetch = async () => { asked += 1; return new Response("{}"); };

@@ -1,7 +1,7 @@
 /** The chosen ride beside the list: its page's own words and forms, sent without leaving the board. */
 
-import { RideView } from "../ride_view.js";
-import { openPanel } from "../ride_keys.js";
+import { RideView } from "../rides/view.js";
+import { openPanel } from "../rides/keys.js";
 
 const HEADERS = { "X-Part": "beside", Accept: "text/html" };
 const ELSEWHERE = /\/(card|receipt)$|^\/accounts\//; // forms that lead to a page of their own

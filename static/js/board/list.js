@@ -1,7 +1,7 @@
 /** The list: only changed text is touched, and nothing moves under a pointer or the focus. */
 
-import { ageText, timerText } from "../ages.js";
-import { setIcon, setText } from "../ride_slots.js";
+import { ageText, timerText } from "../shared/ages.js";
+import { setIcon, setText } from "../shared/slots.js";
 
 export class RideList {
   /** `patterns` are the words of ages. */

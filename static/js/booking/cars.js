@@ -1,6 +1,6 @@
 /** The product cards: asks for them, puts them in place, remembers what was chosen. Words come with the markup. */
 
-import { ask } from "./ask.js";
+import { ask } from "../shared/ask.js";
 
 const SKELETON_MS = 300; // a quick answer shows no skeleton
 const SLOW_MS = 4_000;

@@ -4,7 +4,7 @@
  * says `ridedash:booked` {order} and `ridedash:trip` {ends}: the two places of the trip, none before both are known.
  */
 
-import { ask } from "./ask.js";
+import { ask } from "../shared/ask.js";
 import { BookForm } from "./form.js";
 import { send } from "./send.js";
 

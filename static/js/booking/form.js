@@ -4,9 +4,9 @@
  * "send" {event} (may be prevented) when a good form is about to be sent.
  */
 
-import { ask } from "./ask.js";
+import { ask } from "../shared/ask.js";
 import { Cars } from "./cars.js";
-import { Combobox } from "./combobox.js";
+import { Combobox } from "../shared/combobox.js";
 import { GuestFinder } from "./guests.js";
 import { wireKeys } from "./keys.js";
 import { Trip } from "./trip.js";

@@ -1,6 +1,6 @@
 /** The page of a group keeps itself up to date: its own markup, put in place when it says something else. */
 
-import { Poller } from "../poller.js";
+import { Poller } from "../shared/poller.js";
 
 const box = document.querySelector("[data-group-cars]");
 let shown = "";

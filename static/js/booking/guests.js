@@ -3,8 +3,8 @@
  * is a new guest. Events: "chosen" {guest, byKey}, "dropped" when another name was typed over a chosen guest.
  */
 
-import { askQuietly } from "./ask.js";
-import { Combobox } from "./combobox.js";
+import { askQuietly } from "../shared/ask.js";
+import { Combobox } from "../shared/combobox.js";
 
 const ROOM = /^[a-z]?-?\d{1,5}[a-z]?$/i;
 const PHONE = /^\+?[\d\s().\-/]{7,}$/;

@@ -1,6 +1,6 @@
 /** The picker's page: the booking form, and the map beside it. Without it the page still books. */
 
-import { RideMap } from "../map.js";
+import { RideMap } from "../shared/map.js";
 import { floatBreakups } from "./breakups.js";
 import { BookForm, placeOf } from "./form.js";
 

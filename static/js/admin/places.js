@@ -1,0 +1,27 @@
+/** Place fields of the settings: the same list of found places as the booking form's, without its map. */
+
+import { ask } from "../shared/ask.js";
+import { Combobox } from "../shared/combobox.js";
+
+const NOT_ANSWERING = { places: [], message: "" };
+
+for (const field of document.querySelectorAll("[data-spot]")) wire(field);
+
+function wire(field) {
+  const part = (name) => field.querySelector(`[data-spot-${name}]`);
+  new Combobox(part("input"), part("list"), {
+    find: async (words) => {
+      const { body } = await ask("/places.json", { q: words });
+      return Array.isArray(body.places) ? body : NOT_ANSWERING;
+    },
+    chosen: (place) => keep(part, place.lat, place.lng, place.name),
+    typed: () => keep(part, "", "", ""), // words typed over a place are looked up anew
+    say: () => {},
+  });
+}
+
+function keep(part, lat, lng, name) {
+  part("lat").value = lat;
+  part("lng").value = lng;
+  part("for").value = name;
+}

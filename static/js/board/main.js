@@ -1,0 +1,249 @@
+/** The board: one poll for the list, the map and the chosen ride; keys for all of it. */
+
+import { ageText, patternsOf } from "../shared/ages.js";
+import { showBar } from "../shared/top_bar.js";
+import { ChosenMap } from "./chosen.js";
+import { Detail } from "./detail.js";
+import { DraftTrip } from "./draft.js";
+import { Known } from "./feed.js";
+import { Fleet } from "./fleet.js";
+import { RideList } from "./list.js";
+import { Chime } from "./sound.js";
+import { onKey } from "../shared/keys.js";
+import { RideMap } from "../shared/map.js";
+import { clockOffset, Poller } from "../shared/poller.js";
+import { rideKeys } from "../rides/keys.js";
+import { setText } from "../shared/slots.js";
+
+const EVERY_MS = 2_500;
+const HIDDEN_MS = 10_000; // its title and its sound are for somebody who looks at something else
+const TICK_MS = 1_000;
+const LATE_S = 10; // of a poll every two and a half seconds
+const root = document.querySelector("[data-board]");
+const wide = matchMedia("(min-width: 64rem)"); // below, each column is a page
+const patterns = patternsOf(document.body);
+document.documentElement.classList.add("scripted");
+
+class Board {
+  constructor() {
+    this.known = new Known();
+    this.list = new RideList(root, patterns);
+    this.chime = new Chime(root.dataset.sound === "1");
+    this.offset = 0;
+    this.heardAt = Date.now();
+    this.stopped = false;
+    this.map = this.fleet = this.draft = null;
+    this.#startMap();
+    const chosen = this.map && new ChosenMap(this.map, this.fleet);
+    this.detail = new Detail(root.querySelector("[data-detail]"), {
+      map: chosen, refill, done: () => this.#deed(), mounted: () => this.#askAnew(), failed: () => this.#say(root.dataset.failed), shut: () => this.shut(),
+    });
+    this.poller = new Poller(() => this.known.url(), { waitMs: EVERY_MS, hiddenMs: HIDDEN_MS, got: (...said) => this.#got(...said), failed: (status) => this.#failed(status) });
+  }
+
+  start() {
+    root.addEventListener("click", (event) => this.#click(event));
+    document.addEventListener("ridedash:booked", () => this.#deed());
+    document.addEventListener("visibilitychange", () => (this.heardAt = Date.now())); // a hidden page does not ask
+    wide.addEventListener("change", () => (wide.matches ? this.map?.resized() : this.shut(false)));
+    setInterval(() => this.#tick(), TICK_MS);
+    const id = Number(new URLSearchParams(location.search).get("ride"));
+    if (id && wide.matches) this.choose(id);
+    this.poller.start();
+    this.poller.now();
+  }
+
+  /** Show a ride beside the list; resolves to its root. Where there is no such column its page is opened. */
+  choose(id, how = {}) {
+    if (!wide.matches) {
+      location.assign(`/rides/${id}${how.panel ? `#action-${how.panel}` : ""}`);
+      return Promise.resolve(null);
+    }
+    this.#say("");
+    if (this.known.ride !== id) {
+      this.known.choose(id);
+      this.#mark(id);
+      this.poller.now();
+    }
+    return this.detail.open(id, how);
+  }
+
+  /** No ride is chosen any more; the focus goes back to its row. */
+  shut(back = true) {
+    const id = this.known.ride;
+    if (id === null) return;
+    this.known.choose(null);
+    this.detail.close();
+    this.#fitAll();
+    this.#mark(null);
+    if (back) this.list.focus(id);
+  }
+
+  /** The ride that a key is meant for: the row with the focus, else the chosen one. */
+  meant() {
+    const id = this.list.focused() ?? this.known.ride;
+    return id === null ? null : this.choose(id);
+  }
+
+  /** The chosen ride's page was read before the last poll, or after it: its snapshot is asked for, whatever is known. */
+  #askAnew() {
+    this.known.choose(this.known.ride);
+    this.poller.anew();
+  }
+
+  #mark(id) {
+    this.list.choose(id);
+    this.fleet?.choose(id);
+    this.draft?.show(id === null);
+    root.classList.toggle("has-chosen", id !== null);
+    history.replaceState(null, "", id === null ? "/" : `/?ride=${id}`);
+    this.map?.resized();
+  }
+
+  #startMap() {
+    const frame = root.querySelector("[data-map]");
+    if (!window[frame.dataset.map]) return;
+    this.map = new RideMap(frame);
+    this.fleet = new Fleet(this.map, {
+      sprite: root.dataset.sprite,
+      look: (id) => this.#look(id),
+      chosen: (id) => this.choose(id),
+    });
+    this.draft = new DraftTrip(this.map);
+    new ResizeObserver(() => this.map.resized()).observe(frame);
+  }
+
+  #look(id) {
+    const row = this.known.rows.get(id);
+    if (!row) return { icon: "info", tone: "quiet", label: "", stale: false };
+    return { icon: row.icon, tone: row.tone, label: [row.room, row.guest].filter(Boolean).join(" · ").slice(0, 28), stale: Boolean(row.seen) || this.cut };
+  }
+
+  #got(body, answer) {
+    this.offset = clockOffset(answer, this.offset);
+    this.heardAt = Date.now();
+    if (body) this.#show(body, answer);
+    else this.detail.take(null, answer);
+    this.#tick();
+    return EVERY_MS;
+  }
+
+  #show(body, answer) {
+    const first = this.known.v === "";
+    this.list.show(...this.#rows(body));
+    if (body.cabs || body.rows.length) this.fleet?.show(this.known.cabs);
+    if (first) this.#fitAll();
+    this.detail.take(body.ride ?? null, answer);
+    this.stopped = Boolean(body.bar.stopped || body.bar.silent);
+    showBar(body.bar);
+    this.#alerts(body.bar.alerts ?? []);
+    document.title = (body.needs ? `(${body.needs}) ` : "") + root.dataset.title;
+    const asking = this.known.list().filter((row) => row.group === "needs" || row.group === "unknown");
+    this.chime.hear([...asking.map((row) => `${row.id}`), ...(body.bar.alerts ?? []).map((each) => each.name)]);
+  }
+
+  #rows(body) {
+    const changed = this.known.take(body);
+    return [this.known.list(), changed];
+  }
+
+  #failed(status) {
+    this.detail.miss();
+    if (status === 401) location.assign(`/sign-in`);
+    return status === 401 ? "stop" : undefined;
+  }
+
+  /** Something was done here: what came of it is asked for at once. */
+  #deed() {
+    this.poller.now();
+  }
+
+  #fitAll() {
+    const points = this.known.cabs.map(([, lat, lng]) => [lat, lng]);
+    if (points.length && this.known.ride === null) this.map?.fit(points, { animate: false, maxZoom: 15 });
+  }
+
+  #alerts(alerts) {
+    const box = root.querySelector("[data-alerts]");
+    const key = JSON.stringify(alerts);
+    if (box.dataset.key === key || (box.dataset.key === undefined && box.children.length === alerts.length)) return void (box.dataset.key = key);
+    box.dataset.key = key;
+    const pattern = root.querySelector("template[data-alert]").content.firstElementChild;
+    box.replaceChildren(...alerts.map((alert) => {
+      const node = pattern.cloneNode(true);
+      for (const cell of node.querySelectorAll("[data-cell]")) cell.textContent = alert[cell.dataset.cell];
+      const link = node.querySelector("a");
+      link.hidden = !alert.href;
+      if (alert.href) link.href = alert.href;
+      return node;
+    }));
+  }
+
+  #tick() {
+    this.list.tick(Date.now() + this.offset);
+    const quietS = (Date.now() - this.heardAt) / 1000;
+    const cut = quietS > LATE_S || !navigator.onLine;
+    const chip = root.querySelector("[data-live-chip]");
+    chip.classList.toggle("is-cut", cut || this.stopped);
+    const words = cut ? root.dataset.cut : this.stopped ? root.dataset.stopped : root.dataset.live;
+    setText(chip.querySelector("[data-live-text]"), words.replace("{age}", cut ? whole(quietS) : ageText(quietS, patterns)));
+    if (cut !== this.cut) this.fleet?.redraw();
+    this.cut = cut;
+    root.classList.toggle("is-cut", cut);
+  }
+
+  #click(event) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const offered = event.target.closest(".row-do");
+    const row = event.target.closest(".row[data-id]");
+    if (!row) return;
+    const id = Number(row.dataset.id);
+    if (offered) this.#do(event, id, offered.dataset); // the page says it too: there may be no answer yet
+    else if (wide.matches) {
+      event.preventDefault();
+      this.choose(id, { focus: event.detail === 0 }); // by the Enter key
+    }
+  }
+
+  /** What was suggested: here where that is possible, else by its link. */
+  #do(event, id, { what, on }) {
+    if (what === "open" && wide.matches) this.choose(id, { panel: on, focus: true });
+    else if (what === "seen") this.#seen(id, on);
+    else if (what !== "again" || !refill(id, "again")) return;
+    event.preventDefault();
+  }
+
+  async #seen(id, item) {
+    const csrf = document.querySelector('meta[name="csrf-token"]').content;
+    const body = new URLSearchParams({ what: "seen", item, csrf_token: csrf });
+    const answer = await fetch(`/rides/${id}/resolve`, { method: "POST", body, credentials: "same-origin" }).catch(() => null);
+    this.#say(answer?.ok ? "" : root.dataset.failed);
+    this.#deed();
+  }
+
+  #say(words) {
+    setText(root.querySelector("[data-list-said]"), words);
+  }
+}
+
+/** Put a trip into the booking form beside the list; false where there is none. */
+function refill(order, how) {
+  if (!root.querySelector("[data-desk-new]")?.checkVisibility()) return false;
+  document.dispatchEvent(new CustomEvent("ridedash:refill", { detail: { order, how } }));
+  return true;
+}
+
+function whole(seconds) {
+  return seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
+}
+
+const board = new Board();
+onKey("j", () => board.list.step(1));
+onKey("k", () => board.list.step(-1));
+onKey("u", () => board.list.arrange(true));
+onKey("Escape", () => board.shut());
+for (let slot = 1; slot <= 9; slot += 1) {
+  onKey(String(slot), () => document.dispatchEvent(new CustomEvent("ridedash:favourite", { detail: { slot } })));
+}
+rideKeys(() => board.meant());
+board.start();

@@ -1,0 +1,164 @@
+/** The page behind a link: polls its snapshot, fills in the words, moves the cab. All words come from the server. */
+
+import { ageText, freshness, patternsOf } from "../shared/ages.js";
+import { Cab } from "../shared/cab.js";
+import { RideMap } from "../shared/map.js";
+import { clockOffset, Poller } from "../shared/poller.js";
+import { at, element, setIcon, setText } from "../shared/slots.js";
+
+const TICK_MS = 1_000;
+const SILENT_MS = 15_000;
+const root = document.querySelector("[data-guest]");
+const patterns = patternsOf(document.body);
+
+class GuestPage {
+  constructor() {
+    this.snapshot = JSON.parse(root.querySelector("[data-points]").textContent).snapshot;
+    this.offset = Date.parse(root.dataset.serverNow) - Date.now();
+    this.seenAt = Date.parse(root.dataset.seen);
+    this.heardAt = Date.now();
+    this.card = root.querySelector("[data-map-card]");
+    const frame = this.card?.querySelector("[data-map]");
+    this.map = frame && window[frame.dataset.map] ? new RideMap(frame) : null; // a page without its map is whole too
+    this.cab = new Cab(this.map);
+    this.poller = new Poller(`${root.dataset.address}/snapshot.json`, {
+      waitMs: this.snapshot.poll_ms,
+      got: (body, answer) => this.#got(body, answer),
+      failed: (status) => this.#failed(status),
+    });
+  }
+
+  start() {
+    document.addEventListener("visibilitychange", () => (this.heardAt = Date.now())); // a hidden page does not ask
+    addEventListener("pageshow", (event) => event.persisted && location.reload());
+    this.#draw();
+    this.#tick();
+    setInterval(() => this.#tick(), TICK_MS);
+    if (!this.snapshot.stop) this.poller.start();
+  }
+
+  #got(body, answer) {
+    this.offset = clockOffset(answer, this.offset);
+    const seen = Date.parse(answer.headers.get("X-Seen-At") ?? "");
+    if (Number.isFinite(seen)) this.seenAt = seen;
+    this.heardAt = Date.now();
+    if (body) this.#changed(body);
+    this.#tick();
+    return this.snapshot.stop ? null : this.snapshot.poll_ms;
+  }
+
+  /** A link that ended takes everything with it: the page of links that are not open comes instead. */
+  #failed(status) {
+    if (status !== 404) return undefined;
+    location.reload();
+    return "stop";
+  }
+
+  #changed(body) {
+    const steps = (this.snapshot.steps ?? []).length;
+    this.snapshot = body;
+    if ((body.steps ?? []).length !== steps) return void location.reload(); // another shape of the page
+    for (const slot of root.querySelectorAll("[data-slot]")) this.#fill(slot, at(body, slot.dataset.slot) ?? "");
+    for (const part of root.querySelectorAll("[data-show]")) part.hidden = !part.dataset.show.split(" ").some((name) => at(body, name));
+    this.#tone(body.tone);
+    setIcon(root.querySelector("[data-icon]"), body.icon);
+    this.#steps(body.steps ?? []);
+    this.#invoice(body.invoice);
+    const call = root.querySelector("[data-call]");
+    if (call) {
+      call.hidden = !body.driver_phone;
+      call.href = `tel:${encodeURIComponent((body.driver_phone ?? "").replaceAll(" ", ""))}`;
+    }
+    this.#draw();
+  }
+
+  #fill(slot, value) {
+    const name = slot.dataset.slot;
+    if (name === "drop.name" && !value) return;
+    if (name === "plate") slot.setAttribute("aria-label", `${slot.dataset.label} ${spelled(value)}`);
+    if (name === "code") slot.setAttribute("aria-label", spelled(value));
+    if (name === "plate" || name === "detail") slot.hidden = !value;
+    setText(slot, value);
+  }
+
+  #tone(tone) {
+    const card = root.querySelector("[data-tone]");
+    for (const name of [...card.classList].filter((known) => known.startsWith("tone-"))) card.classList.remove(name);
+    card.classList.add(`tone-${tone}`);
+  }
+
+  #steps(steps) {
+    [...root.querySelectorAll("[data-steps] > li")].forEach((item, i) => {
+      const [state, time] = steps[i];
+      if (item.classList.contains(`is-${state}`)) return void setText(item.querySelector(".guest-step-time"), time);
+      item.className = `guest-step is-${state}`;
+      if (state === "now") item.setAttribute("aria-current", "step");
+      else item.removeAttribute("aria-current");
+      setText(item.querySelector(".guest-step-time"), time);
+      item.querySelector(".guest-dot").replaceChildren(...(state === "done" ? [check()] : []));
+    });
+  }
+
+  #invoice(invoice) {
+    const rows = root.querySelector("[data-lines] tbody");
+    if (!invoice || !rows) return;
+    rows.replaceChildren(...invoice.lines.map((line) => {
+      const row = element("tr", line.total ? "total" : "");
+      const label = element("th", "", line.label);
+      label.scope = "row";
+      row.append(label, element("td", "", line.amount));
+      return row;
+    }));
+    root.querySelector("[data-invoice-notes]").replaceChildren(...invoice.notes.map((note) => element("li", "", note)));
+  }
+
+  #draw() {
+    if (!this.map) return;
+    const { pickup, drop, position } = this.snapshot;
+    const shown = [pickup, drop, position].filter(Boolean);
+    const opened = this.card.hidden && shown.length > 0;
+    this.card.hidden = shown.length === 0;
+    if (opened) this.map.resized();
+    const riding = this.snapshot.status === "IN_PROGRESS";
+    if (pickup && !riding) this.map.pin("pickup", pickup.lat, pickup.lng, pickup.name);
+    else this.map.unpin("pickup");
+    if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
+    else this.map.unpin("drop");
+    this.cab.to(position, this.snapshot.poll_ms);
+    const moved = this.drawn !== this.snapshot.status; // another part of the way
+    this.drawn = this.snapshot.status;
+    if (opened || moved || (position && !this.map.shows(position.lat, position.lng))) this.#fit(riding ? [drop, position] : position ? [pickup, position] : [pickup, drop]);
+  }
+
+  #fit(points) {
+    this.map.fit(points.filter(Boolean).map(({ lat, lng }) => [lat, lng]), { animate: false });
+  }
+
+  #tick() {
+    const ageS = (Date.now() + this.offset - this.seenAt) / 1000;
+    const known = Number.isFinite(ageS);
+    const silent = !this.snapshot.stop && !document.hidden && Date.now() - this.heardAt > SILENT_MS;
+    const how = this.snapshot.live && known ? freshness(ageS, this.snapshot.poll_ms / 1000) : "fresh";
+    const look = silent && how !== "lost" ? "stale" : how;
+    for (const name of ["fresh", "aging", "stale", "lost"]) root.classList.toggle(`is-${name}`, name === look);
+    root.querySelector("[data-age-line]").hidden = !this.snapshot.live;
+    const pattern = silent ? root.dataset.cutOff : look === "stale" || look === "lost" ? root.dataset.stale : root.dataset.updated;
+    setText(root.querySelector("[data-age-text]"), known ? pattern.replace("{age}", ageText(ageS, patterns)) : root.dataset.never);
+    this.cab.stale(look === "stale" || look === "lost");
+  }
+}
+
+function spelled(text) {
+  return [...text.replaceAll(/[ …]/g, "")].join(" ");
+}
+
+function check() {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("class", "icon");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", root.dataset.check);
+  svg.append(use);
+  return svg;
+}
+
+new GuestPage().start();

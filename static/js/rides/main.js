@@ -1,0 +1,38 @@
+/** The tracking page of a ride: its map, and a poll of its own. */
+
+import { onKey } from "../shared/keys.js";
+import { RideMap } from "../shared/map.js";
+import { Poller } from "../shared/poller.js";
+import { rideKeys } from "./keys.js";
+import { RideView } from "./view.js";
+
+const root = document.querySelector("[data-ride]");
+const frame = root.querySelector("[data-map]");
+const guest = root.querySelector(".ride-guest bdi")?.textContent ?? "";
+document.documentElement.classList.add("scripted");
+
+const view = new RideView(root, {
+  map: frame && window[frame.dataset.map] ? new RideMap(frame) : null,
+  changed: (snapshot) => (document.title = `${snapshot.headline} · ${guest}`),
+});
+history.replaceState(null, "", view.address + location.hash); // a reload asks for the page, and sends no form again
+const panel = location.hash.startsWith("#action-") && document.getElementById(location.hash.slice(1));
+if (panel) panel.open = true;
+view.start();
+
+const poller = new Poller(`${view.address}/snapshot.json`, {
+  waitMs: view.intervalMs,
+  got: (body, answer) => {
+    view.take(body, answer);
+    return view.snapshot.stop ? null : view.snapshot.poll_ms;
+  },
+  failed: (status) => {
+    view.miss();
+    if (status === 401) location.assign(`/sign-in?next=${encodeURIComponent(view.address)}`); // and back
+    return status === 401 || status === 404 ? "stop" : undefined;
+  },
+});
+if (!view.snapshot.stop) poller.start();
+document.getElementById("form-error")?.focus();
+rideKeys(() => root);
+onKey("Escape", () => location.assign("/"));

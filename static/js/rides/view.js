@@ -1,0 +1,192 @@
+/** One ride on a page: fills the slots from each snapshot, moves the cab, keeps ages and countdowns ticking. */
+
+import { ageText, freshness, patternsOf, span, timerText } from "../shared/ages.js";
+import { Cab } from "../shared/cab.js";
+import { clockOffset } from "../shared/poller.js";
+import { ActionPanels } from "./actions.js";
+import { hideCode, watchCode } from "./start_code.js";
+import { DropForm } from "./drop.js";
+import { watchLinks } from "./share.js";
+import { RideSlots, setText } from "../shared/slots.js";
+
+const TICK_MS = 500;
+const MISSED_MS = 7_000; // a page asks every five seconds at least
+const SILENT_MS = 12_000;
+
+export class RideView {
+  /**
+   * `root` is a rendered ride, `map` a RideMap, or what draws the chosen ride on the board's map, or null. `headers` are
+   * sent with every question for its panels. `changed(snapshot)` is called after new words were put in.
+   */
+  constructor(root, { map = null, headers = {}, changed = () => {} } = {}) {
+    this.root = root;
+    this.map = map;
+    this.changed = changed;
+    this.points = JSON.parse(this.root.querySelector("[data-points]").textContent);
+    this.patterns = patternsOf(document.body);
+    this.snapshot = this.points.snapshot;
+    this.offset = Date.parse(this.root.dataset.serverNow) - Date.now();
+    this.seenAt = Date.parse(this.root.dataset.seen);
+    this.intervalMs = Number(this.root.dataset.interval);
+    this.slots = new RideSlots(root);
+    this.cab = new Cab(map);
+    this.heardAt = Date.now(); // the last answer of our own server
+    this.missed = 0;
+    this.cabAt = 0; // when the cab was last seen somewhere else
+    this.address = `/rides/${this.root.dataset.ride}`; // also where a form was sent that came back with this page
+    this.panels = new ActionPanels(root, this.address, this.snapshot, () => this.#dropForm(), headers);
+    this.ending = new AbortController();
+  }
+
+  start() {
+    const { signal } = this.ending;
+    this.root.addEventListener("submit", (event) => this.#holdBack(event), { signal });
+    document.addEventListener("visibilitychange", () => (this.heardAt = Date.now()), { signal }); // a hidden page does not ask
+    watchCode(this.root);
+    watchLinks(this.root);
+    this.#drawTrip();
+    this.#moveCab(0);
+    this.#dropForm();
+    this.#tick();
+    this.timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** Another ride takes its place. */
+  end() {
+    this.ending.abort();
+    clearInterval(this.timer);
+    hideCode(this.root);
+    this.cab.remove();
+  }
+
+  #now() {
+    return Date.now() + this.offset;
+  }
+
+  /** The server's answer: a snapshot, or null when it is as it was; the age of its news is in the headers. */
+  take(body, answer) {
+    this.offset = clockOffset(answer, this.offset);
+    const seen = Date.parse(answer.headers.get("X-Seen-At") ?? "");
+    if (Number.isFinite(seen)) this.seenAt = seen;
+    this.heardAt = Date.now();
+    this.missed = 0;
+    if (body) this.#take(body);
+    this.panels.follow(this.snapshot);
+    this.#tick();
+  }
+
+  /** It did not answer. */
+  miss() {
+    this.missed += 1;
+  }
+
+  #take(body) {
+    const before = this.snapshot;
+    this.snapshot = body;
+    this.intervalMs = body.poll_ms;
+    this.slots.paint(body);
+    if (!body.otp) hideCode(this.root);
+    if (JSON.stringify(before.drop) !== JSON.stringify(body.drop) || JSON.stringify(before.route) !== JSON.stringify(body.route)) this.#drawTrip(false);
+    this.#moveCab(body.poll_ms);
+    if (before.live && !body.live) this.#drawTrip();
+    if (before.booking_status !== body.booking_status || before.order_state !== body.order_state) document.getElementById("said")?.remove();
+    this.changed(body);
+  }
+
+  #drawTrip(fit = true) {
+    if (!this.map) return;
+    const { drop, position, route = [] } = this.snapshot;
+    this.map.pin("pickup", this.points.pickup.lat, this.points.pickup.lng, this.points.pickup.name);
+    if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
+    this.map.clearStops();
+    const way = route.length ? route : [this.points.pickup, drop].filter(Boolean);
+    this.map.hint(way.map(({ lat, lng }) => [lat, lng]));
+    for (const stop of route) this.map.pin(stop.state === "drop" ? "stop-drop" : "stop-pickup", stop.lat, stop.lng, stop.name ?? "");
+    const all = [this.points.pickup, drop, position].filter(Boolean).map(({ lat, lng }) => [lat, lng]);
+    if (fit) this.map.fit(all, { animate: false });
+  }
+
+  #moveCab(ms) {
+    const position = this.snapshot.position;
+    this.cab.to(position, position && this.#glideMs(position, ms));
+    if (this.map && position) this.#keepInView(position);
+  }
+
+  /** As long as the cab took to get there, so that it neither waits nor hurries; within two intervals. */
+  #glideMs({ lat, lng }, ms) {
+    const key = `${lat},${lng}`;
+    if (key === this.cabKey) return ms;
+    const took = Date.now() - this.cabAt;
+    this.cabKey = key;
+    this.cabAt = Date.now();
+    return Math.min(Math.max(took, ms), 2 * ms);
+  }
+
+  #keepInView(position) {
+    if (this.map.shows(position.lat, position.lng)) return;
+    const { drop, booking_status: status } = this.snapshot;
+    const other = status === "IN_PROGRESS" && drop ? drop : this.points.pickup;
+    this.map.fit([[position.lat, position.lng], [other.lat, other.lng]]);
+  }
+
+  #tick() {
+    this.#tickAge();
+    const timer = this.root.querySelector('[data-slot="timer"]');
+    if (this.snapshot.timer) setText(timer, timerText(this.snapshot.timer, this.#now()));
+    const was = this.snapshot.cab?.was_until;
+    if (was && this.#now() > Date.parse(was)) this.root.querySelector('[data-show="cab.was"]').hidden = true;
+    this.#tickFee();
+  }
+
+  #tickAge() {
+    const ageS = (this.#now() - this.seenAt) / 1000;
+    const live = Boolean(this.snapshot.live);
+    const how = live && this.snapshot.booking_status ? freshness(ageS, this.intervalMs / 1000) : "fresh";
+    const known = Number.isFinite(ageS);
+    const age = known ? ageText(ageS, this.patterns) : "";
+    const cut = this.#tickCut(age);
+    const late = how === "stale" || how === "lost" || cut;
+    const look = cut && how !== "lost" ? "stale" : how;
+    for (const name of ["fresh", "aging", "stale", "lost"]) this.root.classList.toggle(`is-${name}`, name === look);
+    const chip = this.root.querySelector("[data-freshness]");
+    chip.hidden = !live || !this.snapshot.booking_status;
+    const text = known ? (late ? this.root.dataset.stale : this.root.dataset.updated).replace("{age}", age) : this.root.dataset.never;
+    setText(chip.querySelector("[data-freshness-text]"), text);
+    this.cab.stale(late);
+    const band = this.root.querySelector("[data-lost-band]");
+    band.hidden = how !== "lost";
+    if (how === "lost") setText(band.querySelector("[data-lost-text]"), this.root.dataset.lost.replace("{age}", age));
+  }
+
+  /** Whether our own server is silent, and that in words beside the headline: what stands there may be over. */
+  #tickCut(age) {
+    const silentMs = Date.now() - this.heardAt;
+    const cut = !this.snapshot.stop && !document.hidden && (silentMs > SILENT_MS || (this.missed > 0 && silentMs > MISSED_MS));
+    const line = this.root.querySelector("[data-cut]");
+    line.hidden = !cut;
+    if (cut) setText(line.querySelector("[data-cut-text]"), this.root.dataset.cutOff.replace("{age}", age || ageText(silentMs / 1000, this.patterns)));
+    return cut;
+  }
+
+  /** While our server is silent a form would only lose this page: what was typed stays, the words say why. */
+  #holdBack(event) {
+    const line = this.root.querySelector("[data-cut]");
+    if (line.hidden) return;
+    event.preventDefault();
+    line.scrollIntoView({ block: "nearest" });
+  }
+
+  #tickFee() {
+    const fee = this.root.querySelector("[data-fee]");
+    const from = Date.parse(this.snapshot.fee_from ?? "");
+    if (!fee || !Number.isFinite(from)) return;
+    const left = (from - this.#now()) / 1000;
+    fee.classList.toggle("is-late", left <= 0);
+    setText(fee.querySelector("[data-fee-text]"), left > 0 ? fee.dataset.feeFree.replace("{down}", span(left)) : fee.dataset.feeLate);
+  }
+
+  #dropForm() {
+    const form = this.root.querySelector("[data-drop]");
+    if (form && !form.dataset.ready) this.drop = new DropForm(form, this.map, this.points.pickup, () => this.snapshot.drop);
+  }
+}

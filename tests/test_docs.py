@@ -38,3 +38,11 @@ def test_links_and_pictures_of_the_documents_exist(document: str) -> None:
     targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / document).read_text())
     assert targets or document != "README.md"
     assert [target for target in targets if not ((ROOT / document).parent / target).exists()] == []
+
+
+def test_pre_commit_runs_what_make_check_runs() -> None:
+    recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert recipe
+    commands = [line.strip().lstrip("@").replace("$(BIN)", ".venv/bin") for line in recipe[1].splitlines()]
+    entries = re.findall(r"^ +entry: (.*)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE)
+    assert entries == commands

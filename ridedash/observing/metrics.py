@@ -4,6 +4,7 @@ Several processes on one machine share a folder (PROMETHEUS_MULTIPROC_DIR, set b
 imported): whichever answers /metrics speaks for all of them.
 """
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -13,10 +14,10 @@ from typing import Final, NamedTuple
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
-from ridedash.observing.sharing import tidy
+from ridedash.observing.process import FOLDER, ended
 
 CONTENT_TYPE: Final = prometheus_client.CONTENT_TYPE_LATEST
 CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -96,14 +97,24 @@ class Metrics:
 
     def text(self, figures: Iterable[Figure] = ()) -> bytes:
         """All of it as Prometheus reads it: these figures, and the counts of every process that shares the folder."""
-        folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+        folder = os.environ.get(FOLDER)
         shown = CollectorRegistry()
         shown.register(_Looked(tuple(figures)))
         if folder is None:
             return prometheus_client.generate_latest(shown) + prometheus_client.generate_latest(self.registry)
+        _drop_gauges_of_ended_processes(Path(folder))
         MultiProcessCollector(shown, path=folder)
-        with tidy(Path(folder)):
+        try:
             return prometheus_client.generate_latest(shown)
+        except FileNotFoundError:  # a process that starts has just removed the oldest files: read what is left
+            return prometheus_client.generate_latest(shown)
+
+
+def _drop_gauges_of_ended_processes(folder: Path) -> None:
+    for path in folder.glob("gauge_live*.db"):
+        if ended(path):
+            with contextlib.suppress(FileNotFoundError):  # another process answers /metrics at this moment
+                mark_process_dead(int(path.stem.rpartition("_")[2]), str(folder))
 
 
 class _Looked(Collector):

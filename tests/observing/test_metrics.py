@@ -1,33 +1,6 @@
 """What is counted, shared by the processes of one machine."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 from ridedash.observing.metrics import Figure, Metrics
-
-COUNT = """
-import sys
-from ridedash.observing.metrics import Metrics
-m = Metrics()
-for _ in range(int(sys.argv[1])):
-    m.order("BOOKED")
-    m.call("/v1/bookings/track_ride", "answered", 0.03)
-m.breaker("read", "open")
-"""
-TELL = """
-import sys
-from ridedash.observing.metrics import Metrics
-sys.stdout.buffer.write(Metrics().text())
-"""
-
-
-def python(code: str, *words: str, folder: Path) -> str:
-    folder.mkdir(exist_ok=True)
-    environ = {"PROMETHEUS_MULTIPROC_DIR": str(folder), "PATH": ""}
-    command = [sys.executable, "-c", code, *words]
-    root = Path(__file__).parents[2]
-    return subprocess.run(command, env=environ, cwd=root, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 def test_counts_of_a_process_are_told_in_the_words_of_prometheus() -> None:
@@ -55,16 +28,3 @@ def test_two_apps_in_one_process_count_each_for_itself() -> None:
     first, second = Metrics(), Metrics()
     first.order("BOOKED")
     assert b'state="BOOKED"' not in second.text()
-
-
-def test_counts_outlive_their_processes_and_a_dead_ones_breaker_does_not(tmp_path: Path) -> None:
-    folder = tmp_path / "metrics"
-    for _ in range(3):
-        python(COUNT, "2", folder=folder)
-        said = python(TELL, folder=folder)
-    assert 'ridedash_orders_total{state="BOOKED"} 6.0' in said
-    assert 'ridedash_service_call_seconds_count{operation="/v1/bookings/track_ride"} 6.0' in said
-    assert 'ridedash_service_call_seconds_bucket{le="0.05",operation="/v1/bookings/track_ride"} 6.0' in said
-    assert 'ridedash_breaker{calls="read"} 0.0' in said  # of the process that tells; no dead one's
-    assert {path.name for path in folder.glob("*.db")} >= {"counter_ended.db", "histogram_ended.db"}
-    assert len(list(folder.glob("counter_*.db"))) <= 2

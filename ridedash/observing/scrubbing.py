@@ -1,7 +1,8 @@
-"""Text without secrets: nothing that passes here names a token, a start code, a whole phone number or an exact place.
+"""Removes secrets from text: from log lines, and from bodies of the service that are kept as evidence.
 
-security.md section 8. What is taken out is known by its shape, by the name in front of it, or because it is a secret
-of this installation, told by value.
+docs/security.md. A secret is known by its shape, by the name in front of it, or by its value when it belongs to this
+installation or to the call. Log lines also lose exact places and whole identifiers; evidence keeps them, because
+staff look for a booking in it.
 """
 
 import json
@@ -12,7 +13,8 @@ from urllib.parse import quote
 
 REMOVED: Final = "[removed]"
 SHORTEST_SECRET: Final = 8  # anything shorter would be found in innocent text
-LONGEST_TEXT: Final = 8192  # characters; a line of a log is no place for more
+LONGEST_TEXT: Final = 8192  # characters; the rest of a longer text is dropped
+LONGEST_EVIDENCE: Final = 2048
 
 # Each tried once per word: a name sought from every place of a long number would take time by its square.
 _ENDINGS: Final = r"(?<![\w-])[\w-]*(?:token|secret)"
@@ -21,7 +23,12 @@ _COOKIES: Final = re.compile(
     r"((?:set-)?cookie[\"']?\s*[:=,]\s*b?)(?:\"[^\"\n]*\"?|'[^'\n]*'?|[^\n\"']+)", re.IGNORECASE
 )
 _SESSION: Final = re.compile(r"((?:ridedash_sid|__Host-sid)=)[^;,\s\"']+")
-NAMED: Final = re.compile(
+_MEMBER: Final = re.compile(  # of a JSON object; its value may be an object that holds one more
+    r'("[^"]{0,40}(?:token|secret|password|authori[sz]ation|phone|driver_number|otp)[^"]{0,40}"\s*:\s*)'
+    r'(?:"(?:[^"\\]|\\.)*+"?|\{[^{}]*(?:\{[^{}]*\}[^{}]*)?\}?|[^\s,}\]]+)',
+    re.IGNORECASE,
+)
+_NAMED: Final = re.compile(
     rf"((?:{_ENDINGS}|{_NAMES})[\"']?\s*(?:[:=]|,(?=\s*b?[\"']))\s*(?:b(?=[\"']))?)"
     r"(?![\"\']?\[removed)(?:\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|[^\s,;&}\])\"']+)",
     re.IGNORECASE,
@@ -32,19 +39,22 @@ _SHARED: Final = re.compile(r"((?<![\w-])t/[\w-]{4})[\w-]{8,}")
 _OPAQUE: Final = re.compile(
     r"(?<![\w-])(?=[\w-]*[0-9])(?=[\w-]*[A-Z])(?=[\w-]*[a-z])([\w-]{4})[\w-]{18,}={0,2}(?![\w-])"
 )
-_PHONE: Final = re.compile(r"(?<![\w+])(\+\d\d)[\d ().-]{4,14}(\d\d)(?!\d)")
+_PHONE: Final = re.compile(r"(\+\d\d?)[\d ().-]{4,14}(\d\d)")
 _MOBILE: Final = re.compile(r"(?<![\w.:+-])[6-9]\d{7,9}(\d\d)(?![\w.:-])")
 _PLACE: Final = re.compile(r"(?<![\w.])(-?\d{1,3}\.\d\d)\d+(?![\d.])")
 
-_SHAPES: Final = (
+_SECRETS: Final = (
+    (_MEMBER, rf"\1{REMOVED}"),
     (_COOKIES, rf"\1{REMOVED}"),
     (_SESSION, rf"\1{REMOVED}"),
     (_BEARER, f"Bearer {REMOVED}"),
-    (NAMED, rf"\1{REMOVED}"),
+    (_NAMED, rf"\1{REMOVED}"),
     (_IN_ADDRESS, rf"\1{REMOVED}@"),
+    (_PHONE, r"\1••••\2"),
+)
+_IDENTIFIERS: Final = (
     (_SHARED, r"\1…"),
     (_OPAQUE, r"\1…"),
-    (_PHONE, r"\1••••\2"),
     (_MOBILE, r"••••\1"),
     (_PLACE, r"\1"),
 )
@@ -63,9 +73,25 @@ class Scrubber:
         text = text[:LONGEST_TEXT]
         if self._known is not None:
             text = self._known.sub(REMOVED, text)
-        for shape, instead in _SHAPES:
-            text = shape.sub(instead, text)
+        for shape, replacement in (*_SECRETS, *_IDENTIFIERS):
+            text = shape.sub(replacement, text)
         return text
+
+
+def without(body: bytes, secrets: Iterable[str]) -> bytes:
+    """A body with each of these secrets, should it echo one, removed."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST_SECRET:
+            body = body.replace(secret.encode("utf-8", "replace"), REMOVED.encode())
+    return body
+
+
+def evidence(body: bytes) -> str:
+    """The first 2 kB of a body as printable text without tokens, start codes and whole phone numbers."""
+    text = body[:LONGEST_TEXT].decode("utf-8", "replace")
+    for shape, replacement in _SECRETS:
+        text = shape.sub(replacement, text)
+    return "".join(char if char.isprintable() else " " for char in text)[:LONGEST_EVIDENCE]
 
 
 def _spellings(secret: str) -> set[str]:

@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
-from ridedash.service import scrub, strictjson
+from ridedash.observing import scrubbing
+from ridedash.service import strictjson
 from ridedash.service.deadline import Call, running
 from ridedash.service.errors import NoAnswer, Unreadable
 from ridedash.service.lines import IDLE_S, Line, is_plain, question
@@ -50,7 +51,7 @@ class Answer:
     @property
     def evidence(self) -> str:
         """The first 2 kB of the body, scrubbed of secrets."""
-        return scrub.evidence(self.body)
+        return scrubbing.evidence(self.body)
 
     def json(self) -> Any:
         """The body as strict JSON, floats as Decimal. Raises errors.Unreadable."""
@@ -232,7 +233,7 @@ def _read(answer: _Opened, call: Call, cap_bytes: int, secrets: tuple[str, ...])
     try:
         if answer.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}:
             raise Unreadable(answer.status, "in a content encoding")
-        body = scrub.without(_body(answer, call, cap_bytes, secrets), secrets)
+        body = scrubbing.without(_body(answer, call, cap_bytes, secrets), secrets)
     finally:
         answer.close()
     return Answer(answer.status, answer.headers, body)
@@ -244,8 +245,8 @@ def _body(answer: _Opened, call: Call, cap_bytes: int, secrets: tuple[str, ...])
     for chunk in answer.chunks:
         body += chunk
         if len(body) > cap_bytes:
-            beginning = scrub.without(bytes(body[:8192]), secrets)
-            raise Unreadable(answer.status, "too long", scrub.evidence(beginning))
+            beginning = scrubbing.without(bytes(body[:8192]), secrets)
+            raise Unreadable(answer.status, "too long", scrubbing.evidence(beginning))
         if call.left() <= 0:
             raise httpx.ReadTimeout("deadline")
     return bytes(body)

@@ -6,7 +6,8 @@ import json
 import pytest
 
 from ridedash import wire
-from ridedash.service import errors, judging, scrub
+from ridedash.observing.scrubbing import evidence
+from ridedash.service import errors, judging
 from ridedash.service.errors import (
     BadStatus,
     Held,
@@ -173,7 +174,7 @@ def test_evidence_is_short_printable_and_without_secrets():
         "text": "call +91 98765 43210 \u202e now",
         "booking_id": "CRN7",
     }
-    seen = scrub.evidence(json.dumps(body, ensure_ascii=False).encode() + b"\xff" * 9000)
+    seen = evidence(json.dumps(body, ensure_ascii=False).encode() + b"\xff" * 9000)
     for secret in ("aaaa", "cccc", "0000000", "0412", "dddd", "98765", "\u202e"):
         assert secret not in seen
     assert "CRN7" in seen
@@ -183,4 +184,4 @@ def test_evidence_is_short_printable_and_without_secrets():
 
 @pytest.mark.parametrize("unit", ['"otp":{', '"token" : ', '"', "+1 ", "Bearer ", '"otp" "'])
 def test_evidence_of_hostile_bodies_is_made_at_once(unit):
-    assert len(scrub.evidence((unit * 8192).encode())) <= 2048
+    assert len(evidence((unit * 8192).encode())) <= 2048

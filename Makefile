@@ -25,6 +25,8 @@ check: $(VENV)/.dev ## lint, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/oxfmt --check static/css static/js
+	$(BIN)/oxlint static/js
 
 screenshots: $(VENV)/.dev ## make the README's pictures from the running program
 	$(BIN)/python tools/screenshots.py

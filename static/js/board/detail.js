@@ -26,7 +26,8 @@ export class Detail {
     box.addEventListener("click", (event) => {
       if (event.target.closest("[data-shut]")) shut();
       const again = event.target.closest("[data-refill]");
-      if (again && !event.ctrlKey && !event.metaKey && this.refill(this.id, again.dataset.refill)) event.preventDefault();
+      if (again && !event.ctrlKey && !event.metaKey && this.refill(this.id, again.dataset.refill))
+        event.preventDefault();
     });
   }
 
@@ -82,7 +83,11 @@ export class Detail {
   async #ask(address, options) {
     const round = (this.round += 1);
     try {
-      const answer = await fetch(address, { credentials: "same-origin", cache: "no-store", ...options });
+      const answer = await fetch(address, {
+        credentials: "same-origin",
+        cache: "no-store",
+        ...options,
+      });
       if (round !== this.round) return null;
       if (new URL(answer.url).pathname === "/sign-in") location.assign("/sign-in");
       else if (answer.ok || answer.status === 422) return await answer.text();
@@ -101,7 +106,11 @@ export class Detail {
     event.preventDefault();
     if (address.endsWith("/again") || form.ariaBusy) return;
     form.ariaBusy = "true";
-    const html = await this.#ask(address, { method: "POST", headers: HEADERS, body: new URLSearchParams(new FormData(form, event.submitter)) });
+    const html = await this.#ask(address, {
+      method: "POST",
+      headers: HEADERS,
+      body: new URLSearchParams(new FormData(form, event.submitter)),
+    });
     form.ariaBusy = null;
     if (html === null) return;
     this.#mount(html);

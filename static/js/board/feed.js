@@ -45,11 +45,13 @@ export class Known {
     const [order, cabs] = this.v.split(".");
     const head = `${order}.${cabs}.${this.rideV}`;
     let before = 0;
-    const rows = [...this.rows.keys()].sort((a, b) => a - b).map((id) => {
-      const step = (id - before).toString(36);
-      before = id;
-      return step + this.rows.get(id).rev;
-    });
+    const rows = [...this.rows.keys()]
+      .sort((a, b) => a - b)
+      .map((id) => {
+        const step = (id - before).toString(36);
+        before = id;
+        return step + this.rows.get(id).rev;
+      });
     const since = `${head}~${rows.join(".")}`;
     return since.length > LONGEST ? `${head}~` : since;
   }

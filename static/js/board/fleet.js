@@ -20,7 +20,10 @@ export class Fleet {
     this.colours = new Map();
     this.element = map.element;
     this.picking = null; // what a click on the map is for, while a form asks for a place
-    this.redraw = map.canvas((pen, at, size) => this.#paint(pen, at, size), (kind, point) => this.#pointed(kind, point));
+    this.redraw = map.canvas(
+      (pen, at, size) => this.#paint(pen, at, size),
+      (kind, point) => this.#pointed(kind, point),
+    );
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#fresh());
     this.#read(sprite);
   }
@@ -42,7 +45,8 @@ export class Fleet {
   }
 
   #colour(name) {
-    if (!this.colours.has(name)) this.colours.set(name, getComputedStyle(this.element).getPropertyValue(`--${name}`).trim());
+    if (!this.colours.has(name))
+      this.colours.set(name, getComputedStyle(this.element).getPropertyValue(`--${name}`).trim());
     return this.colours.get(name);
   }
 
@@ -155,7 +159,8 @@ export class Fleet {
     const answer = await fetch(sprite, { credentials: "same-origin" }).catch(() => null);
     if (!answer?.ok) return;
     const drawn = new DOMParser().parseFromString(await answer.text(), "image/svg+xml");
-    for (const symbol of drawn.querySelectorAll("symbol")) this.icons.set(symbol.id, [...symbol.children].map(part));
+    for (const symbol of drawn.querySelectorAll("symbol"))
+      this.icons.set(symbol.id, [...symbol.children].map(part));
     this.redraw();
   }
 }
@@ -164,6 +169,11 @@ export class Fleet {
 function part(element) {
   const path = new Path2D(element.localName === "path" ? element.getAttribute("d") : "");
   const number = (name) => Number(element.getAttribute(name));
-  if (element.localName === "circle") path.arc(number("cx"), number("cy"), number("r"), 0, 2 * Math.PI);
-  return { path, filled: element.getAttribute("fill") === "currentColor", stroked: element.getAttribute("stroke") !== "none" };
+  if (element.localName === "circle")
+    path.arc(number("cx"), number("cy"), number("r"), 0, 2 * Math.PI);
+  return {
+    path,
+    filled: element.getAttribute("fill") === "currentColor",
+    stroked: element.getAttribute("stroke") !== "none",
+  };
 }

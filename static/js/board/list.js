@@ -10,7 +10,9 @@ export class RideList {
     this.patterns = patterns;
     this.pattern = root.querySelector("template[data-row]").content.firstElementChild;
     this.heldLine = root.querySelector("[data-held-line]");
-    this.nodes = new Map([...root.querySelectorAll(".row[data-id]")].map((node) => [Number(node.dataset.id), node]));
+    this.nodes = new Map(
+      [...root.querySelectorAll(".row[data-id]")].map((node) => [Number(node.dataset.id), node]),
+    );
     this.cells = new WeakMap(); // of each node: its parts by name
     this.rows = [];
     this.ticking = [];
@@ -19,7 +21,8 @@ export class RideList {
     this.chosen = null;
     root.querySelector("[data-held-button]").addEventListener("click", () => this.arrange(true));
     const body = root.querySelector(".list-body");
-    for (const kind of ["pointerleave", "focusout"]) body.addEventListener(kind, () => setTimeout(() => this.held && this.arrange()));
+    for (const kind of ["pointerleave", "focusout"])
+      body.addEventListener(kind, () => setTimeout(() => this.held && this.arrange()));
   }
 
   /** The rows in their order, and which of them look different. */
@@ -36,13 +39,17 @@ export class RideList {
   arrange(now = false) {
     const order = this.rows.map((row) => `${row.group}${row.id}`).join();
     const changed = order !== this.shown;
-    const busy = this.shown && this.root.querySelector(".list-body :is(.row:hover, .row:focus-within)");
+    const busy =
+      this.shown && this.root.querySelector(".list-body :is(.row:hover, .row:focus-within)");
     this.held = changed && Boolean(busy) && !now;
     if (changed && !this.held) this.#regroup(order);
     this.heldLine.hidden = !this.held;
     if (this.held) {
       const n = this.#moved(order);
-      setText(this.heldLine.querySelector("span"), n === 1 ? this.root.dataset.heldOne : this.root.dataset.held.replace("{n}", String(n)));
+      setText(
+        this.heldLine.querySelector("span"),
+        n === 1 ? this.root.dataset.heldOne : this.root.dataset.held.replace("{n}", String(n)),
+      );
     }
   }
 
@@ -58,10 +65,14 @@ export class RideList {
 
   /** The focus goes one row on (1) or back (-1); from nowhere to the chosen one, or the first. */
   step(way) {
-    const links = [...this.root.querySelectorAll(".row-link")].filter((link) => link.checkVisibility());
+    const links = [...this.root.querySelectorAll(".row-link")].filter((link) =>
+      link.checkVisibility(),
+    );
     const at = links.findIndex((link) => link.parentElement.contains(document.activeElement));
     const current = links.findIndex((link) => link.hasAttribute("aria-current"));
-    const next = at >= 0 ? at + way : current >= 0 ? current + way : way > 0 ? 0 : links.length - 1;
+    const from = at >= 0 ? at : current;
+    const end = way > 0 ? 0 : links.length - 1;
+    const next = from >= 0 ? from + way : end;
     this.#focus(links[Math.min(Math.max(next, 0), links.length - 1)]);
   }
 
@@ -81,7 +92,9 @@ export class RideList {
     for (const row of this.ticking) {
       const cells = this.#cellsOf(this.nodes.get(row.id));
       if (row.timer) setText(cells.timer, timerText(row.timer, now));
-      if (row.seen) setText(cells.old, this.root.dataset.old.replace("{age}", ageText((now - Date.parse(row.seen)) / 1000, this.patterns)));
+      if (!row.seen) continue;
+      const age = ageText((now - Date.parse(row.seen)) / 1000, this.patterns);
+      setText(cells.old, this.root.dataset.old.replace("{age}", age));
     }
   }
 
@@ -93,7 +106,9 @@ export class RideList {
   #cellsOf(node) {
     let cells = this.cells.get(node);
     if (!cells) {
-      cells = Object.fromEntries([...node.querySelectorAll("[data-cell]")].map((cell) => [cell.dataset.cell, cell]));
+      cells = Object.fromEntries(
+        [...node.querySelectorAll("[data-cell]")].map((cell) => [cell.dataset.cell, cell]),
+      );
       cells.ask = node.querySelector("[data-ask]");
       this.cells.set(node, cells);
     }
@@ -107,7 +122,8 @@ export class RideList {
     const cells = this.#cellsOf(node);
     node.className = `row tone-${row.tone}${row.seen ? " is-stale" : ""}${id === this.chosen ? " is-chosen" : ""}`;
     setIcon(cells.icon, row.icon);
-    for (const name of ["headline", "guest", "room", "to", "plate", "placed", "why"]) setText(cells[name], row[name] ?? "");
+    for (const name of ["headline", "guest", "room", "to", "plate", "placed", "why"])
+      setText(cells[name], row[name] ?? "");
     cells.room.hidden = !row.room;
     cells.plate.hidden = !row.plate;
     cells.placed.hidden = Boolean(row.plate);
@@ -157,7 +173,7 @@ export class RideList {
       if (jump) jump.hidden = mine.length === 0;
       if (jump) setText(jump.querySelector("[data-jump-count]"), String(mine.length));
     }
-    for (const id of [...this.nodes.keys()]) if (!this.nodes.get(id).isConnected) this.nodes.delete(id);
+    for (const [id, node] of this.nodes) if (!node.isConnected) this.nodes.delete(id);
     this.root.querySelector("[data-empty]").hidden = this.rows.length > 0;
     if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true }); // its row has moved
   }

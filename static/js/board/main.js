@@ -36,9 +36,19 @@ class Board {
     this.#startMap();
     const chosen = this.map && new ChosenMap(this.map, this.fleet);
     this.detail = new Detail(root.querySelector("[data-detail]"), {
-      map: chosen, refill, done: () => this.#deed(), mounted: () => this.#askAnew(), failed: () => this.#say(root.dataset.failed), shut: () => this.shut(),
+      map: chosen,
+      refill,
+      done: () => this.#deed(),
+      mounted: () => this.#askAnew(),
+      failed: () => this.#say(root.dataset.failed),
+      shut: () => this.shut(),
     });
-    this.poller = new Poller(() => this.known.url(), { waitMs: EVERY_MS, hiddenMs: HIDDEN_MS, got: (...said) => this.#got(...said), failed: (status) => this.#failed(status) });
+    this.poller = new Poller(() => this.known.url(), {
+      waitMs: EVERY_MS,
+      hiddenMs: HIDDEN_MS,
+      got: (...said) => this.#got(...said),
+      failed: (status) => this.#failed(status),
+    });
   }
 
   start() {
@@ -116,7 +126,12 @@ class Board {
   #look(id) {
     const row = this.known.rows.get(id);
     if (!row) return { icon: "info", tone: "quiet", label: "", stale: false };
-    return { icon: row.icon, tone: row.tone, label: [row.room, row.guest].filter(Boolean).join(" · ").slice(0, 28), stale: Boolean(row.seen) || this.cut };
+    return {
+      icon: row.icon,
+      tone: row.tone,
+      label: [row.room, row.guest].filter(Boolean).join(" · ").slice(0, 28),
+      stale: Boolean(row.seen) || this.cut,
+    };
   }
 
   #got(body, answer) {
@@ -138,8 +153,13 @@ class Board {
     showBar(body.bar);
     this.#alerts(body.bar.alerts ?? []);
     document.title = (body.needs ? `(${body.needs}) ` : "") + root.dataset.title;
-    const asking = this.known.list().filter((row) => row.group === "needs" || row.group === "unknown");
-    this.chime.hear([...asking.map((row) => `${row.id}`), ...(body.bar.alerts ?? []).map((each) => each.name)]);
+    const asking = this.known
+      .list()
+      .filter((row) => row.group === "needs" || row.group === "unknown");
+    this.chime.hear([
+      ...asking.map((row) => `${row.id}`),
+      ...(body.bar.alerts ?? []).map((each) => each.name),
+    ]);
   }
 
   #rows(body) {
@@ -160,23 +180,31 @@ class Board {
 
   #fitAll() {
     const points = this.known.cabs.map(([, lat, lng]) => [lat, lng]);
-    if (points.length && this.known.ride === null) this.map?.fit(points, { animate: false, maxZoom: 15 });
+    if (points.length && this.known.ride === null)
+      this.map?.fit(points, { animate: false, maxZoom: 15 });
   }
 
   #alerts(alerts) {
     const box = root.querySelector("[data-alerts]");
     const key = JSON.stringify(alerts);
-    if (box.dataset.key === key || (box.dataset.key === undefined && box.children.length === alerts.length)) return void (box.dataset.key = key);
+    if (
+      box.dataset.key === key ||
+      (box.dataset.key === undefined && box.children.length === alerts.length)
+    )
+      return void (box.dataset.key = key);
     box.dataset.key = key;
     const pattern = root.querySelector("template[data-alert]").content.firstElementChild;
-    box.replaceChildren(...alerts.map((alert) => {
-      const node = pattern.cloneNode(true);
-      for (const cell of node.querySelectorAll("[data-cell]")) cell.textContent = alert[cell.dataset.cell];
-      const link = node.querySelector("a");
-      link.hidden = !alert.href;
-      if (alert.href) link.href = alert.href;
-      return node;
-    }));
+    box.replaceChildren(
+      ...alerts.map((alert) => {
+        const node = pattern.cloneNode(true);
+        for (const cell of node.querySelectorAll("[data-cell]"))
+          cell.textContent = alert[cell.dataset.cell];
+        const link = node.querySelector("a");
+        link.hidden = !alert.href;
+        if (alert.href) link.href = alert.href;
+        return node;
+      }),
+    );
   }
 
   #tick() {
@@ -185,8 +213,11 @@ class Board {
     const cut = quietS > LATE_S || !navigator.onLine;
     const chip = root.querySelector("[data-live-chip]");
     chip.classList.toggle("is-cut", cut || this.stopped);
-    const words = cut ? root.dataset.cut : this.stopped ? root.dataset.stopped : root.dataset.live;
-    setText(chip.querySelector("[data-live-text]"), words.replace("{age}", cut ? whole(quietS) : ageText(quietS, patterns)));
+    let words = root.dataset.live;
+    if (cut) words = root.dataset.cut;
+    else if (this.stopped) words = root.dataset.stopped;
+    const age = cut ? whole(quietS) : ageText(quietS, patterns);
+    setText(chip.querySelector("[data-live-text]"), words.replace("{age}", age));
     if (cut !== this.cut) this.fleet?.redraw();
     this.cut = cut;
     root.classList.toggle("is-cut", cut);
@@ -216,7 +247,11 @@ class Board {
   async #seen(id, item) {
     const csrf = document.querySelector('meta[name="csrf-token"]').content;
     const body = new URLSearchParams({ what: "seen", item, csrf_token: csrf });
-    const answer = await fetch(`/rides/${id}/resolve`, { method: "POST", body, credentials: "same-origin" }).catch(() => null);
+    const answer = await fetch(`/rides/${id}/resolve`, {
+      method: "POST",
+      body,
+      credentials: "same-origin",
+    }).catch(() => null);
     this.#say(answer?.ok ? "" : root.dataset.failed);
     this.#deed();
   }
@@ -243,7 +278,9 @@ onKey("k", () => board.list.step(-1));
 onKey("u", () => board.list.arrange(true));
 onKey("Escape", () => board.shut());
 for (let slot = 1; slot <= 9; slot += 1) {
-  onKey(String(slot), () => document.dispatchEvent(new CustomEvent("ridedash:favourite", { detail: { slot } })));
+  onKey(String(slot), () =>
+    document.dispatchEvent(new CustomEvent("ridedash:favourite", { detail: { slot } })),
+  );
 }
 rideKeys(() => board.meant());
 board.start();

@@ -1,6 +1,9 @@
 /** A short sound when a ride newly needs somebody, for staff who switched it on. Made here: there is no file. */
 
-const NOTES = [[880, 0], [1174.7, 0.14]]; // Hz, seconds
+const NOTES = [
+  [880, 0],
+  [1174.7, 0.14],
+]; // Hz, seconds
 const LASTS = 0.22;
 const LOUD = 0.12;
 
@@ -9,7 +12,9 @@ export class Chime {
     this.on = on;
     this.known = null;
     this.context = null;
-    if (on) for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => this.#ready(), { once: true });
+    if (on)
+      for (const kind of ["pointerdown", "keydown"])
+        addEventListener(kind, () => this.#ready(), { once: true });
   }
 
   /** What needs somebody now; sounds when something is new. The first call only takes note. */

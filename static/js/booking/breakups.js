@@ -9,7 +9,8 @@ export function floatBreakups(box) {
     const open = opened();
     if (event.key !== "Escape" || event.defaultPrevented || !open) return;
     open.open = false;
-    if (open.contains(document.activeElement) || document.activeElement === document.body) open.querySelector("summary").focus();
+    if (open.contains(document.activeElement) || document.activeElement === document.body)
+      open.querySelector("summary").focus();
   });
   document.addEventListener("pointerdown", (event) => {
     const open = opened();
@@ -23,7 +24,9 @@ function place(breakup) {
   const card = breakup.closest("[data-product]").getBoundingClientRect();
   const bar = document.querySelector("[data-bar]").getBoundingClientRect();
   const top = document.querySelector(".bar")?.getBoundingClientRect().bottom ?? 0;
-  const [above, below] = [card.top - Math.max(top, 0), bar.top - card.bottom].map((room) => room - GAP);
+  const [above, below] = [card.top - Math.max(top, 0), bar.top - card.bottom].map(
+    (room) => room - GAP,
+  );
   const up = panel.scrollHeight > below && above > below;
   breakup.classList.toggle("opens-up", up);
   panel.style.maxBlockSize = `${Math.max(up ? above : below, 160)}px`;

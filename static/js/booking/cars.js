@@ -36,7 +36,10 @@ export class Cars extends EventTarget {
   /** The guest's usual category: chosen beforehand wherever a person did not choose. */
   prefer(category) {
     this.usual = category;
-    const card = category && !this.picked ? this.box.querySelector(`[data-product="${CSS.escape(category)}"]:not(.is-far)`) : null;
+    const card =
+      category && !this.picked
+        ? this.box.querySelector(`[data-product="${CSS.escape(category)}"]:not(.is-far)`)
+        : null;
     const radio = card?.querySelector("[name=offer]:enabled");
     if (!radio) return;
     radio.checked = true;
@@ -49,7 +52,15 @@ export class Cars extends EventTarget {
     const car = this.chosen;
     if (!car) return null;
     const seat = this.#seatOf(car);
-    return { category: car.dataset.category, offer: car.value, name: (seat ?? car).dataset.name, seats: seat?.value ?? "", button: (seat ?? car).dataset.button, priced: (seat ?? car).dataset.priced, terms: car.dataset.terms };
+    return {
+      category: car.dataset.category,
+      offer: car.value,
+      name: (seat ?? car).dataset.name,
+      seats: seat?.value ?? "",
+      button: (seat ?? car).dataset.button,
+      priced: (seat ?? car).dataset.priced,
+      terms: car.dataset.terms,
+    };
   }
 
   /** Cards for a trip {pickup, drop, account}; without a pickup they go away. Resolves to {ok, …the answer} or null. */
@@ -62,12 +73,23 @@ export class Cars extends EventTarget {
     const timers = trip.compare ? [] : this.#waiting(); // a renewal is quiet
     const before = this.choice;
     const { pickup, drop } = trip;
-    const { ok, status, body, stopped } = await ask(this.path, {
-      pickup: pickup.name, pickup_lat: pickup.lat, pickup_lng: pickup.lng,
-      drop: drop?.name, drop_lat: drop?.lat, drop_lng: drop?.lng,
-      category: this.picked, usual: this.usual, seats: before?.seats, before: trip.compare ? before?.offer : "",
-      account: trip.account,
-    }, mine.signal);
+    const { ok, status, body, stopped } = await ask(
+      this.path,
+      {
+        pickup: pickup.name,
+        pickup_lat: pickup.lat,
+        pickup_lng: pickup.lng,
+        drop: drop?.name,
+        drop_lat: drop?.lat,
+        drop_lng: drop?.lng,
+        category: this.picked,
+        usual: this.usual,
+        seats: before?.seats,
+        before: trip.compare ? before?.offer : "",
+        account: trip.account,
+      },
+      mine.signal,
+    );
     timers.forEach(clearTimeout);
     if (stopped || mine !== this.running) return null;
     this.box.removeAttribute("aria-busy");
@@ -88,7 +110,8 @@ export class Cars extends EventTarget {
   #paint(ok, status, body, renewing) {
     if (body.html) {
       const fresh = new DOMParser().parseFromString(body.html, "text/html").body;
-      if (!renewing || !renew(this.box, fresh)) replace(this.box, fresh, renewing ? note(this.box) : null);
+      if (!renewing || !renew(this.box, fresh))
+        replace(this.box, fresh, renewing ? note(this.box) : null);
     } else {
       const line = document.createElement("p");
       line.className = "cars-empty";
@@ -98,7 +121,8 @@ export class Cars extends EventTarget {
     }
     const count = this.box.querySelectorAll("[data-product]").length;
     this.status.classList.add("visually-hidden"); // the cards can be seen; the count is for those who hear
-    if (!renewing) this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
+    if (!renewing)
+      this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
     this.at = ok ? Date.now() : 0;
     if (ok) this.#later();
     if (!renewing) this.#reveal();
@@ -108,7 +132,8 @@ export class Cars extends EventTarget {
   /** In a list that scrolls by itself, what was chosen beforehand can be seen. */
   #reveal() {
     const card = this.chosen?.closest("[data-product]");
-    if (card && this.box.scrollHeight > this.box.clientHeight) this.box.scrollTop = card.offsetTop - this.box.offsetTop - PEEK;
+    if (card && this.box.scrollHeight > this.box.clientHeight)
+      this.box.scrollTop = card.offsetTop - this.box.offsetTop - PEEK;
   }
 
   /** Nothing flickers for a quick answer: the old cards stay, dimmed; a skeleton only where nothing is. */
@@ -118,7 +143,8 @@ export class Cars extends EventTarget {
       setTimeout(() => {
         this.status.classList.remove("visually-hidden");
         this.status.textContent = this.words.loading;
-        if (!this.box.querySelector("[data-products]")) this.box.replaceChildren(this.skeleton.content.cloneNode(true));
+        if (!this.box.querySelector("[data-products]"))
+          this.box.replaceChildren(this.skeleton.content.cloneNode(true));
       }, SKELETON_MS),
       setTimeout(() => (this.status.textContent = this.words.slow), SLOW_MS),
     ];
@@ -128,7 +154,8 @@ export class Cars extends EventTarget {
     if (radio.name === "seats") {
       const car = this.box.querySelector(`#${radio.dataset.seatOf}`);
       if (car && !car.disabled) car.checked = true;
-      car.closest("[data-product]").querySelector(".product-price").textContent = radio.dataset.price;
+      car.closest("[data-product]").querySelector(".product-price").textContent =
+        radio.dataset.price;
     }
     note(this.box)?.remove(); // who chooses has seen it
     this.picked = this.chosen?.dataset.category ?? this.picked;
@@ -172,8 +199,16 @@ function note(box) {
 function renew(box, fresh) {
   const cards = [...box.querySelectorAll("[data-product]")];
   const news = [...fresh.querySelectorAll("[data-product]")];
-  const same = cards.length === news.length && cards.every((card, i) => card.dataset.product === news[i].dataset.product);
-  if (!same || !cards.length || fresh.querySelector(".alert") || box.querySelector(".alert:not([data-changed] *)")) return false;
+  const same =
+    cards.length === news.length &&
+    cards.every((card, i) => card.dataset.product === news[i].dataset.product);
+  if (
+    !same ||
+    !cards.length ||
+    fresh.querySelector(".alert") ||
+    box.querySelector(".alert:not([data-changed] *)")
+  )
+    return false;
   cards.forEach((card, i) => {
     if (card.textContent.replace(/\s+/g, " ") === news[i].textContent.replace(/\s+/g, " ")) {
       card.querySelector("[name=offer]").value = news[i].querySelector("[name=offer]").value;
@@ -186,12 +221,14 @@ function renew(box, fresh) {
 
 function replace(box, fresh, kept) {
   if (kept && fresh.querySelector("[data-product]") && !note(fresh)) fresh.prepend(kept);
-  const open = [...box.querySelectorAll(".product:has(details[open])")].map((card) => card.dataset.product);
+  const opened = [...box.querySelectorAll(".product:has(details[open])")];
+  const open = new Set(opened.map((card) => card.dataset.product));
   const focus = focused(box);
   box.replaceChildren(...fresh.childNodes);
   for (const card of box.querySelectorAll("[data-product]")) {
-    if (open.includes(card.dataset.product)) card.querySelector("details")?.setAttribute("open", "");
-    if (focus?.category === card.dataset.product) card.querySelector(focus.what)?.focus({ preventScroll: true });
+    if (open.has(card.dataset.product)) card.querySelector("details")?.setAttribute("open", "");
+    if (focus?.category === card.dataset.product)
+      card.querySelector(focus.what)?.focus({ preventScroll: true });
   }
 }
 
@@ -200,7 +237,9 @@ function swap(card, news) {
   const open = card.querySelector("details[open]");
   const checked = [...card.querySelectorAll("input")].map((input) => input.checked);
   card.replaceWith(news);
-  news.querySelectorAll("input").forEach((input, i) => (input.checked = !input.disabled && Boolean(checked[i])));
+  news
+    .querySelectorAll("input")
+    .forEach((input, i) => (input.checked = !input.disabled && Boolean(checked[i])));
   if (open) news.querySelector("details")?.setAttribute("open", "");
   if (focus) news.querySelector(focus.what)?.focus({ preventScroll: true });
 }
@@ -210,6 +249,8 @@ function focused(box) {
   const at = document.activeElement;
   const card = box.contains(at) ? at.closest("[data-product]") : null;
   if (!card) return null;
-  const what = at.name === "seats" ? `[name=seats][value="${at.value}"]` : at.matches("summary") ? "summary" : "[name=offer]";
+  let what = "[name=offer]";
+  if (at.name === "seats") what = `[name=seats][value="${at.value}"]`;
+  else if (at.matches("summary")) what = "summary";
   return { category: card.dataset.product, what };
 }

@@ -19,13 +19,20 @@ class DeskForm {
     root.classList.add("has-script");
     this.#mount();
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
-    document.addEventListener("ridedash:favourite", ({ detail }) => this.sending || this.form.goTo(detail.slot));
+    document.addEventListener(
+      "ridedash:favourite",
+      ({ detail }) => this.sending || this.form.goTo(detail.slot),
+    );
   }
 
   #mount() {
     this.ending?.abort();
     this.ending = new AbortController();
-    this.form = new BookForm(this.root, { body: this.body, signal: this.ending.signal, both: true });
+    this.form = new BookForm(this.root, {
+      body: this.body,
+      signal: this.ending.signal,
+      both: true,
+    });
     this.form.addEventListener("send", (event) => {
       event.preventDefault();
       this.#send(event.detail.event.submitter);
@@ -37,7 +44,9 @@ class DeskForm {
 
   #tellTrip() {
     const ends = ["pickup", "drop"].map((end) => this.form.trip.at(end));
-    document.dispatchEvent(new CustomEvent("ridedash:trip", { detail: { ends: ends.every(Boolean) ? ends : [] } }));
+    document.dispatchEvent(
+      new CustomEvent("ridedash:trip", { detail: { ends: ends.every(Boolean) ? ends : [] } }),
+    );
   }
 
   async #send(submitter) {
@@ -52,23 +61,39 @@ class DeskForm {
     this.form.busy();
     this.#lock(true);
     this.#say("");
-    const told = await send(this.form.book.action, this.sending, () => this.#say(this.say.sayLost, true));
-    Object.assign(told, { guest: String(this.sending.get("guest_name")).trim(), later: this.sending.get("when") === "later" });
+    const told = await send(this.form.book.action, this.sending, () =>
+      this.#say(this.say.sayLost, true),
+    );
+    Object.assign(told, {
+      guest: String(this.sending.get("guest_name")).trim(),
+      later: this.sending.get("when") === "later",
+    });
     this.posting = false;
     if (told.kind === "lost") return this.#stillLost();
     this.sending = null;
     this.#lock(false);
-    const here = document.activeElement === document.body || this.root.contains(document.activeElement); // who went on stays there
+    const here =
+      document.activeElement === document.body || this.root.contains(document.activeElement); // who went on stays there
     if (told.html) this.#show(told.html);
     else this.form.ready();
-    const { sayLimited: limited, saySignedOut: out, sayRefused: refused, sayBefore: before } = this.say;
-    this.#say({ made: this.#booked(told), limited, out, refused, before }[told.kind] ?? "", told.kind !== "made");
-    if (told.kind === "made") document.dispatchEvent(new CustomEvent("ridedash:booked", { detail: { order: told.order } }));
+    const {
+      sayLimited: limited,
+      saySignedOut: out,
+      sayRefused: refused,
+      sayBefore: before,
+    } = this.say;
+    this.#say(
+      { made: this.#booked(told), limited, out, refused, before }[told.kind] ?? "",
+      told.kind !== "made",
+    );
+    if (told.kind === "made")
+      document.dispatchEvent(new CustomEvent("ridedash:booked", { detail: { order: told.order } }));
     if (here) this.#focus();
   }
 
   #booked({ orders = [], guest = "", later = false }) {
-    const pattern = this.say[`say${later ? "Planned" : "Booked"}${orders.length > 1 ? "Group" : ""}`];
+    const pattern =
+      this.say[`say${later ? "Planned" : "Booked"}${orders.length > 1 ? "Group" : ""}`];
     return pattern.replace("{n}", orders.length).replace("{guest}", () => guest);
   }
 
@@ -86,21 +111,28 @@ class DeskForm {
   }
 
   #show(html) {
-    this.body.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
+    this.body.replaceChildren(
+      ...new DOMParser().parseFromString(html, "text/html").body.childNodes,
+    );
     this.#mount();
   }
 
   /** To what is wrong, else to what was filled in, else to the next guest. */
   #focus() {
-    const wrong = this.body.querySelector("[aria-invalid=true]") ?? this.body.querySelector("[role=alert], [data-filled]");
+    const wrong =
+      this.body.querySelector("[aria-invalid=true]") ??
+      this.body.querySelector("[role=alert], [data-filled]");
     if (wrong && !wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
     (wrong ?? this.body.querySelector("#guest-find")).focus();
   }
 
   async #refill({ order, how }) {
     if (this.sending) return;
-    const { ok, status, body } = await ask(this.form.book.action, { [how === "return" ? "return" : "again"]: order });
-    if (!ok || !body.html) return this.#say(status === 401 ? this.say.saySignedOut : this.say.sayFailed, true);
+    const { ok, status, body } = await ask(this.form.book.action, {
+      [how === "return" ? "return" : "again"]: order,
+    });
+    if (!ok || !body.html)
+      return this.#say(status === 401 ? this.say.saySignedOut : this.say.sayFailed, true);
     this.#say("");
     this.#show(body.html);
     this.#focus();

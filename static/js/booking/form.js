@@ -39,7 +39,13 @@ export class BookForm extends EventTarget {
       skeleton: document.querySelector("[data-skeleton]"),
       empty: document.querySelector("[data-no-cars]"),
       status: this.status,
-      words: { loading: this.say.sayLoading, slow: this.say.saySlow, failed: this.say.sayFailed, signedOut: this.say.saySignedOut, cars: this.say.sayCars },
+      words: {
+        loading: this.say.sayLoading,
+        slow: this.say.saySlow,
+        failed: this.say.sayFailed,
+        signedOut: this.say.saySignedOut,
+        cars: this.say.sayCars,
+      },
       signal,
     });
     this.shownZone = "";
@@ -56,7 +62,12 @@ export class BookForm extends EventTarget {
 
   /** Ask for the cars of a trip that stands in the fields already, and nobody asked for yet. */
   start() {
-    if (this.#known && !this.trip.loose && !this.cars.box.querySelector("[data-products], [role=alert]")) this.reload();
+    if (
+      this.#known &&
+      !this.trip.loose &&
+      !this.cars.box.querySelector("[data-products], [role=alert]")
+    )
+      this.reload();
   }
 
   get #known() {
@@ -98,7 +109,8 @@ export class BookForm extends EventTarget {
     const choice = trip.loose || this.shownTrip !== trip.key ? null : cars.choice;
     cars.box.classList.toggle("is-loose", Boolean(trip.loose));
     go.disabled = !choice || !this.linked || !when.ready;
-    if (choice || !cars.chosen || !cars.busy) go.textContent = choice ? when.button(choice) : this.#missing(); // else a moment's wait
+    if (choice || !cars.chosen || !cars.busy)
+      go.textContent = choice ? when.button(choice) : this.#missing(); // else a moment's wait
     this.terms.textContent = choice ? when.terms(choice) : this.say.sayIdle;
   }
 
@@ -116,11 +128,15 @@ export class BookForm extends EventTarget {
     this.when.addEventListener("changed", () => this.button());
     this.cars.addEventListener("old", () => this.held || this.reload({ compare: true }));
     this.book.querySelector("[name=account]")?.addEventListener("change", () => this.reload());
-    this.body.addEventListener("click", (event) => {
-      if (!event.target.closest("[data-retry]")) return;
-      event.preventDefault();
-      this.reload();
-    }, { signal: this.signal });
+    this.body.addEventListener(
+      "click",
+      (event) => {
+        if (!event.target.closest("[data-retry]")) return;
+        event.preventDefault();
+        this.reload();
+      },
+      { signal: this.signal },
+    );
   }
 
   /* ---- the two ends ---- */
@@ -156,8 +172,16 @@ export class BookForm extends EventTarget {
 
   async #findPlaces(end, words) {
     const guest = words ? "" : this.guests.guest?.id;
-    const { body, status: code } = await ask(this.say.places, { q: words, end, guest, map: this.both ? "" : 1 });
-    return { places: body.places ?? [], credit: body.credit, message: body.message || (code === 401 ? this.say.saySignedOut : code === 200 ? "" : this.say.sayFailed) };
+    const { body, status: code } = await ask(this.say.places, {
+      q: words,
+      end,
+      guest,
+      map: this.both ? "" : 1,
+    });
+    let message = body.message ?? "";
+    if (!message && code === 401) message = this.say.saySignedOut;
+    else if (!message && code !== 200) message = this.say.sayFailed;
+    return { places: body.places ?? [], credit: body.credit, message };
   }
 
   /* ---- the guest ---- */
@@ -208,7 +232,9 @@ export class BookForm extends EventTarget {
     const key = JSON.stringify([zone, markup]);
     if (key === this.shownZone) return;
     this.shownZone = key;
-    this.zoneList.replaceChildren(...new DOMParser().parseFromString(markup, "text/html").body.childNodes);
+    this.zoneList.replaceChildren(
+      ...new DOMParser().parseFromString(markup, "text/html").body.childNodes,
+    );
     this.#tell("zone", { zone });
   }
 
@@ -216,7 +242,11 @@ export class BookForm extends EventTarget {
 
   #wireSending(show, hint) {
     show.remove();
-    wireKeys(this.body, this.book, this.go, { hint, words: this.say.sayEnter, signal: this.signal });
+    wireKeys(this.body, this.book, this.go, {
+      hint,
+      words: this.say.sayEnter,
+      signal: this.signal,
+    });
     this.book.addEventListener("submit", (event) => {
       if (!this.#named()) return event.preventDefault();
       if (!this.#tell("send", { event })) return event.preventDefault();
@@ -254,5 +284,9 @@ export class BookForm extends EventTarget {
 /** Where a link to a pickup point leads. */
 export function placeOf(link) {
   const asked = new URL(link.href).searchParams;
-  return { name: asked.get("pickup"), lat: Number(asked.get("pickup_lat")), lng: Number(asked.get("pickup_lng")) };
+  return {
+    name: asked.get("pickup"),
+    lat: Number(asked.get("pickup_lat")),
+    lng: Number(asked.get("pickup_lng")),
+  };
 }

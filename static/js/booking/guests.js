@@ -18,10 +18,17 @@ export class GuestFinder extends EventTarget {
     this.name = field("guest_name");
     this.id = field("guest_id");
     this.token = field("csrf_token");
-    this.filled = { guest_room: field("guest_room"), guest_phone: field("guest_phone"), language: field("language"), guest_note: field("guest_note") };
+    this.filled = {
+      guest_room: field("guest_room"),
+      guest_phone: field("guest_phone"),
+      language: field("language"),
+      guest_note: field("guest_note"),
+    };
     this.about = book.querySelector("[data-guest-about]");
     this.guest = this.id.value ? { id: this.id.value, name: this.name.value.trim() } : null; // the server filled them in
-    this.brought = this.guest ? Object.fromEntries(Object.entries(this.filled).map(([name, box]) => [name, box.value])) : {};
+    this.brought = this.guest
+      ? Object.fromEntries(Object.entries(this.filled).map(([name, box]) => [name, box.value]))
+      : {};
     new Combobox(this.name, book.querySelector("#guest-find-list"), {
       find: (words) => this.#find(words),
       best: (guests) => guests.findIndex((guest) => guest.exact),
@@ -35,19 +42,40 @@ export class GuestFinder extends EventTarget {
     this.name.addEventListener("blur", () => this.#sort());
   }
 
+  /** What to show in place of guests; empty when the answer is a list of guests. */
+  #problem(status, body) {
+    if (status === 200) return "";
+    if (status === 401) return this.signedOut;
+    // A 400 comes when the page belongs to an earlier sign-in: the server's words say what to do.
+    if (status === 400 && body.error) return `${body.error}. ${body.message}`;
+    return this.failed;
+  }
+
   async #find(words) {
-    const { body, status } = await askQuietly(this.path, { q: words, csrf_token: this.token.value });
-    const refused = status === 400 && body.error ? `${body.error}. ${body.message}` : ""; // the page is of an older sign-in
-    const message = status === 200 ? "" : status === 401 ? this.signedOut : refused || this.failed;
-    const told = body.guests ?? [];
-    return { places: told.map((guest) => ({ ...guest, kind: guest.room, area: [guest.phone, guest.about].filter(Boolean).join(" · ") })), message };
+    const { body, status } = await askQuietly(this.path, {
+      q: words,
+      csrf_token: this.token.value,
+    });
+    return {
+      places: (body.guests ?? []).map((guest) => ({
+        ...guest,
+        kind: guest.room,
+        area: [guest.phone, guest.about].filter(Boolean).join(" · "),
+      })),
+      message: this.#problem(status, body),
+    };
   }
 
   #choose(guest, byKey) {
     this.#takeBack();
     this.guest = guest;
     this.id.value = guest.id;
-    this.brought = { guest_room: guest.room, guest_phone: guest.phone, language: guest.language, guest_note: guest.note };
+    this.brought = {
+      guest_room: guest.room,
+      guest_phone: guest.phone,
+      language: guest.language,
+      guest_note: guest.note,
+    };
     for (const [name, value] of Object.entries(this.brought)) {
       this.filled[name].value = value;
       this.filled[name].removeAttribute("aria-invalid");
@@ -76,7 +104,9 @@ export class GuestFinder extends EventTarget {
   /** Nobody was chosen: a room or a phone number that stands in the name's field goes where it belongs. */
   #sort() {
     const typed = this.name.value.trim();
-    const to = ROOM.test(typed) ? this.filled.guest_room : PHONE.test(typed) ? this.filled.guest_phone : null;
+    let to = null;
+    if (ROOM.test(typed)) to = this.filled.guest_room;
+    else if (PHONE.test(typed)) to = this.filled.guest_phone;
     if (this.guest || !to || to.value) return false;
     to.value = typed;
     this.name.value = "";

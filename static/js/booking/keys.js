@@ -8,16 +8,21 @@ const TYPED = "input:not([type=hidden]):not([type=radio]):not([type=checkbox])";
  */
 export function wireKeys(around, book, go, { hint, words, signal }) {
   hint.hidden = false;
-  around.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.defaultPrevented || event.isComposing) return;
-    const asked = event.ctrlKey || event.metaKey;
-    if (asked || (book.contains(event.target) && event.target.matches("input"))) event.preventDefault();
-    if (asked && !go.disabled) book.requestSubmit(go);
-    if (asked || !book.contains(event.target) || !event.target.matches(TYPED)) return;
-    const next = following(book, event.target);
-    if (next) next.focus();
-    else hint.textContent = words;
-  }, { signal });
+  around.addEventListener(
+    "keydown",
+    (event) => {
+      if (event.key !== "Enter" || event.defaultPrevented || event.isComposing) return;
+      const asked = event.ctrlKey || event.metaKey;
+      if (asked || (book.contains(event.target) && event.target.matches("input")))
+        event.preventDefault();
+      if (asked && !go.disabled) book.requestSubmit(go);
+      if (asked || !book.contains(event.target) || !event.target.matches(TYPED)) return;
+      const next = following(book, event.target);
+      if (next) next.focus();
+      else hint.textContent = words;
+    },
+    { signal },
+  );
 }
 
 /** The next field that can be seen and waits for words; room and phone may stay empty, but are offered. */

@@ -21,7 +21,8 @@ window.addEventListener("pageshow", (event) => event.persisted && form.ready());
 const aim = page.querySelector("[data-aim]");
 aim.hidden = false;
 if (!trip.at("pickup")) aimAt("pickup");
-for (const end of ["pickup", "drop"]) trip.ends[end].input.addEventListener("focus", () => aimAt(end));
+for (const end of ["pickup", "drop"])
+  trip.ends[end].input.addEventListener("focus", () => aimAt(end));
 
 form.addEventListener("ends", ({ detail: { end } }) => {
   drawEnds();
@@ -42,16 +43,25 @@ function other(end) {
 
 function pinned(end, lat, lng) {
   const place = { lat: Number(lat.toFixed(6)), lng: Number(lng.toFixed(6)) };
-  trip.put(end, { ...place, name: `${say.sayPin} (${place.lat.toFixed(5)}, ${place.lng.toFixed(5)})` });
+  trip.put(end, {
+    ...place,
+    name: `${say.sayPin} (${place.lat.toFixed(5)}, ${place.lng.toFixed(5)})`,
+  });
 }
 
 map.onPick((lat, lng) => pinned(aim.querySelector(":checked").value, lat, lng));
 
 /** A nameless pin asks its name of the server, together with the cars. */
 function drawEnds() {
-  for (const [end, word] of [["pickup", say.sayPickup], ["drop", say.sayDrop]]) {
+  for (const [end, word] of [
+    ["pickup", say.sayPickup],
+    ["drop", say.sayDrop],
+  ]) {
     const place = trip.at(end);
-    if (place) map.pin(end, place.lat, place.lng, `${word}: ${place.name}`, (lat, lng) => pinned(end, lat, lng));
+    if (place)
+      map.pin(end, place.lat, place.lng, `${word}: ${place.name}`, (lat, lng) =>
+        pinned(end, lat, lng),
+      );
     else map.unpin(end);
   }
   const ends = ["pickup", "drop"].map((end) => trip.at(end)).filter(Boolean);
@@ -62,7 +72,11 @@ function drawEnds() {
 function show(end) {
   const ends = ["pickup", "drop"].map((name) => trip.at(name)).filter(Boolean);
   const place = trip.at(end);
-  if (ends.length === 2 && Math.abs(ends[0].lat - ends[1].lat) + Math.abs(ends[0].lng - ends[1].lng) > FAR) return;
+  if (
+    ends.length === 2 &&
+    Math.abs(ends[0].lat - ends[1].lat) + Math.abs(ends[0].lng - ends[1].lng) > FAR
+  )
+    return;
   if (!map.shows(place.lat, place.lng) || ends.some(({ lat, lng }) => !map.shows(lat, lng))) {
     map.fit(ends.map(({ lat, lng }) => [lat, lng]));
   }
@@ -79,7 +93,10 @@ form.addEventListener("zone", ({ detail: { zone } }) => {
 function adoptZone() {
   const links = [...form.zoneList.querySelectorAll("[data-zone-point]")];
   const chosen = links.findIndex((link) => link.hasAttribute("aria-current"));
-  marked(links.map((link) => ({ ...placeOf(link), number: Number(link.dataset.zonePoint) })), chosen >= 0 ? chosen + 1 : null);
+  marked(
+    links.map((link) => ({ ...placeOf(link), number: Number(link.dataset.zonePoint) })),
+    chosen >= 0 ? chosen + 1 : null,
+  );
 }
 
 function marked(points, chosen) {
@@ -90,11 +107,17 @@ function marked(points, chosen) {
 
 drawEnds();
 const known = ["pickup", "drop"].map((end) => trip.at(end)).filter(Boolean);
-if (known.length === 2) map.fit(known.map(({ lat, lng }) => [lat, lng]), { animate: false });
+if (known.length === 2)
+  map.fit(
+    known.map(({ lat, lng }) => [lat, lng]),
+    { animate: false },
+  );
 adoptZone();
 form.start();
 
-const wrong = book.querySelector("[aria-invalid=true]") ?? page.querySelector(".booking-work > [role=alert], .booking-work > [data-filled]");
+const wrong =
+  book.querySelector("[aria-invalid=true]") ??
+  page.querySelector(".booking-work > [role=alert], .booking-work > [data-filled]");
 if (wrong) {
   if (!wrong.matches("input, select, textarea")) wrong.tabIndex = -1;
   wrong.focus();

@@ -31,7 +31,9 @@ export class Trip extends EventTarget {
 
   /** Where both ends are, as one text: cards belong to the trip whose key was asked for. */
   get key() {
-    return ["pickup", "drop"].map((end) => `${this.ends[end].lat.value},${this.ends[end].lng.value}`).join(";");
+    return ["pickup", "drop"]
+      .map((end) => `${this.ends[end].lat.value},${this.ends[end].lng.value}`)
+      .join(";");
   }
 
   /** Words of the server for an end that is still where it was asked about; it may know them better. */
@@ -64,13 +66,17 @@ export class Trip extends EventTarget {
     if (this.at(end)) return;
     const [, lat, lng] = input.value.match(COORDINATES) ?? [];
     if (!input.value.trim()) this.put(end, null);
-    else if (lat && Math.abs(lat) <= 90 && Math.abs(lng) <= 180) this.put(end, { lat: Number(lat), lng: Number(lng), name: input.value.trim() });
+    else if (lat && Math.abs(lat) <= 90 && Math.abs(lng) <= 180)
+      this.put(end, { lat: Number(lat), lng: Number(lng), name: input.value.trim() });
     else if (error.hidden) this.#blame(end);
   }
 
   /** The first end that has words and no place, or null. */
   get loose() {
-    return Object.keys(this.ends).find((end) => this.ends[end].input.value.trim() && !this.at(end)) ?? null;
+    return (
+      Object.keys(this.ends).find((end) => this.ends[end].input.value.trim() && !this.at(end)) ??
+      null
+    );
   }
 
   /** The end that is marked as one to change, or null. */

@@ -18,7 +18,12 @@ export class When extends EventTarget {
   }
 
   get later() {
-    return (this.box.querySelector("[name=when]:checked") ?? this.box.querySelector("[name=when][type=hidden]"))?.value === "later";
+    return (
+      (
+        this.box.querySelector("[name=when]:checked") ??
+        this.box.querySelector("[name=when][type=hidden]")
+      )?.value === "later"
+    );
   }
 
   /** Whether the ride is for now, or day and time are there and not too near. */
@@ -40,8 +45,12 @@ export class When extends EventTarget {
   /** What the button says for a chosen car, and the terms below it. */
   button(choice) {
     const many = this.cars > 1;
-    if (!this.later) return many ? this.say.sayGroup.replace("{n}", this.cars).replace("{car}", () => choice.priced) : choice.button;
-    if (!this.ready) return this.date.value && this.time.value ? this.say.sayLate : this.say.sayWhen;
+    if (!this.later)
+      return many
+        ? this.say.sayGroup.replace("{n}", this.cars).replace("{car}", () => choice.priced)
+        : choice.button;
+    if (!this.ready)
+      return this.date.value && this.time.value ? this.say.sayLate : this.say.sayWhen;
     const pattern = many ? this.say.sayPlanGroup.replace("{n}", this.cars) : this.say.sayPlan;
     return pattern.replace("{car}", () => choice.name).replace("{when}", this.#words());
   }
@@ -53,7 +62,9 @@ export class When extends EventTarget {
 
   #words() {
     const day = this.date.value;
-    const pattern = { [this.#day(0)]: this.say.sayToday, [this.#day(1)]: this.say.sayTomorrow }[day] ?? this.say.sayDay;
+    const pattern =
+      { [this.#day(0)]: this.say.sayToday, [this.#day(1)]: this.say.sayTomorrow }[day] ??
+      this.say.sayDay;
     return pattern.replace("{time}", this.time.value.slice(0, 5)).replace("{day}", named(day));
   }
 
@@ -65,7 +76,11 @@ export class When extends EventTarget {
 
   /** Date and time in the property's zone, so many ms from now: 2026-03-07T05:10. */
   #clock(ms) {
-    const said = new Intl.DateTimeFormat("sv-SE", { timeZone: this.say.zone, dateStyle: "short", timeStyle: "short" });
+    const said = new Intl.DateTimeFormat("sv-SE", {
+      timeZone: this.say.zone,
+      dateStyle: "short",
+      timeStyle: "short",
+    });
     return said.format(Date.now() + this.offset + ms).replace(" ", "T");
   }
 }
@@ -73,5 +88,10 @@ export class When extends EventTarget {
 function named(day) {
   const at = Date.parse(`${day}T00:00:00Z`);
   if (!Number.isFinite(at)) return day;
-  return new Intl.DateTimeFormat(document.documentElement.lang || "en", { timeZone: "UTC", weekday: "short", day: "numeric", month: "short" }).format(at);
+  return new Intl.DateTimeFormat(document.documentElement.lang || "en", {
+    timeZone: "UTC",
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+  }).format(at);
 }

@@ -58,8 +58,10 @@ class GuestPage {
     const steps = (this.snapshot.steps ?? []).length;
     this.snapshot = body;
     if ((body.steps ?? []).length !== steps) return void location.reload(); // another shape of the page
-    for (const slot of root.querySelectorAll("[data-slot]")) this.#fill(slot, at(body, slot.dataset.slot) ?? "");
-    for (const part of root.querySelectorAll("[data-show]")) part.hidden = !part.dataset.show.split(" ").some((name) => at(body, name));
+    for (const slot of root.querySelectorAll("[data-slot]"))
+      this.#fill(slot, at(body, slot.dataset.slot) ?? "");
+    for (const part of root.querySelectorAll("[data-show]"))
+      part.hidden = !part.dataset.show.split(" ").some((name) => at(body, name));
     this.#tone(body.tone);
     setIcon(root.querySelector("[data-icon]"), body.icon);
     this.#steps(body.steps ?? []);
@@ -75,7 +77,8 @@ class GuestPage {
   #fill(slot, value) {
     const name = slot.dataset.slot;
     if (name === "drop.name" && !value) return;
-    if (name === "plate") slot.setAttribute("aria-label", `${slot.dataset.label} ${spelled(value)}`);
+    if (name === "plate")
+      slot.setAttribute("aria-label", `${slot.dataset.label} ${spelled(value)}`);
     if (name === "code") slot.setAttribute("aria-label", spelled(value));
     if (name === "plate" || name === "detail") slot.hidden = !value;
     setText(slot, value);
@@ -83,14 +86,16 @@ class GuestPage {
 
   #tone(tone) {
     const card = root.querySelector("[data-tone]");
-    for (const name of [...card.classList].filter((known) => known.startsWith("tone-"))) card.classList.remove(name);
+    for (const name of [...card.classList].filter((known) => known.startsWith("tone-")))
+      card.classList.remove(name);
     card.classList.add(`tone-${tone}`);
   }
 
   #steps(steps) {
     [...root.querySelectorAll("[data-steps] > li")].forEach((item, i) => {
       const [state, time] = steps[i];
-      if (item.classList.contains(`is-${state}`)) return void setText(item.querySelector(".guest-step-time"), time);
+      if (item.classList.contains(`is-${state}`))
+        return void setText(item.querySelector(".guest-step-time"), time);
       item.className = `guest-step is-${state}`;
       if (state === "now") item.setAttribute("aria-current", "step");
       else item.removeAttribute("aria-current");
@@ -102,14 +107,18 @@ class GuestPage {
   #invoice(invoice) {
     const rows = root.querySelector("[data-lines] tbody");
     if (!invoice || !rows) return;
-    rows.replaceChildren(...invoice.lines.map((line) => {
-      const row = element("tr", line.total ? "total" : "");
-      const label = element("th", "", line.label);
-      label.scope = "row";
-      row.append(label, element("td", "", line.amount));
-      return row;
-    }));
-    root.querySelector("[data-invoice-notes]").replaceChildren(...invoice.notes.map((note) => element("li", "", note)));
+    rows.replaceChildren(
+      ...invoice.lines.map((line) => {
+        const row = element("tr", line.total ? "total" : "");
+        const label = element("th", "", line.label);
+        label.scope = "row";
+        row.append(label, element("td", "", line.amount));
+        return row;
+      }),
+    );
+    root
+      .querySelector("[data-invoice-notes]")
+      .replaceChildren(...invoice.notes.map((note) => element("li", "", note)));
   }
 
   #draw() {
@@ -127,24 +136,42 @@ class GuestPage {
     this.cab.to(position, this.snapshot.poll_ms);
     const moved = this.drawn !== this.snapshot.status; // another part of the way
     this.drawn = this.snapshot.status;
-    if (opened || moved || (position && !this.map.shows(position.lat, position.lng))) this.#fit(riding ? [drop, position] : position ? [pickup, position] : [pickup, drop]);
+    if (opened || moved || (position && !this.map.shows(position.lat, position.lng)))
+      this.#fit(this.#ahead());
+  }
+
+  /** The two points between which the ride is now. */
+  #ahead() {
+    const { pickup, drop, position, status } = this.snapshot;
+    if (status === "IN_PROGRESS") return [drop, position];
+    return position ? [pickup, position] : [pickup, drop];
   }
 
   #fit(points) {
-    this.map.fit(points.filter(Boolean).map(({ lat, lng }) => [lat, lng]), { animate: false });
+    this.map.fit(
+      points.filter(Boolean).map(({ lat, lng }) => [lat, lng]),
+      { animate: false },
+    );
   }
 
   #tick() {
     const ageS = (Date.now() + this.offset - this.seenAt) / 1000;
     const known = Number.isFinite(ageS);
     const silent = !this.snapshot.stop && !document.hidden && Date.now() - this.heardAt > SILENT_MS;
-    const how = this.snapshot.live && known ? freshness(ageS, this.snapshot.poll_ms / 1000) : "fresh";
+    const how =
+      this.snapshot.live && known ? freshness(ageS, this.snapshot.poll_ms / 1000) : "fresh";
     const look = silent && how !== "lost" ? "stale" : how;
-    for (const name of ["fresh", "aging", "stale", "lost"]) root.classList.toggle(`is-${name}`, name === look);
+    for (const name of ["fresh", "aging", "stale", "lost"])
+      root.classList.toggle(`is-${name}`, name === look);
     root.querySelector("[data-age-line]").hidden = !this.snapshot.live;
-    const pattern = silent ? root.dataset.cutOff : look === "stale" || look === "lost" ? root.dataset.stale : root.dataset.updated;
-    setText(root.querySelector("[data-age-text]"), known ? pattern.replace("{age}", ageText(ageS, patterns)) : root.dataset.never);
-    this.cab.stale(look === "stale" || look === "lost");
+    const old = look === "stale" || look === "lost";
+    let pattern = old ? root.dataset.stale : root.dataset.updated;
+    if (silent) pattern = root.dataset.cutOff;
+    setText(
+      root.querySelector("[data-age-text]"),
+      known ? pattern.replace("{age}", ageText(ageS, patterns)) : root.dataset.never,
+    );
+    this.cab.stale(old);
   }
 }
 

@@ -55,7 +55,12 @@ function option(ride, index) {
   line.setAttribute("aria-selected", "false");
   line.dataset.href = `/rides/${ride.id}`;
   const who = ride.room ? `${ride.guest} · ${ride.room}` : ride.guest;
-  line.append(icon(ride.icon), piece("guest", who), piece("state", ride.state), piece("to", [ride.plate, `→ ${ride.to}`].filter(Boolean).join(" · ")));
+  line.append(
+    icon(ride.icon),
+    piece("guest", who),
+    piece("state", ride.state),
+    piece("to", [ride.plate, `→ ${ride.to}`].filter(Boolean).join(" · ")),
+  );
   line.append(piece("at", ride.at));
   return line;
 }
@@ -90,14 +95,22 @@ async function ask() {
   const mine = (asking = new AbortController());
   try {
     const body = new URLSearchParams({ q: words, csrf_token: form.elements.csrf_token.value }); // no address names a guest
-    const answer = await fetch("/search.json", { method: "POST", body, credentials: "same-origin", signal: mine.signal });
+    const answer = await fetch("/search.json", {
+      method: "POST",
+      body,
+      credentials: "same-origin",
+      signal: mine.signal,
+    });
     const { rides, more, error, message: advice } = await answer.json();
     if (mine.signal.aborted || document.activeElement !== field) return;
     if (answer.status === 400) return tell(`${error}. ${advice}`); // the page is of an older sign-in
     if (!answer.ok) throw new Error(String(answer.status));
     const lines = rides.map(option);
     if (more) lines.push(message(form.dataset.more));
-    show(lines.length ? lines : [message(form.dataset.none)], rides.length ? String(rides.length) : form.dataset.none);
+    show(
+      lines.length ? lines : [message(form.dataset.none)],
+      rides.length ? String(rides.length) : form.dataset.none,
+    );
   } catch (error) {
     if (error.name !== "AbortError") tell(form.dataset.failed);
   }

@@ -32,7 +32,11 @@ export class ActionPanels {
   }
 
   async #page() {
-    const answer = await fetch(this.address, { headers: this.headers, credentials: "same-origin", cache: "no-store" });
+    const answer = await fetch(this.address, {
+      headers: this.headers,
+      credentials: "same-origin",
+      cache: "no-store",
+    });
     if (!answer.ok) throw new Error(String(answer.status));
     return new DOMParser().parseFromString(await answer.text(), "text/html");
   }
@@ -41,7 +45,11 @@ export class ActionPanels {
   #swap(fresh, before, now) {
     const section = this.root.querySelector("[data-actions]");
     const was = new Map((before.actions ?? []).map((action) => [action.name, said(action)]));
-    const stays = new Set((now.actions ?? []).filter((action) => was.get(action.name) === said(action)).map((action) => action.name));
+    const stays = new Set(
+      (now.actions ?? [])
+        .filter((action) => was.get(action.name) === said(action))
+        .map((action) => action.name),
+    );
     const kept = new Map([...section.children].map((panel) => [panel.dataset.action, panel]));
     const focused = section.contains(document.activeElement);
     const panels = [...fresh.children].map((panel) => {
@@ -50,13 +58,17 @@ export class ActionPanels {
     });
     section.replaceChildren(...panels);
     section.hidden = panels.length === 0;
-    if (focused && !section.contains(document.activeElement)) this.root.querySelector(".state-headline").closest("[role=status]").focus?.();
+    if (focused && !section.contains(document.activeElement))
+      this.root.querySelector(".state-headline").closest("[role=status]").focus?.();
     this.replaced();
   }
 
   #switchOff(now) {
-    const allowed = new Set((now.actions ?? []).filter((action) => action.allowed).map((action) => action.name));
-    for (const panel of this.root.querySelectorAll("[data-action]")) panel.hidden = !allowed.has(panel.dataset.action);
+    const allowed = new Set(
+      (now.actions ?? []).filter((action) => action.allowed).map((action) => action.name),
+    );
+    for (const panel of this.root.querySelectorAll("[data-action]"))
+      panel.hidden = !allowed.has(panel.dataset.action);
   }
 
   #click(event) {

@@ -27,8 +27,13 @@ export class DropForm {
     this.input.addEventListener("focus", () => this.form.elements.lat.value || this.#search());
     this.input.addEventListener("keydown", (event) => this.#key(event));
     this.input.addEventListener("blur", () => setTimeout(() => this.#shut(), 150));
-    form.closest("details").addEventListener("toggle", (event) => !event.target.open && this.#undo());
-    map?.onPick((lat, lng) => this.#picked(lat, lng), () => this.#wants());
+    form
+      .closest("details")
+      .addEventListener("toggle", (event) => !event.target.open && this.#undo());
+    map?.onPick(
+      (lat, lng) => this.#picked(lat, lng),
+      () => this.#wants(),
+    );
   }
 
   #typed() {
@@ -43,7 +48,10 @@ export class DropForm {
     if (text.length < MIN_LETTERS) return this.#shut();
     const query = new URLSearchParams({ q: text, lat: this.pickup.lat, lng: this.pickup.lng });
     try {
-      const answer = await fetch(`/places.json?${query}`, { headers: { Accept: "application/json" }, credentials: "same-origin" });
+      const answer = await fetch(`/places.json?${query}`, {
+        headers: { Accept: "application/json" },
+        credentials: "same-origin",
+      });
       if (round !== this.round) return undefined;
       if (!answer.ok) throw new Error(String(answer.status));
       this.#offer((await answer.json()).places ?? []);
@@ -57,15 +65,20 @@ export class DropForm {
     this.places = places;
     this.active = -1;
     setText(this.hint, places.length ? "" : this.form.dataset.none);
-    this.list.replaceChildren(...places.map((place, i) => {
-      const option = element("li", "combo-option");
-      option.id = `drop-place-${i}`;
-      option.setAttribute("role", "option");
-      option.append(element("bdi", "strong", place.name), element("span", "hint", [place.kind, place.area].filter(Boolean).join(" · ")));
-      option.addEventListener("pointerdown", (event) => event.preventDefault());
-      option.addEventListener("click", () => this.#choose(i));
-      return option;
-    }));
+    this.list.replaceChildren(
+      ...places.map((place, i) => {
+        const option = element("li", "combo-option");
+        option.id = `drop-place-${i}`;
+        option.setAttribute("role", "option");
+        option.append(
+          element("bdi", "strong", place.name),
+          element("span", "hint", [place.kind, place.area].filter(Boolean).join(" · ")),
+        );
+        option.addEventListener("pointerdown", (event) => event.preventDefault());
+        option.addEventListener("click", () => this.#choose(i));
+        return option;
+      }),
+    );
     this.#open(places.length > 0);
     if (places.length) this.list.scrollIntoView({ block: "nearest" });
   }
@@ -82,7 +95,9 @@ export class DropForm {
 
   #activate(index) {
     this.active = index;
-    [...this.list.children].forEach((option, i) => option.setAttribute("aria-selected", String(i === index)));
+    [...this.list.children].forEach((option, i) =>
+      option.setAttribute("aria-selected", String(i === index)),
+    );
     this.input.setAttribute("aria-activedescendant", `drop-place-${index}`);
     this.list.children[index].scrollIntoView({ block: "nearest" });
   }

@@ -4,15 +4,21 @@ import { onKey } from "../shared/keys.js";
 
 /** `current()` gives the root of the ride that is meant, or a promise of it; null when none is. */
 export function rideKeys(current) {
-  const on = (key, act) => onKey(key, async () => {
-    const root = await current();
-    if (root) act(root);
-  });
+  const on = (key, act) =>
+    onKey(key, async () => {
+      const root = await current();
+      if (root) act(root);
+    });
   on("l", (root) => press(root.querySelector('[data-out] [value="follower"]')));
   on("d", (root) => openPanel(root, "drop"));
   on("x", (root) => ["withdraw", "abort", "cancel", "arm"].some((name) => openPanel(root, name)));
   on("o", (root) => press(root.querySelector("[data-code]:not([hidden]) [data-code-button]")));
-  on("r", (root) => press(root.querySelector('[data-action="again"] [type=submit]') ?? root.querySelector('[data-refill="again"]')));
+  on("r", (root) =>
+    press(
+      root.querySelector('[data-action="again"] [type=submit]') ??
+        root.querySelector('[data-refill="again"]'),
+    ),
+  );
   on("t", (root) => press(root.querySelector('[data-refill="return"]')));
 }
 
@@ -22,7 +28,9 @@ export function openPanel(root, name) {
   if (!panel || panel.hidden || !panel.querySelector("input, button")) return false;
   if (panel.localName === "details") panel.open = true;
   const grave = panel.classList.contains("action-grave");
-  const first = panel.querySelector(grave ? "[data-close]" : "input:not([type=hidden]), [type=submit]") ?? panel.querySelector("button");
+  const first =
+    panel.querySelector(grave ? "[data-close]" : "input:not([type=hidden]), [type=submit]") ??
+    panel.querySelector("button");
   panel.scrollIntoView({ block: "nearest" });
   first?.focus({ preventScroll: true });
   return true;

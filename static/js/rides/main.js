@@ -16,7 +16,8 @@ const view = new RideView(root, {
   changed: (snapshot) => (document.title = `${snapshot.headline} · ${guest}`),
 });
 history.replaceState(null, "", view.address + location.hash); // a reload asks for the page, and sends no form again
-const panel = location.hash.startsWith("#action-") && document.getElementById(location.hash.slice(1));
+const panel =
+  location.hash.startsWith("#action-") && document.getElementById(location.hash.slice(1));
 if (panel) panel.open = true;
 view.start();
 

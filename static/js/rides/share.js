@@ -12,10 +12,18 @@ export function watchLinks(root) {
 }
 
 async function press(box, form, button) {
-  const body = new URLSearchParams({ what: button.value, csrf_token: form.elements.csrf_token.value });
+  const body = new URLSearchParams({
+    what: button.value,
+    csrf_token: form.elements.csrf_token.value,
+  });
   button.disabled = true;
   try {
-    const answer = await fetch(form.action, { method: "POST", headers: { Accept: "application/json" }, body, credentials: "same-origin" });
+    const answer = await fetch(form.action, {
+      method: "POST",
+      headers: { Accept: "application/json" },
+      body,
+      credentials: "same-origin",
+    });
     const said = await answer.json();
     await show(box, said, button.value);
   } catch {

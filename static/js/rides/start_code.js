@@ -26,7 +26,11 @@ export function hideCode(root) {
 async function reveal(root, form, label) {
   const token = document.querySelector('meta[name="csrf-token"]').content;
   try {
-    const answer = await fetch(form.action, { method: "POST", headers: { Accept: "application/json", "X-CSRFToken": token }, credentials: "same-origin" });
+    const answer = await fetch(form.action, {
+      method: "POST",
+      headers: { Accept: "application/json", "X-CSRFToken": token },
+      credentials: "same-origin",
+    });
     if (!answer.ok) return;
     const { code, seconds } = await answer.json();
     form.querySelector("[data-code-digits]").textContent = code;

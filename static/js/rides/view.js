@@ -34,7 +34,13 @@ export class RideView {
     this.missed = 0;
     this.cabAt = 0; // when the cab was last seen somewhere else
     this.address = `/rides/${this.root.dataset.ride}`; // also where a form was sent that came back with this page
-    this.panels = new ActionPanels(root, this.address, this.snapshot, () => this.#dropForm(), headers);
+    this.panels = new ActionPanels(
+      root,
+      this.address,
+      this.snapshot,
+      () => this.#dropForm(),
+      headers,
+    );
     this.ending = new AbortController();
   }
 
@@ -86,10 +92,15 @@ export class RideView {
     this.intervalMs = body.poll_ms;
     this.slots.paint(body);
     if (!body.otp) hideCode(this.root);
-    if (JSON.stringify(before.drop) !== JSON.stringify(body.drop) || JSON.stringify(before.route) !== JSON.stringify(body.route)) this.#drawTrip(false);
+    if (
+      JSON.stringify(before.drop) !== JSON.stringify(body.drop) ||
+      JSON.stringify(before.route) !== JSON.stringify(body.route)
+    )
+      this.#drawTrip(false);
     this.#moveCab(body.poll_ms);
     if (before.live && !body.live) this.#drawTrip();
-    if (before.booking_status !== body.booking_status || before.order_state !== body.order_state) document.getElementById("said")?.remove();
+    if (before.booking_status !== body.booking_status || before.order_state !== body.order_state)
+      document.getElementById("said")?.remove();
     this.changed(body);
   }
 
@@ -101,8 +112,16 @@ export class RideView {
     this.map.clearStops();
     const way = route.length ? route : [this.points.pickup, drop].filter(Boolean);
     this.map.hint(way.map(({ lat, lng }) => [lat, lng]));
-    for (const stop of route) this.map.pin(stop.state === "drop" ? "stop-drop" : "stop-pickup", stop.lat, stop.lng, stop.name ?? "");
-    const all = [this.points.pickup, drop, position].filter(Boolean).map(({ lat, lng }) => [lat, lng]);
+    for (const stop of route)
+      this.map.pin(
+        stop.state === "drop" ? "stop-drop" : "stop-pickup",
+        stop.lat,
+        stop.lng,
+        stop.name ?? "",
+      );
+    const all = [this.points.pickup, drop, position]
+      .filter(Boolean)
+      .map(({ lat, lng }) => [lat, lng]);
     if (fit) this.map.fit(all, { animate: false });
   }
 
@@ -126,7 +145,10 @@ export class RideView {
     if (this.map.shows(position.lat, position.lng)) return;
     const { drop, booking_status: status } = this.snapshot;
     const other = status === "IN_PROGRESS" && drop ? drop : this.points.pickup;
-    this.map.fit([[position.lat, position.lng], [other.lat, other.lng]]);
+    this.map.fit([
+      [position.lat, position.lng],
+      [other.lat, other.lng],
+    ]);
   }
 
   #tick() {
@@ -134,37 +156,50 @@ export class RideView {
     const timer = this.root.querySelector('[data-slot="timer"]');
     if (this.snapshot.timer) setText(timer, timerText(this.snapshot.timer, this.#now()));
     const was = this.snapshot.cab?.was_until;
-    if (was && this.#now() > Date.parse(was)) this.root.querySelector('[data-show="cab.was"]').hidden = true;
+    if (was && this.#now() > Date.parse(was))
+      this.root.querySelector('[data-show="cab.was"]').hidden = true;
     this.#tickFee();
   }
 
   #tickAge() {
     const ageS = (this.#now() - this.seenAt) / 1000;
     const live = Boolean(this.snapshot.live);
-    const how = live && this.snapshot.booking_status ? freshness(ageS, this.intervalMs / 1000) : "fresh";
+    const how =
+      live && this.snapshot.booking_status ? freshness(ageS, this.intervalMs / 1000) : "fresh";
     const known = Number.isFinite(ageS);
     const age = known ? ageText(ageS, this.patterns) : "";
     const cut = this.#tickCut(age);
     const late = how === "stale" || how === "lost" || cut;
     const look = cut && how !== "lost" ? "stale" : how;
-    for (const name of ["fresh", "aging", "stale", "lost"]) this.root.classList.toggle(`is-${name}`, name === look);
+    for (const name of ["fresh", "aging", "stale", "lost"])
+      this.root.classList.toggle(`is-${name}`, name === look);
     const chip = this.root.querySelector("[data-freshness]");
     chip.hidden = !live || !this.snapshot.booking_status;
-    const text = known ? (late ? this.root.dataset.stale : this.root.dataset.updated).replace("{age}", age) : this.root.dataset.never;
+    const text = known
+      ? (late ? this.root.dataset.stale : this.root.dataset.updated).replace("{age}", age)
+      : this.root.dataset.never;
     setText(chip.querySelector("[data-freshness-text]"), text);
     this.cab.stale(late);
     const band = this.root.querySelector("[data-lost-band]");
     band.hidden = how !== "lost";
-    if (how === "lost") setText(band.querySelector("[data-lost-text]"), this.root.dataset.lost.replace("{age}", age));
+    if (how === "lost")
+      setText(band.querySelector("[data-lost-text]"), this.root.dataset.lost.replace("{age}", age));
   }
 
   /** Whether our own server is silent, and that in words beside the headline: what stands there may be over. */
   #tickCut(age) {
     const silentMs = Date.now() - this.heardAt;
-    const cut = !this.snapshot.stop && !document.hidden && (silentMs > SILENT_MS || (this.missed > 0 && silentMs > MISSED_MS));
+    const cut =
+      !this.snapshot.stop &&
+      !document.hidden &&
+      (silentMs > SILENT_MS || (this.missed > 0 && silentMs > MISSED_MS));
     const line = this.root.querySelector("[data-cut]");
     line.hidden = !cut;
-    if (cut) setText(line.querySelector("[data-cut-text]"), this.root.dataset.cutOff.replace("{age}", age || ageText(silentMs / 1000, this.patterns)));
+    if (cut)
+      setText(
+        line.querySelector("[data-cut-text]"),
+        this.root.dataset.cutOff.replace("{age}", age || ageText(silentMs / 1000, this.patterns)),
+      );
     return cut;
   }
 
@@ -182,11 +217,15 @@ export class RideView {
     if (!fee || !Number.isFinite(from)) return;
     const left = (from - this.#now()) / 1000;
     fee.classList.toggle("is-late", left <= 0);
-    setText(fee.querySelector("[data-fee-text]"), left > 0 ? fee.dataset.feeFree.replace("{down}", span(left)) : fee.dataset.feeLate);
+    setText(
+      fee.querySelector("[data-fee-text]"),
+      left > 0 ? fee.dataset.feeFree.replace("{down}", span(left)) : fee.dataset.feeLate,
+    );
   }
 
   #dropForm() {
     const form = this.root.querySelector("[data-drop]");
-    if (form && !form.dataset.ready) this.drop = new DropForm(form, this.map, this.points.pickup, () => this.snapshot.drop);
+    if (form && !form.dataset.ready)
+      this.drop = new DropForm(form, this.map, this.points.pickup, () => this.snapshot.drop);
   }
 }

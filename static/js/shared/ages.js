@@ -37,5 +37,10 @@ export function freshness(ageS, intervalS) {
 
 /** The patterns that a page carries on its body. */
 export function patternsOf(body) {
-  return { now: body.dataset.ageNow, s: body.dataset.ageS, m: body.dataset.ageM, h: body.dataset.ageH };
+  return {
+    now: body.dataset.ageNow,
+    s: body.dataset.ageS,
+    m: body.dataset.ageM,
+    h: body.dataset.ageH,
+  };
 }

@@ -13,7 +13,11 @@ export function askQuietly(path, params, signal) {
 }
 
 function filled(params) {
-  return new URLSearchParams(Object.entries(params).filter(([, value]) => value !== null && value !== undefined && value !== ""));
+  return new URLSearchParams(
+    Object.entries(params).filter(
+      ([, value]) => value !== null && value !== undefined && value !== "",
+    ),
+  );
 }
 
 async function answered(address, { signal, ...how }) {

@@ -10,7 +10,21 @@ const DEBOUNCE_MS = 180;
 const QUICK_MS = 400; // long enough to type on: "1" may begin "12.95, 77.6"
 
 export class Combobox {
-  constructor(input, list, { find, chosen, typed, say, best = () => 0, none = () => false, waits = () => true, quick = () => null, eager = true }) {
+  constructor(
+    input,
+    list,
+    {
+      find,
+      chosen,
+      typed,
+      say,
+      best = () => 0,
+      none = () => false,
+      waits = () => true,
+      quick = () => null,
+      eager = true,
+    },
+  ) {
     Object.assign(this, { input, list, find, chosen, typed, say, best, none, waits, quick, eager });
     this.short = null; // the place that the typed words alone stand for
     this.places = [];
@@ -71,7 +85,9 @@ export class Combobox {
 
   #soon() {
     clearTimeout(this.timer);
-    this.timer = this.short ? setTimeout(() => this.#take(this.short), QUICK_MS) : setTimeout(() => this.#ask(), DEBOUNCE_MS);
+    this.timer = this.short
+      ? setTimeout(() => this.#take(this.short), QUICK_MS)
+      : setTimeout(() => this.#ask(), DEBOUNCE_MS);
   }
 
   /** `first` takes the best place of the answer: Enter was pressed before its list was there. */
@@ -113,7 +129,12 @@ export class Combobox {
     option.dataset.index = String(index);
     option.setAttribute("role", "option");
     option.setAttribute("aria-selected", "false");
-    for (const [part, text] of [["name", place.name], ["kind", place.kind], ["slot", place.slot], ["area", place.area]]) {
+    for (const [part, text] of [
+      ["name", place.name],
+      ["kind", place.kind],
+      ["slot", place.slot],
+      ["area", place.area],
+    ]) {
       if (!text) continue;
       const piece = document.createElement("span");
       piece.className = `place-option-${part}`;
@@ -131,7 +152,9 @@ export class Combobox {
       return;
     }
     const last = this.places.length - 1;
-    const go = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: last }[event.key];
+    const go = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: last }[
+      event.key
+    ];
     if (go !== undefined && this.open && last >= 0 && this.#fresh) {
       if ((event.key === "Home" || event.key === "End") && this.active < 0) return; // the caret's own keys
       event.preventDefault();

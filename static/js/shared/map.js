@@ -14,14 +14,18 @@ const NEAR_ZOOM = 15; // from here on the numbers of points have room
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Shapes on a 36 by 36 field, filled by map.css. */
-const PIN_BODY = "M18 34.5c-5.6-6.8-11-12.6-11-18.9C7 9.4 11.9 4.5 18 4.5s11 4.9 11 11.1c0 6.3-5.4 12.1-11 18.9Z";
+const PIN_BODY =
+  "M18 34.5c-5.6-6.8-11-12.6-11-18.9C7 9.4 11.9 4.5 18 4.5s11 4.9 11 11.1c0 6.3-5.4 12.1-11 18.9Z";
 const PIN_MARK = {
   pickup: "M18 11.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z",
   drop: "M14.2 11.7h7.6v7.6h-7.6Z",
 };
 /** A cab from above, nose up, on a 44 by 44 field. */
 const CAB_PARTS = [
-  ["cab-body", "M22 4c5.4 0 8.4 2.6 9 7.6l.8 16.4c.2 7-2.6 11-9.8 11s-10-4-9.8-11l.8-16.4C13.6 6.6 16.6 4 22 4Z"],
+  [
+    "cab-body",
+    "M22 4c5.4 0 8.4 2.6 9 7.6l.8 16.4c.2 7-2.6 11-9.8 11s-10-4-9.8-11l.8-16.4C13.6 6.6 16.6 4 22 4Z",
+  ],
   ["cab-glass", "M15.3 15.5c4-2.1 9.4-2.1 13.4 0l-1 4.8c-3.8-1.1-7.6-1.1-11.4 0Z"],
   ["cab-glass", "M16.3 31.2c3.8 1.2 7.6 1.2 11.4 0l.6 3.3c-3.8 1.9-8.8 1.9-12.6 0Z"],
   ["cab-light", "M15 7.6l3-1.4.3 1.6-3.1 1.5ZM29 7.6l-3-1.4-.3 1.6 3.1 1.5Z"],
@@ -116,28 +120,51 @@ export class RideMap {
     });
     return {
       choose: (number) => {
-        for (const { point, face } of this.marks) face.classList.toggle("is-chosen", point.number === number);
+        for (const { point, face } of this.marks)
+          face.classList.toggle("is-chosen", point.number === number);
       },
     };
   }
 
   /** The edge of a hotspot [[lat, lng], …]; an empty list takes it away. */
   boundary(ring) {
-    this.#shape("boundary", ring.length ? L.polygon(ring, { className: "map-zone", weight: 2, dashArray: "6 5", interactive: false }) : null);
+    this.#shape(
+      "boundary",
+      ring.length
+        ? L.polygon(ring, {
+            className: "map-zone",
+            weight: 2,
+            dashArray: "6 5",
+            interactive: false,
+          })
+        : null,
+    );
   }
 
   /** A way [[lat, lng], …] with a casing; an empty list takes it away. */
   line(points) {
-    const drawn = points.length > 1 && L.layerGroup([
-      L.polyline(points, { className: "map-line-casing", weight: 7, interactive: false }),
-      L.polyline(points, { className: "map-line", weight: 4, interactive: false }),
-    ]);
+    const drawn =
+      points.length > 1 &&
+      L.layerGroup([
+        L.polyline(points, { className: "map-line-casing", weight: 7, interactive: false }),
+        L.polyline(points, { className: "map-line", weight: 4, interactive: false }),
+      ]);
     this.#shape("line", drawn || null);
   }
 
   /** A hint of a way between two ends while no way is known: a dashed line; an empty list takes it away. */
   hint(points) {
-    this.#shape("hint", points.length > 1 ? L.polyline(points, { className: "map-hint", weight: 2.5, dashArray: "1 7", interactive: false }) : null);
+    this.#shape(
+      "hint",
+      points.length > 1
+        ? L.polyline(points, {
+            className: "map-hint",
+            weight: 2.5,
+            dashArray: "1 7",
+            interactive: false,
+          })
+        : null,
+    );
   }
 
   /** Show all of [[lat, lng], …], without flying about for people who asked for less motion. */
@@ -170,11 +197,15 @@ export class RideMap {
       place: (lat, lng, bearing = null) => {
         if (marker) marker.setLatLng([lat, lng]);
         else {
-          marker = this.#marker(lat, lng, element, CAB_SIZE, CAB_SIZE / 2, { interactive: false, keyboard: false, zIndexOffset: 1000 });
+          marker = this.#marker(lat, lng, element, CAB_SIZE, CAB_SIZE / 2, {
+            interactive: false,
+            keyboard: false,
+            zIndexOffset: 1000,
+          });
         }
         element.style.transform = this.#rest([lat, lng]);
         if (Number.isFinite(bearing)) {
-          angle += ((bearing - angle) % 360 + 540) % 360 - 180; // the shorter way round
+          angle += ((((bearing - angle) % 360) + 540) % 360) - 180; // the shorter way round
           turn.style.transform = `rotate(${angle}deg)`;
         }
       },
@@ -198,7 +229,8 @@ export class RideMap {
       const size = this.map.getSize();
       const ratio = devicePixelRatio || 1;
       const [width, height] = [Math.round(size.x * ratio), Math.round(size.y * ratio)];
-      if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+      if (canvas.width !== width || canvas.height !== height)
+        [canvas.width, canvas.height] = [width, height];
       [canvas.style.width, canvas.style.height] = [`${size.x}px`, `${size.y}px`];
       L.DomUtil.setPosition(canvas, this.map.containerPointToLayerPoint([0, 0]));
       const pen = canvas.getContext("2d");
@@ -207,7 +239,8 @@ export class RideMap {
       paint(pen, (lat, lng) => this.map.latLngToContainerPoint([lat, lng]), size);
     };
     this.map.on("move zoomend resize", draw);
-    for (const kind of ["click", "mousemove"]) this.map.on(kind, (event) => pointed(kind, event.containerPoint));
+    for (const kind of ["click", "mousemove"])
+      this.map.on(kind, (event) => pointed(kind, event.containerPoint));
     draw();
     return draw;
   }
@@ -235,14 +268,22 @@ export class RideMap {
 
   #stop(kind, lat, lng, label) {
     const face = node("span", `map-stop map-${kind}`);
-    const marker = this.#marker(lat, lng, face, STOP_SIZE, STOP_SIZE / 2, { keyboard: false, interactive: false });
+    const marker = this.#marker(lat, lng, face, STOP_SIZE, STOP_SIZE / 2, {
+      keyboard: false,
+      interactive: false,
+    });
     name(marker.getElement(), label);
     this.stops.push(marker);
     return { remove: () => marker.remove() };
   }
 
   #marker(lat, lng, html, size, tip, options) {
-    const icon = L.divIcon({ html, className: "map-mark", iconSize: [size, size], iconAnchor: [size / 2, tip] });
+    const icon = L.divIcon({
+      html,
+      className: "map-mark",
+      iconSize: [size, size],
+      iconAnchor: [size / 2, tip],
+    });
     return L.marker([lat, lng], { icon, ...options }).addTo(this.map);
   }
 

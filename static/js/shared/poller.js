@@ -78,8 +78,14 @@ export class Poller {
     const headers = { Accept: "application/json" };
     if (this.etag) headers["If-None-Match"] = this.etag;
     const url = typeof this.url === "function" ? this.url() : this.url;
-    const answer = await fetch(url, { headers, cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    if (answer.status !== 200 && answer.status !== 304) return this.#missed(round, answer.status, answer);
+    const answer = await fetch(url, {
+      headers,
+      cache: "no-store",
+      credentials: "same-origin",
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    if (answer.status !== 200 && answer.status !== 304)
+      return this.#missed(round, answer.status, answer);
     const body = answer.status === 200 ? await answer.json() : null;
     if (round !== this.round) return this.waitMs; // a later question was asked meanwhile
     this.errors = 0;

@@ -12,6 +12,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const field = document.querySelector("[data-link]");
     const copied = await copyText(field.value);
     field.select();
-    button.querySelector("span").textContent = copied ? button.dataset.copied : button.dataset.byHand;
+    button.querySelector("span").textContent = copied
+      ? button.dataset.copied
+      : button.dataset.byHand;
   });
 }

@@ -25,19 +25,30 @@ export class RideSlots {
   #fill(slot, snapshot) {
     const value = at(snapshot, slot.dataset.slot);
     switch (slot.dataset.slot) {
-      case "tone": return this.#tone(slot, value);
-      case "icon": return setIcon(slot, value);
-      case "timer": slot.hidden = !value; return undefined; // its text ticks, see ride.js
+      case "tone":
+        return this.#tone(slot, value);
+      case "icon":
+        return setIcon(slot, value);
+      case "timer":
+        slot.hidden = !value;
+        return undefined; // its text ticks, see ride.js
       case "cab.plate":
         slot.hidden = !value;
-        slot.setAttribute("aria-label", `${slot.dataset.label} ${[...(value ?? "").replaceAll(" ", "")].join(" ")}`);
+        slot.setAttribute(
+          "aria-label",
+          `${slot.dataset.label} ${[...(value ?? "").replaceAll(" ", "")].join(" ")}`,
+        );
         return setText(slot, value ?? "");
       case "driver.phone":
-        if (slot.localName === "a") slot.href = `tel:${encodeURIComponent((value ?? "").replaceAll(" ", ""))}`;
+        if (slot.localName === "a")
+          slot.href = `tel:${encodeURIComponent((value ?? "").replaceAll(" ", ""))}`;
         else setText(slot, value ?? "");
         return undefined;
-      case "drop.name": if (value) setText(slot, value); return undefined;
-      default: return setText(slot, value ?? "");
+      case "drop.name":
+        if (value) setText(slot, value);
+        return undefined;
+      default:
+        return setText(slot, value ?? "");
     }
   }
 
@@ -66,25 +77,28 @@ export class RideSlots {
   #notices(list) {
     const box = this.root.querySelector("[data-notices]");
     const key = JSON.stringify(list);
-    if (box.dataset.key === key || (!box.dataset.key && box.children.length === list.length)) return void (box.dataset.key = key);
+    if (box.dataset.key === key || (!box.dataset.key && box.children.length === list.length))
+      return void (box.dataset.key = key);
     box.dataset.key = key;
     const reconnect = this.root.querySelector("[data-reconnect]");
     if (reconnect) reconnect.hidden = !list.some((notice) => notice.name === "reconnect");
     const pattern = this.root.querySelector("template[data-notice]");
-    box.replaceChildren(...list.map((notice) => {
-      const alert = pattern.content.firstElementChild.cloneNode(true);
-      alert.classList.add(`tone-${notice.tone}`);
-      if (notice.name === "swapped" || notice.tone === "bad") alert.setAttribute("role", "alert");
-      setIcon(alert, notice.icon);
-      const [title, detail] = alert.querySelectorAll("p");
-      title.textContent = notice.title;
-      detail.textContent = notice.detail ?? "";
-      const seen = alert.querySelector("[data-seen-form]");
-      seen.hidden = !notice.seen;
-      seen.elements.item.value = notice.seen ?? "";
-      seen.querySelector("[data-stop]").hidden = !notice.stop;
-      return alert;
-    }));
+    box.replaceChildren(
+      ...list.map((notice) => {
+        const alert = pattern.content.firstElementChild.cloneNode(true);
+        alert.classList.add(`tone-${notice.tone}`);
+        if (notice.name === "swapped" || notice.tone === "bad") alert.setAttribute("role", "alert");
+        setIcon(alert, notice.icon);
+        const [title, detail] = alert.querySelectorAll("p");
+        title.textContent = notice.title;
+        detail.textContent = notice.detail ?? "";
+        const seen = alert.querySelector("[data-seen-form]");
+        seen.hidden = !notice.seen;
+        seen.elements.item.value = notice.seen ?? "";
+        seen.querySelector("[data-stop]").hidden = !notice.stop;
+        return alert;
+      }),
+    );
   }
 
   #invoice(invoice) {
@@ -101,18 +115,27 @@ export class RideSlots {
       return row;
     });
     this.root.querySelector("[data-lines] tbody").replaceChildren(...rows);
-    this.root.querySelector("[data-invoice-notes]").replaceChildren(...(invoice.notes ?? []).map((note) => element("li", "", note)));
+    this.root
+      .querySelector("[data-invoice-notes]")
+      .replaceChildren(...(invoice.notes ?? []).map((note) => element("li", "", note)));
   }
 
   #route(stops) {
     const list = this.root.querySelector("[data-route]");
     const words = { pickup: list.dataset.pickup, drop: list.dataset.dropWord };
-    list.replaceChildren(...stops.map((stop) => {
-      const item = element("li", `stop stop-${stop.state === "drop" ? "drop" : "pickup"}`);
-      const name = element("bdi", "strong", stop.name ?? "–");
-      item.append(element("span", "stop-dot"), name, " ", element("span", "label", words[stop.state] ?? ""));
-      return item;
-    }));
+    list.replaceChildren(
+      ...stops.map((stop) => {
+        const item = element("li", `stop stop-${stop.state === "drop" ? "drop" : "pickup"}`);
+        const name = element("bdi", "strong", stop.name ?? "–");
+        item.append(
+          element("span", "stop-dot"),
+          name,
+          " ",
+          element("span", "label", words[stop.state] ?? ""),
+        );
+        return item;
+      }),
+    );
   }
 }
 
@@ -121,8 +144,10 @@ export function at(facts, path) {
   return path.split(".").reduce((value, name) => value?.[name], facts);
 }
 
+/** Set the text of a node; a text that already stands there, white space around it aside, is not touched. */
 export function setText(node, text) {
-  if (node && node.textContent !== text) node.textContent = text;
+  if (!node || node.textContent === text || node.textContent.trim() === text) return;
+  node.textContent = text;
 }
 
 /** Point the sprite's use element in `node` to another mark. */

@@ -2,6 +2,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS := 4
+# One heap for all threads of a process: docs/operating.md, Processes.
+export MALLOC_ARENA_MAX ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check faults bench lock screenshots clean

@@ -57,6 +57,7 @@ def worker(run: Run) -> Ratio:
         db.upgrade()
         fill(db, run.of(10_000, 2_000))
         environ = {
+            "MALLOC_ARENA_MAX": "1",  # as the units of docs/operating.md have it
             "RIDEDASH_INSTANCE": str(folder / "instance"),
             "RIDEDASH_DATABASE_URL": url,
             "RIDEDASH_SERVICE_URL": service,

@@ -62,6 +62,7 @@ def program(folder: Path, database: str | None = None, pace: float = 1.0, rate: 
 
 def _environ(folder: Path, web: int, sandbox: int, database: str | None, pace: float, rate: int) -> dict[str, str]:
     ours = {
+        "MALLOC_ARENA_MAX": "1",  # as the units of docs/operating.md have it
         "RIDEDASH_INSTANCE": str(folder / "instance"),
         "RIDEDASH_PORT": str(web),
         "RIDEDASH_SANDBOX_PORT": str(sandbox),

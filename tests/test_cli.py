@@ -33,6 +33,12 @@ def test_up_serves_the_dashboard_its_tiles_and_a_live_worker_and_stops_cleanly(t
         assert status == 200
         assert tile.startswith("<svg")
         assert demo.get("/healthz")[0] == 200
+        assert "MALLOC_ARENA_MAX=1" in environment_of_child(demo.process.pid)
+
+
+def environment_of_child(parent: int) -> list[str]:
+    (child,) = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return Path(f"/proc/{child}/environ").read_text().split("\0")
 
 
 def test_a_worker_that_ends_by_itself_ends_the_whole_so_that_somebody_starts_it_again(tmp_path: Path) -> None:

@@ -46,3 +46,9 @@ def test_pre_commit_runs_what_make_check_runs() -> None:
     commands = [line.strip().lstrip("@").replace("$(BIN)", ".venv/bin") for line in recipe[1].splitlines()]
     entries = re.findall(r"^ +entry: (.*)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE)
     assert entries == commands
+
+
+def test_every_unit_in_the_documents_limits_the_arenas_of_the_heap() -> None:
+    units = re.findall(r"^\[Service\]\n((?:.+\n)+)", (ROOT / "docs/operating.md").read_text(), re.MULTILINE)
+    assert len(units) >= 2
+    assert [unit for unit in units if "Environment=MALLOC_ARENA_MAX=1\n" not in unit] == []

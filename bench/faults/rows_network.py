@@ -18,7 +18,6 @@ from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import APP_TOKEN, Hasty, Service, Shop, shop
 from bench.faults.sockets import AFTER_THE_DEED, LONG_LABEL, behind_tls, deaf, refusing
 from ridedash.geo import LatLng
-from ridedash.observing.process import one_arena
 from ridedash.service.bookings import NewBooking
 from ridedash.service.client import RideClient
 from ridedash.service.errors import NoAnswer, ServiceError, Unreadable
@@ -109,7 +108,6 @@ def booked_without_an_answer(case: Case) -> Verdict:
 @row(11, "Slow drips, bombs, endless answers")
 def endless(case: Case) -> Verdict:
     """The deadline is kept and memory stays: nothing is unpacked, nothing is read past the cap."""
-    one_arena()  # as each process of ours does when it starts
     total_s, late, read = 1.0, 0, 0
     times = case.size(50, 5)
     with _servers_apart() as urls, Hasty(1, total_s) as http:

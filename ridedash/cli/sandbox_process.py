@@ -87,7 +87,7 @@ class SandboxChild:
     """The child process that `up` keeps alive: started again on the same socket if it ever ends by itself."""
 
     def __init__(self, environ: Mapping[str, str], listening: socket.socket) -> None:
-        self._environ = dict(environ)
+        self._environ = {"MALLOC_ARENA_MAX": "1"} | dict(environ)  # docs/operating.md, Processes
         self._listening = listening
         self._stopping = threading.Event()
         self._process = self._start()

@@ -1,11 +1,8 @@
 """What a process sets up first: its logs, and the folder in which it counts beside the others of this machine."""
 
 import contextlib
-import ctypes
 import fcntl
 import os
-import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Final
 
@@ -14,8 +11,6 @@ from ridedash.observing import logs
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads it when it is imported
 ENDED_FILES: Final = 300  # of ended processes, kept beside living ones: three for each process
-M_ARENA_MAX = -8  # of glibc's mallopt
-TRIM_S: Final = 60.0
 
 _locks: list[IO[str]] = []  # open until the process ends, which is what holds the lock
 
@@ -25,34 +20,10 @@ def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
 
     `process` is what its log lines call it: web, worker, sandbox, up.
     """
-    one_arena()
     logs.set_up(settings.log_format, settings.log_level, process, settings.secrets)
     if counts:
         with contextlib.suppress(OSError):  # without the folder each process counts for itself alone
             _share_metrics(settings.instance / "metrics")
-        give_back()
-
-
-def one_arena() -> None:
-    """Threads share one heap: each with its own would keep what it once needed. They hold the GIL anyhow."""
-    with contextlib.suppress(OSError, AttributeError):  # another C library than glibc
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
-
-
-def give_back() -> None:
-    """Once a minute the C library hands back what it holds and nobody uses.
-
-    Small pieces that stay lie between large ones that went: without this a worker held ten megabytes of holes after
-    some minutes, and more with the hours, while what it used stayed the same.
-    """
-    with contextlib.suppress(OSError, AttributeError):
-        trim = ctypes.CDLL(None).malloc_trim
-        threading.Thread(target=_trim, args=(trim, threading.Event()), name="trim", daemon=True).start()
-
-
-def _trim(trim: Callable[[int], int], stop: threading.Event) -> None:
-    while not stop.wait(TRIM_S):
-        trim(0)
 
 
 def ended(path: Path) -> bool:

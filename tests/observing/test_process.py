@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,10 +86,10 @@ def orders(shown: list[str]) -> float:
 
 def test_the_first_process_to_start_wipes_what_earlier_ones_counted(start: type[Counting]) -> None:
     for _ in range(2):
-        process = start()
-        process.count()
-        assert orders(process.shown()) == 1
-        process.kill()
+        first = start()
+        first.count()
+        assert orders(first.shown()) == 1
+        first.kill()
 
 
 def test_a_process_that_starts_beside_others_keeps_their_counts(start: type[Counting]) -> None:
@@ -133,10 +132,10 @@ def test_processes_that_start_at_the_same_time_wipe_nothing_of_each_other(
 def test_a_process_that_fails_again_and_again_does_not_fill_the_folder(start: type[Counting], instance: Path) -> None:
     living = start()
     living.count()
-    process = start()
-    process.count()
-    process.kill()
-    (ended,) = (path for path in (instance / "metrics").glob("counter_*.db") if str(process._process.pid) in path.name)
+    failed = start()
+    failed.count()
+    failed.kill()
+    (ended,) = (path for path in (instance / "metrics").glob("counter_*.db") if str(failed._process.pid) in path.name)
     content, absent = ended.read_bytes(), 4_000_000  # above the highest number that a process can have
     for number in range(absent, absent + 400):
         ended.with_name(f"counter_{number}.db").write_bytes(content)
@@ -149,8 +148,6 @@ def test_a_process_that_fails_again_and_again_does_not_fill_the_folder(start: ty
 def test_a_folder_that_the_environment_names_is_left_to_whoever_named_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ridedash.observing import process
-
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "counter_4000000.db").write_bytes(b"")
@@ -158,24 +155,3 @@ def test_a_folder_that_the_environment_names_is_left_to_whoever_named_it(
     process._share_metrics(tmp_path / "ours")
     assert [path.name for path in theirs.iterdir()] == ["counter_4000000.db"]
     assert not (tmp_path / "ours").exists()
-
-
-def test_the_c_library_is_asked_again_and_again_to_hand_back_what_nobody_uses(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, stop = [], threading.Event()
-
-    def trim(pad: int) -> int:
-        asked.append(pad)
-        if len(asked) == 3:
-            stop.set()
-        return 1
-
-    monkeypatch.setattr(process, "TRIM_S", 0.001)
-    process._trim(trim, stop)
-    assert asked == [0, 0, 0]
-
-
-def test_it_is_asked_beside_the_work_by_a_thread_that_keeps_no_process_alive() -> None:
-    before = set(threading.enumerate())
-    process.give_back()
-    (thread,) = set(threading.enumerate()) - before
-    assert (thread.name, thread.daemon) == ("trim", True)

@@ -22,11 +22,9 @@ from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database
 
-PORT = cities()[0]
-
 
 def place_named(part: str) -> LatLng:
-    return next(place.position for place in PORT.places if part in place.id)
+    return next(place.position for place in cities()[0].places if part in place.id)
 
 
 class SandboxWorld(World):
@@ -54,7 +52,8 @@ class SandboxWorld(World):
         self.wire.post("/control/next", json={"scenario": scenario}, headers={"X-Sandbox-Control": "1"})
 
     def trip(self) -> Trip:
-        return Trip(place_named("grand-meridian"), "Hotel", PORT.places[-1].position, PORT.places[-1].name)
+        last = cities()[0].places[-1]
+        return Trip(place_named("grand-meridian"), "Hotel", last.position, last.name)
 
     def offered(self, category: str) -> int:
         """An offer as the picker would make it, with the lock of an upfront price."""

@@ -11,7 +11,7 @@ from ridedash.sandbox.mapping.atlas import Atlas
 from ridedash.sandbox.mapping.geometry import inside
 from ridedash.sandbox.roads import Route
 
-BOTH = pytest.mark.parametrize("city", cities(), ids=lambda city: city.slug)
+BOTH = pytest.mark.parametrize("city", [plan.slug for plan in plans()], indirect=True)
 
 
 def _pairs(city: City, step: int) -> list[tuple[LatLng, LatLng]]:

@@ -1,0 +1,41 @@
+"""Which test files the run on PostgreSQL has to collect: the run on SQLite before it writes their names to a file.
+
+tools/test.sh names that file in RIDEDASH_TEST_FILES. Collecting all files takes each process of the second run several
+seconds, also when none of the chosen tests touches a database.
+"""
+
+import functools
+import os
+from pathlib import Path
+
+import pytest
+
+from tests import databases
+
+
+def record(session: pytest.Session) -> None:
+    """Write the files of the chosen tests that carry the marker `database`, one a line; nothing on PostgreSQL."""
+    target = os.environ.get("RIDEDASH_TEST_FILES")
+    first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"  # every process collects the same tests
+    if target and first and databases.kind() == databases.SQLITE:
+        found = {name_of(item.path, session.config.rootpath) for item in session.items if runs_again(item)}
+        Path(target).write_text("".join(f"{name}\n" for name in sorted(found)))
+
+
+def runs_again(item: pytest.Item) -> bool:
+    """Whether a test belongs to the run on PostgreSQL; browsers are driven in the run on SQLite only."""
+    return item.get_closest_marker("database") is not None and item.get_closest_marker("browser") is None
+
+
+@functools.cache
+def chosen() -> frozenset[str] | None:
+    """The files to collect on PostgreSQL; None for all of them."""
+    source = os.environ.get("RIDEDASH_TEST_FILES")
+    if not source or databases.kind() == databases.SQLITE:
+        return None
+    return frozenset(Path(source).read_text().splitlines())
+
+
+def name_of(path: Path, root: Path) -> str:
+    """A file as the list names it: relative to the project."""
+    return path.relative_to(root).as_posix()

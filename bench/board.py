@@ -12,7 +12,7 @@ from bench import frame
 from bench.frame import Result, Run, line
 from bench.page_desk import Pages, pages
 from ridedash.store.orders import Order, Ride, recent_orders
-from ridedash.views.presenters import ride_view
+from ridedash.views.rides.view_model import ride_view
 from tests.views.ride_pages import snapshot_facts
 
 RIDES: Final = 200

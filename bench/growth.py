@@ -14,10 +14,10 @@ from sqlalchemy.orm import Session
 
 from bench.frame import Absent, Ratio, Result, Run, line, quiet
 from bench.page_desk import Pages, pages
-from ridedash.rides.claiming import Bounds, claim_due, release
-from ridedash.store.order_tables import Moment, Offer, Order, Ride
+from ridedash.rides.tracking.claims import Bounds, claim_due, release
+from ridedash.store.models.orders import Moment, Offer, Order, Ride
+from ridedash.store.models.people import Guest
 from ridedash.store.orders import recent_orders
-from ridedash.store.people_tables import Guest
 from tests import databases
 
 ACTIVE: Final = 300

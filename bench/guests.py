@@ -11,7 +11,7 @@ import httpx
 
 from bench.program import PASSWORD
 from ridedash.geo import distance_m
-from ridedash.sandbox.city import cities
+from ridedash.sandbox.city.city import cities
 
 CATEGORIES: Final = ("mini", "sedan", "auto", "share")
 FINE: Final = {200, 303, 304}

@@ -17,10 +17,9 @@ from bench import frame
 from bench.frame import Absent, Ratio, Result, Run, line
 from bench.growth import copied, known
 from bench.page_desk import Pages, pages
-from ridedash.store.history import Asked, Key, page, totals
-from ridedash.store.order_tables import Offer, Order, Ride
-from ridedash.store.people_tables import Guest, Staff
-from ridedash.store.records import records
+from ridedash.store.history import Asked, Key, page, records, totals
+from ridedash.store.models.orders import Offer, Order, Ride
+from ridedash.store.models.people import Guest, Staff
 from tests import databases
 
 RIDES: Final = 100_000

@@ -49,7 +49,7 @@ def worker(run: Run) -> Ratio:
     """A `ridedash worker` of its own, over SQLite, against a service that answers at once."""
     from bench.fake_tracking import fake_tracking
     from bench.worker_rig import APP_TOKEN, KEYS, fill, polls_of
-    from ridedash.store.db import Database
+    from ridedash.store.database.database import Database
 
     with frame.folder() as folder, fake_tracking() as service:
         url = f"sqlite:///{folder}/desk.sqlite"

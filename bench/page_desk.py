@@ -11,11 +11,11 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from bench import frame
-from ridedash.ext import limiter
+from ridedash.extensions import limiter
 from ridedash.geo import LatLng
 from ridedash.places import SandboxPlaces
 from ridedash.service.client import RideClient
-from ridedash.service.http import Http
+from ridedash.service.transport.http import Http
 from tests.views.fake_service import ZONE, FakeService
 from tests.views.ride_pages import Desk, make_desk, token
 

@@ -11,8 +11,8 @@ from bench import frame
 from bench.baselines.plain_poll import plain_poll
 from bench.frame import Ratio, Run, line
 from bench.poll_world import World, make_world
-from ridedash.rides.sharing import LinkKind, make_link
-from ridedash.store.order_tables import Order, Ride
+from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.store.models.orders import Order, Ride
 
 LINKS: Final = 200
 UNIT: Final = "ms of CPU"

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import insert
 
-from ridedash.store.people_tables import SignIn
+from ridedash.store.models.people import SignIn
 from tests.views.ride_pages import Desk, make_desk
 
 BATCH: Final = 5_000

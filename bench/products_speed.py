@@ -6,9 +6,9 @@ from bench import frame, serving
 from bench.frame import Ratio, Run, line, quiet
 from bench.page_desk import pages
 from bench.sandbox_speed import DATABASE
-from ridedash.service.http import CONNECT_S, Answer, Http
-from ridedash.service.products import ProductList
-from ridedash.views.product_cards import card, trip_facts
+from ridedash.service.transport.http import CONNECT_S, Answer, Http
+from ridedash.service.types.products import ProductList
+from ridedash.views.booking.product_cards import card, trip_facts
 from tests.sandbox.sandbox_desk import HOTEL, Desk, far_drop
 
 ENDS = {"pickup": HOTEL, "drop": far_drop()}

@@ -13,9 +13,9 @@ from werkzeug.security import generate_password_hash
 
 from bench.serving import ROOT, free_port, wait_for
 from ridedash import config
-from ridedash.building import Services, build_services
 from ridedash.cli import demo
-from ridedash.store import people
+from ridedash.services import Services, build_services
+from ridedash.store import properties
 
 PASSWORD: Final = "a long enough password"
 DESKS: Final = 5  # people at the desk: limits count by person
@@ -90,10 +90,10 @@ def _seed(services: Services) -> tuple[str, ...]:
     """The demo's house and account, and some people at its desk."""
     demo.seed(services)
     with services.db.write() as s:
-        first = people.find_staff(s, demo.SIGN_IN_NAME)
+        first = properties.find_staff(s, demo.SIGN_IN_NAME)
         assert first is not None
         for n in range(DESKS):
-            if people.find_staff(s, f"desk {n}") is None:
+            if properties.find_staff(s, f"desk {n}") is None:
                 hashed = generate_password_hash(PASSWORD, method="scrypt:1024:8:1")
-                people.add_staff(s, first.property_id, f"desk {n}", hashed, "concierge", services.clock())
+                properties.add_staff(s, first.property_id, f"desk {n}", hashed, "concierge", services.clock())
     return tuple(f"desk {n}" for n in range(DESKS))

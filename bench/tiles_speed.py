@@ -8,7 +8,7 @@ from time import process_time
 from bench import frame, serving
 from bench.baselines import bare
 from bench.frame import Ratio, Run, line
-from ridedash.sandbox import tiles
+from ridedash.sandbox.tiles import server
 
 BUSY_TILE = "/tiles/15/{x}/{y}.svg"
 
@@ -21,10 +21,10 @@ BUSY_TILE = "/tiles/15/{x}/{y}.svg"
 )
 def cold(run: Run) -> Ratio:
     """Random tiles of every zoom, each once, as a host that was warmed draws them."""
-    tiles.warm()
+    server.warm()
     for number in (0, 1):
-        for zoom in range(tiles.MIN_ZOOM, tiles.MAX_ZOOM + 1):
-            tiles._sheet(number, zoom)  # what a zoom needs once, which the first tile of a zoom waits for
+        for zoom in range(server.MIN_ZOOM, server.MAX_ZOOM + 1):
+            server._sheet(number, zoom)  # what a zoom needs once, which the first tile of a zoom waits for
     dice = random.Random(run.seed)
     return frame.alone(run, lambda: _p95_ms(dice, run.of(40, 15)), "ms")
 
@@ -32,11 +32,11 @@ def cold(run: Run) -> Ratio:
 def _p95_ms(dice: random.Random, each: int) -> float:
     took = []
     for number in (0, 1):
-        for zoom in range(tiles.MIN_ZOOM, tiles.MAX_ZOOM + 1):
-            west, north, east, south = tiles._boxes(zoom)[number]
+        for zoom in range(server.MIN_ZOOM, server.MAX_ZOOM + 1):
+            west, north, east, south = server._boxes(zoom)[number]
             for _ in range(each):
                 began = process_time()
-                tiles._sheet(number, zoom).tile(dice.randint(west, east), dice.randint(north, south)).encode()
+                server._sheet(number, zoom).tile(dice.randint(west, east), dice.randint(north, south)).encode()
                 took.append((process_time() - began) * 1000)
     return quantiles(took, n=20)[-1]
 
@@ -52,7 +52,7 @@ def warm(run: Run) -> Ratio:
     with frame.folder() as path:
         environ = {bare.BODY: str(path / "tile.svg"), bare.TYPE: "image/svg+xml"}
         calls, asked = run.of(4000, 800), _busy_tile()
-        with serving.served("ridedash.sandbox.tiles:create_tiles_app") as ours:
+        with serving.served("ridedash.sandbox.tiles.server:create_tiles_app") as ours:
             Path(environ[bare.BODY]).write_bytes(serving.get(ours.url + asked, {}))
             with serving.served("bench.baselines.bare:ready_bytes", environ) as plain:
                 return frame.side_by_side(
@@ -65,5 +65,5 @@ def warm(run: Run) -> Ratio:
 
 def _busy_tile() -> str:
     """A tile in the middle of the first city."""
-    west, north, east, south = tiles._boxes(15)[0]
+    west, north, east, south = server._boxes(15)[0]
     return BUSY_TILE.format(x=(west + east) // 2, y=(north + south) // 2)

@@ -23,7 +23,7 @@ from sqlalchemy import update
 
 import ridedash
 from bench import frame
-from ridedash.rides.ordering import place
+from ridedash.rides.orders.place import place
 from ridedash.rides.worker import Worker
 from ridedash.store.orders import Order
 from tests.rides.desk_world import World

@@ -13,9 +13,9 @@ from sqlalchemy import select, update
 from bench.fake_tracking import fake_tracking
 from bench.worker_loop import warm_up
 from bench.worker_rig import clock, fill, resident_mb, running, worker_on
-from ridedash.rides.tracking import Polled, Tracker
-from ridedash.store.db import Database
-from ridedash.store.order_tables import Ride
+from ridedash.rides.tracking.poll import Polled, Tracker
+from ridedash.store.database.database import Database
+from ridedash.store.models.orders import Ride
 
 INTERVAL_S = 30 / 7  # between two polls of a ride of the fake's: two kinds every four seconds, one every five
 SETTLED_S = 4.0  # connections stand, and the worker has found its pace

@@ -10,8 +10,8 @@ import httpx
 
 from bench.fake_tracking import fake_tracking
 from bench.worker_rig import APP_TOKEN, USER_TOKEN, booking_id, fill, resident_mb, running, worker_on
-from ridedash.rides.tracking import Polled, Tracker
-from ridedash.store.db import Database
+from ridedash.rides.tracking.poll import Polled, Tracker
+from ridedash.store.database.database import Database
 
 THREADS = 8
 

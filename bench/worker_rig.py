@@ -11,17 +11,18 @@ from typing import Any, Final
 from sqlalchemy import func, insert, select
 
 from bench.fake_tracking import KINDS
-from ridedash.rides.accounts import AccountTokens
-from ridedash.rides.blackbox import BlackBox
+from ridedash.rides.accounts.tokens import AccountTokens
+from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
-from ridedash.service.http import Http
-from ridedash.service.traffic import Traffic
-from ridedash.store.crypto import TokenVault
-from ridedash.store.db import Database
-from ridedash.store.order_tables import Offer, Order, Ride
-from ridedash.store.people import add_account, add_property
-from ridedash.store.people_tables import Guest
+from ridedash.service.throttle.traffic import Traffic
+from ridedash.service.transport.http import Http
+from ridedash.store.accounts import add_account
+from ridedash.store.database.database import Database
+from ridedash.store.encryption import TokenVault
+from ridedash.store.models.orders import Offer, Order, Ride
+from ridedash.store.models.people import Guest
+from ridedash.store.properties import add_property
 
 APP_TOKEN: Final = "app-token-of-the-bench"
 USER_TOKEN: Final = "user-token-of-the-bench-0123456789abcdef"

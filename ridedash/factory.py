@@ -8,37 +8,18 @@ from flask import Flask
 from flask_babel import ngettext
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from ridedash import config, ext
-from ridedash.building import build_services
-from ridedash.views import (
-    accounts,
-    administration,
-    auth,
-    booking,
-    desk,
-    errors,
-    groups,
-    guest,
-    headers,
-    health,
-    leaflet,
-    lookups,
-    metrics,
-    outgoing,
-    permissions,
-    record_pages,
-    requests,
-    rides,
-)
-from ridedash.views.poll_layer import PollLayer
-from ridedash.views.poll_memory import PollMemory
-from ridedash.views.poll_sessions import PollSessions
+from ridedash import config, extensions
+from ridedash.services import build_services
+from ridedash.views import registry
+from ridedash.views.poll_cache.cache import PollMemory
+from ridedash.views.poll_cache.middleware import PollLayer, PollSessions
+from ridedash.views.web import errors, permissions, request_log, security_headers
 from ridedash.wording import gettext
 
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
 
 
-def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None = None) -> Flask:
+def create_app(environ: Mapping[str, str] | None = None, clock: extensions.Clock | None = None) -> Flask:
     """The dashboard as a WSGI app. `environ` holds `RIDEDASH_*` settings (default: the environment).
 
     Starts nothing and migrates nothing: `ridedash up` does. Raises config.BadSettingError.
@@ -47,16 +28,12 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
     app = Flask(__name__, template_folder=_folder("templates"), static_folder=_folder("static"))
     app.config.from_mapping(_flask_settings(settings))
     app.extensions["ridedash"] = build_services(settings, clock)
-    requests.init_app(app)
-    app.before_request(rides.remembered)  # before the others: it needs none of them
+    request_log.init_app(app)
     _init_extensions(app)
-    headers.init_app(app, settings)
+    security_headers.init_app(app, settings)
     errors.init_app(app)
     permissions.init_app(app)
-    for module in (auth, desk, booking, lookups, groups, rides, outgoing, guest, accounts, health, metrics, leaflet):
-        app.register_blueprint(module.bp)
-    administration.init_app(app)
-    record_pages.init_app(app)
+    registry.init_app(app)
     if settings.poll_layer:
         _answer_polls_from_memory(app)
     if settings.trusted_proxies:
@@ -67,7 +44,7 @@ def create_app(environ: Mapping[str, str] | None = None, clock: ext.Clock | None
 
 def _answer_polls_from_memory(app: Flask) -> None:
     """Before Flask, and behind whatever says who the proxies are."""
-    services: ext.Services = app.extensions["ridedash"]
+    services: extensions.Services = app.extensions["ridedash"]
     services.polls = memory = PollMemory(services.db)
     app.session_interface = PollSessions(memory)
     layer = PollLayer(app.wsgi_app, memory, services.clock, services.metrics.remembered)
@@ -104,11 +81,11 @@ def _limits(redis_url: str | None) -> dict[str, object]:
 
 
 def _init_extensions(app: Flask) -> None:
-    ext.csrf.init_app(app)
-    ext.login_manager.init_app(app)
-    app.extensions["limiter"] = {ext.limiter}  # no hooks on every request: what has a limit asks for it itself
-    ext.limiter.init_app(app)
-    ext.babel.init_app(app, locale_selector=ext.language)
+    extensions.csrf.init_app(app)
+    extensions.login_manager.init_app(app)
+    app.extensions["limiter"] = {extensions.limiter}  # no hooks on every request: what has a limit asks for it itself
+    extensions.limiter.init_app(app)
+    extensions.babel.init_app(app, locale_selector=extensions.language)
     app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
 
 

@@ -26,7 +26,7 @@ from wtforms.validators import InputRequired, Length, NumberRange, Optional, Reg
 from ridedash import wire
 from ridedash.geo import LatLng, is_valid
 from ridedash.places import parse_coordinates, plain
-from ridedash.rides.pickup_times import LATEST, SOONEST, NoSuchTime, local_time
+from ridedash.rides.orders.schedule_times import LATEST, SOONEST, NoSuchTime, local_time
 
 MAX_NAME: Final = 120
 COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)  # two letters: whose numbers can be read without a code

@@ -3,7 +3,7 @@
 import os
 
 from ridedash import config
-from ridedash.observing.process import prepare
+from ridedash.observability.process import prepare
 
 settings = config.load(os.environ)
 prepare(settings, "web")
@@ -12,6 +12,6 @@ from ridedash.factory import create_app  # noqa: E402 - after the folder of the 
 
 app = create_app()
 if settings.demo:
-    from ridedash.views.demo_tiles import DemoTiles
+    from ridedash.views.ops.assets import DemoTiles
 
     app.wsgi_app = DemoTiles(app.wsgi_app, settings.service_url)  # type: ignore[method-assign,assignment]

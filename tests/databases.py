@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn
 import pytest
 from psycopg import sql
 
-from ridedash.store.db import Database
+from ridedash.store.database.database import Database
 from tests.backing import Missing, PostgresServer, RedisServer, postgres_server, redis_server
 from tests.emptying import emptied, shape
 

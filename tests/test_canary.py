@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from ridedash import config
-from ridedash.building import build_services
-from ridedash.store.people_tables import Account
+from ridedash.services import build_services
+from ridedash.store.models.people import Account
 from tests.leaky import CODE, PHONE, Leaky, leaky
 from tests.processes.fleet import filled, free_port, wait_for
 from tests.running import Running, clean_environment, running

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from ridedash.store.db import Database
+from ridedash.store.database.database import Database
 from tests import databases, emptying
 from tests.databases import POSTGRESQL
 

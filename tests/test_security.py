@@ -12,8 +12,8 @@ from sqlalchemy import inspect, text
 from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
-from ridedash.store import people
-from ridedash.views.permissions import OPEN, needs
+from ridedash.store import properties
+from ridedash.views.web.permissions import OPEN, needs
 
 PASSWORD = "a phrase for this test"
 
@@ -25,8 +25,8 @@ def app(tmp_path: Path, database: str) -> Iterator[Flask]:
     services = made.extensions["ridedash"]
     now = services.clock()
     with services.db.write() as s:
-        house = people.add_property(s, "Hotel A", "UTC", now)
-        people.add_staff(s, house.id, "desk", generate_password_hash(PASSWORD, "scrypt:1024:8:1"), "concierge", now)
+        house = properties.add_property(s, "Hotel A", "UTC", now)
+        properties.add_staff(s, house.id, "desk", generate_password_hash(PASSWORD, "scrypt:1024:8:1"), "concierge", now)
     yield made
     services.db.close()
 

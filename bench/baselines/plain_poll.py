@@ -2,9 +2,9 @@
 
 from flask import Flask, Response, abort, jsonify
 
-from ridedash.store.db import Database
-from ridedash.store.order_tables import Order, Ride
-from ridedash.store.people_tables import Staff
+from ridedash.store.database.database import Database
+from ridedash.store.models.orders import Order, Ride
+from ridedash.store.models.people import Staff
 
 
 def plain_poll(db: Database) -> Flask:

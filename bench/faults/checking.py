@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import select
 
 from bench.faults.desk import Desk
-from ridedash.rides.moves import FRESH
+from ridedash.rides.orders.transitions import FRESH
 from ridedash.store.orders import Order, OrderState
 
 S = OrderState

@@ -19,9 +19,9 @@ from bench.faults.clock import fast
 from bench.faults.desk import Desk, Press, as_json, double
 from bench.faults.nursery import Nursery
 from bench.faults.scoreboard import POSTGRESQL, Case
-from ridedash.rides.ordering import PlaceError
+from ridedash.rides.orders.place import PlaceError
 from ridedash.rides.worker import SWEEP_EVERY_S
-from ridedash.store.db import DatabaseBusy
+from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.orders import Heartbeat, Order, OrderState
 
 SPEED: Final = 10.0  # of the clock: a lease of 60 s ends after 6

@@ -19,11 +19,13 @@ from bench.faults.life import KEYS, Life
 from bench.faults.nursery import ROOT
 from bench.faults.scoreboard import POSTGRESQL, SQLITE, Case, Missing
 from ridedash.geo import LatLng
-from ridedash.rides.ordering import PlaceError, Wish, place, reopen, resolve_not_booked
-from ridedash.store.crypto import TokenVault
-from ridedash.store.db import Database, DatabaseBusy
+from ridedash.rides.orders.place import PlaceError, Wish, place
+from ridedash.rides.orders.resolve import reopen, resolve_not_booked
+from ridedash.store.accounts import add_account
+from ridedash.store.database.database import Database, DatabaseBusy
+from ridedash.store.encryption import TokenVault
 from ridedash.store.orders import Order, OrderState, Priced, Trip, add_offer
-from ridedash.store.people import add_account, add_property, add_staff
+from ridedash.store.properties import add_property, add_staff
 from tests import backing
 from tests.databases import new_database
 

@@ -15,12 +15,11 @@ from sqlalchemy import delete, select, update
 from bench.faults.bodies import Hostile
 from bench.faults.light import LIVE, Reader, honest
 from bench.faults.shop import STAFF, Service, Shop, csrf_of
-from ridedash.rides import actions
+from ridedash.rides.actions.request import abort, cancel, change_drop, feedback
 from ridedash.service.errors import ServiceError
 from ridedash.store.orders import Action, Order, OrderState, Ride, Trip
-from ridedash.views.auth import SignedIn
-from ridedash.views.estimating import Estimator
-from ridedash.views.troubles import EstimateFailedError
+from ridedash.views.booking.estimates import EstimateFailedError, Estimator
+from ridedash.views.web.current_user import SignedIn
 from tests.rides.desk_world import DROP, PICKUP
 from tests.service.bodies import CREATED
 
@@ -32,9 +31,9 @@ SHOWN: Final = ("create", "track_ride")  # what these answer stands on every pag
 QUERY: Final = f"pickup_lat={PICKUP.lat}&pickup_lng={PICKUP.lng}&drop_lat={DROP.lat}&drop_lng={DROP.lng}"
 WORKER: Final = (
     "ridedash.rides.worker",
-    "ridedash.rides.tracking",
-    "ridedash.rides.sending",
-    "ridedash.rides.claiming",
+    "ridedash.rides.tracking.poll",
+    "ridedash.rides.orders.send",
+    "ridedash.rides.tracking.claims",
 )
 
 
@@ -185,16 +184,16 @@ class Trial:
         return s.db, s.client, s.tokens, s.clock, order_id, self.desk.staff_id
 
     def _abort(self, order_id: int) -> None:
-        actions.abort(*self._facts(order_id))
+        abort(*self._facts(order_id))
 
     def _cancel(self, order_id: int) -> None:
-        actions.cancel(*self._facts(order_id), "changed mind")
+        cancel(*self._facts(order_id), "changed mind")
 
     def _drop(self, order_id: int) -> None:
-        actions.change_drop(*self._facts(order_id), DROP, "Airport")
+        change_drop(*self._facts(order_id), DROP, "Airport")
 
     def _feedback(self, order_id: int) -> None:
-        actions.feedback(*self._facts(order_id), 5, ["Car Quality"], None)
+        feedback(*self._facts(order_id), 5, ["Car Quality"], None)
 
     def _press(self, order_id: int) -> None:
         name = self.service.target.partition("_")[0]

@@ -12,16 +12,16 @@ from typing import Any, Final
 
 from bench.faults import mutants
 from bench.faults.clock import FastClock
-from ridedash.rides.accounts import AccountTokens
-from ridedash.rides.blackbox import BlackBox
-from ridedash.rides.ordering import Wish, place
+from ridedash.rides.accounts.tokens import AccountTokens
+from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.place import Wish, place
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
-from ridedash.service.http import Answer, Http
 from ridedash.service.oauth import OAuthClient
-from ridedash.service.traffic import Traffic
-from ridedash.store.crypto import TokenVault
-from ridedash.store.db import Database
+from ridedash.service.throttle.traffic import Traffic
+from ridedash.service.transport.http import Answer, Http
+from ridedash.store.database.database import Database
+from ridedash.store.encryption import TokenVault
 
 KEYS: Final = "k1:" + base64.b64encode(b"a desk that will be thrown away.").decode()
 

@@ -9,15 +9,15 @@ from typing import Any, Final
 from bench.faults.bodies import Hostile
 from bench.faults.shop import Shop
 from ridedash import wire
-from ridedash.rides.blackbox import _packed
-from ridedash.rides.calling import _judged
-from ridedash.rides.classify import Outcome, classify
-from ridedash.rides.merging import RideState, merge
-from ridedash.service.bookings import Done, NewBooking
+from ridedash.rides.actions.call import _judged
+from ridedash.rides.orders.answer_journal import _packed
+from ridedash.rides.orders.outcome import Outcome, classify
+from ridedash.rides.tracking.merge import RideState, merge
 from ridedash.service.errors import ServiceError
-from ridedash.service.tracks import Snapshot
+from ridedash.service.types.bookings import Done, NewBooking
+from ridedash.service.types.tracking import Snapshot
 from ridedash.store.orders import Order
-from ridedash.views.product_cards import card
+from ridedash.views.booking.product_cards import card
 from tests.rides.desk_world import DROP, PICKUP
 from tests.service.bodies import CREATED
 

@@ -7,15 +7,15 @@ from typing import Any, Final
 
 from sqlalchemy import update
 
-from ridedash.rides import moves
-from ridedash.rides.classify import Outcome
-from ridedash.rides.sending import Prepared, Sender
-from ridedash.rides.settling import settle
+from ridedash.rides.orders import transitions
+from ridedash.rides.orders.outcome import Outcome
+from ridedash.rides.orders.send import Prepared, Sender
+from ridedash.rides.orders.settle import settle
 from ridedash.rides.worker import Worker
-from ridedash.service.bookings import CreateAnswer, CreateBody, NewBooking
 from ridedash.service.client import RideClient
 from ridedash.service.errors import NoAnswer
-from ridedash.store.order_tables import Order, OrderState
+from ridedash.service.types.bookings import CreateAnswer, CreateBody, NewBooking
+from ridedash.store.models.orders import Order, OrderState
 
 
 class ClaimsNothing(Sender):
@@ -31,7 +31,7 @@ class ClaimsNothing(Sender):
             order = s.query(Order).filter(Order.mtx == mtx).one()
             if order.state == OrderState.READY:
                 order.attempt, order.sent_at = attempt, self.clock()
-                moves.move(s, order, OrderState.SENDING, self.clock(), "worker")
+                transitions.move(s, order, OrderState.SENDING, self.clock(), "worker")
             settle(s, order, outcome, self.clock(), "worker", self.pace)
 
 
@@ -86,7 +86,7 @@ def _resends(worker: Worker) -> None:
 
 def _doubts_late(_worker: Worker) -> None:
     """Nobody is told for minutes that there is no answer: a worker's process is its own, and so are its constants."""
-    vars(moves).update(LEASE=timedelta(seconds=280), SHOWN_UNKNOWN=timedelta(seconds=200))
+    vars(transitions).update(LEASE=timedelta(seconds=280), SHOWN_UNKNOWN=timedelta(seconds=200))
 
 
 def _sender(worker: Worker, kind: type[Sender]) -> None:

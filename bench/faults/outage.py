@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from bench.faults.shop import APP_TOKEN, Shop, shop_of
 from ridedash.service.client import RideClient
-from ridedash.service.traffic import Lane, Traffic
+from ridedash.service.throttle.traffic import Lane, Traffic
 from ridedash.store.orders import OrderState, Ride
 from tests.rides.desk_world import START, FakeService
 

@@ -15,9 +15,10 @@ from sqlalchemy import update
 from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import APP_TOKEN, Service, Shop, csrf_of, shop
 from ridedash.sandbox import SandboxSettings, create_sandbox, mint_token
-from ridedash.sandbox.city import cities
+from ridedash.sandbox.city.city import cities
+from ridedash.store.accounts import keep_tokens
 from ridedash.store.orders import Offer, Ride
-from ridedash.store.people import Account, keep_tokens
+from ridedash.store.properties import Account
 
 RIDES: Final = 10
 RECONNECT: Final = "The account needs reconnecting"

@@ -14,9 +14,9 @@ from bench.faults.hostile import ROUNDS, WORKER, Complaints, Liar, Trial
 from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import Service, shop
 from ridedash import wire
-from ridedash.service.bookings import CreateBody
-from ridedash.service.products import ProductList
-from ridedash.service.tracks import Snapshot
+from ridedash.service.types.bookings import CreateBody
+from ridedash.service.types.products import ProductList
+from ridedash.service.types.tracking import Snapshot
 from ridedash.wording import Audience, refusal
 from tests.service.bodies import AUTO_COMPLETED, CREATED, PRODUCTS, RETRYING, SNAPSHOT
 

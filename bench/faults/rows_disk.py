@@ -16,7 +16,7 @@ from bench.faults.rows_locked import cant_save, followed
 from bench.faults.rows_migration import ended
 from bench.faults.scoreboard import SQLITE, Case, Verdict, row
 from bench.faults.shop import Service, Shop, csrf_of, database_in, shop
-from ridedash.store.db import DatabaseBusy
+from ridedash.store.database.database import DatabaseBusy
 from tests.running import clean_environment
 
 DISK: Final = 6 * 1024 * 1024

@@ -22,7 +22,7 @@ from bench.faults.desk import Press, database, postgres
 from bench.faults.rows_crashes import verdict
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from bench.faults.shop import shop
-from ridedash.store.db import Database, DatabaseBusy
+from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.orders import OrderState
 from tests.backing import PostgresServer
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from bench.faults.scoreboard import Case, Verdict, row
 from ridedash import wire
-from ridedash.rides.merging import OTP_STATUSES, UNKNOWN_STATUS, RideState, merge, rank
-from ridedash.service.tracks import Snapshot
+from ridedash.rides.tracking.merge import OTP_STATUSES, UNKNOWN_STATUS, RideState, merge, rank
+from ridedash.service.types.tracking import Snapshot
 from ridedash.wire import Kind
 from tests.rides.desk_world import START
 from tests.service.bodies import SNAPSHOT

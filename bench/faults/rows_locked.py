@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 from bench.faults.scoreboard import SQLITE, Case, Verdict, row
 from bench.faults.shop import Service, Shop, database_in, shop
 from ridedash.store.audit import AuditRow
-from ridedash.store.db import Database, DatabaseBusy
+from ridedash.store.database.database import Database, DatabaseBusy
 
 HELD_S: Final = 10.0  # twice as long as a press may wait: one that waits for the lock's end is told apart
 MOST_S: Final = 6.0  # the matrix's five seconds, and one for the rest of the request on a machine with other work

@@ -18,10 +18,10 @@ from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import APP_TOKEN, Hasty, Service, Shop, shop
 from bench.faults.sockets import AFTER_THE_DEED, LONG_LABEL, behind_tls, deaf, refusing
 from ridedash.geo import LatLng
-from ridedash.service.bookings import NewBooking
 from ridedash.service.client import RideClient
 from ridedash.service.errors import NoAnswer, ServiceError, Unreadable
-from ridedash.service.http import Http
+from ridedash.service.transport.http import Http
+from ridedash.service.types.bookings import NewBooking
 from tests.service.servers import Behaviour, answer, drip, serving
 
 HERE: Final = LatLng(-38.5, -128.0)

@@ -17,7 +17,7 @@ from werkzeug.test import TestResponse
 
 from bench.faults.scoreboard import POSTGRESQL, Case, Missing, Verdict, row
 from bench.faults.shop import STAFF, Service, Shop, csrf_of, database_in, shop
-from ridedash.ext import limiter
+from ridedash.extensions import limiter
 from ridedash.store.audit import AuditRow
 from tests.conftest import browser_path
 from tests.running import clean_environment

@@ -21,10 +21,10 @@ from bench.faults.desk import database
 from bench.faults.life import Life
 from bench.faults.nursery import ROOT
 from bench.faults.scoreboard import Case, Missing, Verdict, row
-from ridedash.ext import Services, limiter
+from ridedash.extensions import Services, limiter
 from ridedash.factory import create_app
 from ridedash.store.orders import OrderState
-from ridedash.store.signins import open_sign_in
+from ridedash.store.sign_ins import open_sign_in
 
 CALLS: Final = "fsync,fdatasync,pwrite64,write,sendto,recvfrom"
 SYNCS: Final = ("fsync", "fdatasync")

@@ -21,12 +21,12 @@ from bench.faults.rows_crashes import verdict
 from bench.faults.rows_locked import comes, followed
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from bench.faults.shop import Service, shop
-from ridedash.rides import actions
-from ridedash.rides.blackbox import BlackBox
-from ridedash.rides.readback import MOST_CALLS
+from ridedash.rides.actions import request
+from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.tracking.policy import MOST_CALLS
 from ridedash.rides.worker import Worker
-from ridedash.store.db import Database
-from ridedash.store.order_tables import Heartbeat
+from ridedash.store.database.database import Database
+from ridedash.store.models.orders import Heartbeat
 from ridedash.store.orders import Action, Moment, Order, OrderState, Ride
 from tests.running import clean_environment
 
@@ -59,7 +59,7 @@ class Sharers(Crew):
 
     def _arm(self, order_id: int) -> None:
         desk = self.desk
-        if actions.arm_cancel(desk.db, desk.clock, order_id, desk.staff_id, "changed mind").outcome == "armed":
+        if request.arm_cancel(desk.db, desk.clock, order_id, desk.staff_id, "changed mind").outcome == "armed":
             self.armed.add(order_id)
 
     def is_busy(self) -> bool:

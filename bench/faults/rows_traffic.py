@@ -15,12 +15,12 @@ from bench.faults.outage import RATE, Town, flap, outage, peak, town
 from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import APP_TOKEN, NOWHERE
 from ridedash.geo import LatLng
-from ridedash.rides.heartbeats import service_silent_since
+from ridedash.rides.health import service_silent_since
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.errors import Held, RateLimited
-from ridedash.service.http import Http
-from ridedash.service.traffic import Lane, Pass, Traffic
+from ridedash.service.throttle.traffic import Lane, Pass, Traffic
+from ridedash.service.transport.http import Http
 from ridedash.store.orders import Ride
 
 SENT_AT: Final = "Sat, 21 Nov 2026 10:00:00 GMT"

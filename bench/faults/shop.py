@@ -15,19 +15,20 @@ from sqlalchemy import event, select
 from werkzeug.security import generate_password_hash
 
 from bench.faults.scoreboard import SQLITE, Missing
-from ridedash.ext import Services, limiter
+from ridedash.extensions import Services, limiter
 from ridedash.factory import create_app
 from ridedash.places import SandboxPlaces
-from ridedash.rides.accounts import AccountTokens
-from ridedash.rides.blackbox import BlackBox
-from ridedash.rides.ordering import Wish, place
+from ridedash.rides.accounts.tokens import AccountTokens
+from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.place import Wish, place
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
-from ridedash.service.http import Answer, Http
 from ridedash.service.oauth import OAuthClient
-from ridedash.service.traffic import Lane, Pass, Result, Traffic
+from ridedash.service.throttle.traffic import Lane, Pass, Result, Traffic
+from ridedash.service.transport.http import Answer, Http
+from ridedash.store.accounts import add_account
 from ridedash.store.orders import Order, OrderPage, Priced, Ride, Trip, add_offer, order_page
-from ridedash.store.people import add_account, add_property, add_staff
+from ridedash.store.properties import add_property, add_staff
 from tests.databases import new_database
 from tests.rides.desk_world import DROP, PICKUP, Clock, FakeService
 from tests.service.bodies import PRODUCTS

@@ -4,7 +4,7 @@ import sys
 from datetime import UTC, datetime
 
 from ridedash.store import audit
-from ridedash.store.db import Database, DatabaseBusy
+from ridedash.store.database.database import Database, DatabaseBusy
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ridedash.__about__ import __version__
 from ridedash.cli.errors import CommandError
 from ridedash.config import BadSettingError, load
-from ridedash.observing.process import prepare
+from ridedash.observability.process import prepare
 from ridedash.secrets_file import BadInstanceError
 
 COUNTING = ("up", "worker")  # the others end soon, or are the service's

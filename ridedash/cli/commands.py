@@ -15,16 +15,15 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from ridedash import config
-from ridedash.building import Services, build_services
 from ridedash.cli.errors import CommandError
-from ridedash.rides.blackbox import BlackBox
-from ridedash.rides.rekeying import rotate
-from ridedash.rides.retention import Keep
-from ridedash.rides.tidying import tidy_all
+from ridedash.rides.accounts.rotate_keys import rotate
+from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.privacy.retention import Keep, tidy_all
 from ridedash.rides.worker import Worker
-from ridedash.service.products import Product
-from ridedash.store import audit, people
-from ridedash.store.db import Database, DatabaseBusy, WrongTables
+from ridedash.service.types.products import Product
+from ridedash.services import Services, build_services
+from ridedash.store import accounts, audit, properties
+from ridedash.store.database.database import Database, DatabaseBusy, WrongTables
 from ridedash.store.orders import Priced
 
 
@@ -54,7 +53,7 @@ def make_worker(services: Services) -> Worker:
 
 def _described(product: Product, has_drop: bool) -> Priced:
     """As a card shows it. The pages are loaded with the first planned ride: they are a third of a worker's memory."""
-    from ridedash.views.planning import describe
+    from ridedash.views.booking.form import describe
 
     return describe(product, has_drop)
 
@@ -123,17 +122,17 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
         raise CommandError(f"no time zone {options.timezone!r}; use a name such as Asia/Kolkata.") from None
     now, hashed = services.clock(), generate_password_hash(password)
     with services.db.write() as s:
-        if people.find_staff(s, options.name) is not None:
+        if properties.find_staff(s, options.name) is not None:
             raise CommandError(f"somebody already signs in as {options.name!r}.")
-        house = people.find_property(s, options.property_name) or _new_property(s, options, now)
-        staff = people.add_staff(s, house.id, options.name, hashed, options.role, now)
+        house = properties.find_property(s, options.property_name) or _new_property(s, options, now)
+        staff = properties.add_staff(s, house.id, options.name, hashed, options.role, now)
         facts = {"property_id": house.id, "role": options.role}
         audit.record(s, "cli", "staff.added", f"staff:{staff.id}", "ok", now, **facts)
     print(f"{options.name} can sign in to {options.property_name}.")
 
 
-def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> people.Property:
-    made = people.add_property(s, options.property_name, options.timezone, now, country=options.country)
+def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> properties.Property:
+    made = properties.add_property(s, options.property_name, options.timezone, now, country=options.country)
     audit.record(s, "cli", "property.made", f"properties:{made.id}", "ok", now, property_id=made.id)
     return made
 
@@ -154,11 +153,11 @@ def _account(services: Services, options: argparse.Namespace) -> None:
     if not token or not token.isascii() or not token.isprintable():
         raise CommandError("standard input held no access token.")
     with services.db.write() as s:
-        house = people.find_property(s, options.property_name)
+        house = properties.find_property(s, options.property_name)
         if house is None:
             raise CommandError(f"no property {options.property_name!r}; `ridedash staff add` makes one.")
         now = services.clock()
-        row = people.add_account(s, services.vault, house.id, options.label, token, now, is_default=options.default)
+        row = accounts.add_account(s, services.vault, house.id, options.label, token, now, is_default=options.default)
         audit.record(s, "cli", "account.linked", f"accounts:{row.id}", "ok", now, property_id=house.id)
     print(f"{options.label} is linked to {options.property_name}.")
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from werkzeug.security import generate_password_hash
 
-from ridedash.ext import Services
+from ridedash.extensions import Services
 from ridedash.sandbox import SANDBOX_USERS, mint_token
-from ridedash.sandbox.city import cities
+from ridedash.sandbox.city.city import cities
 from ridedash.secrets_file import demo_secrets
-from ridedash.store import people
+from ridedash.store import accounts, properties
 
 HOTEL = "grand-meridian-hotel"
 SIGN_IN_NAME = "desk"
@@ -17,7 +17,7 @@ SIGN_IN_NAME = "desk"
 def seed(services: Services) -> None:
     """Make the demo's property, staff and linked accounts, once for each database."""
     with services.db.read() as session:
-        if people.find_staff(session, SIGN_IN_NAME) is not None:
+        if properties.find_staff(session, SIGN_IN_NAME) is not None:
             return
     password = sign_in(services.settings.instance)[1]
     tokens = [(user, mint_token(services.settings.instance / "sandbox.db", user.id)) for user in SANDBOX_USERS]
@@ -25,7 +25,7 @@ def seed(services: Services) -> None:
     hotel = next(place for place in city.places if place.id == HOTEL)
     now = services.clock()
     with services.db.write() as session:
-        house = people.add_property(
+        house = properties.add_property(
             session,
             hotel.name,
             city.timezone,
@@ -37,10 +37,10 @@ def seed(services: Services) -> None:
             pickup_lng=hotel.position.lng,
         )
         hashed = generate_password_hash(password)
-        people.add_staff(session, house.id, "Front desk", hashed, "manager", now, sign_in_name=SIGN_IN_NAME)
+        properties.add_staff(session, house.id, "Front desk", hashed, "manager", now, sign_in_name=SIGN_IN_NAME)
         for user, token in tokens:
             default = user.id == "house"
-            people.add_account(session, services.vault, house.id, user.label, token, now, is_default=default)
+            accounts.add_account(session, services.vault, house.id, user.label, token, now, is_default=default)
 
 
 def sign_in(instance: Path) -> tuple[str, str]:

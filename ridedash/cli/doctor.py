@@ -7,13 +7,13 @@ from typing import Final, NamedTuple
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash import config, wire
-from ridedash.building import Services, build_services, utc_now
 from ridedash.cli.doctor_stores import Finding, Ours, accounts, database, redis
 from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
 from ridedash.service.errors import BadStatus, Refused, ServiceError
-from ridedash.service.http import Answer, Http
-from ridedash.views.still_map import still_map
+from ridedash.service.transport.http import Answer, Http
+from ridedash.services import Services, build_services, utc_now
+from ridedash.views.rides.print_assets import still_map
 
 CLOCK_SLACK_S: Final = 30.0
 NOWHERE: Final = LatLng(0.0, 0.0)  # asked about while no property has a usual pickup

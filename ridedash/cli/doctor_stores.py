@@ -10,10 +10,11 @@ from limits.storage import RedisStorage
 from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from ridedash.building import Services
-from ridedash.rides.heartbeats import heartbeat_age
-from ridedash.store import people
-from ridedash.store.crypto import TokenVault
+from ridedash.rides.health import heartbeat_age
+from ridedash.services import Services
+from ridedash.store import properties
+from ridedash.store.accounts import accounts_of, tokens_can_be_read
+from ridedash.store.encryption import TokenVault
 
 WORKER_S: Final = 30.0  # a worker that was heard no longer ago is alive
 REDIS_S: Final = 2.0
@@ -33,8 +34,8 @@ class Finding(NamedTuple):
 class Ours(NamedTuple):
     """What the database holds that other checks need."""
 
-    houses: list[people.Property]
-    accounts: list[people.Account]
+    houses: list[properties.Property]
+    accounts: list[properties.Account]
 
 
 def database(services: Services) -> tuple[list[Finding], Ours | None]:
@@ -49,8 +50,8 @@ def database(services: Services) -> tuple[list[Finding], Ours | None]:
             return found, None
         with services.db.read() as s:
             age = heartbeat_age(s, services.clock())
-            houses = people.properties(s)
-            ours = Ours(houses, [account for house in houses for account in people.accounts_of(s, house.id)])
+            houses = properties.properties(s)
+            ours = Ours(houses, [account for house in houses for account in accounts_of(s, house.id)])
     except SQLAlchemyError as error:
         why = _hidden(url, str(getattr(error, "orig", None) or type(error).__name__)).strip()
         return [Finding("database", False, f"{shown}: {why}. Is it up, and is RIDEDASH_DATABASE_URL right?")], None
@@ -82,10 +83,10 @@ def accounts(vault: TokenVault, ours: Ours) -> Iterator[Finding]:
         yield Finding("account", n[OK] == len(states), f"{len(states)} accounts: {said}")
 
 
-def _state(vault: TokenVault, row: people.Account) -> str:
+def _state(vault: TokenVault, row: properties.Account) -> str:
     if row.state != "ok" or row.access_token_enc is None:
         return LOST
-    return OK if people.tokens_can_be_read(row, vault) else SEALED
+    return OK if tokens_can_be_read(row, vault) else SEALED
 
 
 def redis(url: str) -> Finding:

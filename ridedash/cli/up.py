@@ -19,7 +19,7 @@ from ridedash.cli.errors import CommandError
 from ridedash.cli.sandbox_process import SandboxChild, listen, listen_patiently, require_store, sandbox_settings
 from ridedash.factory import create_app
 from ridedash.rides.worker import Worker
-from ridedash.sandbox.tiles import create_tiles_app, warm
+from ridedash.sandbox.tiles.server import create_tiles_app, warm
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

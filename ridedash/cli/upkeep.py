@@ -2,18 +2,18 @@
 
 import argparse
 
-from ridedash.building import Services
 from ridedash.cli.errors import CommandError
 from ridedash.forms import PhoneError, read_phone
-from ridedash.rides.erasing import NotCompacted, StillRiding, erase
-from ridedash.store import people
-from ridedash.store.people import Property
+from ridedash.rides.privacy.erase import NotCompacted, StillRiding, erase
+from ridedash.services import Services
+from ridedash.store import properties
+from ridedash.store.properties import Property
 
 
 def erase_guest(services: Services, options: argparse.Namespace) -> None:
     """Erase a guest by phone, or by name and room. Raises CommandError."""
     with services.db.read() as s:
-        house = people.find_property(s, options.property_name)
+        house = properties.find_property(s, options.property_name)
     if house is None:
         raise CommandError(f"no property {options.property_name!r}.")
     who = _who(options, house)

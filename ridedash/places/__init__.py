@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable
 
-from ridedash.places.memory import Memory
+from ridedash.places.cache import Memory
 from ridedash.places.model import CityArea, Geocoder, Nearby, Place, PlacesUnavailableError
-from ridedash.places.reading import coordinates_text, parse_coordinates, plain
-from ridedash.places.sources import Nominatim, Photon, SandboxPlaces
-from ridedash.service.http import Http
+from ridedash.places.sources import Nominatim, Photon, SandboxPlaces, coordinates_text, parse_coordinates
+from ridedash.service.transport.http import Http
+from ridedash.text import plain
 
 __all__ = [
     "CityArea", "Geocoder", "Memory", "Nearby", "Nominatim", "Photon", "Place", "PlacesUnavailableError",

@@ -1,15 +1,61 @@
 """Where places come from: the sandbox's gazetteer, a Photon or a Nominatim server."""
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from ridedash.geo import LatLng
-from ridedash.places.memory import Memory
+from ridedash.geo import LatLng, is_valid
+from ridedash.places.cache import Memory
 from ridedash.places.model import CityArea, Nearby, Place, PlacesUnavailableError
-from ridedash.places.reading import joined, mapping, plain, sequence, spot
 from ridedash.service.errors import ServiceError
-from ridedash.service.http import Http
+from ridedash.service.transport.http import Http
+from ridedash.text import plain
+
+_PAIR: Final = re.compile(r"\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*(?:,|;|\s)\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*")
+
+
+def parse_coordinates(text: str) -> LatLng | None:
+    """`-38.5012, -128.0034` as a point; None when it is something else or off the earth.
+
+    >>> parse_coordinates("12.95, 77.6")
+    LatLng(lat=12.95, lng=77.6)
+    """
+    found = _PAIR.fullmatch(text)
+    if not found:
+        return None
+    lat, lng = float(found[1]), float(found[2])
+    return LatLng(lat, lng) if is_valid(lat, lng) else None
+
+
+def coordinates_text(point: LatLng) -> str:
+    """A point as people read and type it, to about a metre."""
+    return f"{point.lat:.5f}, {point.lng:.5f}"
+
+
+def spot(facts: Mapping[str, Any]) -> LatLng | None:
+    """The point that `lat` and `lng` tell, numbers or texts; None when they tell none."""
+    try:
+        lat, lng = float(facts["lat"]), float(facts["lng"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+    return LatLng(lat, lng) if is_valid(lat, lng) else None
+
+
+def joined(parts: Iterable[str]) -> str:
+    """The texts that are there, each once, with commas."""
+    return ", ".join(dict.fromkeys(filter(None, parts)))
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """An object, or an empty one in place of anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(value: Any) -> list[Any]:
+    """A list, or an empty one in place of anything else."""
+    return value if isinstance(value, list) else []
+
 
 MAX_QUERY: Final = 100  # characters
 CONNECT_S: Final = 2.0

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ridedash import wire
-from ridedash.store.order_tables import OrderState
+from ridedash.store.models.orders import OrderState
 
 S = OrderState
 MOVES: Final[dict[OrderState, frozenset[OrderState]]] = {

@@ -12,20 +12,21 @@ from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from ridedash.observing.failures import reason
-from ridedash.observing.watch import Watch
-from ridedash.rides import recovering, tidying
-from ridedash.rides.accounts import AccountTokens
-from ridedash.rides.blackbox import BlackBox
-from ridedash.rides.calling import Caller
-from ridedash.rides.heartbeats import beat, leave
-from ridedash.rides.moves import At, Clock, nothing
-from ridedash.rides.polling import Polling
-from ridedash.rides.promoting import Describe, Promoter, plainly
-from ridedash.rides.sending import Sender
-from ridedash.rides.tracking import Tracker
+from ridedash.observability.exceptions import reason
+from ridedash.observability.hooks import Watch
+from ridedash.rides.accounts.tokens import AccountTokens
+from ridedash.rides.actions.call import Caller
+from ridedash.rides.health import beat, leave
+from ridedash.rides.orders import recover
+from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.due import Describe, Promoter, plainly
+from ridedash.rides.orders.send import Sender
+from ridedash.rides.privacy import retention
+from ridedash.rides.runtime import At, Clock, nothing
+from ridedash.rides.tracking.poll import Tracker
+from ridedash.rides.tracking.pool import Polling
 from ridedash.service.client import RideClient
-from ridedash.store.db import Database, DatabaseBusy
+from ridedash.store.database.database import Database, DatabaseBusy
 
 Job = Callable[[], object]
 
@@ -66,7 +67,7 @@ class Worker:
         self.caller = Caller(db, client, tokens, clock)
         asked = db, client, tokens, blackbox, clock
         self.promoter = Promoter(*asked, describe=describe, owner=self.name, at=at)
-        self.tidy = tidy or partial(tidying.drop_old_offers, db)
+        self.tidy = tidy or partial(retention.drop_old_offers, db)
         self._silent_since: datetime | None = None  # as the last heartbeat said
         self._awake = threading.Event()
         self._pressed = False  # there may be something to send
@@ -170,7 +171,7 @@ class Worker:
         if self._is_time("replay", REPLAY_EVERY_S, always):
             did += self._replay()
         if self._is_time("sweep", SWEEP_EVERY_S, always):
-            did += recovering.sweep(self.db, self.clock())
+            did += recover.sweep(self.db, self.clock())
         if self._is_time("tidy", TIDY_EVERY_S, always=False):
             did += self.tidy(self.clock())
         return bool(did)

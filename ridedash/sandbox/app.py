@@ -6,9 +6,11 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from ridedash import wire
-from ridedash.sandbox import api, control, oauth, tiles
-from ridedash.sandbox.reading import Refusal
+from ridedash.sandbox.api import control, operations
+from ridedash.sandbox.oauth import server as oauth
+from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.settings import SandboxSettings
+from ridedash.sandbox.tiles import server as tiles
 from ridedash.sandbox.world import World
 
 log = logging.getLogger(__name__)
@@ -24,11 +26,11 @@ def create_sandbox(settings: SandboxSettings) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]  # of Flask's default provider
     app.extensions["sandbox"] = World(settings)
-    for blueprint in (api.bp, oauth.bp, tiles.bp):
+    for blueprint in (operations.bp, oauth.bp, tiles.bp):
         app.register_blueprint(blueprint)
     if settings.control:
         app.register_blueprint(control.bp)
-    app.register_error_handler(Refusal, api.refused)
+    app.register_error_handler(Refusal, operations.refused)
     app.register_error_handler(HTTPException, _http_failure)
     app.register_error_handler(Exception, _failure)
     return app
@@ -37,10 +39,10 @@ def create_sandbox(settings: SandboxSettings) -> Flask:
 def _http_failure(error: HTTPException) -> Response:
     """Whatever Flask itself refuses (no such path, wrong method) is JSON too."""
     body = {"status": wire.FAILURE, "code": error.name.upper().replace(" ", "_"), "message": error.name}
-    return api.refused(Refusal(error.code or 500, body))
+    return operations.refused(Refusal(error.code or 500, body))
 
 
 def _failure(error: Exception) -> Response:
     """A fault of the sandbox's own: logged here, never shown."""
     log.error("a request failed", exc_info=error)
-    return api.refused(Refusal(500, {"message": "Internal server error"}))
+    return operations.refused(Refusal(500, {"message": "Internal server error"}))

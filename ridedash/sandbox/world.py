@@ -5,13 +5,13 @@ from functools import lru_cache
 from flask import current_app
 
 from ridedash.geo import LatLng
-from ridedash.sandbox.city import City, cities, city_at
+from ridedash.sandbox.city.city import City, cities, city_at
 from ridedash.sandbox.clock import ServiceClock
-from ridedash.sandbox.fare_ids import FareSeal
-from ridedash.sandbox.fleet import Fleet
-from ridedash.sandbox.ledger import Ledger
+from ridedash.sandbox.pricing.fare_ids import FareSeal
 from ridedash.sandbox.settings import SandboxSettings
 from ridedash.sandbox.store import Store
+from ridedash.sandbox.trips.fleet import Fleet
+from ridedash.sandbox.trips.ledger import Ledger
 
 
 class World:

@@ -8,14 +8,21 @@ from typing import Any, Final, NamedTuple
 
 from ridedash import wire
 from ridedash.geo import LatLng, is_valid
-from ridedash.observing.watch import Unwatched, Watch
-from ridedash.service import judging
-from ridedash.service.bookings import DOCUMENT_OPTIONS, CreateAnswer, CreateBody, Done, FeedbackOptions, NewBooking
+from ridedash.observability.hooks import Unwatched, Watch
+from ridedash.service import responses
 from ridedash.service.errors import BadStatus, Held, NoAnswer, ServiceError, Unauthorized, Unreadable
-from ridedash.service.http import CONNECT_S, Answer, Http, safe_address
-from ridedash.service.products import ProductList
-from ridedash.service.tracks import Snapshot
-from ridedash.service.traffic import Lane, Result, Traffic
+from ridedash.service.throttle.traffic import Lane, Result, Traffic
+from ridedash.service.transport.http import CONNECT_S, Answer, Http, safe_address
+from ridedash.service.types.bookings import (
+    DOCUMENT_OPTIONS,
+    CreateAnswer,
+    CreateBody,
+    Done,
+    FeedbackOptions,
+    NewBooking,
+)
+from ridedash.service.types.products import ProductList
+from ridedash.service.types.tracking import Snapshot
 
 OPTIONS_KEPT_S: Final = 24 * 3600.0
 OPTIONS_KEPT: Final = 100  # categories
@@ -96,7 +103,7 @@ class RideClient:
         except Unreadable as exc:
             return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence, names_id=True)
         kept: dict[str, Any] = {"http_status": answer.status, "evidence": answer.evidence}
-        kept |= {"retry_after_s": judging.retry_after_s(answer), "names_id": judging.names_an_id(answer)}
+        kept |= {"retry_after_s": responses.retry_after_s(answer), "names_id": responses.names_an_id(answer)}
         try:
             body = answer.json()
         except Unreadable:
@@ -170,7 +177,7 @@ class RideClient:
         return found
 
     def _done(self, operation: Operation, token: str, body: dict[str, Any]) -> Done:
-        return Done.from_wire(judging.success_of(self._call(operation, token, json=body)))
+        return Done.from_wire(responses.success_of(self._call(operation, token, json=body)))
 
     def _asked_twice(
         self, operation: Operation, token: str | None, params: dict[str, str], needed: tuple[str, ...]
@@ -190,7 +197,7 @@ class RideClient:
         self, operation: Operation, token: str | None, params: dict[str, str], needed: tuple[str, ...]
     ) -> dict[str, Any]:
         answer = self._call(operation, token, params=params)
-        got = judging.object_of(answer)
+        got = responses.object_of(answer)
         if not got.keys() & set(needed):
             raise Unreadable(answer.status, f"no {needed[0]}", answer.evidence)
         return got
@@ -213,9 +220,9 @@ class RideClient:
             answer = self._in_turn(
                 operation, token, params, json, lane, PATIENCE_S[lane] if patience_s is None else patience_s
             )
-            outcome = judging.outcome_of(answer)
+            outcome = responses.outcome_of(answer)
         except ServiceError as exc:
-            outcome = judging.outcome_of(exc)
+            outcome = responses.outcome_of(exc)
             raise
         finally:
             self._watch.call(operation.path, outcome, time.perf_counter() - began)
@@ -236,10 +243,10 @@ class RideClient:
         try:
             left = max(RETRY_WORTH_S, operation.total_s - passed.waited_s)
             answer = self._sent(operation._replace(total_s=left), token, params, json)
-            result = judging.result_of(answer)
-            wait = judging.retry_after_s(answer) if result is Result.LIMITED else None
+            result = responses.result_of(answer)
+            wait = responses.retry_after_s(answer) if result is Result.LIMITED else None
         except (NoAnswer, Unreadable) as exc:
-            result = judging.result_of_error(exc)
+            result = responses.result_of_error(exc)
             raise
         finally:
             self.traffic.settle(passed, result, wait)
@@ -264,7 +271,7 @@ class RideClient:
 
 def snapshot_of(answer: Answer) -> Snapshot:
     """What an answer to track_ride says. Raises the errors that it stands for."""
-    got = judging.object_of(answer)
+    got = responses.object_of(answer)
     if not got.keys() & {"status", "booking_status", "booking_id"}:
         raise Unreadable(answer.status, "no snapshot", answer.evidence)
     return Snapshot.from_wire(got)

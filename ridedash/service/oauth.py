@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from ridedash.service.errors import Refused, Unreadable
-from ridedash.service.fields import row, text, whole
-from ridedash.service.http import CONNECT_S, Answer, Http, safe_address
-from ridedash.service.judging import bad_status
+from ridedash.service.parsing.fields import row, text, whole
+from ridedash.service.responses import bad_status
+from ridedash.service.transport.http import CONNECT_S, Answer, Http, safe_address
 
 TOTAL_S: Final = 8.0
 TOKEN_LIMIT: Final = 8192  # characters

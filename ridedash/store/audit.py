@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Index, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from ridedash.store.db import Base, Line
+from ridedash.store.database.database import Base, Line
 
 
 class AuditRow(Base):

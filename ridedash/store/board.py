@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 from sqlalchemy import BindParameter, bindparam, func, select, union
 from sqlalchemy.orm import Session
 
-from ridedash.store.crypto import key_of
-from ridedash.store.order_tables import Attention, Order, OrderState, Ride
-from ridedash.store.people_tables import Account
+from ridedash.store.encryption import key_of
+from ridedash.store.models.orders import Attention, Order, OrderState, Ride
+from ridedash.store.models.people import Account
 
 WAITING: Final = (
     OrderState.SCHEDULED, OrderState.READY, OrderState.SENDING, OrderState.UNKNOWN, OrderState.MATCHING,

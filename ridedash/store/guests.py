@@ -9,10 +9,10 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
-from ridedash.store.finding import guests_like, phone_digits
-from ridedash.store.folding import folded
-from ridedash.store.order_tables import Offer, Order
-from ridedash.store.people_tables import Guest
+from ridedash.store.models.orders import Offer, Order
+from ridedash.store.models.people import Guest
+from ridedash.store.search import guests_like, phone_digits
+from ridedash.text import folded
 
 SHOWN: Final = 8
 LATELY: Final = 12  # orders of a guest that tell where they usually go

@@ -11,17 +11,8 @@ from sqlalchemy import BindParameter, bindparam, func, select
 from sqlalchemy.orm import Session, defer
 
 from ridedash.geo import LatLng
-from ridedash.store.order_tables import (
-    Action,
-    Attention,
-    Heartbeat,
-    Moment,
-    Offer,
-    Order,
-    OrderState,
-    Ride,
-)
-from ridedash.store.people_tables import Account, Guest, Property, Staff
+from ridedash.store.models.orders import Action, Attention, Heartbeat, Moment, Offer, Order, OrderState, Ride
+from ridedash.store.models.people import Account, Guest, Property, Staff
 
 __all__ = [
     "Action",

@@ -10,7 +10,7 @@ import pytest
 from bench.faults.__main__ import told
 from bench.faults.rows_busy_year import judged
 from bench.faults.scoreboard import Line, Row, Verdict
-from ridedash.store.db import Database
+from ridedash.store.database.database import Database
 from tests.databases import SQLITE, new_database
 
 MATRIX_S = 5.0  # row 23: a press waits no longer for another writer

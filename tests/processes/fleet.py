@@ -19,10 +19,10 @@ import httpx
 from werkzeug.security import generate_password_hash
 
 from ridedash import config
-from ridedash.building import build_services
 from ridedash.cli import demo
-from ridedash.ext import Services
-from ridedash.store import people
+from ridedash.extensions import Services
+from ridedash.services import build_services
+from ridedash.store import properties
 from tests.running import clean_environment
 
 BIN = Path(sys.executable).parent
@@ -174,9 +174,9 @@ class Person:
         self.name, self.password = f"Desk {next(_numbers)}", "a phrase for this test"
         s, now = made.services, made.services.clock()
         with s.db.write() as db:
-            house = people.properties(db)[0]
+            house = properties.properties(db)[0]
             hashed = generate_password_hash(self.password, "scrypt:1024:8:1")
-            self.id = people.add_staff(db, house.id, self.name, hashed, "concierge", now).id
+            self.id = properties.add_staff(db, house.id, self.name, hashed, "concierge", now).id
 
     def sign_in(self, url: str) -> None:
         """At that web process."""

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import func, select
 
 from ridedash.factory import create_app
-from ridedash.store import people
-from ridedash.store.order_tables import Order, Ride
+from ridedash.store import properties
+from ridedash.store.models.orders import Order, Ride
 from tests import databases
 from tests.processes.fleet import GRANIAN, GUNICORN, Fleet, Person, fleet, free_port, wait_for
 from tests.running import clean_environment
@@ -105,9 +105,9 @@ def test_pages_go_on_while_redis_is_away_and_limits_still_hold_in_each_process(t
     token = page.split('name="csrf_token"')[1].split('value="')[1].split('"')[0]
     services = app.extensions["ridedash"]
     with services.db.write() as s:
-        house = people.add_property(s, "Harbour Clinic", "UTC", services.clock())
-        staff = people.add_staff(s, house.id, "Desk Otter", "hash", "concierge", services.clock())
-        sid = people.open_sign_in(s, staff.id, services.clock())
+        house = properties.add_property(s, "Harbour Clinic", "UTC", services.clock())
+        staff = properties.add_staff(s, house.id, "Desk Otter", "hash", "concierge", services.clock())
+        sid = properties.open_sign_in(s, staff.id, services.clock())
     with client.session_transaction() as kept:
         kept["sid"] = sid
     answers = [client.post("/rides/1/code", data={"csrf_token": token}).status_code for _ in range(12)]

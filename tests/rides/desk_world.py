@@ -14,18 +14,19 @@ import httpx
 from sqlalchemy import select
 
 from ridedash.geo import LatLng
-from ridedash.rides.accounts import AccountTokens
-from ridedash.rides.blackbox import BlackBox
-from ridedash.rides.ordering import Placed, Wish, place
+from ridedash.rides.accounts.tokens import AccountTokens
+from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.place import Placed, Wish, place
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
-from ridedash.service.http import Http
 from ridedash.service.oauth import OAuthClient
-from ridedash.service.traffic import Traffic
-from ridedash.store.crypto import TokenVault, new_key
-from ridedash.store.db import Database
+from ridedash.service.throttle.traffic import Traffic
+from ridedash.service.transport.http import Http
+from ridedash.store.accounts import add_account
+from ridedash.store.database.database import Database
+from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.orders import Order, OrderPage, Priced, Ride, Trip, add_offer, order_page
-from ridedash.store.people import add_account, add_property, add_staff
+from ridedash.store.properties import add_property, add_staff
 from tests.databases import new_database
 
 START = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)

@@ -8,16 +8,17 @@ import httpx
 import pytest
 
 from ridedash.geo import LatLng
-from ridedash.rides import actions
-from ridedash.rides.accounts import AccountTokens
-from ridedash.rides.rows import facts_of, otp_of
+from ridedash.rides.accounts.tokens import AccountTokens
+from ridedash.rides.actions import request
+from ridedash.rides.tracking.record import facts_of, otp_of
 from ridedash.rides.worker import Worker
 from ridedash.sandbox import SandboxSettings, create_sandbox, mint_token
-from ridedash.sandbox.city import cities
+from ridedash.sandbox.city.city import cities
 from ridedash.service.client import RideClient
-from ridedash.service.http import Http
+from ridedash.service.transport.http import Http
+from ridedash.store.accounts import keep_tokens
 from ridedash.store.orders import OrderPage, Priced, Trip, add_offer
-from ridedash.store.people import Account, keep_tokens
+from ridedash.store.properties import Account
 from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database
@@ -178,7 +179,7 @@ def test_a_ride_can_be_stopped_before_and_after_a_driver_came(sandbox: SandboxWo
         sandbox.follow(worker, order_id, {until})
         means: tuple[Any, ...] = (sandbox.db, sandbox.client, sandbox.tokens, sandbox.clock, order_id, sandbox.staff_id)
         more = ("guest left",) if deed == "cancel" else ()
-        assert getattr(actions, deed)(*means, *more).outcome == "done"
+        assert getattr(request, deed)(*means, *more).outcome == "done"
         sandbox.follow(worker, order_id, {"BOOKING_CANCELLED"}, minutes=2)
     assert not sandbox.page(order_id).order.open
 
@@ -187,7 +188,7 @@ def test_a_cancel_armed_while_matching_is_sent_when_the_match_comes(sandbox: San
     sandbox.next("share_retry")
     with sandbox.worker() as worker:
         order_id = sandbox.ordered(worker, "share")
-        actions.arm_cancel(sandbox.db, sandbox.clock, order_id, sandbox.staff_id, "changed mind")
+        request.arm_cancel(sandbox.db, sandbox.clock, order_id, sandbox.staff_id, "changed mind")
         sandbox.follow(worker, order_id, {"BOOKING_CANCELLED"})
     assert [action.state for action in sandbox.page(order_id).actions] == ["done"]
 

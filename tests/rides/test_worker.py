@@ -11,11 +11,10 @@ import httpx
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from ridedash.rides import moves
-from ridedash.rides.heartbeats import can_send, heartbeat_age
-from ridedash.rides.standing import standing
+from ridedash.rides.health import can_send, heartbeat_age, standing
+from ridedash.rides.orders import transitions
 from ridedash.rides.worker import Worker
-from ridedash.store.order_tables import Order, OrderState
+from ridedash.store.models.orders import Order, OrderState
 from tests.rides.desk_world import World
 
 
@@ -214,7 +213,7 @@ def test_a_move_that_was_not_committed_is_not_in_the_log(world: World, caplog: p
 
     def undone() -> None:
         with world.db.write() as s:
-            moves.move(s, s.get_one(Order, order_id), OrderState.NOT_SENT, world.clock(), "worker")
+            transitions.move(s, s.get_one(Order, order_id), OrderState.NOT_SENT, world.clock(), "worker")
             s.flush()
             raise RuntimeError
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from ridedash.geo import contains, distance_m
 from ridedash.sandbox import SandboxSettings, create_sandbox, mint_token
-from ridedash.sandbox.city import cities
+from ridedash.sandbox.city.city import cities
 
 PORT, SALT = cities()
 HOTEL = PORT.place("grand-meridian-hotel").position

@@ -7,12 +7,12 @@ import pytest
 
 from ridedash.geo import LatLng, distance_m
 from ridedash.sandbox import SandboxSettings, create_sandbox, mint_token
-from ridedash.sandbox.city import cities
-from ridedash.service.bookings import NewBooking
+from ridedash.sandbox.city.city import cities
 from ridedash.service.client import RideClient
 from ridedash.service.errors import BadStatus, Refused, Unauthorized
-from ridedash.service.http import Http
 from ridedash.service.oauth import OAuthClient
+from ridedash.service.transport.http import Http
+from ridedash.service.types.bookings import NewBooking
 
 APP_TOKEN = "sandbox-app-token"
 PORT, SALT = cities()

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ridedash.geo import LatLng
-from ridedash.rides.classify import classify
-from ridedash.service.bookings import CreateBody, NewBooking
+from ridedash.rides.orders.outcome import classify
 from ridedash.service.client import RideClient
 from ridedash.service.errors import BadStatus, NoAnswer, RateLimited, Refused, ServiceError, Unauthorized, Unreadable
-from ridedash.service.http import Http
-from ridedash.service.traffic import Traffic
+from ridedash.service.throttle.traffic import Traffic
+from ridedash.service.transport.http import Http
+from ridedash.service.types.bookings import CreateBody, NewBooking
 from tests.service.bodies import CREATED, PRODUCTS, RETRYING, SNAPSHOT
 from tests.service.servers import answer, serving
 

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from ridedash import wire
-from ridedash.observing.scrubbing import evidence
-from ridedash.service import errors, judging
+from ridedash.observability.redaction import evidence
+from ridedash.service import errors, responses
 from ridedash.service.errors import (
     BadStatus,
     Held,
@@ -18,7 +18,7 @@ from ridedash.service.errors import (
     Unauthorized,
     Unreadable,
 )
-from ridedash.service.http import Answer
+from ridedash.service.transport.http import Answer
 
 
 def wire_answer(body, status=200, **headers):
@@ -79,9 +79,9 @@ def test_every_code_and_header_of_the_two_error_tables_has_a_name():
 )
 @pytest.mark.parametrize("status", [200, 400, 422, 500])
 def test_every_known_code_is_a_refusal_with_any_http_status(code, status):
-    assert judging.is_known_code(code)
+    assert responses.is_known_code(code)
     with pytest.raises(Refused) as caught:
-        judging.object_of(wire_answer({"message": "sorry", "code": code}, status))
+        responses.object_of(wire_answer({"message": "sorry", "code": code}, status))
     assert (caught.value.code, caught.value.message) == (code, "sorry")
 
 
@@ -94,7 +94,7 @@ def test_a_refusal_of_cancel_carries_reason_header_and_text():
         "text": "The ride can't be cancelled now",
     }
     with pytest.raises(Refused) as caught:
-        judging.success_of(wire_answer(body))
+        responses.success_of(wire_answer(body))
     error = caught.value
     assert (error.code, error.reason, error.header, error.text) == (
         None,
@@ -106,9 +106,9 @@ def test_a_refusal_of_cancel_carries_reason_header_and_text():
 
 def test_an_unlisted_code_refuses_but_not_out_of_a_gateway():
     with pytest.raises(Refused):
-        judging.object_of(wire_answer({"message": "no", "code": "NEW_ONE"}, 409))
+        responses.object_of(wire_answer({"message": "no", "code": "NEW_ONE"}, 409))
     with pytest.raises(BadStatus) as caught:
-        judging.object_of(wire_answer({"message": "upstream", "code": "GW12"}, 502))
+        responses.object_of(wire_answer({"message": "upstream", "code": "GW12"}, 502))
     assert (caught.value.status, caught.value.code) == (502, "GW12")
 
 
@@ -135,7 +135,7 @@ def test_an_unlisted_code_refuses_but_not_out_of_a_gateway():
 )
 def test_what_is_neither_success_nor_refusal(body, status, error):
     with pytest.raises(error) as caught:
-        judging.success_of(wire_answer(body, status))
+        responses.success_of(wire_answer(body, status))
     assert type(caught.value) is error
 
 
@@ -156,12 +156,12 @@ def test_what_is_neither_success_nor_refusal(body, status, error):
 )
 def test_retry_after_is_seconds_or_a_date_held_between_1_and_300(sent, seconds):
     answer = wire_answer({}, 429, retry_after=sent, date="Sat, 21 Nov 2026 10:00:00 GMT")
-    assert judging.retry_after_s(answer) == seconds
-    assert judging.bad_status(answer, {}).retry_after_s == seconds
+    assert responses.retry_after_s(answer) == seconds
+    assert responses.bad_status(answer, {}).retry_after_s == seconds
 
 
 def test_a_retry_after_date_without_the_answers_own_date_is_none():
-    assert judging.retry_after_s(wire_answer({}, 429, retry_after="Sat, 21 Nov 2026 10:00:30 GMT")) is None
+    assert responses.retry_after_s(wire_answer({}, 429, retry_after="Sat, 21 Nov 2026 10:00:30 GMT")) is None
 
 
 def test_evidence_is_short_printable_and_without_secrets():

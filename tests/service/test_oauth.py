@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from ridedash.service.errors import BadStatus, NoAnswer, RateLimited, Refused, Unauthorized, Unreadable
-from ridedash.service.http import Http
 from ridedash.service.oauth import OAuthClient, SingleFlight, Tokens, challenge_of, pkce_pair
+from ridedash.service.transport.http import Http
 
 SECRET = "canary-client-secret-1"
 GIVEN = {"access_token": "access-1", "token_type": "Bearer", "refresh_token": "refresh-1", "expires_in": 3600}

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ridedash.geo import LatLng
-from ridedash.service import judging
-from ridedash.service.bookings import CreateBody, Done, FeedbackOptions
+from ridedash.service import responses
 from ridedash.service.errors import Refused
-from ridedash.service.fields import Distance, Duration
-from ridedash.service.http import Answer
-from ridedash.service.products import Product, ProductList
-from ridedash.service.strictjson import loads
-from ridedash.service.tracks import Snapshot
+from ridedash.service.parsing.fields import Distance, Duration
+from ridedash.service.transport.http import Answer
+from ridedash.service.transport.strict_json import loads
+from ridedash.service.types.bookings import CreateBody, Done, FeedbackOptions
+from ridedash.service.types.products import Product, ProductList
+from ridedash.service.types.tracking import Snapshot
 from tests.service.bodies import AUTO_COMPLETED, CREATED, PRODUCTS, RETRYING, SNAPSHOT
 
 
@@ -135,7 +135,7 @@ def test_7_a_key_is_read_in_any_case_and_with_outer_spaces(key):
 
 @pytest.mark.parametrize("header", ["Success", "SUCCESS", "Your ride was cancelled."])
 def test_7_a_header_is_any_words(header):
-    assert Done.from_wire(judging.success_of(wire_answer({"status": "SUCCESS", "header": header}))).header == header
+    assert Done.from_wire(responses.success_of(wire_answer({"status": "SUCCESS", "header": header}))).header == header
 
 
 # 8
@@ -150,7 +150,7 @@ def test_7_a_header_is_any_words(header):
 )
 def test_8_the_body_of_a_failure_decides_and_not_its_http_status(http_status, body):
     with pytest.raises(Refused) as caught:
-        judging.object_of(wire_answer(body, http_status))
+        responses.object_of(wire_answer(body, http_status))
     assert caught.value.http_status == http_status
     assert caught.value.code.upper() == "INVALID_CITY"
 

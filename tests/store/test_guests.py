@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import select, text
 
 from ridedash.store import guests
-from ridedash.store.db import Database
+from ridedash.store.database.database import Database
 from ridedash.store.guests import Told
-from ridedash.store.people import Guest, add_property
+from ridedash.store.properties import Guest, add_property
 
 pytestmark = pytest.mark.database
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)

@@ -9,15 +9,14 @@ import pytest
 from alembic import command
 from sqlalchemy import select
 
-from ridedash.store.db import Database
-from ridedash.store.desk_tables import CostCentre
-from ridedash.store.finding import phone_digits
-from ridedash.store.folding import folded, squeezed
-from ridedash.store.history import Asked, Outcome, Totals, categories, outcome_of, page, totals
+from ridedash.store.database.database import Database
+from ridedash.store.database.migrate import alembic_config
+from ridedash.store.history import Asked, Outcome, Totals, categories, outcome_of, page, records, totals
+from ridedash.store.models.desk import CostCentre
 from ridedash.store.orders import Order, OrderState, Ride
-from ridedash.store.people import Guest
-from ridedash.store.records import records
-from ridedash.store.revisions import alembic_config
+from ridedash.store.properties import Guest
+from ridedash.store.search import phone_digits
+from ridedash.text import folded, squeezed
 from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database

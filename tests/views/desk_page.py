@@ -2,8 +2,8 @@
 
 from flask import Flask, render_template_string
 
-from ridedash.views.desk_form import desk_form
-from ridedash.views.permissions import BOOK, needs
+from ridedash.views.booking.form import desk_form
+from ridedash.views.web.permissions import BOOK, needs
 
 PATH = "/form-of-the-desk"
 PAGE = """{% extends "web/base.html" %}

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
-from ridedash.store import people
+from ridedash.store import accounts, properties
 from ridedash.store.orders import Action, Attention, Heartbeat, Moment, Offer, Order, Ride
 from tests.databases import new_database
 
@@ -106,11 +106,11 @@ def make_desk(folder: Path, **settings: str) -> Desk:
     held.append(desk)
     with desk.services.db.write() as s:
         for name, who in (("Grand Meridian Hotel", "desk"), ("Other House", "other")):
-            house = people.add_property(
+            house = properties.add_property(
                 s, name, "Asia/Kolkata", NOON, country="IN", currency="INR", phone="+910000000000"
             )
-            staff = people.add_staff(s, house.id, f"Concierge {who}", HASH, "concierge", NOON, sign_in_name=who)
-            account = people.add_account(
+            staff = properties.add_staff(s, house.id, f"Concierge {who}", HASH, "concierge", NOON, sign_in_name=who)
+            account = accounts.add_account(
                 s, desk.services.vault, house.id, "House account", "token", NOON, is_default=True
             )
             desk.ids |= {who: staff.id, f"{who}.property": house.id, f"{who}.account": account.id}
@@ -206,7 +206,7 @@ def action_row(order: Order, name: str, state: str, now: datetime, extra: Mappin
 def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> Order:
     who, n = facts.get("house", "desk"), next(desk.counter)
     house, staff, account = desk.ids[f"{who}.property"], desk.ids[who], desk.ids[f"{who}.account"]
-    guest = people.Guest(
+    guest = properties.Guest(
         property_id=house,
         staff_id=staff,
         name=facts.get("guest", "Guest Heron"),

@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from werkzeug.serving import make_server
 
-from ridedash.ext import limiter
-from ridedash.rides.sharing import LinkKind, make_link
+from ridedash.extensions import limiter
+from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.orders import Moment, Order, Ride
 from tests.running import whole
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from sqlalchemy import update
 
-from ridedash.store import people
+from ridedash.store import properties
 from ridedash.store.invitations import invite
 from ridedash.store.orders import Order
 from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk
@@ -31,7 +31,7 @@ ADDRESSES: dict[str, Callable[[Served, int], str]] = {
 def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
     with served_desk(tmp_path, browser) as found:
         house = found.desk.ids["desk.property"]
-        found.desk.add(lambda s: people.add_staff(s, house, "Desk Otter", HASH, "admin", NOON, sign_in_name="boss"))
+        found.desk.add(lambda s: properties.add_staff(s, house, "Desk Otter", HASH, "admin", NOON, sign_in_name="boss"))
         yield found
 
 

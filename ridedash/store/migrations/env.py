@@ -2,8 +2,9 @@
 
 from alembic import context
 
-from ridedash.store import audit, desk_tables, order_tables, people_tables  # noqa: F401 - their tables are the target
-from ridedash.store.db import Base
+from ridedash.store import audit  # noqa: F401 - its table is a target of migrations, as those below are
+from ridedash.store.database.database import Base
+from ridedash.store.models import desk, orders, people  # noqa: F401
 
 context.configure(
     connection=context.config.attributes["connection"],

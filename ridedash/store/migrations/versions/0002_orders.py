@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from ridedash.store import db
+from ridedash.store.database import database as db
 
 revision = "0002"
 down_revision: str | None = "0001"

@@ -6,7 +6,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from alembic import op
 
-from ridedash.store import db
+from ridedash.store.database import database as db
 
 revision = "0006"
 down_revision: str | None = "0005"

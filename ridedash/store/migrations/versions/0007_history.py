@@ -8,8 +8,8 @@ from typing import Any, Final
 import sqlalchemy as sa
 from alembic import op
 
-from ridedash.store import db
-from ridedash.store.folding import folded, squeezed
+from ridedash.store.database import database as db
+from ridedash.text import folded, squeezed
 
 revision = "0007"
 down_revision: str | None = "0006"

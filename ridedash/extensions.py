@@ -1,0 +1,37 @@
+"""What views share: the extensions, and the services that create_app() built. Views reach both only through here."""
+
+from typing import cast
+
+from flask import current_app, request
+from flask_babel import Babel
+from flask_limiter import Limiter
+from flask_limiter.util import get_remote_address
+from flask_login import LoginManager
+from flask_wtf import CSRFProtect
+
+from ridedash.services import Clock, Services
+
+__all__ = ["Clock", "Services", "babel", "csrf", "language", "limiter", "login_manager", "services"]
+
+
+class SignIns(LoginManager):  # type: ignore[misc] # flask_login ships no types
+    """Whom the request itself names, and nobody else: no cookie that remembers, no mark of the browser."""
+
+    def _load_user(self) -> None:
+        self._update_request_context_with_user(self._load_user_from_request(request))
+
+
+csrf = CSRFProtect()
+login_manager = SignIns()
+limiter = Limiter(get_remote_address, headers_enabled=False)
+babel = Babel()
+
+
+def language() -> str:
+    """What the page at hand speaks, for Babel too: there is one language until somebody translates them."""
+    return "en"
+
+
+def services() -> Services:
+    """The services of the app that handles this request."""
+    return cast(Services, current_app.extensions["ridedash"])

@@ -1,0 +1,128 @@
+"""Figures for Prometheus: the only module that counts. No label holds anything of a person, a place or a ride.
+
+Several processes on one machine share a folder (PROMETHEUS_MULTIPROC_DIR, set by observability.process before this is
+imported): whichever answers /metrics speaks for all of them.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import prometheus_client
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.registry import Collector
+
+from ridedash.observability.process import FOLDER, ended
+
+CONTENT_TYPE: Final = prometheus_client.CONTENT_TYPE_LATEST
+CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+PAGE_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
+LATE_S: Final = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
+prometheus_client.disable_created_metrics()  # a second series for each: when it began is known by its reset
+
+
+class Figure(NamedTuple):
+    """A value that is looked up when it is asked for, one for each set of labels."""
+
+    name: str
+    meaning: str
+    values: Mapping[tuple[str, ...], float]
+    labels: tuple[str, ...] = ()
+
+
+class Metrics:
+    """What this process counts; a Watch. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self.registry = r = CollectorRegistry()
+        self._calls = Counter("ridedash_service_calls", "Calls to the service", ("operation", "outcome"), registry=r)
+        self._call_s = Histogram(
+            "ridedash_service_call_seconds", "How long a call took", ("operation",), buckets=CALL_S, registry=r
+        )
+        self._orders = Counter("ridedash_orders", "Orders that came to a state", ("state",), registry=r)
+        self._polls = Counter("ridedash_polls", "Rides asked about", ("outcome",), registry=r)
+        self._late_s = Histogram("ridedash_poll_late_seconds", "From due to asked", buckets=LATE_S, registry=r)
+        self._breaker = Gauge(
+            "ridedash_breaker",
+            "1 while no such call is made, in any process",
+            ("calls",),
+            multiprocess_mode="livemax",
+            registry=r,
+        )
+        self._turns = Counter("ridedash_breaker_turns", "Times that it came to a state", ("calls", "state"), registry=r)
+        self._pages = Histogram(
+            "ridedash_http_seconds", "Requests answered", ("method", "route", "status"), buckets=PAGE_S, registry=r
+        )
+        self._answers = cache(lambda method, route, hundred: self._pages.labels(method, route, f"{hundred}xx"))
+        self._remembered = Counter("ridedash_http_remembered", "Polls of a ride answered from memory", registry=r)
+
+        for calls in ("read", "write"):
+            self._breaker.labels(calls).set(0)
+
+    def call(self, operation: str, outcome: str, seconds: float) -> None:
+        """One call to the service has ended."""
+        self._calls.labels(operation, outcome).inc()
+        if outcome != "held":  # it never became a call
+            self._call_s.labels(operation).observe(seconds)
+
+    def breaker(self, calls: str, state: str) -> None:
+        """A breaker came to a state."""
+        self._breaker.labels(calls).set(float(state == "open"))
+        self._turns.labels(calls, state).inc()
+
+    def order(self, outcome: str) -> None:
+        """An order came to a state."""
+        self._orders.labels(outcome).inc()
+
+    def poll(self, outcome: str, late_s: float) -> None:
+        """A ride was asked about."""
+        self._polls.labels(outcome).inc()
+        self._late_s.observe(max(0.0, late_s))
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request was answered. `route` is the rule, never the address; `status` counts by its hundred."""
+        known = method if method in METHODS else "other"  # anybody may send any word as one
+        self._answers(known, route, status // 100).observe(seconds)
+
+    def remembered(self, polls: int) -> None:
+        """So many polls were answered before they came to a route; `answered` does not hear of them."""
+        self._remembered.inc(polls)
+
+    def text(self, figures: Iterable[Figure] = ()) -> bytes:
+        """All of it as Prometheus reads it: these figures, and the counts of every process that shares the folder."""
+        folder = os.environ.get(FOLDER)
+        shown = CollectorRegistry()
+        shown.register(_Looked(tuple(figures)))
+        if folder is None:
+            return prometheus_client.generate_latest(shown) + prometheus_client.generate_latest(self.registry)
+        _drop_gauges_of_ended_processes(Path(folder))
+        MultiProcessCollector(shown, path=folder)
+        try:
+            return prometheus_client.generate_latest(shown)
+        except FileNotFoundError:  # a process that starts has just removed the oldest files: read what is left
+            return prometheus_client.generate_latest(shown)
+
+
+def _drop_gauges_of_ended_processes(folder: Path) -> None:
+    for path in folder.glob("gauge_live*.db"):
+        if ended(path):
+            with contextlib.suppress(FileNotFoundError):  # another process answers /metrics at this moment
+                mark_process_dead(int(path.stem.rpartition("_")[2]), str(folder))
+
+
+class _Looked(Collector):
+    def __init__(self, figures: tuple[Figure, ...]) -> None:
+        self._figures = figures
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        for figure in self._figures:
+            family = GaugeMetricFamily(figure.name, figure.meaning, labels=figure.labels)
+            for labels, value in figure.values.items():
+                family.add_metric(labels, value)
+            yield family

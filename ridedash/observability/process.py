@@ -1,0 +1,77 @@
+"""What a process sets up first: its logs, and the folder in which it counts beside the others of this machine."""
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+from typing import IO, Final
+
+from ridedash.config import Settings
+from ridedash.observability import logs
+
+FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads it when it is imported
+ENDED_FILES: Final = 300  # of ended processes, kept beside living ones: three for each process
+
+_locks: list[IO[str]] = []  # open until the process ends, which is what holds the lock
+
+
+def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
+    """Set up this process, once its settings are known and before anything that counts is imported.
+
+    `process` is what its log lines call it: web, worker, sandbox, up.
+    """
+    logs.set_up(settings.log_format, settings.log_level, process, settings.secrets)
+    if counts:
+        with contextlib.suppress(OSError):  # without the folder each process counts for itself alone
+            _share_metrics(settings.instance / "metrics")
+
+
+def ended(path: Path) -> bool:
+    """Whether the process that wrote this file of metrics, <kind>_<process number>.db, has ended."""
+    number = path.stem.rpartition("_")[2]
+    if not number.isdigit():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass  # it lives, and belongs to another user
+    return False
+
+
+def _share_metrics(folder: Path) -> None:
+    """Count in this folder, unless the environment names one: whoever set that empties it."""
+    chosen = Path(os.environ.get(FOLDER) or folder)
+    chosen.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if chosen == folder:
+        _wipe(folder)
+    os.environ[FOLDER] = str(chosen)
+
+
+def _wipe(folder: Path) -> None:
+    """Remove what earlier processes counted; the first process to start does it.
+
+    Prometheus takes a sum that falls for a counter that began anew. So the files are removed together, when no
+    process counts any more; while one does, those of ended processes stay, and sums only grow. Every process holds
+    a shared lock while it lives, by which the first one knows that it is the first. A process that fails and is
+    started again and again leaves files each time: beyond ENDED_FILES the oldest go.
+    """
+    lock = (folder / ".lock").open("a")
+    _locks.append(lock)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        surplus = sorted(filter(ended, folder.glob("*.db")), key=_changed_at)[:-ENDED_FILES]
+    else:
+        surplus = [*folder.glob("*.db")]
+    for path in surplus:
+        path.unlink(missing_ok=True)
+    fcntl.flock(lock, fcntl.LOCK_SH)  # waits while another process wipes
+
+
+def _changed_at(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:  # another process that starts has just removed it
+        return 0.0

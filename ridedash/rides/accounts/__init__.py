@@ -1,0 +1,1 @@
+"""Linked accounts of the service: tokens, linking, keys."""

@@ -1,0 +1,66 @@
+"""What a manager does to linked accounts beside connecting them: another default, another name, out of use."""
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from ridedash.rides.runtime import Clock
+from ridedash.rides.states import LIVE
+from ridedash.store import audit
+from ridedash.store.accounts import account_of, accounts_of
+from ridedash.store.database.database import Database
+from ridedash.store.models.orders import Order, Ride
+from ridedash.store.properties import Account
+
+DONE, IN_USE, NOT_NOW = "done", "in_use", "not_now"
+
+
+class AccountKeeper:
+    """The accounts of one property, changed by one member of staff. A foreign account raises LookupError."""
+
+    def __init__(self, db: Database, clock: Clock, property_id: int, staff_id: int) -> None:
+        self.db, self.clock, self.property_id, self.staff_id = db, clock, property_id, staff_id
+
+    def make_default(self, account_id: int) -> str:
+        """Rides are booked with this account unless another is chosen."""
+        with self.db.write() as s:
+            row = self._own(s, account_id)
+            if row.state != "ok":
+                return NOT_NOW
+            self._set_default(s, row)
+            self._record(s, "account.default", row.id)
+        return DONE
+
+    def remove(self, account_id: int) -> str:
+        """Forget its tokens. The row stays for the rides it had; a ride that is under way keeps it in use."""
+        with self.db.write() as s:
+            row = self._own(s, account_id)
+            if _in_use(s, row.id):
+                return IN_USE
+            row.state, row.is_default = "removed", False
+            row.access_token_enc = row.refresh_token_enc = row.expires_at = None
+            s.flush()
+            left = [each for each in accounts_of(s, self.property_id) if each.state == "ok"]
+            if left and not any(each.is_default for each in left):
+                left[0].is_default = True
+            self._record(s, "account.removed", row.id)
+        return DONE
+
+    def _own(self, s: Session, account_id: int) -> Account:
+        row = account_of(s, self.property_id, account_id)
+        if row is None or row.state == "removed":
+            raise LookupError("no such account")
+        return row
+
+    def _set_default(self, s: Session, row: Account) -> None:
+        s.execute(update(Account).where(Account.property_id == self.property_id).values(is_default=False))
+        row.is_default = True
+
+    def _record(self, s: Session, what: str, account_id: int) -> None:
+        who, subject = f"staff:{self.staff_id}", f"accounts:{account_id}"
+        audit.record(s, who, what, subject, "ok", self.clock(), property_id=self.property_id)
+
+
+def _in_use(s: Session, account_id: int) -> bool:
+    waiting = select(func.count()).where(Order.account_id == account_id, Order.state.in_(LIVE))
+    followed = select(func.count()).where(Ride.account_id == account_id, Ride.next_poll_at.is_not(None))
+    return bool(s.scalar(waiting) or s.scalar(followed))

@@ -1,0 +1,1 @@
+"""What staff do to a ride: cancel, change the drop, give feedback."""

@@ -1,0 +1,63 @@
+"""What a person says to an item that asks for one: seen, or follow this ride no longer."""
+
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from ridedash.rides.orders import transitions
+from ridedash.rides.runtime import Clock
+from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD
+from ridedash.store import audit
+from ridedash.store.database.database import Database
+from ridedash.store.models.orders import Order, Ride
+from ridedash.store.properties import ACTS_FOR, Staff
+
+NOT_BOOKED: Final = "not_booked"  # an order that came to nothing, or a search without a driver
+SEEN_NOT_BOOKED: Final = "seen_not_booked"  # an event of the timeline: somebody has seen that
+STOPPED: Final = "stopped_following"  # an event of the timeline
+STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})  # items for which stopping is offered (booking-protocol.md 3)
+
+
+def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: str) -> bool:
+    """Take an attention item away ("Keep both" for late_double). False for `unknown`: only its resolution ends that."""
+    if name == transitions.UNKNOWN:
+        return False
+    now = clock()
+    with db.write() as s:
+        order = _order(s, order_id, staff_id)
+        if order is None:
+            return False
+        transitions.clear_attention(s, order, name, now)
+        if name == NOT_BOOKED:
+            transitions.moment(s, order, "event", SEEN_NOT_BOOKED, now)
+        _record(s, order, staff_id, "attention.seen", name, clock)
+        return True
+
+
+def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
+    """Poll a ride no longer: one that the service does not know, or that never ends. False when it is not followed."""
+    now = clock()
+    with db.write() as s:
+        order = _order(s, order_id, staff_id)
+        ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
+        if order is None or ride is None or ride.next_poll_at is None:
+            return False
+        ride.next_poll_at = ride.lease_until = None
+        ride.poll_seq = Ride.poll_seq + 1  # an answer that is on its way is no longer wanted
+        order.open = False
+        transitions.moment(s, order, "event", STOPPED, now)
+        for name in (*STOPPABLE, NO_DRIVER, POISON):
+            transitions.clear_attention(s, order, name, now)
+        _record(s, order, staff_id, "ride.stop_following", "stopped", clock)
+        return True
+
+
+def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
+    query = select(Order).join(Staff, ACTS_FOR)
+    return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id)).first()
+
+
+def _record(s: Session, order: Order, staff_id: int, what: str, result: str, clock: Clock) -> None:
+    subject, place = f"orders:{order.id}", order.property_id
+    audit.record(s, f"staff:{staff_id}", what, subject, result, clock(), property_id=place)

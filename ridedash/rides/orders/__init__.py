@@ -1,0 +1,1 @@
+"""An order from the press of Book to the service's answer."""

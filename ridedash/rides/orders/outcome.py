@@ -1,0 +1,114 @@
+"""Pure: what an answer to create proves about the order (booking-protocol.md 1.4). Only proof of refusal rejects."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ridedash import wire
+from ridedash.rides.codes import CONTRADICTION, NO_ANSWER, NO_CONNECTION, RATE_LIMITED, RECONNECT, UNCLEAR
+from ridedash.service.errors import Held, NoAnswer
+from ridedash.service.types.bookings import CreateAnswer, CreateBody
+from ridedash.store.models.orders import OrderState
+
+AUTH: Final = "auth"
+RATE: Final = "rate"
+PLAIN_REFUSALS: Final = frozenset({400, 403, 404, 405, 413, 415, 422})
+_KNOWN_CODES: Final = frozenset(map(wire.normal_code, wire.CREATE_CODES))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is known of an order after its one call.
+
+    `retry` is AUTH or RATE where the protocol lets the order go back to READY once. `alarm`: a person must look.
+    """
+
+    state: OrderState
+    retry: str = ""
+    retry_after_s: float | None = None
+    booking_id: str | None = None
+    txn_id: str | None = None
+    code: str | None = None
+    message: str | None = None
+    http_status: int | None = None
+    evidence: str = ""
+    booking_timeout_s: float | None = None
+    next_retry: str | None = None
+    alarm: bool = False
+
+
+def classify(answer: CreateAnswer | Exception, mtx: str) -> Outcome:
+    """The outcome that an answer to create, or the error in its place, proves; the first row that matches wins."""
+    if isinstance(answer, Held) and answer.why == Held.LIMITED:  # as after a 429 of the service's
+        return Outcome(OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.wait_s, code=RATE_LIMITED)
+    if isinstance(answer, NoAnswer) and not answer.sent:
+        return Outcome(OrderState.NOT_SENT, code=NO_CONNECTION)
+    if isinstance(answer, Exception):
+        return Outcome(OrderState.UNKNOWN, code=NO_ANSWER, message=type(answer).__name__)
+    return replace(_judge(answer, mtx), http_status=answer.http_status, evidence=answer.evidence)
+
+
+def _judge(answer: CreateAnswer, mtx: str) -> Outcome:
+    names_id = answer.names_id  # a 401 or 429 that names a ride proves no more than any other 4xx does
+    if answer.http_status == 401 and not names_id:
+        return Outcome(OrderState.NOT_SENT, retry=AUTH, code=RECONNECT)
+    if answer.http_status == 429 and not names_id:
+        return Outcome(OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.retry_after_s, code=RATE_LIMITED)
+    body = answer.body
+    if body is None or not _speaks(body):
+        return _wordless(answer)
+    if body.merchant_txn_id is not None and body.merchant_txn_id != mtx:
+        return _contradiction(body)
+    if body.status == wire.SUCCESS:
+        return _success(answer, body)
+    return _no_success(answer, body)
+
+
+def _speaks(body: CreateBody) -> bool:
+    """Whether a body is one of the service's: it says a status, a code, a message or an id."""
+    return any((body.status, body.code, body.message, body.booking_id, body.txn_id))
+
+
+def _wordless(answer: CreateAnswer) -> Outcome:
+    unclear_id = answer.body is not None and not answer.readable
+    if answer.http_status in PLAIN_REFUSALS and not answer.names_id and not unclear_id:
+        return Outcome(OrderState.REJECTED, code=f"HTTP_{answer.http_status}")
+    return Outcome(OrderState.UNKNOWN, code=UNCLEAR)
+
+
+def _success(answer: CreateAnswer, body: CreateBody) -> Outcome:
+    if not 200 <= answer.http_status < 300 or not answer.readable:
+        return Outcome(OrderState.UNKNOWN, code=UNCLEAR, message=body.message, alarm=True)
+    if body.booking_id:
+        return Outcome(
+            OrderState.BOOKED,
+            booking_id=body.booking_id,
+            txn_id=body.txn_id,
+            message=body.message,
+            booking_timeout_s=body.booking_timeout_s,
+        )
+    if body.txn_id:
+        return Outcome(
+            OrderState.MATCHING,
+            txn_id=body.txn_id,
+            message=body.message,
+            booking_timeout_s=body.retry_timeout_s or body.booking_timeout_s,
+            next_retry=body.next_retry_time,
+        )
+    return _contradiction(body)
+
+
+def _no_success(answer: CreateAnswer, body: CreateBody) -> Outcome:
+    if body.booking_id or body.txn_id or not answer.readable:
+        return _contradiction(body)
+    code = wire.normal_code(body.code or "")
+    known = code in _KNOWN_CODES or wire.normal_code(body.message or "") == wire.BOOKING_FAILED
+    if body.status == wire.FAILURE or (body.status is None and known):
+        return Outcome(OrderState.REJECTED, code=body.code, message=body.message or body.text or body.header)
+    plain = answer.http_status in PLAIN_REFUSALS and not answer.names_id
+    if plain and body.status is None and code != wire.SUCCESS:
+        return Outcome(OrderState.REJECTED, code=body.code or f"HTTP_{answer.http_status}", message=body.message)
+    return Outcome(OrderState.UNKNOWN, code=UNCLEAR, message=body.message)
+
+
+def _contradiction(body: CreateBody) -> Outcome:
+    return Outcome(OrderState.UNKNOWN, code=CONTRADICTION, message=body.message, alarm=True)

@@ -1,0 +1,1 @@
+"""Following a ride: claims, polls, and how an answer changes it."""

@@ -1,0 +1,124 @@
+"""The polls of one worker: threads that ask, rounds that claim ahead of them and record what they bring, in batches."""
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from ridedash.observability.exceptions import reason
+from ridedash.rides.tracking.claims import LEASE, Claim, release
+from ridedash.rides.tracking.poll import Polled, Tracker
+from ridedash.service.throttle.traffic import Lane
+from ridedash.store.database.database import DatabaseBusy
+
+AHEAD_S: Final = 0.25  # so much work of all threads is claimed ahead of them
+MOST_AHEAD: Final = 400
+BATCH: Final = 200  # that many answers are recorded at once, without waiting for the next round
+ROUND_S: Final = 0.1  # between rounds while there are polls: a commit costs as much as twenty polls
+LATEST_S: Final = LEASE.total_seconds() - 6  # claimed longer ago, a ride is not asked about: a call takes five seconds
+
+log = logging.getLogger(__name__)
+
+
+class Polling:
+    """Keeps as many polls going as there are threads, due rides, and room at the service."""
+
+    def __init__(self, tracker: Tracker, threads: int, wake: Callable[[], None]) -> None:
+        self.tracker, self.threads, self._wake = tracker, threads, wake
+        self._room = tracker.client.traffic.room
+        self._waiting: SimpleQueue[tuple[Claim, float] | None] = SimpleQueue()
+        self._done: deque[Polled] = deque()
+        self._lock = threading.Lock()
+        self._out = 0  # claimed, and not yet asked and recorded or handed in
+        self._finished = 0  # since the last round
+        self._pace = 0.0  # polls a second that the threads get through
+        self._last = time.monotonic()
+        self._hungry = False  # the last claim got all that it asked for: there may be more
+        self._threads = [threading.Thread(target=self._work, name=f"poll-{n}", daemon=True) for n in range(threads)]
+
+    def start(self) -> None:
+        """Start the threads."""
+        for thread in self._threads:
+            thread.start()
+
+    def round(self) -> float | None:
+        """Record what has come, claim what is due; seconds until the next round, None when nothing is under way."""
+        self._record()
+        self._claim()
+        return ROUND_S if self._out else None
+
+    def stop(self) -> None:
+        """Let the threads end their calls, record the answers, give back what was not asked."""
+        left = self._left()
+        for _ in self._threads:
+            self._waiting.put(None)
+        for thread in self._threads:
+            thread.join()
+        try:
+            self._record()
+            release(self.tracker.db, left)
+        except (SQLAlchemyError, DatabaseBusy, OSError) as error:  # their leases end by themselves
+            log.error("polls were not recorded at the stop: %s", reason(error))
+
+    def _left(self) -> list[Claim]:
+        found: list[Claim] = []
+        with suppress(Empty):
+            while (entry := self._waiting.get_nowait()) is not None:
+                found.append(entry[0])
+        return found
+
+    def _record(self) -> None:
+        while self._done:
+            batch = [self._done.popleft() for _ in range(min(len(self._done), MOST_AHEAD))]
+            self.tracker.record(batch)
+
+    def _claim(self) -> None:
+        ahead = self._ahead() - self._out
+        queued = self._waiting.qsize()
+        most = min(ahead, self._room(Lane.WAITING) - queued)
+        rest = min(ahead, self._room(Lane.REST) - queued)
+        self._hungry = False
+        if most < 1:
+            return
+        claims = self.tracker.claim(most, max(0, rest))
+        with self._lock:
+            self._out += len(claims)
+        self._hungry = len(claims) == ahead
+        now = time.monotonic()
+        for claim in claims:
+            self._waiting.put((claim, now))
+
+    def _ahead(self) -> int:
+        """How many polls may be under way: those that the threads do in a fifth of a second, and one for each."""
+        now = time.monotonic()
+        with self._lock:
+            finished, self._finished = self._finished, 0
+        passed, self._last = max(0.001, now - self._last), now
+        self._pace += min(1.0, passed / 0.5) * (finished / passed - self._pace)
+        return min(MOST_AHEAD, 2 * self.threads + int(self._pace * AHEAD_S))
+
+    def _work(self) -> None:
+        while (entry := self._waiting.get()) is not None:
+            claim, claimed_at = entry
+            try:
+                if time.monotonic() - claimed_at < LATEST_S:
+                    self._done.append(self.tracker.ask(claim))
+            except (SQLAlchemyError, DatabaseBusy, OSError) as error:
+                log.error("poll of ride %d failed: %s", claim.ride_id, reason(error))
+            except Exception as error:  # a mistake of ours must cost one poll, not the thread
+                log.exception("poll of ride %d failed: %s", claim.ride_id, type(error).__name__)
+            finally:
+                self._finish()
+
+    def _finish(self) -> None:
+        with self._lock:
+            self._out -= 1
+            self._finished += 1
+        if (self._hungry and self._out <= self.threads) or len(self._done) >= BATCH:
+            self._wake()

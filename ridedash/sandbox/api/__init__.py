@@ -1,0 +1,1 @@
+"""The eight operations over HTTP, and the control of the sandbox."""

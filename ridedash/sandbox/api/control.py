@@ -1,0 +1,125 @@
+"""Control of the sandbox, beside the interface: speed, scenarios, faults, the ledger. A real service has none of it.
+
+Each request carries `X-Sandbox-Control: 1`, which a form of another site can't send.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flask import Blueprint, Response, jsonify, request
+
+from ridedash.sandbox import request_parsing
+from ridedash.sandbox.api import faults
+from ridedash.sandbox.request_parsing import Refusal, bad_request
+from ridedash.sandbox.trips import scenarios
+from ridedash.sandbox.trips.ledger import Booking
+from ridedash.sandbox.trips.planner import SCENARIOS
+from ridedash.sandbox.world import world
+
+bp: Final = Blueprint("control", __name__, url_prefix="/control")
+HEADER: Final = "X-Sandbox-Control"
+FARTHEST_S: Final = 30 * 86400.0
+LONGEST_DELAY_S: Final = 120.0
+
+
+@bp.before_request
+def check_header() -> None:
+    """Refuse what a page of another origin could send without asking."""
+    if request.headers.get(HEADER) != "1":
+        raise Refusal(403, {"status": "FAILURE", "code": "CONTROL_REFUSED", "message": f"{HEADER}: 1 is required"})
+
+
+@bp.post("/speed")
+def speed() -> Response:
+    """{"speed": 1 to 60}: how many service seconds pass in a second, from now on."""
+    wanted = _number(request_parsing.json_body(request, typed=True), "speed", 1.0, 60.0)
+    world().clock.set_speed(wanted)
+    return clock()
+
+
+@bp.post("/advance")
+def advance() -> Response:
+    """{"seconds": n}: leap forward in service time, at most 30 days."""
+    seconds = _number(request_parsing.json_body(request, typed=True), "seconds", 0.0, FARTHEST_S)
+    world().clock.advance(seconds)
+    return clock()
+
+
+@bp.get("/clock")
+def clock() -> Response:
+    """{"now": service seconds since 1970, "speed": n}."""
+    sandbox = world()
+    return jsonify({"status": "SUCCESS", "now": sandbox.clock.now(), "speed": sandbox.clock.speed()})
+
+
+@bp.post("/next")
+def next_scenario() -> Response:
+    """{"scenario": name}: how the next booking goes that this scenario fits (share_… share, driver_… auto)."""
+    wanted = request_parsing.text(request_parsing.json_body(request, typed=True), "scenario")
+    if wanted not in SCENARIOS:
+        raise bad_request(f"scenario must be one of {', '.join(SCENARIOS)}")
+    with world().store.write() as connection:
+        scenarios.order(connection, wanted)
+    return jsonify({"status": "SUCCESS"})
+
+
+@bp.post("/faults")
+def order_faults() -> Response:
+    """{"operation", "fault", "times", "seconds"}: what goes wrong with the next calls; see faults.py for each."""
+    body = request_parsing.json_body(request, typed=True)
+    operation, fault = request_parsing.text(body, "operation"), request_parsing.text(body, "fault")
+    if operation not in (*faults.OPERATIONS, faults.ANY) or fault not in faults.FAULTS:
+        known = f"operation: {', '.join(faults.OPERATIONS)}, *; fault: {', '.join(faults.FAULTS)}"
+        raise bad_request(f"unknown operation or fault; known are {known}")
+    times = request_parsing.whole({"times": 1} | body, "times", range(1, 10_001))
+    seconds = _number({"seconds": 3} | body, "seconds", 0.0, LONGEST_DELAY_S)
+    faults.order(world().store, operation, fault, times, seconds)
+    return jsonify({"status": "SUCCESS"})
+
+
+@bp.post("/reset")
+def reset() -> Response:
+    """Forget bookings, feedback, scenarios and faults, and go at the configured pace. Tokens and the clock stay."""
+    sandbox = world()
+    with sandbox.store.write() as connection:
+        for table in ("bookings", "feedback", "scenarios", "faults"):
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - the names stand right above
+    sandbox.clock.set_speed(sandbox.settings.pace)
+    return jsonify({"status": "SUCCESS"})
+
+
+@bp.get("/ledger")
+def ledger() -> Response:
+    """{"bookings": [...]}: every booking that was really made, whoever knows of it."""
+    sandbox = world()
+    now = sandbox.clock.now()
+    with sandbox.store.read() as connection:
+        made = sandbox.ledger.all(connection)
+        ratings = dict(connection.execute("SELECT booking_id, rating FROM feedback").fetchall())
+    return jsonify({"bookings": [_line(booking, ratings, now) for booking in made]})
+
+
+def _line(booking: Booking, ratings: Mapping[str, int], now: float) -> dict[str, Any]:
+    crew = booking.plan.crews[-1] if booking.plan.crews else None
+    return {
+        "booking_id": booking.booking_id,
+        "txn_id": booking.txn_id,
+        "merchant_txn_id": booking.merchant_txn_id,
+        "user": booking.user,
+        "category": booking.category,
+        "city": booking.city,
+        "status": booking.status(now),
+        "scenario": booking.scenario,
+        "created_at": booking.created_at,
+        "affiliate_uid": booking.request.affiliate_uid,
+        "vehicle_number": crew.vehicle_number if crew else None,
+        "rating": ratings.get(booking.booking_id),
+        "phases": [{"status": phase.status, "at": phase.at} for phase in booking.plan.phases],
+    }
+
+
+def _number(body: Mapping[str, Any], name: str, least: float, most: float) -> float:
+    value = body.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise bad_request(f"{name} must be a number from {least:g} to {most:g}")
+    return float(value)

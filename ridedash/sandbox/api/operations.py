@@ -1,0 +1,197 @@
+"""The eight operations on their paths: who calls, what is asked, what is answered."""
+
+import hmac
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, Final, NamedTuple
+
+from flask import Blueprint, Request, Response, jsonify, request
+
+from ridedash import wire
+from ridedash.sandbox import request_parsing
+from ridedash.sandbox.api import faults, feedback_options
+from ridedash.sandbox.api.products import products
+from ridedash.sandbox.bookings import actions, snapshots
+from ridedash.sandbox.bookings import create as bookings
+from ridedash.sandbox.oauth.tokens import user_of
+from ridedash.sandbox.pricing.categories import tariff_of
+from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.store import Known
+from ridedash.sandbox.users import SandboxUser, find_user
+from ridedash.sandbox.world import World, world
+
+bp: Final = Blueprint("api", __name__)
+INVALID_TOKEN: Final = "invalid_token"  # noqa: S105 - a code, not a token
+
+Body = dict[str, Any] | str  # a body as an object, or written as JSON already
+
+
+class Call(NamedTuple):
+    """One call: the request, the sandbox, and what is known of its database since it was last written to."""
+
+    request: Request
+    sandbox: World
+    known: Known
+
+    def now(self) -> float:
+        """The service's time now."""
+        return self.sandbox.clock.now(self.known)
+
+
+def operation(name: str) -> Callable[[Callable[[Call, SandboxUser], Body]], Callable[[], Response]]:
+    """An operation for a user: X-APP-TOKEN and bearer are checked, and ordered faults are played."""
+
+    def wrap(function: Callable[[Call, SandboxUser], Body]) -> Callable[[], Response]:
+        @wraps(function)
+        def view() -> Response:
+            return _played(name, lambda call: function(call, user_calling(call)))
+
+        return view
+
+    return wrap
+
+
+def _played(name: str, answer: Callable[[Call], Body]) -> Response:
+    sandbox = world()
+    call = Call(request._get_current_object(), sandbox, sandbox.store.known())  # type: ignore[attr-defined]
+    fault = faults.take(sandbox.store, call.known, name)
+    if fault is None:
+        return _answered(call, answer)
+    ended = faults.before(fault, call.request.environ)
+    if ended is not None:
+        return ended
+    late = call._replace(known=sandbox.store.known())  # much may have happened during a delay
+    return faults.after(fault, _answered(late, answer), call.request.environ)
+
+
+def _answered(call: Call, answer: Callable[[Call], Body]) -> Response:
+    try:
+        check_partner(call)
+        body = answer(call)
+    except Refusal as refusal:
+        return refused(refusal)
+    return Response(body, mimetype="application/json") if isinstance(body, str) else jsonify(body)
+
+
+def refused(refusal: Refusal) -> Response:
+    """A refusal as an answer."""
+    response = jsonify(refusal.body)
+    response.status_code = refusal.status
+    response.headers.update(refusal.headers)
+    return response
+
+
+def check_partner(call: Call) -> None:
+    """Every operation needs the partner's X-APP-TOKEN (Authentication, 1)."""
+    sent = call.request.headers.get(wire.APP_TOKEN_HEADER, "")
+    if not hmac.compare_digest(sent.encode(), call.sandbox.settings.app_token.encode()):
+        body = {"status": wire.FAILURE, "code": wire.INVALID_PARTNER_KEY, "message": "X-APP-TOKEN is missing or wrong"}
+        raise Refusal(403, body)
+
+
+def user_calling(call: Call) -> SandboxUser:
+    """The user whose bearer token came (Authentication, 2)."""
+    scheme, _, token = call.request.headers.get("Authorization", "").partition(" ")
+    user = None
+    if scheme.lower() == "bearer" and token.strip():
+        user = find_user(user_of(call.known, token.strip(), call.sandbox.clock.wall()) or "")
+    if user is None:
+        body = {
+            "status": wire.FAILURE,
+            "code": INVALID_TOKEN,
+            "message": "The access token is missing, wrong or expired",
+        }
+        raise Refusal(401, body, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
+    return user
+
+
+@bp.post("/v1.5/bookings/create")
+@operation("create")
+def create(call: Call, user: SandboxUser) -> Body:
+    """Create booking (Endpoints, 1)."""
+    return bookings.create(call.sandbox, user, request_parsing.json_body(call.request), call.now())
+
+
+@bp.post("/v1/bookings/abort")
+@operation("abort")
+def abort(call: Call, user: SandboxUser) -> Body:
+    """Abort booking (Endpoints, 2)."""
+    booking_id = request_parsing.text(request_parsing.json_body(call.request), "booking_id")
+    return actions.abort(call.sandbox, user.id, booking_id, call.now())
+
+
+@bp.post("/v1/bookings/drop_location")
+@operation("drop_location")
+def drop_location(call: Call, user: SandboxUser) -> Body:
+    """Update drop location (Endpoints, 3)."""
+    body = request_parsing.json_body(call.request, typed=True)
+    booking_id = request_parsing.text(body, "booking_id")
+    drop = request_parsing.point(
+        request_parsing.number(body, "drop_lat"), request_parsing.number(body, "drop_lng"), "drop"
+    )
+    return actions.change_drop(call.sandbox, user.id, booking_id, drop, call.now())
+
+
+@bp.post("/v1/bookings/cancel")
+@operation("cancel")
+def cancel(call: Call, user: SandboxUser) -> Body:
+    """Cancel booking (Endpoints, 4)."""
+    body = request_parsing.json_body(call.request)
+    booking_id, reason = request_parsing.text(body, "booking_id"), request_parsing.text(body, "reason")
+    return actions.cancel(call.sandbox, user.id, booking_id, reason, call.now())
+
+
+@bp.get("/v1/bookings/track_ride")
+@operation("track_ride")
+def track_ride(call: Call, user: SandboxUser) -> Body:
+    """Track ride by booking_id or, for a share booking still retrying, by txn_id (Endpoints, 5)."""
+    sandbox, now = call.sandbox, call.now()
+    booking_id, txn_id = _ride_asked_for(call.request.query_string)
+    if not booking_id and not txn_id:
+        raise request_parsing.bad_request("booking_id or txn_id is required")
+    booking = sandbox.ledger.followed(call.known, user.id, booking_id, txn_id)
+    if booking is None or (booking_id and not booking.revealed(now)):
+        raise actions.unknown_booking(request_type=wire.TRACK_RIDE)
+    if not booking_id:
+        return snapshots.by_txn(booking, now)
+    city = sandbox.city(booking.city)
+    return snapshots.by_booking(booking, tariff_of(city.currency), city.timezone, now)
+
+
+@lru_cache(maxsize=4096)
+def _ride_asked_for(query: bytes) -> tuple[str, str]:
+    """booking_id and txn_id of a query, each "" when absent; the same few are asked for all the time."""
+    args = Request({"QUERY_STRING": query.decode("latin-1")}).args
+    return args.get("booking_id", ""), args.get("txn_id", "")
+
+
+@bp.get("/v1/products")
+def list_products() -> Response:
+    """List products: X-APP-TOKEN is enough, a bearer token is not looked at (Endpoints, 6; Authentication, 3)."""
+    return _played("products", _products)
+
+
+def _products(call: Call) -> Body:
+    args = call.request.args
+    lat, lng = (request_parsing.query_number(args, name) for name in ("pickup_lat", "pickup_lng"))
+    pickup = request_parsing.point(lat, lng, "pickup")
+    lat, lng = (request_parsing.query_number(args, name) for name in ("drop_lat", "drop_lng"))
+    drop = request_parsing.optional_point(lat, lng, "drop")
+    return products(call.sandbox, pickup, drop, args.get("category") or None, call.now())
+
+
+@bp.post("/v1/bookings/feedback")
+@operation("feedback")
+def feedback(call: Call, user: SandboxUser) -> Body:
+    """Submit feedback (Endpoints, 7)."""
+    body = request_parsing.json_body(call.request, typed=True)
+    booking_id, rating = request_parsing.text(body, "booking_id"), request_parsing.whole(body, "rating", range(1, 6))
+    labels, comments = request_parsing.optional_text(body, "feedback"), request_parsing.optional_text(body, "comments")
+    return actions.feedback(call.sandbox, user.id, booking_id, rating, labels, comments, call.now())
+
+
+@bp.get("/v1.5/bookings/feedback/options")
+@operation("feedback_options")
+def options(call: Call, user: SandboxUser) -> Body:  # noqa: ARG001 - the same for every user
+    """Feedback options (Endpoints, 8)."""
+    return feedback_options.options(call.request.args.get("category", ""), call.request.args.get("sub_category", ""))

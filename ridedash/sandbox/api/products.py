@@ -1,0 +1,173 @@
+"""The answer of products: categories with fares and the nearest cab, the hotspot zone, estimates."""
+
+from decimal import Decimal
+from typing import Any, Final
+
+from ridedash import wire
+from ridedash.geo import LatLng, contains
+from ridedash.sandbox.bookings.snapshots import minutes
+from ridedash.sandbox.city.city import City, Hotspot
+from ridedash.sandbox.pricing import rates
+from ridedash.sandbox.pricing.categories import STANDARD, Category, Package, RateCard, Tariff, tariff_of
+from ridedash.sandbox.pricing.estimates import PricedTrip, estimate, priced_trip, share_estimate
+from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
+from ridedash.sandbox.world import World
+
+NONE_NEAR: Final = -1
+
+
+def products(sandbox: World, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float) -> dict[str, Any]:
+    """The body of products; a Refusal outside the cities or for a category that isn't offered here."""
+    city = sandbox.city_at(pickup)
+    if city is None:
+        raise refused(wire.INVALID_CITY, "There is no service at this pickup")
+    tariff = tariff_of(city.currency)
+    offered = [category for category in tariff.categories if wanted in (None, category.id)]
+    if not offered:
+        raise refused(wire.INVALID_CAR_CATEGORY, "This category is not offered here")
+    return {
+        "hotspot_zone": hotspot_zone(city, pickup),
+        "categories": [_category(sandbox, city, category, pickup, now) for category in offered],
+        "ride_estimate": _estimates(sandbox, city, offered, pickup, drop, wanted, now),
+    }
+
+
+def refused(code: str, message: str) -> Refusal:
+    """A failure of products."""
+    return Refusal(200, {"status": wire.FAILURE, "message": message, "code": code})
+
+
+def hotspot_zone(city: City, pickup: LatLng) -> dict[str, Any]:
+    """The zone around the pickup with its points, or the bare word that there is none."""
+    zone = next((spot for spot in city.hotspots if contains(spot.boundary, pickup)), None)
+    return _zone(zone) if zone else {"is_hotpot_zone": False}
+
+
+def _zone(zone: Hotspot) -> dict[str, Any]:
+    return {
+        "is_hotpot_zone": True,
+        "desc": f"Cabs wait at the marked points of {zone.name}.",
+        "default_pickup_point_id": zone.default_point_id,
+        "hotspot_boundary": [[round(point.lat, 6), round(point.lng, 6)] for point in zone.boundary],
+        "pickup_points": [
+            {"lat": point.position.lat, "lng": point.position.lng, "name": point.name, "id": point.id}
+            for point in zone.points
+        ],
+    }
+
+
+def _estimates(
+    sandbox: World,
+    city: City,
+    offered: list[Category],
+    pickup: LatLng,
+    drop: LatLng | None,
+    wanted: str | None,
+    now: float,
+) -> Any:
+    """An empty object without a drop in this city and for rental; share's comes when share is asked for."""
+    if drop is None or not city.contains(drop) or wanted == "rental":
+        return {}
+    asked = priced_trip(city, tariff_of(city.currency), pickup, drop, now, sandbox.clock.speed())
+    if wanted == wire.Kind.SHARE:
+        return [share_estimate(offered[0], asked)]
+    return [_one(category, asked, sandbox) for category in offered if not category.rental and category.id != "share"]
+
+
+def _one(category: Category, asked: PricedTrip, sandbox: World) -> dict[str, Any]:
+    return estimate(category, asked, sandbox.seal)
+
+
+def _category(sandbox: World, city: City, category: Category, pickup: LatLng, now: float) -> dict[str, Any]:
+    tariff, when = tariff_of(city.currency), rates.local(now, city.timezone)
+    cab = sandbox.fleet(city.slug).nearest(category.id, pickup, now)
+    body: dict[str, Any] = {
+        "id": category.id,
+        "display_name": category.name,
+        "currency": city.currency,
+        "distance_unit": "kilometre",
+        "time_unit": "minute",
+        "eta": NONE_NEAR if cab is None else minutes(max(SHORTEST_PHASE_S, cab.eta_s)),
+        "distance": NONE_NEAR if cab is None else f"{cab.metres / 1000:.1f}",
+        "ride_later_enabled": "false",
+        "image": f"https://images.example/categories/{category.id}.png",
+        "cancellation_policy": _cancellation(category, city.currency),
+    }
+    if category.id == wire.Kind.SHARE:
+        body["select_applicable"] = False
+    if category.rental:
+        return body | {"sub_categories": [_sub_category(*each) for each in category.packages]}
+    return body | {
+        "fare_breakup": [_card(card, category, tariff, rates.surge(category, when)) for card in category.cards]
+    }
+
+
+def _cancellation(category: Category, currency: str) -> dict[str, Any]:
+    return {
+        "cancellation_charge": category.cancellation.charge,
+        "currency": currency,
+        "cancellation_charge_applies_after_time": category.cancellation.after_minutes,
+        "time_unit": "minute",
+    }
+
+
+def _card(card: RateCard, category: Category, tariff: Tariff, surge: Decimal) -> dict[str, Any]:
+    if card.type == STANDARD:
+        return {"type": card.type, "fare": _described(card, category, tariff.symbol), "surcharge": _surcharge(surge)}
+    return {
+        "type": card.type,
+        "minimum_distance": _text(card.minimum_distance),
+        "minimum_time": _text(card.minimum_time),
+        "base_fare": _text(card.base_fare),
+        "minimum_fare": _text(card.minimum_fare),
+        "cost_per_distance": _text(card.cost_per_distance),
+        "waiting_cost_per_minute": _text(card.waiting_cost_per_minute),
+        "ride_cost_per_minute": _text(card.ride_cost_per_minute),
+        "night_time_charges": "NA",
+        "night_time_duration": "NA",
+        "rates_higher_than_usual": surge > 1,
+        "surcharge": _surcharge(surge),
+    }
+
+
+def _described(card: RateCard, category: Category, symbol: str) -> str:
+    """A standard rate in words: fixed for share, by the meter for auto."""
+    if category.id == wire.Kind.SHARE:
+        return f"Fixed fare for the trip, from {symbol}{rates.number(card.minimum_fare)}, paid before the ride"
+    ratio = rates.number(rates.NIGHT_RATIO)
+    return (
+        f"By the meter: {symbol}{rates.number(card.base_fare)} for the first {rates.number(card.minimum_distance)} km,"
+        f" then {symbol}{rates.number(card.cost_per_distance)} per km;"
+        f" waiting {symbol}{rates.number(card.waiting_cost_per_minute)} per minute;"
+        f" {ratio} times as much from {rates.NIGHT_FROM}:00 to {rates.NIGHT_TO:02d}:00"
+    )
+
+
+def _surcharge(surge: Decimal) -> list[dict[str, Any]]:
+    if surge <= 1:
+        return []
+    description = f"Fares are {surge} times the usual while many people look for a cab."
+    return [{"name": "Peak time", "type": "multiplier", "value": float(surge), "description": description}]
+
+
+def _sub_category(name: str, packages: tuple[Package, ...]) -> dict[str, Any]:
+    return {"id": name, "display_name": name.title(), "packages": [_package(package) for package in packages]}
+
+
+def _package(package: Package) -> dict[str, Any]:
+    return {
+        "display_name": f"{package.hours} h, {package.km} km",
+        "duration": package.hours * 60,
+        "time_unit": "minute",
+        "distance": package.km,
+        "distance_unit": "kilometre",
+        "base_fare": _text(package.price),
+        "cost_per_distance": _text(package.per_extra_km),
+        "ride_cost_per_minute": _text(package.per_extra_minute),
+    }
+
+
+def _text(amount: Decimal) -> str:
+    """A number as the text that the document asks for: "50.0"."""
+    return str(float(amount))

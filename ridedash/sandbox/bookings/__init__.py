@@ -1,0 +1,1 @@
+"""Bookings: creation, actions, snapshots, bills."""

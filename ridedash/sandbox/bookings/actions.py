@@ -1,0 +1,152 @@
+"""What can be done to a booking: abort, cancel, another drop, feedback; with the failures that the document names."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from ridedash import wire
+from ridedash.geo import LatLng
+from ridedash.sandbox.pricing.categories import tariff_of
+from ridedash.sandbox.pricing.estimates import at_airport
+from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.trips.ledger import Booking, Request
+from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
+from ridedash.sandbox.trips.timeline import Plan, driven_part, joined, redirected
+from ridedash.sandbox.world import World
+
+CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
+RIDE_NOT_COMPLETED: Final = "RIDE_NOT_COMPLETED"  # not in the document: feedback before the end
+_TOO_LATE: Final = {
+    wire.BOOKING_CANCELLED: wire.BOOKING_ALREADY_CANCELLED,
+    wire.ALLOTMENT_FAILED: wire.BOOKING_ALREADY_CANCELLED,
+    wire.COMPLETED: wire.BOOKING_ALREADY_COMPLETED,
+}
+
+
+def unknown_booking(**words: str) -> Refusal:
+    """No booking of this user has that id."""
+    message = "There is no such booking"
+    return Refusal(404, {"status": wire.FAILURE, **words, "code": wire.NO_BOOKING, "message": message})
+
+
+def abort(sandbox: World, user: str, booking_id: str, now: float) -> dict[str, Any]:
+    """Stop the search (Endpoints, 2)."""
+    with sandbox.store.write() as connection:
+        booking = sandbox.ledger.find(connection, user, booking_id, now)
+        if booking is None:
+            raise unknown_booking()
+        status = booking.status(now)
+        if status in (wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED):
+            raise _failure(wire.BOOKING_ALREADY_CANCELLED, "The booking has ended already")
+        if status not in wire.SEARCHING:
+            raise _failure(wire.BOOKING_ALLOTED, "A driver is already allotted")
+        sandbox.ledger.end(connection, booking, now, None)
+    return {"status": wire.SUCCESS, "message": f"Booking {booking_id} was aborted", "code": wire.SUCCESS}
+
+
+def cancel(sandbox: World, user: str, booking_id: str, reason: str, now: float) -> dict[str, Any]:
+    """Cancel after allotment, until the ride is paid or begins (Endpoints, 4)."""
+    with sandbox.store.write() as connection:
+        booking = sandbox.ledger.find(connection, user, booking_id, now)
+        if booking is None:
+            raise unknown_booking(request_type=wire.BOOKING_CANCEL)
+        status = booking.status(now)
+        if status not in CANCELLABLE:
+            raise _not_cancellable(status)
+        sandbox.ledger.end(connection, booking, now, reason)
+    return {
+        "status": wire.SUCCESS,
+        "request_type": wire.BOOKING_CANCEL,
+        "header": wire.SUCCESS,
+        "text": f"Your booking {booking_id} is cancelled.{_charge(sandbox, booking, now)}",
+    }
+
+
+def _not_cancellable(status: str) -> Refusal:
+    running = wire.RIDE_IN_PROGRESS if status == wire.IN_PROGRESS else None
+    body = {
+        "status": wire.FAILURE,
+        "request_type": wire.BOOKING_CANCEL,
+        "reason": wire.CANCELLATION_NOT_ALLOWED,
+        "header": "Can't cancel",
+        "text": "This ride can't be cancelled now.",
+    }
+    code = _TOO_LATE.get(status, running)
+    return Refusal(200, body | ({"code": code} if code else {}))
+
+
+def _charge(sandbox: World, booking: Booking, now: float) -> str:
+    """The charge in words, once the free minutes after allotment are over."""
+    city = sandbox.city(booking.city)
+    category = tariff_of(city.currency).find(booking.category)
+    assert category is not None
+    allotted_at = booking.plan.allotted_at
+    policy = category.cancellation
+    if allotted_at is None or now - allotted_at <= policy.after_minutes * 60:
+        return ""
+    return f" A cancellation charge of {city.currency} {policy.charge} applies."
+
+
+def change_drop(sandbox: World, user: str, booking_id: str, drop: LatLng, now: float) -> dict[str, Any]:
+    """Go somewhere else from now on (Endpoints, 3)."""
+    with sandbox.store.write() as connection:
+        booking = sandbox.ledger.find(connection, user, booking_id, now)
+        if booking is None:
+            raise unknown_booking(
+                request_type=wire.UPDATE_DROP, header=wire.HEADER_OOPS, text="There is no such booking."
+            )
+        city, status = sandbox.city(booking.city), booking.status(now)
+        over = booking.kind is wire.Kind.AUTO and status == wire.INVOICE
+        if over or status in wire.TERMINAL:
+            raise _drop_refused(wire.HEADER_OOPS, "The ride has ended; its drop can't be changed.")
+        if not city.contains(drop):
+            raise _drop_refused(wire.HEADER_INVALID_DROP, "The new drop is in a different city.")
+        airport = at_airport(city, booking.request.pickup) or at_airport(city, drop)
+        request = _redirected_request(booking.request, drop, airport=airport)
+        sandbox.ledger.redirect(connection, booking, request, _redirected_plan(sandbox, booking, drop, now))
+    return {
+        "status": wire.SUCCESS,
+        "request_type": wire.UPDATE_DROP,
+        "header": wire.SUCCESS,
+        "text": "Your drop location is updated.",
+    }
+
+
+def _redirected_request(request: Request, drop: LatLng, *, airport: bool) -> Request:
+    return replace(request, drop=drop, drop_changed=True, terms=replace(request.terms, airport=airport))
+
+
+def _redirected_plan(sandbox: World, booking: Booking, drop: LatLng, now: float) -> Plan:
+    """Before the ride: another way from the pickup. During it: what is driven stays, the rest leads to the new drop."""
+    plan, roads = booking.plan, sandbox.city(booking.city).roads
+    ride = plan.ride
+    if ride is None:
+        return replace(plan, drop=None)
+    if now <= ride.departs:
+        return redirected(plan, roads.route(booking.request.pickup, drop), drop, SHORTEST_PHASE_S)
+    done = driven_part(ride.route, now - ride.departs)
+    return redirected(plan, joined([done, roads.route(done.points[-1], drop)]), drop, now - ride.departs)
+
+
+def _drop_refused(header: str, text: str) -> Refusal:
+    return Refusal(200, {"status": wire.FAILURE, "request_type": wire.UPDATE_DROP, "header": header, "text": text})
+
+
+def feedback(
+    sandbox: World, user: str, booking_id: str, rating: int, labels: str | None, comments: str | None, now: float
+) -> dict[str, Any]:
+    """Keep feedback on a completed ride; a later one replaces it (Endpoints, 7)."""
+    with sandbox.store.write() as connection:
+        booking = sandbox.ledger.find(connection, user, booking_id, now)
+        if booking is None:
+            raise unknown_booking(request_type=wire.BOOKING_FEEDBACK)
+        if booking.status(now) != wire.COMPLETED:
+            raise _failure(RIDE_NOT_COMPLETED, "The ride is not completed", request_type=wire.BOOKING_FEEDBACK)
+        connection.execute(
+            "REPLACE INTO feedback (booking_id, rating, feedback, comments, at) VALUES (?, ?, ?, ?, ?)",
+            (booking_id, rating, labels, comments, now),
+        )
+    return {"status": wire.SUCCESS, "request_type": wire.BOOKING_FEEDBACK}
+
+
+def _failure(code: str, message: str, **words: str) -> Refusal:
+    return Refusal(200, {"status": wire.FAILURE, **words, "code": code, "message": message})

@@ -1,0 +1,198 @@
+"""What track_ride answers, by kind and status: which fields, and what they say at a moment."""
+
+import json
+from decimal import Decimal
+from typing import Any, Final
+
+from ridedash import wire
+from ridedash.geo import LatLng
+from ridedash.sandbox.bookings.bill import bill, driven
+from ridedash.sandbox.pricing.categories import Tariff
+from ridedash.sandbox.pricing.rates import NIGHT_RATIO, local, number
+from ridedash.sandbox.trips.crews import Crew
+from ridedash.sandbox.trips.ledger import Booking
+from ridedash.sandbox.trips.timeline import Leg, Phase
+from ridedash.sandbox.users import find_user
+
+NO_PLACE: Final = LatLng(0.0, 0.0)  # a drop that the partner hasn't named
+CONVENIENCE_CHARGE: Final = Decimal(5)
+MOVING: Final = (  # numbers only: position, bearing, speed, time and way left
+    ',"driver_lat":%r,"driver_lng":%r,"bearing":%r,"speed":%r,'
+    '"duration":{"value":%d,"unit":"MINUTE"},"distance":{"value":%d,"unit":"METER"}}'
+)
+LIVE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
+
+
+def by_txn(booking: Booking, now: float) -> dict[str, Any]:
+    """Share tracked by txn_id: status alone, until a booking id comes with a message."""
+    body: dict[str, Any] = {"status": wire.SUCCESS, "booking_status": booking.status(now)}
+    if booking.revealed(now):
+        body |= {"booking_id": booking.booking_id, "message": "A driver was found. Track by booking_id from now on."}
+    return body
+
+
+def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[str, Any] | str:
+    """The snapshot of a booking at a moment; as JSON already for those that are asked for every few seconds."""
+    phase = booking.phase(now)
+    body = {
+        "status": wire.SUCCESS,
+        "request_type": wire.TRACK_RIDE,
+        "booking_id": booking.booking_id,
+        "booking_status": phase.status,
+    }
+    if booking.kind is wire.Kind.AUTO:
+        return body | _auto(booking, tariff, zone, phase, now)
+    if phase.status in LIVE:
+        return _full(booking, tariff, phase, now, body)
+    if phase.status == wire.COMPLETED:
+        return body | _places(booking, ended=True) | _car(_crew(booking, phase)) | _price(booking, tariff, phase.status)
+    return body
+
+
+def _full(booking: Booking, tariff: Tariff, phase: Phase, now: float, common: dict[str, Any]) -> str:
+    """The full cab and driver field set: what stays for this status is written once, what moves is put behind it."""
+    leg = _leg(booking, phase)
+    moving, (seconds, metres) = leg.motion(now), leg.left(now)
+    if phase.status not in booking.memo:
+        booking.memo[phase.status] = json.dumps(common | _staying(booking, tariff, phase), separators=(",", ":"))[:-1]
+    return booking.memo[phase.status] + MOVING % (
+        round(moving.position.lat, 6),
+        round(moving.position.lng, 6),
+        round(moving.bearing, 1) % 360,
+        round(moving.speed_kmh, 1),
+        minutes(seconds),
+        round(metres),
+    )
+
+
+def _staying(booking: Booking, tariff: Tariff, phase: Phase) -> dict[str, Any]:
+    """`otp` while waiting for the guest, passengers while the driver is on the way."""
+    crew = _crew(booking, phase)
+    body = _places(booking) | _car(crew) | _price(booking, tariff, phase.status)
+    body |= {
+        "driver_rating": crew.driver_rating,
+        "share_ride_url": f"https://rides.example/follow/{booking.booking_id}",
+        "passengers": [{"name": rider} for rider in booking.plan.riders if phase.status == wire.CALL_DRIVER],
+        "route": _route(booking),
+        "promotional_message": _promotion(booking),
+    }
+    if phase.status in wire.OTP_STATUSES:
+        body["otp"] = {"start_trip": {"text": "Start code", "value": booking.plan.start_code}}
+    return body
+
+
+def _auto(booking: Booking, tariff: Tariff, zone: str, phase: Phase, now: float) -> dict[str, Any]:
+    """Auto's reduced sets of fields."""
+    if phase.status == wire.CALL_DRIVER:
+        return _auto_called(booking, phase, now)
+    if phase.status == wire.IN_PROGRESS:
+        return _position(_leg(booking, phase).motion(now).position)
+    if phase.status == wire.INVOICE:
+        return _auto_bill(booking, tariff, ended=False)
+    if phase.status == wire.COMPLETED:
+        riding = booking.plan.first(wire.IN_PROGRESS)
+        picked_up = riding.at if riding else phase.at
+        return _auto_bill(booking, tariff, ended=True) | {"pickup_time": iso(picked_up, zone)}
+    return {}
+
+
+def _auto_called(booking: Booking, phase: Phase, now: float) -> dict[str, Any]:
+    crew, leg = _crew(booking, phase), _leg(booking, phase)
+    seconds, metres = leg.left(now)
+    return {
+        "driver_name": crew.driver_name,
+        "driver_number": crew.driver_number,
+        "driver_image_url": crew.driver_image_url,
+        "driver_rating": str(crew.driver_rating),
+        "vehicle_type": crew.vehicle_type,
+        "vehicle_number": crew.vehicle_number,
+        **_position(leg.motion(now).position),
+        "duration": {"value": minutes(seconds), "unit": "MINUTES"},
+        "distance": {"value": round(metres), "unit": "METER"},
+    }
+
+
+def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, Any]:
+    """`svc_money_balance` and `trip_info` in the shape of the state; without billing only the common part."""
+    price, terms = bill(booking, tariff), booking.request.terms
+    payable = price.total + CONVENIENCE_CHARGE
+    info: dict[str, Any] = {
+        "billing_enabled": tariff.auto_billing,
+        "discount": number(price.discount),
+        "advance": 0,
+        "convenience_charge": number(CONVENIENCE_CHARGE),
+    }
+    if tariff.auto_billing:
+        trip = driven(booking)
+        info |= {
+            "amount": number(price.fare + price.tax + price.toll),
+            "distance": {"value": number(round(trip.km, 2)), "unit": "KMS"},
+            "night_charges_applied": terms.night,
+            "night_charge_ratio": str(NIGHT_RATIO) if terms.night else "NA",
+        }
+        time = {"value": max(1, round(trip.minutes)), "unit": "MINUTE"}
+        paid = number(payable) if booking.request.cash else 0
+        info |= (
+            {"ride_time": time, "cash_paid": paid} if ended else {"payable_amount": number(payable), "trip_time": time}
+        )
+    return {"svc_money_balance": _balance(booking, payable, ended=ended), "trip_info": info}
+
+
+def _balance(booking: Booking, payable: Decimal, *, ended: bool) -> float:
+    user = find_user(booking.user)
+    before = Decimal(str(user.balance)) if user else Decimal(0)
+    return number(before - payable if ended and not booking.request.cash else before)
+
+
+def _price(booking: Booking, tariff: Tariff, status: str) -> dict[str, Any]:
+    return {"price_details": bill(booking, tariff, ended=status == wire.COMPLETED).details()}
+
+
+def _places(booking: Booking, *, ended: bool = False) -> dict[str, Any]:
+    drop = booking.request.drop or (booking.plan.drop if ended else None) or NO_PLACE
+    return {"pickup_location": _lat_lng(booking.request.pickup), "drop_location": _lat_lng(drop)}
+
+
+def _car(crew: Crew) -> dict[str, Any]:
+    return {
+        "driver_name": crew.driver_name,
+        "driver_number": crew.driver_number,
+        "driver_image_url": crew.driver_image_url,
+        "vehicle_type": crew.vehicle_type,
+        "vehicle_number": crew.vehicle_number,
+        "vehicle_color": crew.vehicle_color,
+    }
+
+
+def _route(booking: Booking) -> list[dict[str, Any]]:
+    return [{"name": stop.name, "state": stop.state, **_lat_lng(stop.position)} for stop in booking.plan.stops]
+
+
+def _promotion(booking: Booking) -> str:
+    return "Sharing keeps a car off the road." if booking.kind is wire.Kind.SHARE else ""
+
+
+def _crew(booking: Booking, phase: Phase) -> Crew:
+    return booking.plan.crews[phase.crew or 0]
+
+
+def _leg(booking: Booking, phase: Phase) -> Leg:
+    return booking.plan.legs[phase.leg or 0]
+
+
+def _position(place: LatLng) -> dict[str, float]:
+    return {"driver_lat": round(place.lat, 6), "driver_lng": round(place.lng, 6)}
+
+
+def _lat_lng(place: LatLng) -> dict[str, float]:
+    return {"lat": place.lat, "lng": place.lng}
+
+
+def minutes(seconds: float) -> int:
+    """Whole minutes, rounded up; none only when there is nothing left."""
+    return -int(-seconds // 60)
+
+
+def iso(moment: float, zone: str) -> str:
+    """A moment as the city's clocks show it, ISO 8601 with its offset."""
+    return local(moment, zone).isoformat(timespec="seconds")

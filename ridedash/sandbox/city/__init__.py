@@ -1,0 +1,1 @@
+"""Two fictional cities: streets, roads, places."""

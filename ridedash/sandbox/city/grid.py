@@ -1,0 +1,70 @@
+"""A coarse grid over segments, so that neighbours are found without looking at all of them."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from ridedash.sandbox.city.geometry import XY, Line, crossing, lerp
+
+Cell = tuple[int, int]
+
+
+class SegmentGrid:
+    """Segments by the square cells (side in metres) that their boxes touch; each carries a key of its owner."""
+
+    def __init__(self, cell: float = 160.0) -> None:
+        self.cell = cell
+        self.cells: dict[Cell, list[tuple[int, XY, XY]]] = defaultdict(list)
+
+    def touched(self, a: XY, b: XY) -> Iterable[Cell]:
+        """The cells that the box of a segment touches."""
+        cell = self.cell
+        x0, y0, x1, y1 = int(a[0] // cell), int(a[1] // cell), int(b[0] // cell), int(b[1] // cell)
+        if x0 == x1 and y0 == y1:
+            return ((x0, y0),)
+        xs = range(x0, x1 + 1) if x0 < x1 else range(x1, x0 + 1)
+        ys = range(y0, y1 + 1) if y0 < y1 else range(y1, y0 + 1)
+        return itertools.product(xs, ys)
+
+    def add(self, key: int, a: XY, b: XY) -> None:
+        """Put one segment in."""
+        for cell in self.touched(a, b):
+            self.cells[cell].append((key, a, b))
+
+    def add_line(self, line: Sequence[XY], first_key: int = 0, *, closed: bool = False) -> None:
+        """Put a line's segments in, keyed by running number."""
+        ends = [*line, line[0]] if closed else line
+        for key, (a, b) in enumerate(itertools.pairwise(ends), first_key):
+            self.add(key, a, b)
+
+    def near(self, a: XY, b: XY) -> bool:
+        """Whether any segment lies in a cell that the box from a to b touches."""
+        return any(cell in self.cells for cell in self.touched(a, b))
+
+    def cuts(self, a: XY, b: XY) -> list[float]:
+        """Where a segment is cut by what is in the grid: fractions along it, in order."""
+        found = {}
+        for cell in self.touched(a, b):
+            for key, c, d in self.cells.get(cell, ()):
+                if key not in found and (at := crossing(a, b, c, d)) is not None:
+                    found[key] = at[0]
+        return sorted(found.values())
+
+
+def pieces_inside(line: Sequence[XY], outline: SegmentGrid, *, starts_inside: bool = False) -> list[Line]:
+    """The parts of a line within a closed outline, by counting crossings from a known start."""
+    pieces: list[Line] = []
+    current: Line | None = [line[0]] if starts_inside else None
+    for a, b in itertools.pairwise(line):
+        for t in outline.cuts(a, b):
+            at = lerp(a, b, t)
+            if current is None:
+                current = [at]
+            else:
+                pieces.append([*current, at])
+                current = None
+        if current is not None:
+            current.append(b)
+    if current is not None and len(current) > 1:
+        pieces.append(current)
+    return pieces

@@ -1,0 +1,1 @@
+"""The OAuth server of the sandbox."""

@@ -1,0 +1,188 @@
+"""The OAuth 2.0 server of the sandbox's users: authorize (code with PKCE S256), token, rotating refresh, revoke."""
+
+import base64
+import hmac
+import re
+import secrets
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request
+from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Response as AnyResponse
+
+from ridedash.sandbox.oauth import codes
+from ridedash.sandbox.oauth.tokens import (
+    ACCESS,
+    ACCESS_SECONDS,
+    REFRESH,
+    REFRESH_SECONDS,
+    Grant,
+    issue,
+    revoke,
+    spend_refresh,
+)
+from ridedash.sandbox.request_parsing import Refusal
+from ridedash.sandbox.users import SANDBOX_USERS, find_user
+from ridedash.sandbox.world import World, world
+
+bp: Final = Blueprint("oauth", __name__, url_prefix="/oauth", template_folder="templates")
+CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+ASKED: Final = (
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "state",
+    "scope",
+    "code_challenge",
+    "code_challenge_method",
+)
+BODY_LIMIT: Final = 16 * 1024
+
+
+@bp.get("/authorize")
+def authorize() -> AnyResponse:
+    """The page on which a user of the sandbox is chosen. An unknown client or redirect is never redirected to."""
+    problem = _untrusted(request.args)
+    if problem:
+        return _page(request.args, problem=problem, status=400)
+    error = _asked_wrongly(request.args)
+    return _back(request.args, error=error) if error else _page(request.args)
+
+
+@bp.post("/authorize")
+def decide() -> AnyResponse:
+    """The choice: back to the partner with a code, or with `access_denied`."""
+    request.max_content_length = BODY_LIMIT
+    form = request.form
+    problem = _untrusted(form)
+    if problem:
+        return _page(form, problem=problem, status=400)
+    error = _asked_wrongly(form)
+    if error or form.get("decision") != "allow":
+        return _back(form, error=error or "access_denied")
+    user = find_user(form.get("user", ""))
+    if user is None:
+        return _page(form, status=400)
+    sandbox = world()
+    with sandbox.store.write() as connection:
+        asked = codes.Asked(user.id, form["redirect_uri"], form["code_challenge"], form.get("scope", ""))
+        code = codes.issue_code(connection, asked, sandbox.clock.wall())
+    return _back(form, code=code)
+
+
+@bp.post("/token")
+def token() -> Response:
+    """Exchange a code or a refresh token for tokens; failures as RFC 6749 section 5.2 has them."""
+    request.max_content_length = BODY_LIMIT
+    sandbox, form = world(), request.form
+    _check_client(sandbox)
+    exchange = {"authorization_code": _by_code, "refresh_token": _by_refresh}.get(form.get("grant_type", ""))
+    if exchange is None:
+        raise _refused("unsupported_grant_type")
+    grant = exchange(sandbox, form)
+    if grant is None:
+        raise _refused("invalid_grant")
+    return _tokens(sandbox, grant)
+
+
+@bp.post("/revoke")
+def revoke_token() -> Response:
+    """Revoke a token and its family; an unknown token is no error (RFC 7009)."""
+    request.max_content_length = BODY_LIMIT
+    sandbox = world()
+    _check_client(sandbox)
+    with sandbox.store.write() as connection:
+        revoke(connection, request.form.get("token", ""))
+    return jsonify({})
+
+
+def _tokens(sandbox: World, grant: Grant) -> Response:
+    wall = sandbox.clock.wall()
+    with sandbox.store.write() as connection:
+        access = issue(connection, ACCESS, grant, wall + ACCESS_SECONDS)
+        refresh = issue(connection, REFRESH, grant, wall + REFRESH_SECONDS)
+    answer = jsonify(
+        {
+            "access_token": access,
+            "token_type": "Bearer",
+            "expires_in": int(ACCESS_SECONDS),
+            "refresh_token": refresh,
+            "scope": grant.scope,
+        }
+    )
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+def _by_code(sandbox: World, form: MultiDict[str, str]) -> Grant | None:
+    with sandbox.store.write() as connection:
+        presented = codes.Presented(form.get("code", ""), form.get("redirect_uri", ""), form.get("code_verifier", ""))
+        return codes.spend_code(connection, presented, sandbox.clock.wall())
+
+
+def _by_refresh(sandbox: World, form: MultiDict[str, str]) -> Grant | None:
+    with sandbox.store.write() as connection:
+        return spend_refresh(connection, form.get("refresh_token", ""), sandbox.clock.wall())
+
+
+def _check_client(sandbox: World) -> None:
+    """The client's id and secret, in the form or by HTTP Basic."""
+    basic = request.authorization if request.authorization and request.authorization.type == "basic" else None
+    client_id = (basic.username if basic else request.form.get("client_id")) or ""
+    secret = (basic.password if basic else request.form.get("client_secret")) or ""
+    known = (sandbox.settings.client_id.encode(), sandbox.settings.client_secret.encode())
+    same = [
+        hmac.compare_digest(sent.encode("utf-8", "replace"), ours)
+        for sent, ours in zip((client_id, secret), known, strict=True)
+    ]
+    if not all(same):
+        raise Refusal(401, {"error": "invalid_client"}, {"WWW-Authenticate": "Basic"})
+
+
+def _refused(error: str) -> Refusal:
+    return Refusal(400, {"error": error}, {"Cache-Control": "no-store"})
+
+
+def _untrusted(asked: MultiDict[str, str]) -> str | None:
+    """Why we must not redirect, in words; None when client and redirect are known."""
+    settings = world().settings
+    if asked.get("client_id") != settings.client_id:
+        return "This application is not known here."
+    if asked.get("redirect_uri") not in settings.redirect_uris:
+        return "The application asked to return to an address that is not registered for it."
+    return None
+
+
+def _asked_wrongly(asked: MultiDict[str, str]) -> str | None:
+    if asked.get("response_type") != "code":
+        return "unsupported_response_type"
+    plain = asked.get("code_challenge_method") != "S256"
+    return "invalid_request" if plain or not CHALLENGE.fullmatch(asked.get("code_challenge", "")) else None
+
+
+def _back(asked: MultiDict[str, str], **answer: str) -> AnyResponse:
+    """To the partner's redirect URI with the answer and the state that came."""
+    if asked.get("state"):
+        answer["state"] = asked["state"]
+    uri = asked["redirect_uri"]
+    return redirect(f"{uri}{'&' if urlsplit(uri).query else '?'}{urlencode(answer)}", 303)
+
+
+def _page(asked: MultiDict[str, str], *, problem: str | None = None, status: int = 200) -> AnyResponse:
+    nonce = base64.b64encode(secrets.token_bytes(16)).decode()
+    carried: dict[str, Any] = {name: asked.get(name, "") for name in ASKED}
+    html = render_template("authorize.html", users=SANDBOX_USERS, asked=carried, problem=problem, nonce=nonce)
+    answer = make_response(html, status)
+    parts = urlsplit(asked.get("redirect_uri", "")) if problem is None else None
+    back = (
+        f" {parts.scheme}://{parts.netloc}" if parts else ""
+    )  # Chromium holds the redirect after a form to form-action
+    answer.headers["Content-Security-Policy"] = (
+        f"default-src 'none'; style-src 'nonce-{nonce}'; form-action 'self'{back}; base-uri 'none';"
+        " frame-ancestors 'none'"
+    )
+    answer.headers["Cache-Control"] = "no-store"
+    answer.headers["Referrer-Policy"] = "no-referrer"
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    return answer

@@ -1,0 +1,1 @@
+"""Categories, rates, estimates and fare ids."""

@@ -1,0 +1,171 @@
+"""Money: surge, fares from the rate cards, share fares, the price of a trip as it was driven. All Decimal."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from ridedash.sandbox.pricing.categories import AIRPORT, Category, Package, RateCard, Tariff
+
+FREE_WAITING_MINUTES: Final = Decimal(2)
+PEAK_HOURS: Final = ((8, 10), (18, 20))  # local time, [from, to)
+NIGHT_FROM, NIGHT_TO = 23, 5
+NIGHT_RATIO: Final = Decimal("1.5")  # of auto fares
+SURGE: Final = Decimal("1.3")
+SHARE_SURGE: Final = Decimal("1.2")
+SHARE_OF_FULL_FARE: Final = Decimal("0.8")
+SECOND_SEAT: Final = Decimal("1.6")
+ONE: Final = Decimal(1)
+COUPONS: Final = {"WELCOME10": Decimal(10), "HARBOUR20": Decimal(20)}  # percent off
+CENT: Final = Decimal("0.01")
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a trip costs, in the lines of `price_details`."""
+
+    fare: Decimal
+    tax: Decimal
+    toll: Decimal = Decimal(0)
+    discount_percentage: Decimal = Decimal(0)
+    discount: Decimal = Decimal(0)
+
+    @property
+    def total(self) -> Decimal:
+        """Fare, tax and toll less the discount."""
+        return self.fare + self.tax + self.toll - self.discount
+
+    def details(self) -> dict[str, float]:
+        """The object `price_details`."""
+        return {
+            "fare": number(self.fare),
+            "service_tax": number(self.tax),
+            "discount_percentage": number(self.discount_percentage),
+            "discount_value": number(self.discount),
+            "toll_charges": number(self.toll),
+        }
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On what a booking is priced, frozen when it was made. `fixed` is a total known before, tax and toll within."""
+
+    surge: Decimal
+    airport: bool
+    night: bool
+    coupon: str | None
+    fixed: Decimal | None
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that from_json reads."""
+        fixed = None if self.fixed is None else str(self.fixed)
+        return {
+            "surge": str(self.surge),
+            "airport": self.airport,
+            "night": self.night,
+            "coupon": self.coupon,
+            "fixed": fixed,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Terms":
+        """The terms that to_json wrote."""
+        fixed = None if data["fixed"] is None else Decimal(data["fixed"])
+        return cls(Decimal(data["surge"]), data["airport"], data["night"], data["coupon"], fixed)
+
+
+@dataclass(frozen=True)
+class Driven:
+    """A journey for pricing: km, minutes on the road and minutes that the driver waited."""
+
+    km: Decimal
+    minutes: Decimal
+    waiting: Decimal = Decimal(0)
+
+
+def local(now: float, zone: str) -> datetime:
+    """Service time as the city's clocks show it."""
+    return datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(zone))
+
+
+def surge(category: Category, when: datetime) -> Decimal:
+    """The multiplier at a local time: above 1 in the morning and evening peak of working days."""
+    peak = any(start <= when.hour < end for start, end in PEAK_HOURS) and when.weekday() < 5
+    if not peak or not category.surges:
+        return ONE
+    return SHARE_SURGE if category.id == "share" else SURGE
+
+
+def is_night(when: datetime) -> bool:
+    """Whether night charges of autos apply at a local time."""
+    return when.hour >= NIGHT_FROM or when.hour < NIGHT_TO
+
+
+def card_for(category: Category, airport: bool) -> RateCard:
+    """The card that prices a trip: the airport's when it begins or ends there and the category has one."""
+    fitting = [card for card in category.cards if (card.type == AIRPORT) == airport]
+    return (fitting or list(category.cards))[0]
+
+
+def metered(card: RateCard, driven: Driven, multiplier: Decimal) -> Decimal:
+    """The fare of a rate card before tax."""
+    distance = max(Decimal(0), driven.km - card.minimum_distance) * card.cost_per_distance
+    time = max(Decimal(0), driven.minutes - card.minimum_time) * card.ride_cost_per_minute
+    waiting = max(Decimal(0), driven.waiting - FREE_WAITING_MINUTES) * card.waiting_cost_per_minute
+    return cents(max(card.minimum_fare, card.base_fare + distance + time + waiting) * multiplier)
+
+
+def packaged(package: Package, driven: Driven) -> Decimal:
+    """The fare of a rental package before tax, with what was driven beyond it."""
+    more_km = max(Decimal(0), driven.km - package.km) * package.per_extra_km
+    more_minutes = max(Decimal(0), driven.minutes - package.hours * 60) * package.per_extra_minute
+    return cents(package.price + more_km + more_minutes)
+
+
+def price(tariff: Tariff, category: Category, terms: Terms, driven: Driven) -> Price:
+    """The price of a journey: the fixed total taken apart, or the meter's fare with tax and toll added."""
+    toll = tariff.airport_toll if terms.airport and not category.rental else Decimal(0)
+    if terms.fixed is not None:
+        toll = min(toll, terms.fixed)
+        fare = cents((terms.fixed - toll) / (1 + tariff.tax))
+        tax = terms.fixed - toll - fare
+    else:
+        fare = _meter(category, terms, driven)
+        tax = cents(fare * tariff.tax)
+    percent = COUPONS.get(terms.coupon or "", Decimal(0))
+    return Price(fare, tax, toll, percent, cents(fare * percent / 100))
+
+
+def _meter(category: Category, terms: Terms, driven: Driven) -> Decimal:
+    if category.rental:
+        return packaged(category.packages[0][1][0], driven)
+    ratio = NIGHT_RATIO if terms.night and category.id == "auto" else ONE
+    return metered(card_for(category, terms.airport), driven, terms.surge * ratio)
+
+
+def fixed_total(tariff: Tariff, category: Category, terms: Terms, driven: Driven) -> Decimal:
+    """The price named before an upfront trip, rounded to the city's smallest step."""
+    return rounded(price(tariff, category, terms, driven).total, tariff.step)
+
+
+def share_cost(tariff: Tariff, category: Category, terms: Terms, driven: Driven, seats: int) -> tuple[Decimal, Decimal]:
+    """(actual_cost, cost): the fare of one's own car on this card, and the fixed shared fare; tax within both."""
+    alone = metered(category.cards[0], driven, terms.surge) * (1 + tariff.tax) / SHARE_OF_FULL_FARE
+    each = SECOND_SEAT if seats == 2 else ONE
+    return rounded(alone * each, tariff.step), rounded(alone * each * SHARE_OF_FULL_FARE, tariff.step)
+
+
+def cents(amount: Decimal) -> Decimal:
+    """Rounded to hundredths."""
+    return amount.quantize(CENT, ROUND_HALF_UP)
+
+
+def rounded(amount: Decimal, step: Decimal) -> Decimal:
+    """Rounded to whole steps."""
+    return cents((amount / step).quantize(ONE, ROUND_HALF_UP) * step)
+
+
+def number(amount: Decimal) -> float:
+    """An amount as a JSON number, a whole one without a fraction."""
+    return int(amount) if amount == amount.to_integral_value() else float(amount)

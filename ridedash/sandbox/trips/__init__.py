@@ -1,0 +1,1 @@
+"""A trip as a timeline: planner, fleet, crews, ledger."""

@@ -1,0 +1,71 @@
+"""The cabs of a city: each stands for a while, then drives to its next stand, by the time alone."""
+
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from ridedash.geo import LatLng, distance_m
+from ridedash.sandbox.city.city import City
+from ridedash.sandbox.city.roads import Motion, Route
+from ridedash.sandbox.pricing.categories import Category, tariff_of
+from ridedash.sandbox.trips.crews import dice_of
+
+ROUND_S: Final = 900.0  # one stand and one drive
+REACH_M: Final = 3500.0  # a cab farther off is not near
+CANDIDATES: Final = 3  # only so many are routed
+ROAM_DEG: Final = 0.004  # how far from its home a cab's stands lie
+
+
+class Nearby(NamedTuple):
+    """A cab that could come: its way to the pickup."""
+
+    route: Route
+    eta_s: float
+    metres: float
+
+
+class Fleet:
+    """All cabs of one city, by category. Bookings don't occupy them: any number may be booked at once."""
+
+    def __init__(self, city: City, seed: int) -> None:
+        self._city = city
+        self._seed = seed
+        self._homes = {category.id: self._draw_homes(category) for category in tariff_of(city.currency).categories}
+        self._leg = lru_cache(maxsize=4096)(self._drive)
+
+    def nearest(self, category: str, pickup: LatLng, now: float) -> Nearby | None:
+        """The cab of a category that reaches the pickup first, or None when none is near."""
+        homes = self._homes[category]
+        order = sorted(range(len(homes)), key=lambda index: distance_m(homes[index], pickup))
+        near = (self._position(category, index, now).position for index in order[:CANDIDATES])
+        within = [position for position in near if distance_m(position, pickup) <= REACH_M]
+        if not within:
+            return None
+        start = min(within, key=lambda position: distance_m(position, pickup))
+        route = self._city.roads.route(start, pickup)
+        return Nearby(route, route.total_s, route.total_m)
+
+    def _position(self, category: str, index: int, now: float) -> Motion:
+        stagger = dice_of(self._seed, self._city.slug, category, index).uniform(0, ROUND_S)
+        number, into = divmod(now + stagger, ROUND_S)
+        drive = self._leg(category, index, int(number))
+        return drive.at_seconds(max(0.0, into - (ROUND_S - drive.total_s)))
+
+    def _drive(self, category: str, index: int, number: int) -> Route:
+        return self._city.roads.route(self._stand(category, index, number), self._stand(category, index, number + 1))
+
+    def _stand(self, category: str, index: int, number: int) -> LatLng:
+        dice = dice_of(self._seed, self._city.slug, category, index, number)
+        home = self._homes[category][index]
+        near = LatLng(home.lat + dice.uniform(-ROAM_DEG, ROAM_DEG), home.lng + dice.uniform(-ROAM_DEG, ROAM_DEG))
+        return self._city.roads.snap(near)
+
+    def _draw_homes(self, category: Category) -> tuple[LatLng, ...]:
+        dice = dice_of(self._seed, self._city.slug, category.id)
+        lats = [point.lat for point in self._city.boundary]
+        lngs = [point.lng for point in self._city.boundary]
+        homes: list[LatLng] = []
+        while len(homes) < category.cabs:
+            point = LatLng(dice.uniform(min(lats), max(lats)), dice.uniform(min(lngs), max(lngs)))
+            if self._city.contains(point):
+                homes.append(self._city.roads.snap(point))
+        return tuple(homes)

@@ -1,0 +1,199 @@
+"""The bookings as rows: made, found, ended, given another drop. Each change raises the row's revision."""
+
+import json
+import sqlite3
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ridedash import wire
+from ridedash.geo import LatLng
+from ridedash.sandbox.pricing.rates import Terms
+from ridedash.sandbox.store import Known
+from ridedash.sandbox.trips.timeline import Phase, Plan, plan_from_json
+
+KEPT_READ: Final = 512  # bookings that stay parsed
+KEY: Final = "SELECT n, revision, created_at FROM bookings"  # what a booking is kept by
+BY_ID: Final = f"{KEY} WHERE booking_id = ? AND user = ?"
+BY_TXN: Final = f"{KEY} WHERE txn_id = ? AND user = ?"
+
+Key = tuple[int, int, float]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the partner asked for, and the terms on which it was priced."""
+
+    pickup: LatLng
+    drop: LatLng | None
+    seats: int
+    cash: bool
+    terms: Terms
+    affiliate_uid: str | None = None
+    drop_changed: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that request_from_json reads."""
+        return {
+            "pickup": self.pickup,
+            "drop": self.drop,
+            "seats": self.seats,
+            "cash": self.cash,
+            "terms": self.terms.to_json(),
+            "affiliate_uid": self.affiliate_uid,
+            "drop_changed": self.drop_changed,
+        }
+
+
+def request_from_json(data: dict[str, Any]) -> Request:
+    """The request that to_json wrote."""
+    places = {"pickup": LatLng(*data["pickup"]), "drop": LatLng(*data["drop"]) if data["drop"] else None}
+    return Request(**{**data, **places, "terms": Terms.from_json(data["terms"])})
+
+
+@dataclass(frozen=True)
+class Booking:
+    """One booking. `ended_status` is set when it was aborted or cancelled, at `ended_at`."""
+
+    booking_id: str
+    txn_id: str | None
+    merchant_txn_id: str | None
+    user: str
+    category: str
+    city: str
+    created_at: float
+    scenario: str
+    request: Request
+    plan: Plan
+    ended_status: str | None = None
+    ended_at: float | None = None
+    n: int = field(default=0, compare=False)
+    memo: dict[str, str] = field(default_factory=dict, compare=False, repr=False)  # JSON that stays so, by status
+
+    @property
+    def kind(self) -> wire.Kind:
+        """Point-to-point, share or auto."""
+        return wire.kind_of(self.category)
+
+    def phase(self, now: float) -> Phase:
+        """What holds at a moment."""
+        if self.ended_status is not None and self.ended_at is not None:
+            return Phase(self.ended_status, self.ended_at)
+        return self.plan.phase(now)
+
+    def status(self, now: float) -> str:
+        """The `booking_status` at a moment."""
+        return self.phase(now).status
+
+    def revealed(self, now: float) -> bool:
+        """Whether the partner may know the booking id: at once, or for a share retry once a driver is allotted."""
+        allotted_at = self.plan.allotted_at
+        return self.txn_id is None or (allotted_at is not None and now >= allotted_at)
+
+
+class Ledger:
+    """Reads and writes bookings on a connection handed in, and keeps parsed bookings for as long as they hold."""
+
+    def __init__(self) -> None:
+        self._parsed: OrderedDict[Key, Booking] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, connection: sqlite3.Connection, booking: Booking) -> None:
+        """Write a new booking down."""
+        connection.execute(
+            "INSERT INTO bookings (booking_id, txn_id, merchant_txn_id, user, category, city, created_at, scenario,"
+            " request, plan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(booking.booking_id, booking.txn_id, booking.merchant_txn_id, booking.user, booking.category),
+                *(booking.city, booking.created_at, booking.scenario),
+                *(_dumps(booking.request.to_json()), _dumps(booking.plan.to_json())),
+            ),
+        )
+
+    def find(self, connection: sqlite3.Connection, user: str, booking_id: str, now: float) -> Booking | None:
+        """A user's booking by its id, once the partner may know that id."""
+        row = connection.execute(BY_ID, (booking_id, user)).fetchone()
+        booking = self._read(connection, row) if row else None
+        return booking if booking and booking.revealed(now) else None
+
+    def followed(self, known: Known, user: str, booking_id: str, txn_id: str) -> Booking | None:
+        """A user's booking by its id, revealed or not, or else by its temporary transaction id."""
+        sql, asked = (BY_ID, booking_id) if booking_id else (BY_TXN, txn_id)
+        row = known.get((sql, asked, user), lambda connection: connection.execute(sql, (asked, user)).fetchone())
+        if row is None:
+            return None
+        return self._kept(_key(row)) or known.read(lambda connection: self._parse(connection, row["n"]))
+
+    def all(self, connection: sqlite3.Connection) -> list[Booking]:
+        """Every booking, in the order in which they were made."""
+        rows = connection.execute(f"{KEY} ORDER BY n").fetchall()
+        return [booking for row in rows if (booking := self._read(connection, row))]
+
+    def end(self, connection: sqlite3.Connection, booking: Booking, now: float, reason: str | None) -> None:
+        """The booking is cancelled from now on."""
+        connection.execute(
+            "UPDATE bookings SET ended_status = ?, ended_at = ?, reason = ?, revision = revision + 1 WHERE n = ?",
+            (wire.BOOKING_CANCELLED, now, reason, booking.n),
+        )
+
+    def redirect(self, connection: sqlite3.Connection, booking: Booking, request: Request, plan: Plan) -> None:
+        """The booking goes somewhere else, by another plan."""
+        connection.execute(
+            "UPDATE bookings SET request = ?, plan = ?, revision = revision + 1 WHERE n = ?",
+            (_dumps(request.to_json()), _dumps(plan.to_json()), booking.n),
+        )
+
+    def _read(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Booking | None:
+        return self._kept(_key(row)) or self._parse(connection, row["n"])
+
+    def _kept(self, key: Key) -> Booking | None:
+        with self._lock:
+            if key in self._parsed:
+                self._parsed.move_to_end(key)
+                return self._parsed[key]
+        return None
+
+    def _parse(self, connection: sqlite3.Connection, n: int) -> Booking | None:
+        """The booking as it is now: another process may have changed it since its key was read. None after a reset."""
+        row = connection.execute("SELECT * FROM bookings WHERE n = ?", (n,)).fetchone()
+        if row is None:
+            return None
+        booking = _booking(row)
+        with self._lock:
+            self._parsed[_key(row)] = booking
+            while len(self._parsed) > KEPT_READ:
+                self._parsed.popitem(last=False)
+        return booking
+
+
+def _key(row: sqlite3.Row) -> Key:
+    return row["n"], row["revision"], row["created_at"]
+
+
+def _booking(row: sqlite3.Row) -> Booking:
+    return Booking(
+        booking_id=row["booking_id"],
+        txn_id=row["txn_id"],
+        merchant_txn_id=row["merchant_txn_id"],
+        user=row["user"],
+        category=row["category"],
+        city=row["city"],
+        created_at=row["created_at"],
+        scenario=row["scenario"],
+        request=request_from_json(json.loads(row["request"])),
+        plan=plan_from_json(json.loads(row["plan"])),
+        ended_status=row["ended_status"],
+        ended_at=row["ended_at"],
+        n=row["n"],
+    )
+
+
+def next_number(connection: sqlite3.Connection) -> int:
+    """The number of the next booking, ever growing; call it inside the transaction that adds it."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'bookings'").fetchone()
+    return int(row["seq"]) + 1 if row else 1
+
+
+def _dumps(data: dict[str, Any]) -> str:
+    return json.dumps(data, separators=(",", ":"))

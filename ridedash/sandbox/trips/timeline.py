@@ -1,0 +1,157 @@
+"""A trip laid out as a timeline: which status it has and where the cab is are functions of the time."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ridedash import wire
+from ridedash.geo import LatLng
+from ridedash.sandbox.city.roads import Motion, Route
+from ridedash.sandbox.trips.crews import Crew
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A drive that sets off at a moment; before it the cab stands at its start, after it at its end."""
+
+    departs: float
+    route: Route
+
+    @property
+    def arrives(self) -> float:
+        """When the end is reached."""
+        return self.departs + self.route.total_s
+
+    def motion(self, now: float) -> Motion:
+        """Position, bearing and speed at a moment."""
+        moving = self.route.at_seconds(min(max(0.0, now - self.departs), self.route.total_s))
+        return moving if self.departs <= now < self.arrives else moving._replace(speed_kmh=0.0)
+
+    def left(self, now: float) -> tuple[float, float]:
+        """(seconds, metres) still to go."""
+        seconds = max(0.0, min(self.arrives - now, self.arrives - self.departs))
+        return max(0.0, self.arrives - now), seconds / (self.route.total_s or 1.0) * self.route.total_m
+
+
+@dataclass(frozen=True)
+class Phase:
+    """From `at` on the booking has this status; `leg` and `crew` are indexes into the plan's."""
+
+    status: str
+    at: float
+    leg: int | None = None
+    crew: int | None = None
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A place where somebody gets in (`pickup`) or out (`drop`)."""
+
+    name: str
+    state: str
+    position: LatLng
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that will happen unless somebody changes it. Times are service seconds."""
+
+    phases: tuple[Phase, ...]
+    legs: tuple[Leg, ...]
+    crews: tuple[Crew, ...]
+    drop: LatLng | None  # where the journey ends; None when no cab comes
+    start_code: str
+    riders: tuple[str, ...] = ()
+    stops: tuple[Stop, ...] = ()
+
+    def phase(self, now: float) -> Phase:
+        """The phase at a moment; the first one before the beginning."""
+        index = bisect_right(self.phases, now, key=_begins) - 1
+        return self.phases[max(0, index)]
+
+    def first(self, status: str) -> Phase | None:
+        """The first phase with a status, or None."""
+        return next((phase for phase in self.phases if phase.status == status), None)
+
+    @property
+    def allotted_at(self) -> float | None:
+        """When the driver who will come is found; None when no one is."""
+        calls = [phase.at for phase in self.phases if phase.status == wire.CALL_DRIVER]
+        return calls[-1] if calls else None
+
+    @property
+    def ride(self) -> Leg | None:
+        """The drive with the guest aboard."""
+        riding = self.first(wire.IN_PROGRESS)
+        return None if riding is None or riding.leg is None else self.legs[riding.leg]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that plan_from_json reads."""
+        return {
+            "phases": [[phase.status, phase.at, phase.leg, phase.crew] for phase in self.phases],
+            "legs": [[leg.departs, leg.route.to_json()] for leg in self.legs],
+            "crews": [crew.to_json() for crew in self.crews],
+            "drop": self.drop,
+            "start_code": self.start_code,
+            "riders": self.riders,
+            "stops": [[stop.name, stop.state, stop.position] for stop in self.stops],
+        }
+
+
+def _begins(phase: Phase) -> float:
+    return phase.at
+
+
+def plan_from_json(data: dict[str, Any]) -> Plan:
+    """The plan that to_json wrote."""
+    return Plan(
+        phases=tuple(Phase(*phase) for phase in data["phases"]),
+        legs=tuple(Leg(departs, Route.from_json(route)) for departs, route in data["legs"]),
+        crews=tuple(Crew.from_json(crew) for crew in data["crews"]),
+        drop=LatLng(*data["drop"]) if data["drop"] else None,
+        start_code=data["start_code"],
+        riders=tuple(data["riders"]),
+        stops=tuple(Stop(name, state, LatLng(*position)) for name, state, position in data["stops"]),
+    )
+
+
+def joined(routes: Sequence[Route]) -> Route:
+    """One route out of several, each beginning where the one before ends."""
+    points, metres, seconds = [*routes[0].points], [*routes[0].metres], [*routes[0].seconds]
+    for route in routes[1:]:
+        metres += [metres[-1] + each for each in route.metres[1:]]
+        seconds += [seconds[-1] + each for each in route.seconds[1:]]
+        points += route.points[1:]
+    return Route(tuple(points), tuple(metres), tuple(seconds))
+
+
+def driven_part(route: Route, seconds: float) -> Route:
+    """The beginning of a route, as far as it is driven after so many seconds."""
+    if seconds <= 0:
+        return Route((route.points[0],), (0.0,), (0.0,))
+    if seconds >= route.total_s:
+        return route
+    count = bisect_right(route.seconds, seconds)
+    before, after = route.seconds[count - 1], route.seconds[count]
+    step = (seconds - before) / (after - before)
+    metres = route.metres[count - 1] + (route.metres[count] - route.metres[count - 1]) * step
+    return Route(
+        (*route.points[:count], route.at_seconds(seconds).position),
+        (*route.metres[:count], metres),
+        (*route.seconds[:count], seconds),
+    )
+
+
+def redirected(plan: Plan, ride: Route, drop: LatLng, shortest_s: float) -> Plan:
+    """The plan with another drive for the guest; what follows moves with its end."""
+    riding = plan.first(wire.IN_PROGRESS)
+    if riding is None or riding.leg is None:
+        return replace(plan, drop=drop)
+    legs = list(plan.legs)
+    legs[riding.leg] = Leg(riding.at, ride)
+    after = plan.phases.index(riding) + 1
+    shift = riding.at + max(shortest_s, ride.total_s) - plan.phases[after].at
+    later = tuple(replace(phase, at=phase.at + shift) for phase in plan.phases[after:])
+    stops = tuple(stop for stop in plan.stops[:-1]) + tuple(replace(stop, position=drop) for stop in plan.stops[-1:])
+    return replace(plan, phases=plan.phases[:after] + later, legs=tuple(legs), drop=drop, stops=stops)

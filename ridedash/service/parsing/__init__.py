@@ -1,0 +1,1 @@
+"""Tolerant reading of the service's fields and units."""

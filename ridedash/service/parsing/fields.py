@@ -1,0 +1,232 @@
+"""Tolerant readings of one JSON value each: a value that makes no sense becomes None, never an exception.
+
+What the service sends varies (field notes, "What a client must tolerate"): numbers as text, booleans as text,
+keys with a trailing space, links that are none. Everything here takes any JSON value; units are in `measures`.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict
+
+from ridedash.geo import LatLng, is_valid
+from ridedash.text import shown
+
+TEXT_LIMIT: Final = 300  # characters of any text that travels further in
+LINK_LIMIT: Final = 2000
+ROWS_LIMIT: Final = 200  # elements of any list that travels further in
+NUMBER_DIGITS: Final = 12  # before the point and after it; no fare, distance or time needs more
+NUMBER_LIMIT: Final = 10**NUMBER_DIGITS
+IDENT_LIMIT: Final = 10**40
+KEYS_LIMIT: Final = 1000  # spellings of keys that are remembered
+
+_NUMBER: Final = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,20})?|\.[0-9]{1,20})")
+_IDENT: Final = re.compile(r"[!-~]+")  # printable ASCII without spaces
+_PLAIN_LINK: Final = re.compile(r"https://[A-Za-z0-9.-]+(/[!-~]*)?")  # nearly all are: no port, nobody's name
+_FINEST: Final = Decimal("1e-12")
+
+
+class Fact(BaseModel):
+    """A frozen piece of what the service said. Survives `model_dump(mode="json")` and `model_validate`.
+
+    A number becomes text there, and a position a list of two.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Duration(Fact):
+    """A span of time, whatever unit it came in."""
+
+    seconds: int
+
+    @property
+    def minutes(self) -> int:
+        """Whole minutes, rounded up."""
+        return math.ceil(self.seconds / 60)
+
+
+class Distance(Fact):
+    """A length, whatever unit it came in."""
+
+    metres: int
+
+    @property
+    def km(self) -> Decimal:
+        """Kilometres, exact."""
+        return Decimal(self.metres) / 1000
+
+
+class Moment(Fact):
+    """A time as the service wrote it, and as an instant in UTC where it could be understood."""
+
+    text: str
+    at: datetime | None = None
+
+
+def row(value: Any) -> dict[str, Any]:
+    """An object with its keys folded to lower case without outer spaces, to be read only; else an empty one.
+
+    The exact spelling wins over a variant (`text` over `Text`).
+    """
+    if value is None or not isinstance(value, dict | Mapping):
+        return {}
+    if type(value) is dict and value.keys() <= _plain_keys:
+        return value
+    folded = {str(key).strip().lower(): item for key, item in value.items()}
+    if folded.keys() == value.keys():
+        _remember(folded)
+        return folded
+    return folded | {key: value[key] for key in folded if key in value}
+
+
+_plain_keys: set[str] = set()  # keys that were seen and fold to themselves: nearly all are
+
+
+def _remember(keys: Iterable[str]) -> None:
+    """Up to a bound, so that a service that makes keys up fills no memory."""
+    if len(_plain_keys) < KEYS_LIMIT:
+        _plain_keys.update(key for key in keys if len(key) <= 40)
+
+
+def rows(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, folded; lists within it are flattened; a lone object counts as a list of it."""
+    if isinstance(value, Mapping):
+        return [row(value)] if value else []
+    found: list[dict[str, Any]] = []
+    for item in value[:ROWS_LIMIT] if isinstance(value, list | tuple) else ():
+        found.extend(rows(item))
+    return found[:ROWS_LIMIT]
+
+
+def items(value: Any) -> list[Any]:
+    """The elements of a list, bounded; anything else is an empty list."""
+    return list(value[:ROWS_LIMIT]) if isinstance(value, list | tuple) else []
+
+
+def text(value: Any) -> str | None:
+    """Cleaned text: no control, bidirectional or other invisible characters, 300 characters at most.
+
+    Numbers become their text. Markup is kept as it is: it is text, and is shown as text.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        plain = number(value) if isinstance(value, int | Decimal | float) else None
+        return None if plain is None else format(plain, "f")
+    if len(value) <= TEXT_LIMIT and value.isprintable() and "  " not in value and value.strip() == value:
+        return value or None  # nearly all texts: there is nothing to clean
+    cleaned = value[: TEXT_LIMIT * 4]
+    if not cleaned.isprintable():  # of what is printable nothing is taken out
+        cleaned = "".join(map(shown, cleaned))
+    return " ".join(cleaned.split())[:TEXT_LIMIT].rstrip() or None
+
+
+def ident(value: Any, limit: int = 100) -> str | None:
+    """An identifier, from text or a whole number: printable ASCII without spaces; never cut, too long is none."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value) if abs(value) < IDENT_LIMIT else ""
+    if not isinstance(value, str):
+        return None
+    trimmed = value.strip() if len(value) <= limit * 2 else ""
+    known = len(trimmed) <= limit and _IDENT.fullmatch(trimmed) and trimmed.lower() not in {"null", "none", "na"}
+    return trimmed if known else None
+
+
+def number(value: Any) -> Decimal | None:
+    """A finite number from a number or a text of digits, exact to 12 places, below 10**12 either side."""
+    if value is None:
+        return None
+    if isinstance(value, Decimal):
+        return _bounded(value)
+    if isinstance(value, str):
+        trimmed = value.strip() if len(value) <= 60 else ""
+        value = Decimal(trimmed) if _NUMBER.fullmatch(trimmed) else None
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return None
+    return _bounded(Decimal(value)) if not isinstance(value, int) or abs(value) < NUMBER_LIMIT else None
+
+
+def _bounded(value: Decimal) -> Decimal | None:
+    if not value.is_finite():
+        return None
+    if not value:
+        return Decimal(0)
+    if value.adjusted() >= NUMBER_DIGITS:  # asked of the exponent: arithmetic on 1E+9999999 overflows
+        return None
+    if len(str(value)) <= NUMBER_DIGITS and value.adjusted() >= -NUMBER_DIGITS // 2:
+        return value  # too short for more places: those are costly to count
+    places = value.as_tuple().exponent
+    return value.quantize(_FINEST) if isinstance(places, int) and places < -NUMBER_DIGITS else value
+
+
+def positive(value: Any) -> Decimal | None:
+    """A number that is not below zero: the service writes -1 for "none"."""
+    found = number(value)
+    return found if found is not None and found >= 0 else None
+
+
+def whole(value: Any) -> int | None:
+    """A whole number, from a number or its text."""
+    found = number(value)
+    return int(found) if found is not None and found == found.to_integral_value() else None
+
+
+def real(value: Any) -> float | None:
+    """A finite number where exactness does not matter (bearing, speed)."""
+    found = number(value)
+    return None if found is None else float(found)
+
+
+def flag(value: Any) -> bool | None:
+    """A boolean, or the text of one; 1 and 0 count."""
+    if isinstance(value, int):
+        return {0: False, 1: True}.get(value)
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(word)
+
+
+def link(value: Any) -> str | None:
+    """An https address without credentials, or None: never http, never a script."""
+    if not isinstance(value, str) or len(value) > LINK_LIMIT:
+        return None
+    address = value.strip()
+    if _PLAIN_LINK.fullmatch(address):
+        return address
+    if not _IDENT.fullmatch(address):
+        return None
+    try:
+        parts = urlsplit(address)
+        sound = parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
+    except ValueError:
+        return None
+    return address if sound else None
+
+
+def point(lat: Any, lng: Any) -> LatLng | None:
+    """A position from its two halves; (0, 0), half a position and anything off the globe are none."""
+    north, east = real(lat), real(lng)
+    if north is None or east is None or not is_valid(north, east) or (north == 0 and east == 0):
+        return None
+    return LatLng(north, east)
+
+
+def place(value: Any) -> LatLng | None:
+    """A position from `{lat, lng}` or `[lat, lng]`."""
+    if isinstance(value, list | tuple):
+        return point(value[0], value[1]) if len(value) == 2 else None
+    pair = row(value)
+    return point(pair.get("lat"), pair.get("lng"))
+
+
+def ring(value: Any) -> tuple[LatLng, ...]:
+    """A boundary from a list of pairs; a bad pair is left out."""
+    corners = (place(item) for item in items(value))
+    return tuple(corner for corner in corners if corner is not None)

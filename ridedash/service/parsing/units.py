@@ -1,0 +1,106 @@
+"""Units and times in whatever spelling they come, normalised: seconds, metres, instants in UTC."""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from decimal import Decimal
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from ridedash.service.parsing.fields import Distance, Duration, Moment, positive, row, text
+
+LONGEST_S: Final = 366 * 86_400  # no wait, ride or free time is longer; a longer one would leave the calendar
+_SECONDS: Final = {"sec": 1, "min": 60, "hour": 3600, "hr": 3600, "day": 86_400}
+_METRES: Final = {"k": Decimal(1000), "mi": Decimal("1609.344"), "m": Decimal(1)}
+_UNIT_WORDS: Final = {"sec": "second", "min": "minute", "hour": "hour", "hr": "hour", "day": "day"}
+_LENGTH_WORDS: Final = {"k": "kilometre", "mi": "mile", "m": "metre"}
+
+
+def _stem(unit: Any, stems: Mapping[str, Any]) -> str | None:
+    word = unit.strip().lower() if isinstance(unit, str) else ""
+    return next((stem for stem in stems if word.startswith(stem)), None)
+
+
+def time_unit(unit: Any, default: str | None = "minute") -> str | None:
+    """`second`, `minute`, `hour` or `day` for any spelling; the default for none; None for another word."""
+    if unit is None or unit == "":
+        return default
+    stem = _stem(unit, _SECONDS)
+    return _UNIT_WORDS[stem] if stem else None
+
+
+def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
+    """`kilometre`, `metre` or `mile` for any spelling; the default for none; None for another word."""
+    if unit is None or unit == "":
+        return default
+    stem = _stem(unit, _METRES)
+    return _LENGTH_WORDS[stem] if stem else None
+
+
+def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration | None:
+    """A span from a value and its unit in any spelling; below zero or over a year is none."""
+    amount, stem = positive(value), _stem(time_unit(unit, default), _SECONDS)
+    if amount is None or stem is None:
+        return None
+    seconds = round(amount * _SECONDS[stem])
+    return Duration(seconds=seconds) if seconds <= LONGEST_S else None
+
+
+def length(value: Any, unit: Any = None, default: str = "kilometre") -> Distance | None:
+    """A length from a value and its unit in any spelling; below zero is none."""
+    amount, stem = positive(value), _stem(length_unit(unit, default), _METRES)
+    return None if amount is None or stem is None else Distance(metres=round(amount * _METRES[stem]))
+
+
+def measured_time(value: Any, default: str = "minute") -> Duration | None:
+    """A span from `{value, unit}`; a bare number counts in the default unit."""
+    pair = row(value)
+    return duration(pair.get("value"), pair.get("unit"), default) if pair else duration(value, None, default)
+
+
+def measured_length(value: Any, default: str) -> Distance | None:
+    """A length from `{value, unit}`; a bare number counts in the default unit."""
+    pair = row(value)
+    return length(pair.get("value"), pair.get("unit"), default) if pair else length(value, None, default)
+
+
+_TIME: Final = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})[T ](?P<time>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?)"
+    r"(?:[.,](?P<fraction>[0-9]{1,9}))?\s*(?P<zone>Z|[+-][0-9]{1,2}:?[0-9]{2}|[A-Za-z][A-Za-z_/+-]{1,40})?"
+)
+
+
+def moment(value: Any) -> Moment | None:
+    """A time: its text as sent, and the instant where the text names one with its offset or zone.
+
+    Reads ISO 8601 and its misspellings: `+5:30`, a comma before the milliseconds, a space before the offset,
+    a zone name. A time without an offset names no instant.
+    """
+    words = text(value) if isinstance(value, str) else None
+    return None if words is None else Moment(text=words, at=_instant(words))
+
+
+def _instant(words: str) -> datetime | None:
+    match = _TIME.fullmatch(words)
+    zone = _zone(match["zone"] or "") if match else None
+    if match is None or zone is None:
+        return None
+    micros = (match["fraction"] or "0").ljust(6, "0")[:6]
+    with suppress(ValueError, OverflowError):
+        local = datetime.fromisoformat(f"{match['day']}T{match['time']}")
+        return local.replace(microsecond=int(micros), tzinfo=zone).astimezone(UTC)
+    return None
+
+
+def _zone(word: str) -> tzinfo | None:
+    if word.upper() in {"Z", "UTC", "GMT"}:
+        return UTC
+    if word[:1] in {"+", "-"}:
+        digits = word[1:].replace(":", "").rjust(4, "0")
+        minutes = int(digits[:2]) * 60 + int(digits[2:])
+        return timezone(timedelta(minutes=minutes if word[0] == "+" else -minutes)) if minutes < 24 * 60 else None
+    if "/" in word:
+        with suppress(KeyError, ValueError, OSError):
+            return ZoneInfo(word)
+    return None

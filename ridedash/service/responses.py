@@ -1,0 +1,164 @@
+"""What an HTTP answer means: the body decides and not the status (field notes, point 8). Pure."""
+
+import re
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+from ridedash import wire
+from ridedash.service.errors import (
+    BadStatus,
+    Held,
+    NoAnswer,
+    RateLimited,
+    Refused,
+    ServiceError,
+    Unauthorized,
+    Unreadable,
+)
+from ridedash.service.parsing.fields import row, text
+from ridedash.service.throttle.traffic import Result
+from ridedash.service.transport.http import Answer
+
+RETRY_AFTER_MIN_S: Final = 1.0
+RETRY_AFTER_MAX_S: Final = 300.0
+_ID: Final = re.compile(rb'(?:booking_id|(?<!merchant_)txn_id)(?!\s*\\?"?\s*:\s*(?:null\b|\\?"\s*\\?"))', re.IGNORECASE)
+NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})  # of NoAnswer.why
+
+_KNOWN_CODES: Final = frozenset(
+    wire.normal_code(code)
+    for code in (
+        *wire.CREATE_CODES,
+        wire.BOOKING_ALLOTED,
+        wire.CANCELLATION_NOT_ALLOWED,
+        wire.BOOKING_ALREADY_CANCELLED,
+        wire.RIDE_IN_PROGRESS,
+        wire.BOOKING_ALREADY_COMPLETED,
+        wire.NO_BOOKING,
+    )
+)
+
+
+def is_known_code(code: str | None) -> bool:
+    """Whether a code is one of the document's or of the field notes', in any spelling."""
+    return code is not None and wire.normal_code(code) in _KNOWN_CODES
+
+
+def names_an_id(answer: Answer) -> bool:
+    """Whether an id of a ride is named anywhere in a body, in a list, torn, in UTF-16. Null and "" are none."""
+    return _ID.search(answer.body.replace(b"\0", b"")) is not None
+
+
+def object_of(answer: Answer) -> dict[str, Any]:
+    """The folded JSON object of a success. Raises BadStatus and its kin, Refused, or Unreadable."""
+    try:
+        body, unread = answer.json(), None
+    except Unreadable as exc:
+        body, unread = None, exc
+    got = row(body)
+    if answer.status in {401, 429}:
+        raise bad_status(answer, got)
+    if _refuses(got, answer.status):
+        raise _refusal(got, answer.status)
+    if not 200 <= answer.status < 300:
+        raise bad_status(answer, got)
+    if unread is not None:
+        raise unread
+    if not isinstance(body, dict):
+        raise Unreadable(answer.status, "not an object", answer.evidence)
+    return got
+
+
+def success_of(answer: Answer) -> dict[str, Any]:
+    """The same, where only `status` SUCCESS is a success: an answer without it leaves open what was done."""
+    got = object_of(answer)
+    if wire.normal_code(text(got.get("status")) or "") != wire.SUCCESS:
+        raise Unreadable(answer.status, "no status", answer.evidence)
+    return got
+
+
+def result_of(answer: Answer) -> Result:
+    """What an answer says of the service itself: does it answer at all? Its body is not read unless it must be."""
+    if answer.status == 429:
+        return Result.LIMITED
+    if 400 <= answer.status < 500:
+        return Result.ANSWERED
+    if 200 <= answer.status < 300:
+        return Result.ANSWERED if answer.body.lstrip()[:1] == b"{" else Result.FAILED
+    try:
+        got = row(answer.json())
+    except Unreadable:
+        return Result.FAILED
+    return Result.ANSWERED if _refuses(got, answer.status) else Result.FAILED
+
+
+def result_of_error(error: NoAnswer | Unreadable) -> Result:
+    """The same where no whole answer came. What never left for another reason than the connection is our fault."""
+    if isinstance(error, NoAnswer) and not error.sent and error.why not in NO_CONNECTION:
+        return Result.VOID
+    return Result.FAILED
+
+
+def _refuses(got: dict[str, Any], http_status: int) -> bool:
+    status, code = text(got.get("status")), text(got.get("code"))
+    if status is not None:
+        return status.upper() == wire.FAILURE
+    if is_known_code(code) or wire.normal_code(text(got.get("message")) or "") == wire.BOOKING_FAILED:
+        return True
+    # An unlisted code is a refusal too, but not in a 5xx, where a gateway may have written it.
+    return code is not None and code.upper() != wire.SUCCESS and http_status < 500
+
+
+def _refusal(got: dict[str, Any], http_status: int) -> Refused:
+    return Refused(
+        text(got.get("code")),
+        message=text(got.get("message")),
+        header=text(got.get("header")),
+        text=text(got.get("text")),
+        reason=text(got.get("reason")),
+        http_status=http_status,
+    )
+
+
+def bad_status(answer: Answer, got: dict[str, Any]) -> BadStatus:
+    """The error for an HTTP status that is no success."""
+    kind = {401: Unauthorized, 429: RateLimited}.get(answer.status, BadStatus)
+    return kind(
+        answer.status,
+        retry_after_s=retry_after_s(answer),
+        code=text(got.get("code")),
+        message=text(got.get("message")),
+        evidence=answer.evidence,
+    )
+
+
+def outcome_of(ended: Answer | ServiceError) -> str:
+    """How a call ended, in a word for who counts: the status by its hundred, or what stood in its way."""
+    if isinstance(ended, Answer):
+        return str(ended.status) if ended.status in (401, 429) else f"{ended.status // 100}xx"
+    if isinstance(ended, Held):
+        return "held"
+    if isinstance(ended, NoAnswer):
+        return "unanswered" if ended.sent else "not_sent"
+    return "unreadable"
+
+
+def retry_after_s(answer: Answer) -> float | None:
+    """Retry-After in seconds, held between 1 and 300. A date counts from the answer's own Date; garbage is None."""
+    sent = answer.headers.get("retry-after", "").strip()
+    if sent.isascii() and sent.isdigit():
+        wait = float(sent[:9])
+    else:
+        until, now = _http_date(sent), _http_date(answer.headers.get("date", ""))
+        if until is None or now is None:
+            return None
+        wait = (until - now).total_seconds()
+    return min(max(wait, RETRY_AFTER_MIN_S), RETRY_AFTER_MAX_S)
+
+
+def _http_date(words: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(words)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return moment if moment.tzinfo is not None else None

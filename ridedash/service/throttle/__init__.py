@@ -1,0 +1,1 @@
+"""What may be asked now and who goes first: breaker, rate limit, priorities."""

@@ -1,0 +1,1 @@
+"""HTTP outwards: the only package that knows httpx and httpcore."""

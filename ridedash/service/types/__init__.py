@@ -1,0 +1,1 @@
+"""Frozen values that the service sends and takes. No I/O."""

@@ -1,0 +1,95 @@
+"""The services of a process put together: what pages, the worker and the commands share. No Flask, no page."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ridedash import config, places
+from ridedash.observability.hooks import Watch
+from ridedash.observability.metrics import Metrics
+from ridedash.rides.accounts.tokens import AccountTokens
+from ridedash.rides.orders import transitions
+from ridedash.service.client import RideClient
+from ridedash.service.oauth import OAuthClient
+from ridedash.service.throttle.traffic import Traffic
+from ridedash.service.transport.http import Http
+from ridedash.store.database.database import BadDatabaseUrl, Database
+from ridedash.store.encryption import BadKeys, TokenVault
+
+if TYPE_CHECKING:
+    from ridedash.views.poll_cache.cache import PollMemory
+
+Clock = Callable[[], datetime]
+
+
+@dataclass
+class Services:
+    """Everything a page may use, made once for each process."""
+
+    settings: config.Settings
+    db: Database
+    client: RideClient
+    oauth: OAuthClient
+    tokens: AccountTokens
+    vault: TokenVault
+    geocoder: places.Geocoder
+    clock: Clock
+    metrics: Metrics
+    wake: Callable[[], None]  # rings after an order became READY; an embedded worker puts itself here
+    polls: "PollMemory | None" = None  # what pages remember between polls; none: nothing
+
+
+def utc_now() -> datetime:
+    """The machine's clock."""
+    return datetime.now(UTC)
+
+
+def build_services(settings: config.Settings, clock: Clock | None = None) -> Services:
+    """What a process needs, by its settings; its clock is the database's unless one is given.
+
+    Raises config.BadSettingError.
+    """
+    http, watch = Http(), Metrics()
+    traffic = Traffic(settings.service_rate, watch=watch)
+    db, vault = _stores(settings)
+    clock = clock or db.clock(utc_now)
+    db.after_commit = partial(_count_moves, watch)
+    oauth = OAuthClient(
+        http,
+        authorize_url=settings.oauth_authorize_url,
+        token_url=settings.oauth_token_url,
+        client_id=settings.oauth_client_id,
+        client_secret=settings.oauth_client_secret,
+        scope=settings.oauth_scope,
+    )
+    return Services(
+        settings=settings,
+        db=db,
+        client=RideClient(http, settings.service_url, settings.service_app_token, traffic=traffic, watch=watch),
+        oauth=oauth,
+        tokens=AccountTokens(db, vault, oauth, clock),
+        vault=vault,
+        geocoder=places.geocoder_for(settings.geocoder, settings.geocoder_url, http),
+        clock=clock,
+        metrics=watch,
+        wake=lambda: None,
+    )
+
+
+def _count_moves(watch: Watch, said: dict[Any, Any]) -> None:
+    for state in said.pop(transitions.MOVED, ()):
+        watch.order(state)
+
+
+def _stores(settings: config.Settings) -> tuple[Database, TokenVault]:
+    try:
+        vault = TokenVault(settings.token_keys)
+    except BadKeys:
+        wanted = "k1:<base64 of 32 bytes>, with commas between several"
+        raise config.BadSettingError(f"RIDEDASH_TOKEN_KEYS can't be used; it must be {wanted}.") from None
+    try:
+        return Database(settings.database_url), vault
+    except BadDatabaseUrl as error:
+        raise config.BadSettingError(f"RIDEDASH_DATABASE_URL can't be used ({error}).") from None

@@ -1,0 +1,87 @@
+"""Linked accounts of a property and their encrypted tokens."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from ridedash.store.encryption import Sealed, TokenVault
+from ridedash.store.models.people import Account
+from ridedash.store.orders import MAX_ID
+
+
+def add_account(
+    s: Session,
+    vault: TokenVault,
+    property_id: int,
+    label: str,
+    access_token: str,
+    now: datetime,
+    *,
+    refresh_token: str | None = None,
+    expires_in_s: float | None = None,
+    is_default: bool = False,
+    staff_id: int | None = None,
+) -> Account:
+    """Link an account of the service; its tokens are stored encrypted. The first one of a property is the default."""
+    if is_default:
+        s.execute(update(Account).where(Account.property_id == property_id).values(is_default=False))
+    first = default_account(s, property_id) is None
+    row = Account(
+        property_id=property_id,
+        staff_id=staff_id,
+        label=label,
+        is_default=is_default or first,
+        state="ok",
+        created_at=now,
+    )
+    s.add(row)
+    s.flush()
+    keep_tokens(row, vault, access_token, refresh_token, expires_in_s, now)
+    return row
+
+
+def keep_tokens(
+    row: Account,
+    vault: TokenVault,
+    access_token: str,
+    refresh_token: str | None,
+    expires_in_s: float | None,
+    now: datetime,
+) -> None:
+    """Put new tokens into an account's row, which is then usable again."""
+    row.access_token_enc = vault.encrypt(access_token, "accounts", row.id, "access_token")
+    row.refresh_token_enc = vault.encrypt(refresh_token, "accounts", row.id, "refresh_token") if refresh_token else None
+    row.expires_at = now + timedelta(seconds=expires_in_s) if expires_in_s is not None else None
+    row.state = "ok"
+    row.refresh_owner = row.refresh_until = None
+
+
+def tokens_can_be_read(row: Account, vault: TokenVault) -> bool:
+    """Whether these keys open what an account's row keeps; that says nothing of what the service thinks of it."""
+    kept = {"access_token": row.access_token_enc, "refresh_token": row.refresh_token_enc}
+    try:
+        for column, sealed in kept.items():
+            if sealed is not None:
+                vault.decrypt(sealed, "accounts", row.id, column)
+    except Sealed:
+        return False
+    return True
+
+
+def accounts_of(s: Session, property_id: int) -> list[Account]:
+    """The linked accounts of a property, the default one first; not those that were removed or never connected."""
+    query = select(Account).where(Account.property_id == property_id, Account.state.not_in(("new", "removed")))
+    return list(s.scalars(query.order_by(Account.is_default.desc(), Account.id)))
+
+
+def account_of(s: Session, property_id: int, account_id: int) -> Account | None:
+    """One linked account of a property; None when it is another's."""
+    if not 0 < account_id <= MAX_ID:
+        return None
+    return s.scalars(select(Account).where(Account.property_id == property_id, Account.id == account_id)).first()
+
+
+def default_account(s: Session, property_id: int) -> Account | None:
+    """The account that rides are booked with unless another is chosen."""
+    return s.scalars(select(Account).where(Account.property_id == property_id, Account.is_default)).first()

@@ -1,0 +1,1 @@
+"""The database: connections, sessions, clock, migrations. Knows no table."""

@@ -1,0 +1,274 @@
+"""The database: one engine, short sessions for reading and for writing, migrations at start."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import BigInteger, DateTime, Dialect, Integer, Select, String, Text, event, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoConnectionLeft
+from sqlalchemy.orm import DeclarativeBase, ORMExecuteState, Session
+from sqlalchemy.types import JSON, TypeDecorator, TypeEngine
+
+from ridedash.store.database import migrate
+from ridedash.store.database.engines import BUSY_S, WRITE, make_engine
+from ridedash.store.database.migrate import UnknownRevision, WrongTables
+
+__all__ = [
+    "BadDatabaseUrl",
+    "Base",
+    "CommitUnknown",
+    "Database",
+    "DatabaseBusy",
+    "Line",
+    "UnknownRevision",
+    "UtcDateTime",
+    "WrongTables",
+    "insert_if_new",
+    "once_more",
+]
+
+HELD: Final = "orders"
+
+
+class HoldingSession(Session):
+    """Locks each order that it reads as a row, so that nobody else moves it meanwhile.
+
+    SQLite's writers take turns anyway, and leave the lock out of the statement. Whoever changes a ride, an action or
+    the timeline of an order reads the order first: one lock for all that belongs to it, taken in one order.
+    """
+
+
+@event.listens_for(HoldingSession, "do_orm_execute")
+def _hold(state: ORMExecuteState) -> None:
+    statement: Any = state.statement
+    if not isinstance(statement, Select) or statement._for_update_arg is not None:
+        return
+    for column in statement.column_descriptions:
+        row = column["entity"]
+        if row is not None and row is column["expr"] and row.__tablename__ == HELD:
+            state.statement = statement.with_for_update(of=row, key_share=True)
+
+
+Clock = Callable[[], datetime]
+Monotonic = Callable[[], float]
+Reading = tuple[datetime, float]  # the database's time, and the monotonic one just then
+EVERY_S: Final = 60.0  # the database is asked this often at most
+AGAIN_S: Final = 5.0  # after it gave no answer
+
+
+class DatabaseClock:
+    """The database's time: asked now and then, carried on by the monotonic clock between; safe to share.
+
+    Until the database has answered once, the machine's own clock stands in for it.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[Monotonic], Reading | None],
+        wall: Clock,
+        monotonic: Monotonic = time.monotonic,
+    ) -> None:
+        self._ask, self._wall, self._monotonic = ask, wall, monotonic
+        self._asking = threading.Lock()
+        self._known: Reading | None = None
+        self._next = float("-inf")
+
+    def __call__(self) -> datetime:
+        if self._monotonic() >= self._next and self._asking.acquire(blocking=self._known is None):
+            try:
+                self._measure()
+            finally:
+                self._asking.release()
+        known = self._known
+        if known is None:
+            return self._wall()
+        return known[0] + timedelta(seconds=self._monotonic() - known[1])
+
+    def _measure(self) -> None:
+        if self._monotonic() < self._next:  # somebody else has just asked
+            return
+        told = self._ask(self._monotonic)
+        self._next = self._monotonic() + (AGAIN_S if told is None else EVERY_S)
+        self._known = told or self._known
+
+
+T = TypeVar("T")
+SQLITE_BUSY, SQLITE_FULL = 5, 13
+GOING_DOWN: Final = "57P"  # PostgreSQL's codes of a server that ends the connection
+
+
+class DatabaseBusy(Exception):
+    """The database took no write: another writer held it for too long, or it is away or full. Nothing was written."""
+
+
+class CommitUnknown(SQLAlchemyError):
+    """The database went away during a commit: all of it was written, or nothing. Asking again tells which."""
+
+
+class BadDatabaseUrl(ValueError):
+    """A database URL that can't be used: malformed, or of a kind whose driver is not installed."""
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An instant: aware, in UTC, in and out. A naive datetime is refused, it would be a guess."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a datetime without a zone can't be stored")
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: datetime | None, _dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def Line(length: int) -> TypeEngine[str]:  # noqa: N802 - named like the types it stands beside
+    """Text that is short by intent. Edges keep it so; no database refuses a longer one from the service."""
+    return String(length).with_variant(Text(), "postgresql")
+
+
+class Base(DeclarativeBase):
+    """The parent of all tables."""
+
+    type_annotation_map = {  # noqa: RUF012 - read once
+        datetime: UtcDateTime,
+        dict[str, Any]: JSON(none_as_null=True),
+        int: BigInteger().with_variant(Integer(), "sqlite"),  # SQLite's INTEGER has 64 bits
+    }
+
+
+class Database:
+    """One database by URL. Safe to share between threads; each `with` is one short transaction.
+
+    `busy_s` is how long a writer waits for others. Raises BadDatabaseUrl.
+    """
+
+    def __init__(self, url: str, *, busy_s: float = BUSY_S) -> None:
+        self.url = url
+        try:
+            self.engine = make_engine(url, busy_s)
+            self.after_commit: Callable[[dict[Any, Any]], None] = lambda _info: None  # told what a session noted
+        except (ArgumentError, ImportError, TypeError) as error:  # TypeError: one in memory
+            raise BadDatabaseUrl(f"{type(error).__name__}: {error}") from None
+        snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        side_by_side = {"isolation_level": "READ COMMITTED"}
+        here = self.dialect == "postgresql"
+        self._reading = self.engine.execution_options(**(snapshot if here else {}))
+        self._writing = self.engine.execution_options(**{WRITE: True}, **(side_by_side if here else {}))
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self.engine.dialect.name
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session for reading one consistent state. Rows stay usable after it is closed."""
+        with Session(self._reading, expire_on_commit=False, autoflush=False) as session:
+            yield session
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A session for writing: commits at its end, and undoes all on an exception.
+
+        Raises DatabaseBusy when nothing was written because others held what it needs for more than five seconds, or
+        because the database is away or full; CommitUnknown when it went away while committing.
+        """
+        with HoldingSession(self._writing, expire_on_commit=False) as session:
+            try:
+                session.connection()
+                yield session
+                session.flush()
+            except (OperationalError, NoConnectionLeft) as error:
+                raise DatabaseBusy("the database takes no write: nothing was written") from error
+            _commit(session)
+            self.after_commit(session.info)
+
+    def clock(self, wall: Clock) -> Clock:
+        """The clock that all processes on this database share: its own, or the machine's where it is a file."""
+        return DatabaseClock(self._time, wall) if self.dialect == "postgresql" else wall
+
+    def upgrade(self) -> None:
+        """Bring the tables to this version's revision; safe when several processes start at once.
+
+        Raises WrongTables for a database of a newer or foreign version, or one that was left half migrated.
+        """
+        with self._writing.begin() as connection:
+            migrate.upgrade(connection, Base.metadata, self._shown_url())
+
+    def require_current(self) -> None:
+        """Raise WrongTables unless the tables are exactly those of this version."""
+        with self.engine.connect() as connection:
+            migrate.require(connection, Base.metadata, self._shown_url())
+
+    def revision_ok(self) -> bool:
+        """Whether the database says that it is at this version's revision."""
+        with self.engine.connect() as connection:
+            return migrate.is_current(connection)
+
+    def close(self) -> None:
+        """Close all connections that are not in use."""
+        self.engine.dispose()
+
+    def _shown_url(self) -> str:
+        return self.engine.url.render_as_string(hide_password=True)
+
+    def _time(self, monotonic: Callable[[], float]) -> Reading | None:
+        """The database's time, and the monotonic one half way between question and answer."""
+        try:
+            with self._reading.connect() as connection:
+                connection.execute(text("SELECT 1"))  # the way there takes its time before the clock is read
+                before = monotonic()
+                told = connection.scalar(text("SELECT clock_timestamp()"))
+                return told.astimezone(UTC), (before + monotonic()) / 2
+        except SQLAlchemyError:
+            return None
+
+
+def _commit(session: Session) -> None:
+    try:
+        session.commit()
+    except DBAPIError as error:
+        if isinstance(error, IntegrityError):
+            raise
+        if _undone(error):
+            raise DatabaseBusy("the database did not commit: nothing was written") from error
+        raise CommitUnknown("the database went away while committing") from error
+
+
+def _undone(error: DBAPIError) -> bool:
+    """Whether a failed commit is known to have written nothing: the database itself refused it."""
+    if error.connection_invalidated:
+        return False
+    code = getattr(error.orig, "sqlstate", None)
+    if code is not None:
+        return not str(code).startswith(GOING_DOWN)
+    return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in (SQLITE_BUSY, SQLITE_FULL)
+
+
+def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
+    """Insert a row unless its key is there already, whoever was first."""
+    make = postgresql.insert if s.get_bind().dialect.name == "postgresql" else sqlite.insert
+    s.execute(make(row).values(**values).on_conflict_do_nothing())
+
+
+def once_more(attempt: Callable[[], T]) -> T:
+    """Do it; when another process was between our look and our insert, look again: its row is there to be seen."""
+    for _ in range(2):
+        try:
+            return attempt()
+        except IntegrityError:
+            time.sleep(0)  # let the other one end
+    return attempt()

@@ -1,0 +1,141 @@
+"""Migrations: run in one transaction by one process at a time, and refused by name where they can't be right.
+
+Alembic is there when one is run, not before: processes that only serve don't carry it.
+"""
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import MetaData, inspect, text
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError, ProgrammingError
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
+SQLITE_ERROR: Final = 1  # a statement that can't be compiled: mostly "no such table", "no such column"
+LOCK: Final = 7_413_020_931  # PostgreSQL's advisory lock of a migration
+_upgrading = threading.Lock()  # Alembic keeps its environment in a module: one upgrade at a time in a process
+
+
+class WrongTables(Exception):
+    """The tables are not those of this version of the program; the message says what to do."""
+
+
+class UnknownRevision(WrongTables):
+    """The database was made by another version of the program, which this one does not know."""
+
+    def __init__(self, revision: str, url: str) -> None:
+        super().__init__(
+            f"the database {url} is at revision {revision!r}, which this version of ridedash does not know: "
+            "run the version that made it, or point RIDEDASH_DATABASE_URL at another database"
+        )
+        self.revision = revision
+
+
+class HalfMigrated(WrongTables):
+    """What the database says of its revision and the tables that it has do not go together."""
+
+    def __init__(self, why: str, url: str) -> None:
+        super().__init__(
+            f"the database {url} is half migrated ({why}): bring back its last backup, "
+            "or point RIDEDASH_DATABASE_URL at another database"
+        )
+
+
+class OldRevision(WrongTables):
+    """The database is of an older version: it wants an upgrade."""
+
+    def __init__(self, revision: str | None, url: str) -> None:
+        at = f"at revision {revision!r}, older than this version of ridedash" if revision else "without tables"
+        super().__init__(f"the database {url} is {at}, so not current: run `ridedash db upgrade` first")
+
+
+def upgrade(connection: Connection, tables: MetaData, url: str) -> None:
+    """Bring the tables to this version's revision in the connection's transaction. Raises WrongTables."""
+    with _upgrading:
+        if connection.dialect.name == "postgresql":  # SQLite's writers take turns anyway
+            connection.execute(text("SET LOCAL lock_timeout = '60s'"))
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+        _refuse_foreign(connection, tables, url)
+        _run(connection)
+        _refuse_gaps(connection, tables, url)
+
+
+def require(connection: Connection, tables: MetaData, url: str) -> None:
+    """Raise WrongTables unless the tables are exactly those of this version."""
+    _refuse_foreign(connection, tables, url)
+    revisions = _revisions(connection)
+    if revisions != (head(),):
+        raise OldRevision(revisions[0] if revisions else None, url)
+    _refuse_gaps(connection, tables, url)
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether the database says that it is at this version's revision; cheap."""
+    return _revisions(connection) == (head(),)
+
+
+def known() -> list[str]:
+    """All revisions of this version in their order: a migration's file is named after its revision, four digits."""
+    return sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
+
+
+def head() -> str:
+    """This version's revision."""
+    return known()[-1]
+
+
+def misses_tables(error: BaseException) -> bool:
+    """Whether a statement failed because its table or column is not there."""
+    cause = error if isinstance(error, DBAPIError) else error.__cause__
+    if not isinstance(cause, DBAPIError):
+        return False
+    return isinstance(cause, ProgrammingError) or getattr(cause.orig, "sqlite_errorcode", None) == SQLITE_ERROR
+
+
+def _refuse_foreign(connection: Connection, tables: MetaData, url: str) -> None:
+    revisions = _revisions(connection)
+    if len(revisions) > 1:
+        raise HalfMigrated("it names the revisions " + " and ".join(sorted(revisions)), url)
+    for revision in revisions:
+        if revision not in known():
+            raise UnknownRevision(revision, url)
+    found = sorted(set(inspect(connection).get_table_names()) & set(tables.tables))
+    if not revisions and found:
+        raise HalfMigrated(f"it names no revision, yet has the tables {', '.join(found)}", url)
+
+
+def _refuse_gaps(connection: Connection, tables: MetaData, url: str) -> None:
+    seen = inspect(connection)
+    there = {(table, column["name"]) for table in seen.get_table_names() for column in seen.get_columns(table)}
+    wanted = {(table.name, column.name) for table in tables.sorted_tables for column in table.columns}
+    missing = sorted(f"{table}.{column}" for table, column in wanted - there)
+    if missing:
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        raise HalfMigrated(f"it lacks {', '.join(missing[:3])}{more}", url)
+
+
+def _revisions(connection: Connection) -> tuple[str, ...]:
+    if not inspect(connection).has_table("alembic_version"):
+        return ()
+    return tuple(connection.scalars(text("SELECT version_num FROM alembic_version")))
+
+
+def _run(connection: Connection) -> None:
+    from alembic import command
+
+    config = alembic_config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def alembic_config() -> "Config":
+    """Where Alembic finds the migrations."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    return config

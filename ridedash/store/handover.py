@@ -1,0 +1,100 @@
+"""What one shift tells the next: rides that are not over, planned ones that come soon, and notes."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, aliased
+
+from ridedash.store.models.desk import ShiftNote
+from ridedash.store.models.orders import Order, OrderState, Ride
+from ridedash.store.models.people import Staff
+from ridedash.store.orders import MAX_ID
+
+SHIFT: Final = timedelta(hours=12)
+UNDER_WAY: Final = (OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
+NOTES: Final = 100
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Ids of orders by what the next shift has to do with them; the soonest first."""
+
+    unknown: tuple[int, ...]
+    going: tuple[int, ...]
+    planned: tuple[int, ...]  # in the next twelve hours, and those that are late
+    later: int  # planned for after that
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note with who wrote it, and who has done it."""
+
+    id: int
+    text: str
+    by: str
+    made_at: datetime
+    done_by: str | None
+    done_at: datetime | None
+
+
+def ahead(s: Session, property_id: int, now: datetime) -> Ahead:
+    """What lies before the next shift."""
+    here = Order.property_id == property_id
+    plans = select(Order.id).where(here, Order.state == OrderState.SCHEDULED)
+    late = select(func.count()).where(here, Order.state == OrderState.SCHEDULED, Order.pickup_at >= now + SHIFT)
+    return Ahead(
+        unknown=tuple(s.scalars(select(Order.id).where(here, Order.state == OrderState.UNKNOWN).order_by(Order.id))),
+        going=tuple(sorted({*_waiting(s, property_id), *_followed(s, property_id)})),
+        planned=tuple(s.scalars(plans.where(Order.pickup_at < now + SHIFT).order_by(Order.pickup_at, Order.id))),
+        later=s.scalar(late) or 0,
+    )
+
+
+def _waiting(s: Session, property_id: int) -> list[int]:
+    query = select(Order.id).where(Order.property_id == property_id, Order.state.in_(UNDER_WAY))
+    return list(s.scalars(query))
+
+
+def _followed(s: Session, property_id: int) -> list[int]:
+    """Rides that are followed and have not ended: a last poll asks an ended one for its price."""
+    query = select(Ride.order_id).where(
+        Ride.property_id == property_id, Ride.next_poll_at.is_not(None), Ride.ended_at.is_(None)
+    )
+    return list(s.scalars(query))
+
+
+def notes(s: Session, property_id: int, now: datetime) -> list[Note]:
+    """Notes that are not done, the oldest first; then those that were done in this shift, the last one first."""
+    return _notes(s, property_id, None) + _notes(s, property_id, now - SHIFT)
+
+
+def _notes(s: Session, property_id: int, done_since: datetime | None) -> list[Note]:
+    doer = aliased(Staff)
+    query = select(ShiftNote, Staff.name, doer.name).join(Staff, Staff.id == ShiftNote.staff_id)
+    query = query.outerjoin(doer, doer.id == ShiftNote.done_by)
+    query = query.where(ShiftNote.property_id == property_id).limit(NOTES)
+    if done_since is None:
+        query = query.where(ShiftNote.done_at.is_(None)).order_by(ShiftNote.id)
+    else:
+        query = query.where(ShiftNote.done_at >= done_since).order_by(ShiftNote.done_at.desc(), ShiftNote.id.desc())
+    return [Note(row.id, row.text, by, row.made_at, done_by, row.done_at) for row, by, done_by in s.execute(query)]
+
+
+def add_note(s: Session, property_id: int, staff_id: int, text: str, now: datetime) -> None:
+    """Write something down for the next shift."""
+    s.add(ShiftNote(property_id=property_id, staff_id=staff_id, text=text, made_at=now))
+
+
+def settle_note(s: Session, property_id: int, note_id: int, staff_id: int, now: datetime, *, done: bool) -> bool:
+    """Mark a note as done, or as not done after all; False when it is another property's. Who was first stays."""
+    if not 0 < note_id <= MAX_ID:
+        return False
+    query = select(ShiftNote).where(ShiftNote.property_id == property_id, ShiftNote.id == note_id)
+    note = s.scalars(query.with_for_update()).first()
+    if note is None:
+        return False
+    if done != (note.done_at is not None):
+        note.done_at, note.done_by = (now, staff_id) if done else (None, None)
+    return True

@@ -1,0 +1,257 @@
+"""Tables of orders: offers, orders, rides, actions, the instants of each state, things that need a person."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, event, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ridedash.store.database.database import Base, Line
+
+
+class OrderState(StrEnum):
+    """The states of an order (booking-protocol.md 1.5)."""
+
+    SCHEDULED = "SCHEDULED"
+    READY = "READY"
+    SENDING = "SENDING"
+    BOOKED = "BOOKED"
+    MATCHING = "MATCHING"
+    REJECTED = "REJECTED"
+    NOT_SENT = "NOT_SENT"
+    UNKNOWN = "UNKNOWN"
+    CLOSED_NOT_BOOKED = "CLOSED_NOT_BOOKED"
+    FAILED = "FAILED"
+
+
+class Offer(Base):
+    """One product card as it was shown: the trip, the category, the price. The form posts its id, never a price."""
+
+    __tablename__ = "offers"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
+    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
+    pickup_lat: Mapped[float]
+    pickup_lng: Mapped[float]
+    pickup_name: Mapped[str | None] = mapped_column(Line(200))
+    drop_lat: Mapped[float | None]
+    drop_lng: Mapped[float | None]
+    drop_name: Mapped[str | None] = mapped_column(Line(200))
+    category: Mapped[str] = mapped_column(Line(64))
+    kind: Mapped[str] = mapped_column(Line(16))  # wire.Kind
+    display_name: Mapped[str] = mapped_column(Line(300))
+    currency: Mapped[str | None] = mapped_column(Line(8))
+    price_text: Mapped[str | None] = mapped_column(Line(300))  # the price as the card said it
+    product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
+    fare_id: Mapped[str | None] = mapped_column(Line(500))
+    seat_prices: Mapped[dict[str, Any]]  # share: {"1": "96.00", "2": "140.00"}; upfront: {"": "240.00"}; else {}
+    cancellation: Mapped[dict[str, Any] | None]  # CancellationPolicy.model_dump(mode="json")
+    fetched_at: Mapped[datetime]
+    signature: Mapped[str] = mapped_column(Line(64))  # digest of trip, category and price; without fare_id
+
+
+HISTORY: Final = (  # all that the history filters and adds up: a year of it is read from this index alone
+    "property_id", "happens_at", "id", "state", "ended_as", "total_minor", "currency", "guest_id", "staff_id",
+    "category", "cost_centre_id", "room",
+)  # fmt: skip
+
+
+class Order(Base):
+    """Our durable record of somebody's wish to book (booking-protocol.md 1.2)."""
+
+    __tablename__ = "orders"
+    __table_args__ = (
+        Index("one_open_order_per_guest", "guard_key", unique=True, sqlite_where=text("open"),
+              postgresql_where=text("open")),
+        Index("orders_by_state", "state", "due_at"),
+        Index("orders_recent", "property_id", "id"),
+        Index("orders_of_property", "property_id", "state", "due_at"),
+        Index("orders_by_day", "property_id", "created_at"),
+        Index("orders_of_guest", "guest_id"),
+        Index("orders_of_group", "group_key"),
+        Index("orders_superseding", "supersedes"),
+        Index("orders_history", *HISTORY),
+        Index("orders_of_room", "property_id", "room", "id"),
+        Index("orders_of_category", "property_id", "category"),
+        Index("orders_by_mtx", "property_id", "mtx", postgresql_ops={"mtx": "text_pattern_ops"}),
+        Index("orders_by_booking", "property_id", "booking_id", postgresql_ops={"booking_id": "text_pattern_ops"}),
+    )  # fmt: skip
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
+    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    guest_id: Mapped[int] = mapped_column(ForeignKey("guests.id"))
+    offer_id: Mapped[int] = mapped_column(ForeignKey("offers.id"))
+    note: Mapped[str | None] = mapped_column(Line(500))
+    form_token: Mapped[str] = mapped_column(Line(64), unique=True)
+    form_digest: Mapped[str] = mapped_column(Line(64))  # of all that the form said: same token, other body is refused
+    mtx: Mapped[str] = mapped_column(Line(32), unique=True)  # merchant_txn_id: A-Z, 0-9, hyphen
+    body: Mapped[str] = mapped_column(Text)  # the frozen request, JSON
+    body_digest: Mapped[str] = mapped_column(Line(64))
+    seats: Mapped[int | None]
+    payment: Mapped[str | None] = mapped_column(Line(16))
+    category: Mapped[str] = mapped_column(Line(64))
+    kind: Mapped[str] = mapped_column(Line(16))
+    state: Mapped[str] = mapped_column(Line(20))
+    version: Mapped[int]  # rises with every shown fact
+    created_at: Mapped[datetime]
+    due_at: Mapped[datetime]
+    pickup_at: Mapped[datetime | None]  # of a scheduled order: when the guest wants to be picked up
+    tries: Mapped[int] = mapped_column(default=0, server_default="0")  # scheduled: times it could not be ordered
+    group_key: Mapped[str | None] = mapped_column(Line(32))  # cars that were booked in one go have the same one
+    cost_centre_id: Mapped[int | None]  # a row of cost_centres
+    ready_at: Mapped[datetime | None]
+    sent_at: Mapped[datetime | None]
+    resolved_at: Mapped[datetime | None]
+    attempt: Mapped[int]
+    owner: Mapped[str | None] = mapped_column(Line(80))
+    lease_until: Mapped[datetime | None]
+    reauthorised: Mapped[bool]  # the one token refresh after a 401 is used up
+    throttled: Mapped[bool]  # the one second try after a 429 is used up
+    booking_id: Mapped[str | None] = mapped_column(Line(300), unique=True)
+    txn_id: Mapped[str | None] = mapped_column(Line(300), index=True)
+    booking_timeout_at: Mapped[datetime | None]  # after this no driver is allotted any more
+    booking_timeout_s: Mapped[float | None]  # as the service said it: seconds of its own clock
+    next_retry: Mapped[str | None] = mapped_column(Line(300))  # share retry: text of the service
+    http_status: Mapped[int | None]
+    code: Mapped[str | None] = mapped_column(Line(300))
+    message: Mapped[str | None] = mapped_column(Line(300))
+    evidence: Mapped[str | None] = mapped_column(Text)  # the first 2 kB of the answer, scrubbed
+    supersedes: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))  # "book again" of that order
+    resolved_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    resolve_reason: Mapped[str | None] = mapped_column(Line(500))
+    guard_key: Mapped[str | None] = mapped_column(Line(200))
+    guard_override_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    open: Mapped[bool]
+    late_double: Mapped[bool]
+    happens_at: Mapped[datetime | None]  # when the guest is picked up, or asked to be: the day it is listed under
+    room: Mapped[str | None] = mapped_column(Line(32))  # the guest's at that time: they come again and have another
+    ended_as: Mapped[str | None] = mapped_column(Line(64))  # the last booking_status of a ride that is over
+    total_minor: Mapped[int | None]  # the ride's, here too
+    currency: Mapped[str | None] = mapped_column(Line(8))
+
+
+class Ride(Base):
+    """The journey of a booking, followed by polling (booking-protocol.md 3). One per order."""
+
+    __tablename__ = "rides"
+    __table_args__ = (
+        Index("rides_due", "next_poll_at"),
+        Index("rides_by_plate", "property_id", "plate", "order_id"),
+        Index("rides_followed", "property_id", sqlite_where=text("next_poll_at IS NOT NULL"),
+              postgresql_where=text("next_poll_at IS NOT NULL")),
+    )  # fmt: skip
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
+    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"), unique=True)
+    kind: Mapped[str] = mapped_column(Line(16))
+    booking_id: Mapped[str | None] = mapped_column(Line(300), unique=True)
+    txn_id: Mapped[str | None] = mapped_column(Line(300))
+    status: Mapped[str | None] = mapped_column(Line(64))  # the last known booking_status
+    reported: Mapped[str | None] = mapped_column(Line(300))  # a status that we don't know, while the service sends it
+    facts: Mapped[dict[str, Any]]  # merged Snapshot.model_dump(mode="json"), never the otp
+    otp_enc: Mapped[str | None]  # the start code, encrypted; only while the service sends it
+    back_status: Mapped[str | None] = mapped_column(Line(64))  # a step back seen once
+    previous_plate: Mapped[str | None] = mapped_column(Line(300))  # the plate before the car was swapped
+    swapped_at: Mapped[datetime | None]
+    retried: Mapped[bool]  # auto: the one allotment retry was seen
+    allotted_at: Mapped[datetime | None]  # first CALL_DRIVER of the present driver
+    ended_at: Mapped[datetime | None]
+    total_minor: Mapped[int | None]  # what the ride cost, in hundredths of `currency`; none: not known
+    currency: Mapped[str | None] = mapped_column(Line(8))
+    plate: Mapped[str | None] = mapped_column(Line(300))  # the cab's, letters and digits only: for finding it
+    position_at: Mapped[datetime | None]  # age of facts.position
+    seen_at: Mapped[datetime | None]  # last good poll; does not raise the version
+    created_at: Mapped[datetime]
+    poll_seq: Mapped[int]
+    merged_seq: Mapped[int]
+    next_poll_at: Mapped[datetime | None]  # none: no longer followed
+    interval_s: Mapped[float]  # the wait that was last set, for the page's own polling and for freshness
+    lease_until: Mapped[datetime | None]
+    owner: Mapped[str | None] = mapped_column(Line(80))
+    errors: Mapped[int]  # failed polls in a row
+    poison: Mapped[int]  # times in a row that recording an answer raised
+    unknown_id: Mapped[int]  # times in a row that the service did not know the id
+    final_polls: Mapped[int]  # polls after the end
+
+
+class Action(Base):
+    """One abort, cancel, drop change or feedback; the row is committed before its call.
+
+    `state`: armed (a cancel waiting for a booking id), calling, done, refused, unconfirmed, not_sent, dropped.
+    """
+
+    __tablename__ = "actions"
+    __table_args__ = (Index("actions_by_order", "order_id", "id"), Index("actions_open", "state", "next_try_at"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
+    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
+    name: Mapped[str] = mapped_column(Line(12))  # abort, cancel, drop, feedback
+    payload: Mapped[dict[str, Any]]
+    state: Mapped[str] = mapped_column(Line(12))
+    calls: Mapped[int]
+    made_at: Mapped[datetime]
+    called_at: Mapped[datetime | None]
+    settled_at: Mapped[datetime | None]
+    next_try_at: Mapped[datetime | None]
+    code: Mapped[str | None] = mapped_column(Line(300))
+    header: Mapped[str | None] = mapped_column(Line(300))
+    text: Mapped[str | None] = mapped_column(Line(300))
+
+
+class Moment(Base):
+    """When an order or its ride came to a state, or something else happened: the timeline of the page.
+
+    `what`: order (name is an OrderState), ride (name is a booking_status), event (name is one of lifecycle.EVENTS).
+    """
+
+    __tablename__ = "moments"
+    __table_args__ = (Index("moments_by_order", "order_id", "id"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
+    order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
+    what: Mapped[str] = mapped_column(Line(8))
+    name: Mapped[str] = mapped_column(Line(64))
+    detail: Mapped[str | None] = mapped_column(Line(300))
+    at: Mapped[datetime]
+
+
+class Attention(Base):
+    """Something about an order that a person must look at; raised once per name until it is cleared."""
+
+    __tablename__ = "attention"
+    __table_args__ = (
+        UniqueConstraint("order_id", "name"),
+        Index("attention_open", "property_id", sqlite_where=text("cleared_at IS NULL"),
+              postgresql_where=text("cleared_at IS NULL")),
+    )  # fmt: skip
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
+    order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
+    name: Mapped[str] = mapped_column(Line(40))
+    detail: Mapped[str | None] = mapped_column(Line(300))
+    raised_at: Mapped[datetime]
+    cleared_at: Mapped[datetime | None]
+
+
+class Heartbeat(Base):
+    """When a worker last went round."""
+
+    __tablename__ = "heartbeats"
+    worker: Mapped[str] = mapped_column(Line(80), primary_key=True)
+    beat_at: Mapped[datetime]
+    silent_since: Mapped[datetime | None]  # since when the service gives this worker no answers; none: it answers
+    unready_since: Mapped[datetime | None]  # since when it could keep no answer, and so sends nothing; none: it could
+
+
+@event.listens_for(Order, "before_insert")
+@event.listens_for(Order, "before_update")
+def _dated(_mapper: object, _connection: object, order: Order) -> None:
+    """A ride is listed under the day of its pickup, however long before it was planned."""
+    order.happens_at = order.pickup_at or order.created_at

@@ -1,0 +1,142 @@
+"""Tables of people: properties, their staff and sign-ins, guests, linked accounts."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, event, false, text, true
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ridedash.store.database.database import Base, Line
+from ridedash.text import folded
+
+
+class Property(Base):
+    """A hotel, hospital or venue: its zone, money and usual pickup."""
+
+    __tablename__ = "properties"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(Line(120))
+    timezone: Mapped[str] = mapped_column(Line(64))
+    country: Mapped[str | None] = mapped_column(Line(2))  # for phone numbers typed without a country code
+    currency: Mapped[str | None] = mapped_column(Line(3))
+    pickup_name: Mapped[str | None] = mapped_column(Line(200))
+    pickup_lat: Mapped[float | None]
+    pickup_lng: Mapped[float | None]
+    phone: Mapped[str | None] = mapped_column(Line(32))
+    created_at: Mapped[datetime]
+
+
+class Staff(Base):
+    """Somebody who signs in. `role` is concierge, manager or admin."""
+
+    __tablename__ = "staff"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
+    name: Mapped[str] = mapped_column(Line(120))
+    sign_in_name: Mapped[str] = mapped_column(Line(120), unique=True)  # lower case
+    password_hash: Mapped[str] = mapped_column(Line(255))
+    role: Mapped[str] = mapped_column(Line(20))
+    created_at: Mapped[datetime]
+    disabled_at: Mapped[datetime | None]
+    shortcuts: Mapped[bool] = mapped_column(default=True, server_default=true())  # keys without Ctrl
+    sound: Mapped[bool] = mapped_column(default=False, server_default=false())  # a sound when something needs somebody
+
+
+class SignIn(Base):
+    """One signed-in browser. The secret itself is never stored, only its hash."""
+
+    __tablename__ = "sign_ins"
+    id_hash: Mapped[str] = mapped_column(Line(64), primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
+    staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"), index=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+
+
+class EndedSignIn(Base):
+    """A sign-in that ended before its time, told to processes that remember sign-ins for a moment."""
+
+    __tablename__ = "ended_sign_ins"
+    __table_args__ = (Index("ended_sign_ins_by_time", "at"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    id_hash: Mapped[str] = mapped_column(Line(64))
+    at: Mapped[datetime]
+
+
+class LinkStart(Base):
+    """An account's way to the service's OAuth page and back, not yet back. Neither state nor verifier is readable."""
+
+    __tablename__ = "link_starts"
+    state_hash: Mapped[str] = mapped_column(Line(64), primary_key=True)
+    sign_in_hash: Mapped[str] = mapped_column(Line(64))  # only the browser that began may end it
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
+    staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    order_id: Mapped[int | None]  # whose page led here
+    verifier_enc: Mapped[str]
+    expires_at: Mapped[datetime]
+
+
+class Throttle(Base):
+    """Failed sign-ins of one name, one address, or all together; keys of names are hashed."""
+
+    __tablename__ = "throttles"
+    key: Mapped[str] = mapped_column(Line(80), primary_key=True)
+    fails: Mapped[int]
+    since: Mapped[datetime]  # start of the window (address, all) or the last failure (name)
+    blocked_until: Mapped[datetime | None]
+
+
+class Guest(Base):
+    """Whom a ride is for. Kept by us only: the service's create carries none of it."""
+
+    __tablename__ = "guests"
+    __table_args__ = (
+        Index("guests_by_phone", "property_id", "phone"),
+        Index("guests_by_room", "property_id", "room"),
+        Index("guests_by_seen", "property_id", "seen_at"),
+        Index("guests_by_name", "property_id", "folded"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
+    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    name: Mapped[str] = mapped_column(Line(120))
+    phone: Mapped[str | None] = mapped_column(Line(32))
+    room: Mapped[str | None] = mapped_column(Line(32))
+    language: Mapped[str | None] = mapped_column(Line(8))  # for the guest's own page
+    note: Mapped[str | None] = mapped_column(Line(500))  # about the person, for every ride of theirs
+    created_at: Mapped[datetime]
+    seen_at: Mapped[datetime | None]  # the last order
+    erased_at: Mapped[datetime | None]  # name, phone and room are gone; the rides' figures stay
+    folded: Mapped[str | None] = mapped_column(Line(300))  # the name's words for finding: store/folding.py
+
+
+class Account(Base):
+    """A linked account of the service; tokens are encrypted, bound to this row.
+
+    `state`: new (on its way to be connected for the first time), ok, reconnect, removed (kept for the rides it had).
+    """
+
+    __tablename__ = "accounts"
+    __table_args__ = (
+        Index("one_default_account", "property_id", unique=True, sqlite_where=text("is_default"),
+              postgresql_where=text("is_default")),
+    )  # fmt: skip
+    id: Mapped[int] = mapped_column(primary_key=True)
+    property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
+    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
+    label: Mapped[str] = mapped_column(Line(120))
+    is_default: Mapped[bool]
+    state: Mapped[str] = mapped_column(Line(12))
+    access_token_enc: Mapped[str | None]
+    refresh_token_enc: Mapped[str | None]
+    expires_at: Mapped[datetime | None]
+    refresh_owner: Mapped[str | None] = mapped_column(Line(80))  # the process that asks for new tokens now
+    refresh_until: Mapped[datetime | None]  # its lease
+    created_at: Mapped[datetime]
+
+
+@event.listens_for(Guest, "before_insert")
+@event.listens_for(Guest, "before_update")
+def _findable(_mapper: object, _connection: object, guest: Guest) -> None:
+    """Whoever writes a name writes what it is found by."""
+    guest.folded = folded(guest.name)

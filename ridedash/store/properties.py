@@ -1,0 +1,170 @@
+"""People: properties, staff, linked accounts; their sign-ins are in signins.py and can be had from here too."""
+
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from ridedash.store.accounts import account_of, accounts_of, add_account, default_account, keep_tokens
+from ridedash.store.models.desk import CostCentre, Favourite
+from ridedash.store.models.orders import Order
+from ridedash.store.models.people import Account, Guest, Property, SignIn, Staff, Throttle
+from ridedash.store.orders import MAX_ID
+from ridedash.store.sign_ins import (
+    close_all_sign_ins,
+    close_sign_in,
+    open_sign_in,
+    sign_in_allowed,
+    sign_in_key,
+    sign_in_succeeded,
+    staff_for_sign_in,
+)
+
+__all__ = [
+    "ACTS_FOR",
+    "Account",
+    "Guest",
+    "Property",
+    "SignIn",
+    "Staff",
+    "Throttle",
+    "account_of",
+    "accounts_of",
+    "add_account",
+    "add_property",
+    "add_staff",
+    "close_all_sign_ins",
+    "close_sign_in",
+    "default_account",
+    "find_property",
+    "find_staff",
+    "keep_tokens",
+    "open_sign_in",
+    "properties",
+    "sign_in_allowed",
+    "sign_in_key",
+    "sign_in_succeeded",
+    "staff_for_sign_in",
+]
+
+# whose orders a member of staff may act on: their property's; an admin those of every one, the page says which
+ACTS_FOR: Final = or_(Staff.property_id == Order.property_id, Staff.role == "admin")
+
+
+def add_property(
+    s: Session,
+    name: str,
+    timezone: str,
+    now: datetime,
+    *,
+    country: str | None = None,
+    currency: str | None = None,
+    pickup_name: str | None = None,
+    pickup_lat: float | None = None,
+    pickup_lng: float | None = None,
+    phone: str | None = None,
+) -> Property:
+    """A new property; the row has its id when this returns."""
+    row = Property(
+        name=name,
+        timezone=timezone,
+        country=country,
+        currency=currency,
+        pickup_name=pickup_name,
+        pickup_lat=pickup_lat,
+        pickup_lng=pickup_lng,
+        phone=phone,
+        created_at=now,
+    )
+    s.add(row)
+    s.flush()
+    return row
+
+
+def find_property(s: Session, name: str) -> Property | None:
+    """A property by its name."""
+    return s.scalars(select(Property).where(Property.name == name)).first()
+
+
+def properties(s: Session) -> list[Property]:
+    """All properties, the oldest first."""
+    return list(s.scalars(select(Property).order_by(Property.id)))
+
+
+def add_staff(
+    s: Session,
+    property_id: int,
+    name: str,
+    password_hash: str,
+    role: str,
+    now: datetime,
+    *,
+    sign_in_name: str | None = None,
+) -> Staff:
+    """A new member of staff; they sign in with `sign_in_name`, or their name, in any case of letters."""
+    row = Staff(
+        property_id=property_id,
+        name=name,
+        sign_in_name=sign_in_key(sign_in_name or name),
+        password_hash=password_hash,
+        role=role,
+        created_at=now,
+    )
+    s.add(row)
+    s.flush()
+    return row
+
+
+def find_staff(s: Session, sign_in_name: str) -> Staff | None:
+    """The member of staff who signs in with this name and is not disabled."""
+    query = select(Staff).where(Staff.sign_in_name == sign_in_key(sign_in_name), Staff.disabled_at.is_(None))
+    return s.scalars(query).first()
+
+
+def staff_of(s: Session, property_id: int) -> list[Staff]:
+    """Everybody of a property, those who may sign in first."""
+    query = select(Staff).where(Staff.property_id == property_id)
+    return list(s.scalars(query.order_by(Staff.disabled_at.is_not(None), Staff.name, Staff.id)))
+
+
+def staff_member(s: Session, property_id: int, staff_id: int) -> Staff | None:
+    """One member of a property's staff; None when they are another's."""
+    if not 0 < staff_id <= MAX_ID:
+        return None
+    return s.scalars(select(Staff).where(Staff.property_id == property_id, Staff.id == staff_id)).first()
+
+
+def sign_ins_of(s: Session, staff_ids: list[int], now: datetime) -> dict[int, int]:
+    """How many sign-ins hold now, by member of staff."""
+    query = select(SignIn.staff_id, func.count()).where(SignIn.staff_id.in_(staff_ids), SignIn.expires_at > now)
+    return {row[0]: row[1] for row in s.execute(query.group_by(SignIn.staff_id))}
+
+
+def favourites_of(s: Session, property_id: int) -> dict[tuple[str, int], Favourite]:
+    """Favourite places by kind (pickup, drop) and slot (1-9)."""
+    rows = s.scalars(select(Favourite).where(Favourite.property_id == property_id))
+    return {(row.kind, row.slot): row for row in rows}
+
+
+def set_favourite(s: Session, property_id: int, kind: str, slot: int, name: str, lat: float, lng: float) -> None:
+    """Put a place on a slot, in place of the one that was there."""
+    row = favourites_of(s, property_id).get((kind, slot))
+    if row is None:
+        row = Favourite(property_id=property_id, kind=kind, slot=slot)
+        s.add(row)
+    row.name, row.lat, row.lng = name, lat, lng
+
+
+def cost_centres_of(s: Session, property_id: int) -> list[CostCentre]:
+    """Cost centres of a property, the open ones first."""
+    query = select(CostCentre).where(CostCentre.property_id == property_id)
+    return list(s.scalars(query.order_by(CostCentre.closed_at.is_not(None), CostCentre.name, CostCentre.id)))
+
+
+def cost_centre_of(s: Session, property_id: int, centre_id: int) -> CostCentre | None:
+    """One cost centre of a property; None when it is another's."""
+    if not 0 < centre_id <= MAX_ID:
+        return None
+    query = select(CostCentre).where(CostCentre.property_id == property_id, CostCentre.id == centre_id)
+    return s.scalars(query).first()

@@ -1,0 +1,136 @@
+"""Finding a guest, a ride, a plate or a number by what somebody remembers of it, with indexes where rides are many."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, and_, false, or_, select, union
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from ridedash.store.models.orders import Order, OrderState, Ride
+from ridedash.store.models.people import Guest
+from ridedash.text import folded, squeezed
+
+PHONE: Final = re.compile(r"[+\d\s().\-/]+")
+PHONE_LEAST: Final = 4  # digits; the last four of a phone are what people remember
+LEAST: Final = 3  # letters and digits of a plate or a number; fewer would find half of them
+MANY: Final = 200  # guests; more of them than this have rides among the newest
+NOT_OVER: Final = (
+    OrderState.SCHEDULED, OrderState.READY, OrderState.SENDING, OrderState.UNKNOWN, OrderState.MATCHING,
+)  # fmt: skip
+LAST: Final = "\U0010ffff"  # behind every letter
+
+
+def find_orders(s: Session, property_id: int, text: str, limit: int) -> list[int]:
+    """Ids of orders that somebody may mean: those that are not over first, then the newest.
+
+    By room, name, phone in any notation, plate in any spacing, booking id and our own number.
+    """
+    text = " ".join(text.split())
+    if not text:
+        return []
+    going = _going(s, property_id, text, limit)
+    found = {id_ for way in _ways(s, property_id, text, limit) for id_ in s.scalars(way)}
+    return (going + sorted(found - set(going), reverse=True))[:limit]
+
+
+def guests_like(property_id: int, text: str) -> Select[tuple[int]]:
+    """Ids of guests whose phone has these digits, or whose name has words that begin so."""
+    return select(Guest.id).where(Guest.property_id == property_id, _guest_is(text))
+
+
+def _guest_is(text: str) -> ColumnElement[bool]:
+    digits = phone_digits(text)
+    if digits:
+        return Guest.phone.like(f"%{digits}%")
+    words = folded(text).split()
+    return and_(*(Guest.folded.like(f"% {word}%") for word in words)) if words else false()
+
+
+def phone_digits(text: str) -> str:
+    """The digits of a phone number in any notation that all notations have; "" for what is no number.
+
+    >>> phone_digits("+44 (0)20 7946 0958"), phone_digits("020 7946 0958"), phone_digits("Room 12")
+    ('442079460958', '2079460958', '')
+    """
+    if not PHONE.fullmatch(text.strip()):
+        return ""
+    digits = re.sub(r"\D", "", text.replace("(0)", "")).lstrip("0")
+    return digits if len(digits) >= PHONE_LEAST else ""
+
+
+def spellings(room: str) -> Sequence[str]:
+    """A room as typed, and as others may have typed it."""
+    return sorted({room, room.upper(), room.lower(), room.title()})
+
+
+def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
+    """Orders that are not over: a few hundred at most, so each is looked at in every way, rooms by their beginning."""
+    here = Order.property_id == property_id
+    going = union(
+        select(Order.id).where(here, Order.state.in_(NOT_OVER)),
+        select(Ride.order_id).where(Ride.property_id == property_id, Ride.next_poll_at.is_not(None)),
+    ).subquery()
+    fits = [
+        _guest_is(text),
+        Order.room.istartswith(text, autoescape=True),
+        *(number for _index, number in _numbers(s, text)),
+    ]
+    part = squeezed(text)
+    if _is_plate(part):
+        fits.append(Ride.plate.contains(part))
+    query = select(Order.id).join(going, going.c[0] == Order.id).join(Guest, Guest.id == Order.guest_id)
+    query = query.outerjoin(Ride, Ride.order_id == Order.id).where(here, or_(*fits))
+    return list(s.scalars(query.order_by(Order.id.desc()).limit(limit)))
+
+
+def _ways(s: Session, property_id: int, text: str, limit: int) -> Iterator[Select[Any]]:
+    """The newest orders for each thing that the text may be; each is answered by one index, which SQLite is told."""
+    orders = select(Order.id).where(Order.property_id == property_id).order_by(Order.id.desc()).limit(limit)
+    for room in spellings(text):
+        yield _by("orders_of_room", orders.where(Order.room == room))
+    yield from _of_guests(s, property_id, text, limit)
+    part = squeezed(text)
+    if _is_plate(part):
+        plates = select(Ride.order_id).where(Ride.property_id == property_id, Ride.plate.contains(part))
+        plates = plates.with_hint(Ride, "INDEXED BY rides_by_plate", "sqlite")
+        yield plates.order_by(Ride.order_id.desc()).limit(limit)
+    for index, number in _numbers(s, text):
+        yield _by(index, orders.where(number))
+
+
+def _of_guests(s: Session, property_id: int, text: str, limit: int) -> Iterator[Select[Any]]:
+    """Rides of few guests by their guests; of many by walking back from the newest ride, which ends soon."""
+    guests = guests_like(property_id, text)
+    known = s.scalars(guests.limit(MANY)).all()
+    query = select(Order.id).where(Order.property_id == property_id).limit(limit)
+    if len(known) >= MANY:
+        query = query.where(Order.guest_id.in_(guests)).order_by(Order.happens_at.desc(), Order.id.desc())
+        yield _by("orders_history", query)
+    elif known:
+        yield _by("orders_of_guest", query.where(Order.guest_id.in_(known)).order_by(Order.id.desc()))
+
+
+def _by(index: str, query: Select[Any]) -> Select[Any]:
+    """SQLite would walk back through all orders to spare itself the sorting of twenty; PostgreSQL knows better."""
+    return query.with_hint(Order, f"INDEXED BY {index}", "sqlite")
+
+
+def _numbers(s: Session, text: str) -> list[tuple[str, ColumnElement[bool]]]:
+    """Booking ids and our own numbers begin so: an index for each, and the condition."""
+    plain = text.replace(" ", "")
+    if len(plain) < LEAST:
+        return []
+    columns = (("orders_by_booking", Order.booking_id), ("orders_by_mtx", Order.mtx))
+    return [(index, _begins(s, column, each)) for each in {plain, plain.upper()} for index, column in columns]
+
+
+def _begins(s: Session, column: InstrumentedAttribute[Any], text: str) -> ColumnElement[bool]:
+    """A beginning as each kind of database finds it by an index."""
+    if s.get_bind().dialect.name == "sqlite":
+        return and_(column >= text, column < text + LAST)
+    return column.startswith(text, autoescape=True)
+
+
+def _is_plate(part: str) -> bool:
+    return len(part) >= LEAST and any(char.isdigit() for char in part)

@@ -1,0 +1,194 @@
+"""Sign-ins kept on the server, and the brake on guessing passwords (security.md 6.3.1 and 7.2)."""
+
+import hashlib
+import secrets
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, event, insert, inspect, literal, select, text
+from sqlalchemy.orm import Session
+
+from ridedash.store.database.database import UtcDateTime, insert_if_new
+from ridedash.store.models.people import EndedSignIn, SignIn, Staff, Throttle
+
+SIGN_IN_LASTS: Final = timedelta(hours=12)
+NAME_FREE_FAILS: Final = 5  # then 30 s, doubling
+NAME_WAIT_S: Final = 30
+NAME_WAIT_MAX_S: Final = 15 * 60
+NAME_FORGET: Final = timedelta(hours=1)  # a name without a failure for so long starts afresh
+WINDOW: Final = timedelta(minutes=10)
+ADDRESS_LIMIT: Final = 30
+TOTAL_LIMIT: Final = 300
+ENDED_KEPT: Final = timedelta(hours=1)  # nobody remembers a sign-in for so long
+ENDING: Final = 7_413_020_932  # PostgreSQL's advisory lock of ending sign-ins
+
+
+def sign_in_key(name: str) -> str:
+    """A sign-in name as it is stored and compared: any case of letters, single spaces."""
+    return " ".join(name.split()).casefold()
+
+
+def open_sign_in(
+    s: Session, staff_id: int, now: datetime, *, property_id: int | None = None, until: datetime | None = None
+) -> str:
+    """A new sign-in of 12 hours, or until then; returns its secret, which only the browser keeps. Raises LookupError.
+
+    It looks at the person's own property unless another one is named: that is for admins.
+    """
+    staff = s.get(Staff, staff_id)
+    if staff is None or staff.disabled_at is not None:
+        raise LookupError("no such staff")
+    sid = secrets.token_urlsafe(32)
+    row = SignIn(id_hash=_hashed(sid), property_id=property_id or staff.property_id, staff_id=staff_id)
+    row.created_at, row.expires_at = now, until or now + SIGN_IN_LASTS
+    s.add(row)
+    s.execute(delete(SignIn).where(SignIn.expires_at < now))
+    return sid
+
+
+def staff_for_sign_in(s: Session, sid: str, now: datetime) -> Staff | None:
+    """Whose sign-in this is; None when it has ended, was closed, or its owner is disabled."""
+    row = s.get(SignIn, _hashed(sid))
+    if row is None or row.expires_at <= now:
+        return None
+    staff = s.get(Staff, row.staff_id)
+    return staff if staff is not None and staff.disabled_at is None else None
+
+
+def close_sign_in(s: Session, sid: str) -> None:
+    """End one sign-in: a copy of its cookie is worth nothing afterwards, in any process within two seconds."""
+    _end(s, SignIn.id_hash == _hashed(sid))
+
+
+def close_all_sign_ins(s: Session, staff_id: int) -> None:
+    """End every sign-in of a member of staff."""
+    _end(s, SignIn.staff_id == staff_id)
+
+
+def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
+    """Delete sign-ins, and leave word for processes that remember them (store/watching.py).
+
+    They read on from the highest number that they saw. On PostgreSQL a higher one could be there before a lower one
+    is committed: so one at a time.
+    """
+    now = datetime.now(UTC)
+    at = literal(now, UtcDateTime)
+    if _dialect(s) == "postgresql":
+        s.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ENDING})
+    s.execute(delete(EndedSignIn).where(EndedSignIn.at < now - ENDED_KEPT))
+    s.execute(insert(EndedSignIn).from_select(["id_hash", "at"], select(SignIn.id_hash, at).where(which)))
+    s.execute(delete(SignIn).where(which))
+
+
+def _dialect(s: Session | Connection) -> str:
+    return (s.get_bind() if isinstance(s, Session) else s).dialect.name
+
+
+@event.listens_for(Staff, "after_update")
+def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> None:
+    """Whoever is disabled, gets another role or moves to another property signs in anew."""
+    facts = inspect(staff).attrs
+    if any(facts[name].history.has_changes() for name in ("disabled_at", "role", "property_id")):
+        _end(connection, SignIn.staff_id == staff.id)
+
+
+def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float:
+    """0.0 when a password may be verified now, and the attempt is then counted as failed until
+    `sign_in_succeeded`; otherwise the seconds to wait, and nothing is counted. Needs a write session:
+    counting before verifying is what stops guesses made in parallel.
+    """
+    keys = _name_key(name), _address_key(address), "all"  # held in this order by everybody
+    rows = {key: _row(s, key, now) for key in keys}
+    wait = max(_wait_s(row, now) for row in rows.values())
+    if wait > 0:
+        return wait
+    _count_name(rows[_name_key(name)], now)
+    _count_window(rows[_address_key(address)], ADDRESS_LIMIT, now)
+    _count_window(rows["all"], TOTAL_LIMIT, now)
+    return 0.0
+
+
+def sign_in_succeeded(s: Session, name: str, address: str) -> None:
+    """Forget the failures of a name, and take back the one counted for its address and for all."""
+    s.execute(delete(Throttle).where(Throttle.key == _name_key(name)))
+    for key in (_address_key(address), "all"):
+        row = s.get(Throttle, key, with_for_update=True)
+        if row is not None:
+            row.fails = max(0, row.fails - 1)
+            row.blocked_until = None
+
+
+def _row(s: Session, key: str, now: datetime) -> Throttle:
+    """The count of a key, held until the session ends: guesses made in parallel are all counted."""
+    row = s.get(Throttle, key, with_for_update=True)
+    if row is None:
+        insert_if_new(s, Throttle, key=key, fails=0, since=now, blocked_until=None)
+        row = s.get_one(Throttle, key, with_for_update=True)
+    return row
+
+
+def _wait_s(row: Throttle, now: datetime) -> float:
+    return max(0.0, (row.blocked_until - now).total_seconds()) if row.blocked_until else 0.0
+
+
+def _count_name(row: Throttle, now: datetime) -> None:
+    if now - row.since > NAME_FORGET:
+        row.fails = 0
+    row.fails, row.since = row.fails + 1, now
+    if row.fails >= NAME_FREE_FAILS:
+        doublings = min(row.fails - NAME_FREE_FAILS, 10)
+        row.blocked_until = now + timedelta(seconds=min(NAME_WAIT_S * 2**doublings, NAME_WAIT_MAX_S))
+
+
+def _count_window(row: Throttle, limit: int, now: datetime) -> None:
+    if now - row.since >= WINDOW or row.since > now:
+        row.fails, row.since, row.blocked_until = 0, now, None
+    row.fails += 1
+    if row.fails >= limit:
+        row.blocked_until = row.since + WINDOW
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _name_key(name: str) -> str:
+    return "name:" + _hashed(sign_in_key(name))
+
+
+def _address_key(address: str) -> str:
+    return "address:" + address[:64]
+
+
+class SignInFacts(NamedTuple):
+    """A sign-in that holds, whose it is and which property it looks at: an admin's may be any.
+
+    `sign_in` names it; the secret can't be told from that.
+    """
+
+    sign_in: str
+    expires_at: datetime
+    staff_id: int
+    property_id: int
+    name: str
+    role: str
+
+
+def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
+    """Whose sign-in this is; None when it has ended, was closed, or its owner is disabled."""
+    hashed = hashlib.sha256(sid.encode("utf-8", "replace")).hexdigest()
+    row = s.execute(_SIGN_IN, {"hashed": hashed, "now": now}).first()
+    return SignInFacts(*row) if row else None
+
+
+_SIGN_IN: Final = (  # put together once: asked with every page
+    select(SignIn.id_hash, SignIn.expires_at, Staff.id, SignIn.property_id, Staff.name, Staff.role)
+    .join(Staff, Staff.id == SignIn.staff_id)
+    .where(SignIn.id_hash == bindparam("hashed"), SignIn.expires_at > bindparam("now"), Staff.disabled_at.is_(None))
+)
+
+
+def ended_sign_ins(s: Session, after: int) -> list[tuple[int, str]]:
+    """Sign-ins that ended before their time: (number, hash), those with a number above `after`."""
+    query = select(EndedSignIn.id, EndedSignIn.id_hash).where(EndedSignIn.id > after).order_by(EndedSignIn.id)
+    return [(number, hashed) for number, hashed in s.execute(query)]

@@ -1,0 +1,163 @@
+"""The record of who did what, for reading: by day, by person, by deed."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Final
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from babel.dates import format_datetime
+from flask import Blueprint, render_template, request
+from flask_babel import get_locale
+
+from ridedash.extensions import services
+from ridedash.store.audit import Asked, AuditRow, entries
+from ridedash.store.orders import MAX_ID
+from ridedash.store.properties import Property, staff_of
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import zone
+from ridedash.views.web.permissions import ADMIN, AUDIT, may, needs
+from ridedash.wording import gettext as _
+from ridedash.wording import lazy
+
+DEEDS: Final = {
+    "sign_in": lazy("Signed in"),
+    "sign_out": lazy("Signed out"),
+    "sign_out.everywhere": lazy("Signed out everywhere"),
+    "order.place": lazy("Booked a ride"),
+    "order.move": lazy("Order moved on"),
+    "order.bad_move": lazy("Order could not move on"),
+    "order.resolve": lazy("Settled an unknown order"),
+    "order.late_answer": lazy("A late answer came"),
+    "again": lazy("Began to book again"),
+    "order.change": lazy("Changed a planned ride"),
+    "link.made": lazy("Made a guest's link"),
+    "link.ended": lazy("Ended a guest's link"),
+    "ride.abort": lazy("Stopped the search"),
+    "ride.cancel": lazy("Cancelled a ride"),
+    "ride.drop": lazy("Changed the drop"),
+    "ride.feedback": lazy("Gave feedback"),
+    "ride.alarm": lazy("Something to look at"),
+    "ride.stop_following": lazy("Stopped following"),
+    "attention.seen": lazy("Marked as seen"),
+    "code_shown": lazy("Showed a start code"),
+    "history.exported": lazy("Exported rides"),
+    "guest.erased": lazy("Erased a guest"),
+    "property.changed": lazy("Changed the property"),
+    "property.made": lazy("Made a property"),
+    "property.looked_at": lazy("Looked at the property"),
+    "place.set": lazy("Set a favourite place"),
+    "place.removed": lazy("Removed a favourite place"),
+    "cost_centre.made": lazy("Made a cost centre"),
+    "cost_centre.closed": lazy("Closed a cost centre"),
+    "cost_centre.opened": lazy("Opened a cost centre again"),
+    "invitation.made": lazy("Made an invitation"),
+    "invitation.withdrawn": lazy("Withdrew an invitation"),
+    "staff.added": lazy("Added somebody to the staff"),
+    "staff.joined": lazy("Joined by invitation"),
+    "staff.role": lazy("Changed a role"),
+    "staff.disabled": lazy("Disabled somebody"),
+    "staff.enabled": lazy("Enabled somebody"),
+    "staff.signed_out": lazy("Signed somebody out"),
+    "password.changed": lazy("Changed the own password"),
+    "password.set": lazy("Set a password by a link"),
+    "account.linked": lazy("Connected an account"),
+    "account.lost": lazy("An account needs reconnecting"),
+    "account.default": lazy("Chose the default account"),
+    "account.removed": lazy("Removed an account"),
+    "keys.rotated": lazy("Changed the keys of tokens"),
+    "refused": lazy("Tried what is not open to them"),
+}
+RESULTS: Final = {
+    "ok": "",
+    "refused": lazy("Refused"),
+    "throttled": lazy("Too many tries"),
+    "left": lazy("Some kept the old key"),
+}
+
+
+def deeds() -> dict[str, str]:
+    """What was done, by its name in the record."""
+    return {name: str(words) for name, words in DEEDS.items()}
+
+
+def results() -> dict[str, str]:
+    """What came of it."""
+    return {name: str(words) for name, words in RESULTS.items()}
+
+
+bp = Blueprint("admin_audit", __name__, url_prefix="/admin/audit")
+LIMIT: Final = 100
+
+
+@dataclass(frozen=True)
+class Line:
+    """One deed in words. `order` is the ride that it was done to, if any."""
+
+    at: str
+    instant: str
+    who: str
+    what: str
+    result: str
+    order: int | None
+    subject: str
+    tone: str
+
+
+@bp.get("")
+@needs(AUDIT)
+def show() -> str:
+    """A page of the record, the newest first; older ones by a link."""
+    with services().db.read() as s:
+        house = s.get_one(Property, current_staff().property_id)
+        people = {f"staff:{each.id}": each.name for each in staff_of(s, house.id)}
+        tz = zone(house.timezone)
+        rows = entries(s, house.id, _asked(tz), LIMIT + 1)
+    names = people | {"worker": _("ridedash itself"), "cli": _("Command line"), "visitor": _("Nobody signed in")}
+    older = _older(rows[LIMIT - 1].id) if len(rows) > LIMIT else ""
+    lines = [_line(row, names, tz) for row in rows[:LIMIT]]
+    chosen = {name: request.args.get(name, "") for name in ("day", "who", "what")}
+    return render_template(
+        "admin/audit_log.html", lines=lines, older=older, names=names, deeds=deeds(), chosen=chosen,
+        filtered=any(chosen.values()) or "before" in request.args, zone=house.timezone, tab="audit",
+    )  # fmt: skip
+
+
+def _asked(tz: ZoneInfo) -> Asked:
+    """What the query asks for; what makes no sense is not asked for."""
+    since, until = _day(request.args.get("day", ""), tz)
+    before = request.args.get("before", type=int)
+    return Asked(
+        since, until, who=request.args.get("who", "")[:80] or None, what=request.args.get("what", "")[:60] or None,
+        before=min(before, MAX_ID) if before else None, nobodys=may(ADMIN),
+    )  # fmt: skip
+
+
+def _day(text: str, tz: ZoneInfo) -> tuple[datetime | None, datetime | None]:
+    """A day of the property's as two instants; none for what is no day."""
+    try:
+        day = date.fromisoformat(text)
+        return tuple(datetime.combine(each, time(), tz) for each in (day, day + timedelta(days=1)))  # type: ignore[return-value]
+    except (ValueError, OverflowError):
+        return None, None
+
+
+def _older(last: int) -> str:
+    kept = {name: request.args[name] for name in ("day", "who", "what") if request.args.get(name)}
+    return "/admin/audit?" + urlencode(kept | {"before": last})
+
+
+def _line(row: AuditRow, names: dict[str, str], tz: ZoneInfo) -> Line:
+    table, _colon, number = row.subject.partition(":")
+    order = int(number) if table == "orders" and number.isdigit() else None
+    bad = row.result in ("refused", "throttled")
+    return Line(
+        at=format_datetime(row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=str(get_locale() or "en")),
+        instant=row.at.isoformat(),
+        who=names.get(row.who, row.who),
+        what=deeds().get(row.what, row.what),
+        result=results().get(row.result, row.result.replace("_", " ").lower()),
+        order=order,
+        subject=names.get(row.subject, "") if row.subject != row.who else "",
+        tone="warn" if bad else "quiet",
+    )

@@ -1,0 +1,95 @@
+"""Favourite places, one to nine for pickup and for drop, and cost centres: what bookings choose from."""
+
+from typing import Final
+
+from flask import Blueprint, abort, redirect, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import services
+from ridedash.places import plain
+from ridedash.store.models.desk import CostCentre
+from ridedash.store.properties import cost_centre_of, cost_centres_of, favourites_of, set_favourite
+from ridedash.views.admin.property import Answer, Spot, SpotError, read_spot, record, said
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.wording import gettext as _
+
+bp = Blueprint("admin_places", __name__, url_prefix="/admin")
+
+KINDS: Final = ("pickup", "drop")
+SLOTS: Final = range(1, 10)
+CENTRE_MAX: Final = 80
+
+
+@bp.get("/places")
+@needs(MANAGE)
+def show() -> str:
+    """Both lists, and the cost centres."""
+    return _page()
+
+
+@bp.post("/places")
+@needs(MANAGE)
+def save() -> Answer:
+    """Put a place on a number, or take it off."""
+    kind, slot = request.form.get("kind", ""), request.form.get("slot", 0, type=int)
+    if kind not in KINDS or slot not in SLOTS:
+        abort(400)
+    house = current_staff().property_id
+    if "remove" in request.form:
+        with services().db.write() as s:
+            row = favourites_of(s, house).get((kind, slot))
+            if row is not None:
+                s.delete(row)
+                record(s, "place.removed", f"favourites:{row.id}", kind=kind, slot=slot)
+        return redirect("/admin/places?said=removed", code=303)
+    try:
+        spot = read_spot(request.form, "place", services().geocoder)
+    except SpotError as error:
+        typed = Spot.typed(request.form, "place")
+        return _page({"kind": kind, "slot": slot, "name": typed.name, "place": str(error)}), 422
+    with services().db.write() as s:
+        set_favourite(s, house, kind, slot, spot.name, spot.lat or 0.0, spot.lng or 0.0)
+        record(s, "place.set", f"properties:{house}", kind=kind, slot=slot)
+    return redirect("/admin/places?said=saved", code=303)
+
+
+@bp.post("/cost-centres")
+@needs(MANAGE)
+def add_centre() -> Answer:
+    """A new cost centre."""
+    house, name = current_staff().property_id, plain(request.form.get("name", ""), CENTRE_MAX)
+    with services().db.write() as s:
+        known = {row.name.casefold() for row in cost_centres_of(s, house)}
+        if name and name.casefold() not in known:
+            row = CostCentre(property_id=house, name=name, closed_at=None)
+            s.add(row)
+            s.flush()
+            record(s, "cost_centre.made", f"cost_centres:{row.id}")
+            return redirect("/admin/places?said=saved#cost-centres", code=303)
+    why = _("There is one of this name already.") if name else _("Type a name.")
+    return _page({"centre": why, "centre_name": name}), 422
+
+
+@bp.post("/cost-centres/<int:centre_id>")
+@needs(MANAGE)
+def change_centre(centre_id: int) -> BaseResponse:
+    """Close one, or open it again. Its rides keep it."""
+    closes = request.form.get("what") != "open"
+    with services().db.write() as s:
+        row = cost_centre_of(s, current_staff().property_id, centre_id) or abort(404)
+        row.closed_at = services().clock() if closes else None
+        record(s, "cost_centre.closed" if closes else "cost_centre.opened", f"cost_centres:{row.id}")
+    return redirect("/admin/places?said=saved#cost-centres", code=303)
+
+
+def _page(wrong: dict[str, object] | None = None) -> str:
+    house = current_staff().property_id
+    with services().db.read() as s:
+        favourites, centres = favourites_of(s, house), cost_centres_of(s, house)
+    told = "" if wrong else said({"saved": _("Saved."), "removed": _("Taken off the list.")})
+    lists = {"pickup": _("Pickups"), "drop": _("Drops")}
+    return render_template(
+        "admin/places.html", favourites=favourites, centres=centres, lists=lists, slots=SLOTS, wrong=wrong or {},
+        said=told, tab="places",
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""All properties, for admins: make one, and choose which one to look at. Every page shows one at a time."""
+
+from flask import Blueprint, abort, redirect, render_template, request, session
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import services
+from ridedash.places import plain
+from ridedash.store import audit
+from ridedash.store.orders import MAX_ID
+from ridedash.store.properties import Property, add_property, close_sign_in, find_property, open_sign_in, properties
+from ridedash.views.admin.property import NAME_MAX, Answer, check, choices, said
+from ridedash.views.auth.sign_in import begin
+from ridedash.views.web.current_user import current_sign_in, current_staff
+from ridedash.views.web.permissions import ADMIN, needs
+from ridedash.wording import gettext as _
+
+bp = Blueprint("admin_properties", __name__, url_prefix="/admin/properties")
+
+
+@bp.get("")
+@needs(ADMIN)
+def show() -> str:
+    """The list, and the form for a new one."""
+    return _page({}, {})
+
+
+@bp.post("")
+@needs(ADMIN)
+def create() -> Answer:
+    """A new property; its other facts are in its own settings."""
+    typed = {"name": plain(request.form.get("name", ""), NAME_MAX)}
+    typed |= {name: request.form.get(name, "")[:64] for name in ("timezone", "currency", "country")}
+    wrong, kept = check(typed)
+    with services().db.write() as s:
+        if not wrong and find_property(s, typed["name"]) is not None:
+            wrong["name"] = _("There is one of this name already.")
+        if not wrong:
+            place = {name: kept[name] for name in ("currency", "country")}
+            house = add_property(s, typed["name"], typed["timezone"], services().clock(), **place)
+            _record(s, "property.made", house.id)
+    return (_page(typed, wrong), 422) if wrong else redirect("/admin/properties?said=made", code=303)
+
+
+@bp.post("/<int:property_id>/open")
+@needs(ADMIN)
+def look_at(property_id: int) -> BaseResponse:
+    """Go on with another property, by a new sign-in that ends when this one would have."""
+    if not 0 < property_id <= MAX_ID:
+        abort(404)
+    seen = current_sign_in()
+    with services().db.write() as s:
+        if s.get(Property, property_id) is None:
+            abort(404)
+        close_sign_in(s, session.get("sid", ""))
+        sid = open_sign_in(s, seen.staff_id, services().clock(), property_id=property_id, until=seen.expires_at)
+        _record(s, "property.looked_at", property_id)
+    begin(sid)
+    return redirect("/", code=303)
+
+
+def _record(s: Session, what: str, property_id: int) -> None:
+    """In the record of the property that it is about."""
+    who, now = f"staff:{current_staff().id}", services().clock()
+    audit.record(s, who, what, f"properties:{property_id}", "ok", now, property_id=property_id)
+
+
+def _page(typed: dict[str, str], wrong: dict[str, str]) -> str:
+    with services().db.read() as s:
+        houses = properties(s)
+    told = said({"made": _("The property is there.")}) if not wrong else ""
+    return render_template(
+        "admin/properties.html", houses=houses, here=current_staff().property_id, typed=typed, wrong=wrong, said=told,
+        tab="properties", **choices(),
+    )  # fmt: skip

@@ -1,0 +1,182 @@
+"""Settings of a property: name, zone, money, phone, its usual pickup. What all pages of `/admin` share."""
+
+from typing import Any, Final, NamedTuple
+from zoneinfo import available_timezones
+
+from babel.core import Locale
+from babel.numbers import list_currencies
+from flask import Blueprint, redirect, render_template, request
+from flask_babel import get_locale
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import services
+from ridedash.forms import COUNTRIES, PhoneError, read_phone
+from ridedash.geo import LatLng, is_valid
+from ridedash.places import Geocoder, PlacesUnavailableError, coordinates_text, parse_coordinates, plain
+from ridedash.store import audit
+from ridedash.store.properties import Property
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.wording import gettext as _
+
+Form = MultiDict[str, str]
+PLACE_NAME_MAX = 200
+
+
+class SpotError(ValueError):
+    """What was typed is no place; the message says what to do."""
+
+
+class Spot(NamedTuple):
+    """A named point, or one that is not yet known."""
+
+    name: str = ""
+    lat: float | None = None
+    lng: float | None = None
+
+    @classmethod
+    def of(cls, name: str | None, lat: float | None, lng: float | None) -> "Spot":
+        """A place as it is kept."""
+        if lat is None or lng is None:
+            return cls()
+        return cls(name or coordinates_text(LatLng(lat, lng)), lat, lng)
+
+    @classmethod
+    def typed(cls, form: Form, end: str) -> "Spot":
+        """What a form says, before it is looked up."""
+        return cls(plain(form.get(end, ""), PLACE_NAME_MAX))
+
+
+def read_spot(form: Form, end: str, geocoder: Geocoder) -> Spot:
+    """The place that fields `<end>`, `<end>_lat`, `<end>_lng`, `<end>_for` tell; `<end>_name` calls it so instead.
+
+    Raises SpotError.
+    """
+    name = plain(form.get(end, ""), PLACE_NAME_MAX)
+    called = plain(form.get(f"{end}_name", ""), PLACE_NAME_MAX)
+    if not name:
+        raise SpotError(_("Type a place, or coordinates such as 12.95, 77.6."))
+    point = _chosen(form, end, name) or parse_coordinates(name)
+    if point is None:
+        name, point = _found(name, geocoder)
+    return Spot(called or name, point.lat, point.lng)
+
+
+def _chosen(form: Form, end: str, name: str) -> LatLng | None:
+    """The point of the list's place, unless something else was typed over it."""
+    if plain(form.get(f"{end}_for", ""), PLACE_NAME_MAX) != name:
+        return None
+    return parse_coordinates(f"{form.get(f'{end}_lat', '')[:20]}, {form.get(f'{end}_lng', '')[:20]}")
+
+
+def _found(name: str, geocoder: Geocoder) -> tuple[str, LatLng]:
+    try:
+        found = geocoder.search(name, None)
+    except PlacesUnavailableError:
+        raise SpotError(_("Place search is not answering. Type coordinates such as 12.95, 77.6.")) from None
+    exact = [place for place in found if place.name.casefold() == name.casefold()] or found
+    if len(exact) != 1 or not is_valid(exact[0].position.lat, exact[0].position.lng):
+        raise SpotError(_("Choose one place from the list, or type coordinates."))
+    return exact[0].name, exact[0].position
+
+
+bp = Blueprint("admin", __name__, url_prefix="/admin")
+Answer = str | tuple[str, int] | BaseResponse
+Facts = dict[str, Any]
+NAME_MAX: Final = 120
+
+
+@bp.get("")
+@needs(MANAGE)
+def home() -> BaseResponse:
+    """The first of the pages."""
+    return redirect("/admin/property", code=303)
+
+
+@bp.get("/property")
+@needs(MANAGE)
+def show() -> str:
+    """The form, as the property is."""
+    with services().db.read() as s:
+        house = s.get_one(Property, current_staff().property_id)
+    typed = {name: getattr(house, name) or "" for name in ("name", "timezone", "currency", "country", "phone")}
+    return _page(typed, Spot.of(house.pickup_name, house.pickup_lat, house.pickup_lng), {})
+
+
+@bp.post("/property")
+@needs(MANAGE)
+def save() -> Answer:
+    """Keep what was typed, or say what can't be used."""
+    typed = {name: plain(request.form.get(name, ""), NAME_MAX) for name in ("name", "phone")}
+    typed |= {name: request.form.get(name, "")[:64] for name in ("timezone", "currency", "country")}
+    wrong, kept = check(typed)
+    spot = Spot.typed(request.form, "pickup")
+    try:
+        spot = read_spot(request.form, "pickup", services().geocoder) if spot.name else spot
+    except SpotError as error:
+        wrong["pickup"] = str(error)
+    if wrong:
+        return _page(typed, spot, wrong), 422
+    kept |= {"pickup_name": spot.name or None, "pickup_lat": spot.lat, "pickup_lng": spot.lng}
+    with services().db.write() as s:
+        house = s.get_one(Property, current_staff().property_id)
+        changed = sorted(name for name, value in kept.items() if getattr(house, name) != value)
+        for name in changed:
+            setattr(house, name, kept[name])
+        if changed:
+            record(s, "property.changed", f"properties:{house.id}", changed=changed)
+    return redirect("/admin/property?said=saved", code=303)
+
+
+def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
+    """What is wrong with a property's facts (field to reason), and what would be kept."""
+    wrong: dict[str, str] = {}
+    kept: Facts = {name: typed[name] or None for name in ("timezone", "currency", "country")} | {"name": typed["name"]}
+    if not typed["name"]:
+        wrong["name"] = _("Type the property's name.")
+    if typed["timezone"] not in available_timezones():
+        wrong["timezone"] = _("Choose a time zone from the list.")
+    if typed["currency"] and typed["currency"] not in list_currencies():
+        wrong["currency"] = _("Choose a currency from the list.")
+    if typed["country"] and typed["country"] not in COUNTRIES:
+        wrong["country"] = _("Choose a country from the list.")
+    try:
+        kept["phone"] = read_phone(typed.get("phone", ""), typed["country"] or None) if "country" not in wrong else None
+    except PhoneError as error:
+        wrong["phone"] = str(error)
+    return wrong, kept
+
+
+def choices() -> Facts:
+    """The lists that a property chooses from: names by code, in the page's language."""
+    locale = get_locale() or Locale("en")
+    countries = {code: locale.territories.get(code, code) for code in COUNTRIES}
+    money = {code: f"{code} · {locale.currencies.get(code, code)}" for code in sorted(list_currencies())}
+    zones = sorted(name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix")))
+    return {
+        "countries": sorted(countries.items(), key=lambda each: each[1]),
+        "currencies": list(money.items()),
+        "zones": [(name, name.replace("_", " ")) for name in ("UTC", *zones)],
+    }
+
+
+def record(s: Session, what: str, subject: str, result: str = "ok", **facts: Any) -> None:
+    """A line of the record, by whoever is signed in, for the property they look at."""
+    staff = current_staff()
+    audit.record(
+        s, f"staff:{staff.id}", what, subject, result, services().clock(), property_id=staff.property_id, **facts
+    )
+
+
+def said(known: dict[str, str]) -> str:
+    """What the page says at its top after something was done; "" for nothing."""
+    return known.get(request.args.get("said", ""), "")
+
+
+def _page(typed: dict[str, str], spot: Spot, wrong: dict[str, str]) -> str:
+    told = said({"saved": _("Saved.")}) if not wrong else ""
+    return render_template(
+        "admin/property.html", typed=typed, spot_at=spot, wrong=wrong, said=told, tab="property", **choices()
+    )

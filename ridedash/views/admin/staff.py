@@ -1,0 +1,131 @@
+"""Staff of a property: who they are, what they may do, and the links by which they come in."""
+
+from datetime import datetime
+from typing import Final
+
+from flask import Blueprint, abort, redirect, render_template, request
+from flask_babel import get_locale
+from sqlalchemy.orm import Session
+
+from ridedash.extensions import services
+from ridedash.places import plain
+from ridedash.store.invitations import invitation_of, invite, open_invitations
+from ridedash.store.properties import Property, Staff, close_all_sign_ins, sign_ins_of, staff_member, staff_of
+from ridedash.views.admin.property import Answer, record, said
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import day_time, zone
+from ridedash.views.web.permissions import MANAGE, ROLES, needs, outranks
+from ridedash.wording import gettext as _
+
+bp = Blueprint("admin_staff", __name__, url_prefix="/admin")
+
+NAME_MAX: Final = 60
+
+
+@bp.get("/staff")
+@needs(MANAGE)
+def show() -> str:
+    """Everybody, and the invitations that hold."""
+    return _page()
+
+
+@bp.post("/staff")
+@needs(MANAGE)
+def invite_somebody() -> Answer:
+    """A link for somebody new. It is shown once: only its hash is kept."""
+    name, role = plain(request.form.get("name", ""), NAME_MAX), request.form.get("role", "")
+    if role not in ROLES or not outranks(current_staff().role, role):
+        abort(400)
+    if not name:
+        return _page(wrong={"name": _("Type the name of whoever is invited.")}), 422
+    with services().db.write() as s:
+        row, secret = invite(s, current_staff().property_id, role, name, current_staff().id, services().clock())
+        record(s, "invitation.made", f"invitations:{row.id}", role=role)
+    return _page(link=_link(secret), link_for=name)
+
+
+@bp.post("/staff/<int:staff_id>")
+@needs(MANAGE)
+def change(staff_id: int) -> Answer:
+    """Another role, disabled or enabled, signed out everywhere, or a link for a new password."""
+    what, now = request.form.get("what", ""), services().clock()
+    with services().db.write() as s:
+        staff = _theirs(s, staff_id)
+        if what == "password":
+            if staff.disabled_at is not None:
+                abort(409)
+            row, secret = invite(
+                s, staff.property_id, staff.role, staff.name, current_staff().id, now, staff_id=staff.id
+            )  # fmt: skip
+            record(s, "invitation.made", f"invitations:{row.id}", staff=staff.id)
+            name = staff.name
+        else:
+            _change(s, staff, what, now)
+    if what == "password":
+        return _page(link=_link(secret), link_for=name, link_resets=True)
+    return redirect("/admin/staff?said=saved", code=303)
+
+
+@bp.post("/invitations/<int:invitation_id>/withdraw")
+@needs(MANAGE)
+def withdraw(invitation_id: int) -> Answer:
+    """A link that holds no more."""
+    now = services().clock()
+    with services().db.write() as s:
+        row = invitation_of(s, current_staff().property_id, invitation_id) or abort(404)
+        if row.used_at is None and row.expires_at > now:
+            row.expires_at = now
+            record(s, "invitation.withdrawn", f"invitations:{row.id}")
+    return redirect("/admin/staff?said=withdrawn", code=303)
+
+
+def _change(s: Session, staff: Staff, what: str, now: datetime) -> None:
+    """What a press of a button does. Each but enabling ends the person's sign-ins, in all processes."""
+    role, subject = request.form.get("role", ""), f"staff:{staff.id}"
+    if what == "role" and role in ROLES and outranks(current_staff().role, role):
+        if staff.role != role:
+            record(s, "staff.role", subject, was=staff.role, role=role)
+            staff.role = role
+    elif what in ("disable", "enable"):
+        staff.disabled_at = now if what == "disable" else None
+        record(s, f"staff.{what}d", subject)
+    elif what == "sign_out":
+        close_all_sign_ins(s, staff.id)
+        record(s, "staff.signed_out", subject)
+    else:
+        abort(400)
+
+
+def _theirs(s: Session, staff_id: int) -> Staff:
+    """A member of the property's staff whom whoever asks may change: somebody else, who holds no more than they do."""
+    staff = staff_member(s, current_staff().property_id, staff_id)
+    if staff is None:
+        abort(404)
+    if staff.id == current_staff().id or not outranks(current_staff().role, staff.role):
+        abort(403)
+    return staff
+
+
+def _link(secret: str) -> str:
+    return f"{services().settings.public_url}/invite/{secret}"
+
+
+def _page(link: str = "", link_for: str = "", *, link_resets: bool = False, wrong: dict[str, str] | None = None) -> str:
+    me, now = current_staff(), services().clock()
+    with services().db.read() as s:
+        tz = zone(s.get_one(Property, me.property_id).timezone)
+        people = staff_of(s, me.property_id)
+        counts = sign_ins_of(s, [each.id for each in people], now)
+        invited = open_invitations(s, me.property_id, now)
+    told = "" if wrong or link else said({"saved": _("Saved."), "withdrawn": _("That link works no more.")})
+    until = {row.id: day_time(row.expires_at, now, tz, str(get_locale() or "en")) for row in invited}
+    return render_template(
+        "admin/staff.html", people=people, counts=counts, invited=invited, until=until, roles=role_names(), me=me,
+        outranks=outranks, link=link, link_for=link_for, link_resets=link_resets, wrong=wrong or {}, said=told,
+        tab="staff",
+    )  # fmt: skip
+
+
+def role_names() -> dict[str, str]:
+    """What the roles are called."""
+    return {"concierge": _("Concierge"), "manager": _("Manager"), "admin": _("Admin")}

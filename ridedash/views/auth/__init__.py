@@ -1,0 +1,1 @@
+"""Signing in and out, invitations, and a member of staff's own settings."""

@@ -1,0 +1,105 @@
+"""The page of an invitation: somebody new chooses a name and a password, or somebody known a new password. Once."""
+
+from datetime import datetime
+from typing import Final
+
+from flask import Blueprint, abort, redirect, render_template, request
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import limiter, services
+from ridedash.places import plain
+from ridedash.store import audit, passwords
+from ridedash.store.invitations import open_invitation
+from ridedash.store.models.desk import Invitation
+from ridedash.store.properties import Property, Staff, add_staff, close_all_sign_ins, sign_in_key
+from ridedash.views.web.permissions import OPEN, needs
+from ridedash.wording import gettext as _
+
+bp = Blueprint("invitations", __name__)
+
+Answer = str | tuple[str, int] | BaseResponse
+NAME_MAX: Final = 60
+
+
+@bp.get("/invite/<token>")
+@needs(OPEN)
+@limiter.limit("60/minute")
+def show(token: str) -> str:
+    """The form. A link that is unknown, used or over is not there, each alike."""
+    with services().db.read() as s:
+        return _page(s, _open(s, token))
+
+
+@bp.post("/invite/<token>")
+@needs(OPEN)
+@limiter.limit("60/minute")
+def accept(token: str) -> Answer:
+    """Use the link up: the password is stored, and whoever signed in with an older one is signed out."""
+    name, password = plain(request.form.get("name", ""), NAME_MAX), request.form.get("password", "")
+    with services().db.read() as s:
+        row = _open(s, token)
+        wrong = _wrong(s, row, name, password)
+        if wrong:
+            return _page(s, row, name, wrong), 422
+    hashed = passwords.hashed(password)  # before the transaction: it takes its time
+    with services().db.write() as s:
+        row = _open(s, token, hold=True)
+        now = services().clock()
+        taken = row.staff_id is None and _taken(s, name)
+        if not taken:
+            _use(s, row, name, hashed, now)
+    return redirect(f"/invite/{token}" if taken else "/sign-in?set=1", code=303)
+
+
+def _open(s: Session, token: str, *, hold: bool = False) -> Invitation:
+    row = open_invitation(s, token, services().clock(), hold=hold) if len(token) <= 100 else None
+    return row or abort(404)
+
+
+def _use(s: Session, row: Invitation, name: str, hashed: str, now: datetime) -> None:
+    row.used_at = now
+    if row.staff_id is None:
+        staff = add_staff(s, row.property_id, name, hashed, row.role, now)
+    else:
+        staff = s.get_one(Staff, row.staff_id)
+        staff.password_hash = hashed
+        close_all_sign_ins(s, staff.id)
+    what = "staff.joined" if row.staff_id is None else "password.set"
+    who, facts = f"staff:{staff.id}", {"invitation": row.id, "invited_by": row.made_by}
+    audit.record(s, who, what, who, "ok", now, property_id=row.property_id, **facts)
+
+
+def _wrong(s: Session, row: Invitation, name: str, password: str) -> dict[str, str]:
+    """What must be typed anew: field to reason."""
+    found = {}
+    if row.staff_id is None and not name:
+        found["name"] = _("Type the name that you will sign in with.")
+    elif row.staff_id is None and _taken(s, name):
+        found["name"] = _("Somebody signs in with this name already. Choose another.")
+    weak = password_trouble(password, s.get_one(Property, row.property_id).name, name or row.name)
+    if weak:
+        found["password"] = weak
+    elif password != request.form.get("repeated", ""):
+        found["repeated"] = _("The two passwords differ. Type the same one twice.")
+    return found
+
+
+def password_trouble(password: str, *names: str) -> str:
+    """Why a password can't be used, in words; "" when it can."""
+    return {
+        "short": _("Use 12 characters or more. Four words that don't belong together make a good one."),
+        "long": _("Use no more than 128 characters."),
+        "common": _("That is one of the first that anybody would try. Choose another."),
+    }.get(passwords.weakness(password, names) or "", "")
+
+
+def _taken(s: Session, name: str) -> bool:
+    return s.query(Staff).filter_by(sign_in_name=sign_in_key(name)).first() is not None
+
+
+def _page(s: Session, row: Invitation, name: str | None = None, wrong: dict[str, str] | None = None) -> str:
+    staff = s.get(Staff, row.staff_id) if row.staff_id is not None else None
+    shown = (name if name is not None else row.name) if staff is None else staff.sign_in_name
+    house = s.get_one(Property, row.property_id).name
+    return render_template("auth/invite.html", house=house, name=shown, known=staff is not None, wrong=wrong or {})

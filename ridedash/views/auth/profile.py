@@ -1,0 +1,112 @@
+"""What everybody may set for themselves: a new password, the end of all sign-ins, keys and sound."""
+
+from flask import Blueprint, redirect, render_template, request, session
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import services
+from ridedash.store import audit, passwords
+from ridedash.store.properties import (
+    Property,
+    Staff,
+    close_all_sign_ins,
+    close_sign_in,
+    open_sign_in,
+    sign_in_allowed,
+    sign_in_succeeded,
+    sign_ins_of,
+)
+from ridedash.views.auth.invitations import password_trouble
+from ridedash.views.auth.sign_in import begin, password_holds
+from ridedash.views.web.current_user import current_sign_in, current_staff
+from ridedash.views.web.permissions import SEE, needs
+from ridedash.wording import gettext as _
+
+bp = Blueprint("me", __name__, url_prefix="/me")
+
+Answer = str | tuple[str, int] | BaseResponse
+
+
+@bp.get("")
+@needs(SEE)
+def show() -> str:
+    """The page."""
+    return _page({})
+
+
+@bp.post("/password")
+@needs(SEE)
+def change_password() -> Answer:
+    """A new password, for whoever knows the present one; other browsers are signed out. Guessing is slowed down."""
+    s, me, address = services(), current_staff(), request.remote_addr or ""
+    fresh = request.form.get("password", "")
+    with s.db.write() as db:
+        staff = db.get_one(Staff, me.id)
+        house = db.get_one(Property, staff.property_id).name
+        wait_s = sign_in_allowed(db, staff.sign_in_name, address, s.clock())
+    if wait_s:
+        return _page({"current": _("Too many tries. Wait %(n)d s, then try again.", n=max(1, round(wait_s)))}), 429
+    if not password_holds(staff, request.form.get("current", "")[:200]):
+        with s.db.write() as db:
+            _record(db, "password.changed", "refused")
+        return _page({"current": _("That is not your present password.")}), 422
+    weak = password_trouble(fresh, house, staff.name, staff.sign_in_name)
+    if weak or fresh != request.form.get("repeated", ""):
+        with s.db.write() as db:
+            sign_in_succeeded(db, staff.sign_in_name, address)
+        wrong = {"password": weak} if weak else {"repeated": _("The two passwords differ. Type the same one twice.")}
+        return _page(wrong), 422
+    _keep_password(staff, fresh, address)
+    return redirect("/me?said=password", code=303)
+
+
+def _keep_password(staff: Staff, fresh: str, address: str) -> None:
+    s, seen, hashed = services(), current_sign_in(), passwords.hashed(fresh)
+    with s.db.write() as db:
+        db.get_one(Staff, staff.id).password_hash = hashed
+        sign_in_succeeded(db, staff.sign_in_name, address)
+        close_all_sign_ins(db, staff.id)
+        sid = open_sign_in(db, staff.id, s.clock(), property_id=seen.property_id, until=seen.expires_at)
+        _record(db, "password.changed", "ok")
+    begin(sid)
+
+
+@bp.post("/sign-outs")
+@needs(SEE)
+def sign_out_everywhere() -> BaseResponse:
+    """End every sign-in of one's own, this one too."""
+    with services().db.write() as db:
+        close_sign_in(db, session.get("sid", ""))
+        close_all_sign_ins(db, current_staff().id)
+        _record(db, "sign_out.everywhere", "ok")
+    session.clear()
+    answer = redirect("/sign-in?out=1", code=303)
+    answer.headers["Clear-Site-Data"] = '"cache", "cookies", "storage"'
+    return answer
+
+
+@bp.post("/preferences")
+@needs(SEE)
+def prefer() -> BaseResponse:
+    """Keys without Ctrl, and a sound."""
+    with services().db.write() as db:
+        staff = db.get_one(Staff, current_staff().id)
+        staff.shortcuts, staff.sound = "shortcuts" in request.form, "sound" in request.form
+    return redirect("/me?said=preferences", code=303)
+
+
+def _record(db: Session, what: str, result: str) -> None:
+    me = current_staff()
+    audit.record(
+        db, f"staff:{me.id}", what, f"staff:{me.id}", result, services().clock(), property_id=me.property_id
+    )  # fmt: skip
+
+
+def _page(wrong: dict[str, str]) -> str:
+    s = services()
+    known = {"password": _("Your password is changed. Other browsers are signed out."), "preferences": _("Saved.")}
+    said = known.get(request.args.get("said", ""), "") if not wrong else ""
+    with s.db.read() as db:
+        staff = db.get_one(Staff, current_staff().id)
+        count = sign_ins_of(db, [staff.id], s.clock()).get(staff.id, 0)
+    return render_template("auth/profile.html", me=staff, count=count, wrong=wrong, said=said, tab="me")

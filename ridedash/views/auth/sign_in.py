@@ -1,0 +1,159 @@
+"""Sign in and out: sessions kept on the server, guessing slowed down, `next` kept on this site (security.md 2)."""
+
+import secrets
+import threading
+from functools import cache, lru_cache
+from typing import Final
+
+from flask import Blueprint, current_app, redirect, render_template, request, session
+from flask_login import current_user
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+from werkzeug.security import check_password_hash, generate_password_hash
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import login_manager, services
+from ridedash.secrets_file import demo_secrets
+from ridedash.store import audit
+from ridedash.store.properties import Staff, close_sign_in, find_staff, open_sign_in, sign_in_allowed, sign_in_succeeded
+from ridedash.views.web.current_user import current_staff, safe_next
+from ridedash.views.web.permissions import OPEN, SEE, needs
+from ridedash.wording import gettext as _
+
+bp = Blueprint("auth", __name__)
+NAME_MAX: Final = 120
+PASSWORD_MAX: Final = 128
+DEMO_NAME: Final = "desk"  # as `ridedash up` seeds it
+_verifying = threading.BoundedSemaphore(4)  # scrypt takes 16 MB each: four at once, the others wait
+login_manager.session_protection = None  # our sessions live on the server; nothing of the browser's is trusted
+
+
+@bp.get("/sign-in")
+@needs(OPEN)
+def sign_in() -> str | BaseResponse:
+    """The form; whoever is signed in goes on at once."""
+    target = safe_next(request.args.get("next"))
+    if current_user.is_authenticated:
+        return redirect(target, code=303)
+    return _form(target)
+
+
+@bp.post("/sign-in")
+@needs(OPEN)
+def sign_in_post() -> tuple[str, int] | BaseResponse:
+    """Verify once, slowed down by name and address; at success a new sign-in with a new secret."""
+    target = safe_next(request.form.get("next"))
+    name = request.form.get("name", "").strip()[:NAME_MAX]
+    password = request.form.get("password", "")
+    if not name or not password or len(password) > PASSWORD_MAX:
+        return _form(target, name=name, error=_("Type your name and your password.")), 400
+    s = services()
+    address = request.remote_addr or ""
+    with s.db.write() as db:
+        wait_s = sign_in_allowed(db, name, address, s.clock())
+        staff = find_staff(db, name) if not wait_s else None
+        if wait_s:
+            audit.record(db, "visitor", "sign_in", "staff:?", "throttled", s.clock(), address=address)
+    if wait_s:
+        return _wait(target, name, wait_s)
+    if not password_holds(staff, password) or staff is None:
+        with s.db.write() as db:
+            _record_refusal(db, staff, address)
+        return _form(target, name=name, error=_("That name and password don't go together.")), 401
+    _start_session(staff, name, address)
+    return redirect(target, code=303)
+
+
+@bp.post("/sign-out")
+@needs(SEE)
+def sign_out() -> BaseResponse:
+    """End the sign-in on the server; the browser forgets what it kept of us."""
+    staff, sid = current_staff(), session.get("sid", "")
+    s = services()
+    with s.db.write() as db:
+        close_sign_in(db, sid)
+        _record(db, staff.id, staff.property_id, "sign_out")
+    session.clear()
+    answer = redirect("/sign-in?out=1", code=303)
+    answer.headers["Clear-Site-Data"] = '"cache", "cookies", "storage"'
+    return answer
+
+
+def _start_session(staff: Staff, name: str, address: str) -> None:
+    s = services()
+    with s.db.write() as db:
+        sign_in_succeeded(db, name, address)
+        sid = open_sign_in(db, staff.id, s.clock())
+        _record(db, staff.id, staff.property_id, "sign_in")
+    begin(sid)
+
+
+def begin(sid: str) -> None:
+    """This browser goes on with another sign-in; nothing from before it stays, its CSRF token included."""
+    session.clear()
+    session["sid"] = sid
+
+
+def _record_refusal(db: Session, staff: Staff | None, address: str) -> None:
+    """A wrong password, in the record of the property of whoever it was tried for."""
+    whom, place = (f"staff:{staff.id}", staff.property_id) if staff else ("staff:?", None)
+    audit.record(db, "visitor", "sign_in", whom, "refused", services().clock(), address=address, property_id=place)
+
+
+def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
+    audit.record(
+        db, f"staff:{staff_id}", what, f"staff:{staff_id}", "ok", services().clock(), property_id=property_id
+    )  # fmt: skip
+
+
+def password_holds(staff: Staff | None, password: str) -> bool:
+    """One verification for a known and for an unknown name alike."""
+    with _verifying:
+        held = check_password_hash(staff.password_hash if staff else _dummy_hash(), password)
+    return held and staff is not None
+
+
+@cache
+def _dummy_hash() -> str:
+    """A hash that no password opens, as costly as a real one."""
+    return generate_password_hash(secrets.token_urlsafe(16))
+
+
+def _wait(target: str, name: str, wait_s: float) -> tuple[str, int] | BaseResponse:
+    seconds = max(1, round(wait_s))
+    message = _("Too many tries. Wait %(n)d s, then try again.", n=seconds)
+    answer = current_app.make_response((_form(target, name=name, error=message), 429))
+    answer.headers["Retry-After"] = str(seconds)
+    return answer
+
+
+def _form(target: str, *, name: str = "", error: str = "") -> str:
+    return render_template(
+        "auth/sign_in.html",
+        target=target,
+        name=name,
+        error=error,
+        demo=_demo(),
+        signed_out=request.args.get("out") == "1",
+        password_set=request.args.get("set") == "1",
+    )
+
+
+def _demo() -> tuple[str, str] | None:
+    """Name and password of a demo's own person; none where it would open nothing, or the database can't be read."""
+    s = services()
+    if not s.settings.demo:
+        return None
+    try:
+        with s.db.read() as db:
+            person = find_staff(db, DEMO_NAME)
+    except SQLAlchemyError:  # without tables yet, or away: whoever signs in is told
+        return None
+    password = demo_secrets(s.settings.instance)["staff_password"]
+    return (DEMO_NAME, password) if person and _opens(person.password_hash, password) else None
+
+
+@lru_cache(maxsize=8)
+def _opens(password_hash: str, password: str) -> bool:
+    """Kept, because finding out is slow on purpose."""
+    return check_password_hash(password_hash, password)

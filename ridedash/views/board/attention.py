@@ -1,0 +1,131 @@
+"""Why somebody should look at a ride, and the one thing to do about it (ux.md section 2)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from ridedash import wire
+from ridedash.rides.actions.acknowledge import NOT_BOOKED
+from ridedash.rides.orders.transitions import LATE_DOUBLE
+from ridedash.store.orders import OrderState
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.notices import Notice
+from ridedash.wording import action_words
+from ridedash.wording import gettext as _
+
+SEARCH_TOO_LONG: Final = timedelta(seconds=60)
+WAIT_TOO_LONG: Final = timedelta(minutes=2)
+LOUD: Final = ("warn", "unknown", "bad")
+RECONNECT: Final = "reconnect"  # asked for once, for the account: not by each of its rides
+ARMED: Final = "cancel_armed"  # goes on by itself
+SWAPPED: Final = "car_swapped"
+TOLD: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}  # notice, and the item that goes once the guest knows
+
+
+@dataclass(frozen=True)
+class Do:
+    """The suggested action. `what` is open (the panel `on` of the ride), again, seen (the item `on`), call or go.
+
+    `href` leads there without scripts.
+    """
+
+    what: str
+    label: str
+    href: str
+    on: str = ""
+
+
+@dataclass(frozen=True)
+class Need:
+    """Why in words, and what to do."""
+
+    why: str
+    do: Do
+
+
+def need_of(facts: RideFacts, notices: tuple[Notice, ...], *, live: bool, stale: bool, told: bool) -> Need | None:
+    """Why this ride needs somebody now; None when it goes well.
+
+    `told`: that nothing is being updated is said for all rides at once, so no single one says so.
+    """
+    page = facts.page
+    if page.order.state == OrderState.UNKNOWN:
+        return Need("", _open(facts, _("Say what happened"), "resolve"))
+    double = next((n for n in notices if n.name == LATE_DOUBLE), None)
+    if double is not None:  # mostly of an order that was booked again: that is how there came to be two
+        return Need(double.title, _about(facts, double))
+    if page.superseded_by is not None:
+        return None
+    loud = next((n for n in notices if n.tone in LOUD and not _goes_on(facts, n)), None)
+    if loud is not None:
+        return Need(loud.title, _about(facts, loud))
+    if any(n.name == NOT_BOOKED for n in notices):
+        return Need("", _again(facts))  # the headline says it
+    return _slow(facts, stale=stale) if live and not (stale and told) else None
+
+
+def _goes_on(facts: RideFacts, notice: Notice) -> bool:
+    """Whether a loud notice needs nobody: its matter is asked for elsewhere, goes on by itself, or was seen to."""
+    if notice.name == "swapped":
+        return all(each.name != SWAPPED for each in facts.page.attention)
+    return notice.name in (RECONNECT, ARMED)
+
+
+def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
+    if stale:
+        return Need(_("Not updating"), _call(facts, facts.snapshot.driver_number, _("Call driver")))
+    if facts.status == wire.ALLOTMENT_RETRYING:
+        return Need(_("Driver cancelled"), _stop(facts))
+    came = facts.since(facts.status) if facts.status else None
+    if came is None:
+        return None
+    if facts.status == wire.CLIENT_LOCATED and facts.now - came > WAIT_TOO_LONG:
+        return Need(_("Driver is waiting"), _call(facts, facts.page.guest.phone, _("Call guest")))
+    if facts.status in wire.SEARCHING and facts.now - came > SEARCH_TOO_LONG:
+        return Need(_("Long search"), _stop(facts))
+    return None
+
+
+def turns_of(facts: RideFacts) -> list[datetime]:
+    """When time alone will give a ride a need."""
+    came = facts.since(facts.status) if facts.status else None
+    if came is None:
+        return []
+    waits = {wire.CLIENT_LOCATED: WAIT_TOO_LONG} | dict.fromkeys(wire.SEARCHING, SEARCH_TOO_LONG)
+    return [came + waits[facts.status]] if facts.status in waits else []
+
+
+def _about(facts: RideFacts, notice: Notice) -> Do:
+    order = facts.page.order
+    if notice.name in TOLD:
+        return Do("seen", _("Guest told"), _address(facts), TOLD[notice.name])
+    if notice.name == "plan_failed":
+        return _again(facts)
+    if notice.name == "not_ordered_yet":
+        return Do("go", _("Change"), f"/rides/new?change={order.id}")
+    if notice.name in ("not_known", "no_driver", "poison"):
+        return _call(facts, facts.snapshot.driver_number, _("Call driver"))
+    panel = notice.name.split("_")[0]
+    return _open(facts, _("Look"), panel if panel in ("cancel", "abort", "drop", "feedback") else "")
+
+
+def _again(facts: RideFacts) -> Do:
+    state = facts.status or facts.page.order.state
+    return Do("again", action_words("again", state).label, f"/rides/new?again={facts.page.order.id}")
+
+
+def _stop(facts: RideFacts) -> Do:
+    return _open(facts, _("Stop the search"), "abort")
+
+
+def _call(facts: RideFacts, number: str | None, label: str) -> Do:
+    digits = "".join(each for each in number or "" if each.isdigit() or each == "+")
+    return Do("call", label, f"tel:{digits}") if digits else _open(facts, _("Look"), "")
+
+
+def _open(facts: RideFacts, label: str, panel: str) -> Do:
+    return Do("open", label, _address(facts) + (f"#action-{panel}" if panel else ""), panel)
+
+
+def _address(facts: RideFacts) -> str:
+    return f"/rides/{facts.page.order.id}"

@@ -1,0 +1,174 @@
+"""One ride as a line of the board: pure, from an order's page at an instant."""
+
+import base64
+import json
+import zlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from ridedash import wire
+from ridedash.store.orders import OrderState
+from ridedash.views.board.attention import Do, Need, need_of, turns_of
+from ridedash.views.rides import components as parts
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.notices import notices
+from ridedash.views.rides.prices import price
+from ridedash.views.rides.snapshot import turns_at
+from ridedash.views.rides.view_model import is_live
+from ridedash.views.web.formatting import day_time, stamp
+from ridedash.wording import Audience, say
+from ridedash.wording import gettext as _
+
+RANKS: Final = {
+    wire.CLIENT_LOCATED: 2, wire.INVOICE: 2, wire.CALL_DRIVER: 3, wire.ALLOTMENT_RETRYING: 4,
+    wire.ALLOTMENT_PENDING: 4, wire.PENDING: 4, wire.SOFT_ALLOCATED: 4, wire.IN_PROGRESS: 6,
+}  # fmt: skip
+UNKNOWN: Final = 0
+NEEDS: Final = 1
+PLANNED: Final = 8
+ENDED: Final = 9
+GROUPS: Final = {UNKNOWN: "unknown", NEEDS: "needs", PLANNED: "later", ENDED: "done"}
+
+Cab = tuple[int, float, float, int | None]  # order, degrees, bearing
+
+
+@dataclass(frozen=True)
+class Row:
+    """One ride of the list. `group` is unknown, needs, now, later or done; `placed` is when it was.
+
+    `seen` is when the service was last heard of it, while that is too long ago.
+    """
+
+    id: int
+    group: str
+    icon: str
+    tone: str
+    headline: str
+    guest: str
+    room: str
+    to: str
+    start: str
+    plate: str
+    price: str
+    placed: str
+    timer: dict[str, str] | None
+    why: str
+    do: Do | None
+    seen: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Without what is empty."""
+        body = {name: value for name, value in vars(self).items() if value not in ("", None)}
+        return body | {"do": {k: v for k, v in vars(self.do).items() if v}} if self.do else body
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row with its place in the list, its cab on the map, and until when time alone leaves it as it is."""
+
+    row: Row
+    json: dict[str, Any]  # the row as it is sent, with `rev`: another one is another row
+    place: tuple[float, ...]
+    cab: Cab | None
+    turns: datetime | None
+
+
+def item(facts: RideFacts, *, stale: bool, told: bool) -> Item:
+    """An order's line now. `stale`: its news are too old; `told`: all are, and that is said already."""
+    page = facts.page
+    said, live = notices(facts, Audience.STAFF), is_live(page)
+    need = need_of(facts, said, live=live, stale=stale, told=told)
+    rank = _rank(facts, live, need)
+    row = _row(facts, live, need if rank <= NEEDS else None, GROUPS.get(rank, "now"), stale)
+    turns = [turn for turn in (turns_at(page, facts.now, facts.pace), *turns_of(facts)) if turn and turn > facts.now]
+    body = row.as_json()
+    return Item(
+        row, body | {"rev": revision(body)}, (rank, *_turn(facts, rank)), cab_of(facts), min(turns, default=None)
+    )
+
+
+def cab_of(facts: RideFacts) -> Cab | None:
+    """The cab on the map, while the ride is followed."""
+    at = parts.position(facts)
+    if at is None or not is_live(facts.page):
+        return None
+    return facts.page.order.id, round(at.lat, 5), round(at.lng, 5), _whole(at.bearing)
+
+
+def revision(body: object) -> str:
+    """Four letters that are others when the body is."""
+    digest = zlib.crc32(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
+    return base64.urlsafe_b64encode(digest.to_bytes(4, "big")[:3]).decode()
+
+
+def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
+    """Where it stands: unknown, needs somebody, driver here, then by the next event, later, ended."""
+    state = facts.page.order.state
+    if state == OrderState.UNKNOWN:
+        return UNKNOWN
+    if need is not None:
+        return NEEDS
+    if not live:
+        return ENDED
+    return PLANNED if state == OrderState.SCHEDULED else RANKS.get(facts.status or "", 5)
+
+
+def _turn(facts: RideFacts, rank: int) -> tuple[float, ...]:
+    """Within a rank: planned rides by their pickup, ended ones the last first, others the newest first."""
+    order, ride = facts.page.order, facts.page.ride
+    if rank == PLANNED and order.pickup_at:
+        return order.pickup_at.timestamp(), order.id
+    if rank != ENDED:
+        return 0.0, -order.id
+    ended = order.resolved_at if ride is None else ride.ended_at
+    return -(ended or facts.now).timestamp(), -order.id  # without a time it ended just now
+
+
+def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: bool) -> Row:
+    page, words = facts.page, parts.lead(facts, Audience.STAFF)
+    cab, drop, timer = parts.cab(facts), parts.drop_place(facts), parts.timer(facts)
+    seen_at = page.ride.seen_at if page.ride else None
+    return Row(
+        id=page.order.id,
+        group=group,
+        icon=words.icon,
+        tone=words.tone,
+        headline=_headline(facts, words.headline),
+        guest=page.guest.name,
+        room=page.order.room or "",
+        to=drop.name if drop else _("The guest tells the driver"),
+        start=page.offer.pickup_name or _("the pinned place"),
+        plate=cab.plate if cab and live else "",
+        price=price(facts)[0],
+        placed=_placed(facts),
+        timer={"pattern": timer.pattern, "since": timer.since, "until": timer.until} if timer else None,
+        why=_news(words.headline, need.why) if need else "",
+        do=need.do if need else None,
+        seen=stamp(seen_at) if stale and live else "",
+    )
+
+
+def _placed(facts: RideFacts) -> str:
+    """When it was pressed; of a planned ride the headline says when it is for, and two times would be one too many."""
+    order = facts.page.order
+    planned = order.state == OrderState.SCHEDULED
+    return "" if planned else day_time(order.created_at, facts.now, facts.tz, facts.locale)
+
+
+def _headline(facts: RideFacts, said: str) -> str:
+    """Of a cancelled ride also what that cost, where it is known."""
+    if facts.status != wire.BOOKING_CANCELLED:
+        return said
+    if facts.charged:
+        return f"{said} · {say(_('fee of {fee} possible'), {'fee': facts.fee})}"
+    return f"{said} · {_('free')}" if facts.free else said
+
+
+def _news(headline: str, why: str) -> str:
+    """The reason, unless the headline has said it already."""
+    return "" if headline.casefold().startswith(why.casefold()) else why
+
+
+def _whole(bearing: float | None) -> int | None:
+    return None if bearing is None else round(bearing) % 360

@@ -1,0 +1,182 @@
+"""The whole board of a property at an instant; rows that look the same as before are not made again."""
+
+import threading
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy.orm import Session
+
+from ridedash.extensions import Services
+from ridedash.rides.tracking.intervals import freshness
+from ridedash.store.board import BoardMark, board_marks
+from ridedash.store.orders import OrderPage, orders_by_ids
+from ridedash.views.board.rows import Cab, Item, cab_of, item, revision
+from ridedash.views.poll_cache.cache import FRESH_S
+from ridedash.views.rides.facts import RideFacts
+
+SAME_S: Final = 0.5  # so long the same board is shown to everybody who asks this process
+_SERVES: Final = timedelta(seconds=FRESH_S)
+OF_THE_CAB: Final = frozenset({"position", "bearing", "speed", "distance"})  # facts that no row speaks of
+AT_EVERY_POLL: Final = frozenset({
+    "_sa_instance_state", "version", "facts", "seen_at", "position_at", "merged_seq", "poll_seq", "next_poll_at",
+    "interval_s", "lease_until", "owner", "errors", "poison", "unknown_id",
+})  # fmt: skip
+
+
+class Key(NamedTuple):
+    """Of what a row was made, as far as that can be told without reading it."""
+
+    version: int
+    followed: bool
+    stale: bool
+    told: bool
+
+
+class Kept(NamedTuple):
+    """A row that was made, of what, and until when it is that."""
+
+    key: Key
+    item: Item
+    until: datetime
+    made: datetime
+    said: list[Any]  # all that was read for it, but where its cab is
+
+
+@dataclass(frozen=True)
+class Board:
+    """Everything that stands on it, in its order."""
+
+    items: tuple[Item, ...]
+
+    @cached_property
+    def order(self) -> list[int]:
+        return [each.row.id for each in self.items]
+
+    @cached_property
+    def revisions(self) -> dict[int, str]:
+        return {each.row.id: each.json["rev"] for each in self.items}
+
+    @cached_property
+    def cabs(self) -> list[Cab]:
+        return [each.cab for each in self.items if each.cab]
+
+    @cached_property
+    def needs(self) -> int:
+        """How many rides need somebody."""
+        return sum(each.row.group in ("unknown", "needs") for each in self.items)
+
+    @cached_property
+    def order_rev(self) -> str:
+        return revision(self.order)
+
+    @cached_property
+    def cabs_rev(self) -> str:
+        return revision(self.cabs)
+
+    @cached_property
+    def rows_rev(self) -> str:
+        return revision(list(self.revisions.values()))
+
+    def json_of(self, known: dict[int, str]) -> list[dict[str, Any]]:
+        """The rows that look different from what somebody has."""
+        return [each.json for each in self.items if known.get(each.row.id) != each.json["rev"]]
+
+
+@dataclass
+class House:
+    """What a process remembers of one property in one language."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    kept: dict[int, Kept] = field(default_factory=dict)
+    board: Board | None = None
+    made_at: float = float("-inf")
+    deeds: int = -1
+    told: bool = False
+
+
+def board_of(s: Session, property_id: int, now: datetime, pace: float, locale: str, told: bool, house: House) -> Board:
+    """The board now. `told`: that nothing is being updated is said for all rides; `house` keeps what was made."""
+    marks = board_marks(s, property_id, now)
+    keys = {each.order_id: Key(each.version, each.followed, _stale(each, now), told) for each in marks}
+    stays = {number: house.kept[number] for number, key in keys.items() if _holds(house.kept.get(number), key, now)}
+    others = [number for number in keys if number not in stays]
+    for page in orders_by_ids(s, property_id, others, light=True) if others else ():
+        number = page.order.id
+        stays[number] = _made(RideFacts(page, now, pace, locale), keys[number], house.kept.get(number))
+    house.kept = stays
+    return Board(tuple(sorted((each.item for each in house.kept.values()), key=lambda each: each.place)))
+
+
+def _stale(mark: BoardMark, now: datetime) -> bool:
+    if not mark.followed or mark.seen_at is None or mark.interval_s is None:
+        return False
+    return freshness(mark.seen_at, now, mark.interval_s) in ("stale", "lost")
+
+
+def _holds(kept: Kept | None, key: Key, now: datetime) -> bool:
+    return kept is not None and kept.key == key and kept.made <= now < kept.until
+
+
+def _made(facts: RideFacts, key: Key, before: Kept | None) -> Kept:
+    """A row; the one from before with its cab elsewhere, when nothing else has changed: as after most polls."""
+    said, now = _said(facts.page), facts.now
+    if before is not None and before.said == said and _holds(before, key._replace(version=before.key.version), now):
+        moved = replace(before.item, cab=cab_of(facts))
+        return before._replace(key=key, item=moved) if not key.stale else _new(facts, key, said)
+    return _new(facts, key, said)
+
+
+def _new(facts: RideFacts, key: Key, said: list[Any]) -> Kept:
+    made = item(facts, stale=key.stale, told=key.told)
+    latest = facts.now + _SERVES  # a guest, an account or the property may get another name
+    return Kept(key, made, min(made.turns, latest) if made.turns else latest, facts.now, said)
+
+
+def _said(page: OrderPage) -> list[Any]:
+    """Every column that was read for a row, but those that each poll writes."""
+    rows = (page.order, page.offer, page.guest, page.account, page.property, *page.actions, *page.attention)
+    said: list[Any] = [{k: v for k, v in vars(row).items() if k not in AT_EVERY_POLL} for row in rows]
+    said += [[each.id for each in page.moments], page.superseded_by, page.order.lease_until, page.order.owner]
+    if page.ride is not None:
+        stopped = any(each.name in ("abort", "cancel") for each in page.actions)  # then it matters when it was heard
+        facts = {k: v for k, v in page.ride.facts.items() if k not in OF_THE_CAB}
+        said += [{k: v for k, v in vars(page.ride).items() if k not in AT_EVERY_POLL}, facts]
+        said.append(page.ride.seen_at if stopped else None)
+    return said
+
+
+MAX_HOUSES: Final = 1_000
+
+
+class BoardMemory:
+    """Of one process; shared by its threads. A deed of this process is seen by the next poll."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._houses: dict[tuple[int, str], House] = {}
+
+    def board(self, s: Services, property_id: int, locale: str, *, told: bool) -> Board:
+        """A property's board, made at most twice a second for all who watch it."""
+        if s.polls is None:
+            return _read_board(s, property_id, locale, told, House())
+        house = self._house(property_id, locale)
+        with house.lock:
+            moment, deeds = s.polls.moment(), s.polls.deeds
+            lately = moment - house.made_at < SAME_S and house.deeds == deeds and house.told == told
+            if house.board is None or not lately:
+                house.board = _read_board(s, property_id, locale, told, house)
+                house.made_at, house.deeds, house.told = moment, deeds, told
+            return house.board
+
+    def _house(self, property_id: int, locale: str) -> House:
+        with self._lock:
+            if len(self._houses) >= MAX_HOUSES:
+                self._houses.clear()
+            return self._houses.setdefault((property_id, locale), House())
+
+
+def _read_board(s: Services, property_id: int, locale: str, told: bool, house: House) -> Board:
+    with s.db.read() as db:
+        return board_of(db, property_id, s.clock(), s.settings.pace, locale, told, house)

@@ -1,0 +1,1 @@
+"""The booking form: places, products, prices, groups of cars."""

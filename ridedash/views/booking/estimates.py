@@ -1,0 +1,235 @@
+"""What a trip costs now: the products of a pickup and a drop, asked for and turned into stored offers and cards."""
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from flask import current_app
+
+from ridedash import wire
+from ridedash.extensions import Services
+from ridedash.geo import LatLng, contains, distance_m
+from ridedash.places import CityArea, Memory
+from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
+from ridedash.service.errors import Held, RateLimited, Refused, ServiceError
+from ridedash.service.types.products import HotspotZone, Product, ProductList
+from ridedash.store.orders import Priced, Trip, add_offer
+from ridedash.store.properties import Property
+from ridedash.views.booking.pickup_points import Zone, is_hotspot, is_pin, meet, pin_name, zone_of
+from ridedash.views.booking.product_cards import Card, card, seat_prices, trip_facts
+from ridedash.views.web.current_user import SignedIn
+from ridedash.wording import Audience, refusal
+from ridedash.wording import gettext as _
+
+BLAMED: Final = {  # the end that has to change: asking again for the same trip can't help
+    wire.INVALID_CITY: "pickup",
+    wire.SAME_PICKUP_DROP: "drop",
+    wire.INVALID_DROP_LOCATION: "drop",
+}
+
+
+class EstimateFailedError(Exception):
+    """No products: what happened and what to do, in words; `status` is for HTTP, `end` the one to change or ""."""
+
+    def __init__(self, headline: str, detail: str, status: int, quoted: str = "", end: str = "") -> None:
+        super().__init__(headline)
+        self.headline, self.detail, self.status, self.quoted, self.end = headline, detail, status, quoted, end
+
+
+def blamed(code: str | None) -> str:
+    """Which end a refusal is about: `pickup`, `drop` or ""."""
+    wanted = wire.normal_code(code or "")
+    return next((end for known, end in BLAMED.items() if wire.normal_code(known) == wanted), "")
+
+
+def refused(code: str | None, message: str | None = None, status: int = 422) -> EstimateFailedError:
+    """A refusal by the service, or one that we know beforehand, in our words."""
+    words = refusal(code, Audience.STAFF, message=message)
+    return EstimateFailedError(words.headline, f"{words.why} {words.next_step}", status, words.quote, blamed(code))
+
+
+def down(error: ServiceError) -> EstimateFailedError:
+    """The service is not to be had now."""
+    if isinstance(error, RateLimited) or (isinstance(error, Held) and error.why == Held.LIMITED):
+        wait = math.ceil((error.wait_s if isinstance(error, Held) else error.retry_after_s) or 10)
+        text = _("Next try in %(n)d s. Nothing was ordered.", n=wait)
+        return EstimateFailedError(_("Too many requests at once"), text, 503)
+    return EstimateFailedError(
+        _("The ride service is not answering"),
+        _("No prices right now. Nothing was ordered; what you typed is kept. Try again in a moment."),
+        503,
+    )
+
+
+def drop_trouble(cities: Sequence[CityArea], pickup: LatLng, drop: LatLng) -> EstimateFailedError | None:
+    """Why no car goes there; None when one may, or when nobody told where the cities are.
+
+    A pickup outside of all is left to the service's own refusal.
+    """
+    known = [city for city in cities if len(city.boundary) > 2]
+    start = next((city for city in known if contains(city.boundary, pickup)), None)
+    end = next((city for city in known if contains(city.boundary, drop)), None)
+    if start is None or start == end:
+        return None
+    if end:
+        return refused(wire.INVALID_DROP_LOCATION)
+    return EstimateFailedError(
+        _("No service at this drop"),
+        _("It lies outside the cities that the service covers. Check the pin, or choose another drop."),
+        422,
+        end="drop",
+    )
+
+
+log = logging.getLogger(__name__)
+SAME_PLACE_M: Final = 25.0  # nobody needs a car between two places this close
+SAME_POINT_M: Final = 1.0  # a page's coordinates are rounded
+LAST_LIST: Final = timedelta(seconds=60)  # how long the last list stands in when the service is down
+KEPT_TRIPS: Final = 50  # some 100 kB each
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Product cards for a trip. `late` says that the service is down and this is its last list."""
+
+    trip: Trip  # the pickup may have moved to a point of a hotspot
+    cards: tuple[Card, ...]
+    zone: Zone | None
+    fetched_at: datetime
+    facts: str = ""  # how far and how long
+    late: bool = False
+
+
+class Estimator:
+    """Asks for products on behalf of one member of staff."""
+
+    def __init__(self, services: Services, staff: SignedIn, locale: str) -> None:
+        self.services, self.staff, self.locale = services, staff, locale
+
+    def named(self, name: str, point: LatLng) -> str:
+        """A better name for a pin; any other as it is."""
+        return pin_name(self.services.geocoder, name, point)
+
+    def estimates(self, trip: Trip, account_id: int | None = None) -> Estimates:
+        """Fresh cards with one stored offer each. Raises EstimateFailedError."""
+        if trip.drop and distance_m(trip.pickup, trip.drop) < SAME_PLACE_M:
+            raise refused(wire.SAME_PICKUP_DROP)
+        away = drop_trouble(self.services.geocoder.cities(), trip.pickup, trip.drop) if trip.drop else None
+        if away:
+            raise away
+        listed, trip, at, late = self._listed(trip, account_id)
+        cards = tuple(card(product, has_drop=trip.drop is not None, locale=self.locale) for product in listed.products)
+        if not cards:
+            raise EstimateFailedError(
+                _("No cars here"), _("The service offers none at this pickup. Try another one."), 422
+            )
+        offers = self._store(trip, listed.products, cards, at)
+        zone = zone_of(listed.hotspot, trip)
+        facts = trip_facts(listed.products, self.locale)
+        stored = tuple(c.with_offer(i) for c, i in zip(cards, offers, strict=True))
+        return Estimates(trip, stored, zone, at, facts, late)
+
+    def _listed(self, trip: Trip, account_id: int | None) -> tuple[ProductList, Trip, datetime, bool]:
+        """The list, the trip it is for, when it was fetched, and whether it is only the last one."""
+        now, key = self.services.clock(), (self.staff.property_id, trip.pickup, trip.drop)
+        kept = _kept_lists()
+        try:
+            listed, trip = self._ask(trip, account_id)
+        except Refused as error:
+            raise refused(error.code, error.message or error.text) from error
+        except ServiceError as error:
+            log.warning("products: %s", error)
+            last = kept.get(key)
+            if last is None or now - last[2] > LAST_LIST:
+                raise down(error) from error
+            return *last, True
+        for asked in {key, (self.staff.property_id, trip.pickup, trip.drop)}:
+            kept.put(asked, (listed, trip, now), LAST_LIST.total_seconds())
+        return listed, trip, now, False
+
+    def _ask(self, trip: Trip, account_id: int | None) -> tuple[ProductList, Trip]:
+        client = self.services.client
+        listed = client.products(trip.pickup, trip.drop)
+        met = meet(listed.hotspot, trip, self._around(listed.hotspot, trip))
+        if distance_m(met.pickup, trip.pickup) > SAME_POINT_M:
+            listed = client.products(met.pickup, met.drop)
+        return self._with_share(listed, met, account_id), met
+
+    def _around(self, zone: HotspotZone | None, trip: Trip) -> str:
+        """The name of the place around a pickup that was picked on the map in a hotspot."""
+        found = self.services.geocoder.nearby(trip.pickup) if is_hotspot(zone) and is_pin(trip.pickup_name) else None
+        return found.place if found else ""
+
+    def _with_share(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
+        """Share estimates may come only when asked for by category (Endpoints, 6)."""
+        shared = next((p for p in listed.products if p.kind is wire.Kind.SHARE), None)
+        if shared is None or shared.share or trip.drop is None:
+            return listed
+        try:
+            answer = self.services.client.products(trip.pickup, trip.drop, shared.category, self._bearer(account_id))
+        except ServiceError as error:
+            log.info("share estimate: %s", error)  # its card says that no price came
+            return listed
+        priced = answer.product(shared.category)
+        if priced is None or priced.share is None:
+            return listed
+        return listed.model_copy(update={"products": tuple(priced if p is shared else p for p in listed.products)})
+
+    def _bearer(self, account_id: int | None) -> str | None:
+        """The document's share example sends the user's token; without one the question is asked without."""
+        try:
+            return self.services.tokens.bearer(account_id) if account_id else None
+        except (NeedsReconnect, NoRefreshNow):
+            return None
+
+    def _store(self, trip: Trip, products: Sequence[Product], cards: Sequence[Card], at: datetime) -> list[int]:
+        staff = self.staff
+        with self.services.db.write() as s:
+            stored = [
+                add_offer(
+                    s,
+                    property_id=staff.property_id,
+                    staff_id=staff.id,
+                    account_id=None,  # a price is for everybody; the account is chosen at the press
+                    trip=trip,
+                    priced=priced(product, shown),
+                    now=at,
+                )
+                for product, shown in zip(products, cards, strict=True)
+            ]
+        return [offer.id for offer in stored]
+
+
+def home_trip(home: Property) -> Trip | None:
+    """A trip that starts at a property's own pickup point; None when it has none."""
+    if home.pickup_lat is None or home.pickup_lng is None:
+        return None
+    return Trip(LatLng(home.pickup_lat, home.pickup_lng), home.pickup_name or home.name)
+
+
+def priced(product: Product, shown: Card) -> Priced:
+    """A product as its card is stored."""
+    estimate = product.estimate
+    return Priced(
+        category=product.category,
+        kind=product.kind.value,
+        display_name=product.display_name,
+        currency=product.currency,
+        price_text=shown.price_text or None,
+        product=product.model_dump(mode="json"),
+        fare_id=estimate.fare_id if estimate and estimate.upfront else None,
+        seat_prices=seat_prices(product),
+        cancellation=product.cancellation.model_dump(mode="json") if product.cancellation else None,
+    )
+
+
+def _kept_lists() -> Memory:
+    """The last lists of this process, by trip; the clock of the app decides on their age."""
+    now = current_app.extensions["ridedash"].clock
+    kept: Memory = current_app.extensions.setdefault(
+        "ridedash.estimates", Memory(KEPT_TRIPS, lambda: float(now().timestamp()))
+    )
+    return kept

@@ -1,0 +1,192 @@
+"""A product's fare breakup as tables: rate cards, estimate, share fares, packages; each line with its unit. Pure."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from typing import Final
+
+from ridedash.service.types.estimates import Estimate, HubCharges, ShareEstimate
+from ridedash.service.types.products import Product
+from ridedash.service.types.rate_cards import Package, RateCard, Surcharge
+from ridedash.views.web.formatting import money
+from ridedash.wording import gettext as _
+from ridedash.wording import lazy
+
+UNITS: Final = {
+    "kilometre": (lazy("km"), lazy("km")),
+    "metre": (lazy("m"), lazy("m")),
+    "mile": (lazy("mi"), lazy("mile")),
+    "second": (lazy("s"), lazy("second")),
+    "minute": (lazy("min"), lazy("min")),
+    "hour": (lazy("h"), lazy("hour")),
+    "day": (lazy("days"), lazy("day")),
+}
+AMOUNT: Final = re.compile(r"\d+(?:[.,]\d+)*")
+Pay = Callable[[Decimal | None], str]
+
+
+@dataclass(frozen=True)
+class FareTable:
+    """One table of a breakup: lines of (what, how much with its unit), and sentences below."""
+
+    title: str
+    lines: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()
+
+
+def fare_tables(product: Product, locale: str) -> tuple[FareTable, ...]:
+    """Everything that the service said about the price of a product, in the order in which people ask."""
+    pay = partial(_pay, currency=product.currency, locale=locale)
+    tables = []
+    if product.share:
+        tables.append(_share_table(product.share, pay))
+    if product.estimate:
+        tables.append(_estimate_table(product.estimate, pay))
+    tables += [_package_table(package, product, pay) for package in product.packages]
+    tables += [_rate_table(card, product, pay) for card in product.rate_cards]
+    return tuple(table for table in tables if table.lines or table.notes)
+
+
+def unit_words(unit: str | None) -> tuple[str, str]:
+    """A unit as after a number ("km") and as after "per" ("km")."""
+    after, per = UNITS.get(unit or "", (unit or "", unit or _("unit")))
+    return str(after), str(per)
+
+
+def _pay(amount: Decimal | None, currency: str | None, locale: str) -> str:
+    return money(amount, currency, locale)
+
+
+def _number(value: Decimal) -> str:
+    return format(value.normalize(), "f") if value != value.to_integral_value() else str(int(value))
+
+
+def _lines(*pairs: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple((what, amount) for what, amount in pairs if amount)
+
+
+def _per(amount: Decimal | None, unit: str, pay: Pay) -> str:
+    return "" if amount is None else _("%(money)s per %(unit)s", money=pay(amount), unit=unit)
+
+
+def _measure(value: Decimal | None, unit: str) -> str:
+    return "" if value is None else f"{_number(value)} {unit}".strip()
+
+
+def rate_title(kind: str | None) -> str:
+    """The name of a rate card; types beyond the published ones are shown as words."""
+    known = {"flat_rate": _("City rate"), "airport_rate": _("Airport rate"), "standard_rate": _("Standard rate")}
+    name = (kind or "").strip()
+    words = " ".join(name.replace("_", " ").replace("-", " ").split())
+    return known.get(name.lower()) or (words[:1].upper() + words[1:] if words else _("Rate"))
+
+
+def _rate_table(card: RateCard, product: Product, pay: Pay) -> FareTable:
+    distance, per_distance = unit_words(product.distance_unit)
+    time = unit_words(product.time_unit)[0]
+    lines = _lines(
+        (_("Base fare"), pay(card.base_fare)),
+        (_("Minimum fare"), pay(card.minimum_fare)),
+        (_("Distance included"), _measure(card.minimum_distance, distance)),
+        (_("Time included"), _measure(card.minimum_time, time)),
+        (_("Distance"), _per(card.cost_per_distance, per_distance, pay)),
+        (_("Riding time"), _per(card.ride_cost_per_minute, _("min"), pay)),
+        (_("Waiting time"), _per(card.waiting_cost_per_minute, _("min"), pay)),
+        (_("Night charge"), _night(card, pay)),
+        *(_surcharge(each, pay) for each in card.surcharges),
+    )
+    notes = [card.fare or ""]
+    if card.rates_higher_than_usual:
+        notes.append(_("These rates are higher than usual at the moment."))
+    return FareTable(rate_title(card.type), lines, tuple(filter(None, notes)))
+
+
+def _night(card: RateCard, pay: Pay) -> str:
+    if card.night_time_charges is None:
+        return ""
+    when = f" ({card.night_time_duration})" if card.night_time_duration else ""
+    return pay(card.night_time_charges) + when
+
+
+def _surcharge(each: Surcharge, pay: Pay) -> tuple[str, str]:
+    name = each.name or each.description or _("Surcharge")
+    kind = (each.type or "").lower()
+    if each.value is None:
+        return name, (each.description if each.description != name else None) or _("applies")
+    if "mult" in kind or "factor" in kind:
+        return name, _("× %(n)s", n=_number(each.value))
+    if "percent" in kind or kind == "%":
+        return name, _("%(n)s %%", n=_number(each.value))
+    return name, pay(each.value)
+
+
+def _package_table(package: Package, product: Product, pay: Pay) -> FareTable:
+    per_distance = unit_words(product.distance_unit)[1]
+    lines = _lines(
+        (_("Package fare"), pay(package.base_fare)),
+        (_("Time included"), _("%(n)d min", n=package.duration.minutes) if package.duration else ""),
+        (_("Distance included"), _measure(package.distance.km if package.distance else None, _("km"))),
+        (_("Each further %(unit)s", unit=per_distance), pay(package.cost_per_distance)),
+        (_("Each further minute"), pay(package.ride_cost_per_minute)),
+    )
+    several = len({each.sub_category for each in product.packages}) > 1
+    names = (package.sub_category if several else None, package.display_name or package.sub_category or _("Package"))
+    return FareTable(" · ".join(filter(None, names)), lines)
+
+
+def _estimate_table(estimate: Estimate, pay: Pay) -> FareTable:
+    hub, off = estimate.hub_charges, estimate.discounts
+    fees = tuple((line.display_text, pay(line.value)) for line in estimate.booking_fee_lines)
+    lines = _lines(
+        (_("Fixed price"), pay(estimate.upfront_fare) if estimate.upfront else ""),
+        (_("By the meter, at least"), "" if estimate.upfront else pay(estimate.amount_min)),
+        (_("By the meter, at most"), "" if estimate.upfront else pay(estimate.amount_max)),
+        (_("Distance"), _measure(estimate.distance.km if estimate.distance else None, _("km"))),
+        (_("Time on the road"), _("about %(n)d min", n=estimate.travel_time.minutes) if estimate.travel_time else ""),
+        *(fees or ((_("Booking fee"), pay(estimate.booking_fee or None)),)),
+        (_("Taxes"), pay(estimate.taxes)),
+        (_hub_name(hub), pay(hub.total_hub_fee or None) if hub else ""),
+        *(_discounts(off.discount, off.cashback, off.pass_savings, pay) if off else ()),
+    )
+    return FareTable(_("This trip"), lines)
+
+
+def _hub_name(hub: HubCharges | None) -> str:
+    name = hub.pickup_hub_name if hub else None
+    return _("Fee at %(place)s", place=name) if name else _("Station or airport fee")
+
+
+def _discounts(
+    discount: Decimal | None, cashback: Decimal | None, savings: Decimal | None, pay: Pay
+) -> Iterator[tuple[str, str]]:
+    for words, amount in ((_("Discount"), discount), (_("Cashback"), cashback), (_("Saved by a pass"), savings)):
+        if amount:
+            yield words, pay(-abs(amount))
+
+
+def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
+    lines: list[tuple[str, str]] = []
+    notes = [share.promotional_message or ""]
+    for fare in share.fares:
+        seats = _("1 seat") if fare.seats == 1 else _("%(n)d seats", n=fare.seats)
+        lines.append((_("Fixed price, %(seats)s", seats=seats), pay(fare.cost)))
+        if fare.actual_cost is not None and fare.cost is not None and fare.actual_cost > fare.cost:
+            lines.append((_("Usual price, %(seats)s", seats=seats), pay(fare.actual_cost)))
+        if fare.savings:
+            lines.append((_("Saved, %(seats)s", seats=seats), pay(fare.savings)))
+        notes += [fare.fare_string or "", fare.discount_string or "", fare.peak_time_text or ""]
+    if share.travel_time_min and share.travel_time_max:
+        low, high = share.travel_time_min.minutes, share.travel_time_max.minutes
+        lines.append((_("Time on the road"), _("%(low)d to %(high)d min, with stops", low=low, high=high)))
+    told = set(AMOUNT.findall(" ".join(amount for _what, amount in lines)))
+    return FareTable(
+        _("This trip, shared"), _lines(*lines), tuple(each for each in dict.fromkeys(notes) if _new(each, told))
+    )
+
+
+def _new(note: str, told: set[str]) -> bool:
+    """Whether a sentence says more than the sums that stand in the lines already."""
+    sums = set(AMOUNT.findall(note))
+    return bool(note) and not (sums and sums <= told)

@@ -1,0 +1,171 @@
+"""The booking form as pages show it: a picker to fill, what its templates need, the compact one of the desk."""
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from flask import redirect
+from werkzeug.wrappers import Response
+
+from ridedash.extensions import services
+from ridedash.forms import BookingForm, TripForm, new_form_token
+from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
+from ridedash.rides.orders.place import GuardBusy, OfferStale, WishRefused
+from ridedash.rides.orders.request import Wish
+from ridedash.rides.orders.schedule_times import LATEST
+from ridedash.service.types.bookings import NewBooking
+from ridedash.service.types.products import Product
+from ridedash.store.accounts import accounts_of
+from ridedash.store.database.database import CommitUnknown, DatabaseBusy
+from ridedash.store.orders import OrderPage, OrderState, Priced, order_page
+from ridedash.store.properties import Property, cost_centres_of, favourites_of
+from ridedash.views.booking.estimates import EstimateFailedError, priced
+from ridedash.views.booking.picker import Picker, read_ends
+from ridedash.views.booking.product_cards import card
+from ridedash.views.web import formatting
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import zone
+from ridedash.views.web.responses import locale
+from ridedash.wording import Audience, refusal
+from ridedash.wording import gettext as _
+
+FRESH_MS: Final = 100_000  # the page renews its prices before an offer's two minutes are over; faster with the clock
+FRESH_LEAST_MS: Final = 3_000
+
+
+def desk_form() -> dict[str, Any]:
+    """The context of `booking/_desk.html`: a clean form that starts from the property's own pickup."""
+    picker = new_picker(clean=True)
+    picker.pickup, picker.drop = read_ends(TripForm(), services().geocoder, picker.home, search=False)
+    return context(picker)
+
+
+def new_picker(*, clean: bool = False) -> Picker:
+    """A picker with a form that is empty, or, unless it shall be clean, holds what was posted."""
+    with services().db.read() as s:
+        home = s.get_one(Property, current_staff().property_id)
+        accounts, centres = accounts_of(s, home.id), cost_centres_of(s, home.id)
+        favourites = favourites_of(s, home.id)
+    posted = {"formdata": None} if clean else {}
+    form = BookingForm(now=services().clock(), tz=formatting.zone(home.timezone), country=home.country, **posted)
+    form.offer_accounts([(each.id, each.label) for each in accounts])
+    form.offer_centres([(each.id, each.name) for each in centres if each.closed_at is None])
+    if clean or not form.is_submitted():
+        form.form_token.data = new_form_token()
+    drops = tuple(place for (kind, _slot), place in sorted(favourites.items()) if kind == "drop")
+    return Picker(form=form, home=home, accounts=accounts, favourites=drops)
+
+
+def context(picker: Picker) -> dict[str, Any]:
+    """What the form's templates need beside the page's own."""
+    app, tz = services(), formatting.zone(picker.home.timezone)
+    fetched = picker.estimates.fetched_at if picker.estimates else None
+    return {
+        "picker": picker,
+        "form": picker.form,
+        "calendar": calendar(picker),
+        "fetched": formatting.clock_time(fetched, tz, locale(), seconds=True),
+        "fresh_ms": int(max(FRESH_LEAST_MS, FRESH_MS / app.settings.pace)),
+    }
+
+
+def calendar(picker: Picker) -> dict[str, Any]:
+    """What the form's date and time fields need: the first and last day, the plan's own time, the property's clock."""
+    now, tz = services().clock(), formatting.zone(picker.home.timezone)
+    first, last = now.astimezone(tz).date(), (now + LATEST).astimezone(tz).date()
+    if not picker.form.pickup_date.data:
+        picker.form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
+    plan = picker.form.kept_pickup
+    kept = f"{plan.astimezone(tz):%Y-%m-%dT%H:%M}" if plan else ""
+    return {
+        "first": first.isoformat(), "last": last.isoformat(),
+        "zone": tz.key, "now": formatting.stamp(now), "kept": kept,
+    }  # fmt: skip
+
+
+def describe(product: Product, has_drop: bool) -> Priced:
+    """What the worker stores of a product: as a card would show it."""
+    return priced(product, card(product, has_drop=has_drop, locale="en"))
+
+
+def refill(picker: Picker, page: OrderPage) -> None:
+    """Put all that a planned ride is made of into the form that changes it."""
+    form, order = picker.form, page.order
+    picker.refill(page)
+    picker.again, form.supersedes.data = None, None
+    take(picker, page)
+    form.change.data, form.version.data = order.id, order.version
+    form.coupon.data = NewBooking.model_validate_json(order.body).coupon_code
+    if order.pickup_at is not None:
+        at = order.pickup_at.astimezone(zone(page.property.timezone))
+        form.when.data, form.pickup_date.data, form.pickup_time.data = "later", f"{at:%Y-%m-%d}", f"{at:%H:%M}"
+
+
+def take(picker: Picker, page: OrderPage | None) -> None:
+    """The form is about this plan: its pickup time may stay, however near it is by now."""
+    picker.changing = page
+    picker.form.kept_pickup = page.order.pickup_at if page else None
+
+
+def is_plan(page: OrderPage | None) -> bool:
+    """Whether an order can be changed."""
+    return page is not None and page.order.state == OrderState.SCHEDULED
+
+
+def carry_out(picker: Picker, wish: Wish) -> Response:
+    """Change the plan that the form is about, then its page. Raises what `change` raises, but for TooLate."""
+    form, app = picker.form, services()
+    order_id = int(form.change.data)
+    try:
+        change(app.db, app.clock, Change(order_id, form.version.data or 0, wish))
+    except TooLate:
+        return redirect(f"/rides/{order_id}?said=change-not_now", 303)
+    except Overtaken:
+        with app.db.read() as s:
+            page = order_page(s, wish.property_id, order_id)
+        form.version.data, form.version.raw_data = page.order.version if page else 0, None
+        raise
+    app.wake()
+    return redirect(f"/rides/{order_id}?said=change-done", 303)
+
+
+def explain(picker: Picker, error: Exception, now: datetime) -> int:
+    """Put what went wrong into the picker; the HTTP status for it."""
+    if isinstance(error, GuardBusy):
+        seconds = (now - error.placed_at).total_seconds()
+        by, ago = error.staff_name or _("somebody"), formatting.age(seconds)
+        picker.busy = {"order_id": error.order_id, "by": by, "ago": ago, "guest": picker.form.guest_name.data}
+        return 409
+    if isinstance(error, DatabaseBusy):
+        words = refusal("NO_DB", Audience.STAFF)
+        picker.trouble = EstimateFailedError(words.headline, f"{words.why} {words.next_step}", 503)
+        return 503
+    if isinstance(error, CommitUnknown):
+        step = _("Press again: if it was saved, you will see that ride, and nothing is ordered twice.")
+        picker.trouble = EstimateFailedError(_("The database went away while it was saving."), step, 503)
+        return 503
+    if isinstance(error, WishRefused):
+        _blame(picker.form, error)
+        return 422
+    picker.message = _meanwhile(error)
+    return 409
+
+
+def _meanwhile(error: Exception) -> str:
+    """What changed between the form and the press."""
+    if isinstance(error, OfferStale):
+        return _("The price was more than two minutes old, so it was asked again. Nothing was ordered yet.")
+    if isinstance(error, Overtaken):
+        return _("Somebody changed this ride meanwhile. Look at it, or press again to save it as it stands here.")
+    return _("That price is not known any more. Choose a car again; nothing was ordered.")
+
+
+def _blame(form: BookingForm, error: WishRefused) -> None:
+    words = {
+        "seats": _("Choose 1 or 2 seats."),
+        "account": _("This account can't be used for this price. Choose another."),
+        "coupon_code": _("The service does not take such a coupon."),
+        "pickup_at": _("Choose a time from 15 minutes to 30 days from now."),
+    }
+    names = {"coupon_code": "coupon", "pickup_at": "pickup_time"}
+    field = form._fields.get(names.get(error.field, error.field), form.offer)
+    field.errors = [*field.errors, words.get(error.field, _("This can't be booked as it is. Choose a car again."))]

@@ -1,0 +1,174 @@
+"""Pick and book: `/rides/new`, the page, and the same form inside the desk's board (asked for as JSON)."""
+
+from datetime import timedelta
+
+from flask import Blueprint, jsonify, redirect, render_template, request
+from werkzeug.wrappers import Response
+
+from ridedash.extensions import limiter, services
+from ridedash.forms import MOST_CARS, TripForm, new_form_token
+from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, Wish, place
+from ridedash.store.database.database import CommitUnknown, DatabaseBusy
+from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
+from ridedash.views.booking.autocomplete import asked_trip, by_staff, estimator, own_offer
+from ridedash.views.booking.form import carry_out, context, desk_form, explain, is_plan, new_picker, refill, take
+from ridedash.views.booking.picker import Picker, page_map, read_ends
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import BOOK, needs
+from ridedash.views.web.responses import wants_json
+from ridedash.wire import Kind
+
+bp = Blueprint("booking", __name__)
+Answer = str | Response | tuple[str | Response, int]
+
+
+def sent_before() -> bool:
+    """Whether this form has made its order: pressed again it counts for nothing, and is shown what it made."""
+    with services().db.read() as s:
+        used = order_of_form(s, current_staff().property_id, request.form.get("form_token", ""))
+    return "show" not in request.form and used is not None
+
+
+def cars_asked() -> int:
+    """How many orders one press asks for: each of them counts."""
+    asked = request.form.get("cars", "").strip()[:9]
+    return min(max(int(asked), 1), MOST_CARS) if asked.isascii() and asked.isdigit() else 1
+
+
+@bp.get("/rides/new")
+@needs(BOOK)
+def new() -> Answer:
+    """The picker; the query presets its trip; `again`, `return`, `change` fill it from an order; `show` lists cars."""
+    plan = _order(request.args.get("change", type=int))
+    if plan:
+        return _plan(plan)
+    before = _order(request.args.get("again", type=int)) or _order(request.args.get("return", type=int))
+    if before is None:
+        picker = asked_trip(TripForm(request.args), search="show" in request.args)
+        if "show" in request.args:
+            picker.ask(estimator())
+        return _page(picker)
+    picker = new_picker()
+    if request.args.get("again"):
+        picker.refill(before)
+    else:
+        picker.turn_back(before)
+    picker.ask(estimator(), before.offer if request.args.get("again") else None)
+    return _page(picker)
+
+
+def _plan(plan: OrderPage) -> Answer:
+    """The form that changes a planned ride; what is planned no longer is shown as it is."""
+    if not is_plan(plan):
+        return redirect(f"/rides/{plan.order.id}?said=change-not_now", 303)
+    picker = new_picker()
+    refill(picker, plan)
+    picker.ask(estimator(), plan.offer)
+    return _page(picker)
+
+
+@bp.post("/rides/new")
+@needs(BOOK)
+@limiter.limit("60/minute", key_func=by_staff, exempt_when=sent_before, cost=cars_asked)
+def create() -> Answer:
+    """One order for one form token, then its page (booking-protocol.md 1.3, T1). `show` only lists the cars."""
+    picker = asked_trip(TripForm(request.form), search=False)  # no network between the press and the answer
+    offer = own_offer(picker.form.offer.data)
+    picker.again = _order(picker.form.supersedes.data)
+    take(picker, _order(picker.form.change.data))
+    if "show" in request.form:
+        return _retry(picker, None, 200)
+    if not picker.form.validate():
+        made = _made_of(picker.form.form_token.data)  # what held when it was pressed may hold no more
+        return (_reused(made), 409) if made else _retry(picker, offer, 422)
+    try:
+        if picker.changing:
+            return carry_out(picker, _wish(picker, offer))
+        placed = place(services().db, services().clock, _wish(picker, offer))
+    except TokenReused as error:
+        return _reused(error.order_id), 409
+    except (PlaceError, DatabaseBusy, CommitUnknown) as error:
+        return _retry(picker, offer, explain(picker, error, services().clock()))
+    if placed.created:
+        services().wake()
+    return _made(placed)
+
+
+def _made_of(form_token: str | None) -> int | None:
+    """The order that this form has made."""
+    with services().db.read() as s:
+        return order_of_form(s, current_staff().property_id, form_token or "")
+
+
+def _made(placed: Placed) -> Answer:
+    """Its page; the desk gets a clean form for the next guest instead."""
+    if not wants_json():
+        kind = "groups" if len(placed.order_ids) > 1 else "rides"
+        return redirect(f"/{kind}/{placed.order_id}", 303)
+    clean = render_template("booking/_compact_form.html", **desk_form())
+    return jsonify(order=placed.order_id, orders=placed.order_ids, html=clean), 201 if placed.created else 200
+
+
+def _order(order_id: int | None) -> OrderPage | None:
+    if not order_id:
+        return None
+    with services().db.read() as s:
+        return order_page(s, current_staff().property_id, order_id)
+
+
+def _wish(picker: Picker, offer: Offer | None) -> Wish:
+    form = picker.form
+    shared = offer is not None and offer.kind == Kind.SHARE  # the page posts the seats of its share card in any case
+    return Wish(
+        property_id=current_staff().property_id,
+        staff_id=current_staff().id,
+        account_id=form.account.data,
+        form_token=form.form_token.data,
+        offer_id=form.offer.data,
+        guest_name=form.guest_name.data,
+        guest_phone=form.phone_e164,
+        guest_room=form.guest_room.data or None,
+        guest_id=form.guest_id.data,
+        guest_language=form.language.data or None,
+        guest_note=form.guest_note.data or None,
+        note=form.note.data or None,
+        cost_centre_id=form.cost_centre.data or None,
+        cars=form.cars.data or 1,
+        seats=form.seats.data if shared else None,
+        payment=form.payment.data or None,
+        coupon=form.coupon.data or None,
+        override_guard=form.override_guard.data,
+        supersedes=picker.again.order.id if picker.again else None,
+        pickup_at=form.pickup_at,
+        margin=timedelta(minutes=services().settings.schedule_lead_minutes),
+    )
+
+
+def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
+    """The page again with all that was typed, and with fresh prices for the same trip."""
+    if offer:
+        picker.follow(offer)
+    else:
+        trip = TripForm(request.form)
+        picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=True)
+    picker.seats = picker.form.seats.data or 1
+    if picker.form.form_token.errors:
+        picker.form.form_token.data = new_form_token()
+    if picker.trouble is None:
+        picker.ask(estimator(), offer)
+    return _page(picker), status
+
+
+def _reused(order_id: int) -> str | Response:
+    if not wants_json():
+        return render_template("booking/reused.html", order_id=order_id)
+    return jsonify(order=order_id, html=render_template("booking/_compact_form.html", **desk_form()))
+
+
+def _page(picker: Picker) -> str | Response:
+    """The form as it stands now: with its page and map, or alone for the desk."""
+    if wants_json():
+        return jsonify(html=render_template("booking/_compact_form.html", **context(picker)))
+    app = services()
+    parts = page_map(app.settings, app.geocoder, picker)
+    return render_template("booking/page.html", parts=parts, **context(picker))

@@ -1,0 +1,211 @@
+"""What the picker page shows: two ends of a trip, product cards, and a booking form that keeps what was typed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from ridedash.forms import BookingForm, TripForm
+from ridedash.geo import LatLng
+from ridedash.maps import DEFAULT_ZOOM, MapParts, map_parts
+from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
+from ridedash.rides.orders.due import GUARD_BUSY
+from ridedash.rides.states import came_to_nothing
+from ridedash.store.models.desk import Favourite
+from ridedash.store.orders import Offer, OrderPage, OrderState, Trip
+from ridedash.store.properties import Account, Guest, Property
+from ridedash.views.booking.estimates import EstimateFailedError, Estimates, Estimator, blamed, home_trip, refused
+from ridedash.views.booking.product_cards import Card, preferred
+from ridedash.wording import gettext as _
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a trip: what it is called, where it is, and what to do when that is not known."""
+
+    name: str = ""
+    point: LatLng | None = None
+    error: str = ""  # what is wrong with it; with a point, the trip can be asked for all the same
+    choices: tuple[Place, ...] = ()
+
+    @property
+    def lat(self) -> str:
+        return f"{self.point.lat:.7f}" if self.point else ""
+
+    @property
+    def lng(self) -> str:
+        return f"{self.point.lng:.7f}" if self.point else ""
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A price that is not the one shown before."""
+
+    name: str
+    old: str
+    new: str
+
+
+@dataclass
+class Picker:
+    """The page's view model. `parts` is the map; `chosen` the card that is preselected."""
+
+    form: BookingForm
+    home: Property
+    accounts: list[Account]
+    pickup: End = field(default_factory=End)
+    drop: End = field(default_factory=End)
+    category: str = ""  # the car that was asked for
+    usual: str = ""  # the car that the guest took last
+    favourites: tuple[Favourite, ...] = ()  # drops of the property, by their keys
+    estimates: Estimates | None = None
+    trouble: EstimateFailedError | None = None
+    chosen: Card | None = None
+    seats: int = 1
+    changed: Changed | None = None
+    busy: Mapping[str, Any] | None = None  # the guest's other open ride: order_id, by, ago
+    again: OrderPage | None = None  # the order that this one books again
+    filled_from: str = ""  # whose earlier ride filled the form
+    changing: OrderPage | None = None  # the planned ride that the form changes
+    message: str = ""
+
+    @property
+    def busy_then(self) -> bool:
+        """Whether the planned ride waits for the guest's other ride."""
+        return self.changing is not None and any(item.detail == GUARD_BUSY for item in self.changing.attention)
+
+    @property
+    def trip(self) -> Trip | None:
+        """The trip as far as it is known; None without a pickup."""
+        if self.pickup.point is None:
+            return None
+        drop = self.drop.point
+        return Trip(self.pickup.point, self.pickup.name or None, drop, (self.drop.name or None) if drop else None)
+
+    def ask(self, estimator: Estimator, before: Offer | None = None) -> None:
+        """Fetch cards for the trip; `before` is the offer that was chosen last, to say when its price changed."""
+        self.pickup, self.drop = _named(estimator, self.pickup), _named(estimator, self.drop)
+        if self.trip is None or (self.drop.error and self.drop.point is None):
+            return
+        try:
+            self.estimates = estimator.estimates(self.trip, self._account_id())
+        except EstimateFailedError as error:
+            self.trouble = error
+            self._blame(error.end, f"{error.headline}. {error.detail}")
+            return
+        self.pickup = End(self.estimates.trip.pickup_name or "", self.estimates.trip.pickup, self.pickup.error)
+        self.chosen = preferred(self.estimates.cards, before.category if before else self.category, self.usual)
+        same = self.chosen if before and self.chosen and self.chosen.category == before.category else None
+        if before and same and (before.price_text or "") != same.price_text:
+            self.changed = Changed(same.name, before.price_text or _("no price"), same.price_text or _("no price"))
+
+    def follow(self, offer: Offer) -> None:
+        """Take the trip of an offer."""
+        self.pickup = End(offer.pickup_name or "", LatLng(offer.pickup_lat, offer.pickup_lng))
+        drop = None if offer.drop_lat is None or offer.drop_lng is None else LatLng(offer.drop_lat, offer.drop_lng)
+        self.drop = End(offer.drop_name or "", drop) if drop else End()
+
+    def refill(self, page: OrderPage) -> None:
+        """Take all that an earlier order was made of; its form token is not among it."""
+        form, order = self.form, page.order
+        self.category, self.seats, self.filled_from = page.offer.category, order.seats or 1, page.guest.name
+        self.follow(page.offer)
+        self._take_guest(page.guest, order.room)
+        form.note.data, form.payment.data, form.account.data = order.note, order.payment or "", order.account_id
+        form.cost_centre.data = order.cost_centre_id or ""
+        if came_to_nothing(OrderState(order.state), page.ride.status if page.ride else None):
+            self.again, form.supersedes.data = page, order.id
+        if order.state == OrderState.REJECTED:
+            words = refused(order.code)
+            self._blame(blamed(order.code), f"{words.headline}. {words.detail}")
+
+    def turn_back(self, page: OrderPage) -> None:
+        """The way back of an earlier ride: the same guest from its drop to its pickup."""
+        self.refill(page)
+        self.pickup, self.drop = End(self.drop.name, self.drop.point), End(self.pickup.name, self.pickup.point)
+        self.again, self.form.supersedes.data, self.form.note.data = None, None, None
+
+    def _take_guest(self, guest: Guest, room: str | None) -> None:
+        if guest.erased_at is not None:
+            self.filled_from = ""
+            return
+        form = self.form
+        form.guest_id.data, form.guest_name.data, form.guest_phone.data = guest.id, guest.name, guest.phone
+        form.guest_room.data, form.language.data, form.guest_note.data = room, guest.language or "", guest.note
+
+    def _blame(self, end: str, words: str) -> None:
+        """Say at an end what is wrong with it; "" is no end."""
+        if end == "pickup":
+            self.pickup = replace(self.pickup, error=words)
+        elif end == "drop":
+            self.drop = replace(self.drop, error=words)
+
+    def url(self, **ends: LatLng | str) -> str:
+        """The page's address for this trip, shown with cars, with some of its values replaced."""
+        values = {
+            "pickup": self.pickup.name, "pickup_lat": self.pickup.lat, "pickup_lng": self.pickup.lng,
+            "drop": self.drop.name, "drop_lat": self.drop.lat, "drop_lng": self.drop.lng,
+            "category": self.category, "show": "1",
+        } | {key: str(value) for key, value in ends.items()}  # fmt: skip
+        return "/rides/new?" + urlencode({key: value for key, value in values.items() if value})
+
+    def place_url(self, end: str, name: str, point: LatLng) -> str:
+        """The page's address with one end moved to a place."""
+        return self.url(**{end: name, f"{end}_lat": f"{point.lat:.7f}", f"{end}_lng": f"{point.lng:.7f}"})
+
+    def _account_id(self) -> int | None:
+        chosen = self.form.account.data
+        return int(chosen) if chosen else (self.accounts[0].id if self.accounts else None)
+
+
+def _named(estimator: Estimator, end: End) -> End:
+    return replace(end, name=estimator.named(end.name, end.point)) if end.point else end
+
+
+def read_ends(trip: TripForm, geocoder: Geocoder, home: Property, *, search: bool) -> tuple[End, End]:
+    """Pickup and drop as asked for. With `search`, words without coordinates are looked up; pickup defaults to home."""
+    start = home_trip(home)
+    near = trip.point("pickup") or (start.pickup if start else None)
+    pickup = _end(trip, "pickup", geocoder, near, search=search)
+    if pickup.point is None and not pickup.name and start:
+        pickup = End(start.pickup_name or "", start.pickup)
+    return pickup, _end(trip, "drop", geocoder, near, search=search)
+
+
+def _end(trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, search: bool) -> End:
+    name, point = trip.name(end), trip.point(end)
+    if point:
+        return End(name or coordinates_text(point), point)
+    if not name or not search:
+        return End(name)
+    try:
+        found = tuple(geocoder.search(name, near, 6))
+    except PlacesUnavailableError:
+        return End(name, error=_("Place search is not answering. Type coordinates, such as 12.95, 77.6."))
+    exact = [place for place in found if place.name.casefold() == name.casefold()]
+    if len(found) == 1 or exact:
+        best = (exact or found)[0]
+        return End(best.name, best.position)
+    if not found:
+        return End(name, error=_("No place of that name. Try another word, or coordinates."))
+    return End(name, error=_("Several places match. Choose one."), choices=found)
+
+
+def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
+    """The map that the page opens with: the trip's pickup, or the nearest thing we know."""
+    cities: tuple[CityArea, ...] = geocoder.cities()
+    zone = picker.estimates.zone if picker.estimates else None
+    center, zoom = LatLng(0.0, 0.0), 3
+    if cities:
+        center, zoom = cities[0].center, cities[0].zoom
+    if picker.pickup.point:
+        center, zoom = picker.pickup.point, DEFAULT_ZOOM
+    return map_parts(
+        settings,
+        center=center,
+        zoom=zoom,
+        map_id="picker",
+        areas=tuple(city.boundary for city in cities if city.boundary),
+        boundary=zone.boundary if zone else (),
+        points=tuple(point.position for point in zone.points) if zone else (),
+    )

@@ -1,0 +1,103 @@
+"""Where a cab and its guest meet in a hotspot: which of its points, and what that place is called. Pure."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ridedash.geo import LatLng, distance_m
+from ridedash.places import Geocoder, coordinates_text, parse_coordinates
+from ridedash.service.types.products import HotspotZone, PickupPoint
+from ridedash.store.orders import Trip
+from ridedash.wording import gettext as _
+
+
+def pin_words(point: LatLng) -> str:
+    """A pin by its coordinates alone: what the page's script writes too, before the server knows better."""
+    return f"{_('Pin on the map')} ({coordinates_text(point)})"
+
+
+def is_pin(name: str | None) -> bool:
+    """Whether a name says only where a point lies: coordinates, or the words of a pin. No place is called so."""
+    words = (name or "").strip()
+    return not words or bool(parse_coordinates(words)) or words.startswith((_("Pin on the map"), _near("")))
+
+
+def pin_name(geocoder: Geocoder, name: str, point: LatLng) -> str:
+    """Better words for an end that is a nameless pin; any other name as it is."""
+    if name and not name.startswith(_("Pin on the map")):
+        return name
+    found = geocoder.nearby(point)
+    words = ", ".join(filter(None, (found.street, found.area))) if found else ""
+    return _near(words)[:200] if words else pin_words(point)
+
+
+def _near(place: str) -> str:
+    return _("Near %(place)s", place=place)
+
+
+AT_POINT_M: Final = 15.0  # a pickup this close to a hotspot's point is that point
+MAX_NAME: Final = 200
+DASH: Final = " – "
+
+
+@dataclass(frozen=True)
+class ZonePoint:
+    """A pickup point: `name` is its own, `full` says of which place it is one."""
+
+    name: str
+    full: str
+    position: LatLng
+
+
+@dataclass(frozen=True)
+class Zone:
+    """A hotspot as the picker shows it: `points` are numbered from 1 in this order; `chosen` is a number or None."""
+
+    description: str
+    boundary: tuple[LatLng, ...]
+    points: tuple[ZonePoint, ...]
+    chosen: int | None
+
+
+def is_hotspot(zone: HotspotZone | None) -> bool:
+    """Whether pickups here happen at named points only."""
+    return zone is not None and zone.is_hotspot and bool(zone.points)
+
+
+def meet(zone: HotspotZone | None, trip: Trip, around: str) -> Trip:
+    """The trip, its pickup moved to a point of the hotspot that it is in, and called by what is sent.
+
+    A pin means the nearest point; a place means the service's default one. `around` is the name of the place
+    around a pin, "" when nobody knows it.
+    """
+    if zone is None or not is_hotspot(zone):
+        return trip
+    nearest = min(zone.points, key=lambda point: distance_m(point.position, trip.pickup))
+    default = next((point for point in zone.points if point.id == zone.default_point_id), nearest)
+    exact = is_pin(trip.pickup_name) or distance_m(nearest.position, trip.pickup) <= AT_POINT_M
+    point = nearest if exact else default
+    return replace(trip, pickup=point.position, pickup_name=_full(point, _place(zone, trip.pickup_name, around)))
+
+
+def zone_of(zone: HotspotZone | None, trip: Trip) -> Zone | None:
+    """The hotspot around a trip that `meet` gave; None outside of any."""
+    if zone is None or not is_hotspot(zone):
+        return None
+    place = _place(zone, trip.pickup_name, "")
+    points = tuple(ZonePoint(point.name, _full(point, place), point.position) for point in zone.points)
+    chosen = next((n for n, point in enumerate(points, 1) if point.position == trip.pickup), None)
+    return Zone(zone.description or "", zone.boundary, points, chosen)
+
+
+def _place(zone: HotspotZone, name: str | None, around: str) -> str:
+    """What the points are points of: the pickup's name without the point that it may end with."""
+    words = name or ""
+    for point in zone.points:
+        if words == point.name:
+            return around
+        words = words.removesuffix(DASH + point.name)
+    return around if is_pin(words) else words
+
+
+def _full(point: PickupPoint, place: str) -> str:
+    room = MAX_NAME - len(DASH + point.name)
+    return f"{place[:room]}{DASH}{point.name}" if place and place != point.name and room > 0 else point.name[:MAX_NAME]

@@ -1,0 +1,306 @@
+"""Product cards: what the picker says about each product, and what its button will say. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from babel.numbers import format_decimal, get_currency_symbol
+
+from ridedash.service.types.products import Product
+from ridedash.service.types.rate_cards import CancellationPolicy
+from ridedash.views.booking.fare_breakdown import FareTable, fare_tables
+from ridedash.views.web.formatting import money
+from ridedash.wire import Kind
+from ridedash.wording import gettext as _
+
+SHOWN = 4  # packages; more stand in the breakup
+
+
+def package_rule(product: Product) -> str:
+    """Who agrees on a package; "" for a product without packages."""
+    words = _("The guest agrees the package with the driver; this desk can't choose it.")
+    return words if product.packages else ""
+
+
+def package_list(product: Product, locale: str) -> str:
+    """The packages in short, the shortest first; "" when there are none."""
+    return " · ".join(list(_packages(product, locale))[:SHOWN])
+
+
+def _packages(product: Product, locale: str) -> Iterator[str]:
+    """Each length once, with its lowest price: 4 h, 40 km from ₹899."""
+    by_size: dict[tuple[int, Decimal], list[Decimal]] = {}
+    for package in product.packages:
+        size = (
+            package.duration.seconds if package.duration else 0,
+            package.distance.km if package.distance else Decimal(0),
+        )
+        fares = by_size.setdefault(size, [])
+        if package.base_fare is not None:
+            fares.append(package.base_fare)
+    for (seconds, km), fares in sorted(by_size.items()):
+        words = ", ".join(filter(None, (_span(seconds), _("%(n)g km", n=km) if km else "")))
+        price = _("from %(price)s", price=money(min(fares), product.currency, locale)) if fares else ""
+        if words:
+            yield " ".join(filter(None, (words, price)))
+
+
+def _span(seconds: int) -> str:
+    if not seconds:
+        return ""
+    return _("%(n)g h", n=seconds / 3600) if seconds % 1800 == 0 else _("%(n)d min", n=seconds // 60)
+
+
+# Which drawing of static/img/cars.svg stands for a category id; any other id gets "car".
+DRAWINGS: Final = (
+    ("share", r"share|pool"),
+    ("auto", r"auto|rick|tuk"),
+    ("bike", r"bike|moto|scooter"),
+    ("rental", r"rent|hour|package"),
+    ("outstation", r"out_?station|intercity"),
+    ("suv", r"suv|xl|van|mpv"),
+    ("lux", r"lux|prime|exec|premier|black"),
+    ("sedan", r"sedan|comfort"),
+    ("hatch", r"mini|micro|small|eco"),
+)
+
+
+@dataclass(frozen=True)
+class SeatChoice:
+    """A number of seats of a shared ride and its fixed price."""
+
+    seats: int
+    label: str
+    price: str
+    was: str  # the usual price, when this one is lower
+    button: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """One product card. All texts are plain text in the reader's language."""
+
+    category: str
+    name: str
+    drawing: str
+    eta: str
+    near: bool
+    private_car: bool  # neither shared, nor an auto, nor by the hour: what most guests mean by a car
+    price: str  # the biggest thing on the card
+    price_kind: str  # "Fixed price", "Estimate, by the meter", …
+    price_text: str  # the same in a sentence: what is stored and what the button says
+    button: str
+    surge: str  # a few words when rates are higher than usual; "" when they are not
+    surge_means: str  # what that means for this price
+    cancellation: str
+    tables: tuple[FareTable, ...]
+    seats: tuple[SeatChoice, ...] = ()
+    rental: str = ""  # how a rental package is agreed on; "" for other cars
+    packages: str = ""  # which packages there are, in short
+    blocked: str = ""  # why it can't be booked now; "" when it can
+    amount: Decimal | None = None  # for finding the cheapest
+    offer_id: int | None = None
+    was: str = ""  # the price that was shown before, when it changed
+
+    def price_for(self, seats: int) -> str:
+        """The price to show when so many seats are chosen."""
+        return next((each.price for each in self.seats if each.seats == seats), self.price)
+
+    def with_offer(self, offer_id: int) -> "Card":
+        return replace(self, offer_id=offer_id)
+
+
+@dataclass(frozen=True)
+class _Price:
+    shown: str
+    kind: str
+    text: str
+    amount: Decimal | None
+    blocked: str = ""
+
+
+def card(product: Product, *, has_drop: bool, locale: str) -> Card:
+    """The card of a product; `has_drop` says whether the trip's end is known."""
+    price = _price(product, has_drop, locale)
+    surge = _surge(product)
+    return Card(
+        category=product.category,
+        name=product.display_name,
+        drawing=drawing(product.category),
+        eta=_eta(product),
+        near=not product.none_near,
+        private_car=product.kind is Kind.POINT_TO_POINT and not product.packages,
+        price=price.shown,
+        price_kind=price.kind,
+        price_text=price.text,
+        button=_button(product.display_name, price.text),
+        surge=surge[0],
+        surge_means=surge[1],
+        cancellation=cancellation_sentence(product.cancellation, product.currency, locale),
+        tables=fare_tables(product, locale),
+        seats=_seats(product, locale),
+        rental=package_rule(product),
+        packages=package_list(product, locale),
+        blocked=price.blocked,
+        amount=price.amount,
+    )
+
+
+def trip_facts(products: Sequence[Product], locale: str) -> str:
+    """How far and how long the trip is, said once for all cards; "" when no estimate tells."""
+    estimates = [product.estimate for product in products if product.estimate]
+    far = next((e.distance.km for e in estimates if e.distance), None)
+    long = next((e.travel_time.minutes for e in estimates if e.travel_time), None)
+    parts = [
+        _("%(n)s km", n=format_decimal(far, format="#,##0.#", locale=locale)) if far is not None else "",
+        _("about %(n)d min on the road", n=long) if long is not None else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def preferred(cards: tuple[Card, ...], category: str = "", usual: str = "") -> Card | None:
+    """The card to choose beforehand: what was asked for, else the guest's usual one, else the cheapest private car.
+
+    The last two only where one is near. None without a trip to compare by: what is chosen beforehand must be what
+    most people would choose.
+    """
+    open_cards = [each for each in cards if not each.blocked]
+    asked = next((each for each in open_cards if each.category == category), None)
+    again = next((each for each in open_cards if each.category == usual and each.near), None)
+    private = [each for each in open_cards if each.private_car and each.near and each.amount is not None]
+    by_price = sorted(private, key=lambda each: each.amount or Decimal(0))
+    return asked or again or next(iter(by_price), None)
+
+
+def drawing(category: str) -> str:
+    """The symbol of static/img/cars.svg for a category id, known or not."""
+    return next((name for name, words in DRAWINGS if re.search(words, category.lower())), "car")
+
+
+def seat_prices(product: Product) -> Mapping[str, str]:
+    """Fixed prices as they are stored: by number of seats for share, under "" for an upfront fare."""
+    if product.share:
+        return {str(fare.seats): str(fare.cost) for fare in product.share.fares if fare.cost is not None}
+    estimate = product.estimate
+    fixed = estimate.upfront_fare if estimate and estimate.upfront else None
+    return {} if fixed is None else {"": str(fixed)}
+
+
+def cancellation_sentence(policy: CancellationPolicy | None, currency: str | None, locale: str) -> str:
+    """When cancelling starts to cost, and how much; says so when the service did not tell."""
+    if policy is None or policy.charge is None:
+        return _("The service told no cancellation rule for this car.")
+    if not policy.charge:
+        return _("Free to cancel.")
+    fee = money(policy.charge, policy.currency or currency, locale)
+    if policy.applies_after is None or not policy.applies_after.seconds:
+        return _("Cancelling costs %(fee)s.", fee=fee)
+    return _("Free to cancel for %(n)d min, then %(fee)s.", n=policy.applies_after.minutes, fee=fee)
+
+
+def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:
+    """Two amounts as a span, the currency named once where it stands in front: ₹210–260."""
+    first, second = money(low, currency, locale), money(high, currency, locale)
+    if first == second:
+        return first
+    symbol = get_currency_symbol(currency, locale=locale) if currency else ""
+    return f"{first}–{second.removeprefix(symbol).strip() if symbol and first.startswith(symbol) else second}"
+
+
+def _button(name: str, price_text: str) -> str:
+    return _("Book %(car)s · %(price)s", car=name, price=price_text) if price_text else _("Book %(car)s", car=name)
+
+
+def _eta(product: Product) -> str:
+    if product.none_near:
+        return _("No cab near")
+    if product.eta is None:
+        return _("Arrival not known")
+    return _("%(n)d min away", n=product.eta.minutes) if product.eta.seconds >= 60 else _("Under a minute away")
+
+
+def _price(product: Product, has_drop: bool, locale: str) -> _Price:
+    if product.packages:
+        return _package_price(product, locale)
+    if product.kind is Kind.SHARE:
+        return _share_price(product, has_drop, locale)
+    estimate = product.estimate
+    if estimate and estimate.upfront and estimate.upfront_fare is not None:
+        shown = money(estimate.upfront_fare, product.currency, locale)
+        return _Price(shown, _("Fixed price"), _("%(price)s fixed", price=shown), estimate.upfront_fare)
+    low, high = (estimate.amount_min, estimate.amount_max) if estimate else (None, None)
+    low, high = low if low is not None else high, high if high is not None else low
+    if low is not None and high is not None:
+        shown = money_range(low, high, product.currency, locale)
+        return _Price(shown, _("Estimate, by the meter"), _("meter fare, about %(price)s", price=shown), low)
+    return _meter_price(product, has_drop, locale)
+
+
+def _meter_price(product: Product, has_drop: bool, locale: str) -> _Price:
+    """No estimate came: the least that the rate cards allow."""
+    least = [c.minimum_fare if c.minimum_fare is not None else c.base_fare for c in product.rate_cards]
+    known = [amount for amount in least if amount is not None]
+    lowest = min(known, default=None)
+    shown = (
+        _("from %(price)s", price=money(lowest, product.currency, locale)) if lowest is not None else _("by the meter")
+    )
+    blocked = "" if has_drop else _("Choose a drop to see the price.")
+    text = _("meter fare, %(price)s", price=shown) if lowest is not None else _("meter fare")
+    return _Price(shown, _("By the meter, no estimate"), text, lowest if has_drop else None, blocked)
+
+
+def _share_price(product: Product, has_drop: bool, locale: str) -> _Price:
+    fares = {f.seats: f.cost for f in product.share.fares if f.cost is not None} if product.share else {}
+    if not fares:
+        why = _("The service gave no price for a shared ride.") if has_drop else _("Choose a drop to see the price.")
+        return _Price("–", _("Fixed price, shared"), "", None, why)
+    lowest = min(fares.values())
+    parts = [
+        _("%(price)s for %(n)d", price=money(cost, product.currency, locale), n=seats)
+        for seats, cost in sorted(fares.items())
+    ]
+    text = _("%(price)s fixed", price=", ".join(parts))
+    return _Price(money(lowest, product.currency, locale), _("Fixed price, shared"), text, lowest)
+
+
+def _package_price(product: Product, locale: str) -> _Price:
+    fares = [package.base_fare for package in product.packages if package.base_fare is not None]
+    lowest = min(fares, default=None)
+    shown = (
+        _("from %(price)s", price=money(lowest, product.currency, locale)) if lowest is not None else _("by package")
+    )
+    return _Price(shown, _("Rental, by package"), _("by package, %(price)s", price=shown), None)
+
+
+def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
+    choices = []
+    for fare in product.share.fares if product.share else ():
+        if fare.cost is None:
+            continue
+        price = money(fare.cost, product.currency, locale)
+        label = _("1 seat") if fare.seats == 1 else _("%(n)d seats", n=fare.seats)
+        lower = fare.actual_cost is not None and fare.actual_cost > fare.cost
+        was = money(fare.actual_cost, product.currency, locale) if lower else ""
+        button = _button(f"{product.display_name}, {label}", _("%(price)s fixed", price=price))
+        choices.append(SeatChoice(fare.seats, label, price, was, button))
+    return tuple(choices)
+
+
+def _surge(product: Product) -> tuple[str, str]:
+    """Higher rates in a few words, and what they mean; two empty texts at usual rates."""
+    peak = any(_is_peak(fare.peak_time_charge) for fare in product.share.fares) if product.share else False
+    if not peak and not any(rate.rates_higher_than_usual for rate in product.rate_cards):
+        return "", ""
+    if peak or (product.estimate and product.estimate.upfront):
+        means = _("Many people want cars now, so the price is higher than usual. It is fixed: it will not rise.")
+        return _("Busy: higher price"), means
+    means = _("Many people want cars now, so the meter runs at higher rates. Waiting may bring them down.")
+    return _("Busy: higher rates"), means
+
+
+def _is_peak(text: str | None) -> bool:
+    """Whether a multiplier text such as "1.2x" says more than usual."""
+    found = re.search(r"\d+(?:\.\d+)?", text or "")
+    return bool(found) and Decimal(found.group(0)) > 1 if found else False

@@ -1,0 +1,1 @@
+"""The page that a guest or a follower opens by a link."""

@@ -1,0 +1,195 @@
+"""One ride for a guest or a follower, behind a link: no sign-in, no cookie, nothing kept by browsers or others."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from flask import Blueprint, Response, abort, current_app, g, request, session
+from flask_babel import get_locale
+from flask_limiter.util import get_remote_address
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import HTTPException, NotFound, TooManyRequests
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.__about__ import __version__
+from ridedash.extensions import limiter, services
+from ridedash.geo import LatLng
+from ridedash.maps import map_parts
+from ridedash.rides.share_links import LinkKind, Shared, find_link
+from ridedash.rides.tracking.record import otp_of
+from ridedash.store.database.database import DatabaseBusy
+from ridedash.store.orders import OrderPage, order_page
+from ridedash.store.poll_marks import mark_of
+from ridedash.views.guest.view_model import GuestView, code_is_due, guest_view
+from ridedash.views.poll_cache.cache import Key, Ready
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.snapshot import serves_s
+from ridedash.views.web.formatting import stamp
+from ridedash.views.web.permissions import OPEN, needs
+from ridedash.views.web.security_headers import nonce
+
+bp = Blueprint("guest", __name__)
+
+PATHS: Final = "/t/"
+PRIVATE: Final = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow", "Cache-Control": "no-store"}
+NOWHERE: Final = LatLng(0.0, 0.0)  # where a map looks until there is something to show: its frame is hidden
+
+
+class Opened(NamedTuple):
+    """What a link opened: the order, and how it is shown."""
+
+    page: OrderPage
+    view: GuestView
+
+
+@bp.get("/t/<token>")
+@needs(OPEN)
+def show(token: str) -> str:
+    """The page of a link (ux.md section 4)."""
+    now = services().clock()
+    shared = _shared(token, now)
+    page, view = _opened(shared, now)
+    frame = map_parts(services().settings, center=_middle(view), zoom=15, map_id="ride") if view.live else None
+    return _rendered(
+        "guest/ride.html", view=view, page=page, map=frame, follows=shared.kind is LinkKind.FOLLOWER,
+        address=f"/t/{token}", server_now=stamp(now), points={"snapshot": view.as_json()},
+    )  # fmt: skip
+
+
+@bp.get("/t/<token>/snapshot.json")
+@needs(OPEN)
+def snapshot(token: str) -> BaseResponse:
+    """What can change on that page. 304 when nothing did; its age is in the headers."""
+    now = services().clock()
+    ready = _ready(_shared(token, now), now)
+    answer = Response(ready.body, mimetype="application/json")
+    answer.set_etag(ready.etag)
+    answer.headers["X-Server-Now"] = stamp(now)
+    if ready.seen_at:
+        answer.headers["X-Seen-At"] = ready.seen_at
+    return answer.make_conditional(request)
+
+
+@bp.after_app_request
+def keep_nothing(answer: Response) -> Response:
+    """Whatever is answered below /t/, failures included: no cookie goes out, and nothing is kept or passed on.
+
+    Nor does a stranger get one with a picture that is not there: a tile of a guest's map may be missing.
+    """
+    if request.path.startswith(PATHS):
+        answer.headers.update(PRIVATE)
+        session.modified = False
+    elif request.url_rule is None and "sid" not in session:
+        session.modified = False
+    return answer
+
+
+@bp.errorhandler(HTTPException)
+def on_http(error: HTTPException) -> BaseResponse:
+    """A page for guests: of links that are not open there is one, whatever they were."""
+    given = error.get_response()
+    answer = _sorry(error.code or 500, "gone" if error.code == 404 else "busy")
+    if "Retry-After" in given.headers:
+        answer.headers["Retry-After"] = given.headers["Retry-After"]
+    return answer
+
+
+@bp.errorhandler(DatabaseBusy)
+@bp.errorhandler(SQLAlchemyError)
+def on_database(_error: Exception) -> BaseResponse:
+    """The database is busy or away: the page tries again by itself."""
+    answer = _sorry(503, "busy")
+    answer.headers["Retry-After"] = "15"
+    return answer
+
+
+def _shared(token: str, now: datetime) -> Shared:
+    """What a token opens. 404 for any other, in one shape; 429 for who asks too often."""
+    g.link_key = hashlib.sha256(token.encode()).hexdigest()[:32]
+    _count_look()
+    with services().db.read() as db:
+        shared, known = find_link(db, token, now)
+    g.miss_cost = 0 if known else 1
+    with _not_found_instead():
+        _count_miss()
+    return shared or abort(404)
+
+
+def _opened(shared: Shared, now: datetime) -> Opened:
+    with services().db.read() as db:
+        page = order_page(db, shared.property_id, shared.order_id)
+    if page is None:
+        abort(404)
+    return Opened(page, _view(page, shared.kind, now))
+
+
+def _ready(shared: Shared, now: datetime) -> Ready:
+    """What a poll is answered: made once for all who look on by links of one kind, but for a start code."""
+    memory = services().polls
+    if memory is None:
+        return _made(shared, now)
+    key, began = Key(shared.order_id, shared.property_id, f"link {shared.kind}", _locale()), memory.moment()
+    with memory.making(key) as found:
+        made = found or _made(shared, now)
+        return memory.keep(key, made, began) if found is None and made.turns_in_s else made
+
+
+def _made(shared: Shared, now: datetime) -> Ready:
+    """An answer made from the database; one with a start code serves once."""
+    page, view = _opened(shared, now)
+    body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
+    etag, mark = f"{__version__}-{view.digest()}-{_locale()}", mark_of(page.order, page.account, page.ride)
+    serves = 0.0 if view.code else serves_s(page, now, services().settings.pace)
+    return Ready(mark, body, etag, view.seen_at, serves)
+
+
+def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:
+    s, code = services(), None
+    facts = RideFacts(page, now, s.settings.pace, _locale())
+    if code_is_due(page, kind, facts) and page.ride is not None:
+        code = otp_of(page.ride, s.vault)
+    return guest_view(page, kind, now, s.settings, _locale(), code or "")
+
+
+@contextlib.contextmanager
+def _not_found_instead() -> Iterator[None]:
+    try:
+        yield
+    except TooManyRequests:
+        raise NotFound from None
+
+
+@limiter.shared_limit("60/minute", scope="links", key_func=lambda: f"{g.link_key}:{get_remote_address()}")
+def _count_look() -> None:
+    """One link may be asked for so often from one address. The key is a hash: limits are kept outside too."""
+
+
+@limiter.shared_limit("20/10 minutes", scope="missed links", key_func=get_remote_address, cost=lambda: int(g.miss_cost))
+def _count_miss() -> None:
+    """An address that guesses finds nothing any more for a while, not even what is there."""
+
+
+def _middle(view: GuestView) -> LatLng:
+    """Where the map looks first; nowhere, when that would tell a follower the guest's address."""
+    spot = view.position or view.pickup
+    return LatLng(spot.lat, spot.lng) if spot else NOWHERE
+
+
+def _sorry(status: int, why: str) -> BaseResponse:
+    if request.path.endswith(".json"):
+        return Response('{"error":"' + why + '"}', status, mimetype="application/json")
+    return Response(_rendered("guest/sorry.html", why=why), status, mimetype="text/html")
+
+
+def _rendered(template: str, **facts: Any) -> str:
+    """Without what every other page gets: nothing here depends on who is signed in, or touches the session."""
+    app = current_app
+    known = {"csp_nonce": nonce() if "map" in facts else "", "demo_mode": services().settings.demo}
+    return app.jinja_env.get_template(template).render(page_locale=_locale(), **known, **facts)
+
+
+def _locale() -> str:
+    return str(get_locale() or "en")

@@ -1,0 +1,169 @@
+"""What a link shows of a ride: the guest's own page, and the smaller one of somebody who follows it.
+
+Both are made by naming what goes out, never by taking away from what staff see (security.md section 6).
+"""
+
+import zlib
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from ridedash import wire
+from ridedash.rides.share_links import LinkKind
+from ridedash.store.orders import OrderPage
+from ridedash.views.rides import components as parts
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.prices import Invoice
+from ridedash.views.rides.receipt import guest_invoice
+from ridedash.views.rides.view_model import PaceSettings, RideView, ride_view
+from ridedash.views.web.formatting import age, day_time, driver_words, first_name, plate, spelled, stamp
+from ridedash.wording import Audience, status_words
+from ridedash.wording import gettext as _
+from ridedash.wording.followers import follower_words
+
+POLL_MS: Final = 3_000  # three devices behind one address stay below the limit of a link
+LAST: Final = 4  # letters of a plate that a follower sees
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A point of the trip; of the rider's page only."""
+
+    lat: float
+    lng: float
+    name: str
+
+
+@dataclass(frozen=True)
+class GuestView:
+    """Everything on a link's page that can change. Instants, never ages; "" and None are not shown."""
+
+    version: int
+    status: str | None
+    headline: str
+    detail: str
+    tone: str
+    icon: str
+    changed: str  # that the car is another one, in words
+    was: str  # the plate before
+    plate: str
+    spelled: str
+    car: str
+    driver: str
+    driver_phone: str
+    code: str
+    code_label: str
+    pickup: Pin | None
+    drop: Pin | None
+    position: parts.Position | None
+    steps: tuple[parts.Step, ...]
+    invoice: Invoice | None
+    seen_at: str
+    updated: str
+    freshness: str
+    live: bool
+    poll_ms: int
+    stop: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """What the page polls: without what is empty, and without what is in the headers."""
+        body = asdict(self)
+        for name in ("seen_at", "updated", "freshness", "spelled"):
+            del body[name]
+        body["steps"] = [[step.state, step.time] for step in self.steps]
+        return {name: value for name, value in body.items() if value not in (None, "", (), [])}
+
+    def digest(self) -> str:
+        """Changes with anything that is shown."""
+        return f"{self.version}-{zlib.crc32(repr(self.as_json()).encode()):x}"
+
+
+def guest_view(
+    page: OrderPage, kind: LinkKind, now: datetime, settings: PaceSettings, locale: str, code: str = ""
+) -> GuestView:
+    """The page of a link of that kind. `code` is the start code, for the rider, while there is one."""
+    facts = RideFacts(page, now, settings.pace, locale)
+    view = ride_view(page, now, settings, locale, Audience.GUEST)
+    follows = _follower(facts, view)
+    return follows if kind is LinkKind.FOLLOWER else _rider(facts, view, follows, code)
+
+
+def code_is_due(page: OrderPage, kind: LinkKind, facts: RideFacts) -> bool:
+    """Whether a link's page tells the start code: the guest's own, while the driver is there."""
+    there = facts.status in wire.OTP_STATUSES
+    return kind is LinkKind.RIDER and there and page.ride is not None and page.ride.otp_enc is not None
+
+
+def _follower(facts: RideFacts, view: RideView) -> GuestView:
+    guest = first_name(facts.page.guest.name) or _("the guest")
+    said = {"guest": guest, "eta": facts.for_words["eta"], "due": _due(facts)}
+    headline, detail = follower_words(facts.page.order.state, facts.status, facts.kind, said)
+    swapped = any(notice.name == "swapped" for notice in view.notices)
+    number = view.cab.plate if view.cab else ""
+    last = number.replace(" ", "")[-LAST:]
+    seen = facts.snapshot
+    return GuestView(
+        version=view.version, status=facts.status, headline=_capital(headline), detail=detail,
+        tone=view.tone, icon=view.icon,
+        changed=_("The car has changed") if swapped else "", was="",
+        plate=f"… {last}" if last else "", spelled=spelled(last),
+        car=_car(seen.vehicle_color, seen.vehicle_type) if view.cab else "",
+        driver="", driver_phone="", code="", code_label="", pickup=None, drop=None, invoice=None,
+        position=view.position if view.live else None, steps=view.steps,
+        seen_at=stamp(view.seen_at), updated=_updated(facts, view), freshness=view.freshness,
+        live=view.live, poll_ms=max(view.poll_ms, POLL_MS), stop=view.stop,
+    )  # fmt: skip
+
+
+def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> GuestView:
+    """The follower's page and what only the guest may know."""
+    headline, detail = _said(facts)
+    number = view.cab.plate if view.cab else ""
+    driver, over = view.driver, facts.status in wire.TERMINAL
+    ride = facts.page.ride
+    was = plate(ride.previous_plate) if shown.changed and ride else ""
+    pickup = Pin(*facts.pickup[0], facts.pickup[1])
+    return replace(
+        shown,
+        headline=headline, detail=detail,
+        changed=_("Your car has changed") if shown.changed else "", was=was,
+        plate=number, spelled=spelled(number), car=view.cab.car if view.cab else "",
+        driver=driver_words(driver.name) if driver else "",
+        driver_phone=driver.phone if driver and view.live and not over else "",
+        code=code, code_label=view.otp.label if view.otp and code else "",
+        pickup=pickup if view.live else None,
+        drop=Pin(view.drop.lat, view.drop.lng, view.drop.name) if view.drop and view.live else None,
+        invoice=guest_invoice(facts, view),
+    )  # fmt: skip
+
+
+def _said(facts: RideFacts) -> tuple[str, str]:
+    """The guest's words: with the driver's first name, and without how staff speak of a place."""
+    if facts.status is None:
+        words = parts.lead(facts, Audience.GUEST)
+        return words.headline, (
+            _("For %(due)s", due=_due(facts)) if facts.page.order.state == "SCHEDULED" else words.detail
+        )
+    known = facts.for_words | {"driver": first_name(facts.snapshot.driver_name)}
+    if facts.drop is None:
+        known["drop"] = _("where you tell the driver")
+    words = status_words(facts.status, facts.kind, Audience.GUEST, known)
+    return words.headline, words.detail
+
+
+def _due(facts: RideFacts) -> str:
+    order = facts.page.order
+    return day_time(order.pickup_at or order.due_at, facts.now, facts.tz, facts.locale)
+
+
+def _updated(facts: RideFacts, view: RideView) -> str:
+    """How old the news are; an order without a ride is as new as our own database."""
+    return view.updated if facts.page.ride else age(0)
+
+
+def _car(*words: str | None) -> str:
+    return " · ".join(_capital(word.lower() if word.isupper() and len(word) > 3 else word) for word in words if word)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

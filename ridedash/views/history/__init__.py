@@ -1,0 +1,1 @@
+"""Past rides: filters, search, export, and the hand-over sheet."""

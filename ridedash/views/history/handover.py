@@ -1,0 +1,156 @@
+"""Shift hand-over: one sheet of paper with what the next shift must know, and notes from one to the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from flask import Blueprint, abort, redirect, render_template, request
+from flask_babel import get_locale
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import limiter, services
+from ridedash.places import plain
+from ridedash.store.handover import Ahead, Note, add_note, ahead, notes, settle_note
+from ridedash.store.history import records
+from ridedash.store.properties import Property
+from ridedash.views.history.rows import RecordLine, line
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.formatting import day_time, full_time, zone
+from ridedash.views.web.permissions import BOOK, SEE, needs
+from ridedash.wording import gettext as _
+
+bp = Blueprint("handover", __name__, url_prefix="/handover")
+
+Answer = str | tuple[str, int] | BaseResponse
+ROOM: Final = 30  # lines of rides that a sheet of A4 has beside headings; a note takes two
+NOTE_LINES: Final = 2
+LONGEST: Final = 500
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the sheet: what is on it, and in words how many more there are."""
+
+    name: str
+    title: str
+    icon: str
+    lines: tuple[RecordLine, ...]
+    more: str
+    empty: str
+
+
+@dataclass(frozen=True)
+class NoteLine:
+    """A note in words."""
+
+    id: int
+    text: str
+    by: str
+    done: str  # who has done it and when; "" when it is open
+
+
+@bp.get("")
+@needs(SEE)
+def show() -> str:
+    """The sheet as things stand now."""
+    return _page()
+
+
+@bp.post("/notes")
+@needs(BOOK)
+@limiter.limit("60/hour", key_func=lambda: f"staff-{current_staff().id}")
+def add() -> Answer:
+    """Write a note."""
+    typed = request.form.get("text", "")[: 4 * LONGEST]
+    text = "\n".join(plain(each, LONGEST + 1) for each in typed.splitlines()).strip()
+    s, staff = services(), current_staff()
+    if not text or len(text) > LONGEST:
+        wrong = _("Keep the note under 500 characters.") if text else _("Write what the next shift must know.")
+        return _page(text, wrong), 422
+    with s.db.write() as db:
+        add_note(db, staff.property_id, staff.id, text, s.clock())
+    return redirect("/handover#notes", code=303)
+
+
+@bp.post("/notes/<int:note_id>")
+@needs(BOOK)
+def settle(note_id: int) -> Answer:
+    """Mark a note as done, or as not done after all."""
+    s, staff = services(), current_staff()
+    with s.db.write() as db:
+        done = request.form.get("what") != "open"
+        if not settle_note(db, staff.property_id, note_id, staff.id, s.clock(), done=done):
+            abort(404)
+    return redirect("/handover#notes", code=303)
+
+
+def fair(wanted: Sequence[int], costs: Sequence[int], room: int) -> list[int]:
+    """How many of each kind fit into so many lines: one of each by turns, so that no kind crowds out another.
+
+    >>> fair([1, 40, 2], [1, 1, 2], 10)
+    [1, 5, 2]
+    """
+    given = [0] * len(wanted)
+    while True:
+        before = sum(given)
+        for n, (most, cost) in enumerate(zip(wanted, costs, strict=True)):
+            if given[n] < most and cost <= room:
+                given[n] += 1
+                room -= cost
+        if sum(given) == before:
+            return given
+
+
+def _page(typed: str = "", wrong: str = "") -> str:
+    s, staff, locale = services(), current_staff(), str(get_locale() or "en")
+    now = s.clock()
+    with s.db.read() as db:
+        house = db.get_one(Property, staff.property_id)
+        tz = zone(house.timezone)
+        told = notes(db, house.id, now)
+        waiting = [note for note in told if note.done_at is None]
+        sections, room = _sections(db, house.id, ahead(db, house.id, now), len(waiting), now, tz)
+    lines = [_note(note, now, tz, locale) for note in waiting]
+    return render_template(
+        "history/handover.html", house=house, sections=sections, at=full_time(now, tz, locale), by=staff.name,
+        notes=lines, on_paper=room, done=[_note(note, now, tz, locale) for note in told if note.done_at],
+        typed=typed, wrong=wrong, longest=LONGEST,
+    )  # fmt: skip
+
+
+def _sections(
+    db: Session, property_id: int, found: Ahead, notes_: int, now: datetime, tz: ZoneInfo
+) -> tuple[list[Section], int]:
+    """The parts with rides, and how many notes have room below them."""
+    kinds = (found.unknown, found.going, found.planned)
+    *given, for_notes = fair([*map(len, kinds), notes_], [1, 1, 1, NOTE_LINES], ROOM)
+    words = (
+        ("unknown", _("We don't know"), "unknown", _("Nothing is unknown.")),
+        ("going", _("Under way"), "riding", _("No ride is under way.")),
+        ("planned", _("Planned for the next 12 hours"), "waiting", _("Nothing is planned for the next 12 hours.")),
+    )
+    made = []
+    for ids, most, (name, title, icon, empty) in zip(kinds, given, words, strict=True):
+        shown = records(db, property_id, ids[:most])
+        lines = tuple(line(each, now, tz, str(get_locale() or "en")) for each in shown)
+        more = _more(len(ids) - most, found.later if name == "planned" else 0)
+        made.append(Section(name, title, icon, lines, more, empty))
+    return made, for_notes
+
+
+def _more(here: int, later: int) -> str:
+    said = []
+    if here:
+        said.append(_("And %(n)d more: see the board.", n=here))
+    if later:
+        said.append(_("%(n)d planned for later than that.", n=later))
+    return " ".join(said)
+
+
+def _note(note: Note, now: datetime, tz: ZoneInfo, locale: str) -> NoteLine:
+    done = _("done %(at)s by %(name)s", at=day_time(note.done_at, now, tz, locale), name=note.done_by or "")
+    by = f"{note.by} · {day_time(note.made_at, now, tz, locale)}"
+    return NoteLine(note.id, note.text, by, done if note.done_at else "")

@@ -1,0 +1,111 @@
+"""A ride as one line of history, search and hand-over: the same words, icons and times everywhere."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from babel.dates import format_datetime
+
+from ridedash.store.history import Outcome, Record, outcome_of
+from ridedash.store.orders import OrderState
+from ridedash.views.web.formatting import day_time, money, plate, stamp
+from ridedash.wire import kind_of
+from ridedash.wording import Audience, order_words, status_words
+from ridedash.wording import gettext as _
+
+
+@dataclass(frozen=True)
+class State:
+    """An outcome in words, with its colour and icon."""
+
+    words: str
+    tone: str
+    icon: str
+
+
+@dataclass(frozen=True)
+class RecordLine:
+    """One ride in words; "" where nothing is known."""
+
+    id: int
+    at: str
+    short: str  # without the day where that is today
+    instant: str
+    state: State
+    outcome: str
+    guest: str
+    room: str
+    start: str
+    to: str
+    product: str
+    plate: str
+    price: str
+    staff: str
+    centre: str
+    note: str
+
+
+def outcomes() -> dict[Outcome, State]:
+    """What may become of an order."""
+    return {
+        Outcome.PLANNED: State(_("Planned"), "quiet", "waiting"),
+        Outcome.LIVE: State(_("Under way"), "info", "riding"),
+        Outcome.COMPLETED: State(_("Completed"), "quiet", "done"),
+        Outcome.CANCELLED: State(_("Cancelled"), "quiet", "cancelled"),
+        Outcome.NO_DRIVER: State(_("No driver found"), "warn", "needs"),
+        Outcome.NOT_BOOKED: State(_("Not booked"), "bad", "cancelled"),
+        Outcome.UNKNOWN: State(_("We don't know"), "unknown", "unknown"),
+    }
+
+
+def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine:
+    """A record in words."""
+    outcome = outcome_of(record.state, record.ended_as)
+    live = outcome is Outcome.LIVE
+    return RecordLine(
+        id=record.id,
+        at=record_time(record.at, now, tz, locale),
+        short=day_time(record.at, now, tz, locale),
+        instant=stamp(record.at),
+        state=_live(record) if live else outcomes()[outcome],
+        outcome=outcome.value,
+        guest=record.guest,
+        room=record.room or "",
+        start=record.pickup or _("the pinned place"),
+        to=drop_name(record),
+        product=record.product,
+        plate=plate(record.plate),
+        price=amount(record.total_minor, record.currency, locale),
+        staff=record.staff or "",
+        centre=record.centre or "",
+        note=record.note or "",
+    )
+
+
+def drop_name(record: Record) -> str:
+    """Where the ride went, or goes."""
+    if not record.has_drop:
+        return _("The guest tells the driver")
+    return record.drop or _("the pinned place")
+
+
+def amount(minor: int | None, currency: str | None, locale: str) -> str:
+    """Hundredths as money; "" when unknown."""
+    return "" if minor is None else money(Decimal(minor) / 100, currency, locale)
+
+
+def record_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str) -> str:
+    """Day and time on the property's clock; with the year where that is another one."""
+    here = at.astimezone(tz)
+    pattern = "EEE d MMM HH:mm" if here.year == now.astimezone(tz).year else "d MMM y HH:mm"
+    return str(format_datetime(here, pattern, locale=locale))
+
+
+def _live(record: Record) -> State:
+    nothing: dict[str, str | None] = {}
+    if record.state == OrderState.BOOKED and record.status:
+        words = status_words(record.status, kind_of(record.category), Audience.STAFF, nothing)
+    else:
+        words = order_words(record.state, Audience.STAFF, nothing)
+    return State(words.headline, words.tone, words.icon)

@@ -1,0 +1,51 @@
+"""Every page of the dashboard, registered in one place, and the tabs of the settings."""
+
+from typing import Any
+
+from flask import Flask
+
+from ridedash.views.admin import accounts, audit_log, places, properties, staff
+from ridedash.views.admin import property as own_property
+from ridedash.views.auth import invitations, profile, sign_in
+from ridedash.views.board import pages as board
+from ridedash.views.booking import autocomplete, groups
+from ridedash.views.booking import pages as booking
+from ridedash.views.guest import pages as guest
+from ridedash.views.history import csv_export, handover, search
+from ridedash.views.history import pages as history
+from ridedash.views.ops import assets, monitoring
+from ridedash.views.rides import actions as _ride_actions  # noqa: F401 - adds its routes to rides.bp
+from ridedash.views.rides import handouts
+from ridedash.views.rides import pages as rides
+from ridedash.views.web.permissions import ADMIN, AUDIT, MANAGE, SEE, may
+from ridedash.wording import gettext as _
+
+BLUEPRINTS = (
+    *(sign_in.bp, invitations.bp, profile.bp),
+    *(board.bp, booking.bp, autocomplete.bp, groups.bp),
+    *(rides.bp, handouts.bp, guest.bp),
+    *(history.bp, csv_export.bp, search.bp, handover.bp),
+    *(own_property.bp, places.bp, staff.bp, accounts.bp, accounts.link_bp, audit_log.bp, properties.bp),
+    *(monitoring.bp, monitoring.metrics_bp, assets.bp),
+)
+
+
+def init_app(app: Flask) -> None:
+    """Register the blueprints, and give templates `settings_tabs()`."""
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    app.add_template_global(settings_tabs)
+
+
+def settings_tabs() -> list[dict[str, Any]]:
+    """The pages of settings that the person signed in may open."""
+    tabs = (
+        ("property", "/admin/property", _("Property"), MANAGE),
+        ("places", "/admin/places", _("Places"), MANAGE),
+        ("staff", "/admin/staff", _("Staff"), MANAGE),
+        ("accounts", "/admin/accounts", _("Accounts"), MANAGE),
+        ("audit", "/admin/audit", _("Record"), AUDIT),
+        ("properties", "/admin/properties", _("All properties"), ADMIN),
+        ("me", "/me", _("You"), SEE),
+    )
+    return [{"name": name, "url": url, "title": title} for name, url, title, need in tabs if may(need)]

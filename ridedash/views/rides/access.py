@@ -1,0 +1,16 @@
+"""The order that a request names, for its own property only."""
+
+from flask import abort
+
+from ridedash.extensions import services
+from ridedash.store.orders import OrderPage, order_page
+from ridedash.views.web.current_user import current_staff
+
+
+def own_order(order_id: int) -> OrderPage:
+    """The order, if it belongs to the property of whoever asks; a foreign one does not exist for them."""
+    with services().db.read() as db:
+        page = order_page(db, current_staff().property_id, order_id)
+    if page is None:
+        abort(404)
+    return page

@@ -1,0 +1,110 @@
+"""What the small forms of a ride page post, read strictly. Pure but for the place search handed in."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from werkzeug.datastructures import MultiDict
+
+from ridedash.geo import LatLng, is_valid
+from ridedash.places import Geocoder, PlacesUnavailableError, coordinates_text, parse_coordinates
+from ridedash.rides.orders.resolve import Checked
+from ridedash.store.orders import OrderPage
+from ridedash.wording import gettext as _
+
+NAME_MAX: Final = 200
+TEXT_MAX: Final = 500
+NUMBER_MAX: Final = 100
+REASON_MIN: Final = 3
+OPTIONS_MAX: Final = 20
+
+Form = MultiDict[str, str]
+
+
+class FormError(Exception):
+    """A form that can't be used; `panel` is the one to open again, `message` says why."""
+
+    def __init__(self, panel: str, message: str) -> None:
+        super().__init__(message)
+        self.panel, self.message = panel, message
+
+
+def cancel_reason(form: Form) -> str:
+    """The reason that the service is told; free text, one of ours when nothing was chosen."""
+    return " ".join(form.get("reason", "").split())[:TEXT_MAX] or "Guest changed plans"
+
+
+def new_drop(form: Form, geocoder: Geocoder, near: tuple[float, float]) -> tuple[LatLng, str | None]:
+    """The new drop and its name. Raises FormError."""
+    name = " ".join(form.get("name", "").split())[:NAME_MAX]
+    typed = _point(form.get("lat", ""), form.get("lng", ""))
+    if typed:
+        return typed, name or coordinates_text(typed)
+    if not name:
+        raise FormError("drop", _("Type a place, or click it on the map."))
+    point = parse_coordinates(name)
+    if point:
+        return point, name
+    try:
+        found = geocoder.search(name, LatLng(*near))
+    except PlacesUnavailableError:
+        raise FormError("drop", _("Places can't be searched right now. Click the map instead.")) from None
+    exact = [place for place in found if place.name.casefold() == name.casefold()] or found
+    if len(exact) != 1:
+        raise FormError("drop", _("Choose one place from the list, or click it on the map."))
+    return exact[0].position, exact[0].name
+
+
+def feedback(form: Form) -> tuple[int, list[str], str | None]:
+    """Rating 1 to 5, the chosen labels, a comment. Raises FormError."""
+    rating = form.get("rating", "")
+    if rating not in ("1", "2", "3", "4", "5"):
+        raise FormError("feedback", _("Choose one to five stars."))
+    options = [label[:NUMBER_MAX] for label in form.getlist(f"option-{rating}")[:OPTIONS_MAX]]
+    return int(rating), options, form.get("comments", "").strip()[:TEXT_MAX] or None
+
+
+def booking_number(form: Form) -> str:
+    """The booking number that staff typed. Raises FormError."""
+    number = form.get("booking_id", "").strip()
+    if not number or len(number) > NUMBER_MAX or not number.isprintable():
+        raise FormError("resolve", _("Type the booking number."))
+    return number
+
+
+def not_booked_reason(form: Form) -> str:
+    """Why staff are sure that nothing was booked. Raises FormError."""
+    reason = " ".join(form.get("reason", "").split())[:TEXT_MAX]
+    if len(reason) < REASON_MIN:
+        raise FormError("resolve", _("Say how you know, in a few words."))
+    return reason
+
+
+def refuse_unlinked(checked: Checked) -> None:
+    """Raise FormError unless the typed number was proved and linked."""
+    if checked.outcome in ("booked", "booked_place_unconfirmed"):
+        return
+    words: Mapping[str, str] = {
+        "not_found": _("The service does not know that number. Nothing was changed."),
+        "far": _("That ride starts somewhere else. Nothing was changed."),
+        "linked": _("That number belongs to another ride of ours. Nothing was changed."),
+        "no_answer": _("The service did not answer. Nothing was changed; try again."),
+        "wrong_state": _("This order has moved on meanwhile."),
+    }
+    raise FormError("resolve", words.get(checked.outcome, _("That number can't be used.")))
+
+
+def again_query(page: OrderPage) -> dict[str, Any]:
+    """What `/rides/new` presets from an order; the end that the service would not take, the picker reads from it."""
+    offer = page.offer
+    query: dict[str, Any] = {"again": page.order.id, "pickup_lat": offer.pickup_lat, "pickup_lng": offer.pickup_lng}
+    if offer.drop_lat is not None and offer.drop_lng is not None:
+        query |= {"drop_lat": offer.drop_lat, "drop_lng": offer.drop_lng}
+    return query | {"category": page.order.category}
+
+
+def _point(lat: str, lng: str) -> LatLng | None:
+    try:
+        point = LatLng(float(lat), float(lng))
+    except ValueError:
+        return None
+    return point if is_valid(*point) else None

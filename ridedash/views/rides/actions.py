@@ -1,0 +1,138 @@
+"""What staff do to a ride, one route each; every one leads back to the page of the ride."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import redirect, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import services
+from ridedash.rides.actions import acknowledge
+from ridedash.rides.actions import request as actions
+from ridedash.rides.actions.request import ActionResult, arm_cancel, disarm_cancel, feedback
+from ridedash.rides.orders import resolve as ordering
+from ridedash.rides.orders.resolve import reopen, resolve_booked, resolve_not_booked
+from ridedash.store import audit
+from ridedash.views.rides import action_forms
+from ridedash.views.rides.access import own_order
+from ridedash.views.rides.action_forms import FormError
+from ridedash.views.rides.page_context import SAYABLE, SAYABLE_CODES
+from ridedash.views.rides.pages import Answer, bp, render_order
+from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.permissions import BOOK, needs
+
+
+@bp.post("/<int:order_id>/abort")
+@needs(BOOK)
+def stop_search(order_id: int) -> Answer:
+    """Stop the search for a driver."""
+    return _act(order_id, "abort", actions.abort)
+
+
+@bp.post("/<int:order_id>/cancel")
+@needs(BOOK)
+def cancel(order_id: int) -> Answer:
+    """Cancel the ride; arm or disarm a cancel while there is no booking number."""
+    s, what = services(), request.form.get("what", "cancel")
+    if what == "disarm":
+        own_order(order_id)
+        result = disarm_cancel(s.db, s.clock, order_id, current_staff().id)
+        return _back(order_id, "disarm", result)
+    reason = action_forms.cancel_reason(request.form)
+    if what == "arm":
+        own_order(order_id)
+        return _back(order_id, "arm", arm_cancel(s.db, s.clock, order_id, current_staff().id, reason))
+    return _act(order_id, "cancel", actions.cancel, reason)
+
+
+@bp.post("/<int:order_id>/drop")
+@needs(BOOK)
+def change_drop(order_id: int) -> Answer:
+    """Ask for another drop: a point chosen on the map or from the list, or the one place of a typed name."""
+    page = own_order(order_id)
+    s = services()
+    near = page.offer.pickup_lat, page.offer.pickup_lng
+    try:
+        drop, name = action_forms.new_drop(request.form, s.geocoder, near)
+    except FormError as error:
+        return render_order(page, error), 422
+    return _act(order_id, "drop", actions.change_drop, drop, name)
+
+
+@bp.post("/<int:order_id>/feedback")
+@needs(BOOK)
+def give_feedback(order_id: int) -> Answer:
+    """Send feedback: a rating, any of the service's options for it, a comment."""
+    page = own_order(order_id)
+    try:
+        rating, options, comments = action_forms.feedback(request.form)
+    except FormError as error:
+        return render_order(page, error), 422
+    return _act(order_id, "feedback", feedback, rating, options, comments)
+
+
+@bp.post("/<int:order_id>/withdraw")
+@needs(BOOK)
+def withdraw(order_id: int) -> Answer:
+    """Take back an order that was not sent yet."""
+    own_order(order_id)
+    s = services()
+    done = ordering.withdraw(s.db, s.clock, order_id, current_staff().id)
+    return _back(order_id, "withdraw", ActionResult("done" if done else "not_now"))
+
+
+@bp.post("/<int:order_id>/resolve")
+@needs(BOOK)
+def resolve(order_id: int) -> Answer:
+    """Say what became of an order whose outcome is unknown, or open it again."""
+    page, s, staff_id = own_order(order_id), services(), current_staff().id
+    what = request.form.get("what")
+    if what == "seen":
+        acknowledge.acknowledge(s.db, s.clock, order_id, staff_id, request.form.get("item", ""))
+        return redirect(f"/rides/{order_id}", code=303)
+    if what == "stop":
+        done = acknowledge.stop_following(s.db, s.clock, order_id, staff_id)
+        return _back(order_id, "stop", ActionResult("done" if done else "not_now"))
+    if what == "reopen":
+        done = reopen(s.db, s.clock, order_id, staff_id)
+        return _back(order_id, "reopen", ActionResult("done" if done else "not_now"))
+    try:
+        if what == "booked":
+            number = action_forms.booking_number(request.form)
+            checked = resolve_booked(s.db, s.client, s.tokens, s.clock, order_id, number, staff_id)
+            action_forms.refuse_unlinked(checked)
+            s.wake()
+            return _back(order_id, "resolve", ActionResult("done"))
+        reason = action_forms.not_booked_reason(request.form)
+    except FormError as error:
+        return render_order(page, error), 422
+    done = resolve_not_booked(s.db, s.clock, order_id, staff_id, reason)
+    return _back(order_id, "resolve", ActionResult("done" if done else "not_now"))
+
+
+@bp.post("/<int:order_id>/again")
+@needs(BOOK)
+def again(order_id: int) -> BaseResponse:
+    """The booking form with this trip in it; the press is recorded, the new order will name this one."""
+    page, s, staff = own_order(order_id), services(), current_staff()
+    with s.db.write() as db:
+        audit.record(
+            db, f"staff:{staff.id}", "again", f"orders:{order_id}", "ok", s.clock(), property_id=staff.property_id
+        )
+    return redirect("/rides/new?" + urlencode(action_forms.again_query(page)), code=303)
+
+
+def _act(order_id: int, name: str, deed: Callable[..., ActionResult], *args: Any) -> BaseResponse:
+    own_order(order_id)
+    s = services()
+    result = deed(s.db, s.client, s.tokens, s.clock, order_id, current_staff().id, *args)
+    s.wake()
+    return _back(order_id, name, result)
+
+
+def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:
+    """To the page, which says what came of it; refusals stand in the record and are shown from there."""
+    code = f"-{result.code}" if result.code in SAYABLE_CODES and result.outcome != "done" else ""
+    said = f"?said={name}-{result.outcome}{code}" if result.outcome in SAYABLE else ""
+    return redirect(f"/rides/{order_id}{said}", code=303)

@@ -1,0 +1,280 @@
+"""The pieces of a ride's view model: each a small frozen value made from the gathered facts."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from ridedash import wire
+from ridedash.rides.states import ActionAllowed
+from ridedash.views.rides.facts import RideFacts, status_of
+from ridedash.views.rides.notices import Notice, notices
+from ridedash.views.web.formatting import initials, plate, span, spelled, stamp
+from ridedash.wire import Kind
+from ridedash.wording import Audience, Words, action_words, note_words, order_words, refusal, say, status_step
+from ridedash.wording import gettext as _
+from ridedash.wording import status_words as words_of_status
+
+__all__ = [
+    "ActionView", "Cab", "Driver", "Notice", "Place", "Position", "StartCode", "Step", "Stop", "Timer",
+    "buttons", "cab", "driver", "drop_place", "lead", "notices", "position",
+    "route", "start_code", "steps", "timer",
+]  # fmt: skip
+
+OLD_PLATE_FOR: Final = timedelta(seconds=30)
+WITH_CAB: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED})
+MOVING: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
+
+
+@dataclass(frozen=True)
+class Timer:
+    """A running time: `pattern` with {up} since `since`, {down} to `until`, {total} between them; `text` at now."""
+
+    pattern: str
+    since: str
+    until: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ActionView:
+    """A button, its words, and why it is off."""
+
+    name: str
+    label: str
+    icon: str
+    about: str
+    allowed: bool
+    note: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Without the words that never change while a page is open."""
+        short = {"name": self.name, "label": self.label, "allowed": self.allowed}
+        return short | ({"note": self.note} if self.note else {})
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the progress line: done, now, todo or off (the ride ended before it)."""
+
+    label: str
+    state: str
+    time: str
+
+
+@dataclass(frozen=True)
+class Position:
+    """The cab's last known point, its heading in degrees, and when it was there."""
+
+    lat: float
+    lng: float
+    bearing: float | None
+    at: str
+
+
+@dataclass(frozen=True)
+class Cab:
+    """Number plate, the same letter by letter, the car in words; the old plate until an instant after a swap."""
+
+    plate: str
+    spelled: str
+    car: str
+    was: str
+    was_until: str
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Name, phone and rating as far as known, and initials in place of a picture."""
+
+    name: str
+    phone: str
+    rating: str
+    initials: str
+
+
+@dataclass(frozen=True)
+class StartCode:
+    """That there is a start code now. The code itself is shown on request only, and recorded."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A named point."""
+
+    lat: float
+    lng: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A stop of a shared ride: who gets in (`pickup`) or out (`drop`) there."""
+
+    name: str
+    state: str
+    lat: float
+    lng: float
+
+
+def lead(facts: RideFacts, audience: Audience) -> Words:
+    """Headline, line below, tone and icon: the ride's own once it is booked, else the order's."""
+    if facts.status is not None:
+        return words_of_status(facts.status, facts.kind, audience, facts.for_words)
+    order = facts.page.order
+    words = order_words(order.state, audience, facts.for_words)
+    if order.state in ("REJECTED", "NOT_SENT"):
+        return _refused(facts, audience, words)
+    return words
+
+
+def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
+    order = facts.page.order
+    code = order.code or ("SHARE_NONE" if facts.kind is Kind.SHARE and order.state == "REJECTED" else None)
+    if code is None and order.state == "NOT_SENT":
+        code = "NOT_SENT"
+    said = refusal(code, audience, message=order.message, fee=facts.fee)
+    if audience is Audience.GUEST:
+        return Words(words.headline, said.headline, words.tone, words.icon)
+    headline = (
+        said.headline
+        if said.headline.startswith(words.headline.split(":")[0])
+        else f"{_('Not booked')}: {_low(said.headline)}"
+    )
+    quote = say(_("The ride service said: “{quote}”"), {"quote": said.quote}) if said.quote else ""
+    return Words(headline, " ".join(filter(None, [said.why, said.next_step, quote])), words.tone, words.icon)
+
+
+def _low(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def timer(facts: RideFacts) -> Timer | None:
+    """The time that means something in this state: searching, waiting, asking."""
+    order, ride = facts.page.order, facts.page.ride
+    if order.state in ("SENDING", "UNKNOWN"):
+        pattern = _("for {up}") if order.state == "UNKNOWN" else "{up}"
+        return _timer(facts, pattern, order.sent_at, None)
+    if order.state == "MATCHING":
+        return _timer(facts, _("{down} left"), order.sent_at, order.booking_timeout_at)
+    if facts.status in wire.SEARCHING:
+        since = order.sent_at if facts.status != wire.ALLOTMENT_RETRYING else facts.since(wire.ALLOTMENT_RETRYING)
+        until = order.booking_timeout_at
+        late = until is None or since is None or until <= since
+        return _timer(facts, "{up}" if late else _("{up} of {total}"), since, None if late else until)
+    if facts.status == wire.CLIENT_LOCATED and ride is not None:
+        return _timer(facts, _("waiting {up}"), facts.since(wire.CLIENT_LOCATED), None)
+    return None
+
+
+def _timer(facts: RideFacts, pattern: str, since: datetime | None, until: datetime | None) -> Timer | None:
+    if since is None or ("{down}" in pattern and until is None):
+        return None
+    slots = {"up": span((facts.now - since).total_seconds())}
+    if until is not None:
+        slots["down"] = span((until - facts.now).total_seconds())
+        slots["total"] = span((until - since).total_seconds())
+    return Timer(pattern, stamp(since), stamp(until), say(pattern, slots))
+
+
+def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[ActionView, ...]:
+    """The actions in words, in the order in which they stand."""
+    views = []
+    state = status_of(facts.page) or facts.page.order.state
+    for action in allowed:
+        words = action_words(action.name, state)
+        note = note_words(action.note) if not action.allowed or action.note == "no_booking_id" else ""
+        views.append(ActionView(action.name, words.label, words.icon, words.about, action.allowed, note))
+    return tuple(views)
+
+
+def steps(facts: RideFacts) -> tuple[Step, ...]:
+    """The kind's statuses as a line of steps, with the time at which each came."""
+    if facts.page.order.state in ("UNKNOWN", "REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"):
+        return ()
+    sequence = [s for s in wire.SEQUENCE[facts.kind] if s != wire.INVOICE or facts.kind is not Kind.POINT_TO_POINT]
+    status = status_of(facts.page)
+    reached = [s for s in sequence if facts.since(s) is not None]
+    if status in sequence:
+        now_at = sequence.index(status)
+    elif status in (wire.ALLOTMENT_FAILED, wire.BOOKING_CANCELLED):
+        now_at = -1
+    else:
+        now_at = 0 if facts.page.order.state in ("BOOKED", "MATCHING", "SENDING") else -2
+    return tuple(_step(facts, s, i, now_at, s in reached) for i, s in enumerate(sequence))
+
+
+def _step(facts: RideFacts, status: str, index: int, now_at: int, reached: bool) -> Step:
+    over = now_at == -1
+    if index < now_at or (over and reached) or (index == now_at and status == wire.COMPLETED):
+        state = "done"
+    elif index == now_at:
+        state = "now"
+    else:
+        state = "off" if over else "todo"
+    time = facts.at(facts.since(status)) if state in ("done", "now") else ""
+    return Step(status_step(status, facts.kind), state, time)
+
+
+def position(facts: RideFacts) -> Position | None:
+    """Where the cab is, while it is on its way or on the trip."""
+    seen, ride = facts.snapshot, facts.page.ride
+    if ride is None or facts.status not in MOVING or seen.position is None:
+        return None
+    at = stamp(ride.position_at or ride.seen_at)
+    return Position(round(seen.position.lat, 6), round(seen.position.lng, 6), seen.bearing, at)
+
+
+def cab(facts: RideFacts) -> Cab | None:
+    """The car, from the first driver to the end."""
+    seen, ride = facts.snapshot, facts.page.ride
+    if ride is None or facts.status not in WITH_CAB or not (seen.vehicle_number or seen.vehicle_type):
+        return None
+    swapped = ride.swapped_at if ride.previous_plate and facts.status in MOVING else None
+    until = swapped + OLD_PLATE_FOR if swapped else None
+    car = " · ".join(filter(None, [_title(seen.vehicle_color), _title(seen.vehicle_type), seen.car_model]))
+    number = plate(seen.vehicle_number)
+    was = plate(ride.previous_plate) if until and facts.now < until else ""
+    return Cab(number, spelled(number), car, was, stamp(until) if was else "")
+
+
+def _title(text: str | None) -> str:
+    """A word of the service's as we write words: "white", "MINI" and "mini" begin with a capital alike."""
+    return text[:1].upper() + (text[1:].lower() if text.isupper() and len(text) > 3 else text[1:]) if text else ""
+
+
+def driver(facts: RideFacts) -> Driver | None:
+    """The driver, from the first to the end."""
+    seen = facts.snapshot
+    if facts.status not in WITH_CAB or not (seen.driver_name or seen.driver_number):
+        return None
+    rating = f"{seen.driver_rating.quantize(Decimal('0.1'))}" if seen.driver_rating else ""
+    return Driver(seen.driver_name or "", seen.driver_number or "", rating, initials(seen.driver_name))
+
+
+def start_code(facts: RideFacts) -> StartCode | None:
+    """Whether there is a start code to show: only while the service sends it."""
+    ride = facts.page.ride
+    sent = ride is not None and ride.otp_enc is not None and facts.status in (*wire.OTP_STATUSES, wire.SOFT_ALLOCATED)
+    return StartCode(facts.snapshot.otp_text or _("Start code")) if sent else None
+
+
+def route(facts: RideFacts) -> tuple[Stop, ...]:
+    """Stops of a shared ride, for staff only: they name other passengers."""
+    return tuple(
+        Stop(
+            stop.name or "",
+            stop.state or "",
+            round(stop.position.lat, 6),
+            round(stop.position.lng, 6),
+        )
+        for stop in facts.snapshot.route
+        if stop.position is not None
+    )
+
+
+def drop_place(facts: RideFacts) -> Place | None:
+    """Where the ride goes now."""
+    return Place(round(facts.drop[0].lat, 6), round(facts.drop[0].lng, 6), facts.drop[1]) if facts.drop else None

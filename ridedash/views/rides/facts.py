@@ -1,0 +1,214 @@
+"""What is known about an order and its ride, gathered once for all that the presenters say."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import cached_property
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from pydantic import ValidationError
+
+from ridedash import wire
+from ridedash.geo import LatLng
+from ridedash.rides.tracking import totals
+from ridedash.rides.tracking.intervals import cancel_free_until
+from ridedash.service.types.rate_cards import CancellationPolicy
+from ridedash.service.types.tracking import Snapshot
+from ridedash.store.orders import Action, OrderPage
+from ridedash.views.web.formatting import clock_time, minutes, money, planned_time, zone
+from ridedash.wire import Kind
+from ridedash.wording import gettext as _
+
+CONFIRMED_FOR: Final = timedelta(seconds=5)  # a poll that was asked before the stop may be merged after it
+
+
+def status_of(page: OrderPage) -> str | None:
+    """The ride's status: the last reported one, but a stop that the service has just confirmed counts at once."""
+    ride = page.ride
+    if ride is None or page.order.state != "BOOKED" or ride.status in wire.TERMINAL:
+        return ride.status if ride else None
+    stops = (a.settled_at for a in page.actions if a.name in ("abort", "cancel") and a.state == "done" and a.settled_at)
+    latest = max(stops, default=None)
+    fresh = latest is not None and (ride.seen_at is None or ride.seen_at < latest + CONFIRMED_FOR)
+    return wire.BOOKING_CANCELLED if fresh else ride.status
+
+
+@dataclass(frozen=True)
+class RideFacts:
+    """One order seen at one moment, by one reader. Everything below is derived and never raises."""
+
+    page: OrderPage
+    now: datetime
+    pace: float
+    locale: str
+
+    @cached_property
+    def kind(self) -> Kind:
+        return wire.kind_of(self.page.order.category)
+
+    @cached_property
+    def tz(self) -> ZoneInfo:
+        return zone(self.page.property.timezone)
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The merged facts; an empty snapshot when there are none or they can't be read."""
+        if self.page.ride is None:
+            return Snapshot()
+        try:
+            return Snapshot.model_validate(self.page.ride.facts)
+        except ValidationError:
+            return Snapshot()
+
+    @cached_property
+    def status(self) -> str | None:
+        """The booking status that leads the page: that of an order which is booked, else None."""
+        return status_of(self.page) if self.page.order.state == "BOOKED" else None
+
+    @property
+    def currency(self) -> str | None:
+        return self.page.offer.currency or self.page.property.currency
+
+    @cached_property
+    def policy(self) -> CancellationPolicy | None:
+        """The cancellation policy of the offer, when it names a fee."""
+        try:
+            policy = CancellationPolicy.model_validate(self.page.offer.cancellation or {})
+        except ValidationError:
+            return None
+        return policy if policy.charge is not None else None
+
+    @property
+    def fee(self) -> str:
+        policy = self.policy
+        return money(policy.charge, policy.currency or self.currency, self.locale) if policy else ""
+
+    @property
+    def fee_from(self) -> datetime | None:
+        """From when cancelling costs the policy's fee; None before a driver is allotted, or without a policy."""
+        policy, ride = self.policy, self.page.ride
+        if policy is None or ride is None or policy.applies_after is None:
+            return None
+        return cancel_free_until(float(policy.applies_after.seconds), ride.allotted_at, self.pace)
+
+    @property
+    def charged(self) -> bool:
+        """Whether a ride that was cancelled had a driver for longer than is free."""
+        policy, ride = self.policy, self.page.ride
+        if policy is None or not policy.charge or ride is None or ride.allotted_at is None:
+            return False
+        return self.fee_from is None or self._stopped_at >= self.fee_from
+
+    @property
+    def free(self) -> bool:
+        """Whether our own stop of a ride cost nothing by the policy of its offer."""
+        return self.policy is not None and self._asked_to_stop and not self.charged
+
+    @property
+    def _stopped_at(self) -> datetime:
+        asked = [a.made_at for a in self.page.actions if a.name in ("abort", "cancel") and a.state == "done"]
+        return max(asked, default=None) or self.since(wire.BOOKING_CANCELLED) or self.now
+
+    @property
+    def drop_change(self) -> Action | None:
+        """The newest change of drop that the service took."""
+        done = (a for a in reversed(self.page.actions) if a.name == "drop" and a.state == "done")
+        return next((action for action in done if _payload_place(action)), None)
+
+    @cached_property
+    def drop(self) -> tuple[LatLng, str] | None:
+        """Where the ride goes: the newest drop change that the service took, else the offer's drop."""
+        changed = self.drop_change
+        if changed is not None:
+            return _payload_place(changed)
+        offer = self.page.offer
+        if offer.drop_lat is None or offer.drop_lng is None:
+            return None
+        return LatLng(offer.drop_lat, offer.drop_lng), offer.drop_name or _("the pinned place")
+
+    @property
+    def pickup(self) -> tuple[LatLng, str]:
+        offer = self.page.offer
+        return LatLng(offer.pickup_lat, offer.pickup_lng), offer.pickup_name or _("the pinned place")
+
+    @property
+    def total(self) -> Decimal | None:
+        """What the ride comes to as far as known; for an auto its payable amount."""
+        return totals.total(self.kind, self.snapshot)
+
+    def since(self, name: str) -> datetime | None:
+        """When the order or the ride last came to a state."""
+        return next((m.at for m in reversed(self.page.moments) if m.name == name), None)
+
+    def last(self, name: str) -> Action | None:
+        """The newest action of a name."""
+        return next((a for a in reversed(self.page.actions) if a.name == name), None)
+
+    @cached_property
+    def for_words(self) -> dict[str, str | None]:
+        """The slots of ridedash.wording."""
+        order, seen = self.page.order, self.snapshot
+        total = money(self.total, self.currency, self.locale)
+        return {
+            "driver": seen.driver_name,
+            "eta": minutes(seen.eta.seconds) if seen.eta else None,
+            "pickup": self.pickup[1],
+            "drop": self.drop[1] if self.drop else _("wherever the guest says"),
+            "fare": total,
+            "payable": total,
+            "fee": self.fee if self.charged else "",
+            "free": _("Cancelled in time: free.") if self.free else "",
+            "who": self._who(),
+            "booking_id": order.booking_id,
+            "asked": self.at(order.sent_at, seconds=True),
+            "next_try": self._next_try(),
+            "ends": self.at(order.booking_timeout_at, seconds=True),
+            "closed": self.at(order.resolved_at),
+            "due": self.planned(order.pickup_at or order.due_at),
+            "order_at": self._order_at(),
+            "retry": self.at(order.lease_until, seconds=True) if order.tries and order.owner is None else None,
+        }
+
+    def planned(self, instant: datetime) -> str:
+        """An instant on the property's clock with its day in words."""
+        return planned_time(instant, self.now, self.tz, self.locale)
+
+    def _order_at(self) -> str:
+        """When a planned ride is ordered; with its day where that is not the pickup's."""
+        order = self.page.order
+        at, pickup = order.ready_at or order.due_at, order.pickup_at or order.due_at
+        same_day = at.astimezone(self.tz).date() == pickup.astimezone(self.tz).date()
+        return self.at(at) if same_day else self.planned(at)
+
+    def at(self, instant: datetime | None, *, seconds: bool = False) -> str:
+        """An instant on the property's clock."""
+        return clock_time(instant, self.tz, self.locale, seconds=seconds)
+
+    def _who(self) -> str | None:
+        if self.page.order.state == "CLOSED_NOT_BOOKED" or self._asked_to_stop:
+            return _("us") if self.page.staff is None else _("our desk")
+        return None
+
+    @property
+    def _asked_to_stop(self) -> bool:
+        return any(a.name in ("abort", "cancel") and a.state == "done" for a in self.page.actions)
+
+    def _next_try(self) -> str | None:
+        """As the service said it once, at create: nothing when it has passed, or when its clock is not ours."""
+        text = self.page.order.next_retry
+        try:
+            parsed = datetime.fromisoformat(text) if text else None
+            if parsed is None or parsed.tzinfo is None:
+                return text
+            here = self.at(parsed, seconds=True)
+            return here if parsed > self.now and self.pace == 1 else None
+        except (ValueError, OverflowError):  # no time, or one that the property's zone puts outside the calendar
+            return text
+
+
+def _payload_place(action: Action) -> tuple[LatLng, str] | None:
+    lat, lng = action.payload.get("lat"), action.payload.get("lng")
+    if not isinstance(lat, (int, float)) or not isinstance(lng, (int, float)):
+        return None
+    return LatLng(lat, lng), str(action.payload.get("name") or _("the pinned place"))

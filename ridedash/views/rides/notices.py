@@ -1,0 +1,190 @@
+"""What must be said loudly about a ride beside its headline: things odd, swapped, asked for, or in need of a person."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from ridedash import wire
+from ridedash.rides.actions.acknowledge import NOT_BOOKED, SEEN_NOT_BOOKED, STOPPABLE, STOPPED
+from ridedash.rides.orders.due import ORDERED_LATE
+from ridedash.rides.orders.transitions import PLAN_FAILED
+from ridedash.store.orders import Action
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.web.formatting import plate
+from ridedash.wording import Audience, outcome_words, say
+from ridedash.wording import gettext as _
+from ridedash.wording.attention import attention_words
+
+Said = tuple[str, str, str, str, str]  # name, tone, icon, title, detail: the fields of a Notice
+ON_THE_WAY = frozenset({wire.IN_PROGRESS, *wire.TERMINAL})
+
+
+def planned(facts: RideFacts) -> tuple[Said, ...]:
+    """All that applies now."""
+    return tuple(filter(None, [_twice(facts), _late(facts)]))
+
+
+def _twice(facts: RideFacts) -> Said | None:
+    """The pickup time is one that clocks show twice that night; the first is meant."""
+    order = facts.page.order
+    if order.state != "SCHEDULED" or order.pickup_at is None:
+        return None
+    here = order.pickup_at.astimezone(facts.tz)
+    if here.utcoffset() == here.replace(fold=1 - here.fold).utcoffset():
+        return None
+    title = _("%(time)s comes twice that night", time=f"{here:%H:%M}")
+    return "twice", "info", "info", title, _("Clocks go back then. The car is ordered for the first of the two.")
+
+
+def _late(facts: RideFacts) -> Said | None:
+    """It could not be ordered when it came due."""
+    late = next((m.detail for m in reversed(facts.page.moments) if m.name == ORDERED_LATE), None)
+    if late is None or facts.status in ON_THE_WAY or facts.page.order.state in ("NOT_SENT", "REJECTED", "FAILED"):
+        return None
+    title = _("Ordered %(n)s min late", n=late)
+    return "ordered_late", "info", "waiting", title, _("The car may come late: tell the guest.")
+
+
+SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})  # by headline or notice
+STOPS_NEEDING: Final = timedelta(minutes=30)  # an order that came to nothing needs nobody any more after so long
+BEFORE_RIDE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A tone and icon of base.css, a title, and a line below. `name` tells one from another for scripts and tests."""
+
+    name: str
+    tone: str
+    icon: str
+    title: str
+    detail: str = ""
+    seen: str = ""  # the attention item that a press of "Seen" takes away
+    stop: bool = False  # whether "Stop following" is offered too
+
+
+def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
+    """All that apply now, the gravest first. Guests hear only of their car."""
+    swapped = _swapped(facts)
+    if audience is Audience.GUEST:
+        return tuple(filter(None, [swapped]))
+    told = [Notice(*each) for each in planned(facts)]
+    found = [_late_double(facts), swapped, _stopped(facts), _reported(facts), _reconnect(facts), *told]
+    return tuple(filter(None, [*found, *_under_way(facts), *_attention(facts), _not_booked(facts)]))
+
+
+def _late_double(facts: RideFacts) -> Notice | None:
+    if not facts.page.order.late_double or not _open_item(facts, "late_double"):
+        return None
+    return Notice(
+        "late_double", "unknown", "unknown", _("Two rides may exist for this guest"),
+        _("A late answer came after “book again”. Stop or cancel the older one, or keep both on purpose."),
+        seen=_open_item(facts, "late_double"),
+    )  # fmt: skip
+
+
+def _swapped(facts: RideFacts) -> Notice | None:
+    ride = facts.page.ride
+    if ride is None or not ride.previous_plate or facts.status not in BEFORE_RIDE:
+        return None
+    new = plate(facts.snapshot.vehicle_number)
+    title = say((_("Car changed: now {new}"), _("Car changed")), {"new": new})
+    old = say(_("Tell the guest. It was {old}."), {"old": plate(ride.previous_plate)})
+    return Notice("swapped", "warn", "car", title, old, seen=_open_item(facts, "car_swapped"))
+
+
+def _stopped(facts: RideFacts) -> Notice | None:
+    """A person ended the polling of a ride that had not ended."""
+    ride, at = facts.page.ride, facts.since(STOPPED)
+    if ride is None or at is None or ride.ended_at is not None or ride.next_poll_at is not None:
+        return None
+    title = say(_("Followed no longer, since {at}"), {"at": facts.at(at)})
+    return Notice(STOPPED, "info", "info", title, _("The ride itself is not affected. This page shows the last news."))
+
+
+def _reported(facts: RideFacts) -> Notice | None:
+    ride = facts.page.ride
+    if ride is None or not ride.reported:
+        return None
+    title = say(_("The service reports “{status}”"), {"status": ride.reported})
+    return Notice(
+        "reported",
+        "warn",
+        "info",
+        title,
+        _("We don't know that word. What you see is the last we understood; we keep checking."),
+    )
+
+
+def _reconnect(facts: RideFacts) -> Notice | None:
+    if facts.page.account.state != "reconnect":
+        return None
+    return Notice(
+        "reconnect", "warn", "link", _("The account needs reconnecting"),
+        _("Until a manager reconnects it, this page shows the last facts."),
+    )  # fmt: skip
+
+
+def _under_way(facts: RideFacts) -> list[Notice]:
+    """Actions that are armed, asked and not confirmed, or refused last."""
+    newest: dict[str, Action] = {action.name: action for action in facts.page.actions}
+    found = []
+    for name, action in newest.items():
+        outcome = {"calling": "unconfirmed"}.get(action.state, action.state)
+        if name == "feedback" and outcome == "unconfirmed" and action.settled_at is not None:
+            outcome = "unanswered"
+        if outcome not in ("armed", "unconfirmed", "unanswered", "refused", "not_sent"):
+            continue
+        if outcome in ("refused", "not_sent") and not _still_matters(facts, action):
+            continue
+        if outcome == "armed" and facts.page.order.booking_id:
+            found.append(_matched())
+            continue
+        said = outcome_words(
+            name, outcome, code=action.code, header=action.header, text=action.text,
+            fee=facts.fee, drop=facts.drop[1] if facts.drop else None,
+        )  # fmt: skip
+        found.append(Notice(f"{name}_{outcome}", said.tone, said.icon, said.headline, said.detail))
+    return found
+
+
+def _matched() -> Notice:
+    """What waited for a booking number has one: it is no longer waiting."""
+    return Notice("cancel_armed", "info", "waiting", _("Matched: it is being cancelled now"), _("The fee rules apply."))
+
+
+def _still_matters(facts: RideFacts, action: Action) -> bool:
+    """A refusal is shown until the ride moves on."""
+    moved = max((m.at for m in facts.page.moments if m.what == "ride"), default=None)
+    return moved is None or action.made_at >= moved
+
+
+def _attention(facts: RideFacts) -> list[Notice]:
+    found = []
+    for item in facts.page.attention:
+        if item.name in SAID_ELSEWHERE:
+            continue
+        title, detail = attention_words(item.name, item.detail)
+        found.append(Notice(item.name, "warn", "needs", title, detail, item.name, item.name in STOPPABLE))
+    return found
+
+
+def _not_booked(facts: RideFacts) -> Notice | None:
+    """Nothing came of it, lately, and nobody has done anything about it."""
+    page, ride = facts.page, facts.page.ride
+    failed = page.order.state in ("REJECTED", "NOT_SENT", "FAILED") or facts.status == wire.ALLOTMENT_FAILED
+    done_with = (
+        page.superseded_by is not None
+        or page.order.code == "WITHDRAWN"
+        or _open_item(facts, PLAN_FAILED)
+        or facts.since(SEEN_NOT_BOOKED)
+    )
+    ended = page.order.resolved_at if facts.status is None else ride.ended_at if ride else None
+    if not failed or done_with or facts.now - (ended or page.order.created_at) >= STOPS_NEEDING:
+        return None
+    title = _("Still on the list under “Needs you”")
+    return Notice(NOT_BOOKED, "quiet", "list", title, _("For half an hour, or until somebody has seen it."), NOT_BOOKED)
+
+
+def _open_item(facts: RideFacts, name: str) -> str:
+    return name if any(item.name == name for item in facts.page.attention) else ""

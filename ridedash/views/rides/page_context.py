@@ -1,0 +1,160 @@
+"""What a ride page shows once, besides the view model: the map, the trip, the guest, the forms' contents."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from flask import request
+from werkzeug.datastructures import ImmutableMultiDict
+
+from ridedash import wire
+from ridedash.extensions import Services
+from ridedash.maps import MapParts, map_parts
+from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
+from ridedash.service.errors import ServiceError
+from ridedash.service.types.bookings import DOCUMENT_OPTIONS
+from ridedash.store.orders import OrderPage
+from ridedash.views.rides.action_forms import FormError
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.handouts import link_state
+from ridedash.views.rides.view_model import RideView, placed_text
+from ridedash.views.web.formatting import full_time, span, stamp
+from ridedash.views.web.permissions import may_link
+from ridedash.wording import Words, outcome_words, say
+from ridedash.wording import gettext as _
+
+REASONS: Final = (
+    "Guest changed plans",
+    "Wait is too long",
+    "Wrong pickup",
+    "Booked by mistake",
+    "Driver asked to cancel",
+)
+SENT: Final = frozenset({"calling", "unconfirmed", "done"})
+SAYABLE: Final = frozenset({"done", "armed", "not_now"})
+SAYABLE_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
+SAYERS: Final = frozenset(
+    {"abort", "cancel", "arm", "disarm", "drop", "feedback", "change", "withdraw", "resolve", "reopen", "stop", "link"}
+)
+
+
+def page_context(
+    page: OrderPage, view: RideView, s: Services, locale: str, error: FormError | None, code: str
+) -> dict[str, Any]:
+    """Everything that templates/rides/ride.html needs."""
+    now = s.clock()
+    facts = RideFacts(page, now, s.settings.pace, locale)
+    return {
+        "page": page,
+        "view": view,
+        "map": ride_map(page, s),
+        "pickup": facts.pickup[1],
+        "placed": placed_text(page, now, locale),
+        "placed_full": full_time(page.order.created_at, facts.tz, locale),
+        "policy": policy_sentence(facts),
+        "fee": facts.fee,
+        "fee_left": _fee_left(view, facts),
+        "said": said_words(view, facts.fee),
+        "error": error,
+        "typed": request.form if error else ImmutableMultiDict(),
+        "sent": sent_feedback(page),
+        "code": code,
+        "reasons": [_(reason) for reason in REASONS],
+        "feedback_options": feedback_options(page, s) if _offers(view, "feedback") else {},
+        "support_text": support_text(facts) if view.order_state == "UNKNOWN" else "",
+        "server_now": stamp(now),
+        "seen_at": stamp(view.seen_at),
+        "points": _points(page, view),
+        **_beside(page, s),
+    }
+
+
+def _beside(page: OrderPage, s: Services) -> dict[str, Any]:
+    """What else can be done from the page: links that go out, an account to reconnect."""
+    return {"may_link": may_link(), "links": link_state(page, s)}
+
+
+def ride_map(page: OrderPage, s: Services) -> MapParts:
+    """The map around the pickup; the script fits it to pickup, drop and cab."""
+    facts = RideFacts(page, s.clock(), s.settings.pace, "en")
+    return map_parts(s.settings, center=facts.pickup[0], zoom=14, map_id="ride")
+
+
+def policy_sentence(facts: RideFacts) -> str:
+    """The cancellation policy in a sentence; what we say when there is none."""
+    policy = facts.policy
+    if policy is None:
+        return _("The service has given no cancellation fee for this car.")
+    if not policy.charge:
+        return _("Cancelling is free.")
+    if policy.applies_after is None:
+        return say(_("Cancelling may cost {fee}."), {"fee": facts.fee})
+    time = _("%(n)d min", n=policy.applies_after.minutes)  # the service's minutes, as on the product card
+    return say(_("Free to cancel for {time} after a driver accepts, then {fee}."), {"time": time, "fee": facts.fee})
+
+
+def _fee_left(view: RideView, facts: RideFacts) -> str:
+    policy, ride = facts.policy, facts.page.ride
+    if not view.fee_from or policy is None or policy.applies_after is None or ride is None or ride.allotted_at is None:
+        return ""
+    left = ride.allotted_at + timedelta(seconds=policy.applies_after.seconds / facts.pace) - facts.now
+    return span(left.total_seconds()) if left.total_seconds() > 0 else ""
+
+
+def said_words(view: RideView, fee: str) -> Words | None:
+    """What came of the press that led here, when the ride itself doesn't show it: `?said=name-outcome[-code]`."""
+    name, outcome, code = [*request.args.get("said", "").split("-"), "", "", ""][:3]
+    if outcome not in SAYABLE or name not in SAYERS:
+        return None
+    known = code if code in SAYABLE_CODES else None
+    return outcome_words(name, outcome, code=known, fee=fee, drop=view.drop.name if view.drop else None)
+
+
+def sent_feedback(page: OrderPage) -> dict[str, Any]:
+    """The rating, labels and comment that were sent, or wait to be; empty before."""
+    sent = (a.payload for a in reversed(page.actions) if a.name == "feedback" and a.state in SENT)
+    return next(sent, {})
+
+
+def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]:
+    """The service's labels for each rating; the document's when it does not answer."""
+    try:
+        token = s.tokens.bearer(page.account.id)
+        found = s.client.feedback_options(page.order.category, token, _sub_category(page))
+    except (ServiceError, NeedsReconnect, NoRefreshNow):
+        found = DOCUMENT_OPTIONS
+    return {rating: found.for_rating(rating) for rating in range(1, 6)}
+
+
+def _sub_category(page: OrderPage) -> str | None:
+    """The package of a rental, which the service wants to know; the first one offered."""
+    packages = page.offer.product.get("packages") or []
+    first = packages[0] if packages and isinstance(packages[0], dict) else {}
+    name = first.get("sub_category")
+    return str(name) if name else None
+
+
+def support_text(facts: RideFacts) -> str:
+    """What to send to the service's support about an order whose outcome is unknown. No guest in it."""
+    order, offer = facts.page.order, facts.page.offer
+    rows = [
+        f"merchant_txn_id: {order.mtx}",
+        f"asked: {stamp(order.sent_at)}",
+        f"category: {order.category}",
+        f"pickup: {offer.pickup_lat:.5f}, {offer.pickup_lng:.5f}",
+        f"HTTP status: {order.http_status or 'none'}",
+    ]
+    return "\n".join(rows)
+
+
+def _offers(view: RideView, name: str) -> bool:
+    return any(action.name == name and action.allowed for action in view.actions)
+
+
+def _points(page: OrderPage, view: RideView) -> dict[str, Any]:
+    """Fixed geometry for the script, as JSON in the page."""
+    offer = page.offer
+    return {
+        "pickup": {"lat": offer.pickup_lat, "lng": offer.pickup_lng, "name": offer.pickup_name or ""},
+        "share": view.kind == wire.Kind.SHARE.value,
+        "snapshot": view.as_json(),
+    }

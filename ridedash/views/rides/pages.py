@@ -1,0 +1,64 @@
+"""The tracking page of an order, what it polls, and what staff can do to the ride."""
+
+from typing import Final
+
+from flask import Blueprint, g, jsonify, redirect, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.extensions import language, services
+from ridedash.store.orders import OrderPage
+from ridedash.views.rides.access import own_order
+from ridedash.views.rides.action_forms import FormError
+from ridedash.views.rides.handouts import reveal, showings
+from ridedash.views.rides.page_context import page_context
+from ridedash.views.rides.snapshot import ready_snapshot, send_snapshot
+from ridedash.views.rides.view_model import RideView, ride_view
+from ridedash.views.web.permissions import BOOK, SEE, may_link, needs
+from ridedash.views.web.security_headers import let_forms_lead_to
+
+bp = Blueprint("rides", __name__, url_prefix="/rides")
+CODE_SHOWN_S: Final = 20
+Answer = str | tuple[str, int] | BaseResponse
+
+
+@bp.get("/<int:order_id>")
+@needs(SEE)
+def show(order_id: int) -> Answer:
+    """The page of an order, from the press of the button to the end of its ride."""
+    return render_order(own_order(order_id))
+
+
+@bp.get("/<int:order_id>/snapshot.json")
+@needs(SEE)
+def snapshot(order_id: int) -> BaseResponse:
+    """What can change on the page (design.md, The snapshot). 304 when nothing did; its age is in the headers."""
+    now = services().clock()
+    return send_snapshot(request, *ready_snapshot(order_id, now), now)
+
+
+@bp.post("/<int:order_id>/code")
+@showings
+@needs(BOOK)
+def show_code(order_id: int) -> Answer:
+    """The start code, for twenty seconds, and only while the service sends it. Recorded."""
+    page, s = own_order(order_id), services()
+    code = reveal(page, ride_view(page, s.clock(), s.settings, language()))
+    if not code:
+        return (jsonify(error="no_code"), 409) if _wants_json() else redirect(f"/rides/{order_id}", code=303)  # type: ignore[return-value]
+    if _wants_json():
+        return jsonify(code=code, seconds=CODE_SHOWN_S)
+    return render_order(page, code=code)
+
+
+def render_order(page: OrderPage, error: FormError | None = None, code: str = "") -> str:
+    s = services()
+    view: RideView = ride_view(page, s.clock(), s.settings, language())
+    g.ride_view = view
+    if may_link():
+        let_forms_lead_to(s.settings.oauth_authorize_url)
+    template = "rides/panel.html" if request.headers.get("X-Part") == "beside" else "rides/page.html"
+    return render_template(template, **page_context(page, view, s, language(), error, code))
+
+
+def _wants_json() -> bool:
+    return request.accept_mimetypes.best == "application/json"

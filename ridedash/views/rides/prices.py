@@ -1,0 +1,174 @@
+"""The price of a ride line by line, for each kind of booking. The lines are the service's.
+
+Where the service sends no total, ours is their sum, and says so (booking-protocol.md section 3).
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from ridedash import wire
+from ridedash.rides.tracking.totals import BILLED, payable_of, total_of
+from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.web.formatting import minutes, money
+from ridedash.wire import Kind
+from ridedash.wording import gettext as _
+from ridedash.wording import say
+
+NO_PRICE: Final = "–"
+NO_RIDE: Final = frozenset({"REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"})
+INVOICED: Final = frozenset({wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED})
+NOT_RIDDEN: Final = frozenset({wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED})
+
+
+def price(facts: RideFacts) -> tuple[str, str]:
+    """The price as far as known, and a note on it. Where nobody rode, no price: at most what stopping may cost."""
+    if facts.page.order.state == "SCHEDULED":
+        return "", _planned(facts)
+    if facts.page.order.state in NO_RIDE or facts.status in NOT_RIDDEN:
+        return NO_PRICE, _cost_of_stopping(facts)
+    if facts.total is not None and facts.status in INVOICED:
+        note = _("From before the drop was changed") if _older_than_the_drop(facts) else _("From the service")
+        return money(facts.total, facts.currency, facts.locale), note
+    return _expected(facts)
+
+
+def _expected(facts: RideFacts) -> tuple[str, str]:
+    """The offer's price. A changed drop makes it one for the old drop, until the service sends another."""
+    offer, seats = facts.page.offer, str(facts.page.order.seats or "")
+    moved = facts.drop_change is not None
+    fixed = offer.seat_prices.get(seats) or offer.seat_prices.get("")
+    if fixed is not None:
+        note = _("Fixed for the old drop; the service may set another price") if moved else _("Fixed price")
+        return money(Decimal(str(fixed)), facts.currency, facts.locale), note
+    if not offer.price_text:
+        return "", ""
+    return offer.price_text, _("Estimated for the old drop; the meter decides") if moved else _("As estimated")
+
+
+def _planned(facts: RideFacts) -> str:
+    """No price holds yet; what the card said when it was planned is a hint."""
+    said = facts.page.offer.price_text
+    return say(_("Priced when ordered[; it was {price} when planned]"), {"price": said})
+
+
+def _cost_of_stopping(facts: RideFacts) -> str:
+    if facts.status != wire.BOOKING_CANCELLED:
+        return ""
+    if facts.charged:
+        return say(_("A fee of {fee} may be charged"), {"fee": facts.fee})
+    return _("Cancelled in time: free") if facts.free else ""
+
+
+def _older_than_the_drop(facts: RideFacts) -> bool:
+    """Whether no news has come since the service took another drop."""
+    ride, change = facts.page.ride, facts.drop_change
+    if ride is None or change is None or change.settled_at is None:
+        return False
+    return ride.seen_at is None or ride.seen_at <= change.settled_at
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of an invoice; `total` is the one to be paid."""
+
+    label: str
+    amount: str
+    total: bool = False
+
+
+@dataclass(frozen=True)
+class Invoice:
+    """Lines from top to bottom, then notes in plain words."""
+
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+
+
+def invoice(kind: Kind, status: str | None, facts: Snapshot, currency: str | None, locale: str) -> Invoice | None:
+    """The invoice that a ride in this status has; None before there is one."""
+    if status not in BILLED[kind]:
+        return None
+    if kind is Kind.AUTO:
+        return _auto(facts, currency, locale, over=status == wire.COMPLETED) if facts.trip else None
+    return _fixed(facts.price, currency, locale) if facts.price else None
+
+
+def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
+    discount = _("Discount")
+    if price.discount_percentage:
+        discount = _("Discount ({n} %)").replace("{n}", f"{price.discount_percentage.normalize():f}")
+    rows = [
+        (_("Fare"), price.fare, False),
+        (_("Service tax"), price.service_tax, False),
+        (_("Tolls"), price.toll_charges, False),
+        (discount, _minus(price.discount_value), False),
+        (_("Total"), total_of(price), True),
+    ]
+    return Invoice(_lines(rows, currency, locale), (_("The service sends no total: we added these lines up."),))
+
+
+def _auto(facts: Snapshot, currency: str | None, locale: str, *, over: bool) -> Invoice:
+    trip = facts.trip or TripInfo()
+    rows = [
+        (_("Meter fare"), trip.amount, False),
+        (_("Convenience charge"), trip.convenience_charge, False),
+        (_("Discount"), _minus(trip.discount), False),
+        (_("Paid in advance"), _minus(trip.advance), False),
+    ]
+    if trip.billing_enabled is False:
+        note = _("The service makes no bill for this ride: pay the driver what the meter shows.")
+        return Invoice(_lines(rows, currency, locale), (note,))
+    notes = _auto_notes(facts, trip, currency, locale)
+    if not over:
+        rows.append((_("To pay"), payable_of(trip), True))
+        return Invoice(_lines(rows, currency, locale), tuple(notes))
+    if trip.payable_amount is not None or not trip.cash_paid:
+        rows.append((_("Total"), payable_of(trip), True))
+    rows.append((_("Paid in cash"), trip.cash_paid, trip.cash_paid == payable_of(trip)))
+    return Invoice(_lines(rows, currency, locale), tuple(filter(None, [_who_paid(trip), *notes])))
+
+
+def _who_paid(trip: TripInfo) -> str:
+    """What is known of the payment of a ride that is over: the service tells the cash, nothing else."""
+    total = payable_of(trip)
+    if total is None or (trip.cash_paid is not None and trip.cash_paid >= total):
+        return ""
+    if trip.cash_paid is None:
+        return _("Paid from the wallet or to the driver: the service does not say.")
+    if not trip.cash_paid:
+        return _("Not paid in cash: from the wallet, or not yet. The service does not say.")
+    return _("The rest was paid from the wallet, or not yet. The service does not say.")
+
+
+def _auto_notes(facts: Snapshot, trip: TripInfo, currency: str | None, locale: str) -> list[str]:
+    took = trip.ride_time or trip.trip_time
+    way = " · ".join(filter(None, [kilometres(trip.distance), minutes(took.seconds) if took else ""]))
+    notes = [way] if way else []
+    if trip.night_charges_applied:
+        ratio = f" × {trip.night_charge_ratio}" if trip.night_charge_ratio else ""
+        notes.append(_("Night charge included{ratio}.").replace("{ratio}", ratio))
+    if trip.payable_amount is None and trip.cash_paid is None and trip.amount is not None:
+        notes.append(_("The service sends no total: we added these lines up."))
+    if facts.svc_money_balance is not None:
+        left = money(facts.svc_money_balance, currency, locale)
+        notes.append(_("Wallet balance {left}.").replace("{left}", left))
+    return notes
+
+
+def kilometres(distance: object) -> str:
+    """A Distance as "7.2 km" or "350 m"; "" when unknown."""
+    metres = getattr(distance, "metres", None)
+    if metres is None or metres < 0:
+        return ""
+    return _("%(n)d m", n=round(metres)) if metres < 1000 else _("%(n).1f km", n=metres / 1000)
+
+
+def _minus(amount: Decimal | None) -> Decimal | None:
+    return -amount if amount else None
+
+
+def _lines(rows: list[tuple[str, Decimal | None, bool]], currency: str | None, locale: str) -> tuple[Line, ...]:
+    shown = [(label, amount, total) for label, amount, total in rows if amount is not None and (amount or total)]
+    return tuple(Line(label, money(amount, currency, locale), total) for label, amount, total in shown)

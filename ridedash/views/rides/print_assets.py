@@ -1,0 +1,91 @@
+"""A map that does not move, of tiles laid side by side in one SVG: it prints, and needs no script. Pure."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+import segno
+
+from ridedash.geo import LatLng
+
+CELL: Final = 256  # px of a tile's place; a tile is drawn one px wider, so that no hairline shows between two
+FURTHEST: Final = 85.0  # degrees of latitude that the projection knows
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One picture and the place of its upper left corner in the map, px."""
+
+    href: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class StillMap:
+    """Tiles of a map of `width` by `height` px whose middle is the place looked at."""
+
+    width: int
+    height: int
+    tiles: tuple[Tile, ...]
+
+
+def still_map(tiles_url: str, middle: LatLng, zoom: int, width: int, height: int) -> StillMap:
+    """The map around a place, in degrees WGS84; tiles beyond the edge of the world are left out."""
+    count = 2**zoom
+    lat = math.radians(min(max(middle.lat, -FURTHEST), FURTHEST))
+    at_x = (middle.lng + 180) / 360 * count * CELL
+    at_y = (1 - math.asinh(math.tan(lat)) / math.pi) / 2 * count * CELL
+    left, top = at_x - width / 2, at_y - height / 2
+    across = range(math.floor(left / CELL), math.floor((left + width) / CELL) + 1)
+    down = range(math.floor(top / CELL), math.floor((top + height) / CELL) + 1)
+    tiles = [
+        Tile(_address(tiles_url, zoom, x % count, y), round(x * CELL - left, 1), round(y * CELL - top, 1))
+        for y in down
+        if 0 <= y < count
+        for x in across
+    ]
+    return StillMap(width, height, tuple(tiles))
+
+
+def _address(template: str, z: int, x: int, y: int) -> str:
+    filled = {"{z}": str(z), "{x}": str(x), "{y}": str(y), "{s}": "a", "{r}": ""}
+    for slot, value in filled.items():
+        template = template.replace(slot, value)
+    return template
+
+
+QUIET: Final = 4  # modules of white around the code, as readers want
+
+
+@dataclass(frozen=True)
+class QrCode:
+    """`path` draws the dark modules on a square of `size` modules, quiet zone included."""
+
+    size: int
+    path: str
+
+
+def qr_code(text: str) -> QrCode:
+    """The code of a text, level M."""
+    made = segno.make_qr(text, error="m", boost_error=False)
+    size = made.symbol_size(border=QUIET)[0]
+    rows = enumerate(made.matrix_iter(border=QUIET))
+    return QrCode(int(size), "".join(_run(x, y, width) for y, row in rows for x, width in _runs(row)))
+
+
+def _run(x: int, y: int, width: int) -> str:
+    return f"M{x} {y}h{width}v1h-{width}z"
+
+
+def _runs(row: Iterable[int]) -> list[tuple[int, int]]:
+    """Where dark modules stand beside each other in a row: the first one and how many."""
+    found, x = [], 0
+    for dark, same in groupby(row):
+        width = len(list(same))
+        if dark:
+            found.append((x, width))
+        x += width
+    return found

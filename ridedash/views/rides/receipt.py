@@ -1,0 +1,107 @@
+"""What a receipt says: the service's lines and total, how it was paid, and our sum only where it differs."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ridedash import wire
+from ridedash.rides.tracking.totals import payable_of, sum_of
+from ridedash.store.orders import OrderPage
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.prices import Invoice, invoice
+from ridedash.views.rides.view_model import RideView
+from ridedash.views.web.formatting import first_name, full_time, money
+from ridedash.wire import Kind
+from ridedash.wording import gettext as _
+from ridedash.wording import say
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """One receipt in words; "" where there is nothing to say."""
+
+    title: str
+    number: str
+    booking: str
+    dated: str
+    state: str  # why there is no price, or why it may change
+    rows: tuple[tuple[str, str], ...]  # label and words
+    invoice: Invoice | None
+    sum_check: str
+    payment: str
+
+
+def receipt(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str) -> Receipt:
+    """The receipt of an order as it stands."""
+    over = facts.status == wire.COMPLETED
+    found = guest_invoice(facts, view)
+    return Receipt(
+        title=_("Ride receipt") if over or found is None else _("Ride receipt, not final"),
+        number=page.order.mtx,
+        booking=page.order.booking_id or "",
+        dated=full_time(_when(facts), facts.tz, facts.locale),
+        state="" if over and found else _state(facts, view, found),
+        rows=tuple((label, words) for label, words in _rows(page, facts, view, cost_centre) if words),
+        invoice=found,
+        sum_check=sum_check(facts) if found else "",
+        payment=_payment(page, facts) if found else "",
+    )
+
+
+def guest_invoice(facts: RideFacts, view: RideView) -> Invoice | None:
+    """The lines as a guest may see them: the balance of the account that pays is the house's own business."""
+    if view.invoice is None:
+        return None
+    theirs = facts.snapshot.model_copy(update={"svc_money_balance": None})
+    return invoice(facts.kind, view.booking_status, theirs, facts.currency, facts.locale)
+
+
+def sum_check(facts: RideFacts) -> str:
+    """That the service's total is not the sum of its lines; "" when it is, or when it sends no total."""
+    trip = facts.snapshot.trip
+    if facts.kind is not Kind.AUTO or trip is None:
+        return ""
+    ours, theirs = sum_of(trip), payable_of(trip)
+    if ours is None or theirs is None or ours == theirs:
+        return ""
+    said = {"sum": money(ours, facts.currency, facts.locale), "total": money(theirs, facts.currency, facts.locale)}
+    return say(_("The lines add up to {sum}; the service's total is {total}."), said)
+
+
+def _rows(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str) -> list[tuple[str, str]]:
+    cab, driver = view.cab, view.driver
+    room = _("room %(room)s", room=page.order.room) if page.order.room else ""
+    seats = str(page.order.seats) if page.order.seats else ""
+    return [
+        (_("Guest"), ", ".join(filter(None, [page.guest.name, room]))),
+        (_("Cost centre"), cost_centre),
+        (_("From"), facts.pickup[1]),
+        (_("To"), view.drop.name if view.drop else _("The guest told the driver")),
+        (_("Ride"), " · ".join(filter(None, [page.offer.display_name, view.took]))),
+        (_("Seats"), seats),
+        (_("Driver"), first_name(driver.name) if driver else ""),
+        (_("Car"), cab.car if cab else ""),
+        (_("Number plate"), cab.plate if cab else ""),
+    ]
+
+
+def _when(facts: RideFacts) -> datetime:
+    return facts.since(wire.COMPLETED) or facts.page.order.created_at
+
+
+def _state(facts: RideFacts, view: RideView, found: Invoice | None) -> str:
+    if found is not None:
+        return _("The ride is not over: this may still change.")
+    if facts.status == wire.COMPLETED:
+        return _("The ride is over. The service has sent no price for it.")
+    if view.live:
+        return _("No bill yet: the service sends it when the ride is over.")
+    return f"{view.headline}. {view.detail}"
+
+
+def _payment(page: OrderPage, facts: RideFacts) -> str:
+    trip = facts.snapshot.trip
+    paid = trip.cash_paid if facts.kind is Kind.AUTO and trip is not None else None
+    if paid and facts.status == wire.COMPLETED:
+        return ""  # a line says so
+    chosen = {"cash": _("Cash, to the driver"), "svc_money": _("Ride wallet")}
+    return chosen.get(page.order.payment or "", _("As the ride account is set up"))

@@ -1,0 +1,221 @@
+"""ride_view(): the one view model that the tracking page, its JSON and the ride list show (design.md section 3)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from ridedash import wire
+from ridedash.rides.states import actions
+from ridedash.rides.tracking.intervals import freshness
+from ridedash.store.models.orders import OrderState
+from ridedash.store.orders import OrderPage
+from ridedash.views.rides import components as parts
+from ridedash.views.rides.facts import RideFacts, status_of
+from ridedash.views.rides.prices import Invoice, invoice, kilometres, price
+from ridedash.views.web.formatting import age, day_time, minutes, stamp, zone
+from ridedash.wording import Audience, Words
+from ridedash.wording import gettext as _
+
+
+def distance_left(facts: RideFacts) -> str:
+    """How far the cab still has to go: to the pickup, then to the drop."""
+    return kilometres(facts.snapshot.distance) if facts.status in (wire.CALL_DRIVER, wire.IN_PROGRESS) else ""
+
+
+def distance_label(facts: RideFacts) -> str:
+    """What that distance is: the driver's way to the guest, or the guest's way to the drop."""
+    if not distance_left(facts):
+        return ""
+    return _("Driver's distance") if facts.status == wire.CALL_DRIVER else _("Still to go")
+
+
+def way_taken(facts: RideFacts) -> str:
+    """How far and how long a completed ride went, as far as known: the service's words, else our two instants."""
+    if facts.status != wire.COMPLETED:
+        return ""
+    trip, began, ended = facts.snapshot.trip, facts.since(wire.IN_PROGRESS), facts.since(wire.COMPLETED)
+    took = trip.ride_time or trip.trip_time if trip else None
+    seconds = took.seconds if took else (ended - began).total_seconds() * facts.pace if began and ended else None
+    about = seconds is not None and took is None
+    time = _("about %(time)s", time=minutes(seconds)) if about else minutes(seconds)
+    return " · ".join(filter(None, [kilometres(trip.distance) if trip else "", time]))
+
+
+POLL_MIN_MS: Final = 500
+POLL_MAX_MS: Final = 5_000
+STILL_MS: Final = 1_000  # between press and answer
+WAITING_MS: Final = 5_000  # an unknown outcome, a planned ride, or a ride after its end
+ENDED_STATES: Final = frozenset({"REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"})
+
+
+class PaceSettings(Protocol):
+    """The one setting that a view model needs; ridedash.config.Settings has it."""
+
+    @property
+    def pace(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class RideView:
+    """Everything shown that can change while a page is open, in words. Instants, never ages."""
+
+    version: int
+    order_state: str
+    booking_status: str | None
+    booking_id: str | None
+    kind: str
+    headline: str
+    detail: str
+    tone: str
+    icon: str
+    timer: parts.Timer | None
+    notices: tuple[parts.Notice, ...]
+    actions: tuple[parts.ActionView, ...]
+    steps: tuple[parts.Step, ...]
+    position: parts.Position | None
+    cab: parts.Cab | None
+    driver: parts.Driver | None
+    otp: parts.StartCode | None
+    route: tuple[parts.Stop, ...]
+    drop: parts.Place | None
+    distance: str
+    distance_label: str
+    took: str
+    fare: str
+    fare_note: str
+    invoice: Invoice | None
+    fee_from: str  # instant from which cancelling costs; "" when unknown
+    seen_at: datetime | None  # last good poll: a header, not in the JSON, for it changes without the version
+    updated: str  # its age in words at `now`, for readers without scripts
+    freshness: str  # fresh, aging, stale, lost: at `now`
+    live: bool  # whether news is still expected
+    poll_ms: int
+    stop: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """The snapshot: only what can change, without what is empty."""
+        body = asdict(self)
+        for name in ("seen_at", "updated", "freshness"):
+            del body[name]
+        if self.cab:
+            del body["cab"]["spelled"]  # the script spells it
+        if not any(action.name == "cancel" and action.allowed for action in self.actions):
+            body["fee_from"] = ""
+        body["steps"] = [[step.state, step.time] for step in self.steps]
+        body["actions"] = [action.as_json() for action in self.actions]
+        return {name: _lean(value) for name, value in body.items() if value not in (None, "", (), [])}
+
+
+def ride_view(
+    page: OrderPage, now: datetime, settings: PaceSettings, locale: str = "en", audience: Audience = Audience.STAFF
+) -> RideView:
+    """What `page` means at `now` to that audience, in that language. Pure; never raises for odd facts."""
+    facts = RideFacts(page, now, settings.pace, locale)
+    status = status_of(page)
+    return RideView(
+        version=page.order.version,
+        order_state=page.order.state,
+        booking_status=status,
+        booking_id=page.order.booking_id,
+        kind=facts.kind.value,
+        **_words(parts.lead(facts, audience)),
+        timer=parts.timer(facts),
+        notices=parts.notices(facts, audience),
+        actions=parts.buttons(facts, allowed_actions(page)),
+        steps=parts.steps(facts),
+        **_cab_facts(facts, audience),
+        drop=parts.drop_place(facts),
+        distance=distance_left(facts),
+        distance_label=distance_label(facts),
+        took=way_taken(facts),
+        **_price(facts),
+        invoice=invoice(facts.kind, status, facts.snapshot, facts.currency, locale),
+        fee_from=stamp(facts.fee_from),
+        **_news(page, now),
+    )
+
+
+def _news(page: OrderPage, now: datetime) -> dict[str, Any]:
+    """How old the news are, whether more is expected, and when to ask."""
+    ride, live = page.ride, is_live(page)
+    seen_at = ride.seen_at if ride else None
+    return {
+        "seen_at": seen_at,
+        "updated": age((now - seen_at).total_seconds()) if seen_at else "",
+        "freshness": freshness(seen_at, now, ride.interval_s) if live and ride else "fresh",
+        "live": live,
+        "poll_ms": _poll_ms(page),
+        "stop": _stops(page),
+    }
+
+
+def allowed_actions(page: OrderPage) -> tuple[Any, ...]:
+    """states.actions() for a page's rows."""
+    armed = any(a.name == "cancel" and a.state == "armed" for a in page.actions)
+    given = any(a.name == "feedback" and a.state != "refused" for a in page.actions)
+    return actions(
+        OrderState(page.order.state),
+        status_of(page),
+        wire.kind_of(page.order.category),
+        page.order.booking_id,
+        armed,
+        given,
+    )
+
+
+def _words(words: Words) -> dict[str, Any]:
+    return {"headline": words.headline, "detail": words.detail, "tone": words.tone, "icon": words.icon}
+
+
+def _cab_facts(facts: RideFacts, audience: Audience) -> dict[str, Any]:
+    return {
+        "position": parts.position(facts),
+        "cab": parts.cab(facts),
+        "driver": parts.driver(facts),
+        "otp": parts.start_code(facts),
+        "route": parts.route(facts) if audience is Audience.STAFF else (),
+    }
+
+
+def _price(facts: RideFacts) -> dict[str, Any]:
+    fare, note = price(facts)
+    return {"fare": fare, "fare_note": note}
+
+
+def is_live(page: OrderPage) -> bool:
+    """Whether news of it are still expected."""
+    if page.order.state in ENDED_STATES:
+        return False
+    ride = page.ride
+    return ride is None or (status_of(page) not in wire.TERMINAL and ride.next_poll_at is not None)
+
+
+def _poll_ms(page: OrderPage) -> int:
+    if page.order.state in ("UNKNOWN", "SCHEDULED") or not is_live(page):
+        return WAITING_MS
+    if page.ride is None:
+        return STILL_MS
+    return int(min(max(page.ride.interval_s * 1000, POLL_MIN_MS), POLL_MAX_MS))
+
+
+def _stops(page: OrderPage) -> bool:
+    """Whether nothing can change any more: also no price that the last poll brings, and no action under way."""
+    if is_live(page) or any(a.state in ("calling", "unconfirmed", "armed") for a in page.actions):
+        return False
+    return page.ride is None or page.ride.next_poll_at is None or page.order.state in ENDED_STATES
+
+
+def _lean(value: Any) -> Any:
+    """A value without its empty fields, so that the snapshot stays small."""
+    if isinstance(value, Mapping):
+        return {name: _lean(item) for name, item in value.items() if item not in (None, "", (), [], False)}
+    if isinstance(value, (list, tuple)):
+        return [_lean(item) for item in value]
+    return value
+
+
+def placed_text(page: OrderPage, now: datetime, locale: str) -> str:
+    """When and by whom the order was placed; with the day unless that is today at `now`."""
+    at = day_time(page.order.created_at, now, zone(page.property.timezone), locale)
+    return f"{at} · {page.staff.name}" if page.staff else _("%(at)s · kiosk", at=at)

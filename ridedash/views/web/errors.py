@@ -1,0 +1,136 @@
+"""Error pages: what happened, what it means, one next step, and a reference that the log knows too."""
+
+import logging
+from typing import Final
+
+from flask import Flask, Response, current_app, g, jsonify, render_template, request
+from flask_babel import lazy_gettext as _
+from flask_login import current_user
+from flask_wtf.csrf import CSRFError
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import HTTPException, SecurityError
+from werkzeug.wrappers import Response as BaseResponse
+
+from ridedash.observability.exceptions import reason
+from ridedash.store.database.database import CommitUnknown, DatabaseBusy
+from ridedash.store.database.migrate import misses_tables
+from ridedash.views.web.current_user import form_page, sign_in_address
+from ridedash.views.web.request_log import reference, route
+
+log = logging.getLogger(__name__)
+Answer = tuple[str | Response, int]
+RETRY_S: Final = "5"  # a database that was locked or restarted is back by then
+
+PAGES: Final = {
+    400: (_("That request can't be used"), _("Nothing was changed."), _("Go back, reload the page and try again.")),
+    403: (_("That isn't open to you"), _("Nothing was changed."), _("Ask a manager if you need it.")),
+    404: (
+        _("There is nothing here"),
+        _("The address may be wrong, or the ride belongs elsewhere."),
+        _("Go to the list of rides."),
+    ),
+    405: (_("That can't be done here"), _("Nothing was changed."), _("Go to the list of rides.")),
+    413: (_("That was too much to send"), _("Nothing was saved."), _("Shorten the text and send it again.")),
+    429: (_("Too many requests at once"), _("Nothing was ordered."), _("Wait a moment, then try again.")),
+    500: (
+        _("Something went wrong here"),
+        _("Rides that are under way go on. Nothing is ordered twice."),
+        _("Try again; if it stays, pass on the reference."),
+    ),
+    503: (
+        _("ridedash can't save right now, so it won't book"),
+        _("Rides that are under way go on."),
+        _("Try again in a minute, or call the cab desk."),
+    ),
+}
+EXPIRED_FORM: Final = (
+    _("This page was open for too long"), _("Nothing was changed."), _("Go back, reload the page and send it again."),
+)  # fmt: skip
+
+NOT_KNOWN: Final = (
+    _("The database went away while it was saving"), _("What you sent may have been saved."),
+    _("Go back and send the same form again: nothing is ordered twice."),
+)  # fmt: skip
+OTHER_TABLES: Final = (
+    _("The database is not of this version"), _("Nothing was changed."),
+    _("Whoever runs ridedash must run: ridedash db upgrade"),
+)  # fmt: skip
+SIGNED_OUT: Final = (_("You are signed out"), _("Nothing was changed."), _("Sign in, then send it again."))
+
+
+def init_app(app: Flask) -> None:
+    """Answer every failure with a page of ours, or with JSON where a script asked."""
+    app.register_error_handler(CSRFError, on_csrf)
+    app.register_error_handler(SecurityError, on_foreign_host)
+    app.register_error_handler(HTTPException, on_http)
+    app.register_error_handler(DatabaseBusy, on_database)
+    app.register_error_handler(SQLAlchemyError, on_database)
+    app.register_error_handler(Exception, on_anything)
+
+
+def on_csrf(error: CSRFError) -> Answer:
+    """A form without its token, or of an older sign-in, or of somebody who signed out in another tab."""
+    if _signed_in():
+        return _answer(error.code or 400, EXPIRED_FORM)
+    return _answer(401, SIGNED_OUT, sign_in=sign_in_address())
+
+
+def _signed_in() -> bool:
+    """Whether whoever asks is signed in; taken for granted while the database can't be asked."""
+    try:
+        return bool(current_user.is_authenticated) or request.path == "/sign-in"
+    except (DatabaseBusy, SQLAlchemyError):
+        return True
+
+
+def on_foreign_host(_error: SecurityError) -> BaseResponse:
+    """A host name that is not ours: plain words, since no address of ours can be built for it."""
+    words = _("This address is not one that ridedash answers to. RIDEDASH_TRUSTED_HOSTS lists those.")
+    return Response(str(words), 400, mimetype="text/plain")
+
+
+def on_http(error: HTTPException) -> BaseResponse:
+    """Anything that aborts with a status; redirects pass. Headers of its own (Allow, Retry-After) stay."""
+    given = error.get_response()
+    if error.code is None or error.code < 400:
+        return given
+    answer: BaseResponse = current_app.make_response(
+        _answer(
+            error.code,
+            PAGES.get(error.code, PAGES[400 if error.code < 500 else 500]),
+            ride=form_page() if error.code == 405 else "",  # a form's address, opened as a page
+        )
+    )
+    for name in ("Allow", "Retry-After"):
+        if name in given.headers:
+            answer.headers[name] = given.headers[name]
+    return answer
+
+
+def on_database(error: Exception) -> BaseResponse:
+    """The database is busy, full or away: nothing is booked."""
+    log.error("database failed: %s at %s, reference %s", reason(error), route(), reference())
+    words = NOT_KNOWN if isinstance(error, CommitUnknown) else OTHER_TABLES if misses_tables(error) else PAGES[503]
+    answer: BaseResponse = current_app.make_response(_answer(503, words))
+    answer.headers["Retry-After"] = RETRY_S
+    return answer
+
+
+def on_anything(error: Exception) -> Answer:
+    """A mistake of ours. The page tells nothing of it; the log has it under the reference."""
+    log.exception("unexpected %s at %s, reference %s", type(error).__name__, route(), reference())
+    return _answer(500, PAGES[500])
+
+
+def page(status: int, words: tuple[str, str, str]) -> Answer:
+    """An error page: what happened, what it means, one next step."""
+    return _answer(status, words)
+
+
+def _answer(status: int, words: tuple[object, object, object], sign_in: str = "", ride: str = "") -> Answer:
+    title, meaning, step = (str(word) for word in words)
+    if request.path.endswith(".json") or request.accept_mimetypes.best == "application/json":
+        return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
+    g.error_page = True  # the bar asks the database for nothing on such a page
+    facts = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in, "ride": ride}
+    return render_template("web/error.html", status=status, reference=reference(), **facts), status

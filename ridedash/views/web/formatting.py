@@ -1,0 +1,157 @@
+"""How money, times, minutes and number plates are written. Pure; the locale and zone are handed in."""
+
+import re
+from datetime import datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from babel.core import Locale, UnknownLocaleError
+from babel.dates import format_datetime
+from babel.numbers import format_currency, format_decimal
+
+from ridedash.wording import gettext as _
+
+_PLATE: Final = re.compile(r"([A-Z]{2})([0-9]{1,2})([A-Z]{0,3})([0-9]{3,4})")
+SHORT_PLATE: Final = 16  # longer texts are no number plates; they are shown as they came
+
+
+@lru_cache(maxsize=4096)
+def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> str:
+    """An amount in its currency, without cents when there are none; "" when unknown."""
+    if amount is None:
+        return ""
+    known, whole = _known(locale), amount == amount.to_integral_value()
+    if not currency or not re.fullmatch(r"[A-Z]{3}", currency):
+        return _sign(format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=known))
+    try:
+        pattern = "¤#,##0" if whole else None
+        return _sign(format_currency(amount, currency, locale=known, format=pattern, currency_digits=not whole))
+    except (UnknownLocaleError, ValueError):
+        return f"{amount} {currency}"
+
+
+def _sign(text: str) -> str:
+    """With a minus that is as wide as a plus."""
+    return text.replace("-", "−", 1) if text.startswith("-") else text
+
+
+@lru_cache(maxsize=32)
+def _known(locale: str) -> Locale | str:
+    """A locale that is read once, not for every number; one that is not known stays a word, for whoever refuses it."""
+    try:
+        return Locale.parse(locale)
+    except (UnknownLocaleError, ValueError):
+        return locale
+
+
+def zone(name: str) -> ZoneInfo:
+    """The zone of a property; UTC when its name is not one."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
+
+
+def clock_time(at: datetime | None, tz: ZoneInfo, _locale: str = "en", *, seconds: bool = False) -> str:
+    """An instant as hours and minutes in the property's zone; "" when unknown."""
+    if at is None:
+        return ""
+    return at.astimezone(tz).strftime("%H:%M:%S" if seconds else "%H:%M")  # the same in every language of ours
+
+
+def day_time(at: datetime | None, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
+    """Hours and minutes, and the day before them unless that is today; "" when unknown."""
+    if at is None or at.astimezone(tz).date() == now.astimezone(tz).date():
+        return clock_time(at, tz, locale)
+    return str(format_datetime(at.astimezone(tz), "d MMM HH:mm", locale=_known(locale)))
+
+
+def planned_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
+    """When a planned ride is: 17:10 today, 05:10 tomorrow, 05:10 on Thu 5 Mar."""
+    here, said = at.astimezone(tz), clock_time(at, tz, locale)
+    days = (here.date() - now.astimezone(tz).date()).days
+    if days in (0, 1):
+        return _("%(time)s tomorrow", time=said) if days else _("%(time)s today", time=said)
+    return _("%(time)s on %(day)s", time=said, day=str(format_datetime(here, "EEE d MMM", locale=_known(locale))))
+
+
+def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
+    """An instant with its date and zone, for print and for titles."""
+    return "" if at is None else str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=_known(locale)))
+
+
+def stamp(at: datetime | None) -> str:
+    """An instant for scripts: ISO 8601 in UTC with milliseconds; "" when unknown."""
+    return "" if at is None else at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def minutes(seconds: float | None) -> str:
+    """A short duration as people say it: "4 min", "under a minute"; "" when unknown."""
+    if seconds is None or seconds < 0:
+        return ""
+    if seconds < 60:
+        return _("under a minute")
+    return _("%(n)d min", n=-(-int(seconds) // 60))
+
+
+def age(seconds: float) -> str:
+    """How long ago, in the same words that the page's script keeps ticking."""
+    whole = max(0, int(seconds))
+    if whole < 5:
+        return _("just now")
+    if whole < 60:
+        return _("{n} s ago").replace("{n}", str(whole))
+    if whole < 3600:
+        return _("{n} min ago").replace("{n}", str(whole // 60))
+    return _("{n} h ago").replace("{n}", str(whole // 3600))
+
+
+def span(seconds: float) -> str:
+    """A running time: 0:42, 12:05."""
+    whole = max(0, int(seconds))
+    return f"{whole // 60}:{whole % 60:02d}"
+
+
+def plate(text: str | None) -> str:
+    """A number plate in groups, as it is painted: "KA 01 AB 1234". Anything else stays as it came."""
+    raw = " ".join((text or "").split())
+    match = _PLATE.fullmatch(re.sub(r"[ \-]", "", raw).upper())
+    return " ".join(filter(None, match.groups())) if match else raw
+
+
+def spelled(text: str) -> str:
+    """A plate letter by letter, for reading aloud."""
+    return " ".join(text.replace(" ", "")) if len(text) <= SHORT_PLATE else text
+
+
+def initials(name: str | None) -> str:
+    """Up to two letters in place of a picture, which is never loaded."""
+    words = re.findall(r"\w+", name or "")
+    picked = [words[0], words[-1]] if len(words) > 1 else words
+    return "".join(word[0] for word in picked).upper()
+
+
+TITLES: Final = frozenset(
+    {"mr", "mrs", "ms", "miss", "mx", "dr", "prof", "sir", "madam", "lady", "shri", "smt", "captain"}
+)
+CALL_SIGNS: Final = frozenset({"driver", "guest", "rider"})  # "Driver Cedar" is one name
+
+
+def first_name(name: str | None) -> str:
+    """The first name; "" when only a title and a family name are known. A call sign stays whole."""
+    words = (name or "").split()
+    titled = bool(words) and words[0].rstrip(".").casefold() in TITLES
+    words = words[1:] if titled else words
+    if not words or (titled and len(words) == 1):
+        return ""
+    if words[0].casefold() in CALL_SIGNS:
+        return " ".join(words[:2])
+    return words[0].rstrip(",")
+
+
+def driver_words(name: str | None) -> str:
+    """The driver by first name, so that nobody asks who that is; "" when unknown."""
+    known = first_name(name)
+    return known if not known or known.casefold().startswith("driver ") else _("Driver %(name)s", name=known)

@@ -1,0 +1,198 @@
+"""The command line as its user meets it: what it says, what it refuses, and that it stops."""
+
+import subprocess
+import sys
+import sysconfig
+import threading
+from pathlib import Path
+
+import pytest
+
+from ridedash.cli.sandbox_process import listen, listen_patiently
+from tests.databases import SQLITE, kind, settings_for
+from tests.running import clean_environment, running
+
+pytestmark = pytest.mark.database
+RIDEDASH = [sys.executable, "-m", "ridedash.cli"]
+
+
+def ridedash(instance: Path, *words: str, given: str = "", **settings: str) -> "subprocess.CompletedProcess[str]":
+    environ = clean_environment(RIDEDASH_INSTANCE=str(instance), **(settings_for(instance) | settings))
+    return subprocess.run(
+        [*RIDEDASH, *words], env=environ, input=given, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_up_serves_the_dashboard_its_tiles_and_a_live_worker_and_stops_cleanly(tmp_path: Path) -> None:
+    with running(tmp_path / "instance") as demo:
+        status, page = demo.get("/sign-in")
+        assert status == 200
+        assert "demo: no real rides" in page.lower()
+        assert demo.password in page
+        status, tile = demo.get("/tiles/12/591/2503.svg")
+        assert status == 200
+        assert tile.startswith("<svg")
+        assert demo.get("/healthz")[0] == 200
+        assert "MALLOC_ARENA_MAX=1" in environment_of_child(demo.process.pid)
+
+
+def environment_of_child(parent: int) -> list[str]:
+    (child,) = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return Path(f"/proc/{child}/environ").read_text().split("\0")
+
+
+def test_a_worker_that_ends_by_itself_ends_the_whole_so_that_somebody_starts_it_again(tmp_path: Path) -> None:
+    code = "import sys; from ridedash.rides.worker import Worker; Worker.run = lambda *_: sys.exit(); "
+    code += "from ridedash.cli import main; main(['up'])"
+    ports = {"RIDEDASH_PORT": "0", "RIDEDASH_SANDBOX_PORT": "0", "RIDEDASH_INSTANCE": str(tmp_path)}
+    environ = clean_environment(**(settings_for(tmp_path) | ports))
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "the worker ended by itself" in done.stderr
+
+
+def test_a_second_start_keeps_password_and_accounts(tmp_path: Path) -> None:
+    with running(tmp_path / "instance") as first:
+        password = first.password
+    with running(tmp_path / "instance") as second:
+        assert second.password == password
+
+
+def test_a_busy_port_is_one_sentence_that_names_the_setting(tmp_path: Path) -> None:
+    with running(tmp_path / "first") as demo:
+        port = demo.url.rsplit(":", 1)[1]
+        done = ridedash(tmp_path / "second", "up", RIDEDASH_PORT=port, RIDEDASH_SANDBOX_PORT="0")
+    assert done.returncode == 2
+    assert "RIDEDASH_PORT" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_port_that_a_killed_program_still_holds_is_waited_for() -> None:
+    held = listen("127.0.0.1", 0, "RIDEDASH_SANDBOX_PORT")
+    port = held.getsockname()[1]
+    leaving = threading.Timer(0.3, held.close)
+    leaving.start()
+    try:
+        listen_patiently("127.0.0.1", port, "RIDEDASH_SANDBOX_PORT", patience_s=20).close()
+    finally:
+        leaving.join()
+
+
+def test_a_bad_setting_is_one_sentence_that_names_it(tmp_path: Path) -> None:
+    done = ridedash(tmp_path, "up", RIDEDASH_PACE="fast")
+    assert done.returncode == 2
+    assert "RIDEDASH_PACE" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        ("", "can't be used (File exists)"),
+        ("secrets.json", "is damaged"),
+        ("ridedash.db", "file is not a database"),
+        ("blackbox", "can't be written (File exists)"),
+    ],
+)
+@pytest.mark.sqlite_only
+def test_an_instance_folder_that_can_not_be_used_is_one_sentence(tmp_path: Path, spoilt: str, said: str) -> None:
+    folder = tmp_path / "instance"
+    if spoilt:
+        folder.mkdir()
+    (folder / spoilt if spoilt else folder).write_text("nonsense " * 200)
+    done = ridedash(folder, "up", RIDEDASH_PORT="0", RIDEDASH_SANDBOX_PORT="0")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> None:
+    assert ridedash(tmp_path, "db", "upgrade").returncode == 0
+    password = "a long enough phrase"
+    added = ridedash(tmp_path, "staff", "add", "--property", "Hotel A", "--name", "Night desk", given=password + "\n")
+    assert added.returncode == 0, added.stderr
+    again = ridedash(tmp_path, "staff", "add", "--property", "Hotel A", "--name", "night  desk", given=password + "\n")
+    assert again.returncode == 2
+    assert "already" in again.stderr
+    link = ["account", "link", "--property", "Hotel A", "--label", "House", "--access-token-stdin"]
+    linked = ridedash(tmp_path, *link, given="token-for-this-test\n")
+    assert linked.returncode == 0, linked.stderr
+    if kind() == SQLITE:
+        assert b"token-for-this-test" not in (tmp_path / "ridedash.db").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "said"),
+    [
+        (["staff", "add", "--property", "P", "--name", "N"], "short\n", "12"),
+        (
+            ["staff", "add", "--property", "P", "--name", "N", "--timezone", "Mars/One"],
+            "long enough words\n",
+            "time zone",
+        ),
+        (["account", "link", "--property", "Nowhere", "--label", "L", "--access-token-stdin"], "t\n", "no property"),
+        (["account", "link", "--property", "P", "--label", "L", "--access-token-stdin"], "\n", "no access token"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path, words: list[str], given: str, said: str) -> None:
+    ridedash(tmp_path, "db", "upgrade")
+    done = ridedash(tmp_path, *words, given=given)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_command_on_an_old_database_says_what_to_run(tmp_path: Path) -> None:
+    done = ridedash(tmp_path, "staff", "add", "--property", "P", "--name", "N", given="long enough words\n")
+    assert done.returncode == 2
+    assert "ridedash db upgrade" in done.stderr
+
+
+def test_live_mode_has_no_sandbox(tmp_path: Path) -> None:
+    from tests.test_config import LIVE
+
+    done = ridedash(tmp_path, "sandbox", **LIVE)
+    assert done.returncode == 2
+    assert "demo mode only" in done.stderr
+
+
+def test_doctor_finds_a_running_demo_well_and_a_stopped_one_ill(tmp_path: Path) -> None:
+    instance = tmp_path / "instance"
+    with running(instance) as demo:
+        ports = {
+            "RIDEDASH_PORT": demo.url.rsplit(":", 1)[1],
+            "RIDEDASH_SANDBOX_PORT": demo.sandbox_url.rsplit(":", 1)[1],
+        }
+        well = ridedash(instance, "doctor", **ports)
+    assert well.returncode == 0, well.stdout + well.stderr
+    assert {line.split()[1] for line in well.stdout.splitlines()} == {
+        "database", "migrations", "worker", "account", "service", "oauth", "tiles", "geocoder", "clock",
+    }  # fmt: skip
+    ill = ridedash(instance, "doctor", **ports)
+    assert ill.returncode == 1
+    assert "RIDEDASH_SERVICE_URL" in ill.stdout
+
+
+def test_the_wheel_runs_when_installed_in_another_place(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    build = [*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(tmp_path / "dist"), str(root)]
+    subprocess.run(build, check=True, capture_output=True, timeout=120)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    elsewhere = tmp_path / "elsewhere"
+    subprocess.run(
+        [*pip, "install", "--quiet", "--no-deps", "--target", str(elsewhere), str(wheel)],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    assert (elsewhere / "ridedash" / "templates" / "web/base.html").is_file()
+    # -P and -S keep this checkout off the path: only the wheel and the installed libraries are seen
+    start = f"import sys; sys.path[:0] = [{str(elsewhere)!r}, {sysconfig.get_path('purelib')!r}]; "
+    script = start + "import ridedash, ridedash.cli; assert 'elsewhere' in ridedash.__file__; ridedash.cli.main()"
+    with running(
+        tmp_path / "instance", command=(sys.executable, "-P", "-S", "-c", script), PYTHONPATH=str(elsewhere)
+    ) as demo:
+        status, page = demo.get("/sign-in")
+        assert status == 200
+        assert "/static/css/shared/base.css" in page
+        assert demo.get("/static/css/shared/base.css")[0] == 200

@@ -1,0 +1,109 @@
+"""`ridedash db upgrade`, `staff add` and `account link` as whoever types them meets them, and what the record keeps."""
+
+import os
+import select
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ridedash.config import load
+from ridedash.store import accounts, properties
+from ridedash.store.audit import AuditRow
+from ridedash.store.database.database import Database
+from ridedash.store.database.migrate import head, known
+from tests.cli.test_commands import RIDEDASH, ridedash
+from tests.databases import settings_for
+from tests.running import clean_environment
+
+pytestmark = pytest.mark.database
+
+PHRASE = "seven herons over the lagoon"
+STAFF = ("staff", "add", "--property", "Hotel A", "--name", "otter")
+LINK = ("account", "link", "--property", "Hotel A", "--label", "House", "--access-token-stdin")
+WAIT_S = 60.0  # an upper bound on a busy machine
+
+
+def database(instance: Path) -> Database:
+    return Database(load({"RIDEDASH_INSTANCE": str(instance)} | settings_for(instance)).database_url)
+
+
+def test_an_upgrade_says_from_where_to_where(tmp_path: Path) -> None:
+    first = ridedash(tmp_path, "db", "upgrade")
+    assert first.stdout == f"The database went from no tables to revision {head()}.\n"
+    db = database(tmp_path)
+    again = ridedash(tmp_path, "db", "upgrade")
+    assert again.stdout == f"The database is current, at revision {head()}.\n"
+    from alembic import command
+
+    from ridedash.store.database.migrate import alembic_config
+
+    with db.engine.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.downgrade(config, known()[-2])
+    db.close()
+    back = ridedash(tmp_path, "db", "upgrade")
+    assert back.stdout == f"The database went from revision {known()[-2]} to revision {head()}.\n"
+
+
+def test_who_is_added_and_what_is_linked_stands_in_the_record(tmp_path: Path) -> None:
+    ridedash(tmp_path, "db", "upgrade")
+    assert ridedash(tmp_path, *STAFF, "--role", "manager", given=PHRASE + "\n").returncode == 0
+    assert ridedash(tmp_path, *STAFF, given=PHRASE + "\n").returncode == 2
+    assert ridedash(tmp_path, *LINK, given="token-for-this-test\n").returncode == 0
+    db = database(tmp_path)
+    with db.read() as s:
+        house = properties.properties(s)[0]
+        staff, account = properties.find_staff(s, "otter"), accounts.accounts_of(s, house.id)[0]
+        rows = s.query(AuditRow).order_by(AuditRow.id).all()
+    db.close()
+    assert staff is not None
+    assert [(row.who, row.property_id, row.what, row.subject, row.result, row.facts) for row in rows] == [
+        ("cli", house.id, "property.made", f"properties:{house.id}", "ok", {}),
+        ("cli", house.id, "staff.added", f"staff:{staff.id}", "ok", {"role": "manager"}),
+        ("cli", house.id, "account.linked", f"accounts:{account.id}", "ok", {}),
+    ]
+
+
+@pytest.mark.parametrize(("words", "typed"), [(STAFF, PHRASE), (LINK, "token-for-this-test")])
+def test_what_is_typed_on_a_terminal_is_not_shown(tmp_path: Path, words: tuple[str, ...], typed: str) -> None:
+    ridedash(tmp_path, "db", "upgrade")
+    ridedash(tmp_path, "staff", "add", "--property", "Hotel A", "--name", "wren", given=PHRASE + "\n")
+    code, seen = on_a_terminal(tmp_path, words, typed)
+    assert (code, "Hotel A." in seen) == (0, True), seen
+    assert typed not in seen
+
+
+def on_a_terminal(instance: Path, words: tuple[str, ...], typed: str) -> tuple[int, str]:
+    """Run a command on a terminal of its own, type when it asks; its code and all that the terminal showed."""
+    environ = clean_environment(RIDEDASH_INSTANCE=str(instance), **settings_for(instance))
+    screen, keys = os.openpty()
+    command = subprocess.Popen(
+        [*RIDEDASH, *words], env=environ, stdin=keys, stdout=keys, stderr=keys, start_new_session=True
+    )
+    os.close(keys)
+    with command, os.fdopen(screen, "r+b", buffering=0) as terminal:
+        seen = b""
+        while b"press Enter:" not in seen and (more := _more(terminal.fileno())):
+            seen += more
+        terminal.write(typed.encode() + b"\n")
+        while more := _more(terminal.fileno()):
+            seen += more
+        return command.wait(WAIT_S), seen.decode()
+
+
+def _more(screen: int) -> bytes:
+    """What the terminal shows next; nothing once the command has left it, or says nothing any more."""
+    if not select.select([screen], [], [], WAIT_S)[0]:
+        return b""
+    try:
+        return os.read(screen, 4096)
+    except OSError:  # Linux says so when the last one has closed it
+        return b""
+
+
+def test_help_says_what_is_meant_when_nothing_is_said(tmp_path: Path) -> None:
+    said = " ".join(ridedash(tmp_path, "staff", "add", "--help").stdout.split())
+    assert "(default: concierge)" in said
+    assert "(default: UTC)" in said

@@ -1,0 +1,66 @@
+"""`ridedash erase` and `ridedash keys rotate` as whoever types them meets them."""
+
+from pathlib import Path
+
+import pytest
+
+from ridedash.config import load
+from ridedash.secrets_file import demo_secrets
+from ridedash.store import properties
+from ridedash.store.database.database import Database
+from ridedash.store.encryption import new_key
+from ridedash.store.properties import Guest
+from tests.cli.test_commands import ridedash
+from tests.databases import settings_for
+
+pytestmark = pytest.mark.database
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Path:
+    folder = tmp_path / "instance"
+    assert ridedash(folder, "db", "upgrade").returncode == 0
+    words = ("staff", "add", "--property", "Hotel A", "--name", "otter", "--country", "IN")
+    assert ridedash(folder, *words, given="seven herons over the lagoon\n").returncode == 0
+    return folder
+
+
+def database(instance: Path) -> Database:
+    return Database(load({"RIDEDASH_INSTANCE": str(instance)} | settings_for(instance)).database_url)
+
+
+def test_a_guest_is_erased_by_a_phone_in_any_notation(instance: Path) -> None:
+    db = database(instance)
+    with db.write() as s:
+        house = properties.properties(s)[0]
+        s.add(Guest(property_id=house.id, name="Guest Quill", phone="+912227783300", created_at=house.created_at))
+    done = ridedash(instance, "erase", "--property", "Hotel A", "--guest", "022 2778 3300")
+    assert (done.returncode, done.stdout) == (0, "Erased: 1 guest records; 0 rides keep their figures.\n")
+    with db.read() as s:
+        guest = s.query(Guest).one()
+    assert guest.phone is None
+    assert guest.name != "Guest Quill"
+    again = ridedash(instance, "erase", "--property", "Hotel A", "--guest", "022 2778 3300")
+    assert again.returncode == 2
+    assert "Nothing was erased" in again.stderr
+    unclear = ridedash(instance, "erase", "--property", "Hotel A", "--guest", "Guest Quill")
+    assert "--room" in unclear.stderr
+    db.close()
+
+
+def test_keys_are_rotated_and_what_is_left_is_told(instance: Path) -> None:
+    link = ("account", "link", "--property", "Hotel A", "--label", "House", "--access-token-stdin")
+    assert ridedash(instance, *link, given="token\n").returncode == 0
+    old, fresh = demo_secrets(instance)["token_keys"], "k9:" + new_key()
+    done = ridedash(instance, "keys", "rotate", RIDEDASH_TOKEN_KEYS=f"{fresh},{old}")
+    assert done.stdout.startswith("1 secrets were encrypted anew with the key 'k9'.\nNone still uses an older key.\n")
+    lost = ridedash(instance, "keys", "rotate", RIDEDASH_TOKEN_KEYS=old)
+    assert lost.returncode == 2
+    assert "1 still use an older key." in lost.stdout
+
+
+def test_a_password_that_anybody_would_try_is_refused(instance: Path) -> None:
+    words = ("staff", "add", "--property", "Hotel A", "--name", "wren")
+    done = ridedash(instance, *words, given="Password1234\n")
+    assert done.returncode == 2
+    assert "choose another" in done.stderr

@@ -1,0 +1,30 @@
+"""What is counted, shared by the processes of one machine."""
+
+from ridedash.observability.metrics import Figure, Metrics
+
+
+def test_counts_of_a_process_are_told_in_the_words_of_prometheus() -> None:
+    metrics = Metrics()
+    metrics.order("UNKNOWN")
+    metrics.poll("answered", late_s=-0.5)
+    metrics.breaker("write", "open")
+    metrics.answered("GET", "/rides/<int:order_id>", 404, 0.003)
+    for number in range(3):
+        metrics.answered(f"BREW{number}", "none", 405, 0.001)  # a stranger's words make no series of their own
+    said = metrics.text([Figure("ridedash_rides_followed", "Rides", {(): 7.0})]).decode()
+    for line in (
+        'ridedash_http_seconds_count{method="other",route="none",status="4xx"} 3.0',
+        'ridedash_orders_total{state="UNKNOWN"} 1.0',
+        'ridedash_polls_total{outcome="answered"} 1.0',
+        'ridedash_poll_late_seconds_bucket{le="0.1"} 1.0',
+        'ridedash_breaker{calls="write"} 1.0',
+        'ridedash_http_seconds_count{method="GET",route="/rides/<int:order_id>",status="4xx"} 1.0',
+        "ridedash_rides_followed 7.0",
+    ):
+        assert line in said.splitlines()
+
+
+def test_two_apps_in_one_process_count_each_for_itself() -> None:
+    first, second = Metrics(), Metrics()
+    first.order("BOOKED")
+    assert b'state="BOOKED"' not in second.text()

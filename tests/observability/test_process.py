@@ -1,0 +1,157 @@
+"""The folder in which the processes of a machine count together: who empties it, and when."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ridedash.observability import process
+
+ROOT = Path(__file__).parents[2]
+PROCESS = """
+import os, sys
+from ridedash.config import load
+from ridedash.observability.process import prepare
+prepare(load({"RIDEDASH_INSTANCE": sys.argv[1]}), "web")
+from ridedash.observability.metrics import Metrics
+metrics = Metrics()
+for line in sys.stdin:
+    if line == "show\\n":
+        print(metrics.text().decode().replace("\\n", "|"), flush=True)
+    else:
+        metrics.order("BOOKED")
+        metrics.call("/v1/products", "2xx", 0.03)
+        metrics.breaker("read", line.strip())
+        print(os.getpid(), flush=True)
+"""
+
+
+class Counting:
+    """A process that counts in the folder of an instance, by a line of standard input each."""
+
+    def __init__(self, instance: Path) -> None:
+        command = [sys.executable, "-c", PROCESS, str(instance)]
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, env={"PATH": ""}, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def send(self, line: str) -> None:
+        assert self._process.stdin
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def answer(self) -> str:
+        assert self._process.stdout
+        return self._process.stdout.readline()
+
+    def count(self, breaker: str = "closed") -> None:
+        self.send(breaker)
+        assert int(self.answer()) == self._process.pid
+
+    def shown(self) -> list[str]:
+        self.send("show")
+        return self.answer().split("|")
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Path:
+    return tmp_path / "instance"
+
+
+@pytest.fixture
+def start(instance: Path) -> Iterator[type[Counting]]:
+    started: list[Counting] = []
+
+    class Started(Counting):
+        def __init__(self) -> None:
+            super().__init__(instance)
+            started.append(self)
+
+    yield Started  # type: ignore[misc]
+    for each in started:
+        each.kill()
+
+
+def orders(shown: list[str]) -> float:
+    (line,) = [each for each in shown if each.startswith("ridedash_orders_total{")] or ["none 0"]
+    return float(re.split(r"\s", line)[-1])
+
+
+def test_the_first_process_to_start_wipes_what_earlier_ones_counted(start: type[Counting]) -> None:
+    for _ in range(2):
+        first = start()
+        first.count()
+        assert orders(first.shown()) == 1
+        first.kill()
+
+
+def test_a_process_that_starts_beside_others_keeps_their_counts(start: type[Counting]) -> None:
+    first = start()
+    first.count()
+    second = start()
+    second.count()
+    assert orders(first.shown()) == orders(second.shown()) == 2
+    assert 'ridedash_service_call_seconds_count{operation="/v1/products"} 2.0' in first.shown()
+
+
+def test_a_sum_never_falls_while_a_process_lives_and_an_ended_ones_breaker_is_not_shown(start: type[Counting]) -> None:
+    first = start()
+    first.count()
+    for number in range(3):
+        other = start()
+        other.count(breaker="open")
+        assert 'ridedash_breaker{calls="read"} 1.0' in first.shown()
+        other.kill()
+        assert orders(first.shown()) == number + 2
+        assert 'ridedash_breaker{calls="read"} 0.0' in first.shown()
+    first.kill()
+    assert orders(start().shown()) == 0
+
+
+def test_processes_that_start_at_the_same_time_wipe_nothing_of_each_other(
+    start: type[Counting], instance: Path
+) -> None:
+    for _ in range(2):
+        together = [start() for _ in range(5)]
+        for each in together:
+            each.send("closed")
+        for each in together:
+            each.answer()
+        assert [orders(each.shown()) for each in together] == [5] * 5
+        for each in together:
+            each.kill()
+
+
+def test_a_process_that_fails_again_and_again_does_not_fill_the_folder(start: type[Counting], instance: Path) -> None:
+    living = start()
+    living.count()
+    failed = start()
+    failed.count()
+    failed.kill()
+    (ended,) = (path for path in (instance / "metrics").glob("counter_*.db") if str(failed._process.pid) in path.name)
+    content, absent = ended.read_bytes(), 4_000_000  # above the highest number that a process can have
+    for number in range(absent, absent + 400):
+        ended.with_name(f"counter_{number}.db").write_bytes(content)
+    newest = start()
+    newest.count()
+    assert len([*(instance / "metrics").glob("counter_*.db")]) <= 302
+    assert orders(living.shown()) >= 300
+
+
+def test_a_folder_that_the_environment_names_is_left_to_whoever_named_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "counter_4000000.db").write_bytes(b"")
+    monkeypatch.setenv(process.FOLDER, str(theirs))
+    process._share_metrics(tmp_path / "ours")
+    assert [path.name for path in theirs.iterdir()] == ["counter_4000000.db"]
+    assert not (tmp_path / "ours").exists()

@@ -1,0 +1,60 @@
+"""What never stands in a log, and what stays readable."""
+
+import pytest
+
+from ridedash.observability.redaction import LONGEST_TEXT, Scrubber
+
+KEY = "partner-key/of+this house"
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Authorization: Bearer abc.def-123", "Authorization: [removed] [removed]"),
+        ("sent with Bearer abc.def-123=", "sent with Bearer [removed]"),
+        ("X-APP-TOKEN: hello123, next", "X-APP-TOKEN: [removed], next"),
+        ("[(b'X-APP-TOKEN', b'secret-1'), (b'Accept', b'x')]", "[(b'X-APP-TOKEN', b[removed]), (b'Accept', b'x')]"),
+        ('{"otp": "4821", "kind": "auto"}', '{"otp": [removed], "kind": "auto"}'),
+        ('{"driver": {"phone_no": "5550123"}, "seq": 4}', '{"driver": {"phone_no": [removed]}, "seq": 4}'),
+        ('{"otp": {"start_trip": {"value": "0412"}}}', '{"otp": [removed]}'),
+        ("otp=4821 and start code: 9931", "otp=[removed] and start code: [removed]"),
+        ("call +91 98765 43245 now", "call +91••••45 now"),
+        ("call +1 555 010 4477 or x+4420794600", "call +1••••77 or x+44••••00"),
+        ("driver_number 9876543245 rang", "driver_number ••••45 rang"),
+        ("at 12.9715987,77.594566", "at 12.97,77.59"),
+        ("GET /t/abcdEFGH1234567890abcd done", "GET /t/abcd… done"),
+        ("Set-Cookie: ridedash_sid=abc.def; Path=/", "Set-Cookie: [removed]"),
+        ("went with ridedash_sid=abc.def; more", "went with ridedash_sid=[removed]; more"),
+        ("password='a phrase of words' wrong", "password=[removed] wrong"),
+        ("https://x.example/cb?code=1&refresh_token=qwerty", "https://x.example/cb?code=1&refresh_token=[removed]"),
+        ("postgresql+psycopg://desk:pw-1@db/rides", "postgresql+psycopg://desk:[removed]@db/rides"),
+        ("sid q4Zx_7bK-Lw0aaTTbb99ccDDeeFF", "sid q4Zx…"),
+        (f"key {KEY}.", "key [removed]."),
+        ("key partner-key%2Fof%2Bthis%20house", "key [removed]"),
+    ],
+)
+def test_secrets_people_and_exact_places_are_taken_out(said: str, kept: str) -> None:
+    assert Scrubber([KEY])(said) == kept
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "poll 12 of ride 100233 took 250 ms, seq 4",
+        "order HTL-2026-ABCDEF0123 came to UNKNOWN",
+        "products: no answer (ReadTimeout), sent",
+        "GET /rides/<int:order_id>/snapshot.json 200",
+        "2026-11-21T19:31:10Z release 3.11.2",
+    ],
+)
+def test_plain_facts_stay_as_they_are(said: str) -> None:
+    assert Scrubber([KEY])(said) == said
+
+
+def test_a_short_secret_is_not_looked_for_in_innocent_text() -> None:
+    assert Scrubber(["ride", ""])("a ride is a ride") == "a ride is a ride"
+
+
+def test_a_hostile_text_is_cut_and_scrubbed_in_time_that_grows_no_faster_than_it() -> None:
+    for piece in ("otp", "Bearer ", "cookie=", "+9", "a-", "1.", '"token":"\\', "t/", "://:", '"otp":{'):
+        assert len(Scrubber([KEY])(piece * 100_000)) <= 2 * LONGEST_TEXT

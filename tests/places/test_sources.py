@@ -1,0 +1,237 @@
+"""Place search: three sources, bounded and remembered; coordinates; the outline of the cities."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from ridedash.geo import LatLng
+from ridedash.places import (
+    Geocoder,
+    Memory,
+    Nearby,
+    Place,
+    PlacesUnavailableError,
+    coordinates_text,
+    geocoder_for,
+    parse_coordinates,
+    plain,
+)
+from ridedash.service.transport.http import Http
+
+BASE = "http://127.0.0.1:9"
+
+
+class Source:
+    """A place server on a transport; `asked` holds its questions."""
+
+    def __init__(self, body: Any, status: int = 200) -> None:
+        self.body, self.status = body, status
+        self.asked: list[httpx.URL] = []
+        self.down = False
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request.url)
+        if self.down:
+            raise httpx.ConnectError("refused", request=request)
+        content = self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+        return httpx.Response(self.status, content=content)
+
+
+def geocoder(kind: str, source: Source, now: Callable[[], float] = lambda: 0.0) -> Geocoder:
+    return geocoder_for(kind, BASE, Http(httpx.MockTransport(source)), now)
+
+
+ARCADE = {"id": "arc", "name": "Arcade", "kind": "shop", "area": "Old Town", "lat": -38.5, "lng": "-128.01"}
+
+
+def test_the_sandboxs_gazetteer_is_asked_near_the_pickup() -> None:
+    source = Source({"places": [ARCADE]})
+    found = geocoder("sandbox", source).search("arc", LatLng(-38.5, -128.0))
+    assert found == [Place("arc", "Arcade", "shop", "Old Town", LatLng(-38.5, -128.01))]
+    assert source.asked[0].path == "/places"
+    assert dict(source.asked[0].params) == {"q": "arc", "limit": "8", "lat": "-38.5", "lng": "-128.0"}
+
+
+def test_photon_answers_are_read_longitude_first() -> None:
+    feature = {
+        "geometry": {"type": "Point", "coordinates": [-128.01, -38.5]},
+        "properties": {"osm_id": 7, "name": "Arcade", "osm_value": "mall", "street": "High St", "city": "Town"},
+    }
+    source = Source({"type": "FeatureCollection", "features": [feature]})
+    found = geocoder("photon", source).search("arc", LatLng(1, 2))
+    assert found == [Place("7", "Arcade", "mall", "High St, Town", LatLng(-38.5, -128.01))]
+    assert source.asked[0].path == "/api"
+    assert source.asked[0].params["lon"] == "2"
+
+
+def test_nominatim_answers_are_read_from_their_display_name() -> None:
+    source = Source([{"place_id": 9, "lat": "-38.5", "lon": "-128.01", "type": "mall", "display_name": "Arcade, Town"}])
+    found = geocoder("nominatim", source).search("arc", LatLng(-38.5, -128))
+    assert found == [Place("9", "Arcade", "mall", "Town", LatLng(-38.5, -128.01))]
+    assert source.asked[0].params["format"] == "jsonv2"
+    assert source.asked[0].params["viewbox"] == "-128.5000,-38.0000,-127.5000,-39.0000"
+
+
+@pytest.mark.parametrize("kind", ["sandbox", "photon", "nominatim"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>",
+        b"[" * 5000,
+        b"[]",
+        b"{}",
+        b"null",
+        b'{"places":[null,{"name":1,"lat":"x"}],"features":[{"geometry":3}]}',
+    ],
+)
+def test_an_answer_that_is_no_list_of_places_finds_nothing_or_says_so(kind: str, body: bytes) -> None:
+    try:
+        assert geocoder(kind, Source(body)).search("arc") == []
+    except PlacesUnavailableError:
+        assert body[:1] in (b"<", b"[")
+
+
+@pytest.mark.parametrize("status", [301, 404, 429, 500])
+def test_an_error_status_is_no_answer(status: int) -> None:
+    with pytest.raises(PlacesUnavailableError):
+        geocoder("sandbox", Source({"places": [ARCADE]}, status)).search("arc")
+
+
+def test_a_repeated_question_is_answered_from_memory_for_ten_minutes() -> None:
+    clock = [0.0]
+    source = Source({"places": [ARCADE]})
+    search = geocoder("sandbox", source, lambda: clock[0])
+    for words in ("arc", " ARC ", "arc"):
+        assert len(search.search(words, LatLng(-38.50001, -128))) == 1
+    assert len(source.asked) == 1
+    clock[0] = 601
+    search.search("arc", LatLng(-38.5, -128))
+    assert len(source.asked) == 2
+
+
+def test_a_failure_is_not_remembered_as_nothing_found() -> None:
+    source = Source({"places": [ARCADE]})
+    search = geocoder("sandbox", source)
+    source.down = True
+    with pytest.raises(PlacesUnavailableError):
+        search.search("arc")
+    source.down = False
+    assert len(search.search("arc")) == 1
+
+
+def test_a_question_is_cut_at_a_hundred_characters() -> None:
+    source = Source({"places": []})
+    geocoder("sandbox", source).search("x" * 5000)
+    assert len(source.asked[0].params["q"]) == 100
+
+
+def test_cities_are_read_once_and_are_none_while_the_sandbox_is_down() -> None:
+    clock = [0.0]
+    city = {
+        "slug": "port",
+        "name": "Port",
+        "center": [-38.5, -128],
+        "zoom": 14,
+        "boundary": [[-38, -128], [-39, -127], "x"],
+    }
+    source = Source({"cities": [city, {"slug": "no center"}]})
+    search = geocoder("sandbox", source, lambda: clock[0])
+    source.down = True
+    assert search.cities() == ()
+    assert search.cities() == ()
+    assert len(source.asked) == 1  # a service that is down is left alone for a while
+    source.down, clock[0] = False, 11
+    (area,) = search.cities()
+    assert (area.name, area.center, area.zoom, len(area.boundary)) == ("Port", LatLng(-38.5, -128), 14, 2)
+    assert search.cities() == (area,)
+    assert len(source.asked) == 2
+
+
+def test_the_other_sources_draw_no_outline() -> None:
+    assert geocoder("photon", Source({})).cities() == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "path"),
+    [
+        ("sandbox", {"street": "High St", "area": "Old Town", "place": "Station"}, "/places/near"),
+        ("photon", {"features": [{"properties": {"name": "High St", "district": "Old Town"}}]}, "/reverse"),
+        ("nominatim", {"address": {"road": "High St", "suburb": "Old Town", "city": "Town"}}, "/reverse"),
+    ],
+)
+def test_each_source_tells_the_street_of_a_point(kind: str, body: Any, path: str) -> None:
+    source = Source(body)
+    found = geocoder(kind, source).nearby(LatLng(-38.5, -128.01))
+    assert found == Nearby("High St", "Old Town", "Station" if kind == "sandbox" else "")
+    (asked,) = source.asked
+    assert asked.path == path
+    assert asked.params["lat"] == "-38.5"
+    assert asked.params["lng" if kind == "sandbox" else "lon"] == "-128.01"
+
+
+def test_the_street_of_a_point_is_remembered_and_a_source_that_is_down_is_left_alone_for_a_while() -> None:
+    clock = [0.0]
+    source = Source({"street": "High St"})
+    search = geocoder("sandbox", source, lambda: clock[0])
+    source.down = True
+    assert [search.nearby(LatLng(-38.5, -128 - n / 100)) for n in range(3)] == [None] * 3
+    assert len(source.asked) == 1
+    source.down, clock[0] = False, 11
+    assert search.nearby(LatLng(-38.5, -128)) == search.nearby(LatLng(-38.500001, -128)) == Nearby("High St")
+    assert len(source.asked) == 2
+
+
+@pytest.mark.parametrize("kind", ["sandbox", "photon", "nominatim"])
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b"{}", b"null", b'{"street":7,"features":[3],"address":[]}'])
+def test_an_answer_that_names_no_street_is_none(kind: str, body: bytes) -> None:
+    assert geocoder(kind, Source(body)).nearby(LatLng(-38.5, -128)) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "point"),
+    [
+        ("12.95, 77.6", LatLng(12.95, 77.6)),
+        (" -38.5;-128 ", LatLng(-38.5, -128)),
+        ("12.95 77.6", LatLng(12.95, 77.6)),
+        ("91, 0", None),
+        ("12.95", None),
+        ("12.95, 77.6, 3", None),
+        ("nan, inf", None),
+        ("1e5, 2", None),
+        ("Arcade 12, 77", None),
+    ],
+)
+def test_coordinates_are_read_as_people_type_them(typed: str, point: LatLng | None) -> None:
+    assert parse_coordinates(typed) == point
+    if point:
+        assert parse_coordinates(coordinates_text(point)) == point
+
+
+def test_text_of_others_is_one_short_line_that_can_be_seen() -> None:
+    assert plain("a\u202eb\x00c\n d" + "e" * 500) == ("ab c d" + "e" * 500)[:120]
+    assert plain("a\u200cb\u200dc") == "a\u200cb\u200dc"  # joiners are part of the spelling
+    assert plain(7) == ""
+
+
+def test_memory_forgets_the_least_used_first() -> None:
+    memory = Memory(2, lambda: 0.0)
+    for key in ("a", "b"):
+        memory.put(key, key, 1)
+    assert memory.get("a") == "a"
+    memory.put("c", "c", 1)
+    assert (memory.get("a"), memory.get("b"), memory.get("c")) == ("a", None, "c")
+
+
+def test_memory_holds_nothing_that_is_too_old_to_be_given() -> None:
+    seconds = [0.0]
+    memory = Memory(9, lambda: seconds[0])
+    for key in ("a", "b", "c"):
+        memory.put(key, key, 1)
+    seconds[0] = 1.0
+    memory.put("d", "d", 1)
+    assert list(memory._kept) == ["d"]
+    memory.put("e", "e", 0)
+    assert (memory.get("d"), memory.get("e")) == ("d", None)

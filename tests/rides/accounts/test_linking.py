@@ -1,0 +1,155 @@
+"""Linking an account by OAuth against the sandbox's own server: from the authorize page to the lost link."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from ridedash.rides.accounts.tokens import AccountTokens, NeedsReconnect
+from ridedash.sandbox import SandboxSettings, create_sandbox
+from ridedash.service.client import RideClient
+from ridedash.service.errors import Refused, Unauthorized
+from ridedash.service.oauth import OAuthClient, Tokens, pkce_pair
+from ridedash.service.transport.http import Http
+from ridedash.store.accounts import keep_tokens
+from ridedash.store.properties import Account
+from tests.rides.desk_world import World
+
+pytestmark = pytest.mark.database
+
+SERVICE = "http://127.0.0.1:1"
+CALLBACK = "http://127.0.0.1:8000/accounts/callback"
+
+
+class Linking(World):
+    """The small desk before a sandbox whose accounts are linked by its OAuth server; counts what is asked there."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        settings = SandboxSettings(
+            database=folder / "sandbox.sqlite",
+            app_token="app-token",
+            client_id="ridedash",
+            client_secret="secret",
+            redirect_uris=(CALLBACK,),
+            clock=self.clock,
+        )
+        self.sandbox = create_sandbox(settings)
+        self.grants: list[str] = []
+        self.http.close()
+        self.http = Http(Counted(self))
+        urls = f"{SERVICE}/oauth/authorize", f"{SERVICE}/oauth/token"
+        self.oauth = OAuthClient(self.http, *urls, "ridedash", "secret", "rides")
+        self.tokens = AccountTokens(self.db, self.vault, self.oauth, self.clock)
+
+    def allowed(self, address: str, user: str) -> dict[str, list[str]]:
+        """What a browser does: opens the page, chooses a user, is sent back; the query of the address it ends at."""
+        with httpx.Client(transport=httpx.WSGITransport(app=self.sandbox)) as browser:
+            assert browser.get(address).status_code == 200
+            asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+            answer = browser.post(f"{SERVICE}/oauth/authorize", data=asked | {"user": user, "decision": "allow"})
+        assert answer.headers["location"].startswith(CALLBACK + "?")
+        return parse_qs(urlsplit(answer.headers["location"]).query)
+
+    def linked(self, user: str = "house") -> Tokens:
+        """Tokens by the whole flow, kept for the account of the desk."""
+        verifier, challenge = pkce_pair()
+        back = self.allowed(self.oauth.authorize_url("state-1", challenge, CALLBACK), user)
+        assert back["state"] == ["state-1"]
+        tokens = self.oauth.exchange(back["code"][0], verifier, CALLBACK)
+        with self.db.write() as s:
+            row = s.get_one(Account, self.account_id)
+            keep_tokens(row, self.vault, tokens.access_token, tokens.refresh_token, tokens.expires_in_s, self.clock())
+        return tokens
+
+    def works(self, token: str) -> bool:
+        try:
+            fresh = RideClient(self.http, SERVICE, "app-token")  # it keeps no options of an earlier question
+            return bool(fresh.feedback_options("mini", token).options)
+        except Unauthorized:
+            return False
+
+    def close(self) -> None:
+        self.sandbox.extensions["sandbox"].close()
+        super().close()
+
+
+class Counted(httpx.WSGITransport):
+    """The way to the sandbox, with a list of the grants that were asked for."""
+
+    def __init__(self, world: Linking) -> None:
+        super().__init__(app=world.sandbox)
+        self.world, self.lock = world, threading.Lock()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/oauth/token":
+            with self.lock:
+                self.world.grants.append(parse_qs(request.content.decode())["grant_type"][0])
+        return super().handle_request(request)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Linking]:
+    made = Linking(tmp_path)
+    yield made
+    made.close()
+
+
+def test_an_account_is_linked_by_code_with_pkce_and_its_token_works(desk: Linking) -> None:
+    tokens = desk.linked()
+    assert tokens.expires_in_s == 3600
+    assert desk.grants == ["authorization_code"]
+    assert desk.tokens.bearer(desk.account_id) == tokens.access_token
+    assert desk.works(tokens.access_token)
+
+
+def test_a_code_without_its_verifier_gives_nothing(desk: Linking) -> None:
+    back = desk.allowed(desk.oauth.authorize_url("s", pkce_pair()[1], CALLBACK), "house")
+    with pytest.raises(Refused) as caught:
+        desk.oauth.exchange(back["code"][0], pkce_pair()[0], CALLBACK)
+    assert caught.value.code == "invalid_grant"
+
+
+def test_ten_who_ask_when_the_token_ends_cause_one_refresh_and_all_get_a_token_that_works(desk: Linking) -> None:
+    first = desk.linked()
+    desk.clock.go(3600 - 30)
+    start = threading.Barrier(10)
+
+    def ask(_: int) -> str:
+        start.wait(60)
+        return desk.tokens.bearer(desk.account_id)
+
+    with ThreadPoolExecutor(10) as pool:
+        got = set(pool.map(ask, range(10)))
+    assert len(got) == 1
+    assert got != {first.access_token}
+    assert desk.grants == ["authorization_code", "refresh_token"]
+    assert desk.works(got.pop())
+
+
+def test_the_refresh_token_is_rotated_and_the_next_refresh_uses_the_new_one(desk: Linking) -> None:
+    desk.linked()
+    seen = set()
+    for _ in range(3):
+        desk.clock.go(3600)
+        seen.add(desk.tokens.bearer(desk.account_id))
+    assert len(seen) == 3
+    assert desk.grants == ["authorization_code", *["refresh_token"] * 3]
+
+
+def test_a_stolen_refresh_token_ends_the_link_and_the_account_asks_for_a_new_one(desk: Linking) -> None:
+    first = desk.linked()
+    desk.clock.go(3600)
+    second = desk.tokens.bearer(desk.account_id)
+    with pytest.raises(Refused):  # a thief comes second; the server then trusts nobody of this family
+        desk.oauth.refresh(str(first.refresh_token))
+    assert not desk.works(second)
+    with pytest.raises(NeedsReconnect):
+        desk.tokens.refreshed(desk.account_id, second)
+    desk.linked()
+    with desk.db.read() as s:
+        assert s.get_one(Account, desk.account_id).state == "ok"

@@ -1,0 +1,276 @@
+"""Bearer tokens: refreshed in time, once, and given up only when the service says so."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from urllib.parse import parse_qs
+
+import httpx
+import pytest
+from sqlalchemy.orm import Session
+
+from ridedash.rides.accounts.manage import DONE, AccountKeeper
+from ridedash.rides.accounts.rotate_keys import rotate
+from ridedash.rides.accounts.tokens import AccountTokens, NeedsReconnect, NoRefreshNow, RefreshLease, TokenUnreadable
+from ridedash.service.oauth import OAuthClient
+from ridedash.service.transport.http import Http
+from ridedash.store.accounts import keep_tokens
+from ridedash.store.database.database import Database, DatabaseBusy
+from ridedash.store.encryption import TokenVault, new_key
+from ridedash.store.properties import Account
+from tests.rides.desk_world import KEYS, World
+
+
+def expires_in(world: World, seconds: float) -> None:
+    with world.db.write() as s:
+        keep_tokens(s.get_one(Account, world.account_id), world.vault, "good", "again", seconds, world.clock())
+
+
+def account_state(world: World) -> str:
+    with world.db.read() as s:
+        return s.get_one(Account, world.account_id).state
+
+
+def test_a_token_that_is_about_to_end_is_refreshed_before_it_is_used(world: World) -> None:
+    expires_in(world, 61)
+    assert world.tokens.bearer(world.account_id) == "good"
+    world.clock.go(2)
+    assert world.tokens.bearer(world.account_id) == "fresh-1"
+    assert world.tokens.bearer(world.account_id) == "fresh-1"
+    assert world.service.refreshes == 1
+
+
+@pytest.mark.parametrize("answer", ["silence", "invalid_client"])
+def test_a_refresh_that_proves_nothing_uses_the_old_token_while_it_lasts(world: World, answer: str) -> None:
+    def down() -> httpx.Response:
+        if answer == "silence":
+            raise httpx.ConnectError("refused")
+        return httpx.Response(401, json={"error": answer})
+
+    world.service.token = down  # type: ignore[method-assign]
+    expires_in(world, 30)
+    assert world.tokens.bearer(world.account_id) == "good"
+    world.clock.go(31)
+    with pytest.raises(NoRefreshNow):
+        world.tokens.bearer(world.account_id)
+    assert account_state(world) == "ok"
+
+
+def test_a_refused_refresh_means_that_the_account_must_be_linked_again(world: World) -> None:
+    world.service.token = lambda: httpx.Response(400, json={"error": "invalid_grant"})  # type: ignore[method-assign]
+    with pytest.raises(NeedsReconnect):
+        world.tokens.refreshed(world.account_id, "good")
+    assert account_state(world) == "reconnect"
+    with pytest.raises(NeedsReconnect):
+        world.tokens.bearer(world.account_id)
+
+
+def test_a_refresh_that_another_process_won_is_no_reason_to_link_again(world: World) -> None:
+    def lost_race() -> httpx.Response:
+        with world.db.write() as s:
+            keep_tokens(s.get_one(Account, world.account_id), world.vault, "theirs", "next", 3600, world.clock())
+        return httpx.Response(400, json={"error": "invalid_grant"})
+
+    world.service.token = lost_race  # type: ignore[method-assign]
+    assert world.tokens.refreshed(world.account_id, "good") == "theirs"
+    assert account_state(world) == "ok"
+
+
+OTHER_KEYS = "k2:" + new_key()
+
+
+def seal_with(world: World, vault: TokenVault) -> None:
+    """As `ridedash keys rotate` does with keys that the world's own processes were not given."""
+    with world.db.write() as s:
+        keep_tokens(s.get_one(Account, world.account_id), vault, "good", "again", 3600, world.clock())
+
+
+def test_a_token_whose_key_is_missing_here_is_no_fault_of_the_account_and_is_read_again_with_it(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    seal_with(world, TokenVault(OTHER_KEYS))
+    for _ in range(3):
+        with pytest.raises(TokenUnreadable):
+            world.tokens.bearer(world.account_id)
+        with pytest.raises(TokenUnreadable):
+            world.tokens.refreshed(world.account_id, "good")
+    assert account_state(world) == "ok"
+    assert [record.levelname for record in caplog.records] == ["ERROR"], "once, however often it is asked for"
+    said = caplog.text
+    assert f"account {world.account_id}" in said
+    assert "k2" in said
+    assert "RIDEDASH_TOKEN_KEYS does not name that key" in said
+    assert "good" not in said
+    both = AccountTokens(world.db, TokenVault(f"{OTHER_KEYS},{KEYS}"), world.oauth, world.clock)
+    assert both.bearer(world.account_id) == "good"
+
+
+@pytest.mark.parametrize("sealed", ["k1.gone.gone", "no secret of ours", "", "a-token-that-is-not-sealed.and.more"])
+def test_a_damaged_token_is_not_shown_in_the_log_and_a_new_link_mends_it(
+    world: World, sealed: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with world.db.write() as s:
+        s.get_one(Account, world.account_id).access_token_enc = sealed
+    with pytest.raises(TokenUnreadable):
+        world.tokens.bearer(world.account_id)
+    assert "RIDEDASH_TOKEN_KEYS" in caplog.text
+    assert not sealed or sealed.split(".", 1)[1:] == ["gone.gone"] or sealed[:8] not in caplog.text
+    seal_with(world, world.vault)
+    assert world.tokens.bearer(world.account_id) == "good"
+
+
+def test_keys_that_are_rotated_during_a_refresh_do_not_cost_the_account_its_new_tokens(world: World) -> None:
+    server, vault = RotatingServer(), TokenVault(f"{OTHER_KEYS},{KEYS}")
+    tokens = AccountTokens(world.db, vault, server(), world.clock)
+
+    def rotated(request: httpx.Request) -> httpx.Response:
+        assert rotate(world.db, vault, world.clock).left == 0
+        return server.answer(request)
+
+    http = Http(transport=httpx.MockTransport(rotated))
+    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    assert tokens.refreshed(world.account_id, "good") == "fresh-1"
+    again = AccountTokens(world.db, vault, server(), world.clock)
+    assert again.bearer(world.account_id) == "fresh-1"
+    assert again.refreshed(world.account_id, "fresh-1") == "fresh-2", "the refresh token is the new one too"
+
+
+def test_keys_that_are_rotated_during_a_refused_refresh_hide_nothing_and_leave_nobody_waiting(world: World) -> None:
+    vault = TokenVault(f"{OTHER_KEYS},{KEYS}")
+    tokens = AccountTokens(world.db, vault, None, world.clock)
+
+    def rotated(_request: httpx.Request) -> httpx.Response:
+        assert rotate(world.db, vault, world.clock).left == 0
+        return httpx.Response(400, json={"error": "invalid_grant"})
+
+    http = Http(transport=httpx.MockTransport(rotated))
+    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    with pytest.raises(NeedsReconnect):
+        tokens.refreshed(world.account_id, "good")
+    with world.db.read() as s:
+        row = s.get_one(Account, world.account_id)
+    assert (row.state, row.refresh_owner) == ("reconnect", None)
+
+
+def test_an_account_that_is_removed_during_a_refresh_stays_removed(world: World) -> None:
+    server = RotatingServer()
+    tokens = AccountTokens(world.db, world.vault, server(), world.clock)
+
+    def removed(request: httpx.Request) -> httpx.Response:
+        assert AccountKeeper(world.db, world.clock, world.property_id, world.staff_id).remove(world.account_id) == DONE
+        return server.answer(request)
+
+    http = Http(transport=httpx.MockTransport(removed))
+    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    tokens.refreshed(world.account_id, "good")
+    with world.db.read() as s:
+        row = s.get_one(Account, world.account_id)
+    assert (row.state, row.access_token_enc, row.refresh_token_enc) == ("removed", None, None)
+
+
+def test_that_an_account_is_lost_is_said_once_with_the_reason(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    world.service.token = lambda: httpx.Response(400, json={"error": "invalid_grant"})  # type: ignore[method-assign]
+    for _ in range(2):
+        with pytest.raises(NeedsReconnect):
+            world.tokens.refreshed(world.account_id, "good")
+    lost = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert lost == [f"account {world.account_id} needs reconnecting: refused"]
+
+
+class RotatingServer:
+    """An authorization server whose refresh tokens hold once, and whose answer waits for `ready`."""
+
+    def __init__(self) -> None:
+        self.good, self.asked, self.ready = "again", 0, threading.Event()
+        self.ready.set()
+
+    def __call__(self) -> OAuthClient:
+        http = Http(transport=httpx.MockTransport(self.answer))
+        return OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        self.asked += 1
+        assert self.ready.wait(60)
+        if parse_qs(request.content.decode())["refresh_token"] != [self.good]:
+            return httpx.Response(400, json={"error": "invalid_grant"})
+        self.good = f"again-{self.asked}"
+        body = {"access_token": f"fresh-{self.asked}", "refresh_token": self.good, "expires_in": 3600}
+        return httpx.Response(200, json=body | {"token_type": "Bearer"})
+
+
+def test_two_processes_with_ten_threads_each_use_a_refresh_token_once(world: World) -> None:
+    server = RotatingServer()
+    server.ready.clear()
+
+    def waited(seconds: float) -> None:
+        server.ready.set()  # one process is seen to wait for the other: now the answer may come
+        time.sleep(seconds)
+
+    processes = [AccountTokens(world.db, world.vault, server(), world.clock, pause=waited) for _ in range(2)]
+    with ThreadPoolExecutor(20) as pool:
+        asked = [pool.submit(processes[n % 2].refreshed, world.account_id, "good") for n in range(20)]
+        got = {each.result() for each in asked}
+    assert (got, server.asked) == ({"fresh-1"}, 1)
+    assert [each.bearer(world.account_id) for each in processes] == ["fresh-1"] * 2
+    with world.db.read() as s:
+        row = s.get_one(Account, world.account_id)
+    assert (row.state, row.refresh_owner, row.refresh_until) == ("ok", None, None)
+
+
+def test_the_lease_of_a_process_that_died_ends_after_seconds(world: World) -> None:
+    with world.db.read() as s:
+        sealed = s.get_one(Account, world.account_id).access_token_enc
+    assert RefreshLease(world.db, world.clock).take(world.account_id, sealed), "a process that dies right after"
+    assert not RefreshLease(world.db, world.clock).take(world.account_id, sealed)
+    pauses: list[float] = []
+
+    def time_goes(seconds: float) -> None:
+        pauses.append(seconds)
+        world.clock.go(11)
+
+    tokens = AccountTokens(world.db, world.vault, world.oauth, world.clock, pause=time_goes)
+    assert tokens.refreshed(world.account_id, "good") == "fresh-1"
+    assert len(pauses) == 1
+
+
+def test_new_tokens_that_the_database_does_not_take_are_kept_until_it_does(world: World) -> None:
+    server = RotatingServer()
+    tokens = AccountTokens(world.db, world.vault, server(), world.clock)
+    full = Full(world.db, fails=1)
+    tokens.db = full  # type: ignore[assignment]
+    with pytest.raises(NoRefreshNow):
+        tokens.refreshed(world.account_id, "good")
+    assert tokens.refreshed(world.account_id, "good") == "fresh-1"
+    assert server.asked == 1, "the refresh token was used once"
+
+
+class Full:
+    """A database that refuses some writes."""
+
+    def __init__(self, db: Database, fails: int) -> None:
+        self.db, self.fails, self.read = db, fails, db.read
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        if self.fails:
+            self.fails -= 1
+            raise DatabaseBusy("full")
+        with self.db.write() as s:
+            yield s
+
+
+def test_a_link_made_anew_during_a_refresh_is_not_overwritten(world: World) -> None:
+    server = RotatingServer()
+    tokens = AccountTokens(world.db, world.vault, server(), world.clock)
+
+    def relinked(request: httpx.Request) -> httpx.Response:
+        with world.db.write() as s:
+            keep_tokens(s.get_one(Account, world.account_id), world.vault, "linked", "new", 3600, world.clock())
+        return server.answer(request)
+
+    http = Http(transport=httpx.MockTransport(relinked))
+    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    tokens.refreshed(world.account_id, "good")
+    assert tokens.bearer(world.account_id) == "linked"

@@ -1,0 +1,284 @@
+"""Abort, cancel, change of drop and feedback: one call, its outcome, and what is read back afterwards."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from ridedash.geo import LatLng
+from ridedash.rides.actions import request
+from ridedash.rides.actions.request import ActionResult
+from ridedash.rides.worker import Worker
+from tests.rides.desk_world import DROP, World
+
+NEW_DROP = LatLng(-38.55, -128.06)
+LOST = httpx.ReadTimeout("no answer")
+
+
+def ride_in(world: World, worker: Worker, status: str, kind: str = "point_to_point", **facts: Any) -> int:
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": status, **facts}]
+    return world.book(worker, kind=kind)
+
+
+def poll(world: World, worker: Worker, status: str, **facts: Any) -> None:
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": status, **facts}]
+    world.clock.go(6)
+    worker.step()
+
+
+def ask(world: World, name: str, order_id: int, *more: Any) -> ActionResult:
+    return getattr(request, name)(  # type: ignore[no-any-return]
+        world.db, world.client, world.tokens, world.clock, order_id, world.staff_id, *more
+    )
+
+
+def state(world: World, order_id: int) -> tuple[str, str | None, int]:
+    action = world.page(order_id).actions[-1]
+    return action.state, action.code, action.calls
+
+
+def test_an_abort_that_is_accepted_is_done_and_the_ride_is_asked_about_at_once(world: World) -> None:
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "ALLOTMENT_PENDING")
+        assert ask(world, "abort", order_id).outcome == "done"
+        assert world.service.calls[-1] == ("abort", {"booking_id": "C1"})
+        assert world.ride(order_id).next_poll_at == world.clock()
+        poll(world, worker, "BOOKING_CANCELLED")
+    assert world.ride(order_id).status == "BOOKING_CANCELLED"
+
+
+def test_an_abort_that_comes_too_late_is_refused_with_the_code_that_offers_the_cancel(world: World) -> None:
+    refusal = {"status": "FAILURE", "code": "BOOKING_ALLOTED", "message": "driver allotted"}
+    world.service.answers["abort"] = [refusal]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "ALLOTMENT_PENDING")
+        result = ask(world, "abort", order_id)
+        assert (result.outcome, result.code, result.text) == ("refused", "BOOKING_ALLOTED", "driver allotted")
+        poll(world, worker, "CALL_DRIVER")
+        assert (ask(world, "abort", order_id).outcome, ask(world, "abort", order_id).code) == (
+            "not_now",
+            "BOOKING_ALLOTED",
+        )
+    assert world.service.count("abort") == 1
+
+
+def test_a_cancel_that_is_refused_keeps_the_services_words(world: World) -> None:
+    words = {"header": "Can't cancel", "text": "Your ride has started"}
+    world.service.answers["cancel"] = [{"status": "FAILURE", "reason": "CANCELLATION_NOT_ALLOWED", **words}]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+        result = ask(world, "cancel", order_id, "guest left")
+    assert (result.outcome, result.code) == ("refused", "CANCELLATION_NOT_ALLOWED")
+    assert (result.header, result.text) == ("Can't cancel", "Your ride has started")
+    assert world.service.calls[-1][1] == {"booking_id": "C1", "reason": "guest left"}
+
+
+def test_an_unclear_cancel_is_read_back(world: World) -> None:
+    world.service.answers["cancel"] = [LOST]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+        assert ask(world, "cancel", order_id, "guest left").outcome == "unconfirmed"
+        poll(world, worker, "BOOKING_CANCELLED")
+    assert state(world, order_id) == ("done", "READ_BACK", 1)
+    assert world.service.count("cancel") == 1
+
+
+def test_an_unclear_cancel_is_repeated_once_at_most_while_the_ride_is_live(world: World) -> None:
+    world.service.answers["cancel"] = [LOST, httpx.Response(502), LOST, LOST]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+        ask(world, "cancel", order_id, "guest left")
+        for _ in range(6):
+            poll(world, worker, "CALL_DRIVER")
+        assert world.service.count("cancel") == 2
+        assert state(world, order_id)[0] == "unconfirmed"
+        poll(world, worker, "IN_PROGRESS")
+    assert state(world, order_id) == ("refused", "CANCELLATION_NOT_ALLOWED", 2)
+
+
+def test_an_unclear_abort_of_a_ride_that_has_a_driver_meanwhile_is_refused_as_alloted(world: World) -> None:
+    world.service.answers["abort"] = [LOST]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "ALLOTMENT_PENDING")
+        ask(world, "abort", order_id)
+        poll(world, worker, "CALL_DRIVER")
+    assert state(world, order_id) == ("refused", "BOOKING_ALLOTED", 1)
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(400, "refused"), (429, "not_sent"), (500, "unconfirmed")])
+def test_the_http_status_of_a_wordless_answer_says_how_much_is_known(world: World, status: int, outcome: str) -> None:
+    world.service.answers["cancel"] = [httpx.Response(status)]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+        assert ask(world, "cancel", order_id, "guest left").outcome == outcome
+
+
+def test_a_401_is_answered_with_a_fresh_token_once(world: World) -> None:
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+        world.service.tokens = {"other"}
+        assert ask(world, "cancel", order_id, "guest left").outcome == "done"
+    assert world.service.refreshes == 1
+
+
+def test_what_the_state_does_not_allow_is_not_asked(world: World) -> None:
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "IN_PROGRESS")
+        assert ask(world, "cancel", order_id, "guest left") == ActionResult("not_now", "on_trip")
+        assert ask(world, "abort", order_id).outcome == "not_now"
+        assert ask(world, "feedback", order_id, 5).outcome == "not_now"
+        world.staff_id = 99
+        assert ask(world, "cancel", order_id, "guest left").code == "NOT_FOUND"
+    assert {call for call, _ in world.service.calls} == {"create", "track_ride"}
+
+
+def told(drop: LatLng) -> dict[str, Any]:
+    return {"drop_location": {"lat": drop.lat, "lng": drop.lng}}
+
+
+def test_an_unclear_change_of_drop_is_proved_by_the_drop_that_comes_back(world: World) -> None:
+    world.service.answers["drop_location"] = [LOST]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+        assert ask(world, "change_drop", order_id, NEW_DROP, "Harbour").outcome == "unconfirmed"
+        poll(world, worker, "CALL_DRIVER", **told(NEW_DROP))
+    assert state(world, order_id) == ("done", "READ_BACK", 1)
+
+
+def test_an_unclear_change_of_drop_is_repeated_once_unless_a_newer_one_exists(world: World) -> None:
+    world.service.answers["drop_location"] = [LOST, {"status": "SUCCESS", "header": "SUCCESS"}]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+        ask(world, "change_drop", order_id, NEW_DROP)
+        poll(world, worker, "CALL_DRIVER", **told(DROP))
+        poll(world, worker, "CALL_DRIVER", **told(DROP))
+        assert state(world, order_id)[0::2] == ("done", 2)
+        world.service.answers["drop_location"] = [LOST]
+        ask(world, "change_drop", order_id, LatLng(-38.6, -128.1))
+        ask(world, "change_drop", order_id, NEW_DROP)
+        poll(world, worker, "CALL_DRIVER", **told(DROP))
+        older = world.page(order_id).actions[-2]
+    assert (older.state, older.code) == ("refused", "SUPERSEDED")
+    assert world.service.count("drop_location") == 4
+
+
+def test_an_unclear_change_of_drop_of_an_auto_can_not_be_confirmed(world: World) -> None:
+    world.service.answers["drop_location"] = [LOST]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER", "auto")
+        ask(world, "change_drop", order_id, NEW_DROP)
+        for _ in range(3):
+            poll(world, worker, "IN_PROGRESS")
+    assert state(world, order_id) == ("unconfirmed", None, 1)
+
+
+def test_feedback_is_given_once(world: World) -> None:
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "COMPLETED")
+        assert ask(world, "feedback", order_id, 4, ["Car Quality", "Unsafe Driving"], "fast").outcome == "done"
+        body = world.service.calls[-1][1]
+        assert body == {
+            "booking_id": "C1",
+            "rating": 4,
+            "feedback": "Car Quality,Unsafe Driving",
+            "comments": "fast",
+        }
+        assert ask(world, "feedback", order_id, 5).code == "ALREADY_GIVEN"
+
+
+def test_feedback_without_a_clear_answer_is_sent_three_times_at_most(world: World) -> None:
+    world.service.answers["feedback"] = [LOST] * 9
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "COMPLETED")
+        assert ask(world, "feedback", order_id, 5).outcome == "unconfirmed"
+        for _ in range(5):
+            world.clock.go(60)
+            worker.step()
+    assert world.service.count("feedback") == 3
+    assert state(world, order_id)[0] == "unconfirmed"
+    assert world.page(order_id).actions[-1].settled_at is not None, "nobody is told that it will be sent"
+
+
+def test_feedback_that_could_not_leave_is_kept_for_a_day_and_sent_once_it_can(world: World) -> None:
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "COMPLETED")
+        world.service.answers["feedback"] = [httpx.ConnectError("nobody there")] * 5
+        assert ask(world, "feedback", order_id, 5).outcome == "not_sent"
+        for _ in range(4):
+            world.clock.go(60)
+            worker.step()
+        assert state(world, order_id) == ("unconfirmed", "NO_CONNECTION", 0)
+        world.clock.go(60)
+        worker.step()
+    assert state(world, order_id)[0] == "done"
+
+
+def matching(world: World, worker: Worker) -> int:
+    world.service.create.append(world.service.matching)
+    world.service.tracks["T1"] = [{"booking_status": "ALLOTMENT_PENDING"}]
+    return world.book(worker, kind="share")
+
+
+def test_an_armed_cancel_is_sent_when_the_booking_id_comes(world: World) -> None:
+    with world.worker() as worker:
+        order_id = matching(world, worker)
+        assert ask(world, "cancel", order_id, "changed mind").outcome == "not_now"
+        for _ in range(2):
+            armed = request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
+            assert armed.outcome == "armed"
+        assert len(world.page(order_id).actions) == 1
+        world.service.tracks["T1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
+        world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "BOOKING_CANCELLED"}]
+        world.clock.go(4)
+        worker.step()
+        worker.step()
+        assert world.service.count("cancel") == 1
+        assert ("cancel", {"booking_id": "C1", "reason": "changed mind"}) in world.service.calls
+        assert state(world, order_id)[0] == "done"
+        worker.step()
+    assert world.service.count("cancel") == 1
+
+
+def test_an_armed_cancel_that_never_reached_the_service_is_sent_when_it_can_be(world: World) -> None:
+    with world.worker() as worker:
+        order_id = matching(world, worker)
+        request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
+        world.service.tracks["T1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
+        world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
+        world.service.answers["cancel"] = [httpx.ConnectError("refused"), httpx.ConnectError("refused")]
+        for _ in range(5):
+            world.clock.go(6)
+            worker.step()
+    assert state(world, order_id)[0] == "done"
+    assert world.service.count("cancel") == 3
+
+
+def test_an_armed_cancel_can_be_taken_back_and_falls_with_the_match(world: World) -> None:
+    with world.worker() as worker:
+        order_id = matching(world, worker)
+        request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
+        assert request.disarm_cancel(world.db, world.clock, order_id, world.staff_id).outcome == "done"
+        assert request.disarm_cancel(world.db, world.clock, order_id, world.staff_id).outcome == "not_now"
+        request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
+        world.service.tracks["T1"] = [{"booking_status": "ALLOTMENT_FAILED"}]
+        world.clock.go(4)
+        worker.step()
+        worker.step()
+    assert [action.state for action in world.page(order_id).actions] == ["dropped", "dropped"]
+    assert world.service.count("cancel") == 0
+
+
+def test_an_action_whose_caller_died_is_read_back_like_an_unclear_one(world: World) -> None:
+    class Killed(BaseException):
+        pass
+
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "CALL_DRIVER")
+        world.service.answers["cancel"] = [Killed()]
+        with pytest.raises(Killed):
+            ask(world, "cancel", order_id, "guest left")
+        assert state(world, order_id)[0] == "calling"
+        world.clock.go(31)
+        poll(world, worker, "CALL_DRIVER")
+        poll(world, worker, "CALL_DRIVER")
+    assert state(world, order_id)[::2] == ("done", 2)

@@ -1,0 +1,189 @@
+"""What orders, actions and heartbeats do while calls are held back: wait, say so honestly, lose nothing."""
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from ridedash.rides.actions import request
+from ridedash.rides.health import service_silent_since
+from ridedash.service.throttle.traffic import Lane, Result
+from tests.rides.desk_world import START, World
+
+pytestmark = pytest.mark.database
+
+CAB = {"booking_id": "C1", "booking_status": "CALL_DRIVER"}
+
+
+def riding(world: World) -> int:
+    """An order with a driver on the way."""
+    world.service.tracks["C1"] = [CAB]
+    with world.worker() as worker:
+        order_id = world.book(worker)
+        worker.step()
+    return order_id
+
+
+def refuse_polls(world: World) -> None:
+    world.service.tracks["C1"] = [{"raise": httpx.ConnectError("refused")}]
+
+
+def test_an_order_waits_for_a_hold_that_ends_while_its_press_is_fresh(world: World) -> None:
+    riding(world)
+    world.client.traffic.settle(world.client.traffic.enter(Lane.REST), Result.LIMITED, 12.0)  # a poll was told to wait
+    with world.worker() as worker:
+        order_id = world.place()
+        worker.step()
+        world.clock.go(11)
+        worker.step()
+        assert (world.state(order_id), world.service.count("create")) == ("READY", 1)
+        world.clock.go(1)
+        worker.step()
+    assert (world.state(order_id), world.service.count("create")) == ("BOOKED", 2)
+
+
+def test_an_order_that_can_not_have_its_turn_in_time_is_told_at_once(world: World) -> None:
+    riding(world)
+    world.client.traffic.settle(world.client.traffic.enter(Lane.REST), Result.LIMITED, 60.0)
+    with world.worker() as worker:
+        order_id = world.place()
+        worker.step()
+    assert (world.state(order_id), world.page(order_id).order.code) == ("NOT_SENT", "RATE_LIMITED")
+    assert world.service.count("create") == 1
+
+
+def test_an_open_breaker_of_writes_ends_an_order_as_not_sent_and_another_goes_when_the_service_is_back(
+    world: World,
+) -> None:
+    with world.worker() as worker:
+        world.service.create += [world.service.unreachable] * 5
+        for _ in range(5):
+            assert world.state(world.book(worker)) == "NOT_SENT"
+        held = world.book(worker)
+        assert (world.state(held), world.page(held).order.code) == ("NOT_SENT", "NO_CONNECTION")
+        assert world.service.count("create") == 5
+        world.clock.go(5)
+        assert world.state(world.book(worker)) == "BOOKED"
+
+
+def test_a_press_while_writes_are_held_is_told_as_not_sent_and_can_be_repeated(world: World) -> None:
+    order_id = riding(world)
+    _open_writes(world)
+    asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id, "changed mind")
+    assert request.cancel(*asked).outcome == "not_sent"
+    assert world.service.count("cancel") == 0
+    world.clock.go(31)
+    assert request.cancel(*asked).outcome == "done"
+
+
+def test_a_repeat_that_could_not_be_sent_does_not_say_that_nothing_was(world: World) -> None:
+    order_id = riding(world)
+    world.service.answers["cancel"] = [httpx.ReadTimeout("late"), httpx.ConnectError("refused")]
+    asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id, "changed mind")
+    assert request.cancel(*asked).outcome == "unconfirmed"
+    with world.worker() as worker:
+        for _ in range(4):
+            world.clock.go(6)
+            worker.step()
+    assert [(a.state, a.calls) for a in world.page(order_id).actions] == [("done", 2)]
+    assert world.service.count("cancel") == 3
+
+
+def test_the_workers_actions_wait_for_their_turn_and_stay_due(world: World) -> None:
+    order_id = riding(world)
+    world.service.answers["cancel"] = [httpx.ReadTimeout("late")]
+    asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id, "changed mind")
+    request.cancel(*asked)
+    _open_writes(world)
+    with world.worker() as worker:
+        world.clock.go(1)
+        worker.step()
+        worker.step()
+        assert world.page(order_id).actions[0].state == "unconfirmed"
+        for _ in range(4):
+            world.clock.go(6)
+            worker.step()
+    assert world.page(order_id).actions[0].state == "done"
+
+
+def test_a_poll_that_was_held_back_is_no_failure_of_the_ride(world: World) -> None:
+    order_id = riding(world)
+    refuse_polls(world)
+    with world.worker() as worker:
+        for _ in range(40):
+            world.clock.go(1)
+            worker.step()
+            if world.client.traffic.is_open(write=False):
+                break
+        errors, asked = world.ride(order_id).errors, world.service.count("track_ride")
+        world.clock.go(4)
+        worker.step()
+    assert (world.ride(order_id).errors, world.service.count("track_ride")) == (errors, asked)
+    assert world.ride(order_id).status == "CALL_DRIVER"
+
+
+def test_a_heartbeat_says_at_once_that_the_service_is_silent_and_that_it_speaks_again(world: World) -> None:
+    riding(world)
+    refuse_polls(world)
+    with world.worker() as worker:
+        first = None
+        for _ in range(60):
+            world.clock.go(1)
+            worker.step()
+            first = first or (world.clock() if world.client.traffic.silent_s() is not None else None)
+            if first:
+                break
+        worker.step()
+        with world.db.read() as s:
+            silent = service_silent_since(s, world.clock())
+        assert silent is not None
+        assert START < silent <= world.clock()
+        world.service.tracks["C1"] = [CAB]
+        for _ in range(40):
+            world.clock.go(1)
+            worker.step()
+        with world.db.read() as s:
+            assert service_silent_since(s, world.clock()) is None
+
+
+def test_feedback_is_repeated_only_within_the_budget_of_repeats(world: World) -> None:
+    order_id = riding(world)
+    while world.client.traffic.may_repeat():
+        pass
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "COMPLETED"}]
+    world.service.answers["feedback"] = [httpx.ReadTimeout("late")]
+    with world.worker() as worker:
+        world.clock.go(5)
+        worker.step()
+        asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id)
+        assert request.feedback(*asked, 5).outcome == "unconfirmed"
+        world.clock.go(11)
+        worker.step()
+        assert world.service.count("feedback") == 1
+        for _ in range(10):
+            _answered_call(world)
+        world.clock.go(31)
+        worker.step()
+    assert world.service.count("feedback") == 2
+    assert world.page(order_id).actions[0].state == "done"
+
+
+def _answered_call(world: World) -> None:
+    world.client.traffic.settle(world.client.traffic.enter(Lane.PAGE), Result.ANSWERED)
+
+
+def _open_writes(world: World) -> None:
+    while not world.client.traffic.is_open(write=True):
+        world.client.traffic.settle(world.client.traffic.enter(Lane.WRITE), Result.FAILED)
+
+
+def test_orders_are_never_sent_later_than_their_press_allows(world: World) -> None:
+    world.client.traffic.settle(world.client.traffic.enter(Lane.PAGE), Result.LIMITED, 29.0)
+    with world.worker() as worker:
+        order_id = world.place()
+        for _ in range(40):
+            worker.step()
+            world.clock.go(1)
+    state, sent_at = world.state(order_id), world.page(order_id).order.sent_at
+    assert state in {"BOOKED", "NOT_SENT"}
+    assert sent_at is None or sent_at <= START + timedelta(seconds=31)

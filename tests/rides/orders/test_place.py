@@ -1,0 +1,490 @@
+"""Placing an order, sending it once, and what each answer makes of it."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from ridedash.rides.actions import acknowledge
+from ridedash.rides.orders.place import GuardBusy, OfferStale, OfferUnknown, TokenReused, WishRefused, place
+from ridedash.rides.orders.resolve import reopen, resolve_booked, resolve_not_booked, withdraw
+from ridedash.rides.orders.transitions import attention, move
+from ridedash.rides.states import MOVES, BadMove, allowed_move
+from ridedash.store.audit import AuditRow
+from ridedash.store.orders import Order, OrderState
+from ridedash.store.properties import add_property, add_staff
+from tests.rides.desk_world import World
+
+
+def names(world: World, order_id: int) -> list[str]:
+    return [f"{moment.what}:{moment.name}" for moment in world.page(order_id).moments]
+
+
+def wanted(world: World, order_id: int) -> set[str]:
+    return {item.name for item in world.page(order_id).attention}
+
+
+def test_an_order_is_ready_then_sent_once_and_booked_with_its_ride(world: World) -> None:
+    with world.worker() as worker:
+        order_id = world.place(note="two bags")
+        assert world.state(order_id) == "READY"
+        assert worker.step()
+        assert list(worker.box.file.pending()) == []
+    page = world.page(order_id)
+    assert (page.order.state, page.order.booking_id, page.order.booking_timeout_s) == ("BOOKED", "C1", 240)
+    assert page.ride is not None
+    assert names(world, order_id)[:3] == ["order:READY", "order:SENDING", "order:BOOKED"]
+    assert [body["merchant_txn_id"] for call, body in world.service.calls if call == "create"] == [page.order.mtx]
+
+
+def test_the_request_is_what_was_priced_and_carries_nothing_of_the_guest(world: World) -> None:
+    offer = world.offer(fare_id="FARE-7")
+    with world.worker() as worker:
+        world.place(offer_id=offer, payment="cash", coupon="STAY10", guest_phone="+91 98450 00000", note="bags")
+        worker.step()
+    body = world.service.calls[0][1]
+    assert body.pop("merchant_txn_id").startswith("RD-")
+    assert body == {
+        "pickup_lat": -38.5,
+        "pickup_lng": -128.0,
+        "drop_lat": -38.52,
+        "drop_lng": -128.03,
+        "category": "mini",
+        "pickup_mode": "now",
+        "fare_id": "FARE-7",
+        "payment_instrument_type": "cash",
+        "coupon_code": "STAY10",
+    }
+
+
+def test_a_share_asks_for_its_seats_and_the_retry(world: World) -> None:
+    with world.worker() as worker:
+        world.book(worker, kind="share", seats=2)
+    body = world.service.calls[0][1]
+    assert (int(body["seats"]), body["retry"]) == (2, True)
+
+
+def test_one_form_token_makes_one_order(world: World) -> None:
+    wish = world.wish()
+    first, again = place(world.db, world.clock, wish), place(world.db, world.clock, wish)
+    assert (first.created, again.created, first.order_id) == (True, False, again.order_id)
+    with pytest.raises(TokenReused) as caught:
+        place(world.db, world.clock, replace(wish, note="changed"))
+    assert caught.value.order_id == first.order_id
+
+
+def test_a_form_of_another_property_tells_nothing_of_the_order_that_it_made(world: World) -> None:
+    wish = world.wish()
+    place(world.db, world.clock, wish)
+    with pytest.raises(OfferUnknown):
+        place(world.db, world.clock, replace(wish, property_id=world.property_id + 1))
+    assert len(world.orders()) == 1
+
+
+def test_one_form_token_makes_one_order_even_when_pressed_in_many_places_at_once(world: World) -> None:
+    wish, seen, start = world.wish(), [], threading.Barrier(8)
+
+    def press() -> None:
+        start.wait()
+        seen.append(place(world.db, world.clock, wish))
+
+    threads = [threading.Thread(target=press) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({placed.order_id for placed in seen}) == 1
+    assert sum(placed.created for placed in seen) == 1
+
+
+def test_an_offer_older_than_two_minutes_makes_no_order(world: World) -> None:
+    wish = world.wish()
+    world.clock.go(121)
+    with pytest.raises(OfferStale) as caught:
+        place(world.db, world.clock, wish)
+    assert caught.value.old.id == wish.offer_id
+    assert world.orders() == []
+
+
+def test_an_offer_of_nobody_or_of_another_property_makes_no_order(world: World) -> None:
+    with pytest.raises(OfferUnknown):
+        world.place(offer_id=999)
+    wish = world.wish()
+    with pytest.raises(OfferUnknown):
+        place(world.db, world.clock, replace(wish, property_id=world.property_id + 1))
+
+
+@pytest.mark.parametrize(
+    ("facts", "field"),
+    [
+        ({"kind": "share", "seats": None}, "seats"),
+        ({"kind": "share", "seats": 3}, "seats"),
+        ({"seats": 1}, "seats"),
+        ({"account_id": 99}, "account"),
+        ({"payment": "barter"}, "payment_instrument_type"),
+        ({"supersedes": 99}, "supersedes"),
+    ],
+)
+def test_a_wish_that_can_not_be_sent_is_refused_by_field(world: World, facts: dict[str, object], field: str) -> None:
+    with pytest.raises(WishRefused) as caught:
+        world.place(**facts)
+    assert caught.value.field == field
+    assert world.orders() == []
+
+
+def test_the_same_guest_is_not_booked_twice_by_two_desks(world: World) -> None:
+    first = world.place(guest_name="Guest Heron", guest_phone="+91 98450 11111")
+    world.clock.go(20)
+    with pytest.raises(GuardBusy) as caught:
+        world.place(guest_name="Heron", guest_phone="098450 11111")
+    assert (caught.value.order_id, caught.value.staff_name) == (first, "Desk Otter")
+    second = world.page(world.place(guest_name="Guest Heron", guest_phone="9845011111", override_guard=True)).order
+    assert (second.guard_key, second.guard_override_by) == (None, world.staff_id)
+
+
+def test_the_guard_opens_when_the_first_order_ends_without_a_ride(world: World) -> None:
+    first = world.place(guest_name="Guest Heron")
+    assert withdraw(world.db, world.clock, first, world.staff_id)
+    assert world.place(guest_name="Guest Heron") != first
+
+
+def test_an_order_can_be_taken_back_only_before_it_is_sent(world: World) -> None:
+    with world.worker() as worker:
+        order_id = world.place()
+        assert withdraw(world.db, world.clock, order_id, world.staff_id)
+        assert (world.state(order_id), world.page(order_id).order.code) == ("NOT_SENT", "WITHDRAWN")
+        worker.step()
+        assert world.service.calls == []
+        assert not withdraw(world.db, world.clock, world.book(worker), world.staff_id)
+
+
+def test_an_order_is_never_sent_later_than_thirty_seconds_after_the_press(world: World) -> None:
+    order_id = world.place()
+    world.clock.go(31)
+    with world.worker() as worker:
+        worker.step()
+    assert (world.state(order_id), world.page(order_id).order.code) == ("NOT_SENT", "EXPIRED")
+    assert world.service.calls == []
+
+
+def test_a_clock_that_steps_back_does_not_send_a_forgotten_order_later(world: World) -> None:
+    order_id = world.place()
+    world.clock.go(-3600)
+    with world.worker() as worker:
+        worker.step()
+    assert world.state(order_id) == "NOT_SENT"
+
+
+def test_nothing_is_sent_while_an_answer_could_not_be_kept(world: World) -> None:
+    with world.worker() as worker:
+        order_id = world.place()
+        for _ in range(4):
+            worker.box.file.append({"mtx": "RD-NONE", "state": "UNKNOWN"})
+        assert list(worker.sender.due(9)) == []
+        assert world.state(order_id) == "READY"
+
+
+def test_a_service_that_can_not_be_reached_leaves_the_order_not_sent(world: World) -> None:
+    world.service.create.append(world.service.unreachable)
+    with world.worker() as worker:
+        order_id = world.book(worker)
+    assert (world.state(order_id), world.page(order_id).order.code) == ("NOT_SENT", "NO_CONNECTION")
+
+
+def test_a_refusal_is_kept_with_its_words(world: World) -> None:
+    refusal = {"status": "FAILURE", "code": "BANNED USER", "message": "account blocked"}
+    world.service.create.append(lambda _: httpx.Response(200, json=refusal))
+    with world.worker() as worker:
+        order_id = world.book(worker)
+    order = world.page(order_id).order
+    assert (order.state, order.code, order.message) == ("REJECTED", "BANNED USER", "account blocked")
+    assert not order.open
+    assert "BANNED USER" in (order.evidence or "")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda _: httpx.Response(502, html="<h1>Bad gateway</h1>"),
+        lambda _: httpx.Response(200, html="<h1>Sign in to the Wi-Fi</h1>"),
+        lambda _: httpx.Response(200, text=""),
+        lambda _: httpx.Response(200, text='{"status": "SUCC'),
+        lambda _: httpx.Response(200, json={"status": "SUCCESS", "booking_id": "C9", "merchant_txn_id": "RD-OTHER"}),
+    ],
+)
+def test_an_unclear_answer_is_unknown_and_asks_for_a_person(
+    world: World, answer: Callable[[object], httpx.Response]
+) -> None:
+    world.service.create.append(answer)
+    with world.worker() as worker:
+        order_id = world.book(worker)
+        for _ in range(3):
+            world.clock.go(60)
+            worker.step()
+    assert world.state(order_id) == "UNKNOWN"
+    assert "unknown" in wanted(world, order_id)
+    assert world.service.count("create") == 1, "never sent twice"
+
+
+def test_an_order_that_is_being_sent_or_was_sent_is_not_claimed_again(world: World) -> None:
+    claims: list[object] = []
+    with world.worker() as worker, world.worker() as other:
+
+        def meanwhile(body: dict[str, object]) -> httpx.Response:
+            claims.append(other.sender._claim(order_id))
+            return world.service.booked(body)
+
+        world.service.create.append(meanwhile)
+        order_id = world.place()
+        worker.step()
+        claims.append(other.sender._claim(order_id))
+        late = world.place()
+        world.clock.go(30)
+        claims.append(other.sender._claim(late))
+    assert claims == [None, None, None]
+
+
+def test_a_booking_id_that_another_order_has_is_not_believed(world: World) -> None:
+    twin = {"status": "SUCCESS", "booking_id": "C1"}
+    world.service.create += [world.service.booked, lambda _: httpx.Response(200, json=twin)]
+    with world.worker() as worker:
+        first, second = world.book(worker), world.book(worker)
+    assert (world.state(first), world.state(second)) == ("BOOKED", "UNKNOWN")
+    assert wanted(world, second) == {"unknown", "contradiction"}
+
+
+def test_an_item_that_asks_for_a_person_can_be_seen_but_an_unknown_order_can_not(world: World) -> None:
+    order_id = unknown(world)
+    assert not acknowledge.acknowledge(world.db, world.clock, order_id, world.staff_id, "unknown")
+    with world.db.write() as s:
+        attention(s, s.get_one(Order, order_id), "car_swapped", None, world.clock())
+    assert acknowledge.acknowledge(world.db, world.clock, order_id, world.staff_id, "car_swapped")
+    assert wanted(world, order_id) == {"unknown"}
+
+
+def test_a_ride_that_nobody_wants_to_follow_is_followed_no_longer(world: World) -> None:
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "IN_PROGRESS"}]
+    with world.worker() as worker:
+        order_id = world.book(worker)
+        with world.db.write() as s:
+            attention(s, s.get_one(Order, order_id), "too_old", None, world.clock())
+        assert acknowledge.stop_following(world.db, world.clock, order_id, world.staff_id)
+        assert wanted(world, order_id) == set()
+        assert world.page(order_id).moments[-1].name == "stopped_following"
+        polls = world.service.count("track_ride")
+        world.clock.go(600)
+        worker.step()
+    assert world.service.count("track_ride") == polls
+    assert not acknowledge.stop_following(world.db, world.clock, order_id, world.staff_id)
+
+
+def test_a_401_refreshes_the_token_once_and_sends_the_same_order_again(world: World) -> None:
+    world.service.tokens = {"nothing-yet"}
+    with world.worker() as worker:
+        order_id = world.place()
+        worker.step()
+        assert world.state(order_id) == "READY"
+        worker.step()
+    assert (world.state(order_id), world.service.refreshes) == ("BOOKED", 1)
+    sent = [body["merchant_txn_id"] for call, body in world.service.calls if call == "create"]
+    assert sent == [world.page(order_id).order.mtx] * 2
+
+
+def test_a_second_401_ends_it(world: World) -> None:
+    refuse = lambda _: httpx.Response(401, json={"status": "FAILURE"})  # noqa: E731
+    world.service.create += [refuse, refuse, refuse]
+    with world.worker() as worker:
+        order_id = world.place()
+        for _ in range(4):
+            worker.step()
+    assert (world.state(order_id), world.page(order_id).order.code) == ("NOT_SENT", "RECONNECT")
+    assert world.service.count("create") == 2
+
+
+def test_a_short_429_is_waited_for_once_and_a_long_one_is_not(world: World) -> None:
+    slow = lambda _: httpx.Response(429, headers={"Retry-After": "5"})  # noqa: E731
+    world.service.create += [slow]
+    with world.worker() as worker:
+        order_id = world.place()
+        worker.step()
+        worker.step()
+        assert (world.state(order_id), world.service.count("create")) == ("READY", 1)
+        world.clock.go(5)
+        worker.step()
+        assert world.state(order_id) == "BOOKED"
+        world.service.create += [slow, slow]
+        second = world.place()
+        worker.step()
+        world.clock.go(5)
+        worker.step()
+        assert (world.state(second), world.page(second).order.code) == ("NOT_SENT", "RATE_LIMITED")
+        world.clock.go(5)
+        world.service.create += [lambda _: httpx.Response(429, headers={"Retry-After": "60"})]
+        assert world.state(world.book(worker)) == "NOT_SENT"
+
+
+def test_without_an_answer_it_shows_as_unknown_after_twenty_seconds_and_a_late_answer_still_settles_it(
+    world: World,
+) -> None:
+    with world.worker() as worker, world.worker() as other:
+
+        def slow(body: dict[str, object]) -> httpx.Response:
+            world.clock.go(21)
+            other.step()
+            assert world.state(order_id) == "UNKNOWN"
+            return world.service.booked(body)
+
+        world.service.create.append(slow)
+        order_id = world.place()
+        worker.step()
+    assert world.state(order_id) == "BOOKED"
+    assert wanted(world, order_id) == set()
+
+
+def test_a_late_proof_that_nothing_was_booked_settles_an_unknown_order(world: World) -> None:
+    with world.worker() as worker, world.worker() as other:
+
+        def slow(_: dict[str, object]) -> httpx.Response:
+            world.clock.go(21)
+            other.step()
+            return httpx.Response(429)
+
+        world.service.create.append(slow)
+        order_id = world.book(worker)
+    assert (world.state(order_id), world.page(order_id).order.code) == ("REJECTED", "RATE_LIMITED")
+
+
+def unknown(world: World) -> int:
+    world.service.create.append(world.service.lost_answer)
+    with world.worker() as worker:
+        order_id = world.book(worker)
+    assert world.state(order_id) == "UNKNOWN"
+    return order_id
+
+
+def test_not_booked_needs_a_typed_reason_and_can_be_reopened(world: World) -> None:
+    order_id = unknown(world)
+    with pytest.raises(ValueError, match="how you know"):
+        resolve_not_booked(world.db, world.clock, order_id, world.staff_id, "  x ")
+    assert resolve_not_booked(world.db, world.clock, order_id, world.staff_id, "asked the partner by phone")
+    order = world.page(order_id).order
+    assert (order.state, order.resolved_by, order.open) == ("CLOSED_NOT_BOOKED", world.staff_id, False)
+    assert wanted(world, order_id) == set()
+    assert reopen(world.db, world.clock, order_id, world.staff_id)
+    assert world.state(order_id) == "UNKNOWN"
+    assert not reopen(world.db, world.clock, order_id, world.staff_id)
+
+
+def check(world: World, order_id: int, number: str) -> str:
+    return resolve_booked(world.db, world.client, world.tokens, world.clock, order_id, number, world.staff_id).outcome
+
+
+def test_a_typed_booking_number_is_checked_before_it_is_believed(world: World) -> None:
+    order_id = unknown(world)
+    assert check(world, order_id, "C404") == "not_found"
+    far = {"lat": -38.51, "lng": -128.0}
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER", "pickup_location": far}]
+    assert check(world, order_id, "C1") == "far"
+    near = {"lat": -38.5005, "lng": -128.0}
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER", "pickup_location": near}]
+    assert check(world, order_id, " C1 ") == "booked"
+    assert (world.state(order_id), world.ride(order_id).booking_id) == ("BOOKED", "C1")
+    assert check(world, order_id, "C1") == "wrong_state"
+
+
+def test_a_booking_without_a_place_is_linked_and_said_to_be_unconfirmed(world: World) -> None:
+    order_id = unknown(world)
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "ALLOTMENT_PENDING"}]
+    assert check(world, order_id, "C1") == "booked_place_unconfirmed"
+
+
+def test_a_booking_of_another_order_can_not_be_linked_twice(world: World) -> None:
+    with world.worker() as worker:
+        world.book(worker)
+    order_id = unknown(world)
+    assert check(world, order_id, "C1") == "linked"
+    assert world.state(order_id) == "UNKNOWN"
+
+
+def test_a_late_answer_after_a_person_closed_it_is_a_possible_double(world: World) -> None:
+    with world.worker() as worker:
+
+        def slow(body: dict[str, object]) -> httpx.Response:
+            world.clock.go(21)
+            with world.worker() as other:
+                other.step()
+            assert resolve_not_booked(world.db, world.clock, order_id, world.staff_id, "nobody knows of it")
+            world.clock.go(5)
+            world.again = world.place(guest_name="Guest Heron", supersedes=order_id)  # type: ignore[attr-defined]
+            return world.service.booked(body)
+
+        world.service.create.append(slow)
+        order_id = world.place(guest_name="Guest Heron")
+        worker.step()
+    page = world.page(order_id)
+    assert (page.order.state, page.order.late_double, page.superseded_by) == ("BOOKED", True, page.order.id + 1)
+    assert "late_double" in wanted(world, order_id)
+
+
+def test_another_property_moves_nothing(world: World) -> None:
+    order_id = unknown(world)
+    with world.db.write() as s:
+        other = add_property(s, "Harbour Clinic", "UTC", world.clock())
+        stranger = add_staff(s, other.id, "Desk Lynx", "hash", "manager", world.clock()).id
+    assert not resolve_not_booked(world.db, world.clock, order_id, stranger, "not mine at all")
+    assert check(replace_staff(world, stranger), order_id, "C1") == "wrong_state"
+
+
+def replace_staff(world: World, staff_id: int) -> World:
+    world.staff_id = staff_id
+    return world
+
+
+def test_every_move_is_recorded(world: World) -> None:
+    with world.worker() as worker:
+        order_id = world.book(worker)
+    with world.db.read() as s:
+        rows = s.scalars(select(AuditRow).where(AuditRow.subject == f"orders:{order_id}").order_by(AuditRow.id)).all()
+    assert [(row.what, row.result) for row in rows] == [
+        ("order.place", "READY"),
+        ("order.move", "SENDING"),
+        ("order.move", "BOOKED"),
+    ]
+    assert rows[0].who == f"staff:{world.staff_id}"
+
+
+def test_a_move_that_the_protocol_lacks_raises(world: World) -> None:
+    order_id = world.place()
+    with pytest.raises(BadMove), world.db.write() as s:
+        move(s, s.get_one(Order, order_id), OrderState.BOOKED, world.clock(), "worker")
+    assert world.state(order_id) == "READY"
+    assert not any(allowed_move(state, OrderState.READY) for state in MOVES if state not in {"SCHEDULED", "SENDING"})
+
+
+def test_the_timeline_has_an_instant_for_each_state(world: World) -> None:
+    with world.worker() as worker:
+        order_id = world.place()
+        world.clock.go(2)
+        worker.step()
+    moments = world.page(order_id).moments
+    assert moments[1].at - moments[0].at == timedelta(seconds=2)
+
+
+def test_a_move_that_the_protocol_does_not_have_changes_nothing_and_is_in_the_audit(world: World) -> None:
+    with world.worker() as worker:
+        order_id = world.book(worker)
+    with pytest.raises(BadMove), world.db.write() as s:
+        move(s, s.get_one(Order, order_id), OrderState.READY, world.clock(), "worker")
+    assert world.state(order_id) == "BOOKED"
+    with pytest.raises(BadMove), world.db.write() as s, s.begin_nested():
+        move(s, s.get_one(Order, order_id), OrderState.REJECTED, world.clock(), "worker")
+    with world.db.read() as s:
+        rows = s.scalars(select(AuditRow).where(AuditRow.what == "order.bad_move").order_by(AuditRow.id)).all()
+    assert [(row.subject, row.result, row.property_id) for row in rows] == [
+        (f"orders:{order_id}", "BOOKED to READY", world.property_id),
+        (f"orders:{order_id}", "BOOKED to REJECTED", world.property_id),
+    ]

@@ -1,0 +1,212 @@
+"""Writers that run side by side on one database: one order for one press, one guest, one code, whoever is first."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import event, text
+from sqlalchemy.engine import Connection
+
+from ridedash.rides.accounts.linking import Back, Linker, LinkFailed, Member
+from ridedash.rides.actions import request
+from ridedash.rides.orders import transitions
+from ridedash.rides.orders.place import GuardBusy, Placed, place
+from ridedash.rides.orders.resolve import withdraw
+from ridedash.store import properties
+from ridedash.store.audit import record
+from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
+from ridedash.store.models.orders import Order, OrderState
+from tests.databases import POSTGRESQL, new_database
+from tests.rides.desk_world import World
+
+THREADS = 8
+
+
+@pytest.fixture
+def on_postgres(tmp_path: Any, postgres: str) -> Iterator[World]:
+    """A desk on PostgreSQL, whatever the run is about."""
+    made = World(tmp_path, new_database(tmp_path, POSTGRESQL))
+    yield made
+    made.close()
+
+
+def at_once(deeds: list[Callable[[], Any]]) -> list[Any]:
+    """What came of deeds that all start at one moment: their results or exceptions."""
+    gate = threading.Barrier(len(deeds))
+
+    def one(deed: Callable[[], Any]) -> Any:
+        gate.wait()
+        try:
+            return deed()
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(len(deeds)) as pool:
+        return list(pool.map(one, deeds))
+
+
+def test_one_form_pressed_many_times_at_once_makes_one_order(world: World) -> None:
+    wish = world.wish()
+    came = at_once([lambda: place(world.db, world.clock, wish)] * THREADS)
+    assert all(isinstance(placed, Placed) for placed in came), came
+    assert len({placed.order_id for placed in came}) == 1
+    assert [placed.created for placed in came].count(True) == 1
+    assert len(world.orders()) == 1
+
+
+def test_staff_who_book_for_one_guest_at_once_get_one_order_and_the_others_are_told(world: World) -> None:
+    wishes = [world.wish(guest_name="Guest Heron") for _ in range(THREADS)]
+    came = at_once([lambda wish=wish: place(world.db, world.clock, wish) for wish in wishes])
+    assert sum(isinstance(each, Placed) for each in came) == 1
+    assert sum(isinstance(each, GuardBusy) for each in came) == THREADS - 1, came
+    assert len(world.orders()) == 1
+
+
+def test_an_order_that_is_withdrawn_while_it_is_claimed_goes_one_way_only(world: World) -> None:
+    for _ in range(10):
+        order_id = world.place()
+        with world.worker() as worker:
+            withdrawn, attempt = at_once(
+                [
+                    lambda order_id=order_id: withdraw(world.db, world.clock, order_id, world.staff_id),
+                    lambda order_id=order_id, worker=worker: worker.sender._claim(order_id),
+                ]
+            )
+        assert (withdrawn, attempt) in {(True, None), (False, 1)}
+        assert world.state(order_id) == ("NOT_SENT" if withdrawn else "SENDING")
+
+
+def test_whoever_changes_an_order_waits_for_whoever_read_it_to_write(world: World) -> None:
+    order_id = world.place()
+    with ThreadPoolExecutor(1) as pool:
+        with world.db.write() as s:
+            order = s.get_one(Order, order_id)
+            late = pool.submit(withdraw, world.db, world.clock, order_id, world.staff_id)
+            transitions.move(s, order, OrderState.SENDING, world.clock(), "worker")
+        assert late.result() is False
+    assert world.state(order_id) == "SENDING"
+
+
+def test_an_action_pressed_many_times_at_once_is_asked_once(world: World) -> None:
+    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
+    with world.worker() as worker:
+        order_id = world.book(worker)
+        world.clock.go(4)
+        worker.step()
+    desk = world.db, world.client, world.tokens, world.clock
+    came = at_once([lambda: request.cancel(*desk, order_id, world.staff_id, "changed plans")] * 4)
+    assert sorted(result.outcome for result in came).count("done") >= 1
+    asked = [action for action in world.page(order_id).actions if action.name == "cancel"]
+    assert len(asked) == world.service.count("cancel")
+    assert {result.outcome for result in came} <= {"done", "not_now"}
+
+
+def test_attention_is_asked_for_once_by_many_at_once(world: World) -> None:
+    order_id = world.place()
+
+    def ask() -> bool:
+        with world.db.write() as s:
+            return transitions.attention(s, s.get_one(Order, order_id), "no_driver", None, world.clock())
+
+    came = at_once([ask] * THREADS)
+    assert sorted(came) == [False] * (THREADS - 1) + [True]
+    assert [item.name for item in world.page(order_id).attention] == ["no_driver"]
+
+
+def test_guesses_made_at_once_are_all_counted(world: World) -> None:
+    def guess() -> float:
+        with world.db.write() as s:
+            return properties.sign_in_allowed(s, "Desk Otter", "10.0.0.1", world.clock())
+
+    came = at_once([guess] * 12)
+    assert came.count(0.0) == 5, came
+
+
+def test_sign_ins_that_end_at_once_are_told_in_the_order_of_their_numbers(world: World) -> None:
+    with world.db.write() as s:
+        sids = [properties.open_sign_in(s, world.staff_id, world.clock()) for _ in range(THREADS)]
+
+    def close(sid: str) -> None:
+        with world.db.write() as s:
+            properties.close_sign_in(s, sid)
+
+    assert at_once([lambda sid=sid: close(sid) for sid in sids]) == [None] * THREADS
+    with world.db.read() as s:
+        told = s.execute(text("SELECT count(*), count(DISTINCT id_hash) FROM ended_sign_ins")).one()
+    assert tuple(told) == (THREADS, THREADS)
+
+
+def test_a_link_that_comes_back_twice_at_once_works_once(world: World) -> None:
+    linker = Linker(world.db, world.vault, world.oauth, world.clock, "http://127.0.0.1:1/back")
+    address = linker.start(world.account_id, Member(world.property_id, world.staff_id, "sid"))
+    assert address is not None
+    state = address.split("state=")[1].split("&")[0]
+    came = at_once([lambda: linker.finish(Back(state, "code", "sid"))] * 4)
+    assert sum(isinstance(each, LinkFailed) for each in came) == 3, came
+    assert world.service.refreshes == 1
+
+
+@contextmanager
+def cut(db: Database, *, after: bool) -> Iterator[None]:
+    """The first commit loses its connection: right before, or right after the server has carried it out."""
+    done: list[int] = []
+
+    def at_commit(connection: Connection) -> None:
+        if done or not connection.get_execution_options().get("ridedash_write"):
+            return
+        done.append(1)
+        own = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+        if after:
+            connection.exec_driver_sql("COMMIT")
+            connection.exec_driver_sql("SELECT 1")  # begins anew, so that there is something to commit
+        with db.engine.connect() as other:
+            other.execute(text("SELECT pg_terminate_backend(:pid, 10000)"), {"pid": own})
+
+    event.listen(db.engine, "commit", at_commit)
+    try:
+        yield
+    finally:
+        event.remove(db.engine, "commit", at_commit)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_commit_without_an_answer_is_looked_up_by_its_form(on_postgres: World, after: bool) -> None:
+    world = on_postgres
+    wish = world.wish()
+    with cut(world.db, after=after):
+        placed = place(world.db, world.clock, wish)
+    assert placed.created is not after
+    assert [order.id for order in world.orders()] == [placed.order_id]
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_claim_without_an_answer_sends_nothing_and_ends_honestly(on_postgres: World, after: bool) -> None:
+    world = on_postgres
+    order_id = world.place()
+    with world.worker() as worker:
+        with cut(world.db, after=after), pytest.raises(CommitUnknown):
+            worker.sender.send(order_id)
+        assert world.service.count("create") == 0, "T2 is not known to be there"
+        assert world.state(order_id) == ("SENDING" if after else "READY")
+        worker.step()
+    assert world.state(order_id) == ("NOT_SENT" if after else "BOOKED")
+    assert world.service.count("create") == (0 if after else 1)
+
+
+def test_a_connection_that_is_lost_before_the_commit_wrote_nothing(on_postgres: World) -> None:
+    db = on_postgres.db
+
+    def lost() -> None:
+        with db.write() as s:
+            own = s.execute(text("SELECT pg_backend_pid()")).scalar()
+            with db.engine.connect() as other:
+                other.execute(text("SELECT pg_terminate_backend(:pid, 10000)"), {"pid": own})
+            record(s, "cli", "lost", "audit:0", "", on_postgres.clock())
+
+    with pytest.raises(DatabaseBusy, match="nothing was written"):
+        lost()
+    with db.read() as s:
+        assert s.execute(text("SELECT count(*) FROM audit WHERE what = 'lost'")).scalar() == 0

@@ -1,0 +1,260 @@
+"""What is kept for how long, erasing a guest, and changing the keys of what is encrypted."""
+
+import dataclasses
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text
+
+from ridedash.rides.accounts.rotate_keys import rotate
+from ridedash.rides.privacy.erase import NotCompacted, StillRiding, erase
+from ridedash.rides.privacy.retention import Keep, pseudonym, tidy, tidy_all
+from ridedash.store import audit
+from ridedash.store.audit import AuditRow
+from ridedash.store.database.database import Database
+from ridedash.store.encryption import TokenVault, new_key
+from ridedash.store.models.desk import ShiftNote
+from ridedash.store.models.orders import Action, Attention, Moment, Order, Ride
+from ridedash.store.models.people import Account, Guest
+from tests.rides.desk_world import KEYS, START, World
+
+pytestmark = pytest.mark.database
+
+KEY = "a key of this test"
+NAME, PHONE, ROOM = "Guest Quillfeather", "+911234509876", "Q-417"
+DAY = timedelta(days=1)
+
+
+def ridden(world: World, name: str = NAME, phone: str | None = PHONE, room: str | None = ROOM) -> int:
+    """An order whose ride has ended, with all that may say who it was for, and where."""
+    order_id = world.place()
+    with world.db.write() as s:
+        order = s.get_one(Order, order_id)
+        order.state, order.open, order.note, order.evidence = "BOOKED", False, f"wheelchair of {name}", '{"x": 1}'
+        order.guard_key, order.resolve_reason = f"1|{phone}", f"{name} told us"
+        guest = s.get_one(Guest, order.guest_id)
+        guest.name, guest.phone, guest.room, guest.note, guest.seen_at = (
+            name,
+            phone,
+            room,
+            f"{name} likes silence",
+            START,
+        )
+        facts: dict[str, Any] = {
+            "pickup": [1.0, 2.0], "drop": [3.0, 4.0], "position": [1.5, 2.5], "bearing": 7.0,
+            "driver_name": "Driver Cedar",
+            "driver_number": "+910000000001", "price": {"fare": "210"}, "passengers": [name],
+            "route": [{"name": name, "state": "pickup", "position": [1.0, 2.0]}],
+        }  # fmt: skip
+        ride = Ride(
+            property_id=order.property_id, staff_id=order.staff_id, account_id=order.account_id, order_id=order_id,
+            kind="point_to_point", booking_id=None, txn_id=None, status="COMPLETED", reported=None, facts=facts,
+            otp_enc=None, back_status=None, previous_plate=None, swapped_at=None, retried=False, allotted_at=None,
+            ended_at=START, total_minor=24_000, currency="INR", position_at=START, seen_at=START, created_at=START,
+            poll_seq=1, merged_seq=1, next_poll_at=None, interval_s=4.0, lease_until=None, owner=None, errors=0,
+            poison=0,
+            unknown_id=0, final_polls=3,
+        )  # fmt: skip
+        s.add(ride)
+        s.add(Moment(property_id=order.property_id, order_id=order_id, what="event", name="x", detail=name, at=START))
+        s.add(Attention(
+            property_id=order.property_id, order_id=order_id, name="x", detail=name, raised_at=START, cleared_at=None
+        ))  # fmt: skip
+        s.add(Action(
+            property_id=order.property_id, staff_id=order.staff_id, account_id=order.account_id, order_id=order_id,
+            name="feedback", payload={"rating": 5, "options": [], "comments": f"{name} was kind"}, state="done",
+            calls=1,
+            made_at=START, called_at=START, settled_at=START, next_try_at=None, code=None, header=None, text=name,
+        ))  # fmt: skip
+        s.add(ShiftNote(
+            property_id=order.property_id, staff_id=order.staff_id or 0, made_at=START, done_at=None, done_by=None,
+            text=f"Call {name.upper()} back on 12345 09876, not on 55 12345 09",
+        ))  # fmt: skip
+    return order_id
+
+
+def ride_of(world: World, order_id: int) -> Ride:
+    with world.db.read() as s:
+        return s.scalars(select(Ride).where(Ride.order_id == order_id)).one()
+
+
+def guest_of(world: World, order_id: int) -> Guest:
+    with world.db.read() as s:
+        return s.get_one(Guest, s.get_one(Order, order_id).guest_id)
+
+
+def test_after_seven_days_a_ride_keeps_only_where_it_began_and_ended(world: World) -> None:
+    order_id = ridden(world)
+    tidy(world.db, START + 7 * DAY, Keep(), KEY)
+    assert "position" in ride_of(world, order_id).facts
+    tidy(world.db, START + 7 * DAY + timedelta(seconds=1), Keep(), KEY)
+    ride = ride_of(world, order_id)
+    assert set(ride.facts) == {"pickup", "drop", "driver_name", "driver_number", "price", "passengers"}
+    assert ride.position_at is None
+    assert guest_of(world, order_id).name == NAME
+
+
+def test_after_thirty_days_name_and_phone_are_a_pseudonym_and_the_money_stays(world: World) -> None:
+    first, second = ridden(world), ridden(world)
+    expected = pseudonym(guest_of(world, first), KEY)
+    tidy(world.db, START + 30 * DAY + timedelta(seconds=1), Keep(), KEY)
+    assert {guest_of(world, each).name for each in (first, second)} == {expected}
+    assert expected != pseudonym(Guest(property_id=1, name=NAME, phone=PHONE), "another key")
+    guest, ride = guest_of(world, first), ride_of(world, first)
+    assert (guest.phone, guest.room, guest.note) == (None, None, None)
+    assert guest.erased_at is not None
+    assert (ride.total_minor, ride.currency, ride.facts["price"]) == (24_000, "INR", {"fare": "210"})
+    assert "driver_name" not in ride.facts
+    assert hits(world, NAME) == {("shift_notes", "text")}  # those are notes of the house, told by `erase` alone
+
+
+def test_a_guest_with_a_ride_ahead_or_of_unknown_outcome_keeps_the_name(world: World) -> None:
+    planned, unknown = ridden(world, "Guest Planned"), ridden(world, "Guest Unknown")
+    with world.db.write() as s:
+        s.get_one(Order, planned).pickup_at = START + 40 * DAY
+        s.get_one(Order, unknown).state = "UNKNOWN"
+    tidy(world.db, START + 31 * DAY, Keep(), KEY)
+    assert guest_of(world, planned).name == "Guest Planned"
+    assert guest_of(world, unknown).name == "Guest Unknown"
+
+
+def test_answers_go_after_thirty_days_and_the_record_after_a_year(world: World) -> None:
+    order_id = ridden(world)
+    with world.db.write() as s:
+        audit.record(s, "cli", "sign_in", "staff:1", "ok", START)
+    tidy(world.db, START + 31 * DAY, Keep(), KEY)
+    with world.db.read() as s:
+        assert s.get_one(Order, order_id).evidence is None
+        assert s.query(AuditRow).filter_by(what="sign_in").count() == 1
+    tidy(world.db, START + 366 * DAY, Keep(), KEY)
+    with world.db.read() as s:
+        assert s.query(AuditRow).filter_by(what="sign_in").count() == 0
+
+
+def test_the_days_are_settings(world: World) -> None:
+    order_id = ridden(world)
+    keep = Keep(positions=100, guests=200, evidence=300, audit=400)
+    tidy(world.db, START + 99 * DAY, keep, KEY)
+    assert "position" in ride_of(world, order_id).facts
+    assert guest_of(world, order_id).name == NAME
+    assert all(getattr(keep, each.name) > getattr(Keep(), each.name) for each in dataclasses.fields(keep))
+
+
+def test_many_rows_are_done_in_small_transactions_and_once(world: World) -> None:
+    now = START + 400 * DAY
+    with world.db.write() as s:
+        s.execute(text("DELETE FROM audit"))
+        for _ in range(450):
+            audit.record(s, "cli", "sign_in", "staff:1", "ok", START)
+    assert tidy(world.db, now, Keep(), KEY) == 450
+    assert tidy(world.db, now, Keep(), KEY) == 0
+
+
+def test_the_worker_does_it(world: World) -> None:
+    order_id = ridden(world)
+    world.clock.go(31 * 24 * 3600)
+    with world.worker(tidy=lambda now: tidy_all(world.db, Keep(), KEY, now)) as worker:
+        worker.step()
+    assert guest_of(world, order_id).name.startswith("Guest ")
+    assert guest_of(world, order_id).name != NAME
+
+
+def hits(world: World, *words: str) -> set[tuple[str, str]]:
+    """Columns of the database, of any type, that hold one of these words in any case of letters."""
+    from sqlalchemy import inspect
+
+    found = set()
+    with world.db.read() as s:
+        for table in inspect(s.connection()).get_table_names():
+            for row in s.execute(text(f'SELECT * FROM "{table}"')).mappings():
+                found |= {
+                    (table, column)
+                    for column, value in row.items()
+                    if any(word.casefold() in str(value).casefold() for word in words)
+                }
+    return found
+
+
+def erased(world: World, **who: str | None) -> tuple[int, int]:
+    return erase(world.db, world.clock, KEY, world.property_id, **who)  # type: ignore[arg-type]
+
+
+def test_after_erasing_no_column_and_no_byte_of_the_file_tells_name_or_phone(world: World, tmp_path: Path) -> None:
+    ridden(world)
+    order_id = ridden(world)
+    spoken = (NAME, PHONE, "1234509876", "12345 09876", ROOM)
+    assert len(hits(world, *spoken)) >= 10
+    assert erased(world, phone=PHONE) == (2, 2)
+    assert hits(world, *spoken) == set()
+    assert ride_of(world, order_id).total_minor == 24_000
+    with world.db.read() as s:
+        line = s.query(AuditRow).filter_by(what="guest.erased").first()
+        notes = {note.text for note in s.query(ShiftNote)}
+    assert line is not None
+    assert line.who == "cli"
+    assert notes == {"Call [erased] back on [erased], not on 55 12345 09"}
+    if world.db.dialect == "sqlite":
+        files = list(tmp_path.rglob("*.sqlite*"))
+        assert files
+        for file in files:
+            content = file.read_bytes().lower()
+            assert not [word for word in spoken if word.lower().encode() in content], file
+
+
+def test_a_guest_is_found_by_name_and_room_too_in_any_case(world: World) -> None:
+    order_id, other = ridden(world, phone=None), ridden(world, "Guest Other", phone=None)
+    assert erased(world, name="guest QUILLFEATHER", room="another") == (0, 0)
+    assert erased(world, name="guest QUILLFEATHER", room=ROOM.lower()) == (1, 1)
+    assert guest_of(world, order_id).name != NAME
+    assert guest_of(world, other).name == "Guest Other"
+
+
+def test_a_guest_under_way_is_not_erased(world: World) -> None:
+    order_id = ridden(world)
+    with world.db.write() as s:
+        s.get_one(Order, order_id).state = "UNKNOWN"
+    with pytest.raises(StillRiding):
+        erased(world, phone=PHONE)
+    assert guest_of(world, order_id).phone == PHONE
+
+
+def test_a_guest_of_another_property_stays(world: World) -> None:
+    order_id = ridden(world)
+    assert erase(world.db, world.clock, KEY, world.property_id + 1, phone=PHONE) == (0, 0)
+    assert guest_of(world, order_id).name == NAME
+
+
+def test_rotating_encrypts_all_secrets_with_the_first_key_and_counts_those_it_could_not_read(world: World) -> None:
+    fresh = new_key()
+    order_id = ridden(world)
+    both = TokenVault(f"k2:{fresh},{KEYS}")
+    with world.db.write() as s:
+        ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).one()
+        ride.otp_enc = world.vault.encrypt("4711", "rides", ride.id, "otp")
+        account = s.get_one(Account, world.account_id)
+        account.refresh_token_enc = "k0.gone.gone"
+    done = rotate(world.db, both, world.clock)
+    assert (done.done, done.left) == (2, 1)
+    assert rotate(world.db, both, world.clock).done == 0
+    only_new = TokenVault(f"k2:{fresh}")
+    with world.db.read() as s:
+        ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).one()
+        assert only_new.decrypt(ride.otp_enc or "", "rides", ride.id, "otp") == "4711"
+        sealed = s.get_one(Account, world.account_id).access_token_enc or ""
+        assert only_new.decrypt(sealed, "accounts", world.account_id, "access_token") == "good"
+        lines = s.query(AuditRow).filter_by(what="keys.rotated").all()
+    assert [line.facts["left"] for line in lines] == [1, 1]
+
+
+@pytest.mark.sqlite_only
+def test_a_file_that_somebody_reads_is_told_and_the_same_command_ends_it(world: World) -> None:
+    ridden(world)
+    hasty = Database(world.db.url, busy_s=0.1)
+    with world.db.read() as s:
+        s.execute(text("SELECT count(*) FROM guests")).all()
+        with pytest.raises(NotCompacted):
+            erase(hasty, world.clock, KEY, world.property_id, phone=PHONE)
+    assert erase(hasty, world.clock, KEY, world.property_id, phone=PHONE) == (0, 0)
+    hasty.close()

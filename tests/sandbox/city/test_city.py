@@ -1,0 +1,123 @@
+"""The two cities: whole, distinct, alike in every process, and rich enough to look like cities."""
+
+import subprocess
+import sys
+
+import pytest
+
+from ridedash.geo import LatLng, contains, distance_m
+from ridedash.sandbox.city.city import City, cities, city_at, plans
+from ridedash.sandbox.city.data.names import THEMES
+
+BOTH = pytest.mark.parametrize("city", [plan.slug for plan in plans()], indirect=True)
+
+
+def test_the_cities_are_two_far_apart_in_open_ocean() -> None:
+    first, second = cities()
+    assert (first.name, first.currency, first.timezone) == ("Port Meridian", "INR", "Asia/Kolkata")
+    assert (second.name, second.currency) == ("Saltmere", "EUR")
+    assert distance_m(first.center, LatLng(-38.5, -128.0)) < 100
+    assert 80_000 < distance_m(first.center, second.center) < 120_000
+
+
+def test_a_point_belongs_to_the_city_whose_boundary_holds_it() -> None:
+    first, second = cities()
+    assert city_at(first.center) is first
+    assert city_at(second.center) is second
+    assert city_at(LatLng(-38.2, -127.6)) is None
+
+
+@BOTH
+def test_each_city_has_several_hundred_named_streets(city: City) -> None:
+    names = {edge.name for edge in city.roads.mesh.edges}
+    assert len(names) >= 300
+    assert all(name.strip() and name[0].isupper() for name in names)
+
+
+def test_the_gazetteer_names_at_least_sixty_places_with_ids_of_their_own() -> None:
+    places = [place for city in cities() for place in city.places]
+    assert len(places) >= 80
+    for city in cities():
+        assert len({place.id for place in city.places}) == len(city.places)
+    assert all(place.name and place.kind and place.area for place in places)
+    assert {"station", "airport", "hotel", "hospital", "park"} <= {place.kind for place in places}
+
+
+@BOTH
+def test_every_place_lies_in_the_service_area_and_near_a_street(city: City) -> None:
+    for place in city.places:
+        assert city.contains(place.position), place.name
+        assert distance_m(place.position, city.roads.snap(place.position)) < 900, place.name
+
+
+@BOTH
+def test_pickup_points_lie_on_streets_within_their_hotspot_and_the_default_is_one_of_them(city: City) -> None:
+    for spot in city.hotspots:
+        assert spot.default_point_id in {point.id for point in spot.points}
+        for point in spot.points:
+            assert contains(spot.boundary, point.position), point.name
+            assert distance_m(point.position, city.roads.snap(point.position)) < 1
+    ids = [point.id for spot in city.hotspots for point in spot.points]
+    assert len(set(ids)) == len(ids)
+
+
+def test_hotspots_are_the_station_the_airport_and_more() -> None:
+    first, second = cities()
+    assert {"Port Meridian Central Station", "Meridian Airport"} <= {spot.name for spot in first.hotspots}
+    assert len(first.hotspots) >= 2
+    assert len(first.hotspots) + len(second.hotspots) >= 3
+
+
+def test_the_demo_hotel_stands_beside_a_hotspot() -> None:
+    city = cities()[0]
+    hotel = city.place("grand-meridian-hotel")
+    assert hotel is not None
+    assert hotel.name == "Grand Meridian Hotel"
+    assert city.hotspot_at(hotel.position) is None
+    nearest = min(distance_m(hotel.position, p.position) for spot in city.hotspots for p in spot.points)
+    assert nearest < 600
+
+
+@BOTH
+def test_some_grounds_are_unfit_for_sharing_and_no_shared_cab_heads_to_others(city: City) -> None:
+    streets = [city.roads.frame.latlng(edge.line[0]) for edge in city.roads.mesh.edges]
+    for rings in (city.unshareable, city.no_share_heading):
+        assert rings
+        assert any(contains(rings[0], p) for p in streets)
+        assert not any(contains(ring, point.position) for ring in rings for s in city.hotspots for point in s.points)
+
+
+@BOTH
+def test_streets_form_one_graph(city: City) -> None:
+    around = city.roads.mesh.around()
+    reached, stack = set(), [next(iter(around))]
+    while stack:
+        node = stack.pop()
+        if node not in reached:
+            reached.add(node)
+            edges = (city.roads.mesh.edges[number] for number in around[node])
+            stack += [edge.b if edge.a == node else edge.a for edge in edges]
+    assert reached == set(around)
+
+
+def test_every_process_builds_the_same_cities() -> None:
+    script = (
+        "from ridedash.sandbox.city import cities; import hashlib;"
+        "print(hashlib.sha256(repr([[e.line for e in c.roads.mesh.edges] for c in cities()]).encode()).hexdigest())"
+    )
+    answers = {
+        subprocess.run(
+            [sys.executable, "-c", script], check=True, capture_output=True, text=True, env={"PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(answers) == 1
+
+
+def test_no_word_on_a_street_sign_comes_twice_in_its_theme() -> None:
+    for words in THEMES.values():
+        assert len(set(words)) == len(words)
+
+
+def test_plans_come_in_the_order_of_the_cities() -> None:
+    assert [plan.slug for plan in plans()] == [city.slug for city in cities()]

@@ -1,0 +1,215 @@
+"""Tiles are sound SVG, seamless, small and quick; places are found as people type; outlines are told."""
+
+import itertools
+import math
+import re
+from xml.etree import ElementTree
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from ridedash.sandbox.city.city import City, cities
+from ridedash.sandbox.city.gazetteer import plain
+from ridedash.sandbox.city.geometry import inside
+from ridedash.sandbox.tiles.blocks import buildings
+from ridedash.sandbox.tiles.server import _atlas, _prepared, bp, create_tiles_app, tile_svg, warm
+
+ZOOMS = pytest.mark.parametrize("zoom", range(11, 19))
+
+
+@pytest.fixture
+def client() -> FlaskClient:
+    return create_tiles_app().test_client()
+
+
+def _at(zoom: int, lat: float, lng: float) -> tuple[int, int]:
+    down = 0.5 - math.asinh(math.tan(math.radians(lat))) / (2 * math.pi)
+    return int((lng + 180) / 360 * 2**zoom), int(down * 2**zoom)
+
+
+def _around(zoom: int, city: City) -> list[tuple[int, int]]:
+    x, y = _at(zoom, *city.center)
+    return [(x + i, y + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+
+
+def _drawn(zoom: int, x: int, y: int) -> str:
+    body = tile_svg(zoom, x, y)
+    assert body is not None
+    return body.decode()
+
+
+@ZOOMS
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_tile_is_well_formed_one_pixel_over_its_cell_and_small(zoom: int, number: int) -> None:
+    for x, y in _around(zoom, cities()[number]):
+        body = _drawn(zoom, x, y)
+        root = ElementTree.fromstring(body)
+        left, top, wide, high = map(float, root.attrib["viewBox"].split())
+        assert (root.attrib["width"], root.attrib["height"], wide, high) == ("257", "257", 2570, 2570)
+        assert left % 2560 == top % 2560 == 0
+        assert len(body) < 60_000
+
+
+@ZOOMS
+def test_ids_within_a_tile_are_unique_and_every_reference_is_met(zoom: int) -> None:
+    for x, y in _around(zoom, cities()[0]):
+        body = _drawn(zoom, x, y)
+        ids = re.findall(r' id="([^"]+)"', body)
+        assert len(set(ids)) == len(ids)
+        assert set(re.findall(r'href="#([^"]+)"', body)) <= set(ids)
+
+
+@pytest.mark.parametrize("zoom", [14, 15, 16, 17])
+def test_a_word_that_crosses_an_edge_is_drawn_by_both_tiles_alike(zoom: int) -> None:
+    x, y = _at(zoom, *cities()[0].center)
+    row = [set(re.findall(r"<text .*?</text>", _drawn(zoom, x + i, y))) for i in range(-2, 3)]
+    assert any(here & east for here, east in itertools.pairwise(row))
+    for number, (here, east) in enumerate(itertools.pairwise(row), -1):
+        edge = float(_drawn(zoom, x + number, y).split('viewBox="')[1].split()[0])
+        for text in here ^ east:
+            level = re.match(r'<text class="\w+" font-size="\d+" x="(-?\d+)"', text)
+            assert level is None or abs(float(level[1]) - edge) > 100
+
+
+def test_streets_meet_at_the_edge_of_neighbouring_tiles() -> None:
+    """Both tiles draw in the same frame of coordinates, and a street that touches both appears in both, the same."""
+    x, y = _at(16, *cities()[0].center)
+    here, below = (set(re.findall(r"M-?\d+ -?\d+l[-\d ]+", _drawn(16, x, y + i))) for i in (0, 1))
+    assert len(here & below) > 5
+
+
+def test_day_and_night_are_in_the_same_tile() -> None:
+    body = _drawn(15, *_at(15, *cities()[0].center))
+    assert "@media(prefers-color-scheme:dark)" in body
+    assert "http://" not in body.replace("http://www.w3.org/2000/svg", "")
+    assert "url(" not in body.replace("url(#l)", "")
+
+
+def test_detail_grows_with_the_zoom() -> None:
+    lat, lng = cities()[0].center
+    at = {zoom: _drawn(zoom, *_at(zoom, lat, lng)) for zoom in range(11, 19)}
+    assert "Port Meridian" in at[11]
+    assert 'class="bld"' not in at[15]
+    assert 'class="bld"' in at[17]
+    assert 'class="blk"' in at[14]
+
+
+def test_far_from_the_cities_there_is_sea() -> None:
+    body = _drawn(13, 100, 100)
+    assert 'class="sea"' in body
+    assert len(body) < 5000
+
+
+@pytest.mark.parametrize(
+    "path", ["/tiles/10/0/0.svg", "/tiles/19/0/0.svg", "/tiles/11/4096/0.svg", "/tiles/11/-1/0.svg"]
+)
+def test_there_are_no_tiles_at_other_zooms_or_off_the_world(client: FlaskClient, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_a_tile_may_be_kept_for_a_day_and_asked_again_for_nothing(client: FlaskClient) -> None:
+    first = client.get("/tiles/14/2366/10075.svg")
+    assert first.status_code == 200
+    assert first.mimetype == "image/svg+xml"
+    assert "max-age=86400" in first.headers["Cache-Control"]
+    again = client.get("/tiles/14/2366/10075.svg", headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
+    assert again.data == b""
+
+
+def test_houses_stand_on_their_block_and_most_of_a_blocks_edge_is_built() -> None:
+    square = [(0.0, 0.0), (90.0, 0.0), (90.0, 90.0), (0.0, 90.0)]
+    houses = buildings(square, 300.0)
+    assert len(houses) > 12
+    assert all(-0.1 <= x <= 90.1 and -0.1 <= y <= 90.1 for house in houses for x, y in house)
+    assert not any(inside(house, (45.0, 45.0)) for house in buildings([(x * 3, y * 3) for x, y in square], 300.0))
+
+
+def _names(client: FlaskClient, **query: str) -> list[str]:
+    answer = client.get("/places", query_string=query)
+    assert answer.status_code == 200
+    return [place["name"] for place in answer.get_json()["places"]]
+
+
+def test_places_are_found_by_beginnings_of_words_whatever_case_or_accent(client: FlaskClient) -> None:
+    assert _names(client, q="grand mer")[0] == "Grand Meridian Hotel"
+    assert _names(client, q="ÉTOILE") == _names(client, q="etoile") == ["Hotel Belle Étoile"]
+    assert _names(client, q="childrens") == ["Children's Hospital"]
+    assert _names(client, q="nothing of the kind") == []
+    assert _names(client, q="!!!") == []
+
+
+def test_a_whole_name_goes_before_a_beginning_and_a_beginning_before_a_word_within(client: FlaskClient) -> None:
+    found = _names(client, q="lode stadium")
+    assert found[0] == "Lode Stadium"
+    found = _names(client, q="harbour", limit="20")
+    assert [plain(name).startswith("harbour") for name in found] == sorted(
+        (plain(name).startswith("harbour") for name in found), reverse=True
+    )
+
+
+def test_equal_matches_come_nearest_first(client: FlaskClient) -> None:
+    saltmere = cities()[1].center
+    near = _names(client, q="hotel", lat=str(saltmere.lat), lng=str(saltmere.lng), limit="20")
+    far = _names(client, q="hotel", limit="20")
+    assert near[0] in {"Hotel Salicorne", "Hotel Marée Haute"}
+    assert set(near) == set(far)
+
+
+def test_a_place_tells_its_id_kind_area_and_position(client: FlaskClient) -> None:
+    (place,) = client.get("/places?q=grand+meridian+hotel").get_json()["places"]
+    assert set(place) == {"id", "name", "kind", "area", "lat", "lng"}
+    assert (place["id"], place["kind"], place["area"]) == ("grand-meridian-hotel", "hotel", "Station Quarter")
+
+
+@pytest.mark.parametrize(
+    "query", [f"q={'x' * 81}", "q=a&limit=0", "q=a&limit=21", "q=a&lat=nan&lng=0", "q=a&lat=91&lng=0"]
+)
+def test_nonsense_in_a_search_is_refused(client: FlaskClient, query: str) -> None:
+    assert client.get(f"/places?{query}").status_code == 400
+
+
+def test_a_point_is_called_by_its_nearest_street_its_area_and_the_hotspot_around_it(client: FlaskClient) -> None:
+    city = cities()[0]
+    hotel = city.place("grand-meridian-hotel")
+    station = city.hotspots[0]
+    assert hotel
+    told = client.get("/places/near", query_string={"lat": hotel.position.lat, "lng": hotel.position.lng}).get_json()
+    assert told == {"street": city.roads.nearest_street_name(hotel.position), "area": "Station Quarter", "place": ""}
+    inside = station.points[0].position
+    told = client.get("/places/near", query_string={"lat": inside.lat, "lng": inside.lng}).get_json()
+    assert told["place"] == station.name
+    assert client.get("/places/near?lat=48.8&lng=2.3").get_json() == {"street": "", "area": "", "place": ""}
+
+
+@pytest.mark.parametrize("query", ["", "lat=1", "lat=nan&lng=0", "lat=91&lng=0", "lat=x&lng=0"])
+def test_a_point_that_is_no_place_is_refused(client: FlaskClient, query: str) -> None:
+    assert client.get(f"/places/near?{query}").status_code == 400
+
+
+def test_the_limit_holds(client: FlaskClient) -> None:
+    assert len(_names(client)) == 8
+    assert len(_names(client, limit="3")) == 3
+
+
+def test_the_outline_of_each_city_is_told(client: FlaskClient) -> None:
+    told = client.get("/city.json").get_json()["cities"]
+    assert [city["slug"] for city in told] == ["port-meridian", "saltmere"]
+    for city in told:
+        assert set(city) == {"slug", "name", "currency", "timezone", "center", "zoom", "boundary", "bounds"}
+        (south, west), (north, east) = city["bounds"]
+        assert all(south <= lat <= north and west <= lng <= east for lat, lng in city["boundary"])
+
+
+def test_the_blueprint_fits_into_another_app() -> None:
+    app = Flask("host", static_folder=None)
+    app.register_blueprint(bp)
+    assert app.test_client().get("/city.json").status_code == 200
+
+
+def test_after_warming_a_new_tile_prepares_nothing_more() -> None:
+    warm((14,))
+    before = _prepared.cache_info().misses, [len(_atlas(n)._houses) for n in range(len(cities()))]
+    assert b"<path" in (tile_svg(14, *_at(14, -38.47, -128.03)) or b"")
+    assert before == (_prepared.cache_info().misses, [len(_atlas(n).blocks) for n in range(len(cities()))])

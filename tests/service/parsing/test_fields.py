@@ -1,0 +1,225 @@
+"""Each reading of one JSON value: it gives the value, or None, and never an exception."""
+
+import unicodedata
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ridedash.geo import LatLng
+from ridedash.service.parsing import fields, units
+from ridedash.service.parsing.fields import Distance, Duration
+
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.decimals()
+    | st.text()
+    | st.sampled_from(
+        ["-1", "1e999", "9" * 400, "0x10", "٣", " 5 ", "NaN", Decimal("1E+999999"), Decimal("1E-999999")]
+    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+
+READINGS = [
+    fields.row,
+    fields.rows,
+    fields.items,
+    fields.text,
+    fields.ident,
+    fields.number,
+    fields.positive,
+    fields.whole,
+    fields.real,
+    fields.flag,
+    fields.link,
+    fields.place,
+    fields.ring,
+    units.duration,
+    units.length,
+    units.time_unit,
+    units.length_unit,
+    units.measured_time,
+    units.moment,
+    lambda value: units.measured_length(value, "metre"),
+    lambda value: fields.point(value, value),
+    lambda value: units.duration("3", value),
+    lambda value: units.length({"value": 3}, value),
+]
+
+
+@given(anything)
+def test_no_value_raises(value):
+    for reading in READINGS:
+        reading(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("0.2", Decimal("0.2")),
+        (" 1900.0 ", Decimal(1900)),
+        (50, Decimal(50)),
+        (4.73269, Decimal("4.73269")),
+        ("-1", Decimal(-1)),
+        ("+3", Decimal(3)),
+        (".5", Decimal("0.5")),
+        (Decimal("1E+3"), Decimal(1000)),
+        (0.1, Decimal("0.1")),
+        (Decimal("0E+99999999"), Decimal(0)),
+        (Decimal("0.1234567890123456789"), Decimal("0.123456789012")),
+        ("", None),
+        ("NA", None),
+        ("1e5", None),
+        ("1,900", None),
+        ("٣", None),
+        (True, None),
+        (None, None),
+        ([], None),
+        (float("nan"), None),
+        (float("inf"), None),
+        (Decimal("NaN"), None),
+        (Decimal("1E+99999999"), None),
+        (10**12, None),
+        ("9" * 5000, None),
+    ],
+)
+def test_a_number_is_read_exactly_or_not_at_all(value, read):
+    assert fields.number(value) == read
+
+
+def test_a_number_of_5000_digits_is_none_for_every_reading():
+    for reading in READINGS:
+        assert not reading(10**5000)
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("CRN123", "CRN123"),
+        (12345, "12345"),
+        (" x ", "x"),
+        *((bad, None) for bad in ("", "a b", "null", "x" * 101, "\u202ex", True, Decimal("1.5"), 10**50, {})),
+    ],
+)
+def test_an_identifier_is_whole_or_none(value, read):
+    assert fields.ident(value) == read
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("https://img.example/a.png?x=1", "https://img.example/a.png?x=1"),
+        (" https://img.example ", "https://img.example"),
+        ("HTTPS://img.example/", "HTTPS://img.example/"),
+    ]
+    + [
+        (bad, None)
+        for bad in (
+            "http://img.example/a.png",
+            "javascript:alert(1)",
+            "//img.example",
+            "https://",
+            "https:///x",
+            "https://u:p@img.example",
+            "https://img.example/\u202e",
+            "https://[::1",
+            "https://img.example/" + "x" * 3000,
+            "no address",
+            7,
+            None,
+        )
+    ],
+)
+def test_a_link_is_https_without_credentials_or_none(value, read):
+    assert fields.link(value) == read
+
+
+@pytest.mark.parametrize(
+    ("lat", "lng", "read"),
+    [
+        ("12.5", 77, LatLng(12.5, 77.0)),
+        (0, 0, None),
+        ("0", "0.0", None),
+        (0, 5, LatLng(0.0, 5.0)),
+        (91, 0, None),
+        (5, 181, None),
+        (5, None, None),
+        ("x", 5, None),
+    ],
+)
+def test_a_position_is_whole_and_on_the_globe_or_none(lat, lng, read):
+    assert fields.point(lat, lng) == read
+
+
+@pytest.mark.parametrize(
+    ("unit", "seconds"),
+    [(word, 180) for word in ("MINUTE", "MINUTES", "minute", "Minutes", "min", " MINS ", None, "")]
+    + [("SECONDS", 3), ("second", 3), ("hour", 10800), ("HRS", 10800), ("day", 259200), ("fortnight", None), (7, None)],
+)
+def test_a_time_unit_is_read_in_any_spelling(unit, seconds):
+    assert units.duration("3", unit) == (None if seconds is None else Duration(seconds=seconds))
+
+
+@pytest.mark.parametrize(
+    ("unit", "metres"),
+    [(word, 200) for word in ("KM", "KMS", "kilometre", "kilometer", "Kilometers", "km", None)]
+    + [("METER", 0), ("metres", 0), ("mile", 322), ("parsec", None), ([], None)],
+)
+def test_a_length_unit_is_read_in_any_spelling(unit, metres):
+    assert units.length("0.2", unit) == (None if metres is None else Distance(metres=metres))
+
+
+def test_minutes_are_rounded_up_and_kilometres_exact():
+    assert Duration(seconds=61).minutes == 2
+    assert Duration(seconds=180).minutes == 3
+    assert Distance(metres=1234).km == Decimal("1.234")
+
+
+@pytest.mark.parametrize(
+    ("written", "instant"),
+    [
+        ("2016-06-16T10:45:38.000+05:30", datetime(2016, 6, 16, 5, 15, 38, tzinfo=UTC)),
+        ("2016-06-16T10:45:38+5:30", datetime(2016, 6, 16, 5, 15, 38, tzinfo=UTC)),
+        ("2016-06-16 10:45:38,250 +0530", datetime(2016, 6, 16, 5, 15, 38, 250000, tzinfo=UTC)),
+        ("2016-06-16T10:45:38 Asia/Kolkata", datetime(2016, 6, 16, 5, 15, 38, tzinfo=UTC)),
+        ("2016-06-16T10:45Z", datetime(2016, 6, 16, 10, 45, tzinfo=UTC)),
+        ("2016-06-16T10:45:38 -03:00", datetime(2016, 6, 16, 13, 45, 38, tzinfo=UTC)),
+        ("2016-06-16T10:45:38 IST", None),
+        ("2016-06-16T10:45:38", None),
+        ("2016-13-45T10:45:38Z", None),
+        ("0001-01-01T00:00:00+05:30", None),
+        ("2016-06-16T10:45:38+99:99", None),
+        ("2016-06-16T10:45:38 Asia/../../etc/passwd", None),
+        ("2016-06-16T10:45:38 America/", None),
+        ("soon", None),
+    ],
+)
+def test_a_time_keeps_its_text_and_its_instant_where_it_names_one(written, instant):
+    read = units.moment(written)
+    assert (read.text, read.at) == (written, instant)
+
+
+def test_a_row_folds_its_keys_and_the_exact_one_wins():
+    assert fields.row({"Text ": 1, "CODE": 2}) == {"text": 1, "code": 2}
+    assert fields.row({"Text": 1, "text": 2, "TEXT": 3}) == {"text": 2}
+
+
+@given(st.text() | st.text(alphabet="a\u202e\u200b\u0000\ud800\n\u2028\U000e0041${}<"))
+def test_cleaned_text_is_short_and_holds_no_invisible_character(value):
+    read = fields.text(value)
+    assert read is None or (0 < len(read) <= 300 and read == read.strip())
+    for char in read or "":
+        assert char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+    (read or "").encode("utf-8")
+
+
+@pytest.mark.parametrize("unit", ["second", "minute", "hour", "days"])
+def test_a_span_that_would_leave_the_calendar_is_none(unit):
+    assert units.duration(999_999_999_999, unit) is None
+    assert units.duration("366", "days") == Duration(seconds=366 * 86_400)

@@ -1,0 +1,384 @@
+"""What may be asked of the service, and when: breaker, limiter, 429, retry budget, on a clock set by hand."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ridedash.service.errors import Held
+from ridedash.service.throttle.traffic import Lane, Result, Traffic
+
+
+class Desk:
+    """Traffic on a clock of its own; whoever waits makes it go on."""
+
+    def __init__(self, rate=45, chance=1.0):
+        self.now, self.pauses = 1000.0, []
+        self.traffic = Traffic(rate, monotonic=lambda: self.now, pause=self.pause, chance=lambda: chance)
+
+    def pause(self, seconds):
+        self.pauses.append(seconds)
+        self.now += seconds
+
+    def call(self, result=Result.ANSWERED, lane=Lane.REST, wait=None, took=0.0):
+        passed = self.traffic.enter(lane)
+        self.now += took
+        self.traffic.settle(passed, result, wait)
+
+    def fail(self, times, lane=Lane.REST):
+        for _ in range(times):
+            self.call(Result.FAILED, lane)
+
+    def held(self, lane=Lane.REST):
+        """Why a call is held now, and for how long."""
+        with pytest.raises(Held) as caught:
+            self.traffic.enter(lane)
+        assert not caught.value.sent
+        return caught.value.why, pytest.approx(caught.value.wait_s, abs=1e-6)
+
+
+# ---- the breaker
+
+
+def test_five_failures_in_a_row_open_the_breaker_and_four_do_not():
+    desk = Desk(math.inf)
+    desk.fail(4)
+    desk.call()
+    desk.fail(4)
+    assert not desk.traffic.is_open(write=False)
+    desk.fail(1)
+    assert desk.traffic.is_open(write=False)
+    assert desk.held() == ("silent", 5)
+
+
+def test_half_of_twenty_calls_in_thirty_seconds_open_it_and_older_ones_do_not_count():
+    desk = Desk(math.inf)
+    for _ in range(9):
+        desk.fail(1)
+        desk.call()
+    desk.fail(1)  # nineteen calls, ten failed
+    assert not desk.traffic.is_open(write=False)
+    desk.now += 31
+    desk.fail(1)
+    desk.call()
+    assert not desk.traffic.is_open(write=False)
+    for _ in range(9):
+        desk.fail(1)
+        desk.call()
+    assert not desk.traffic.is_open(write=False)
+    desk.fail(1)
+    assert desk.traffic.is_open(write=False)
+
+
+def test_a_probe_goes_after_five_seconds_then_after_ten_twenty_and_thirty_and_one_at_a_time():
+    desk = Desk(math.inf, chance=0.0)
+    desk.fail(5)
+    for wait in (5, 10, 20, 30, 30):
+        assert (desk.held(), desk.traffic.room()) == (("silent", wait), 0)
+        desk.now += wait
+        assert desk.traffic.room() == 1
+        probe = desk.traffic.enter(Lane.REST)
+        assert (desk.traffic.room(), desk.held()[0]) == (0, "silent")
+        desk.traffic.settle(probe, Result.FAILED)
+    desk.now += 30
+    desk.call()
+    assert not desk.traffic.is_open(write=False)
+    assert desk.traffic.room() > 1
+
+
+def test_the_waits_between_probes_are_up_to_a_fifth_shorter_by_chance():
+    desk = Desk(math.inf, chance=1.0)
+    desk.fail(5)
+    desk.now += 5
+    desk.fail(1)
+    assert desk.held() == ("silent", 8)
+
+
+def test_a_probe_without_an_answer_for_ten_seconds_lets_another_go():
+    desk = Desk(math.inf)
+    desk.fail(5, Lane.WRITE)
+    desk.now += 5
+    desk.traffic.enter(Lane.WRITE)  # a create may wait a minute
+    assert desk.held(Lane.WRITE) == ("silent", 10)
+    desk.now += 10
+    desk.call(lane=Lane.WRITE)
+    assert not desk.traffic.is_open(write=True)
+
+
+def test_a_probe_that_never_became_a_call_says_nothing_and_another_may_go_at_once():
+    desk = Desk(math.inf)
+    desk.fail(5)
+    desk.now += 5
+    desk.call(Result.VOID)
+    assert (desk.traffic.is_open(write=False), desk.traffic.room()) == (True, 1)
+
+
+def test_the_log_has_a_line_for_each_turn_of_a_breaker_and_none_for_a_call(caplog):
+    caplog.set_level("INFO")
+    desk = Desk(math.inf)
+    desk.call()
+    desk.fail(5)
+    desk.held()
+    desk.now += 5
+    desk.fail(1)
+    desk.now += 10
+    desk.call()
+    desk.call()
+    probe = ("INFO", "breaker of read calls half-open: this one asks for all")
+    assert [(each.levelname, each.getMessage()) for each in caplog.records] == [
+        ("WARNING", "breaker of read calls open: the service gives no answers"), probe, probe,
+        ("INFO", "breaker of read calls closed: the service answers again"),
+    ]  # fmt: skip
+
+
+def test_writes_and_reads_have_a_breaker_each():
+    desk = Desk(math.inf)
+    desk.fail(5)
+    desk.call(lane=Lane.WRITE)
+    desk.fail(5, Lane.WRITE)
+    assert desk.traffic.is_open(write=True)
+    other = Desk(math.inf)
+    other.fail(5, Lane.WRITE)
+    assert (other.traffic.is_open(write=True), other.traffic.is_open(write=False)) == (True, False)
+    other.call(lane=Lane.PAGE)
+
+
+def test_what_a_call_of_before_finds_is_no_news_after_the_breaker_has_closed():
+    desk = Desk(math.inf)
+    slow = [desk.traffic.enter(Lane.REST) for _ in range(9)]
+    for each in slow[:5]:
+        desk.traffic.settle(each, Result.FAILED)
+    desk.now += 5
+    desk.call()
+    for each in slow[5:]:
+        desk.traffic.settle(each, Result.FAILED)
+    desk.fail(1)
+    assert not desk.traffic.is_open(write=False)
+
+
+def test_a_service_that_flaps_closes_it_at_most_once_in_eleven_seconds():
+    desk = Desk(math.inf)
+    desk.fail(5)
+    desk.now += 5
+    desk.call()
+    desk.now += 1
+    desk.fail(5)
+    assert desk.held() == ("silent", 10)
+
+
+def test_waiting_for_a_turn_never_means_waiting_for_the_breaker():
+    desk = Desk(math.inf)
+    desk.fail(5, Lane.WRITE)
+    with pytest.raises(Held):
+        desk.traffic.enter(Lane.WRITE, 60)
+    assert desk.pauses == []
+
+
+# ---- since when it is silent
+
+
+def test_the_service_is_silent_since_the_first_of_two_failures_until_any_answer():
+    desk = Desk(math.inf)
+    desk.fail(1)
+    assert desk.traffic.silent_since is None
+    desk.now += 3
+    desk.fail(1, Lane.WRITE)
+    assert (desk.traffic.silent_since, desk.traffic.silent_s()) == (1000, 3)
+    desk.call()
+    assert (desk.traffic.silent_since, desk.traffic.silent_s()) == (None, None)
+
+
+def test_it_is_silent_while_the_breaker_of_reads_is_open_and_not_when_nobody_asked_for_two_minutes():
+    desk = Desk(math.inf)
+    desk.fail(2)
+    desk.now += 121
+    assert desk.traffic.silent_since is None
+    for _ in range(10):
+        desk.fail(1)
+        desk.call()
+    desk.fail(1)
+    desk.call(lane=Lane.WRITE)
+    assert desk.traffic.is_open(write=False)
+    assert desk.traffic.silent_since == desk.now
+
+
+# ---- 429
+
+
+@pytest.mark.parametrize("wait", [1.0, 7.0, 300.0])
+def test_a_429_holds_everybody_exactly_as_long_as_it_says(wait):
+    desk = Desk(45)
+    desk.call(Result.LIMITED, wait=wait)
+    assert desk.traffic.held_s() == wait
+    assert desk.held(Lane.WRITE)[0] == "limited"
+    desk.now += wait - 0.001
+    assert (desk.traffic.room(), desk.traffic.wait_s(Lane.WRITE)) == (0, pytest.approx(0.001 + 1 / 45))
+    desk.now += 0.001
+    assert (desk.traffic.room(), desk.traffic.held_s()) == (0, 0)  # it begins empty
+
+
+def test_after_a_hold_what_people_pressed_goes_first_then_pages_then_waiting_guests_then_the_rest():
+    desk = Desk(45)
+    desk.call(Result.LIMITED, wait=10.0)
+    waits = [desk.traffic.wait_s(lane) for lane in (Lane.WRITE, Lane.PAGE, Lane.WAITING)]
+    assert waits == pytest.approx([10 + n / 45 for n in (1, 1 + 20.25 / 4, 1 + 20.25 * 0.375)])
+    desk.now += 10 + 9.5 / 45
+    assert (desk.traffic.room(Lane.WAITING), desk.traffic.room()) == (1, 0)
+    desk.now += 2 / 45
+    assert desk.traffic.room() == 1
+
+
+def test_a_429_that_says_no_time_holds_for_a_second_doubling_to_thirty():
+    desk = Desk(math.inf)
+    waits = []
+    for _ in range(7):
+        desk.call(Result.LIMITED)
+        waits.append(desk.traffic.held_s())
+        desk.now += waits[-1]
+    assert waits == [1, 2, 4, 8, 16, 30, 30]
+    desk.call()
+    desk.call(Result.LIMITED)
+    assert desk.traffic.held_s() == 1
+
+
+def test_429s_of_calls_that_were_under_way_together_are_one():
+    desk = Desk(math.inf)
+    together = [desk.traffic.enter(Lane.REST) for _ in range(8)]
+    desk.now += 0.2
+    for each in together:
+        desk.traffic.settle(each, Result.LIMITED)
+    assert desk.traffic.held_s() == 1
+    desk.now += 1
+    desk.call(Result.LIMITED)
+    assert desk.traffic.held_s() == 2
+
+
+def test_a_shorter_hold_does_not_cut_a_longer_one_short():
+    desk = Desk(math.inf)
+    both = [desk.traffic.enter(Lane.REST) for _ in range(2)]
+    desk.traffic.settle(both[0], Result.LIMITED, 60)
+    desk.traffic.settle(both[1], Result.LIMITED, 2)
+    assert desk.traffic.held_s() == 60
+
+
+def test_a_429_is_an_answer_to_the_breaker():
+    desk = Desk(math.inf)
+    for _ in range(30):
+        desk.call(Result.LIMITED, wait=1.0)
+        desk.now += 1
+    assert not desk.traffic.is_open(write=False)
+    assert desk.traffic.silent_since is None
+
+
+# ---- the limiter
+
+
+def test_polls_never_wait_and_leave_a_reserve():
+    desk = Desk(45)
+    assert (desk.traffic.room(), desk.traffic.room(Lane.WAITING)) == (10, 12)
+    for _ in range(10):
+        desk.call()
+    assert desk.traffic.room() == 0
+    desk.call(lane=Lane.PAGE)
+    desk.call(lane=Lane.WRITE)
+    assert desk.pauses == []
+
+
+def test_a_person_waits_a_moment_for_a_turn_and_is_told_when_it_would_be_longer():
+    desk = Desk(10)
+    for _ in range(4):
+        desk.call(lane=Lane.WRITE)
+    assert desk.traffic.enter(Lane.WRITE, 2.0).began == desk.now
+    for _ in range(2):
+        desk.traffic.enter(Lane.WRITE, 2.0)
+    assert sum(desk.pauses) == pytest.approx(0.25)
+    desk.now += 1
+    desk.call(Result.LIMITED, Lane.WRITE, 60.0)
+    before = list(desk.pauses)
+    with pytest.raises(Held) as caught:
+        desk.traffic.enter(Lane.WRITE, 2.0)
+    assert (caught.value.why, desk.pauses) == ("limited", before)
+
+
+def test_while_a_page_waits_no_poll_goes_before_it():
+    desk, seen = Desk(10), []
+    for _ in range(3):
+        desk.call(lane=Lane.WRITE)
+
+    def pause(seconds):
+        desk.now += seconds + 0.05  # late, so that a poll might have had room
+        seen.append(desk.traffic.room(Lane.WAITING))
+
+    desk.traffic._pause = pause
+    desk.traffic.enter(Lane.PAGE, 2.0)
+    assert seen == [0]
+
+
+def test_among_many_polls_for_waiting_guests_the_rest_has_every_fourth_turn():
+    desk, polls = Desk(45), []
+    for _ in range(450):
+        desk.now += 0.1
+        while desk.traffic.room(Lane.WAITING):
+            lane = Lane.REST if desk.traffic.room() else Lane.WAITING
+            desk.call(lane=lane)
+            polls.append(lane)
+    assert polls.count(Lane.REST) >= len(polls) / 5
+
+
+def peak(starts):
+    """The most calls in any second."""
+    return max((sum(t <= other < t + 1 - 1e-9 for other in starts) for t in starts), default=0)
+
+
+steps = st.lists(st.tuples(st.sampled_from(Lane), st.floats(0, 0.7), st.sampled_from(Result)), max_size=120)
+
+
+@given(st.integers(1, 60), steps)
+def test_in_no_second_are_more_calls_started_than_the_rate(rate, steps):
+    desk, starts = Desk(rate), []
+    for lane, gap, result in steps:
+        desk.now += gap
+        for _ in range(5):
+            try:
+                passed = desk.traffic.enter(lane, 0.2)
+            except Held:
+                break
+            starts.append(passed.began)
+            desk.traffic.settle(passed, result)
+    assert peak(starts) <= rate
+
+
+@given(st.integers(4, 60), st.lists(st.floats(0, 0.5), min_size=1, max_size=60), st.integers(1, 40))
+def test_polls_however_many_never_make_a_person_wait(rate, gaps, greed):
+    desk = Desk(rate)
+    for gap in gaps:
+        desk.now += gap
+        for _ in range(min(greed, desk.traffic.room(Lane.WAITING))):
+            desk.call(lane=Lane.WAITING)
+        for _ in range(greed):
+            try:
+                desk.call()
+            except Held:
+                break
+        if not desk.traffic.wait_s(Lane.PAGE):
+            desk.call(lane=Lane.PAGE)
+        assert desk.traffic.wait_s(Lane.WRITE) == 0
+
+
+def test_a_rate_of_less_than_one_is_refused():
+    with pytest.raises(ValueError, match="a second"):
+        Traffic(0.5)
+
+
+# ---- repeats
+
+
+@given(st.integers(0, 300))
+def test_repeats_are_at_most_a_tenth_of_the_calls_and_two_more(calls):
+    desk, repeats = Desk(math.inf), 0
+    for _ in range(calls):
+        desk.call()
+        repeats += desk.traffic.may_repeat()
+    assert repeats <= calls / 10 + 2
+    assert repeats >= min(calls, 2)

@@ -1,0 +1,81 @@
+"""The time for connecting covers name lookup and all addresses; every read and write asks what is left."""
+
+import threading
+
+import httpcore
+import pytest
+
+from ridedash.service.transport.connection import Call, DeadlineBackend, DeadlineStream, running
+from tests.service.servers import answer, serving
+
+
+def connect(look_up, port=1, connect_s=0.3):
+    with running(Call(connect_s, 5)):
+        return DeadlineBackend(look_up).connect_tcp("rides.example", port)
+
+
+def test_a_resolver_that_hangs_is_left_behind():
+    release = threading.Event()
+    try:
+        with pytest.raises(httpcore.ConnectTimeout):  # its own end, much later, would be a ConnectError
+            connect(lambda host, port: release.wait(30) and None)
+    finally:
+        release.set()
+
+
+@pytest.mark.parametrize("found", [None, []])
+def test_a_name_without_an_address_is_no_connection(found):
+    with pytest.raises(httpcore.ConnectError):
+        connect(lambda host, port: found)
+
+
+def test_the_next_address_is_tried_when_one_refuses():
+    with serving(lambda line, stop: line.sendall(answer(b"{}")), read_first=False) as server:
+        stream = connect(lambda host, port: ["127.0.0.2", "127.0.0.1"], server.port)
+        with running(Call(1, 1)):
+            assert stream.read(100).startswith(b"HTTP/1.1 200")
+        stream.close()
+
+
+class Line(httpcore.NetworkStream):
+    """Takes whatever is written and says how much time it was given."""
+
+    def __init__(self):
+        self.written, self.given = [], []
+
+    def write(self, buffer, timeout=None):
+        self.written.append(buffer)
+        self.given.append(timeout)
+
+
+def test_a_long_request_is_written_in_steps_that_share_the_time():
+    line, call = Line(), Call(1, 5)
+    with running(call):
+        assert not call.wrote
+        DeadlineStream(line).write(b"x" * 10_000, 99)
+    assert call.wrote
+    assert [len(part) for part in line.written] == [4096, 4096, 1808]
+    assert all(0 < given <= 5 for given in line.given)
+
+
+def test_nothing_is_written_once_the_time_is_up():
+    line, call = Line(), Call(0, 0)
+    with running(call), pytest.raises(httpcore.WriteTimeout):
+        DeadlineStream(line).write(b"x", 99)
+    assert (line.written, call.wrote) == ([], False)
+
+
+def test_each_thread_has_its_own_call():
+    calls = {}
+
+    def work(name):
+        with running(Call(1, 5)) as call:
+            DeadlineStream(Line()).write(b"x" if name == "writes" else b"")
+            calls[name] = call
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("writes", "waits")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (calls["writes"].wrote, calls["waits"].wrote) == (True, False)

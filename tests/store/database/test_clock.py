@@ -1,0 +1,68 @@
+"""One clock for all machines: the database's, carried on by the monotonic clock, whatever this machine's wall says."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ridedash.store.database.database import AGAIN_S, EVERY_S, Database, DatabaseClock, Reading
+from tests.databases import POSTGRESQL, new_database
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+class Machine:
+    """A monotonic clock, a wall clock of its own, and a database whose clock may be elsewhere or away."""
+
+    def __init__(self) -> None:
+        self.passed, self.wall_off, self.database_off, self.asked, self.away = 0.0, 3600.0, 0.0, 0, False
+        self.clock = DatabaseClock(self.ask, self.wall, lambda: self.passed)
+
+    def wall(self) -> datetime:
+        return NOON + timedelta(seconds=self.passed + self.wall_off)
+
+    def ask(self, monotonic: object) -> Reading | None:
+        self.asked += 1
+        return None if self.away else (NOON + timedelta(seconds=self.passed + self.database_off), self.passed)
+
+
+def test_the_databases_clock_is_followed_whatever_the_wall_says() -> None:
+    machine = Machine()
+    assert machine.clock() == NOON
+    machine.passed, machine.wall_off = 30.0, -7200.0
+    assert machine.clock() == NOON + timedelta(seconds=30)
+
+
+def test_the_database_is_asked_once_a_minute() -> None:
+    machine = Machine()
+    for second in range(0, 300, 5):
+        machine.passed = float(second)
+        machine.clock()
+    assert machine.asked == 300 / EVERY_S
+    machine.database_off = 2.0
+    machine.passed = 310.0
+    assert machine.clock() == NOON + timedelta(seconds=312), "another server took over: its clock counts now"
+
+
+def test_without_an_answer_the_last_one_is_carried_on_and_asked_for_again_soon() -> None:
+    machine = Machine()
+    machine.away = True
+    assert machine.clock() == machine.wall(), "never heard: the wall must do"
+    machine.passed, machine.away = AGAIN_S, False
+    assert machine.clock() == NOON + timedelta(seconds=AGAIN_S)
+    machine.passed, machine.away = 400.0, True
+    assert machine.clock() == NOON + timedelta(seconds=400)
+
+
+def test_a_file_has_no_clock_and_a_server_has(tmp_path: Path, postgres: str) -> None:
+    def wall() -> datetime:
+        return NOON
+
+    file = Database(f"sqlite:///{tmp_path}/file.sqlite")
+    assert file.clock(wall) is wall
+    file.close()
+    server = Database(new_database(tmp_path, POSTGRESQL))
+    told = server.clock(wall)()
+    with server.read() as s:
+        there = s.connection().exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+    assert abs(there - told) < timedelta(minutes=5)
+    assert told != NOON
+    server.close()

@@ -1,0 +1,181 @@
+"""People and their secrets: sign-ins, the brake on guessing, tokens at rest, pages of one property only."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from ridedash.geo import LatLng
+from ridedash.store import accounts, properties
+from ridedash.store.board import unknown_orders
+from ridedash.store.database.database import Database
+from ridedash.store.encryption import BadKeys, Sealed, TokenVault, new_key
+from ridedash.store.orders import Priced, Trip, add_offer, order_page, recent_orders
+
+NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
+KEY_1, KEY_2 = "k1:" + new_key(), "k2:" + new_key()
+
+
+@pytest.fixture
+def db(database: str) -> Iterator[Database]:
+    made = Database(database)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def staff(db: Database) -> properties.Staff:
+    with db.write() as s:
+        place = properties.add_property(s, "Grand Meridian Hotel", "Asia/Kolkata", NOW)
+        return properties.add_staff(s, place.id, "Desk Otter", "hash", "concierge", NOW)
+
+
+def test_staff_are_found_by_their_name_in_any_case(db: Database, staff: properties.Staff) -> None:
+    with db.read() as s:
+        found = properties.find_staff(s, "  DESK  otter ")
+        assert found is not None
+        assert found.id == staff.id
+        assert properties.find_staff(s, "Desk Lynx") is None
+
+
+def test_a_sign_in_lasts_twelve_hours_and_ends_when_it_is_closed(db: Database, staff: properties.Staff) -> None:
+    with db.write() as s:
+        first, second = (properties.open_sign_in(s, staff.id, NOW) for _ in range(2))
+        s.flush()
+        assert properties.staff_for_sign_in(s, first, NOW + timedelta(hours=11, minutes=59))
+        assert properties.staff_for_sign_in(s, first, NOW + timedelta(hours=12)) is None
+        properties.close_sign_in(s, first)
+        assert properties.staff_for_sign_in(s, first, NOW) is None, "a copy of the cookie is worth nothing"
+        assert properties.staff_for_sign_in(s, second, NOW)
+        properties.close_all_sign_ins(s, staff.id)
+        assert properties.staff_for_sign_in(s, second, NOW) is None
+
+
+def test_the_secret_of_a_sign_in_is_not_in_the_database(db: Database, staff: properties.Staff, tmp_path: Path) -> None:
+    with db.write() as s:
+        sid = properties.open_sign_in(s, staff.id, NOW)
+    with db.read() as s:
+        kept = repr(s.execute(text("SELECT * FROM sign_ins")).all())
+    assert sid not in kept
+    db.close()
+    assert all(sid.encode() not in file.read_bytes() for file in tmp_path.iterdir()), "nor in its files"
+
+
+def test_a_disabled_member_of_staff_is_signed_out(db: Database, staff: properties.Staff) -> None:
+    with db.write() as s:
+        sid = properties.open_sign_in(s, staff.id, NOW)
+        s.get_one(properties.Staff, staff.id).disabled_at = NOW
+        s.flush()
+        assert properties.staff_for_sign_in(s, sid, NOW) is None
+        with pytest.raises(LookupError):
+            properties.open_sign_in(s, staff.id, NOW)
+
+
+def test_after_five_failures_a_name_waits_thirty_seconds_and_twice_as_long_each_time(db: Database) -> None:
+    now, waits = NOW, []
+    for number in range(12):
+        with db.write() as s:
+            assert properties.sign_in_allowed(s, "Desk Otter", f"10.0.0.{number}", now) == 0
+            wait = properties.sign_in_allowed(s, "desk otter", "10.0.1.1", now)
+        waits.append(wait)
+        now += timedelta(seconds=wait)
+    assert waits == [0, 0, 30, 60, 120, 240, 480, 900, 900, 900, 900, 900]
+
+
+def test_a_thousand_guesses_try_forty_passwords_at_most(db: Database) -> None:
+    tried = 0
+    with db.write() as s:
+        for number in range(1000):
+            at = NOW + timedelta(seconds=number * 0.5)
+            tried += properties.sign_in_allowed(s, f"name {number}", "10.0.0.1", at) == 0
+    assert tried == 30
+
+
+def test_all_addresses_together_are_braked_too(db: Database) -> None:
+    with db.write() as s:
+        tried = [properties.sign_in_allowed(s, f"name {i}", f"10.0.{i // 200}.{i % 200}", NOW) for i in range(400)]
+    assert tried.count(0) == 300
+    assert tried[-1] == 600
+
+
+def test_success_forgets_the_failures_of_a_name(db: Database) -> None:
+    with db.write() as s:
+        for _ in range(40):
+            assert properties.sign_in_allowed(s, "Desk Otter", "10.0.0.1", NOW) == 0
+            properties.sign_in_succeeded(s, "Desk Otter", "10.0.0.1")
+            s.flush()
+
+
+def test_typed_names_are_not_kept_in_the_clear(db: Database) -> None:
+    with db.write() as s:
+        properties.sign_in_allowed(s, "my-password-typed-as-a-name", "10.0.0.1", NOW)
+    with db.read() as s:
+        keys = s.execute(text("SELECT key FROM throttles")).scalars().all()
+    assert not any("password" in key for key in keys)
+
+
+def test_tokens_are_read_back_only_in_their_own_row_and_column() -> None:
+    vault = TokenVault(KEY_1)
+    sealed = vault.encrypt("secret", "accounts", 1, "access_token")
+    assert vault.decrypt(sealed, "accounts", 1, "access_token") == "secret"
+    for place in (("accounts", 2, "access_token"), ("accounts", 1, "refresh_token"), ("rides", 1, "access_token")):
+        with pytest.raises(Sealed):
+            vault.decrypt(sealed, *place)
+    assert sealed != vault.encrypt("secret", "accounts", 1, "access_token")
+
+
+def test_the_first_key_encrypts_and_all_decrypt_and_a_lost_key_is_said_to_be() -> None:
+    old, both, new = TokenVault(KEY_1), TokenVault(f"{KEY_2},{KEY_1}"), TokenVault(KEY_2)
+    sealed = old.encrypt("secret", "t", 1, "c")
+    assert both.decrypt(sealed, "t", 1, "c") == "secret"
+    assert both.encrypt("secret", "t", 1, "c").startswith("k2.")
+    for broken in (sealed, "", "k2", "k2.x.y", "k2..", "k9.AAAA.AAAA", sealed[:-3] + "AAA"):
+        with pytest.raises(Sealed):
+            new.decrypt(broken, "t", 1, "c")
+    assert new_key() not in repr(both)
+
+
+FIXED_KEY = "mZkRr0V6pYyQvTn3o1uXcW8eJtL5sB2dHfGaKiNqPw4="
+
+
+@pytest.mark.parametrize("keys", ["", "k1", "k1:", "k1:abc", "k1:" + "A" * 43 + "=", "k 1:" + FIXED_KEY, FIXED_KEY])
+def test_weak_or_malformed_keys_are_refused(keys: str) -> None:
+    with pytest.raises(BadKeys):
+        TokenVault(keys)
+
+
+def test_one_account_of_a_property_is_the_default(db: Database, staff: properties.Staff) -> None:
+    vault = TokenVault(KEY_1)
+    with db.write() as s:
+        house = accounts.add_account(s, vault, staff.property_id, "House", "a-token", NOW)
+        s.flush()
+        assert house.is_default
+        other = accounts.add_account(s, vault, staff.property_id, "Events", "b-token", NOW, is_default=True)
+    with db.read() as s:
+        assert [account.id for account in accounts.accounts_of(s, staff.property_id)] == [other.id, house.id]
+        assert accounts.account_of(s, staff.property_id + 1, house.id) is None
+        row = s.get_one(properties.Account, house.id)
+    assert row.access_token_enc is not None
+    assert "a-token" not in row.access_token_enc
+    assert vault.decrypt(row.access_token_enc, "accounts", house.id, "access_token") == "a-token"
+
+
+def test_an_offer_signs_its_price_and_not_the_lock_of_it(db: Database, staff: properties.Staff) -> None:
+    def signed(**changes: object) -> str:
+        facts = {"price_text": "₹240", "fare_id": "A", "seat_prices": {"": "240.00"}, **changes}
+        priced = Priced("mini", "point_to_point", "Mini", "INR", product={}, **facts)  # type: ignore[arg-type]
+        with db.write() as s:
+            ids = {"property_id": staff.property_id, "staff_id": staff.id, "account_id": None}
+            return add_offer(s, **ids, trip=Trip(LatLng(1, 2), drop=LatLng(3, 4)), priced=priced, now=NOW).signature
+
+    assert signed() == signed(fare_id="B")
+    assert signed() != signed(seat_prices={"": "265.00"})
+
+
+def test_an_empty_property_has_no_orders(db: Database, staff: properties.Staff) -> None:
+    with db.read() as s:
+        assert recent_orders(s, staff.property_id) == []
+        assert order_page(s, staff.property_id, 1) is None
+        assert unknown_orders(s, staff.property_id) == (0, None)

@@ -1,0 +1,314 @@
+"""The pages of settings: property, places, staff and invitations, accounts, several properties, one's own settings."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from ridedash.store.accounts import add_account
+from ridedash.store.audit import AuditRow
+from ridedash.store.encryption import TokenVault, new_key
+from ridedash.store.models.desk import CostCentre, Favourite, Invitation
+from ridedash.store.properties import Account, Property, SignIn, Staff
+from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, token
+
+pytestmark = pytest.mark.database
+
+NEW = "seven herons over the lagoon"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    made.add(lambda s: setattr(s.get(Staff, made.ids["desk"]), "role", "manager"))
+    yield made
+    made.close()
+
+
+def post(client: FlaskClient, path: str, **form: str) -> Any:
+    return client.post(path, data={"csrf_token": token(client, "/me"), **form})
+
+
+def recorded(desk: Desk, what: str) -> list[AuditRow]:
+    with desk.services.db.read() as s:
+        return list(s.query(AuditRow).filter_by(what=what).order_by(AuditRow.id))
+
+
+def row(desk: Desk, table: type[Any], row_id: int) -> Any:
+    with desk.services.db.read() as s:
+        return s.get_one(table, row_id)
+
+
+def colleague(desk: Desk, role: str = "concierge") -> int:
+    from tests.views.ride_pages import HASH
+
+    with desk.services.db.write() as s:
+        made = Staff(
+            property_id=desk.ids["desk.property"], name="Desk Wren", sign_in_name="wren", password_hash=HASH, role=role,
+            created_at=NOON, disabled_at=None,
+        )  # fmt: skip
+        s.add(made)
+        s.flush()
+        return int(made.id)
+
+
+FACTS = {"name": "Harbour House", "timezone": "Europe/Lisbon", "currency": "EUR", "country": "PT", "phone": ""}
+
+
+def test_a_manager_changes_the_property_and_the_record_says_what(desk: Desk) -> None:
+    client = desk.client()
+    answer = post(client, "/admin/property", **FACTS, pickup="-38.5, -128.0")
+    assert answer.headers["Location"] == "/admin/property?said=saved"
+    house = row(desk, Property, desk.ids["desk.property"])
+    assert (house.name, house.timezone, house.currency, house.country) == (
+        "Harbour House", "Europe/Lisbon", "EUR", "PT"
+    )  # fmt: skip
+    assert (house.pickup_lat, house.pickup_lng) == (-38.5, -128.0)
+    assert "name" in recorded(desk, "property.changed")[0].facts["changed"]
+    assert 'value="Harbour House"' in client.get("/admin/property").text
+    assert row(desk, Property, desk.ids["other.property"]).name == "Other House"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", ""),
+        ("timezone", "Mars/Base"),
+        ("currency", "XXXX"),
+        ("country", "Nowhere"),
+        ("country", "ZZ"),
+        ("phone", "12"),
+    ],
+)
+def test_nonsense_is_told_at_its_field_and_nothing_is_saved(desk: Desk, field: str, value: str) -> None:
+    answer = post(desk.client(), "/admin/property", **(FACTS | {field: value}))
+    assert answer.status_code == 422
+    assert f'id="{field}-error"' in answer.text
+    assert row(desk, Property, desk.ids["desk.property"]).name == "Grand Meridian Hotel"
+
+
+def test_a_favourite_takes_its_number_and_gives_it_to_the_next(desk: Desk) -> None:
+    client = desk.client()
+    for name, point in (("Airport", "-38.48, -127.97"), ("Station", "-38.49, -127.98")):
+        post(client, "/admin/places", kind="drop", slot="3", place=point, place_name=name)
+    with desk.services.db.read() as s:
+        kept = [(each.kind, each.slot, each.name, each.lat) for each in s.query(Favourite)]
+    assert kept == [("drop", 3, "Station", -38.49)]
+    assert "Station" in client.get("/admin/places").text
+    post(client, "/admin/places", kind="drop", slot="3", remove="1")
+    with desk.services.db.read() as s:
+        assert s.query(Favourite).count() == 0
+    assert post(client, "/admin/places", kind="drop", slot="10", place="1, 2").status_code == 400
+
+
+def test_a_cost_centre_is_made_once_closed_and_opened_again(desk: Desk) -> None:
+    client = desk.client()
+    assert post(client, "/admin/cost-centres", name="Spa").status_code == 303
+    assert post(client, "/admin/cost-centres", name="SPA").status_code == 422
+    with desk.services.db.read() as s:
+        (centre,) = s.query(CostCentre).all()
+    post(client, f"/admin/cost-centres/{centre.id}", what="close")
+    assert row(desk, CostCentre, centre.id).closed_at is not None
+    post(client, f"/admin/cost-centres/{centre.id}", what="open")
+    assert row(desk, CostCentre, centre.id).closed_at is None
+
+
+def link_of(text: str) -> str:
+    found = re.search(r'value="http://127\.0\.0\.1:8000(/invite/[^"]+)"', text)
+    assert found
+    return found.group(1)
+
+
+def accept(desk: Desk, link: str, **form: str) -> Any:
+    guest = desk.client(signed_in=False)
+    return guest.post(link, data={"csrf_token": token(guest), **form})
+
+
+def test_an_invitation_lets_somebody_in_once_with_the_role_that_was_given(desk: Desk) -> None:
+    link = link_of(post(desk.client(), "/admin/staff", name="Desk Heron", role="concierge").text)
+    assert 'value="Desk Heron"' in desk.client(signed_in=False).get(link).text
+    form = {"name": "heron", "password": NEW, "repeated": NEW, "role": "admin"}
+    assert accept(desk, link, **form).headers["Location"] == "/sign-in?set=1"
+    assert accept(desk, link, **form).status_code == 404
+    with desk.services.db.read() as s:
+        staff = s.query(Staff).filter_by(sign_in_name="heron").one()
+        kept = s.query(Invitation).one()
+    assert (staff.role, staff.property_id) == ("concierge", desk.ids["desk.property"])
+    assert link.rsplit("/", 1)[1] not in repr(vars(kept))
+    assert NEW not in staff.password_hash
+    client = desk.client(signed_in=False)
+    data = {"name": "heron", "password": NEW, "csrf_token": token(client)}
+    assert client.post("/sign-in", data=data).status_code == 303
+    assert [each.who for each in recorded(desk, "staff.joined")] == [f"staff:{staff.id}"]
+
+
+def test_unknown_used_over_and_withdrawn_links_are_the_same_404(desk: Desk) -> None:
+    client = desk.client()
+    over = link_of(post(client, "/admin/staff", name="A", role="concierge").text)
+    withdrawn = link_of(post(client, "/admin/staff", name="B", role="concierge").text)
+    with desk.services.db.read() as s:
+        number = s.query(Invitation).filter_by(name="B").one().id
+    post(client, f"/admin/invitations/{number}/withdraw")
+    stranger = desk.client(signed_in=False)
+    bodies = {without_reference(stranger.get(withdrawn)), without_reference(stranger.get("/invite/" + "x" * 32))}
+    assert stranger.get(over).status_code == 200
+    desk.now += timedelta(hours=24)
+    bodies |= {without_reference(stranger.get(over)), without_reference(stranger.get("/invite/" + "y" * 5000))}
+    assert len(bodies) == 1
+
+
+def without_reference(answer: Any) -> str:
+    assert answer.status_code == 404
+    text = re.sub(r'class="mono">[0-9A-F]{8}<|nonce="[^"]*"|content="[^"]*"', "", answer.text)
+    return str(text)
+
+
+WEAK = [
+    "short one",
+    "Password1234",
+    "ridedash-desk-2026",
+    "Grand Meridian 1",
+    "aaaaaaaaaaaaaa",
+    "qwertyuiop123",
+    "x" * 129,
+]
+
+
+@pytest.mark.parametrize("password", WEAK)
+def test_a_password_that_anybody_would_try_is_refused_and_the_link_still_works(desk: Desk, password: str) -> None:
+    link = link_of(post(desk.client(), "/admin/staff", name="Desk Heron", role="concierge").text)
+    answer = accept(desk, link, name="heron", password=password, repeated=password)
+    assert answer.status_code == 422
+    assert 'id="password-error"' in answer.text
+    assert accept(desk, link, name="heron", password=NEW, repeated=NEW).status_code == 303
+
+
+def test_a_link_for_a_new_password_ends_the_sign_ins_and_an_older_link(desk: Desk) -> None:
+    staff_id = colleague(desk)
+    theirs, client = desk.client(name="wren"), desk.client()
+    first = link_of(post(client, f"/admin/staff/{staff_id}", what="password").text)
+    link = link_of(post(client, f"/admin/staff/{staff_id}", what="password").text)
+    assert theirs.get("/").status_code == 200
+    assert accept(desk, first, password=NEW, repeated=NEW).status_code == 404
+    assert accept(desk, link, password=NEW, repeated=NEW).status_code == 303
+    assert theirs.get("/").status_code == 303
+    browser = desk.client(signed_in=False)
+    data = {"name": "wren", "password": PASSWORD, "csrf_token": token(browser)}
+    assert browser.post("/sign-in", data=data).status_code == 401
+
+
+@pytest.mark.parametrize("what", ["disable", "sign_out", "role"])
+def test_disabling_signing_out_or_another_role_ends_the_sign_ins_at_once(desk: Desk, what: str) -> None:
+    staff_id = colleague(desk)
+    theirs = desk.client(name="wren")
+    assert post(desk.client(), f"/admin/staff/{staff_id}", what=what, role="manager").status_code == 303
+    assert theirs.get("/").status_code == 303
+    with desk.services.db.read() as s:
+        assert s.query(SignIn).filter_by(staff_id=staff_id).count() == 0
+
+
+def test_nobody_changes_themselves_or_hands_out_more_than_they_hold(desk: Desk) -> None:
+    client, staff_id, boss = desk.client(), colleague(desk), desk.ids["desk"]
+    assert post(client, f"/admin/staff/{boss}", what="disable").status_code == 403
+    assert post(client, f"/admin/staff/{staff_id}", what="role", role="admin").status_code == 400
+    assert post(client, "/admin/staff", name="X", role="admin").status_code == 400
+    desk.add(lambda s: setattr(s.get(Staff, staff_id), "role", "admin"))
+    assert post(client, f"/admin/staff/{staff_id}", what="password").status_code == 403
+    assert row(desk, Staff, staff_id).disabled_at is None
+
+
+def test_the_own_password_is_changed_by_whoever_knows_it_and_other_browsers_are_signed_out(desk: Desk) -> None:
+    client, elsewhere = desk.client(), desk.client()
+    wrong = post(client, "/me/password", current="not it", password=NEW, repeated=NEW)
+    assert (wrong.status_code, 'id="current-error"' in wrong.text) == (422, True)
+    weak = post(client, "/me/password", current=PASSWORD, password="Password1234", repeated="Password1234")
+    assert 'id="password-error"' in weak.text
+    differ = post(client, "/me/password", current=PASSWORD, password=NEW, repeated=NEW + "s")
+    assert 'id="repeated-error"' in differ.text
+    assert post(client, "/me/password", current=PASSWORD, password=NEW, repeated=NEW).status_code == 303
+    assert client.get("/me?said=password").status_code == 200
+    assert elsewhere.get("/").status_code == 303
+    assert [each.result for each in recorded(desk, "password.changed")] == ["refused", "ok"]
+
+
+def test_guessing_the_present_password_is_slowed_down(desk: Desk) -> None:
+    client = desk.client()
+    codes = [
+        post(client, "/me/password", current=f"guess {i}", password=NEW, repeated=NEW).status_code for i in range(6)
+    ]
+    assert codes == [422] * 5 + [429]
+    assert post(client, "/me/password", current=PASSWORD, password=NEW, repeated=NEW).status_code == 429
+
+
+def test_signing_out_everywhere_ends_this_browser_too(desk: Desk) -> None:
+    client, elsewhere = desk.client(), desk.client()
+    assert post(client, "/me/sign-outs").headers["Location"] == "/sign-in?out=1"
+    assert client.get("/").status_code == 303
+    assert elsewhere.get("/").status_code == 303
+
+
+def test_keys_and_sound_are_kept_for_each_person(desk: Desk) -> None:
+    client = desk.client()
+    post(client, "/me/preferences", sound="on")
+    me = row(desk, Staff, desk.ids["desk"])
+    assert (me.shortcuts, me.sound) == (False, True)
+    assert 'name="sound" checked' in client.get("/me").text
+
+
+def test_an_account_whose_tokens_this_process_can_not_read_is_not_called_connected(desk: Desk) -> None:
+    client = desk.client()
+    assert "A key is missing" not in client.get("/admin/accounts").text
+    with desk.services.db.write() as s:
+        add_account(s, TokenVault("k9:" + new_key()), desk.ids["desk.property"], "Second", "t", NOON)
+    page = client.get("/admin/accounts").text
+    assert (page.count("A key is missing"), page.count("Connected<")) == (1, 1)
+    assert page.index("A key is missing") > page.index("Second")
+
+
+def test_an_account_is_made_the_default_and_removed_when_no_ride_needs_it(desk: Desk) -> None:
+    with desk.services.db.write() as s:
+        second = add_account(s, desk.services.vault, desk.ids["desk.property"], "Second", "t", NOON).id
+    first, client = desk.ids["desk.account"], desk.client()
+    post(client, f"/admin/accounts/{second}", what="default")
+    assert (row(desk, Account, second).is_default, row(desk, Account, first).is_default) == (True, False)
+    desk.order("BOOKED", "CALL_DRIVER")  # with the first account
+    assert post(client, f"/admin/accounts/{first}", what="remove").headers["Location"].endswith("said=in_use")
+    assert post(client, f"/admin/accounts/{second}", what="remove").headers["Location"].endswith("said=done")
+    gone = row(desk, Account, second)
+    assert (gone.state, gone.access_token_enc, gone.is_default) == ("removed", None, False)
+    assert row(desk, Account, first).is_default
+    assert "Second" not in client.get("/admin/accounts").text
+    assert post(client, f"/admin/accounts/{second}", what="default").status_code == 404
+
+
+def test_an_admin_makes_a_property_and_looks_at_one_at_a_time(desk: Desk) -> None:
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "admin"))
+    client, other = desk.client(), desk.ids["other.property"]
+    theirs, ours = desk.order("BOOKED", "CALL_DRIVER", house="other"), desk.order("BOOKED", "CALL_DRIVER")
+    assert client.get(f"/rides/{theirs}").status_code == 404
+    cookie = client.get_cookie("ridedash_sid")
+    assert post(client, f"/admin/properties/{other}/open").status_code == 303
+    assert "Other House" in client.get("/").text
+    assert client.get(f"/rides/{theirs}").status_code == 200
+    assert client.get(f"/rides/{ours}").status_code == 404
+    stopped = post(client, f"/rides/{theirs}/resolve", what="stop")
+    assert "stop-done" in stopped.headers["Location"]
+    assert cookie is not None
+    older = desk.client(signed_in=False)
+    older.set_cookie("ridedash_sid", cookie.value)
+    assert older.get("/").status_code == 303  # the sign-in before the change is over
+    desk.now += timedelta(hours=12)
+    assert client.get("/").status_code == 303  # and the new one lasts no longer than that would have
+    assert row(desk, Staff, desk.ids["desk"]).property_id == desk.ids["desk.property"]
+
+
+def test_a_new_property_needs_a_name_of_its_own(desk: Desk) -> None:
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "admin"))
+    client = desk.client()
+    assert post(client, "/admin/properties", name="Other House", timezone="UTC").status_code == 422
+    assert post(client, "/admin/properties", name="Third House", timezone="UTC").status_code == 303
+    assert "Third House" in client.get("/admin/properties").text

@@ -1,0 +1,268 @@
+"""The booking form in the board's column, in Chromium: books without leaving the page, once, and is clean after."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, Route, expect
+
+from ridedash.store.orders import Order
+from ridedash.store.properties import set_favourite
+from tests.views.booking.test_pages import Desk, desk
+from tests.views.booking.test_pages_browser import EVIL, Browsed, browsed
+from tests.views.desk_page import PATH
+
+__all__ = ["browsed", "desk"]
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+
+def go(page: Page) -> Any:
+    return page.locator("[data-book-go]")
+
+
+def fill(page: Page, guest: str = "Guest Heron") -> None:
+    """A guest and a trip, up to the price on the button."""
+    page.fill("#guest-find", guest)
+    page.fill("#drop", "airp")
+    expect(page.locator("#drop-list [role=option]")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(go(page)).to_have_text("Book Mini · ₹240 fixed")
+
+
+def test_booking_leaves_the_page_where_it_is_and_the_form_clean_for_the_next_guest(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    first = page.input_value("[name=form_token]")
+    fill(page)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-desk-said]")).to_have_text("Being booked: Guest Heron")
+    expect(page.locator("#guest-find")).to_have_value("")
+    expect(page.locator("#guest-find")).to_be_focused()
+    expect(page.locator("#drop")).to_have_value("")
+    assert page.input_value("[name=form_token]") != first
+    assert page.evaluate("window.booked") == [order.id for order in desk.orders()]
+    fill(page, "Guest Wren")
+    go(page).click()
+    expect(page.locator("#drop")).to_have_value("")
+    assert desk.orders()[0].form_token == first
+    assert len(desk.orders()) == 2
+    assert browsed.faults == []
+
+
+def test_the_trip_that_is_put_together_is_seen_on_the_boards_map(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.press(desk.form())
+    browsed.open("/")
+    pins = page.locator(".desk-map .map-pin")
+    page.fill("#guest-find", "Guest Heron")
+    expect(pins).to_have_count(0)
+    fill(page)
+    expect(pins).to_have_count(2)
+    expect(page.locator(".desk-map").get_by_role("img", name="Meridian Airport")).to_be_visible()
+    page.locator(".row-link").first.click()  # a chosen ride has the map's pins to itself
+    expect(page.locator("[data-detail] [data-ride]")).to_be_visible()
+    expect(page.locator(".desk-map").get_by_role("img", name="Meridian Airport")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.locator(".desk-map").get_by_role("img", name="Meridian Airport")).to_be_visible()
+    page.fill("#drop", "")
+    page.locator("#guest-find").focus()
+    expect(pins).to_have_count(0)
+    assert browsed.faults == []
+
+
+def test_a_lost_answer_is_asked_for_again_with_the_same_form_and_makes_one_order(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    lost: list[str] = []
+
+    def lose(route: Route) -> None:
+        if lost:
+            return route.continue_()
+        lost.append(route.request.url)
+        route.fetch()  # it arrives, and its answer never comes back
+        return route.abort()
+
+    page.route(lambda url: url.endswith("/rides/new"), lose)
+    fill(page)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-desk-said]")).to_have_text("Being booked: Guest Heron")
+    assert len(lost) == 1
+    assert page.evaluate("window.booked") == [order.id for order in desk.orders()]
+    assert len(desk.orders()) == 1
+
+
+def test_while_nobody_knows_no_field_changes_and_the_button_asks_again(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    page.clock.install()
+    browsed.open(PATH)
+    fill(page)
+    page.route(lambda url: url.endswith("/rides/new"), lambda route: route.abort())
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-desk-said]")).to_contain_text("No answer yet")
+    page.clock.run_for(6_000)
+    expect(page.locator("[data-desk-said]")).to_contain_text("Nobody knows yet whether this was ordered")
+    expect(go(page)).to_have_text("Ask again")
+    assert page.evaluate("document.querySelector('#guest-find').closest('[inert]') !== null")
+    assert desk.orders() == []
+    page.route("**/products.json*", lambda route: route.abort())
+    page.clock.run_for(300_000)  # the prices are old, and can't be renewed: the press is asked about all the same
+    expect(go(page)).to_have_text("Ask again")
+    expect(go(page)).to_be_enabled()
+    page.unroute_all()
+    go(page).press("Enter")
+    expect(page.locator("#guest-find")).to_have_value("")
+    assert len(desk.orders()) == 1
+
+
+def test_what_is_wrong_is_said_in_place_and_everything_typed_is_kept(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    fill(page)
+    page.fill("#guest_phone", "12")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#guest_phone-error")).to_contain_text("No phone has this number")
+    expect(page.locator("#guest_phone")).to_be_focused()
+    expect(page.locator("#guest-find")).to_have_value("Guest Heron")
+    expect(go(page)).to_have_text("Book Mini · ₹240 fixed")
+    assert desk.orders() == []
+    page.fill("#guest_phone", "022-2778 3300")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#guest-find")).to_have_value("")
+    assert len(desk.orders()) == 1
+
+
+def test_a_second_car_is_asked_for_and_booked_on_purpose(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.press(desk.form(pickup="Grand Hotel, lobby"))
+    browsed.open(PATH)
+    fill(page)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Guest Heron already has a ride being booked")
+    assert len(desk.orders()) == 1
+    page.get_by_role("button", name="Book a second car on purpose").click()
+    expect(page.locator("#guest-find")).to_have_value("")
+    assert [order.guard_override_by is not None for order in desk.orders()] == [False, True]
+
+
+def test_a_price_that_got_old_is_asked_again_and_accepted_by_a_second_press(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    fill(page)
+    desk.now += timedelta(seconds=121)
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    page.keyboard.press("Control+Enter")
+    changed = page.locator("[data-changed] .alert-title")
+    expect(changed).to_have_text("Price changed: ₹240 fixed → ₹265 fixed")
+    expect(go(page)).to_have_text("Book Mini · ₹265 fixed")
+    expect(page.locator("#guest-find")).to_have_value("Guest Heron")
+    assert desk.orders() == []
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#guest-find")).to_have_value("")
+    assert len(desk.orders()) == 1
+
+
+def test_three_cars_are_booked_with_one_press_and_said_to_be(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    fill(page)
+    page.select_option("#cars", "3")
+    expect(go(page)).to_have_text("Book 3 cars: Mini · ₹240 fixed")
+    expect(page.locator("[data-bar-terms]")).to_contain_text("the price is for one")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-desk-said]")).to_have_text("3 cars being booked: Guest Heron")
+    assert [order.group_key for order in desk.orders()] == [desk.orders()[0].group_key] * 3
+    browsed.open("/groups/1")
+    expect(page.locator(".group-car")).to_have_count(3)
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(Order, 2).state = "REJECTED"
+    expect(page.locator(".group-summary")).to_have_text("2 waiting for the ride service · 1 not booked")
+    expect(page.get_by_role("link", name="Book car 2 again")).to_be_visible()
+    assert Axe().run(page).violations_count == 0
+    assert browsed.faults == []
+
+
+def test_a_ride_for_later_is_said_to_be_planned(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    fill(page)
+    page.locator(".when-choice", has_text="Later").click()
+    page.fill("#pickup_date", "2026-03-05")
+    page.fill("#pickup_time", "05:10")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-desk-said]")).to_have_text("Planned: Guest Heron")
+    assert [order.state for order in desk.orders()] == ["SCHEDULED"]
+    expect(page.locator("#pickup_time")).to_be_hidden()  # the next guest rides now
+
+
+def test_hostile_names_of_guests_and_favourites_never_run(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.press(desk.form(), guest_name=f"Evil {EVIL}"[:110], guest_room="1337", guest_note=EVIL)
+    with desk.app.extensions["ridedash"].db.write() as s:
+        set_favourite(s, 1, "drop", 1, f"Fav {EVIL}'\"", -38.55, -128.06)
+    browsed.open(PATH)
+    page.focus("#guest-find")
+    page.keyboard.type("1337")
+    expect(page.locator("#guest-find-list [role=option]")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator("#drop")).to_be_focused()
+    page.keyboard.press("1")
+    expect(page.locator("#drop")).to_have_value(re.compile("^Fav "))
+    expect(go(page)).to_be_enabled()
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("already has a ride")
+    assert "7*191" in page.locator(".alert").inner_text()
+    assert page.evaluate("window.__ran") is None
+    assert browsed.faults == []
+
+
+def test_the_focus_stays_with_whoever_went_on_meanwhile(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    fill(page)
+    held: list[Route] = []
+    page.route(lambda url: url.endswith("/rides/new"), lambda route: held.append(route))
+    with page.expect_request("**/rides/new"):
+        page.keyboard.press("Control+Enter")
+    page.focus("#elsewhere")
+    held[0].continue_()
+    expect(page.locator("#drop")).to_have_value("")
+    expect(page.locator("#elsewhere")).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["dark"])
+def test_axe_finds_nothing_in_any_state_of_the_form(browsed: Browsed, desk: Desk, scheme: str) -> None:
+    page = browsed.page
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    desk.press(desk.form(pickup="Grand Hotel, lobby"), guest_room="412")
+    browsed.open(PATH)
+    looked(page, "empty")
+    page.focus("#guest-find")
+    page.keyboard.type("412")
+    expect(page.locator("#guest-find-list [role=option]")).to_have_count(1)
+    looked(page, "guests")
+    page.keyboard.press("Enter")
+    expect(page.locator("#drop-list [role=option]").first).to_be_visible()
+    looked(page, "places")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(go(page)).to_be_enabled()
+    page.locator(".more > summary").click()
+    looked(page, "cars")
+    page.fill("#guest_phone", "12")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#guest_phone-error")).to_be_visible()
+    looked(page, "wrong")
+    page.fill("#guest_phone", "")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("button", name="Book a second car on purpose")).to_be_visible()
+    looked(page, "busy")
+
+
+def looked(page: Page, state: str) -> None:
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+    found = Axe().run(page, options=options)
+    assert found.violations_count == 0, f"{state}: {found.generate_report()}"

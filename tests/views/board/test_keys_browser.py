@@ -1,0 +1,151 @@
+"""Booking at the speed of talk, in Chromium: guests are found, favourites have a digit, every key press is counted."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ridedash.store.orders import Order
+from ridedash.store.properties import Guest, set_favourite
+from tests.views.booking.test_pages import TRIP, Desk, desk
+from tests.views.booking.test_pages_browser import Browsed, browsed
+from tests.views.desk_page import PATH
+
+__all__ = ["browsed", "desk"]
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+AIRPORT, STATION = ("Airport", -38.55, -128.06), ("Harbour Station", -38.52, -128.02)
+N = 1  # the key that leads from the board's list to the guest: the board's own tests press it
+KNOWN, NEW = 11, 36  # keys at most
+
+
+@pytest.fixture
+def counted(browsed: Browsed, desk: Desk) -> Page:
+    """The desk's form with two favourites and a guest who is known, and a count of all keys that go down."""
+    desk.press(
+        desk.form(category="suv"), guest_name="Guest Heron", guest_room="412", guest_phone="022 2778 3300",
+        language="hi", guest_note="Wheelchair",
+    )  # fmt: skip
+    with desk.app.extensions["ridedash"].db.write() as s:
+        set_favourite(s, 1, "drop", 1, *AIRPORT)
+        set_favourite(s, 1, "drop", 2, *STATION)
+        s.get_one(Order, 1).guard_key = None  # that ride is over
+    browsed.open(PATH)
+    browsed.page.evaluate("window.keys = 0; addEventListener('keydown', () => (window.keys += 1), true)")
+    browsed.page.focus("#guest-find")
+    return browsed.page
+
+
+def keys(page: Page) -> int:
+    return int(page.evaluate("window.keys"))
+
+
+def guest_of(desk: Desk, order: Order) -> Guest:
+    with desk.app.extensions["ridedash"].db.read() as s:
+        return s.get_one(Guest, order.guest_id)
+
+
+def test_a_known_guest_goes_to_a_favourite_place_with_eleven_keys_at_most(counted: Page, desk: Desk) -> None:
+    page = counted
+    for digit in "412":
+        page.keyboard.press(digit)
+    page.keyboard.press("Enter")
+    expect(page.locator("#guest-find")).to_have_value("Guest Heron")
+    expect(page.locator("#drop")).to_be_focused()
+    page.keyboard.press("1")
+    expect(page.locator("#drop")).to_have_value("Airport")
+    expect(page.locator("[data-book-go]")).to_contain_text("Book SUV · meter fare")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#guest-find")).to_have_value("")
+    assert keys(page) + N <= KNOWN
+    assert keys(page) + N == 8
+    first, second = desk.orders()
+    assert second.guest_id == first.guest_id
+    assert (second.category, guest_of(desk, second).phone) == ("suv", "+912227783300")
+
+
+def test_a_new_guest_is_typed_in_full_with_thirty_six_keys_at_most(counted: Page, desk: Desk) -> None:
+    page = counted
+    for words in ("Guest Merle", "515", "2227783311"):
+        for letter in words:
+            page.keyboard.press("Space" if letter == " " else letter)
+        page.keyboard.press("Enter")
+    expect(page.locator("#drop")).to_be_focused()
+    page.keyboard.press("2")
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#guest-find")).to_have_value("")
+    assert keys(page) + N <= NEW
+    guest = guest_of(desk, desk.orders()[1])
+    assert (guest.name, guest.room, guest.phone) == ("Guest Merle", "515", "+912227783311")
+
+
+def test_choosing_a_guest_fills_in_what_is_known_and_another_name_takes_it_away(counted: Page, desk: Desk) -> None:
+    page = counted
+    page.keyboard.type("her")
+    option = page.locator("#guest-find-list [role=option]")
+    expect(option).to_have_count(1)
+    expect(option).to_contain_text(re.compile("Guest Heron.*412.*2227783300"))
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    filled = {"#guest_room": "412", "#guest_phone": "+912227783300", "#language": "hi", "#guest_note": "Wheelchair"}
+    for field, value in filled.items():
+        expect(page.locator(field)).to_have_value(value)
+    expect(page.locator("[data-guest-about]")).to_contain_text("Wheelchair")
+    expect(page.locator("#drop-list [role=option]").first).to_contain_text("Airport")  # where they went before
+    page.fill("#guest-find", "Guest Merle")
+    for field in filled:
+        expect(page.locator(field)).to_have_value("")
+    expect(page.locator("[data-guest-about]")).to_be_hidden()
+
+
+def test_a_room_nobody_is_known_in_goes_to_its_own_field(counted: Page) -> None:
+    page = counted
+    page.keyboard.type("777")
+    page.keyboard.press("Enter")
+    expect(page.locator("#guest_room")).to_have_value("777")
+    expect(page.locator("#guest-find")).to_have_value("")
+    expect(page.locator("#guest-find")).to_be_focused()
+
+
+def test_a_digit_that_goes_on_is_no_favourite(counted: Page) -> None:
+    page = counted
+    page.focus("#drop")
+    page.keyboard.type("-38.51, -128.01")
+    page.keyboard.press("Enter")
+    expect(page.locator("#drop")).to_have_value("-38.51000, -128.01000")
+    page.fill("#drop", "")
+    page.keyboard.type("12 Quay")
+    expect(page.locator("#drop-list")).to_contain_text("No place of that name")
+    expect(page.locator("#drop")).to_have_value("12 Quay")
+
+
+def test_the_empty_drop_offers_favourites_with_their_digits_and_the_boards_keys_choose_them(counted: Page) -> None:
+    page = counted
+    page.focus("#drop")
+    options = page.locator("#drop-list [role=option]")
+    expect(options).to_have_count(2)
+    expect(options.nth(0)).to_contain_text("1")
+    page.focus("#elsewhere")
+    page.evaluate("document.dispatchEvent(new CustomEvent('ridedash:favourite', {detail: {slot: 2}}))")
+    expect(page.locator("#drop")).to_have_value("Harbour Station")
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator("#elsewhere")).to_be_focused()
+    page.evaluate("document.dispatchEvent(new CustomEvent('ridedash:favourite', {detail: {slot: 9}}))")
+    expect(page.locator("#drop")).to_have_value("Harbour Station")
+
+
+def test_an_earlier_ride_fills_the_form_again_or_for_the_way_back(counted: Page) -> None:
+    page = counted
+    page.evaluate("document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: 'return'}}))")
+    expect(page.locator("#guest-find")).to_have_value("Guest Heron")
+    expect(page.locator("#pickup")).to_have_value(TRIP["drop"])
+    expect(page.locator("#drop")).to_have_value(TRIP["pickup"])
+    expect(page.locator("[data-book-go]")).to_contain_text("Book SUV")
+    page.evaluate("document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: 'again'}}))")
+    expect(page.locator("#pickup")).to_have_value(TRIP["pickup"])
+    expect(page.locator("[data-guest] [name=guest_id]")).to_have_value("1")
+    expect(page.locator("#guest_phone")).to_have_value("+912227783300")
+    page.fill("#guest-find", "Guest Merle")  # another person: nobody calls the first one about this ride
+    expect(page.locator("#guest_phone")).to_have_value("")
+    expect(page.locator("[data-guest] [name=guest_id]")).to_have_value("")

@@ -1,0 +1,356 @@
+"""The board in a real Chromium: worked by keys, kept live without moving under anybody, honest when it is not."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from ridedash.rides.accounts.tokens import NeedsReconnect
+from ridedash.store.orders import Order, Ride
+from ridedash.store.properties import Property, Staff
+from tests.views.ride_pages import NOON, snapshot_facts
+from tests.views.served import Served, served_desk, violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+WIDE = {"width": 1280, "height": 800}
+CAB = "[data-board] .desk-map"
+
+
+TOUCHED = """() => {
+  window.touched = [];
+  const row = (node) => (node.parentElement ?? node).closest(".row")?.dataset.id ?? "none";
+  new MutationObserver((list) => list.forEach((each) => window.touched.push(row(each.target))))
+    .observe(document.querySelector(".list-body"), { subtree: true, childList: true, characterData: true });
+}"""
+BOOKED = """id => document.dispatchEvent(new CustomEvent("ridedash:booked", {detail: {order: id}}))"""
+
+
+class NoTokens:
+    """No account can be used, so nothing is ever called."""
+
+    def bearer(self, _account_id: int) -> str:
+        raise NeedsReconnect("house")
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    with served_desk(tmp_path, browser) as found:
+        found.desk.services.tokens = NoTokens()
+        place = {"pickup_lat": -38.5, "pickup_lng": -128.0, "pickup_name": "Main door"}
+        found.desk.add(lambda s: s.query(Property).update(place))
+        yield found
+
+
+def opened(served: Served, path: str = "/", **options: Any) -> Page:
+    """The board with somebody signed in, after its first poll."""
+    page = served.staff(**({"viewport": WIDE} | options))
+    with page.expect_response("**/board.json*"):
+        page.goto(path)
+    return page
+
+
+def row(page: Page, order_id: int) -> Any:
+    return page.locator(f'.row[data-id="{order_id}"]')
+
+
+def headline(page: Page) -> Any:
+    return page.locator("[data-detail] #headline")
+
+
+def note(served: Served, order_id: int, **facts: Any) -> None:
+    """Another shown fact of a ride."""
+
+    def rows(s: Any) -> None:
+        s.get(Order, order_id).version += 1
+        for name, value in facts.items():
+            setattr(s.query(Ride).filter(Ride.order_id == order_id).one(), name, value)
+
+    served.desk.add(rows)
+
+
+def test_a_click_shows_the_ride_beside_the_list_and_one_poll_keeps_both_live(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page = opened(served)
+    polled: list[str] = []
+    page.on("request", lambda r: polled.append(r.url) if "snapshot.json" in r.url else None)
+    row(page, order_id).locator(".row-link").click()
+    expect(headline(page)).to_have_text("Driver on the way\u00a0· 4 min")
+    expect(page).to_have_url(f"{served.url}/?ride={order_id}")
+    served.move(order_id, "CLIENT_LOCATED")
+    expect(headline(page)).to_have_text("Driver is here")
+    expect(row(page, order_id).locator(".row-headline")).to_have_text("Driver is here")
+    assert polled == []
+    page.reload()
+    expect(headline(page)).to_have_text("Driver is here")
+
+
+def test_rides_are_walked_and_opened_by_keys_and_closed_with_the_focus_back(served: Served) -> None:
+    second, first = served.desk.order("BOOKED", "CALL_DRIVER"), served.desk.order("BOOKED", "CALL_DRIVER")
+    page = opened(served)
+    for key, order_id in (("j", first), ("j", second), ("j", second), ("k", first), ("j", second)):
+        page.keyboard.press(key)
+        expect(row(page, order_id).locator(".row-link")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(row(page, second)).to_have_class(re.compile("is-chosen"))
+    expect(page.locator("[data-detail]")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(row(page, second).locator(".row-link")).to_be_focused()
+    expect(page.locator("[data-detail]")).to_be_hidden()
+    expect(page).to_have_url(f"{served.url}/")
+
+
+def test_cancelling_by_key_asks_once_with_the_focus_on_the_safe_answer(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page = opened(served, f"/?ride={order_id}")
+    expect(headline(page)).to_be_visible()
+    page.keyboard.press("x")
+    expect(page.get_by_role("button", name="Keep the ride")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator('[data-action="cancel"]')).not_to_have_attribute("open", "")
+    page.keyboard.press("d")
+    expect(page.get_by_role("combobox", name="New drop")).to_be_focused()
+    page.keyboard.type("x")  # a letter, for somebody types
+    expect(page.get_by_role("combobox", name="New drop")).to_have_value("x")
+    page.keyboard.press("Escape")  # ends the panel, and not the ride
+    expect(page.locator('[data-action="drop"]')).not_to_have_attribute("open", "")
+    expect(headline(page)).to_be_visible()
+
+
+def test_keys_show_the_code_and_fill_the_form_again_or_for_the_way_back(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4711")
+    page = opened(served, f"/?ride={order_id}")
+    expect(headline(page)).to_be_visible()
+    page.evaluate("""() => { window.heard = [];
+        for (const name of ["refill", "favourite"])
+          document.addEventListener(`ridedash:${name}`, ({detail}) => window.heard.push([name, detail])); }""")
+    page.locator("[data-detail]").focus()
+    page.keyboard.press("o")
+    expect(page.locator("[data-code-digits]")).to_have_text("4711")
+    page.keyboard.press("r")
+    page.locator("[data-detail]").focus()
+    page.keyboard.press("t")
+    page.locator("[data-detail]").focus()
+    page.keyboard.press("3")
+    assert page.evaluate("window.heard") == [
+        ["refill", {"order": order_id, "how": "again"}],
+        ["refill", {"order": order_id, "how": "return"}],
+        ["favourite", {"slot": 3}],
+    ]
+
+
+def test_keys_for_the_form_and_the_search_and_the_list_of_keys(served: Served) -> None:
+    page = opened(served)
+    page.keyboard.press("n")
+    expect(page.locator("#guest-find")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#guest-find")).not_to_be_focused()
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    page.get_by_role("button", name="Keys").click()
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+
+
+def test_who_switched_single_keys_off_is_not_surprised_by_one(served: Served) -> None:
+    served.desk.order("BOOKED", "CALL_DRIVER")
+    served.desk.add(lambda s: s.query(Staff).update({"shortcuts": False}))
+    page = opened(served)
+    for key in ("n", "j", "?"):
+        page.keyboard.press(key)
+        expect(page.locator("body")).to_be_focused()
+    page.get_by_role("button", name="Keys").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Single keys are switched off for you.")
+
+
+def test_nothing_moves_under_the_pointer_or_the_focus_until_u_is_pressed(served: Served) -> None:
+    coming, other = served.desk.order("BOOKED", "CALL_DRIVER"), served.desk.order("BOOKED", "CALL_DRIVER")
+    page = opened(served)
+    page.keyboard.press("j")
+    served.move(coming, "CLIENT_LOCATED")
+    held = page.get_by_role("button", name="1 update, press U")
+    expect(held).to_be_visible()
+    expect(row(page, coming).locator(".row-headline")).to_have_text("Driver is here")  # the words are of now
+    assert page.locator(".row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))") == [other, coming]
+    page.keyboard.press("u")
+    expect(held).to_be_hidden()
+    assert page.locator(".row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))") == [coming, other]
+    expect(row(page, other).locator(".row-link")).to_be_focused()
+
+
+def test_only_the_text_that_changed_is_touched(served: Served) -> None:
+    first, second = served.desk.order("BOOKED", "CALL_DRIVER"), served.desk.order("BOOKED", "IN_PROGRESS")
+    page = opened(served)
+    page.evaluate(TOUCHED)
+    note(served, second, facts=snapshot_facts("point_to_point", "IN_PROGRESS", eta={"seconds": 600}))
+    expect(row(page, second).locator(".row-headline")).to_have_text("On trip\u00a0· about 10 min left")
+    assert set(page.evaluate("window.touched")) == {str(second)}
+    assert first
+
+
+def test_what_needs_somebody_counts_in_the_title_and_sounds_once_when_it_is_new(served: Served) -> None:
+    old, order_id = served.desk.order("UNKNOWN"), served.desk.order("BOOKED", "CALL_DRIVER")
+    served.desk.add(lambda s: s.query(Staff).update({"sound": True}))
+    page = opened(served)
+    page.evaluate(
+        """() => { window.chimes = 0; document.addEventListener("ridedash:chime", () => (window.chimes += 1)); }"""
+    )
+    expect(page).to_have_title("(1) Rides · Grand Meridian Hotel")
+    served.move(order_id, "ALLOTMENT_FAILED")
+    expect(page).to_have_title("(2) Rides · Grand Meridian Hotel")
+    note(served, order_id, reported="ODD")
+    expect(row(page, order_id).locator(".row-why")).to_contain_text("ODD")
+    assert page.evaluate("window.chimes") == 1
+    assert old
+
+
+def test_what_is_suggested_is_done_with_one_press(served: Served) -> None:
+    swapped = served.desk.order("BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"])
+    unknown = served.desk.order("UNKNOWN")
+    page = opened(served)
+    row(page, swapped).get_by_role("link", name="Guest told").click()
+    expect(row(page, swapped).get_by_role("link", name="Guest told")).to_be_hidden()
+    page.keyboard.press("u")  # the row stays under the pointer until then
+    expect(page.locator("#needs")).to_be_hidden()
+    row(page, unknown).get_by_role("link", name="Say what happened").click()
+    expect(page.get_by_label("Booking number")).to_be_focused()
+    page.get_by_label("How do you know?").fill("The driver never heard of it")
+    page.get_by_role("button", name="Close as not booked").click()
+    expect(page.locator("[data-detail] #said")).to_contain_text("Saved.")
+    expect(headline(page)).to_contain_text("Closed as not booked")
+    expect(page).to_have_url(f"{served.url}/?ride={unknown}")
+    expect(page).to_have_title("Rides · Grand Meridian Hotel")
+
+
+def test_what_is_suggested_can_be_done_before_the_first_answer(served: Served) -> None:
+    swapped = served.desk.order("BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"])
+    page = served.staff(viewport=WIDE)
+    page.route("**/board.json*", lambda route: route.abort())
+    with page.expect_event("requestfailed"):  # its script runs
+        page.goto("/")
+    with page.expect_response(f"**/rides/{swapped}/resolve") as told:
+        row(page, swapped).get_by_role("link", name="Guest told").click()
+    assert told.value.status == 303
+    expect(page).to_have_url(f"{served.url}/")
+
+
+def test_no_words_of_a_row_stand_under_its_button(served: Served) -> None:
+    served.desk.order("UNKNOWN", guest="Konstantinos Papadopoulos")
+    served.desk.order("NOT_SENT", guest="Zebulon Featherstonehaugh")
+    page = opened(served)
+    expect(page.locator(".row-do")).to_have_count(2)
+    wide = page.locator(".row-top").evaluate_all("all => all.map(each => each.getBoundingClientRect().right)")
+    begun = page.locator(".row-do").evaluate_all("all => all.map(each => each.getBoundingClientRect().left)")
+    assert all(end <= start for end, start in zip(wide, begun, strict=True)), (wide, begun)
+
+
+def test_a_form_that_is_refused_comes_back_beside_the_list_with_what_was_typed(served: Served) -> None:
+    order_id = served.desk.order("UNKNOWN")
+    page = opened(served, f"/?ride={order_id}")
+    page.get_by_label("Booking number").fill("no number at all!")
+    page.get_by_role("button", name="Check and link it").click()
+    expect(page.locator("#form-error")).to_be_focused()
+    expect(page.get_by_label("Booking number")).to_have_value("no number at all!")
+    expect(page).to_have_url(f"{served.url}/?ride={order_id}")
+
+
+def test_a_cab_on_the_map_chooses_its_ride(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "IN_PROGRESS")
+    page = opened(served)
+    box = page.locator(CAB).bounding_box()
+    assert box is not None
+    at = page.wait_for_function(  # at rest: the same place twice
+        """() => { const map = window[document.querySelector("[data-map]").dataset.map];
+        const {x, y} = map.latLngToContainerPoint([-38.505, -128.004]);
+        const before = window.placeBefore;
+        window.placeBefore = `${x} ${y}`;
+        return before === window.placeBefore && [x, y]; }""",
+        polling=400,
+    ).json_value()
+    page.mouse.click(box["x"] + at[0], box["y"] + at[1])
+    expect(headline(page)).to_contain_text("On trip")
+    expect(page.get_by_role("img", name="Meridian Airport, Departures")).to_be_visible()
+    expect(row(page, order_id)).to_have_class(re.compile("is-chosen"))
+
+
+def test_a_silent_server_is_said_and_taken_back_quietly(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page = served.staff(viewport=WIDE)
+    page.clock.install(time=NOON)
+    with page.expect_response("**/board.json*"):
+        page.goto("/")
+    chip = page.locator("[data-live-chip]")
+    expect(chip).to_have_text("Live · just now")
+    page.route("**/board.json*", lambda route: route.abort())
+    for _ in range(4):
+        page.clock.fast_forward(4_000)
+    expect(chip).to_contain_text("No answer from ridedash.")
+    expect(page.locator("[data-board]")).to_have_class(re.compile("is-cut"))
+    page.unroute("**/board.json*")
+    page.clock.fast_forward(40_000)
+    expect(chip).to_contain_text("Live")
+    expect(page.locator("[data-board]")).not_to_have_class(re.compile("is-cut"))
+    expect(row(page, order_id)).to_be_visible()
+
+
+def test_a_ride_that_was_just_booked_is_there_before_the_next_poll_was_due(served: Served) -> None:
+    page = opened(served)
+    order_id = served.desk.order("READY")
+    page.evaluate(BOOKED, order_id)
+    expect(row(page, order_id).locator(".row-headline")).to_have_text("Sending request…")
+
+
+def test_an_answer_for_the_ride_before_is_not_shown_as_the_one_now(served: Served) -> None:
+    first, second = served.desk.order("BOOKED", "CALL_DRIVER"), served.desk.order("BOOKED", "IN_PROGRESS")
+    page = opened(served, f"/?ride={first}")
+    expect(headline(page)).to_contain_text("Driver on the way")
+
+    def slow(route: Route) -> None:
+        answer = route.fetch()
+        row(page, second).locator(".row-link").dispatch_event("click")
+        route.fulfill(response=answer)
+
+    page.route(f"**/board.json*ride={first}", slow, times=1)
+    served.move(first, "CLIENT_LOCATED")
+    expect(headline(page)).to_contain_text("On trip")
+    expect(row(page, first).locator(".row-headline")).to_have_text("Driver is here")
+    expect(headline(page)).to_contain_text("On trip")
+
+
+def test_on_a_phone_a_ride_is_a_page_and_the_map_another_view(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page = opened(served, viewport={"width": 390, "height": 844})
+    expect(page.locator(CAB)).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.get_by_role("link", name="Map", exact=True).click()
+    expect(page.locator(CAB)).to_be_visible()
+    expect(row(page, order_id)).to_be_hidden()
+    page.get_by_role("link", name="List", exact=True).click()
+    row(page, order_id).locator(".row-link").click()
+    expect(page).to_have_url(f"{served.url}/rides/{order_id}")
+    expect(page.locator("html.scripted")).to_be_attached()
+    page.keyboard.press("d")
+    expect(page.get_by_role("combobox", name="New drop")).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_a_board_where_everything_happens(served: Served, scheme: str) -> None:
+    chosen = served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4711")
+    for state, status, facts in (
+        ("UNKNOWN", None, {}), ("BOOKED", "ALLOTMENT_FAILED", {}), ("BOOKED", "COMPLETED", {}), ("READY", None, {}),
+        ("BOOKED", "CALL_DRIVER", {"ride": {"previous_plate": "KA 1"}, "attention": ["car_swapped"]}),
+    ):  # fmt: skip
+        served.desk.order(state, status, **facts)
+    page = opened(served, f"/?ride={chosen}", color_scheme=scheme)
+    expect(headline(page)).to_be_visible()
+    assert violations(page) == []
+    ids = page.locator("[id]").evaluate_all("list => list.map(each => each.id)")
+    assert sorted(ids) == sorted(set(ids))

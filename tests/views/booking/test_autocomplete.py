@@ -1,0 +1,216 @@
+"""Guests, groups, cost centres and the form alone as JSON: what the routes of booking answer, property by property."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from ridedash.store import properties
+from ridedash.store.audit import AuditRow
+from ridedash.store.models.desk import CostCentre
+from ridedash.store.orders import Order
+from ridedash.store.properties import set_favourite
+from tests.views.booking.test_pages import TRIP, Desk, desk, filled
+
+__all__ = ["desk"]
+pytestmark = pytest.mark.database
+JSON = {"Accept": "application/json"}
+
+
+def guest_rows(desk: Desk) -> list[properties.Guest]:
+    with desk.app.extensions["ridedash"].db.read() as s:
+        return list(s.scalars(select(properties.Guest).order_by(properties.Guest.id)))
+
+
+def known(desk: Desk, **facts: str) -> None:
+    """A guest who has been here before, whose ride is over."""
+    given = {"guest_name": "Guest Heron", "guest_room": "412", "guest_phone": "022-2778 3300"} | facts
+    assert desk.press(desk.form(), **given).status_code == 303
+    with desk.app.extensions["ridedash"].db.write() as s:
+        for order in s.scalars(select(Order)):
+            order.guard_key = None
+
+
+def found(desk: Desk, typed: str) -> list[dict[str, Any]]:
+    """Whom the form's field lists."""
+    answer = desk.client.post("/guests.json", data={"q": typed, "csrf_token": desk.form()["csrf_token"]})
+    assert answer.headers["Cache-Control"] == "no-store"
+    told: list[dict[str, Any]] = answer.get_json()["guests"]
+    return told
+
+
+def test_a_guest_who_comes_again_is_the_same_row_with_what_is_new(desk: Desk) -> None:
+    known(desk)
+    again = {"guest_name": "Heron", "guest_phone": "+91 22 2778 3300", "guest_room": "500", "language": "hi"}
+    assert desk.press(desk.form(), **again).status_code == 303
+    (guest,) = guest_rows(desk)
+    assert (guest.name, guest.room, guest.language, guest.seen_at) == ("Guest Heron", "500", "hi", desk.now)
+    assert [order.room for order in desk.orders()] == ["412", "500"]
+    for order_id, room in ((1, "412"), (2, "500")):  # each ride keeps the room of its day
+        assert f"<bdi>{room}</bdi>" in desk.client.get(f"/rides/{order_id}").text
+    board = desk.client.get("/").text
+    assert "412" in board
+    assert "500" in board
+
+
+def test_the_finder_tells_what_the_form_fills_in(desk: Desk) -> None:
+    known(desk, language="hi", guest_note="Wheelchair")
+    (guest,) = found(desk, "412")
+    assert {name: guest[name] for name in ("name", "room", "phone", "language", "note", "exact")} == {
+        "name": "Guest Heron", "room": "412", "phone": "+912227783300", "language": "hi", "note": "Wheelchair",
+        "exact": True,
+    }  # fmt: skip
+    assert guest["about"] == "last ride 14:30 · हिन्दी · Wheelchair"
+    assert (guest["category"], guest["places"]) == ("mini", [{"name": "Airport", "lat": -38.55, "lng": -128.06}])
+    assert not found(desk, "her")[0]["exact"]
+    assert found(desk, "99") == found(desk, "9" * 60_000) == []
+
+
+def test_no_address_names_a_guest_who_is_looked_for(desk: Desk) -> None:
+    assert desk.client.get("/guests.json?q=412").status_code == 405
+    old = desk.client.post("/guests.json", data={"q": "412", "csrf_token": "of yesterday"})
+    assert (old.status_code, old.get_json()["error"]) == (400, "This page was open for too long")
+
+
+def test_guests_of_another_property_are_neither_found_nor_taken(desk: Desk) -> None:
+    known(desk)
+    services = desk.app.extensions["ridedash"]
+    with services.db.write() as s:
+        other = properties.add_property(s, "Other Hotel", "UTC", desk.now)
+        s.get_one(properties.Guest, 1).property_id = other.id
+    assert found(desk, "412") == []
+    assert desk.press(desk.form(), guest_id="1", guest_room="412").status_code == 303
+    assert desk.orders()[1].guest_id != 1
+
+
+def test_an_erased_guest_is_never_shown_nor_filled_in(desk: Desk) -> None:
+    known(desk)
+    services = desk.app.extensions["ridedash"]
+    with services.db.write() as s:
+        guest = s.get_one(properties.Guest, 1)
+        guest.name, guest.erased_at, guest.phone, guest.room = "Guest 0123456789", desk.now, None, None
+        s.get_one(Order, 1).room = None
+    for typed in ("412", "heron", "0123456789", ""):
+        assert found(desk, typed) == []
+    page = desk.page(again="1")
+    assert "0123456789" not in page
+    assert 'name="guest_id" type="hidden" value=""' in page
+
+
+def test_nothing_typed_suggests_where_the_guest_goes_then_favourites_then_where_others_went(desk: Desk) -> None:
+    known(desk)
+    with desk.app.extensions["ridedash"].db.write() as s:
+        set_favourite(s, 1, "drop", 1, "Harbour Station", -38.52, -128.02)
+        set_favourite(s, 1, "drop", 2, "Airport", -38.55, -128.06)
+        set_favourite(s, 1, "pickup", 1, "Back gate", -38.5, -128.001)
+
+    def said(**query: str) -> list[tuple[str, str, str]]:
+        places = desk.client.get("/places.json", query_string=query).get_json()["places"]
+        return [(place["name"], place["kind"], place["slot"]) for place in places]
+
+    assert said(end="drop", guest="1") == [("Airport", "often", "2"), ("Harbour Station", "", "1")]
+    assert said(end="drop") == [("Harbour Station", "", "1"), ("Airport", "", "2")]
+    assert said(end="pickup") == [("Back gate", "", "1")]
+    assert said(end="drop", guest="99999999999999999999") == said(end="drop")
+
+
+def test_the_guests_usual_car_is_chosen_beforehand_where_one_is_near(desk: Desk) -> None:
+    def chosen(usual: str) -> str:
+        html = desk.client.get("/products.json", query_string=TRIP | {"usual": usual}).get_json()["html"]
+        found = re.search(r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', html.replace("\n", " "))
+        return found[1] if found else ""
+
+    assert chosen("suv") == "suv"
+    assert chosen("auto") == "mini", "no auto is near"
+    assert chosen("gone") == "mini"
+
+
+def test_a_cost_centre_of_the_house_is_kept_and_no_other_is_taken(desk: Desk) -> None:
+    services = desk.app.extensions["ridedash"]
+    assert "Cost centre" not in desk.page(), "a house without any is asked nothing"
+    with services.db.write() as s:
+        other = properties.add_property(s, "Other Hotel", "UTC", desk.now)
+        s.add_all([CostCentre(property_id=house, name="Spa", closed_at=None) for house in (1, other.id)])
+        s.add(CostCentre(property_id=1, name="Old wing", closed_at=desk.now))
+    page = desk.page()
+    assert "Spa" in page
+    assert "Old wing" not in page
+    assert desk.press(desk.form(), cost_centre="1").status_code == 303
+    assert desk.orders()[0].cost_centre_id == 1
+    for theirs in ("2", "3", "x", "77"):
+        assert desk.press(desk.form(), guest_name="Guest Wren", cost_centre=theirs).status_code == 422
+    assert len(desk.orders()) == 1
+
+
+def test_a_group_is_booked_in_one_go_and_its_page_says_what_became_of_each(desk: Desk) -> None:
+    answer = desk.press(desk.form(), cars="3")
+    assert answer.location == "/groups/1"
+    assert len(desk.orders()) == 3
+    assert 'href="/groups/2"' in desk.client.get("/rides/2").text
+    page = unescape(desk.client.get("/groups/2").text)
+    assert "3 cars for Guest Heron" in page
+    assert "3 waiting for the ride service" in page
+    services = desk.app.extensions["ridedash"]
+    with services.db.write() as s:
+        for order_id, state in ((1, "BOOKED"), (2, "REJECTED"), (3, "UNKNOWN")):
+            s.get_one(Order, order_id).state = state
+    told = desk.client.get("/groups/1", headers=JSON)
+    said = told.get_json()["html"]
+    assert "1 booked · 1 not known · 1 not booked" in said
+    assert re.findall(r'href="(/rides/new\?again=\d+)"', said) == ["/rides/new?again=2"], (
+        "what is not known is not tried again"
+    )
+    again = desk.client.get("/groups/1", headers=JSON | {"If-None-Match": told.headers["ETag"]})
+    assert again.status_code == 304
+
+
+def test_a_single_ride_has_no_page_of_a_group(desk: Desk) -> None:
+    desk.press(desk.form())
+    assert desk.client.get("/groups/1").location == "/rides/1"
+    assert desk.client.get("/groups/2").status_code == 404
+
+
+@pytest.mark.parametrize("cars", ["0", "7", "x", "-1"])
+def test_another_number_of_cars_is_refused_and_nothing_ordered(desk: Desk, cars: str) -> None:
+    answer = desk.press(desk.form(), cars=cars)
+    assert answer.status_code == 422
+    assert desk.orders() == []
+
+
+def test_each_car_of_a_group_counts_for_the_limit(desk: Desk) -> None:
+    form = desk.form()
+    codes = [desk.press(form, form_token=f"token-of-a-group-{n:02}", guest_name=f"Guest {n}", cars="6").status_code
+             for n in range(11)]  # fmt: skip
+    assert codes == [303] * 10 + [429]
+    assert desk.press(form, form_token="token-of-a-group-00", guest_name="Guest 0", cars="6").status_code == 303
+
+
+def test_the_desks_script_gets_the_form_alone_and_a_clean_one_after_each_order(desk: Desk) -> None:
+    form = filled(desk.client.get("/rides/new", headers=JSON).get_json()["html"])
+    assert form["pickup"] == "Grand Hotel, lobby"
+    sent = desk.form() | {"guest_name": "Guest Heron"}
+    answer = desk.client.post("/rides/new", data=sent, headers=JSON)
+    body = answer.get_json()
+    assert (answer.status_code, body["order"], body["orders"]) == (201, 1, [1])
+    assert "Guest Heron" not in body["html"]
+    assert filled(body["html"])["form_token"] not in (sent["form_token"], form["form_token"])
+    twice = desk.client.post("/rides/new", data=sent, headers=JSON)
+    assert (twice.status_code, twice.get_json()["order"]) == (200, 1)
+    other = desk.client.post("/rides/new", data=sent | {"guest_name": "Guest Wren"}, headers=JSON)
+    assert (other.status_code, other.get_json()["order"]) == (409, 1)
+    wrong = desk.client.post("/rides/new", data=desk.form() | {"guest_name": ""}, headers=JSON)
+    assert wrong.status_code == 422
+    assert "Type the guest's name" in unescape(wrong.get_json()["html"])
+    assert len(desk.orders()) == 1
+
+
+def test_a_second_car_on_purpose_is_written_down_with_the_ride_it_is_second_to(desk: Desk) -> None:
+    desk.press(desk.form())
+    assert desk.press(desk.form(), override_guard="y").status_code == 303
+    with desk.app.extensions["ridedash"].db.read() as s:
+        rows = list(s.scalars(select(AuditRow).where(AuditRow.what == "order.place").order_by(AuditRow.id)))
+    assert [(row.facts["override"], row.facts.get("second_to")) for row in rows] == [(False, None), (True, 1)]
+    assert rows[1].who == "staff:1"
+    assert "Heron" not in str([row.facts for row in rows])

@@ -1,0 +1,747 @@
+"""Pick and book: what `/rides/new` shows, keeps, refuses and orders, against a service played on a transport."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from sqlalchemy import text as sql
+from werkzeug.security import generate_password_hash
+from werkzeug.test import TestResponse
+
+from ridedash.factory import create_app
+from ridedash.places import SandboxPlaces
+from ridedash.service.client import RideClient
+from ridedash.service.transport.http import Http
+from ridedash.store import accounts, properties
+from ridedash.store.database.database import Database
+from ridedash.store.orders import Offer, Order, OrderState
+from ridedash.views.booking.pages import cars_asked
+from tests.databases import POSTGRESQL
+from tests.views import desk_page
+from tests.views.fake_service import ZONE, FakeService, category
+
+PASSWORD = "a phrase for this test"
+SERVICE = "http://127.0.0.1:9"
+TRIP = {"pickup": "Lobby", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Airport", "drop_lat": "-38.55"} | {
+    "drop_lng": "-128.06"
+}
+
+
+@dataclass
+class Desk:
+    """A signed-in browser at a desk, the fake service behind it, and a clock to move."""
+
+    app: Flask
+    client: FlaskClient
+    service: FakeService
+    now: datetime = field(default=datetime(2026, 3, 4, 9, 0, tzinfo=UTC))
+
+    def page(self, **query: str) -> str:
+        answer = self.client.get("/rides/new", query_string=query)
+        assert answer.status_code == 200
+        return answer.text
+
+    def form(self, **query: str) -> dict[str, str]:
+        """The booking form of a page with cards, as a browser would send it."""
+        return filled(self.page(**(TRIP | {"show": "1"} | query)))
+
+    def press(self, form: dict[str, str], **changes: str) -> TestResponse:
+        return self.client.post("/rides/new", data={"guest_name": "Guest Heron"} | form | changes)
+
+    def orders(self) -> list[Order]:
+        with self.app.extensions["ridedash"].db.read() as s:
+            return list(s.scalars(select(Order).order_by(Order.id)))
+
+    def offers(self) -> list[Offer]:
+        with self.app.extensions["ridedash"].db.read() as s:
+            return list(s.scalars(select(Offer).order_by(Offer.id)))
+
+
+def filled(page: str) -> dict[str, str]:
+    """Names and values of the booking form's hidden and checked inputs."""
+    part = page[page.index('id="book"') :]
+    inputs = [dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) | {"_": tag} for tag in re.findall(r"<input[^>]*>", part)]
+    sent = {}
+    for each in inputs:
+        kind, checked = each.get("type", "text"), " checked" in each["_"]
+        wanted = kind == "hidden" or each.get("name") in ("pickup", "drop") or (kind == "radio" and checked)
+        if "name" in each and wanted and each["name"] != "aim":
+            sent[each["name"]] = unescape(each.get("value", ""))
+    return sent
+
+
+def cards(page: str) -> dict[str, str]:
+    """The text of each product card, by category."""
+    parts = re.split(r'data-product="([^"]+)"', page)[1:]
+    return {
+        name: " ".join(unescape(re.sub(r"<[^>]+>", " ", body.split("</li>")[0])).split())
+        for name, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+@pytest.fixture
+def desk(tmp_path: Path, database: str) -> Iterator[Desk]:
+    made = Desk(None, None, FakeService())  # type: ignore[arg-type]
+    environ = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_DATABASE_URL": database, "RIDEDASH_SERVICE_URL": SERVICE}
+    app = create_app(environ, clock=lambda: made.now)
+    services = app.extensions["ridedash"]
+    http = Http(made.service.transport())
+    services.client = RideClient(http, SERVICE, "the key")
+    services.geocoder = SandboxPlaces(http, SERVICE)
+    with services.db.write() as s:
+        home = properties.add_property(
+            s, "Grand Hotel", "Asia/Kolkata", made.now, country="IN", currency="INR",
+            pickup_name="Grand Hotel, lobby", pickup_lat=-38.5, pickup_lng=-128.0,
+        )  # fmt: skip
+        properties.add_staff(
+            s, home.id, "desk", generate_password_hash(PASSWORD, "scrypt:1024:8:1"), "concierge", made.now
+        )
+        accounts.add_account(s, services.vault, home.id, "House account", "token of the house", made.now)
+        accounts.add_account(s, services.vault, home.id, "Second account", "token of the second", made.now)
+    desk_page.serve(app)
+    made.app, made.client = app, app.test_client()
+    sign_in(made.client)
+    yield made
+    http.close()
+    services.db.close()
+
+
+def sign_in(client: FlaskClient) -> None:
+    token = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/sign-in").text)
+    assert token
+    answer = client.post("/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token[1]})
+    assert answer.status_code == 303
+
+
+def test_the_page_starts_from_the_propertys_own_pickup_and_asks_the_service_nothing(desk: Desk) -> None:
+    page = desk.page()
+    assert 'value="Grand Hotel, lobby"' in page
+    assert 'value="-38.5000000"' in page
+    assert desk.service.questions("/v1/products") == []
+
+
+def test_the_query_presets_both_ends_and_the_car(desk: Desk) -> None:
+    page = desk.page(**TRIP, show="1", category="suv")
+    assert 'value="Airport"' in page
+    chosen = re.search(r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', page.replace("\n", " "))
+    assert chosen
+    assert chosen[1] == "suv"
+
+
+def test_the_cheapest_private_car_that_is_near_is_chosen_beforehand(desk: Desk) -> None:
+    page = desk.page(**TRIP, show="1")  # auto is cheaper and none is near, share is cheaper and shared
+    chosen = re.search(r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', page.replace("\n", " "))
+    assert chosen
+    assert chosen[1] == "mini"
+
+
+def test_cards_say_time_price_kind_of_price_seats_surge_and_what_cancelling_costs(desk: Desk) -> None:
+    said = cards(desk.page(**TRIP, show="1"))
+    assert "3 min away" in said["mini"]
+    assert "₹240" in said["mini"]
+    assert "Fixed price" in said["mini"]
+    assert "Free to cancel for 5 min, then ₹30." in said["mini"]
+    assert "₹310–360" in said["suv"]
+    assert "Estimate, by the meter" in said["suv"]
+    assert "Busy: higher rates" in said["suv"]
+    assert "the meter runs at higher rates" in said["suv"]
+    assert "1 seat ₹96 instead of ₹120" in said["share"]
+    assert "2 seats ₹140" in said["share"]
+    assert "No cab near" in said["auto"]
+
+
+def test_the_breakup_names_every_line_of_every_rate_card_with_its_unit(desk: Desk) -> None:
+    said = cards(desk.page(**TRIP, show="1"))["suv"]
+    for words in (
+        "City rate", "Base fare ₹50", "Minimum fare ₹80", "Distance included 2 km", "Time included 0 min",
+        "Distance ₹12.50 per km", "Riding time ₹1 per min", "Waiting time ₹2 per min", "Peak × 1.4",
+        "Airport rate", "Base fare ₹90", "Night owl rate", "By the moon",
+    ):  # fmt: skip
+        assert words in said
+
+
+def test_the_share_price_is_asked_for_by_category_with_the_accounts_token(desk: Desk) -> None:
+    desk.page(**TRIP, show="1")
+    first, second = desk.service.questions("/v1/products")
+    assert "category" not in first
+    assert second["category"] == "share"
+    sent = [request.headers.get("Authorization") for request in desk.service.asked if "products" in request.url.path]
+    assert sent == [None, "Bearer token of the house"]
+
+
+def test_each_card_is_a_stored_offer_with_its_fare_id_and_prices(desk: Desk) -> None:
+    desk.page(**TRIP, show="1")
+    kept = {offer.category: offer for offer in desk.offers()}
+    assert kept["mini"].fare_id == "fare-1"
+    assert kept["mini"].seat_prices == {"": "240"}
+    assert kept["mini"].price_text == "₹240 fixed"
+    assert kept["suv"].fare_id is None
+    assert kept["share"].seat_prices == {"1": "96", "2": "140"}
+    assert kept["auto"].drop_name == "Airport"
+
+
+def test_without_a_drop_rates_are_shown_and_nothing_can_be_chosen(desk: Desk) -> None:
+    page = desk.page(show="1")
+    assert "from ₹80" in cards(page)["suv"]
+    assert "Choose a drop to see the price." in cards(page)["mini"]
+    assert "offer" not in filled(page)
+
+
+def test_booking_leads_to_the_order_with_what_was_asked_for(desk: Desk) -> None:
+    form = desk.form()
+    answer = desk.press(
+        form, guest_phone="022-2778 3300", guest_room="412", note="Two bags", payment="cash", coupon="WELCOME"
+    )
+    (order,) = desk.orders()
+    assert answer.status_code == 303
+    assert answer.location == f"/rides/{order.id}"
+    assert (order.category, order.payment, order.state, order.note) == ("mini", "cash", "READY", "Two bags")
+    with desk.app.extensions["ridedash"].db.read() as s:
+        guest = s.get_one(properties.Guest, order.guest_id)
+    assert (guest.name, guest.phone, guest.room) == ("Guest Heron", "+912227783300", "412")
+
+
+def test_nothing_of_the_guest_is_in_what_the_service_will_get(desk: Desk) -> None:
+    desk.press(desk.form(), guest_phone="+91 22 2778 3300", guest_room="412", note="Two bags")
+    (order,) = desk.orders()
+    assert "fare-1" in order.body
+    assert not re.search("Heron|2778|412|bags", order.body)
+
+
+def test_a_shared_ride_is_booked_for_the_seats_chosen_and_other_cars_for_none(desk: Desk) -> None:
+    form = desk.form(category="share")
+    assert desk.press(form, seats="2").status_code == 303
+    assert desk.press(desk.form(), guest_name="Guest Wren", seats="2").status_code == 303
+    shared, private = desk.orders()
+    assert (shared.category, shared.seats) == ("share", 2)
+    assert (private.category, private.seats) == ("mini", None)
+
+
+def test_pressing_twice_makes_one_order(desk: Desk) -> None:
+    form = desk.form()
+    first, second = desk.press(form), desk.press(form)
+    assert first.location == second.location
+    assert len(desk.orders()) == 1
+
+
+def test_the_same_form_with_other_contents_is_refused_and_points_to_its_ride(desk: Desk) -> None:
+    form = desk.form()
+    desk.press(form)
+    answer = desk.press(form, guest_name="Guest Wren")
+    assert answer.status_code == 409
+    assert f'href="/rides/{desk.orders()[0].id}"' in answer.text
+    assert len(desk.orders()) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"guest_name": " "}, "Type the guest's name"),
+        ({"guest_phone": "12"}, "No phone has this number"),
+        ({"guest_phone": "the red one"}, "country code"),
+        ({"coupon": "two words"}, "letters and digits"),
+        ({"seats": "7"}, "1 or 2 people"),
+        ({"offer": ""}, "Choose a car first"),
+        ({"guest_room": "x" * 40}, "under 32"),
+    ],
+)
+def test_a_wrong_field_is_marked_and_everything_typed_is_kept(desk: Desk, changes: dict[str, str], words: str) -> None:
+    typed = {"guest_name": "Guest Heron", "guest_phone": "022-2778 3300", "guest_room": "412", "note": "Two bags"}
+    answer = desk.press(desk.form(), **(typed | changes))
+    assert answer.status_code == 422
+    assert words in unescape(answer.text)
+    for name in {*typed} - {*changes}:
+        assert typed[name] in answer.text
+    assert "₹240" in answer.text
+    assert desk.orders() == []
+
+
+def test_an_old_price_is_asked_again_and_shown_beside_the_old_one(desk: Desk) -> None:
+    form = desk.form()
+    desk.now += timedelta(seconds=121)
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    answer = desk.press(form, guest_room="412")
+    assert answer.status_code == 409
+    assert "Price changed: ₹240 fixed → ₹265 fixed" in unescape(answer.text)
+    assert 'value="412"' in answer.text
+    assert desk.orders() == []
+    again = desk.press(filled(answer.text), guest_room="412")
+    assert again.status_code == 303
+    assert len(desk.orders()) == 1
+
+
+def test_a_guest_with_an_open_ride_is_booked_again_on_purpose_only(desk: Desk) -> None:
+    desk.press(desk.form())
+    desk.now += timedelta(seconds=20)
+    answer = desk.press(desk.form())
+    assert answer.status_code == 409
+    said = unescape(answer.text)
+    assert "Guest Heron already has a ride being booked (desk, 20 s ago)" in said
+    assert f'href="/rides/{desk.orders()[0].id}"' in said
+    assert "Book a second car on purpose" in said
+    assert len(desk.orders()) == 1
+    assert desk.press(filled(answer.text), override_guard="y").status_code == 303
+    assert len(desk.orders()) == 2
+
+
+def test_an_offer_of_another_property_is_unknown_here(desk: Desk) -> None:
+    form = desk.form()
+    services = desk.app.extensions["ridedash"]
+    with services.db.write() as s:
+        other = properties.add_property(s, "Other Hotel", "UTC", desk.now)
+        foreign = s.get_one(Offer, int(form["offer"]))
+        foreign.property_id = other.id
+    answer = desk.press(form)
+    assert answer.status_code == 409
+    assert "not known any more" in answer.text
+    assert desk.orders() == []
+
+
+def test_an_account_that_is_not_the_propertys_is_refused(desk: Desk) -> None:
+    answer = desk.press(desk.form(), account="77")
+    assert answer.status_code == 422
+    assert desk.orders() == []
+
+
+def test_a_hotspot_starts_at_its_default_point_and_lists_its_points_in_order(desk: Desk) -> None:
+    desk.service.zone = ZONE
+    page = desk.page(**TRIP, show="1")
+    points = re.findall(r'data-zone-point="(\d)"\s+(aria-current="true")?', page)
+    assert points == [("1", ""), ("2", 'aria-current="true"')]
+    assert "South Gate" in page
+    assert {(offer.pickup_lat, offer.pickup_lng) for offer in desk.offers()} == {(-38.508, -127.995)}
+    assert "feature_group_zone_picker" in page
+
+
+def test_a_chosen_point_of_a_hotspot_stays_chosen(desk: Desk) -> None:
+    desk.service.zone = ZONE
+    answer = desk.client.get(
+        "/products.json",
+        query_string=TRIP | {"pickup_lat": "-38.501", "pickup_lng": "-127.995", "pickup": "North Gate"},
+    )
+    zone = answer.get_json()["zone"]
+    assert zone["chosen"] == 1
+    assert [point["name"] for point in zone["points"]] == ["North Gate", "South Gate"]
+    assert len(zone["boundary"]) == 4
+    assert len(desk.service.questions("/v1/products")) == 2  # the list and the share price, no third
+
+
+def test_a_hotspot_without_its_default_point_offers_the_nearest(desk: Desk) -> None:
+    desk.service.zone = ZONE | {"default_pickup_point_id": 99}
+    answer = desk.client.get("/products.json", query_string=TRIP)
+    assert answer.get_json()["zone"]["chosen"] == 1
+
+
+def test_products_json_carries_the_same_cards_as_the_page(desk: Desk) -> None:
+    answer = desk.client.get("/products.json", query_string=TRIP | {"category": "suv"})
+    body = answer.get_json()
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert cards(body["html"]) == cards(desk.page(**TRIP, show="1", category="suv"))
+    assert body["zone"] is None
+
+
+def test_a_renewed_price_that_changed_says_so(desk: Desk) -> None:
+    before = desk.form()["offer"]
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    body = desk.client.get("/products.json", query_string=TRIP | {"before": before}).get_json()
+    assert "₹240 fixed → ₹265 fixed" in body["html"]
+
+
+def test_when_the_service_is_down_the_page_says_so_and_keeps_the_form(desk: Desk) -> None:
+    form = desk.form()
+    desk.service.down = True
+    desk.now += timedelta(seconds=121)
+    answer = desk.press(form, guest_room="412")
+    assert "The ride service is not answering" in answer.text
+    assert 'value="412"' in answer.text
+    assert desk.orders() == []
+    body = desk.client.get("/products.json", query_string=TRIP)
+    assert body.status_code == 503
+    assert "Nothing was ordered" in body.get_json()["html"]
+
+
+def test_the_last_list_stands_in_for_a_minute_and_says_its_time(desk: Desk) -> None:
+    desk.page(**TRIP, show="1")
+    desk.service.down = True
+    desk.now += timedelta(seconds=50)
+    answer = desk.client.get("/products.json", query_string=TRIP)
+    assert answer.status_code == 200
+    assert "Prices from 14:30:00" in answer.get_json()["html"]  # 09:00 UTC in the property's zone
+    desk.now += timedelta(seconds=11)
+    assert desk.client.get("/products.json", query_string=TRIP).status_code == 503
+
+
+def test_a_refusal_by_the_service_is_told_in_our_words(desk: Desk) -> None:
+    desk.service.refusal = {"message": "BOOKING_FAILED", "code": "INVALID_CITY"}
+    answer = desk.client.get("/products.json", query_string=TRIP)
+    assert answer.status_code == 422
+    assert "No service at this pickup" in answer.get_json()["html"]
+
+
+def test_pickup_and_drop_at_one_place_are_not_asked_for(desk: Desk) -> None:
+    answer = desk.client.get("/products.json", query_string=TRIP | {"drop_lat": "-38.5", "drop_lng": "-128.0001"})
+    assert answer.status_code == 422
+    assert "Pickup and drop are the same" in answer.get_json()["html"]
+    assert "data-retry" not in answer.get_json()["html"]
+    assert desk.service.questions("/v1/products") == []
+
+
+SQUARE = [[-38.3, -128.3], [-38.3, -127.7], [-38.7, -127.7], [-38.7, -128.3]]
+FAR_SQUARE = [[-39.3, -128.3], [-39.3, -127.7], [-39.7, -127.7], [-39.7, -128.3]]
+CITIES = [
+    {"slug": slug, "name": slug, "center": ring[0], "zoom": 14, "boundary": ring}
+    for slug, ring in (("port", SQUARE), ("far", FAR_SQUARE))
+]
+
+
+@pytest.mark.parametrize(
+    ("drop", "words"),
+    [
+        (("48.8584", "2.2945"), "It lies outside the cities that the service covers."),
+        (("-39.5", "-128"), "The drop is in another city"),
+    ],
+)
+def test_a_drop_that_no_car_goes_to_is_marked_and_not_asked_for(desk: Desk, drop: tuple[str, str], words: str) -> None:
+    desk.service.cities = CITIES
+    trip = TRIP | {"drop": "Far away", "drop_lat": drop[0], "drop_lng": drop[1]}
+    answer = desk.client.get("/products.json", query_string=trip)
+    assert answer.status_code == 422
+    assert words in answer.get_json()["drop"]["error"]
+    assert "data-product" not in answer.get_json()["html"]
+    assert "data-retry" not in answer.get_json()["html"]  # asking again can't help
+    page = desk.page(**trip, show="1")
+    assert re.search(rf'id="drop-error"[^>]*>.*{words}', page)
+    assert "offer" not in filled(page)
+    assert desk.service.questions("/v1/products") == []
+
+
+def test_where_no_outline_is_known_a_far_drop_is_left_to_the_service(desk: Desk) -> None:
+    answer = desk.client.get("/products.json", query_string=TRIP | {"drop_lat": "48.8584", "drop_lng": "2.2945"})
+    assert answer.status_code == 200
+    assert answer.get_json()["drop"]["error"] == ""
+
+
+def test_a_pickup_outside_the_cities_is_left_to_the_service_and_marked_at_its_field(desk: Desk) -> None:
+    desk.service.cities = CITIES
+    desk.service.refusal = {"message": "BOOKING_FAILED", "code": "INVALID_CITY"}
+    trip = TRIP | {"pickup": "Far away", "pickup_lat": "48.8584", "pickup_lng": "2.2945"}
+    body = desk.client.get("/products.json", query_string=trip).get_json()
+    assert "No service at this pickup" in body["pickup"]["error"]
+    assert body["drop"]["error"] == ""
+
+
+def test_after_a_refused_drop_the_refilled_form_says_so_at_the_drop(desk: Desk) -> None:
+    desk.press(desk.form())
+    with desk.app.extensions["ridedash"].db.write() as s:
+        order = s.get_one(Order, 1)
+        order.state, order.open, order.code = OrderState.REJECTED, False, "INVALID_DROP_LOCATION"
+    page = desk.page(again="1")
+    assert re.search(r'id="drop-error"[^>]*>.*The drop is in another city', page)
+    assert 'aria-invalid="true" aria-describedby="drop-error"' in page
+    assert "₹240" in page  # other cars may go there: the service decides where nobody told the outlines
+
+
+def test_a_pin_in_a_hotspot_meets_at_the_nearest_point_and_is_called_by_it(desk: Desk) -> None:
+    desk.service.zone = ZONE
+    desk.service.around["place"] = "Harbour Station"
+    pin = {"pickup": "Pin on the map (-38.50200, -127.99600)", "pickup_lat": "-38.502", "pickup_lng": "-127.996"}
+    body = desk.client.get("/products.json", query_string=TRIP | pin).get_json()
+    assert body["zone"]["chosen"] == 1  # the default is the second
+    assert body["pickup"]["name"] == "Harbour Station – North Gate"
+    assert (body["pickup"]["lat"], body["pickup"]["lng"]) == ("-38.5010000", "-127.9950000")
+    assert {(o.pickup_name, o.pickup_lat) for o in desk.offers()} == {("Harbour Station – North Gate", -38.501)}
+
+
+@pytest.mark.parametrize(
+    "name", ["Near Lower Crossing, Old Town", "Pin on the map (-38.5, -127.9)", "-38.502, -127.996"]
+)
+def test_words_of_a_pin_are_not_kept_for_a_point_that_lies_elsewhere(desk: Desk, name: str) -> None:
+    desk.service.zone = ZONE
+    pin = {"pickup": name, "pickup_lat": "-38.502", "pickup_lng": "-127.996"}
+    body = desk.client.get("/products.json", query_string=TRIP | pin).get_json()
+    assert body["pickup"]["name"] == "North Gate"
+
+
+def test_another_point_of_a_hotspot_keeps_the_name_of_the_place(desk: Desk) -> None:
+    desk.service.zone = ZONE
+    first = desk.client.get("/products.json", query_string=TRIP | {"pickup": "Harbour Station"}).get_json()
+    assert first["pickup"]["name"] == "Harbour Station – South Gate"
+    assert [point["name"] for point in first["zone"]["points"]] == [
+        "Harbour Station – North Gate", "Harbour Station – South Gate",
+    ]  # fmt: skip
+    other = first["zone"]["points"][0]
+    chosen = {"pickup": other["name"], "pickup_lat": str(other["lat"]), "pickup_lng": str(other["lng"])}
+    form = filled(desk.page(**(TRIP | chosen), show="1"))
+    assert form["pickup"] == "Harbour Station – North Gate"
+    desk.press(form)
+    assert "Harbour Station – North Gate" in desk.client.get("/rides/1").text
+
+
+def test_a_pin_is_called_by_the_nearest_street_and_its_coordinates_stay_exact(desk: Desk) -> None:
+    desk.service.around |= {"street": "Lower Crossing", "area": "Old Town"}
+    pin = {"drop": "Pin on the map (-38.55000, -128.06000)"}
+    form = filled(desk.page(**(TRIP | pin), show="1"))
+    assert (form["drop"], form["drop_lat"]) == ("Near Lower Crossing, Old Town", "-38.5500000")
+    assert {offer.drop_name for offer in desk.offers()} == {"Near Lower Crossing, Old Town"}
+
+
+def test_a_pin_that_nobody_can_name_is_called_by_its_coordinates(desk: Desk) -> None:
+    desk.service.places_down = True
+    form = filled(desk.page(**(TRIP | {"drop": "Pin on the map"}), show="1"))
+    assert form["drop"] == "Pin on the map (-38.55000, -128.06000)"
+
+
+def test_a_rental_says_who_agrees_the_package_and_which_there_are(desk: Desk) -> None:
+    packages = [
+        {"hours": 4, "km": 40, "base_fare": "899"}, {"hours": 1, "km": 10, "base_fare": "249"},
+        {"hours": 1, "km": 10, "base_fare": "199"},
+    ]  # fmt: skip
+    desk.service.categories.append(category("rental", "Rental", sub_categories=[{"id": "mini", "packages": packages}]))
+    said = cards(desk.page(**TRIP, show="1"))["rental"]
+    assert "The guest agrees the package with the driver; this desk can't choose it." in said
+    assert "1 h, 10 km from ₹199 · 4 h, 40 km from ₹899" in said
+
+
+def test_the_shared_cards_price_is_that_of_the_seats(desk: Desk) -> None:
+    body = desk.client.get("/products.json", query_string=TRIP | {"seats": "2"}).get_json()
+    price = re.search(r'data-product="share".*?product-price num">([^<]+)<', body["html"], re.DOTALL)
+    assert price
+    assert price[1] == "₹140"
+
+
+def test_a_found_place_says_nothing_twice(desk: Desk) -> None:
+    desk.service.places = [
+        {"name": "Meridian Airport", "kind": "airport", "area": "Airport", "lat": -38.5, "lng": -128}
+    ]
+    (found,) = desk.client.get("/places.json", query_string={"q": "airport"}).get_json()["places"]
+    assert (found["name"], found["kind"], found["area"]) == ("Meridian Airport", "", "")
+
+
+def test_the_button_asks_for_what_is_missing(desk: Desk) -> None:
+    assert re.search(r"data-book-go[^>]*>Choose a drop<", desk.page())
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(properties.Property, 1).pickup_lat = None
+    assert re.search(r"data-book-go[^>]*>Choose a pickup<", desk.page())
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf", "1e999", "91", "", "x", "-38.5,1"])
+def test_a_pickup_that_is_no_place_is_not_asked_for(desk: Desk, bad: str) -> None:
+    query = {"pickup": "x", "pickup_lat": bad, "pickup_lng": "-128"}
+    assert desk.client.get("/products.json", query_string=query).status_code == 422
+    assert desk.service.questions("/v1/products") == []
+
+
+def test_without_scripts_words_become_places_coordinates_or_a_choice(desk: Desk) -> None:
+    found = desk.page(drop="meridian airport", show="1")
+    assert 'name="drop_lat" value="-38.5500000"' in found
+    typed = desk.page(drop="-38.55, -128.06", show="1")
+    assert "₹240" in typed
+    several = desk.page(drop="a", show="1")
+    assert "Several places match" in several
+    assert "drop=Arcade" in several
+    assert "No place of that name" in desk.page(drop="nowhere at all", show="1")
+
+
+def test_without_scripts_show_cars_keeps_the_guest_and_follows_the_words_not_old_coordinates(desk: Desk) -> None:
+    first = filled(desk.page(**TRIP))
+    answer = desk.press(first, show="1", drop="Arcade", guest_room="412")
+    form = filled(answer.text)
+    assert answer.status_code == 200
+    assert (form["drop"], form["drop_lat"]) == ("Arcade", "-38.5030000")
+    assert 'value="Guest Heron"' in answer.text
+    assert 'value="412"' in answer.text
+    assert desk.orders() == []
+    assert desk.press(form).status_code == 303
+
+
+def test_place_search_answers_typed_words_coordinates_and_recent_drops(desk: Desk) -> None:
+    def search(words: str) -> Any:
+        return desk.client.get("/places.json", query_string={"q": words}).get_json()
+
+    assert search("arcade")["places"][0] == {
+        "name": "Arcade", "kind": "shop", "area": "Old Town", "lat": -38.503, "lng": -128.011,
+    }  # fmt: skip
+    assert search("-38.51, -128.02")["places"][0]["lat"] == -38.51
+    assert search("zzz")["places"] == []
+    assert "Try another word, or coordinates" in search("zzz")["message"]
+    assert search("")["places"] == []
+    desk.press(desk.form())
+    assert [place["name"] for place in search("")["places"]] == ["Airport"]
+
+
+def test_places_of_openstreetmap_are_attributed_and_others_are_not(desk: Desk) -> None:
+    services = desk.app.extensions["ridedash"]
+    assert desk.client.get("/places.json?q=arc").get_json()["credit"] == ""
+    services.settings = replace(services.settings, geocoder="photon")
+    assert desk.client.get("/places.json?q=arc").get_json()["credit"] == "© OpenStreetMap contributors"
+    assert desk.client.get("/places.json?q=12.95,77.6").get_json()["credit"] == ""
+
+
+def test_a_place_search_that_is_down_says_what_works_instead(desk: Desk) -> None:
+    desk.service.places_down = True
+    answer = desk.client.get("/places.json", query_string={"q": "arc"})
+    assert answer.status_code == 503
+    assert "Type coordinates" in answer.get_json()["message"]
+    beside_a_map = desk.client.get("/places.json", query_string={"q": "arc", "map": "1"})
+    assert "Click the map" in beside_a_map.get_json()["message"]
+    assert "Place search is not answering" in desk.page(drop="arcade", show="1")
+
+
+@pytest.mark.parametrize("path", ["/products.json", "/places.json"])
+def test_the_json_routes_are_for_staff_only(desk: Desk, path: str) -> None:
+    assert desk.app.test_client().get(path, query_string=TRIP).status_code == 401
+
+
+def test_the_page_sends_visitors_to_sign_in(desk: Desk) -> None:
+    answer = desk.app.test_client().get("/rides/new")
+    assert answer.status_code == 303
+    assert answer.location.startswith("/sign-in")
+
+
+def test_book_again_refills_the_form_with_a_new_token_and_a_fresh_price(desk: Desk) -> None:
+    first = desk.form(category="suv")
+    desk.press(first, guest_phone="+91 22 2778 3300", guest_room="412", note="Two bags", payment="cash")
+    (old,) = desk.orders()
+    desk.client.post(f"/rides/{old.id}/withdraw", data={"csrf_token": first["csrf_token"]})  # it came to nothing
+    page = desk.page(again=str(old.id))
+    form = filled(page)
+    for words in ("Guest Heron", "+912227783300", "412", "Two bags", "Filled in from the ride of Guest Heron"):
+        assert words in page
+    assert form["supersedes"] == str(old.id)
+    assert form["form_token"] != first["form_token"]
+    assert form["offer"] != first["offer"]
+    assert desk.press(form).status_code == 303
+    assert desk.orders()[1].supersedes == old.id
+    assert desk.orders()[1].guest_id == old.guest_id
+
+
+def test_a_ride_that_still_goes_on_is_not_replaced_by_the_one_that_it_fills(desk: Desk) -> None:
+    desk.press(desk.form(), guest_room="412")
+    form = filled(desk.page(again="1"))
+    assert "supersedes" not in form
+    assert desk.press(form, override_guard="y").status_code == 303
+    assert desk.orders()[1].supersedes is None
+
+
+def test_a_return_trip_goes_the_other_way_for_the_same_guest(desk: Desk) -> None:
+    desk.press(desk.form(category="suv"), guest_room="412", note="Two bags")
+    page = desk.page(**{"return": "1"})
+    form = filled(page)
+    assert (form["pickup"], form["drop"]) == ("Airport", "Lobby")
+    assert "Two bags" not in page, "the note was about the way there"
+    assert desk.press(form, guest_room="412").status_code == 303
+    there, back = desk.orders()
+    assert (back.guest_id, back.category, back.supersedes) == (there.guest_id, "suv", None)
+    offers = {offer.id: offer for offer in desk.offers()}
+    assert offers[back.offer_id].drop_name == "Lobby"
+
+
+def test_another_propertys_order_fills_nothing(desk: Desk) -> None:
+    desk.press(desk.form())
+    services = desk.app.extensions["ridedash"]
+    with services.db.write() as s:
+        other = properties.add_property(s, "Other Hotel", "UTC", desk.now)
+        s.get_one(Order, desk.orders()[0].id).property_id = other.id
+    assert "Guest Heron" not in desk.page(again="1")
+
+
+HOSTILE = "{{7*191}}${7*191}{% raw %}<script>alert(1)</script>\u202e</script>"
+
+
+def test_a_press_while_another_writer_holds_the_database_orders_nothing_and_may_be_repeated(
+    desk: Desk, database: str
+) -> None:
+    form, services = desk.form(), desk.app.extensions["ridedash"]
+    there, services.db = services.db, Database(database, busy_s=0.05)
+    holder = Database(database)
+    with holder.write() as s:
+        if holder.dialect == POSTGRESQL:
+            s.execute(sql("LOCK TABLE orders IN EXCLUSIVE MODE"))
+        refused = desk.press(form)
+    assert refused.status_code == 503
+    assert "ridedash can&#39;t save right now" in refused.text
+    assert form["form_token"] in refused.text, "the same form may be pressed again"
+    assert desk.orders() == []
+    for done in (services.db, holder):
+        done.close()
+    services.db = there
+    assert desk.press(form).status_code == 303
+    assert len(desk.orders()) == 1
+
+
+def test_hostile_strings_of_the_service_and_of_people_are_text(desk: Desk) -> None:
+    policy = {"cancellation_charge": 5, "currency": HOSTILE, "time_unit": HOSTILE}
+    desk.service.categories = [
+        category("mini", HOSTILE, cancellation_policy=policy),
+        category(
+            "suv", "SUV", currency=HOSTILE,
+            fare_breakup=[{"type": HOSTILE, "fare": HOSTILE, "surcharge": [{"name": HOSTILE, "description": HOSTILE}]}],
+        ),
+    ]  # fmt: skip
+    desk.service.zone = ZONE | {"desc": HOSTILE, "pickup_points": [ZONE["pickup_points"][0] | {"name": HOSTILE}]}
+    page = desk.page(**(TRIP | {"pickup": HOSTILE, "drop": HOSTILE}), show="1", category=HOSTILE)
+    answer = desk.press(filled(page), guest_name=HOSTILE, guest_room="{{7*191}}", note=HOSTILE, guest_phone="1")
+    for text in (page, answer.text):
+        assert "1337" not in text
+        assert "<script>alert" not in text
+        assert "\u202e" not in text
+    assert desk.client.get("/places.json", query_string={"q": HOSTILE}).status_code == 200
+
+
+def test_the_page_names_no_foreign_host_and_its_scripts_carry_the_nonce(desk: Desk) -> None:
+    answer = desk.client.get("/rides/new")
+    nonce = re.search(r"script-src 'self' 'nonce-([^']+)'", answer.headers["Content-Security-Policy"])
+    assert nonce
+    scripts = re.findall(r"<script[^>]*>", answer.text)
+    assert scripts
+    assert all(f'nonce="{nonce[1]}"' in script for script in scripts)
+    assert not re.search(r"(?:https?:)?//[a-z0-9-]+\.[a-z]", answer.text)
+
+
+def test_a_property_without_an_account_can_look_and_not_book(desk: Desk) -> None:
+    services = desk.app.extensions["ridedash"]
+    with services.db.write() as s:
+        for account in accounts.accounts_of(s, 1):
+            s.delete(account)
+    page = desk.page(**TRIP, show="1")
+    assert "No account of the ride service is linked" in page
+    assert re.search(r"data-book-go[^>]*disabled", page)
+
+
+def test_the_same_form_pressed_a_hundred_times_is_one_order_and_no_flood(desk: Desk) -> None:
+    form = desk.form()
+    answers = [desk.press(form) for _ in range(100)]
+    assert {(answer.status_code, answer.location) for answer in answers} == {(303, "/rides/1")}
+    assert len(desk.orders()) == 1
+
+
+def test_sixty_new_orders_a_minute_are_the_most(desk: Desk) -> None:
+    form = desk.form()
+    answers = [desk.press(form, form_token=f"token-of-another-{n:02}", guest_name=f"Guest {n}") for n in range(61)]
+    assert [answer.status_code for answer in answers] == [303] * 60 + [429]
+
+
+def test_a_form_that_has_made_its_order_is_answered_with_it_although_it_could_not_be_pressed_now(desk: Desk) -> None:
+    form = desk.form()
+    assert desk.press(form).status_code == 303
+    asked = len(desk.service.asked)
+    answer = desk.press(form, guest_name="")
+    assert answer.status_code == 409
+    assert f"/rides/{desk.orders()[0].id}" in answer.text
+    assert len(desk.orders()) == 1
+    assert len(desk.service.asked) == asked, "the service is not asked for prices again"
+
+
+@pytest.mark.parametrize(("cars", "counted"), [("06", 6), (" 6", 6), ("9", 6), ("0", 1), ("-3", 1), ("x", 1), ("", 1)])
+def test_each_car_of_a_press_counts_for_the_limit(desk: Desk, cars: str, counted: int) -> None:
+    with desk.app.test_request_context("/rides/new", method="POST", data={"cars": cars}):
+        assert cars_asked() == counted

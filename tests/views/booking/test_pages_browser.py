@@ -1,0 +1,326 @@
+"""The picker in a real Chromium: hostile words never run, the keyboard books, nothing is asked of another machine."""
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from werkzeug.serving import make_server
+
+from tests.running import whole
+from tests.views.booking.test_pages import Desk, desk
+from tests.views.fake_service import ZONE
+from tests.views.served import carry_sign_in
+
+__all__ = ["desk"]
+pytestmark = pytest.mark.browser
+
+RUN = "window.__ran=1"
+EVIL = f"{{{{7*191}}}}${{{RUN}}}`+({RUN})+`<img src=x onerror='{RUN}'></script><script>{RUN}</script>"
+
+
+@dataclass
+class Browsed:
+    """A page that is signed in; `foreign` are requests to other machines, `faults` what its console said."""
+
+    page: Page
+    url: str
+    foreign: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.url + path)
+
+
+@pytest.fixture
+def browsed(desk: Desk, browser: Browser) -> Iterator[Browsed]:
+    server = make_server("127.0.0.1", 0, whole(desk.app), threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        with browser.new_page(viewport={"width": 1280, "height": 800}) as page:
+            found = watched(page, server.port)
+            carry_sign_in(desk.client, page, found.url)
+            yield found
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def watched(page: Page, port: int) -> Browsed:
+    found = Browsed(page, f"http://127.0.0.1:{port}")
+    page.on("request", lambda r: None if r.url.startswith((found.url, "data:")) else found.foreign.append(r.url))
+    page.on("pageerror", lambda error: found.faults.append(str(error)))
+    page.on("console", lambda said: found.faults.append(said.text) if "Content Security" in said.text else None)
+    return found
+
+
+def test_a_ride_is_booked_by_keyboard_and_the_button_says_what_and_for_how_much(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open("/rides/new")
+    expect(page.locator("#guest-find")).to_be_focused()
+    page.keyboard.type("Guest Heron")
+    expect(page.locator("[data-book-go]")).to_have_text("Choose a drop")
+    for place in ("#guest_room", "#guest_phone", "#drop"):  # the pickup is known already
+        page.keyboard.press("Enter")
+        expect(page.locator(place)).to_be_focused()
+    page.keyboard.type("airp")
+    expect(page.locator("#drop-list [role=option]")).to_have_count(1)
+    expect(page.locator("[data-book-go]")).to_have_text("Choose a place first")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#drop")).to_have_attribute("aria-activedescendant", "drop-list-0")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator("[data-bar-terms]")).to_have_text("Free to cancel for 5 min, then ₹30.")
+    page.get_by_role("radio", name="2 seats").check()
+    expect(page.locator("[data-book-go]")).to_have_text("Book Share, 2 seats · ₹140 fixed")
+    assert desk.orders() == []
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(f"{browsed.url}/rides/1")
+    (order,) = desk.orders()
+    assert (order.category, order.seats) == ("share", 2)
+    assert browsed.foreign == []
+    assert browsed.faults == []
+
+
+def test_the_map_sets_an_end_and_a_point_of_a_hotspot_can_be_chosen(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.service.zone = ZONE
+    browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
+    expect(page.locator("#pickup")).to_have_value("Grand Hotel, lobby – South Gate")
+    expect(page.locator(".map-point-face")).to_have_text(["1", "2"])
+    page.get_by_role("link", name="North Gate").click()
+    expect(page.locator("#pickup")).to_have_value("Grand Hotel, lobby – North Gate")
+    expect(page.locator("[data-zone-point][aria-current]")).to_have_text("11. North Gate")
+    expect(page.locator("[data-book-go]")).to_be_enabled()
+    page.locator("[data-map]").click(position={"x": 120, "y": 300})
+    expect(page.locator("#drop")).to_have_value(re.compile(r"Pin on the map \(-38\.\d{5}, -12[78]\.\d{5}\)"))
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    assert browsed.foreign == []
+    assert browsed.faults == []
+
+
+def test_hostile_words_of_the_service_and_of_a_gazetteer_never_run(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    for one in desk.service.categories:
+        one["display_name"] = EVIL
+    point = ZONE["pickup_points"][0] | {"name": EVIL}
+    desk.service.zone = ZONE | {"desc": EVIL, "pickup_points": [point]}
+    evil = {"id": "e", "name": f"Evil {EVIL}", "kind": EVIL, "area": EVIL, "lat": -38.55, "lng": -128.06}
+    desk.service.places = [evil]
+    browsed.open("/rides/new")
+    page.fill("#drop", "evil")
+    page.locator("#drop-list [role=option]").first.click()
+    expect(page.locator("[data-book-go]")).to_contain_text("₹240 fixed")
+    page.locator(".breakup summary").first.click()
+    page.fill("#guest-find", EVIL)
+    page.fill("#guest_phone", "1")
+    page.click("[data-book-go]")  # comes back with the phone marked and all words in their fields
+    expect(page.locator("#guest_phone-error")).to_be_visible()
+    expect(page.locator("#guest_phone")).to_be_focused()
+    assert page.evaluate("window.__ran") is None
+    assert "1337" not in page.content()
+    assert browsed.faults == []
+
+
+def test_a_service_that_is_down_says_what_to_do_and_is_asked_again_by_a_press(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.service.down = True
+    browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
+    expect(page.locator(".cars [role=alert]")).to_contain_text("The ride service is not answering")
+    expect(page.locator("[data-book-go]")).to_be_disabled()
+    desk.service.down = False
+    page.click("[data-retry]")
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+
+
+def test_prices_are_renewed_in_place_and_a_change_is_said(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    object.__setattr__(desk.app.extensions["ridedash"].settings, "pace", 60.0)  # renewed every three seconds
+    browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
+    car = page.locator("[name=offer]:checked")
+    first = car.get_attribute("value")
+    page.locator(".breakup summary").first.click()
+    expect(car).not_to_have_attribute("value", str(first))
+    expect(page.locator(".breakup summary").first).to_be_focused()
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    expect(page.locator(".cars [role=alert]")).to_contain_text("₹240 fixed → ₹265 fixed")
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹265 fixed")
+    expect(page.locator(".breakup[open]")).to_have_count(1)
+
+
+SQUARE = [[-38.3, -128.3], [-38.3, -127.7], [-38.7, -127.7], [-38.7, -128.3]]
+CITY = {"slug": "port", "name": "Port", "center": [-38.5, -128.0], "zoom": 14, "boundary": SQUARE}
+BOOK = "[data-book-go]"
+TO_AIRPORT = "/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06"
+
+
+def test_a_drop_outside_the_cities_is_marked_and_no_car_is_offered(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    desk.service.cities = [CITY]
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_be_enabled()
+    page.fill("#drop", "48.8584, 2.2945")
+    page.locator("#drop-list [role=option]").first.click()
+    expect(page.locator("#drop-error")).to_contain_text("It lies outside the cities that the service covers.")
+    expect(page.locator("#drop")).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("[data-product]")).to_have_count(0)
+    expect(page.locator(BOOK)).to_be_disabled()
+    expect(page.locator(BOOK)).to_have_text("Choose another drop")
+    expect(page.locator("[data-retry]")).to_have_count(0)
+
+
+def test_a_pin_that_becomes_the_pickup_of_a_hotspot_is_called_by_the_point_that_is_sent(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    desk.service.zone = ZONE
+    desk.service.around = {"street": "Lower Crossing", "area": "Old Town", "place": "Harbour Station"}
+    browsed.open("/rides/new?drop=Pin+on+the+map+(-38.50200,+-127.99500)&drop_lat=-38.502&drop_lng=-127.995")
+    expect(page.locator("#drop")).to_have_value("Near Lower Crossing, Old Town")
+    expect(page.locator("[name=drop_lat]")).to_have_value(re.compile(r"-38\.5020*"))
+    page.click("[data-swap]")
+    expect(page.locator("#pickup")).to_have_value("Harbour Station – North Gate")
+    expect(page.locator("[name=pickup_lat]")).to_have_value(re.compile(r"-38\.5010*"))
+    expect(page.locator(BOOK)).to_be_enabled()
+    assert {offer.pickup_name for offer in desk.offers()[-4:]} == {"Harbour Station – North Gate"}
+
+
+def test_the_map_is_aimed_at_the_end_that_is_cleared_or_has_the_focus(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_be_enabled()
+    page.get_by_role("button", name="Clear Pickup").click()
+    expect(page.locator(BOOK)).to_have_text("Choose a pickup")
+    expect(page.locator("[data-product]")).to_have_count(0)
+    page.locator("[data-map]").click(position={"x": 120, "y": 300})
+    expect(page.locator("#pickup")).to_have_value(re.compile(r"Pin on the map"))
+    expect(page.locator("#drop")).to_have_value("Airport")
+    page.focus("#drop")
+    page.locator("[data-map]").click(position={"x": 90, "y": 400})
+    expect(page.locator("#drop")).to_have_value(re.compile(r"Pin on the map"))
+
+
+def test_an_emptied_field_takes_the_cars_of_the_old_trip_out_of_reach(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_be_enabled()
+    page.fill("#drop", "")
+    expect(page.locator(BOOK)).to_be_disabled()
+    expect(page.locator(BOOK)).to_have_text("Choose a drop")
+    assert desk.orders() == []
+
+
+def test_the_shared_price_follows_the_seats(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    price = page.locator("[data-product=share] .product-price")
+    expect(price).to_have_text("₹96")
+    page.get_by_role("radio", name="2 seats").check()
+    expect(price).to_have_text("₹140")
+
+
+def test_a_breakup_floats_over_the_grid_and_goes_with_escape(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
+    boxes = [card.bounding_box() for card in page.locator("[data-product]").all()]
+    summary = page.locator("[data-product=suv] .breakup summary")
+    summary.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-product=suv] .breakup-panel")).to_be_visible()
+    assert [card.bounding_box() for card in page.locator("[data-product]").all()] == boxes
+    page.keyboard.press("Escape")
+    expect(page.locator(".breakup[open]")).to_have_count(0)
+    expect(summary).to_be_focused()
+
+
+def test_a_changed_price_is_said_until_somebody_chooses(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    object.__setattr__(desk.app.extensions["ridedash"].settings, "pace", 60.0)
+    browsed.open(TO_AIRPORT)
+    expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    told = page.locator(".cars [role=alert]")
+    expect(told).to_contain_text("₹240 fixed → ₹265 fixed")
+    car = page.locator("[name=offer]:checked")
+    for _renewal in range(2):
+        before = car.get_attribute("value")
+        expect(car).not_to_have_attribute("value", str(before))
+        expect(told).to_contain_text("₹240 fixed → ₹265 fixed")
+    page.locator("[data-product=suv] .product-face").click()
+    expect(told).to_have_count(0)
+
+
+def test_enter_with_nowhere_to_go_names_the_keys_that_book(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    for words in ("#guest-find", "#guest_room", "#guest_phone"):
+        page.fill(words, "7")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-keys]")).to_have_text("Enter orders nothing. Ctrl+Enter books.")
+    assert desk.orders() == []
+
+
+def test_a_touch_screen_opens_the_form_without_its_keyboard(desk: Desk, browsed: Browsed, browser: Browser) -> None:
+    state = browsed.page.context.storage_state()
+    with browser.new_context(has_touch=True, is_mobile=True, storage_state=state) as context:
+        page = context.new_page()
+        page.goto(browsed.url + "/rides/new")
+        expect(page.locator(".booking.has-script")).to_be_visible()
+        expect(page.locator("#guest-find")).not_to_be_focused()
+
+
+def test_an_error_of_the_phone_has_the_width_of_its_row(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(TO_AIRPORT)
+    page.fill("#guest-find", "Guest Heron")
+    page.fill("#guest_phone", "12")
+    expect(page.locator(BOOK)).to_be_enabled()
+    page.click(BOOK)
+    box, row = page.locator("#guest_phone-error").bounding_box(), page.locator(".guest-fields").bounding_box()
+    assert box
+    assert row
+    assert box["width"] > row["width"] * 0.9
+
+
+def test_enter_before_the_list_came_takes_a_place_of_these_words_not_of_the_list_before(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/rides/new")
+    page.focus("#drop")
+    page.keyboard.type("airp")
+    expect(page.locator("#drop-list [role=option]")).to_have_text([re.compile("Meridian Airport")])
+    page.evaluate(  # in one breath: other words, and Enter, with the airport still on the screen
+        """() => {
+          const drop = document.querySelector("#drop");
+          drop.value = "arcade";
+          drop.dispatchEvent(new Event("input", { bubbles: true }));
+          drop.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(page.locator("#drop")).to_have_value("Arcade")
+
+
+def test_coordinates_are_a_place_when_the_field_is_left(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/rides/new")
+    page.focus("#drop")
+    page.keyboard.type("-38.55, -128.06")
+    page.keyboard.press("Tab")
+    expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
+    expect(page.locator("[data-book-go]")).to_be_enabled()
+
+
+def test_swapping_twice_in_a_row_leaves_the_trip_as_it_was(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/rides/new?drop=Meridian+Airport&drop_lat=-38.55&drop_lng=-128.06")
+    expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
+    pickup = page.locator("#pickup").input_value()
+    page.evaluate("() => { const swap = document.querySelector('[data-swap]'); swap.click(); swap.click(); }")
+    expect(page.locator("[data-cars]")).not_to_have_attribute("aria-busy", "true")
+    expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
+    expect(page.locator("[data-book-go]")).to_be_enabled()
+    assert page.locator("#pickup").input_value() == pickup

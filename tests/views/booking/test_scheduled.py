@@ -1,0 +1,283 @@
+"""Planning a ride in the booking form, its page until it is ordered, its changes, and where the list shows it."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.worker import Worker
+from ridedash.store.models.orders import Attention, Order
+from ridedash.store.orders import order_page
+from ridedash.store.properties import Property
+from ridedash.views.booking.form import describe
+from ridedash.views.rides.view_model import ride_view
+from ridedash.wording import Audience
+from tests.views.booking.test_pages import Desk, cards, desk, filled, sign_in
+
+__all__ = ["desk"]
+pytestmark = pytest.mark.database
+LATER = {"when": "later", "pickup_date": "2026-03-05", "pickup_time": "05:10"}
+PICKUP = datetime(
+    2026, 3, 4, 23, 40, tzinfo=UTC
+)  # 05:10 in Kolkata; the desk's clock starts at 14:30 of the day before
+
+
+def plan(desk: Desk, **changes: str) -> int:
+    """A ride planned through the form; its order's id."""
+    answer = desk.press(desk.form(), **(LATER | changes))
+    assert answer.status_code == 303, words(answer.text)
+    return int(answer.headers["Location"].rsplit("/", 1)[1])
+
+
+def words(page: str) -> str:
+    """What a page says, without its markup."""
+    return " ".join(
+        unescape(re.sub(r"<[^>]+>", " ", re.sub(r"(?s)<(script|style|template).*?</\1>", " ", page))).split()
+    )
+
+
+def ride_words(desk: Desk, order_id: int) -> str:
+    return words(desk.client.get(f"/rides/{order_id}").text)
+
+
+def rows(client: FlaskClient) -> list[dict[str, Any]]:
+    body = client.get("/board.json").json
+    assert body is not None
+    return list(body["rows"])
+
+
+def go(desk: Desk, at: datetime) -> None:
+    """The clock at another instant, and somebody signed in then."""
+    desk.now = at
+    desk.client = desk.app.test_client()
+    sign_in(desk.client)
+
+
+def zone(desk: Desk, name: str) -> None:
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.query(Property).update({"timezone": name})
+
+
+def test_the_form_offers_now_and_later_on_the_propertys_clock(desk: Desk) -> None:
+    page = desk.page()
+    assert 'name="when" value="now" checked' in page
+    assert 'max="2026-04-03" min="2026-03-04"' in page
+    assert "On this house's clock (Asia/Kolkata), 15 minutes to 30 days ahead." in words(page)
+    assert "today's price" in cards(desk.page(pickup_lat="-38.5", pickup_lng="-128", show="1"))["mini"]
+
+
+def test_a_ride_is_planned_for_a_local_time_and_nothing_is_sent_as_later(desk: Desk) -> None:
+    plan(desk)
+    (order,) = desk.orders()
+    assert (order.state, order.pickup_at) == ("SCHEDULED", PICKUP)
+    assert order.due_at == PICKUP - timedelta(minutes=3 + 10), "the cab's three minutes, and ten more by default"
+    assert '"pickup_mode":"now"' in order.body
+
+
+def test_a_form_without_a_choice_books_now(desk: Desk) -> None:
+    desk.press(desk.form() | {"pickup_date": "nonsense", "pickup_time": ""})
+    assert [(order.state, order.pickup_at) for order in desk.orders()] == [("READY", None)]
+
+
+def test_a_plan_that_is_pressed_twice_is_one_order_and_with_other_words_refused(desk: Desk) -> None:
+    form = desk.form()
+    first, again = (desk.press(form, **LATER) for _ in range(2))
+    assert first.headers["Location"] == again.headers["Location"]
+    assert desk.press(form, **(LATER | {"pickup_time": "06:10"})).status_code == 409
+    assert len(desk.orders()) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"pickup_time": ""}, "At what time? Choose one, such as 05:10."),
+        ({"pickup_time": "soon"}, "At what time? Choose one, such as 05:10."),
+        ({"pickup_date": ""}, "On which day? Choose one, such as 2026-03-05."),
+        ({"pickup_date": "5 March"}, "On which day? Choose one, such as 2026-03-05."),
+        ({"pickup_date": "2026-03-04", "pickup_time": "14:44"}, "Too soon to plan"),
+        ({"pickup_date": "2026-03-03"}, "Too soon to plan"),
+        ({"pickup_date": "2026-04-03", "pickup_time": "14:31"}, "Too far ahead"),
+        ({"pickup_date": "9999-12-31", "pickup_time": "23:59"}, "Too far ahead"),
+        ({"pickup_date": "0001-01-01", "pickup_time": "00:00"}, "Choose a time from 15 minutes to 30 days"),
+    ],
+)
+def test_a_time_that_cannot_be_is_refused_in_words_and_all_that_was_typed_is_kept(
+    desk: Desk, changes: dict[str, str], said: str
+) -> None:
+    sent = LATER | {"note": "two bags", "guest_name": "Guest Wren"} | changes
+    answer = desk.press(desk.form(), **sent)
+    assert answer.status_code == 422
+    assert said in words(answer.text)
+    assert 'name="when" value="later" checked' in answer.text
+    kept = [sent["pickup_time"], sent["guest_name"], "two bags"] + (
+        [sent["pickup_date"]] if sent["pickup_date"] else []
+    )
+    assert all(each in answer.text for each in kept)
+    assert desk.orders() == []
+
+
+def test_a_time_that_clocks_leave_out_is_refused_with_the_next_one(desk: Desk) -> None:
+    zone(desk, "Europe/Berlin")
+    go(desk, datetime(2026, 3, 28, 12, 0, tzinfo=UTC))
+    answer = desk.press(desk.form(), when="later", pickup_date="2026-03-29", pickup_time="02:30")
+    assert answer.status_code == 422
+    assert "02:30 does not exist on that day. The next time that does is 03:00." in words(answer.text)
+
+
+def test_of_a_time_that_comes_twice_the_first_is_planned_and_the_page_says_so(desk: Desk) -> None:
+    zone(desk, "Europe/Berlin")
+    go(desk, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))
+    order_id = plan(desk, pickup_date="2026-10-25", pickup_time="02:30")
+    assert desk.orders()[0].pickup_at == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
+    said = ride_words(desk, order_id)
+    assert "Booked for 02:30 tomorrow" in said
+    assert "02:30 comes twice that night Clocks go back then. The car is ordered for the first of the two." in said
+
+
+def test_a_planned_rides_page_says_when_and_offers_to_change_or_withdraw(desk: Desk) -> None:
+    order_id = plan(desk)
+    said = ride_words(desk, order_id)
+    assert "Booked for 05:10 tomorrow" in said
+    assert "Ordered from the service at 04:57." in said
+    assert "Priced when ordered; it was ₹240 fixed when planned" in said
+    assert re.findall(r'data-action="(\w+)"', desk.client.get(f"/rides/{order_id}").text) == ["change", "withdraw"]
+    go(desk, PICKUP - timedelta(hours=4))
+    assert "Booked for 05:10 today" in ride_words(desk, order_id)
+
+
+def test_a_guest_reads_that_the_ride_is_planned(desk: Desk) -> None:
+    order_id = plan(desk)
+    services = desk.app.extensions["ridedash"]
+    with services.db.read() as s, desk.app.test_request_context("/"):
+        page = order_page(s, desk.orders()[0].property_id, order_id)
+        assert page is not None
+        view = ride_view(page, desk.now, services.settings, "en", Audience.GUEST)
+    assert (view.headline, view.detail) == ("Your ride is planned", "For 05:10 tomorrow")
+
+
+def test_an_order_that_is_due_just_after_midnight_names_the_day_it_is_ordered_on(desk: Desk) -> None:
+    order_id = plan(desk, pickup_time="00:05")
+    assert "Ordered from the service at 23:52 today." in ride_words(desk, order_id)
+
+
+def test_the_list_keeps_planned_rides_apart_the_next_first_however_many_are_newer(desk: Desk) -> None:
+    ids = [plan(desk, pickup_time=at, guest_name=f"Guest {at}") for at in ("09:00", "05:10", "07:30")]
+    found = [row for row in rows(desk.client) if row["group"] == "later"]
+    assert [row["id"] for row in found] == [ids[1], ids[2], ids[0]]
+    assert [row["headline"] for row in found] == [f"Booked for {at} tomorrow" for at in ("05:10", "07:30", "09:00")]
+    assert "Later" in words(desk.client.get("/").text)
+
+
+def test_a_planned_ride_is_changed_in_the_same_form(desk: Desk) -> None:
+    order_id = plan(desk, note="two bags", guest_phone="022 2778 3300")
+    page = desk.client.get(f"/rides/new?change={order_id}").text
+    assert "Change a planned ride" in page
+    for kept in ('value="2026-03-05"', 'value="05:10"', "two bags", 'value="Guest Heron"', 'value="+912227783300"'):
+        assert kept in page
+    assert cards(page)["mini"]
+    sent = filled(page) | {"pickup_date": "2026-03-06", "pickup_time": "06:00", "guest_phone": "", "note": "gate 3"}
+    answer = desk.press(sent)
+    assert answer.headers["Location"] == f"/rides/{order_id}?said=change-done"
+    (order,) = desk.orders()
+    assert (order.id, order.state, order.note) == (order_id, "SCHEDULED", "gate 3")
+    assert order.pickup_at == datetime(2026, 3, 6, 0, 30, tzinfo=UTC)
+    said = words(desk.client.get(answer.headers["Location"]).text)
+    assert "Changed. It is ordered as it stands here." in said
+    assert "Booked for 06:00 on Fri 6 Mar" in said
+
+
+def test_a_change_over_somebody_elses_is_shown_and_saved_when_pressed_again(desk: Desk) -> None:
+    order_id = plan(desk)
+    mine, theirs = (filled(desk.client.get(f"/rides/new?change={order_id}").text) | LATER for _ in range(2))
+    assert desk.press(theirs, note="theirs").status_code == 303
+    refused = desk.press(mine, note="mine")
+    assert refused.status_code == 409
+    assert "Somebody changed this ride meanwhile." in words(refused.text)
+    assert "mine" in refused.text
+    again = filled(refused.text) | LATER | {"note": "mine"}
+    assert desk.press(again).status_code == 303
+    assert desk.orders()[0].note == "mine"
+
+
+def test_what_is_planned_no_longer_is_shown_instead_of_changed(desk: Desk) -> None:
+    order_id = plan(desk)
+    form = filled(desk.client.get(f"/rides/new?change={order_id}").text) | LATER
+    token = form["csrf_token"]
+    desk.client.post(f"/rides/{order_id}/withdraw", data={"csrf_token": token})
+    answer = desk.press(form, note="too late")
+    assert answer.headers["Location"] == f"/rides/{order_id}?said=change-not_now"
+    assert "Not possible any more" in words(desk.client.get(answer.headers["Location"]).text)
+    assert desk.client.get(f"/rides/new?change={order_id}").status_code == 303
+    assert desk.orders()[0].note is None
+
+
+def test_a_change_names_no_ride_of_another_property(desk: Desk) -> None:
+    order_id = plan(desk)
+    with desk.app.extensions["ridedash"].db.write() as s:
+        other = Property(name="Other House", timezone="UTC", created_at=desk.now)
+        s.add(other)
+        s.flush()
+        s.get_one(Order, order_id).property_id = other.id
+    assert "Change a planned ride" not in desk.page(change=str(order_id))
+    desk.press(desk.form(), **LATER, change=str(order_id), version="1", note="not mine")
+    assert [order.note for order in desk.orders()] == [None, "not mine"], "a ride of its own"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("NO_CONNECTION", "The ride service could not be reached."),
+        ("PLAN_CAR_GONE", "This car type isn't offered there now: choose another."),
+        ("PLAN_GUARD_BUSY", "The guest already has a ride being booked from there."),
+        ("INVALID_CITY", "No service at this pickup."),
+        ("SOMETHING_NEW", "Nothing was ordered."),
+    ],
+)
+def test_a_ride_that_could_not_be_ordered_yet_needs_somebody_and_says_why(desk: Desk, code: str, said: str) -> None:
+    order_id = plan(desk)
+    go(desk, PICKUP - timedelta(minutes=10))
+    with desk.app.extensions["ridedash"].db.write() as s:
+        order = s.get_one(Order, order_id)
+        order.tries, order.lease_until = 2, desk.now + timedelta(seconds=10)
+        item = Attention(property_id=order.property_id, order_id=order_id, name="not_ordered_yet", detail=code)
+        item.raised_at = desk.now
+        s.add(item)
+    page = ride_words(desk, order_id)
+    assert "This planned ride could not be ordered yet" in page
+    assert said in page
+    assert "Not ordered yet; next try at 05:00:10." in page
+    assert [row["group"] for row in rows(desk.client)] == ["needs"]
+    change = desk.client.get(f"/rides/new?change={order_id}").text
+    assert ("Book a second car on purpose" in change) is (code == "PLAN_GUARD_BUSY")
+
+
+def test_a_worker_orders_it_with_the_price_as_a_card_would_say_it_and_a_missed_one_is_loud(
+    desk: Desk, tmp_path: Path
+) -> None:
+    services = desk.app.extensions["ridedash"]
+    order_id, missed = plan(desk), plan(desk, guest_name="Guest Wren", pickup_time="08:00")
+    box = BlackBox(tmp_path / "box", slots=4)
+    made = (services.db, services.client, services.tokens, box, services.clock)
+    go(desk, PICKUP - timedelta(minutes=5))
+    desk.service.estimates[0]["upfront"]["fare"] = 265
+    worker = Worker(*made, describe=describe)
+    worker.promoter.promote(order_id)
+    with services.db.read() as s:
+        page = order_page(s, desk.orders()[0].property_id, order_id)
+    assert page is not None
+    assert (page.order.state, page.offer.price_text) == ("READY", "₹265 fixed")
+    assert "Ordered 8 min late" in ride_words(desk, order_id)
+    go(desk, PICKUP + timedelta(hours=6))
+    worker.promoter.promote(missed)
+    box.close()
+    said = ride_words(desk, missed)
+    assert "Not booked: the planned time has passed" in said
+    assert "A planned ride was not ordered" in said
+    assert "ridedash's worker was not running at the time." in said
+    go(desk, desk.now + timedelta(days=2))
+    assert {row["id"]: row["group"] for row in rows(desk.client)}[missed] == "needs", "until somebody has seen it"

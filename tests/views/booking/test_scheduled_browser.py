@@ -1,0 +1,123 @@
+"""Planning in a real Chromium: the button says for when, the keyboard is enough, and axe finds nothing."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+
+from tests.views.booking.test_pages import PASSWORD, TRIP, Desk, desk
+from tests.views.booking.test_pages_browser import Browsed, browsed
+
+__all__ = ["browsed", "desk"]
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+READY = "/rides/new?show=1&" + "&".join(f"{name}={value}" for name, value in TRIP.items())
+
+
+def test_a_ride_is_planned_by_keyboard_and_the_button_says_for_when(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(READY)
+    go = page.locator("[data-book-go]")
+    expect(go).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator("#pickup_date")).to_be_hidden()
+    page.keyboard.type("Guest Heron")
+    page.locator("[name=when][value=now]").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#pickup_date")).to_be_visible()
+    expect(go).to_have_text("Choose day and time")
+    expect(go).to_be_disabled()
+    page.locator("#pickup_time").fill("05:10")
+    expect(go).to_have_text("Choose a pickup at least 15 minutes ahead")  # it is nine in the morning
+    expect(go).to_be_disabled()
+    page.locator("#pickup_time").fill("23:10")
+    expect(go).to_have_text("Plan Mini for 23:10 today")
+    page.locator("#pickup_time").fill("05:10")
+    page.locator("#pickup_date").fill("2026-03-05")
+    expect(go).to_have_text("Plan Mini for 05:10 tomorrow")
+    expect(page.locator("[data-bar-terms]")).to_contain_text("Priced when it is ordered")
+    expect(page.get_by_text("Fixed price", exact=True).first).to_be_hidden()
+    expect(page.locator(".product-eta").first).to_be_hidden()  # how near a cab is now means nothing then
+    page.locator("#pickup_date").fill("2026-03-07")
+    expect(go).to_have_text(re.compile(r"Plan Mini for 05:10 on Sat,? 7 Mar|Plan Mini for 05:10 on Sat, Mar 7"))
+    page.locator("#pickup_date").fill("2026-03-05")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(f"{browsed.url}/rides/1")
+    expect(page.locator("#headline")).to_have_text("Booked for 05:10 tomorrow")
+    (order,) = desk.orders()
+    assert (order.state, order.pickup_at) == ("SCHEDULED", datetime(2026, 3, 4, 23, 40, tzinfo=UTC))
+    assert browsed.faults == []
+
+
+def test_now_again_takes_the_price_back(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open(READY)
+    page.locator(".when-choice", has_text="Later").click()
+    expect(page.locator("[data-book-go]")).to_have_text("Choose day and time")
+    page.locator(".when-choice", has_text="Now").click()
+    expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator("#pickup_date")).to_be_hidden()
+
+
+def test_a_plan_is_changed_from_its_page_and_withdrawn(browsed: Browsed, desk: Desk) -> None:
+    desk.press(desk.form(), when="later", pickup_date="2026-03-05", pickup_time="05:10")
+    page = browsed.page
+    browsed.open("/rides/1")
+    page.get_by_role("button", name="Change").click()
+    expect(page.locator("[data-book-go]")).to_have_text("Save: Mini for 05:10 tomorrow")
+    page.locator("#pickup_time").fill("06:00")
+    page.locator("[data-book-go]").click()
+    page.wait_for_url(f"{browsed.url}/rides/1*")
+    expect(page.locator("#headline")).to_have_text("Booked for 06:00 tomorrow")
+    browsed.open("/")
+    expect(page.locator("#later .row")).to_have_count(1)
+    browsed.open("/rides/1")
+    page.get_by_role("button", name="Withdraw").click()
+    expect(page.locator("#headline")).to_have_text("Not booked: withdrawn before it was sent")
+    assert desk.orders()[0].state == "NOT_SENT"
+
+
+def test_a_plan_keeps_its_own_time_however_near_it_is(browsed: Browsed, desk: Desk) -> None:
+    desk.press(desk.form(), when="later", pickup_date="2026-03-05", pickup_time="05:10")
+    desk.now = datetime(2026, 3, 4, 23, 33, tzinfo=UTC)  # seven minutes before
+    page, go = browsed.page, browsed.page.locator("[data-book-go]")
+    browsed.open("/rides/new?change=1")
+    page.fill("[name=name]", "desk")  # the sign-in of the evening has ended
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button[type=submit]")
+    expect(go).to_have_text("Save: Mini for 05:10 today")
+    page.locator("#pickup_time").fill("05:12")
+    expect(go).to_have_text("Choose a pickup at least 15 minutes ahead")
+    page.locator("#pickup_time").fill("05:10")
+    expect(go).to_have_text("Save: Mini for 05:10 today")
+    expect(go).to_be_enabled()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_where_a_ride_is_planned_shown_and_changed(browsed: Browsed, desk: Desk, scheme: str) -> None:
+    page = browsed.page
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+    desk.press(desk.form(), when="later", pickup_date="2026-03-05", pickup_time="05:10")
+    for path in ("/rides/1", "/rides/new?change=1", READY):
+        browsed.open(path)
+        if path == READY:
+            page.locator(".when-choice", has_text="Later").click()
+            expect(page.locator("#pickup_date")).to_be_visible()
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_planning_works_without_scripts(desk: Desk, browsed: Browsed, browser: Browser) -> None:
+    state = browsed.page.context.storage_state()
+    with browser.new_context(java_script_enabled=False, storage_state=state) as plain:
+        page = plain.new_page()
+        page.goto(browsed.url + READY)
+        expect(page.locator("#pickup_date")).to_be_hidden()
+        page.locator(".when-choice", has_text="Later").click()
+        expect(page.locator("[data-book-go]")).to_have_text("Plan the chosen car", use_inner_text=True)
+        page.fill("#guest-find", "Guest Heron")
+        page.fill("#pickup_date", "2026-03-05")
+        page.fill("#pickup_time", "05:10")
+        page.click("[data-book-go]")
+        page.wait_for_url(f"{browsed.url}/rides/1")
+        expect(page.locator("#headline")).to_have_text("Booked for 05:10 tomorrow")

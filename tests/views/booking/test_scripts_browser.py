@@ -1,0 +1,60 @@
+"""How the desk's form is sent, without a server: either it is known what became of it, or the same bytes go again."""
+
+from typing import Any
+
+import pytest
+
+from tests.views.web.test_scripts_browser import page
+
+__all__ = ["page"]
+pytestmark = pytest.mark.browser
+
+SEND = """async (answers) => {
+  const {send} = await import("/static/js/booking/send.js");
+  const bodies = [];
+  let lost = 0;
+  window.setTimeout = ((wait) => (done) => wait(done, 0))(window.setTimeout.bind(window));
+  window.fetch = async (url, options) => {
+    bodies.push([options.method, options.headers.Accept, options.redirect, options.body.get("form_token")].join(" "));
+    const next = answers.shift();
+    if (next === undefined || next === "cut") throw new TypeError("cut");
+    return new Response(typeof next[1] === "string" ? next[1] : JSON.stringify(next[1]), {status: next[0]});
+  };
+  const data = new FormData();
+  data.append("form_token", "the-form");
+  const told = await send("/rides/new", data, () => (lost += 1));
+  return {told, lost, bodies};
+}"""
+ASKED = "POST application/json manual the-form"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (201, {"order": 7, "orders": [7], "html": "<p>"}, "made"),
+        (200, {"order": 7, "orders": [7], "html": "<p>"}, "made"),
+        (409, {"order": 7, "html": "<p>"}, "before"),
+        (409, {"html": "<p>"}, "form"),
+        (422, {"html": "<p>"}, "form"),
+        (503, {"html": "<p>"}, "form"),
+        (429, {}, "limited"),
+        (401, {}, "out"),
+        (400, "no JSON", "refused"),
+        (403, {}, "refused"),
+    ],
+)
+def test_a_clear_answer_is_asked_for_once(page: Any, status: int, body: Any, kind: str) -> None:
+    done = page.evaluate(SEND, [[status, body]])
+    assert (done["told"]["kind"], done["lost"], done["bodies"]) == (kind, 0, [ASKED])
+
+
+@pytest.mark.parametrize("nothing", ["cut", [500, "<html>"], [502, {}], [200, "no JSON"]])
+def test_no_clear_answer_is_asked_for_again_with_the_same_form(page: Any, nothing: Any) -> None:
+    done = page.evaluate(SEND, [nothing, nothing, [200, {"order": 7, "html": "<p>"}]])
+    assert (done["told"]["kind"], done["told"]["order"], done["lost"]) == ("made", 7, 2)
+    assert done["bodies"] == [ASKED] * 3
+
+
+def test_after_three_tries_it_is_said_that_nobody_knows(page: Any) -> None:
+    done = page.evaluate(SEND, [])
+    assert done == {"told": {"kind": "lost"}, "lost": 2, "bodies": [ASKED] * 3}

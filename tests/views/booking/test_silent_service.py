@@ -1,0 +1,82 @@
+"""A ride service that gives no answers: told on every page with its time, and taken back without a word."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ridedash.rides.health import beat, service_silent_since
+from ridedash.service.throttle.traffic import Lane, Result
+from tests.views.ride_pages import NOON, Desk, make_desk
+
+pytestmark = pytest.mark.database
+
+TOLD = "The ride service has not answered since 14:00. Rides go on; what you see may be old."
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    yield made
+    made.close()
+
+
+def heard(desk: Desk, silent_since: datetime | None, worker: str = "w") -> None:
+    beat(desk.services.db, worker, desk.now, silent_since)
+
+
+def test_a_silent_service_is_told_on_every_page_and_in_their_json(desk: Desk) -> None:
+    browser, order_id = desk.client(), desk.order("BOOKED", "CALL_DRIVER")
+    assert browser.get("/board.json?only=bar").get_json()["bar"]["silent"] == ""
+    heard(desk, NOON)
+    for path in ("/", f"/rides/{order_id}", "/rides/new"):
+        band = browser.get(path).text.split("data-silent-band")[1].split("</div>")[0]
+        assert TOLD in band
+        assert "hidden" not in band.split(">")[0]
+    assert browser.get("/board.json").get_json()["bar"]["silent"] == TOLD
+    heard(desk, None)
+    assert browser.get("/board.json").get_json()["bar"]["silent"] == ""
+    assert "hidden" in browser.get("/").text.split("data-silent-band")[1].split(">")[0]
+
+
+def test_a_dead_worker_says_nothing_of_the_service(desk: Desk) -> None:
+    heard(desk, NOON)
+    desk.now = NOON + timedelta(seconds=31)
+    bar = desk.client().get("/board.json?only=bar").get_json()["bar"]
+    assert bar["stopped"]
+    assert bar["silent"] == ""
+
+
+def test_of_several_workers_the_longest_silence_counts_and_the_dead_do_not(desk: Desk) -> None:
+    heard(desk, NOON - timedelta(minutes=9), "dead")
+    desk.now = NOON + timedelta(seconds=40)
+    heard(desk, NOON + timedelta(seconds=20), "first")
+    heard(desk, NOON + timedelta(seconds=10), "second")
+    heard(desk, None, "third")
+    with desk.services.db.read() as s:
+        assert service_silent_since(s, desk.now) == NOON + timedelta(seconds=10)
+        assert service_silent_since(s, desk.now + timedelta(minutes=1)) is None
+
+
+TRIP = {"pickup": "Lobby", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Airport", "drop_lat": "-38.55"} | {
+    "drop_lng": "-128.06"
+}
+
+
+def test_prices_that_are_held_back_are_told_in_words_without_asking(desk: Desk) -> None:
+    traffic = desk.services.client.traffic
+    while not traffic.is_open(write=False):
+        traffic.settle(traffic.enter(Lane.PAGE), Result.FAILED)
+    answer = desk.client().get("/products.json", query_string=TRIP)
+    assert answer.status_code == 503
+    assert "The ride service is not answering" in answer.get_json()["html"]
+
+
+def test_prices_that_would_be_one_question_too_many_say_when_to_try_again(desk: Desk) -> None:
+    traffic = desk.services.client.traffic
+    traffic.settle(traffic.enter(Lane.PAGE), Result.LIMITED, 120.0)
+    answer = desk.client().get("/products.json", query_string=TRIP)
+    assert answer.status_code == 503
+    assert "Too many requests at once" in answer.get_json()["html"]
+    assert "Next try in 1" in answer.get_json()["html"]

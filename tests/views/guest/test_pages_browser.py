@@ -1,0 +1,192 @@
+"""Links, card and receipt in a real Chromium: a phone in light and dark, without scripts, on paper, and read back."""
+
+import base64
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zxingcpp
+from playwright.sync_api import Browser, Page, expect
+
+from ridedash.rides.share_links import end_links
+from tests.views.ride_pages import NOON
+from tests.views.served import PHONE, Served, served_desk, violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+CODE = "4821"
+STATES = [
+    ("BOOKED", "ALLOTMENT_PENDING"), ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CLIENT_LOCATED"), ("BOOKED", "IN_PROGRESS"),
+    ("BOOKED", "COMPLETED"), ("BOOKED", "BOOKING_CANCELLED"), ("SCHEDULED", None), ("UNKNOWN", None),
+]  # fmt: skip
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    with served_desk(tmp_path, browser) as found:
+        yield found
+
+
+@pytest.mark.parametrize(("kind", "scheme"), [("rider", "light"), ("follower", "dark")])
+def test_axe_finds_nothing_behind_a_link_in_any_state(served: Served, kind: str, scheme: str) -> None:
+    page = served.phone(scheme, reduced_motion="reduce")
+    for state, status in STATES:
+        order_id = served.desk.order(state, status, otp=CODE if status == "CLIENT_LOCATED" else None)
+        page.goto(served.link(order_id, kind))
+        assert violations(page) == [], (state, status)
+        wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        assert not wide, (state, status)
+    page.goto("/t/nothing")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["dark"])
+def test_axe_finds_nothing_on_card_receipt_and_ride(served: Served, scheme: str) -> None:
+    page = served.staff(scheme=scheme, reduced_motion="reduce")
+    order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    for path in (f"/rides/{order_id}", f"/rides/{order_id}/receipt", f"/rides/{order_id}/card"):
+        page.goto(path)
+        assert violations(page) == [], path
+    page.get_by_role("button", name="Make the guest's link").click()
+    page.get_by_role("button", name="Add the start code").click()
+    expect(page.locator(".sheet-code")).to_contain_text(CODE)
+    assert violations(page) == []
+    for wanted in (PHONE, {"width": 320, "height": 640}):
+        page.set_viewport_size(wanted)  # type: ignore[arg-type]
+        expect(page.locator("html")).to_have_js_property("scrollWidth", wanted["width"])
+
+
+def test_a_guest_without_scripts_sees_the_ride_and_the_page_comes_again_by_itself(served: Served) -> None:
+    page = served.phone(java_script_enabled=False)
+    order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    page.goto(served.link(order_id))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your driver is here")
+    expect(page.locator(".plate")).to_have_text("KA 01 AB 1234")
+    expect(page.locator(".guest-digits")).to_have_text(CODE)
+    expect(page.get_by_text("Updated just now")).to_be_visible()
+    expect(page.locator("[data-map-card]")).to_be_hidden()
+    assert page.locator('meta[http-equiv="refresh"][content="15"]').count() == 1
+
+
+def test_the_page_follows_the_ride_to_its_end_without_being_touched(served: Served) -> None:
+    served.desk.now = NOON
+    order_id = served.desk.order("BOOKED", "ALLOTMENT_PENDING", ride={"seen_at": NOON})
+    page = served.phone()
+    page.goto(served.link(order_id))
+    expect(page.locator(".guest-cab")).to_be_hidden()
+    served.move(order_id, "CALL_DRIVER")
+    expect(page.locator(".plate")).to_have_text("KA 01 AB 1234")
+    expect(page.locator(".plate")).to_have_attribute("aria-label", "Number plate K A 0 1 A B 1 2 3 4")
+    expect(page.locator(".map-cab").first).to_be_visible()
+    expect(page.get_by_role("link", name="Call driver")).to_have_attribute("href", "tel:%2B910000012345")
+    served.move(order_id, "CLIENT_LOCATED", CODE)
+    expect(page.locator(".guest-digits")).to_have_text(CODE)
+    served.move(order_id, "IN_PROGRESS")
+    expect(page.locator(".guest-code")).to_be_hidden()
+    served.move(order_id, "COMPLETED")
+    expect(page.get_by_role("heading", level=1)).to_have_text("You have arrived. ₹240")
+    expect(page.locator("[data-map-card]")).to_be_hidden()
+    expect(page.get_by_role("link", name="Call driver")).to_be_hidden()
+    expect(page.locator(".lines")).to_contain_text("₹240")
+    assert page.context.cookies() == []
+
+
+def test_a_link_that_is_ended_takes_the_ride_off_the_screen(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page = served.phone()
+    page.goto(served.link(order_id))
+    expect(page.locator(".plate")).to_be_visible()
+    desk = served.desk
+    end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, desk.ids["desk"])
+    expect(page.get_by_role("heading", level=1)).to_have_text("This link is not open")
+    assert "KA 01" not in page.content()
+
+
+def test_a_page_whose_server_has_old_news_says_how_old(served: Served) -> None:
+    old = {"seen_at": NOON - timedelta(seconds=150)}
+    page = served.phone()
+    page.goto(served.link(served.desk.order("BOOKED", "CALL_DRIVER", ride=old)))
+    expect(page.locator("[data-age-text]")).to_have_text("Not updating · last news 2 min ago")
+    expect(page.locator(".guest-ride")).to_have_class(re.compile("is-stale"))
+
+
+def test_a_follower_never_asks_for_a_map_of_the_guests_address(served: Served) -> None:
+    tiles: list[str] = []
+    page = served.phone()
+    page.on("request", lambda r: tiles.append(r.url) if "/tiles/" in r.url else None)
+    page.goto(served.link(served.desk.order("BOOKED", "ALLOTMENT_PENDING"), "follower"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Guest Heron")
+    page.wait_for_load_state("networkidle")
+    nowhere = re.compile(r"/tiles/15/1638[34]/1638[34]\.svg")  # where a map looks that is not shown
+    assert [tile for tile in tiles if not nowhere.search(tile)] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_qr_code_on_the_card_reads_back_as_a_link_that_opens(served: Served, scheme: str) -> None:
+    page = served.staff(scheme=scheme, viewport={"width": 1280, "height": 800})
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page.goto(f"/rides/{order_id}")
+    page.get_by_role("button", name="Guest card").click()
+    expect(page.locator(".sheet-short")).to_be_visible()
+    read = decoded(page, page.screenshot(full_page=True))
+    assert read == [page.locator("[data-link]").input_value()]
+    assert read[0].removeprefix("http://") == page.locator(".sheet-short").inner_text()
+    guest = served.phone()
+    guest.goto(read[0])
+    expect(guest.locator(".plate")).to_have_text("KA 01 AB 1234")
+
+
+def decoded(page: Page, png: bytes) -> list[str]:
+    """The texts of the QR codes in a screenshot; the browser itself turns the PNG into pixels."""
+    blank = page.context.new_page()
+    width, height, grey = blank.evaluate(
+        """async (png) => {
+          const picture = await createImageBitmap(await (await fetch("data:image/png;base64," + png)).blob());
+          const canvas = new OffscreenCanvas(picture.width, picture.height);
+          const paper = canvas.getContext("2d");
+          paper.drawImage(picture, 0, 0);
+          const { data } = paper.getImageData(0, 0, picture.width, picture.height);
+          let grey = "";
+          for (let i = 0; i < data.length; i += 4) grey += String.fromCharCode(data[i + 1]);
+          return [picture.width, picture.height, btoa(grey)];
+        }""",
+        base64.b64encode(png).decode(),
+    )
+    blank.close()
+    pixels = np.frombuffer(base64.b64decode(grey), dtype=np.uint8).reshape(height, width)
+    return [found.text for found in zxingcpp.read_barcodes(pixels, formats=zxingcpp.BarcodeFormat.QRCode)]
+
+
+def test_card_and_receipt_take_one_sheet_each(served: Served) -> None:
+    page = served.staff(viewport={"width": 1280, "height": 800})
+    order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    page.goto(f"/rides/{order_id}/card")
+    page.get_by_role("button", name="Make the guest's link").click()
+    page.get_by_role("button", name="Add the start code").click()
+    expect(page.locator(".sheet-code")).to_be_visible()
+    assert [sheets(page.pdf(format=size)) for size in ("A6", "A4", "Letter")] == [1, 1, 1]
+    for kind in ("point_to_point", "auto"):
+        page.goto(f"/rides/{served.desk.order('BOOKED', 'COMPLETED', kind)}/receipt")
+        assert [sheets(page.pdf(format=size)) for size in ("A4", "Letter")] == [1, 1]
+
+
+def sheets(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+def test_a_link_is_copied_by_one_press_and_what_holds_is_said(served: Served) -> None:
+    page = served.staff(viewport={"width": 1280, "height": 800}, permissions=["clipboard-read", "clipboard-write"])
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    page.goto(f"/rides/{order_id}")
+    copied: Callable[[], str] = lambda: page.evaluate("navigator.clipboard.readText()")  # noqa: E731
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("[data-links-state]")).to_contain_text("The guest has a link since")
+    assert copied() == page.locator("[data-link]").input_value()
+    page.get_by_role("button", name="Share with follower").click()
+    expect(page.locator("[data-links-state]")).to_contain_text("1 of 5 followers")
+    page.get_by_role("button", name="End links").click()
+    expect(page.locator("[data-links-said]")).to_have_text("No link is open any more.")
+    expect(page.get_by_role("button", name="End links")).to_be_hidden()

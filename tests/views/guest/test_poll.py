@@ -1,0 +1,136 @@
+"""A guest's poll that is remembered: it says what is so, is forgotten as fast as it must be, and never keeps a code."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from ridedash.extensions import limiter
+from ridedash.rides.privacy.retention import forget_guest
+from ridedash.rides.share_links import LinkKind, end_links, make_link
+from ridedash.store.orders import Order, Ride
+from ridedash.store.properties import Guest
+from ridedash.views.guest import pages
+from ridedash.views.poll_cache.cache import FRESH_S, LOOK_S, PollMemory
+from tests.views.ride_pages import NOON, STATUSES, Desk, make_desk
+
+pytestmark = pytest.mark.database
+
+CODE = "4821"
+
+
+@pytest.fixture
+def seconds() -> list[float]:
+    return [1000.0]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, seconds: list[float]) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    made.services.polls = PollMemory(made.services.db, lambda: seconds[0])
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The order of each answer that was made anew."""
+    real, orders = pages._made, []
+
+    def counted(shared: pages.Shared, now: object) -> pages.Ready:
+        orders.append(shared.order_id)
+        return real(shared, now)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pages, "_made", counted)
+    return orders
+
+
+@pytest.fixture
+def phone(desk: Desk) -> FlaskClient:
+    with desk.app.app_context():
+        limiter.reset()
+    return desk.client(signed_in=False)
+
+
+def link(desk: Desk, order_id: int, kind: str = "rider") -> str:
+    house = desk.ids["desk.property"]
+    token = make_link(desk.services.db, desk.now, house, order_id, LinkKind(kind), desk.ids["desk"])
+    return f"/t/{token}/snapshot.json"
+
+
+def drives(desk: Desk, order_id: int, status: str) -> None:
+    def rows(s: object) -> None:
+        s.get(Order, order_id).version += 1  # type: ignore[attr-defined]
+        s.query(Ride).filter_by(order_id=order_id).one().status = status  # type: ignore[attr-defined]
+
+    desk.add(rows)
+
+
+def told(answer: TestResponse) -> tuple[int, str, object, object, object]:
+    head = answer.headers
+    return answer.status_code, answer.text, head.get("ETag"), head.get("X-Seen-At"), head["Cache-Control"]
+
+
+@pytest.mark.parametrize("kind", ["rider", "follower"])
+def test_a_remembered_answer_is_the_one_that_would_be_made(desk: Desk, phone: FlaskClient, kind: str) -> None:
+    memory = desk.services.polls
+    for ride, statuses in STATUSES.items():
+        for status in statuses:
+            path = link(desk, desk.order("BOOKED", status, ride), kind)
+            said = [told(phone.get(path)) for _ in range(2)]
+            desk.services.polls = None
+            assert said == [told(phone.get(path))] * 2, (ride, status)
+            desk.services.polls = memory
+
+
+def test_it_is_made_once_for_all_links_of_a_kind_until_time_or_news_change_it(
+    desk: Desk, phone: FlaskClient, made: list[int], seconds: list[float]
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    rider, *followers = (link(desk, order_id, kind) for kind in ("rider", "follower", "follower"))
+    first = phone.get(rider)
+    for path in (rider, *followers, *followers):
+        assert phone.get(path).status_code == 200
+    assert phone.get(rider, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+    assert len(made) == 2, "one for the rider, one for those who follow"
+    drives(desk, order_id, "IN_PROGRESS")
+    seconds[0] += LOOK_S
+    assert (phone.get(rider).json or {})["status"] == "IN_PROGRESS"
+    assert len(made) == 3
+    seconds[0] += FRESH_S
+    desk.now = NOON + timedelta(seconds=FRESH_S)
+    assert phone.get(rider).status_code == 200
+    assert len(made) == 4
+
+
+def test_a_link_that_ended_opens_nothing_at_once(desk: Desk, phone: FlaskClient) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    path = link(desk, order_id)
+    assert [phone.get(path).status_code for _ in range(2)] == [200, 200]
+    end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, desk.ids["desk"])
+    assert phone.get(path).status_code == 404
+
+
+def test_a_start_code_is_told_and_not_kept(desk: Desk, phone: FlaskClient, made: list[int]) -> None:
+    order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    path = link(desk, order_id)
+    assert [(phone.get(path).json or {})["code"] for _ in range(2)] == [CODE, CODE]
+    assert made == [order_id, order_id]
+    memory = desk.services.polls
+    assert memory is not None
+    assert memory._ready == {}
+    drives(desk, order_id, "IN_PROGRESS")
+    assert "code" not in (phone.get(path).json or {})
+
+
+def test_an_erased_guest_is_named_by_no_remembered_answer(desk: Desk, phone: FlaskClient, seconds: list[float]) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER", guest="Wilma Heron")
+    path = link(desk, order_id, "follower")
+    assert "Wilma" in phone.get(path).text
+    with desk.services.db.write() as s:
+        forget_guest(s, s.get_one(Guest, s.get_one(Order, order_id).guest_id), desk.now, "a key")
+    seconds[0] += LOOK_S
+    assert "Wilma" not in phone.get(path).text

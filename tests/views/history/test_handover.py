@@ -1,0 +1,202 @@
+"""The hand-over: what the next shift must know on one sheet of paper, and notes that are done once."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from playwright.sync_api import Browser, Page
+
+from ridedash.extensions import limiter
+from ridedash.store.orders import Order
+from ridedash.store.properties import Staff
+from ridedash.views.history.handover import fair
+from tests.views.ride_pages import NOON, Desk, make_desk, token
+from tests.views.served import Served, served_desk, violations
+
+pytestmark = pytest.mark.database
+
+LONG = "Guest with a very long name that goes on and on, and is cut on paper, " * 2
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    with made.app.app_context():
+        limiter.reset()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(desk: Desk) -> FlaskClient:
+    return desk.client()
+
+
+def plan(desk: Desk, hours: float, **facts: str) -> int:
+    order_id = desk.order("SCHEDULED", **facts)
+    desk.add(lambda s: setattr(s.get(Order, order_id), "pickup_at", NOON + timedelta(hours=hours)))
+    return order_id
+
+
+def part(client: FlaskClient, name: str) -> str:
+    text = client.get("/handover").text
+    return text.split(f'class="handover-part part-{name}"')[1].split("</section>")[0]
+
+
+def rides(client: FlaskClient, name: str) -> list[int]:
+    return [int(found) for found in re.findall(r'href="/rides/(\d+)"', part(client, name))]
+
+
+def write(client: FlaskClient, text: str) -> int:
+    form = {"text": text, "csrf_token": token(client, "/handover")}
+    return client.post("/handover/notes", data=form).status_code
+
+
+def settle(client: FlaskClient, note: int, what: str) -> int:
+    form = {"what": what, "csrf_token": token(client, "/handover")}
+    return client.post(f"/handover/notes/{note}", data=form).status_code
+
+
+def test_each_ride_that_is_not_over_stands_in_its_part(desk: Desk, client: FlaskClient) -> None:
+    unknown = desk.order("UNKNOWN")
+    going = [desk.order("READY"), desk.order("MATCHING"), desk.order("BOOKED", "IN_PROGRESS")]
+    desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON})  # asked once more for its price
+    desk.order("REJECTED")
+    desk.order("UNKNOWN", house="other")
+    late, soon = plan(desk, -0.5), plan(desk, 11.9)
+    plan(desk, 12)
+    plan(desk, 1, house="other")
+    assert rides(client, "unknown") == [unknown]
+    assert rides(client, "going") == going
+    assert rides(client, "planned") == [late, soon]
+    assert "1 planned for later than that." in part(client, "planned")
+
+
+def test_the_sheet_says_when_it_was_so_and_who_asked(desk: Desk, client: FlaskClient) -> None:
+    desk.order("BOOKED", "CALL_DRIVER", ride={"plate": "KA01AB1234"})
+    text = client.get("/handover").text
+    for words in ("As it stood 4 May 2026, 14:00", "Concierge desk", "Grand Meridian Hotel", "KA 01 AB 1234", "412",
+                  "Two suitcases", "Driver on the way", "Nothing is unknown.", "No notes."):  # fmt: skip
+        assert words in text, words
+
+
+def test_what_has_no_room_is_counted_and_nothing_crowds_out_the_rest(desk: Desk, client: FlaskClient) -> None:
+    unknown = [desk.order("UNKNOWN") for _ in range(3)]
+    going = [desk.order("BOOKED", "IN_PROGRESS") for _ in range(40)]
+    plans = [plan(desk, n / 10) for n in range(12)]
+    write(client, "Mind the lift")
+    assert rides(client, "unknown") == unknown
+    assert rides(client, "going") == going[:13]
+    assert rides(client, "planned") == plans
+    assert "And 27 more: see the board." in part(client, "going")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given"),
+    [([0, 0, 0, 0], [0, 0, 0, 0]), ([50, 50, 50, 50], [6, 6, 6, 6]), ([1, 50, 0, 2], [1, 25, 0, 2]),
+     ([0, 0, 0, 50], [0, 0, 0, 15]), ([29, 0, 0, 1], [28, 0, 0, 1])],
+)  # fmt: skip
+def test_kinds_share_the_sheet_by_turns(wanted: list[int], given: list[int]) -> None:
+    assert fair(wanted, [1, 1, 1, 2], 30) == given
+
+
+def test_a_note_is_written_done_and_not_done_after_all(desk: Desk, client: FlaskClient) -> None:
+    assert write(client, "  Spa guest\r\nwaits for <b>a call</b>  ") == 303
+    assert "Spa guest\nwaits for &lt;b&gt;a call&lt;/b&gt;</bdi>" in part(client, "notes")
+    assert "Concierge desk · 14:00" in part(client, "notes")
+    assert settle(client, 1, "done") == 303
+    desk.now = NOON + timedelta(minutes=5)
+    settle(client, 1, "done")  # twice: the first time counts
+    assert "No notes." in part(client, "notes")
+    assert "done 14:00 by Concierge desk" in client.get("/handover").text
+    settle(client, 1, "open")
+    assert "Spa guest" in part(client, "notes")
+    settle(client, 1, "done")
+    desk.now = NOON + timedelta(hours=13)
+    assert "Spa guest" not in client.get("/handover").text
+
+
+@pytest.mark.parametrize(("text", "said"), [(" \n ", "Write what the next shift"), ("x" * 501, "under 500 characters")])
+def test_a_note_that_can_not_be_kept_stays_in_the_field(client: FlaskClient, text: str, said: str) -> None:
+    answer = client.post("/handover/notes", data={"text": text, "csrf_token": token(client, "/handover")})
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert text.strip() in answer.text.split("<textarea")[1].split("</textarea>")[0]
+
+
+def test_a_note_of_another_property_is_not_there(desk: Desk, client: FlaskClient) -> None:
+    other = desk.client(name="other")
+    write(other, "Theirs")
+    assert "Theirs" not in client.get("/handover").text
+    assert settle(client, 1, "done") == 404
+    assert "Theirs" in part(other, "notes")
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    with served_desk(tmp_path, browser) as found:
+        yield found
+
+
+def fill(served: Served, page: Page, times: int) -> None:
+    desk = served.desk
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "name", "Desk Otter"))
+    for n in range(times):
+        desk.order("UNKNOWN", guest=LONG[:119], room="Penthouse North Wing 1204", drop_name=LONG)
+        desk.order("BOOKED", "CALL_DRIVER", guest=LONG[:119], drop_name=LONG, ride={"plate": "KA01AB1234"})
+        plan(desk, n / 10, guest=LONG[:119], display_name=LONG, drop_name=LONG)
+        page.goto("/handover")
+        page.fill("[name=text]", (LONG * 4)[:500])
+        page.get_by_role("button", name="Add the note").click()
+        page.wait_for_url("**/handover#notes")
+
+
+def sheets(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("times", [0, 1, 9])
+def test_it_takes_one_sheet_however_much_there_is(served: Served, times: int) -> None:
+    page = served.staff(viewport={"width": 1280, "height": 800})
+    fill(served, page, times)
+    page.goto("/handover")
+    assert [sheets(page.pdf(format=size)) for size in ("A4", "Letter")] == [1, 1]
+
+
+def searched(page: Page, words: str) -> str:
+    """The address of what is found."""
+    page.goto("/search")
+    page.fill("#search", words)
+    page.press("#search", "Enter")
+    page.wait_for_url("**/search?q=*")
+    return page.url
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["dark"])
+def test_axe_finds_nothing_on_hand_over_history_and_search(served: Served, scheme: str) -> None:
+    page = served.staff(scheme=scheme, viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    paths = (
+        "/handover",
+        "/history?from=2026-05-01&to=2026-05-05",
+        "/history?state=cancelled",
+        searched(page, "guest"),
+        "/search",
+    )
+    for _ in range(2):
+        for path in paths:
+            page.goto(path)
+            assert violations(page) == [], path
+        fill(served, page, 1)
+        page.get_by_role("button", name=re.compile("^Done:")).click()
+        page.wait_for_url("**/handover#notes")
+    for width in (1024, 390, 320):
+        page.set_viewport_size({"width": width, "height": 800})
+        for path in paths:
+            page.goto(path)
+            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (path, width)
+    assert violations(page) == []

@@ -1,0 +1,177 @@
+"""What watches the desk: request names, access lines, /metrics, /readyz."""
+
+import json
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from flask import Flask, abort
+from werkzeug.security import generate_password_hash
+
+from ridedash.extensions import Services
+from ridedash.factory import create_app
+from ridedash.rides.health import beat
+from ridedash.store import properties
+from ridedash.views.web.permissions import OPEN, needs
+from tests.databases import empty_database, new_database
+from tests.test_security import csrf
+
+TOKEN = "metrics-for-the-watcher-1234"
+PASSWORD = "a phrase for this test"
+
+pytestmark = pytest.mark.database
+
+
+def made(folder: Path, url: str, **settings: str) -> Flask:
+    app = create_app({"RIDEDASH_INSTANCE": str(folder), "RIDEDASH_DATABASE_URL": url} | settings)
+    app.add_url_rule("/fall/<token>", "fall", needs(OPEN)(lambda token: 1 // 0))
+    app.add_url_rule("/gone/<what>", "gone", needs(OPEN)(lambda what: abort(404)))
+    return app
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[Flask]:
+    app = made(tmp_path, new_database(tmp_path), RIDEDASH_METRICS_TOKEN=TOKEN)
+    yield app
+    services(app).db.close()
+
+
+def services(app: Flask) -> Services:
+    found: Services = app.extensions["ridedash"]
+    return found
+
+
+def test_every_answer_names_its_request_as_the_error_page_and_the_log_do(
+    app: Flask, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = app.test_client()
+    names = {client.get("/healthz").headers["X-Request-Id"] for _ in range(5)}
+    assert len(names) == 5
+    answer = client.get("/fall/abcdEFGH1234567890abcd")
+    assert answer.status_code == 500
+    name = answer.headers["X-Request-Id"]
+    assert name in answer.text
+    assert name in caplog.text
+    assert "/fall/<token>" in caplog.messages[-1]
+    refused = client.get("/", base_url="http://evil.example")
+    assert (refused.status_code, len(refused.headers["X-Request-Id"])) == (400, 8)
+
+
+def test_a_request_keeps_the_name_of_a_trusted_proxy_only_and_only_a_short_safe_one(tmp_path: Path) -> None:
+    given = "edge-01.7f3a"
+    for proxies, name, kept in (
+        ("0", given, False), ("1", given, True), ("1", "x" * 65, False), ("1", "a b<script>", False), ("1", "", False),
+    ):  # fmt: skip
+        app = made(tmp_path, f"sqlite:///{tmp_path}/none.db", RIDEDASH_TRUSTED_PROXIES=proxies)
+        got = app.test_client().get("/healthz", headers={"X-Request-Id": name}).headers["X-Request-Id"]
+        assert (got == name) is kept
+        services(app).db.close()
+
+
+def test_an_access_line_has_the_route_and_never_the_address_and_polls_have_none(
+    app: Flask, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "ridedash.access")
+    now = datetime.now(UTC)
+    with services(app).db.write() as s:
+        house = properties.add_property(s, "Hotel A", "UTC", now)
+        properties.add_staff(s, house.id, "desk", generate_password_hash(PASSWORD, "scrypt:1024:8:1"), "concierge", now)
+        staff_id = properties.find_staff(s, "desk").id
+    client = app.test_client()
+    token = csrf(client.get("/sign-in").text)
+    client.post("/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token})
+    for path in ("/", "/gone/secret-of-the-path?phone=9876543210", "/healthz", "/board.json", "/readyz", "/nowhere"):
+        client.get(path)
+    lines = [record for record in caplog.records if record.name == "ridedash.access"]
+    assert [line.getMessage() for line in lines] == [
+        "GET /sign-in 200", "POST /sign-in 303", "GET / 200", "GET /gone/<what> 404", "GET none 404",
+    ]  # fmt: skip
+    assert vars(lines[2])["staff"] == staff_id
+    assert vars(lines[3])["staff"] is None or vars(lines[3])["staff"] == staff_id
+    assert all(0 <= vars(line)["ms"] < 60_000 for line in lines)
+
+
+def test_metrics_are_for_this_machine_and_for_the_token_and_exist_for_nobody_else(tmp_path: Path) -> None:
+    app = made(
+        tmp_path, new_database(tmp_path), RIDEDASH_METRICS_TOKEN=TOKEN, RIDEDASH_TRUSTED_PROXIES="1"
+    )  # fmt: skip
+    client = app.test_client()
+    here, there = {"REMOTE_ADDR": "127.0.0.1"}, {"REMOTE_ADDR": "198.51.100.7"}
+    for peer, headers, status in (
+        (here, {}, 200),
+        ({"REMOTE_ADDR": "::1"}, {}, 200),
+        (there, {}, 404),
+        (here, {"X-Forwarded-For": "198.51.100.7"}, 404),
+        (here, {"X-Forwarded-For": "127.0.0.1"}, 404),
+        (here, {"Forwarded": "for=198.51.100.7"}, 404),
+        (here, {"X-Real-Ip": "127.0.0.1"}, 404),
+        (there, {"Authorization": f"Bearer {TOKEN}"}, 200),
+        (there, {"Authorization": f"Bearer {TOKEN}", "X-Forwarded-For": "203.0.113.9"}, 200),
+        (there, {"Authorization": f"Bearer {TOKEN[:-1]}"}, 404),
+        (there, {"Authorization": "Bearer ünsinn".encode().decode("latin-1")}, 404),
+        (there, {"Authorization": "Bearer "}, 404),
+    ):
+        assert client.get("/metrics", environ_base=peer, headers=headers).status_code == status, (peer, headers)
+    services(app).db.close()
+    without = made(tmp_path, f"sqlite:///{tmp_path}/none.db")
+    refused = without.test_client().get("/metrics", environ_base=there, headers={"Authorization": "Bearer "})
+    assert refused.status_code == 404
+    services(without).db.close()
+
+
+def test_metrics_tell_how_orders_workers_and_pages_stand_without_naming_anybody(app: Flask) -> None:
+    client = app.test_client()
+    beat(services(app).db, "machine-7:4711", services(app).clock(), services(app).clock())
+    client.get("/sign-in")
+    said = client.get("/metrics").text
+    for start in (
+        "ridedash_database_up 1.0",
+        'ridedash_orders_open{state="UNKNOWN"} 0.0',
+        "ridedash_unknown_oldest_seconds 0.0",
+        "ridedash_rides_followed 0.0",
+        "ridedash_rides_overdue 0.0",
+        "ridedash_poll_lag_seconds 0.0",
+        "ridedash_workers 1.0",
+        "ridedash_worker_silent_seconds ",
+        "ridedash_service_silent_seconds ",
+        'ridedash_http_seconds_count{method="GET",route="/sign-in",status="2xx"} 1.0',
+    ):
+        assert any(line.startswith(start) for line in said.splitlines()), start
+    assert "machine-7" not in said
+
+
+def test_metrics_are_told_while_the_database_is_away(tmp_path: Path) -> None:
+    app = made(tmp_path, f"sqlite:///{tmp_path}/no/such/folder/desk.db")
+    said = app.test_client().get("/metrics")
+    assert said.status_code == 200
+    assert "ridedash_database_up 0.0" in said.text
+    services(app).db.close()
+
+
+def readiness(app: Flask) -> tuple[int, list[str]]:
+    answer = app.test_client().get("/readyz")
+    return answer.status_code, json.loads(answer.text)["failing"]
+
+
+def test_readiness_names_what_fails_from_no_database_to_all_well(tmp_path: Path) -> None:
+    away = made(tmp_path, f"sqlite:///{tmp_path}/no/such/folder/desk.db")
+    assert readiness(away) == (503, ["database", "migrations", "worker", "sending"])
+    services(away).db.close()
+    app = made(tmp_path, empty_database(tmp_path / "bare"))
+    assert readiness(app) == (503, ["migrations", "worker", "sending"])
+    services(app).db.upgrade()
+    assert readiness(app) == (503, ["worker", "sending"])
+    beat(services(app).db, "a worker", services(app).clock(), ready=False)
+    assert readiness(app) == (503, ["sending"]), "a worker that can't keep an answer sends nothing"
+    beat(services(app).db, "a worker", services(app).clock())
+    assert readiness(app) == (200, [])
+    services(app).db.close()
+
+
+def test_readiness_is_answered_while_a_postgresql_is_away(tmp_path: Path) -> None:
+    away = made(tmp_path, f"postgresql+psycopg://ridedash@/rides?host={tmp_path}")
+    assert readiness(away) == (503, ["database", "migrations", "worker", "sending"])
+    assert "ridedash_database_up 0.0" in away.test_client().get("/metrics").text
+    services(away).db.close()

@@ -1,0 +1,551 @@
+"""The layer before Flask: it says what Flask says, to whom Flask says it, and forgets as fast as it must."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import Client, TestResponse
+
+from ridedash.factory import create_app
+from ridedash.store import properties
+from ridedash.store.orders import Order, Ride
+from ridedash.store.properties import Account
+from ridedash.views.poll_cache.cache import FRESH_S, LOOK_S, PollMemory
+from ridedash.views.poll_cache.middleware import READS, PollLayer, PollSessions
+from tests.views.ride_pages import HASH, NOON, ORDER_STATES, STATUSES, Desk, make_desk, token
+
+pytestmark = pytest.mark.database
+OWN_TIME = {"X-Server-Now", "Date", "X-Request-Id"}
+
+
+class Process:
+    """One web process among several over a database: an app of its own, whose seconds are the test's."""
+
+    def __init__(self, desk: Desk, seconds: list[float], looks_at: Any = None) -> None:
+        instance = str(desk.services.settings.instance)
+        environ = {"RIDEDASH_INSTANCE": instance, "RIDEDASH_DATABASE_URL": desk.services.db.url}
+        self.app = create_app(environ, clock=lambda: desk.now)
+        self.services = self.app.extensions["ridedash"]
+        self.memory = PollMemory(looks_at or self.services.db, lambda: seconds[0])
+        self.services.polls = self.memory
+        self.app.session_interface = PollSessions(self.memory)
+        self.asked: list[str] = []
+        self.layer = PollLayer(self.flask, self.memory, self.services.clock)
+        self.app.wsgi_app = self.app.wsgi_app.app  # type: ignore[attr-defined, method-assign]
+
+    def flask(self, environ: dict[str, Any], start: Any) -> Any:
+        """Flask as the layer finds it; asks are counted."""
+        self.asked.append(environ["PATH_INFO"])
+        return self.app.wsgi_app(environ, start)
+
+    def get(self, order_id: int, cookie: str, seen: str | None = None, **headers: str) -> TestResponse:
+        sent = {"Cookie": cookie, **({"If-None-Match": seen} if seen else {}), **headers}
+        return Client(self.layer, use_cookies=False).get(f"/rides/{order_id}/snapshot.json", headers=sent)
+
+    def twice(self, order_id: int, cookie: str, seen: str | None = None, **headers: str) -> TestResponse:
+        """The second answer to one question; from memory where anything can be."""
+        self.get(order_id, cookie, seen, **headers)
+        return self.get(order_id, cookie, seen, **headers)
+
+    def close(self) -> None:
+        self.services.db.close()
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("house"))
+    with made.services.db.write() as s:
+        for role in ("manager", "admin"):
+            properties.add_staff(s, made.ids["desk.property"], role, HASH, role, NOON)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk(house: Desk) -> Desk:
+    house.now = NOON
+    return house
+
+
+@pytest.fixture
+def seconds() -> list[float]:
+    return [1000.0]
+
+
+@pytest.fixture
+def process(desk: Desk, seconds: list[float]) -> Iterator[Process]:
+    made = Process(desk, seconds)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def cookie(desk: Desk) -> str:
+    return signed_in(desk)
+
+
+def signed_in(desk: Desk, name: str = "desk") -> str:
+    """The cookie header of somebody who has just signed in."""
+    return cookie_of(desk.client(name=name))
+
+
+def cookie_of(client: FlaskClient) -> str:
+    held = client.get_cookie("ridedash_sid")
+    assert held is not None
+    return f"ridedash_sid={held.value}"
+
+
+def plain(app: Flask, order_id: int, cookie: str, seen: str | None = None, **headers: str) -> TestResponse:
+    """Flask's own answer, with no layer and no memory."""
+    sent = {"Cookie": cookie, **({"If-None-Match": seen} if seen else {}), **headers}
+    return app.test_client(use_cookies=False).get(f"/rides/{order_id}/snapshot.json", headers=sent)
+
+
+def told(answer: TestResponse) -> tuple[int, dict[str, str], Any]:
+    """What an answer says, without what differs from one request to the next."""
+    body = answer.json if answer.status_code >= 400 else answer.data
+    if isinstance(body, dict):
+        body.pop("reference", None)
+    head = {name: value for name, value in answer.headers if name not in OWN_TIME}
+    if answer.status_code >= 400:
+        head.pop("Content-Length", None)
+    return answer.status_code, head, body
+
+
+CASES = [(state, None, "point_to_point") for state in ORDER_STATES] + [
+    ("BOOKED", status, kind) for kind in STATUSES for status in ("CALL_DRIVER", "COMPLETED", "BOOKING_CANCELLED")
+]
+
+
+@pytest.mark.parametrize("name", ["desk", "manager", "admin", "other"])
+def test_the_layer_says_what_flask_says(desk: Desk, process: Process, name: str) -> None:
+    for number, case in enumerate(CASES):
+        if number % 10 == 0:  # one sign-in may not ask so often for what is not there
+            cookie = signed_in(desk, name)
+        order_id = desk.order(*case)
+        expected = plain(desk.app, order_id, cookie)
+        process.asked.clear()
+        assert told(process.twice(order_id, cookie)) == told(expected), case
+        assert len(process.asked) == (2 if name == "other" else 1)  # the foreign ride does not exist, each time
+        tag = expected.headers.get("ETag")
+        for seen in ('"older"', tag, f"W/{tag}", "*", '"a", "b"', "x"):
+            assert told(process.twice(order_id, cookie, seen)) == told(plain(desk.app, order_id, cookie, seen)), case
+
+
+def test_a_ride_that_is_not_there_is_not_there(desk: Desk, process: Process, cookie: str) -> None:
+    for nobody in (999_999, 2**63, 0):
+        assert told(process.twice(nobody, cookie)) == told(plain(desk.app, nobody, cookie))
+
+
+def test_a_304_has_no_body_and_says_the_time(desk: Desk, process: Process, seconds: list[float], cookie: str) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    first = process.get(order_id, cookie)
+    desk.now, seconds[0] = NOON + timedelta(seconds=0.5), seconds[0] + 0.5
+    again = process.get(order_id, cookie, first.headers["ETag"])
+    assert (again.status_code, again.data, "Content-Length" in again.headers) == (304, b"", False)
+    assert again.headers["X-Server-Now"] == "2026-05-04T08:30:00.500Z"
+    assert again.headers["X-Seen-At"] == first.headers["X-Seen-At"]
+    assert len(process.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Range": "bytes=0-9"},
+        {"If-Modified-Since": "Mon, 04 May 2026 08:00:00 GMT"},
+        {"If-Match": '"x"'},
+        {"Host": "elsewhere.example"},
+    ],
+)
+def test_an_odd_request_is_flasks_to_answer(desk: Desk, process: Process, cookie: str, headers: dict[str, str]) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    process.twice(order_id, cookie)
+    assert told(process.get(order_id, cookie, **headers)) == told(plain(desk.app, order_id, cookie, **headers))
+    assert len(process.asked) == 2
+
+
+def test_another_method_or_a_query_is_flasks_to_answer(desk: Desk, process: Process, cookie: str) -> None:
+    path = f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}/snapshot.json"
+    client = Client(process.layer, use_cookies=False)
+    for _ in range(2):
+        assert client.get(path, query_string={"a": "1"}, headers={"Cookie": cookie}).status_code == 200
+        assert client.head(path, headers={"Cookie": cookie}).data == b""
+        assert client.post(path, headers={"Cookie": cookie}).status_code in (400, 405)
+    assert len(process.asked) == 6
+
+
+def test_what_flask_says_again_is_what_it_said(desk: Desk, process: Process, caplog: pytest.LogCaptureFixture) -> None:
+    """A poll that the layer leaves to Flask is answered from memory there, before the hooks that would find nothing."""
+    order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
+    form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
+    flask = Client(process.flask, use_cookies=False)
+    path, sent = f"/rides/{order_id}/snapshot.json?a=1", {"Cookie": cookie}
+    expected = plain(desk.app, order_id, cookie)
+    with caplog.at_level("DEBUG", "ridedash.access"):
+        assert [told(flask.get(path, headers=sent)) for _ in range(3)] == [told(expected)] * 3
+    assert {vars(each)["staff"] for each in caplog.records} == {desk.ids["desk"]}
+    again = flask.get(path, headers=sent | {"If-None-Match": expected.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    Client(process.layer, use_cookies=False).post("/sign-out", data=form, headers=sent)
+    assert flask.get(path, headers=sent).status_code == 401
+
+
+def test_another_page_of_that_ending_is_asked_as_it_came(process: Process) -> None:
+    seen: list[str | None] = []
+    layer = PollLayer(
+        lambda environ, start: seen.append(environ.get("HTTP_IF_NONE_MATCH")) or process.flask(environ, start),
+        process.memory,
+        process.services.clock,
+    )
+    Client(layer, use_cookies=False).get("/elsewhere/x/snapshot.json", headers={"If-None-Match": '"x"'})
+    assert seen == ['"x"']
+
+
+def test_a_host_that_is_not_ours_is_refused_though_ours_is_known(desk: Desk, process: Process, cookie: str) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    process.twice(order_id, cookie)
+    assert [process.get(order_id, cookie, Host="evil.example").status_code for _ in range(2)] == [400, 400]
+
+
+def test_strangers_and_changed_cookies_see_nothing(desk: Desk, process: Process, cookie: str) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    process.twice(order_id, cookie)
+    for held in ("", "ridedash_sid=x", cookie[:-1], cookie + "x", f"ridedash_sid=x; {cookie}"):
+        assert told(process.twice(order_id, held)) == told(plain(desk.app, order_id, held))
+    assert process.get(order_id, cookie[:-1]).status_code == 401
+
+
+def test_two_properties_never_share_an_answer(desk: Desk, process: Process, cookie: str) -> None:
+    order_id, other = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk, "other")
+    their_own = desk.order("BOOKED", "CALL_DRIVER", house="other")
+    process.twice(their_own, other)
+    process.twice(order_id, cookie)
+    assert [process.get(order_id, other).status_code for _ in range(2)] == [404, 404]
+    assert [process.get(their_own, cookie).status_code for _ in range(2)] == [404, 404]
+
+
+def test_a_sign_in_that_expires_while_it_polls_is_nobodys(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    desk.now = NOON + timedelta(hours=11, minutes=59)
+    assert process.twice(order_id, cookie).status_code == 200
+    desk.now, seconds[0] = NOON + timedelta(hours=12), seconds[0] + 60
+    assert process.get(order_id, cookie).status_code == 401
+
+
+def test_what_is_answered_from_memory_is_counted(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    order_id, counted = desk.order("BOOKED", "CALL_DRIVER"), []
+    layer = PollLayer(process.flask, process.memory, process.services.clock, counted.append)
+    for late in (0, 0, 0, LOOK_S, 0, LOOK_S, LOOK_S):
+        seconds[0] += late
+        Client(layer, use_cookies=False).get(f"/rides/{order_id}/snapshot.json", headers={"Cookie": cookie})
+    assert counted == [2, 2, 1]
+    assert len(process.asked) == 1
+
+
+# ---- signing out, here and elsewhere
+
+
+def test_a_cookie_is_worth_nothing_once_its_owner_signed_out_here(desk: Desk, process: Process) -> None:
+    order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
+    form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
+    assert process.twice(order_id, cookie).status_code == 200
+    gone = Client(process.layer, use_cookies=False).post("/sign-out", data=form, headers={"Cookie": cookie})
+    assert gone.status_code == 303
+    assert process.get(order_id, cookie).status_code == 401
+
+
+def test_signing_out_elsewhere_holds_in_every_process_within_two_seconds(
+    desk: Desk, process: Process, seconds: list[float]
+) -> None:
+    order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
+    form, cookie, elsewhere = {"csrf_token": token(client, "/")}, cookie_of(client), Process(desk, seconds)
+    assert [p.twice(order_id, cookie).status_code for p in (process, elsewhere)] == [200, 200]
+    Client(elsewhere.layer, use_cookies=False).post("/sign-out", data=form, headers={"Cookie": cookie})
+    seconds[0] += 1.9
+    assert [p.get(order_id, cookie).status_code for p in (process, elsewhere)] == [401, 401]
+    elsewhere.close()
+
+
+class HangingDatabase:
+    """A real one, until `gone`: whoever reads then waits for `back`."""
+
+    def __init__(self, database: Any) -> None:
+        self.database, self.gone = database, False
+        self.asked, self.back = threading.Event(), threading.Event()
+
+    @contextmanager
+    def read(self) -> Iterator[Any]:
+        if self.gone:
+            self.asked.set()
+            self.back.wait(60)
+        with self.database.read() as s:
+            yield s
+
+
+def test_signing_out_elsewhere_holds_within_two_seconds_also_while_the_look_for_it_hangs(
+    desk: Desk, seconds: list[float]
+) -> None:
+    order_id, client, database = desk.order("BOOKED", "CALL_DRIVER"), desk.client(), HangingDatabase(desk.services.db)
+    form, cookie, process = {"csrf_token": token(client, "/")}, cookie_of(client), Process(desk, seconds, database)
+    assert process.twice(order_id, cookie).status_code == 200
+    assert client.post("/sign-out", data=form).status_code == 303
+    ended_at, database.gone = seconds[0], True
+    seconds[0] += LOOK_S
+    looking = threading.Thread(target=process.memory.in_touch)
+    looking.start()
+    assert database.asked.wait(60)
+    try:
+        while process.get(order_id, cookie).status_code == 200:
+            seconds[0] += 0.05
+            assert seconds[0] - ended_at < 2
+    finally:
+        database.back.set()
+        looking.join()
+        process.close()
+
+
+@pytest.mark.parametrize("deed", ["close_all", "disabled", "role", "moved"])
+def test_what_happens_to_a_member_of_staff_holds_within_two_seconds(
+    desk: Desk, process: Process, seconds: list[float], deed: str
+) -> None:
+    name = f"{deed} {desk.order('READY')}"
+    with desk.services.db.write() as s:
+        staff_id = properties.add_staff(s, desk.ids["desk.property"], name, HASH, "concierge", NOON).id
+    order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk, name)
+    assert process.twice(order_id, cookie).status_code == 200
+    desk.add(lambda s: happen(desk, s, staff_id, deed))
+    seconds[0] += 1.9
+    assert process.get(order_id, cookie).status_code == 401
+
+
+def happen(desk: Desk, s: Any, staff_id: int, deed: str) -> None:
+    staff = s.get(properties.Staff, staff_id)
+    if deed == "close_all":
+        properties.close_all_sign_ins(s, staff_id)
+    elif deed == "disabled":
+        staff.disabled_at = NOON
+    elif deed == "role":
+        staff.role = "admin"
+    else:
+        staff.property_id = desk.ids["other.property"]
+
+
+def test_a_sign_out_that_was_committed_out_of_turn_is_not_missed(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    """On PostgreSQL a smaller number may appear after a greater one was read."""
+    from ridedash.store.models.people import EndedSignIn, SignIn
+
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    with desk.services.db.read() as s:
+        mine = s.query(SignIn).order_by(SignIn.created_at.desc(), SignIn.id_hash).all()
+    desk.add(lambda s: s.add(EndedSignIn(id=1_000_000 + order_id * 2, id_hash="of another", at=NOON)))
+    assert process.twice(order_id, cookie).status_code == 200
+    seconds[0] += LOOK_S
+    assert process.get(order_id, cookie).status_code == 200
+    desk.add(lambda s: [s.add(EndedSignIn(id_hash=row.id_hash, at=NOON)) for row in mine])
+    desk.add(lambda s: [s.delete(s.merge(row)) for row in mine])
+    seconds[0] += LOOK_S
+    assert process.get(order_id, cookie).status_code == 401
+
+
+# ---- news
+
+
+def test_news_are_seen_within_a_quarter_of_a_second(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    process.twice(order_id, cookie)
+    desk.add(lambda s: setattr(s.get(Order, order_id), "version", 9))
+    assert (process.get(order_id, cookie).json or {})["version"] == 3
+    seconds[0] += LOOK_S
+    assert (process.get(order_id, cookie).json or {})["version"] == 9
+    heard = NOON + timedelta(seconds=3)
+    desk.add(lambda s: s.query(Ride).filter(Ride.order_id == order_id).update({"seen_at": heard}))
+    seconds[0] += LOOK_S
+    assert process.get(order_id, cookie).headers["X-Seen-At"] == "2026-05-04T08:30:03.000Z"
+
+
+def test_an_account_that_the_service_forgot_is_said_within_a_quarter_of_a_second(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    before = process.twice(order_id, cookie)
+    for state, said in (("reconnect", True), ("ok", False)):  # no shown fact of the ride differs: its version stays
+        desk.add(lambda s, to=state: setattr(s.get(Account, s.get(Order, order_id).account_id), "state", to))
+        seconds[0] += LOOK_S
+        answer = process.get(order_id, cookie, before.headers["ETag"] if said else None)
+        assert ("The account needs reconnecting" in answer.text) is said
+
+
+def test_whoever_did_something_sees_it_at_once(desk: Desk, process: Process) -> None:
+    client = desk.client()
+    order_id = desk.order("READY")
+    form, cookie = {"csrf_token": token(client, f"/rides/{order_id}")}, cookie_of(client)
+    assert (process.twice(order_id, cookie).json or {})["order_state"] == "READY"
+    Client(process.layer, use_cookies=False).post(f"/rides/{order_id}/withdraw", data=form, headers={"Cookie": cookie})
+    assert (process.get(order_id, cookie).json or {})["order_state"] != "READY"
+
+
+def test_what_somebody_types_to_find_a_guest_is_no_deed(desk: Desk, process: Process) -> None:
+    client = desk.client()
+    form, before = {"csrf_token": token(client, "/search"), "q": "412"}, process.memory.deeds
+    asked = Client(process.layer, use_cookies=False)
+    for path in READS:
+        answer = asked.post(path, data=form, headers={"Cookie": cookie_of(client)})
+        assert answer.status_code in (200, 303, 403), path
+    assert process.memory.deeds == before
+
+
+def test_an_answer_is_made_anew_after_half_a_minute_for_all_who_watch(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    order_id, another = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk)
+    process.twice(order_id, cookie)
+    process.twice(order_id, another)
+    process.asked.clear()
+    for _ in range(10):
+        seconds[0] += FRESH_S / 10
+        process.get(order_id, cookie)
+        process.get(order_id, another)
+    assert len(process.asked) == 1
+
+
+def test_rides_that_nobody_asks_for_any_more_leave_nothing_in_the_layer(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    process.layer._enough = 3
+    over = [desk.order("BOOKED", "COMPLETED") for _ in range(3)]
+    for order_id in over:
+        assert process.twice(order_id, cookie).status_code == 200
+    seconds[0] += FRESH_S
+    live = desk.order("BOOKED", "CALL_DRIVER")
+    assert process.twice(live, cookie).status_code == 200
+    assert [place[0] for place in process.layer._places] == [f"/rides/{live}/snapshot.json"]
+    assert process.get(over[0], cookie).status_code == 200, "who asks again is answered by Flask, and known again"
+    assert len(process.layer._places) == 2
+
+
+def test_an_answer_is_made_once_however_many_ask(desk: Desk, seconds: list[float]) -> None:
+    """Threads that come while one makes it wait, and take what it made."""
+    memory = PollMemory(desk.services.db, lambda: seconds[0])
+    key, ready = poll_key(), a_ready_answer(desk, order_id := desk.order("BOOKED", "CALL_DRIVER"))
+    key = key._replace(order_id=order_id)
+    got: list[Any] = []
+
+    def ask() -> None:
+        with memory.making(key) as made:
+            got.append(made or memory.keep(key, ready, memory.moment()))
+
+    with memory.making(key) as mine:
+        assert mine is None
+        threads = [threading.Thread(target=ask) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        memory.keep(key, ready, memory.moment())
+    for thread in threads:
+        thread.join()
+    assert got == [ready] * 5
+
+
+def poll_key() -> Any:
+    from ridedash.views.poll_cache.cache import Key
+
+    return Key(0, 1, "concierge", "en")
+
+
+def a_ready_answer(desk: Desk, order_id: int) -> Any:
+    from ridedash.store.poll_marks import marks
+    from ridedash.views.poll_cache.cache import Ready
+
+    with desk.services.db.read() as s:
+        return Ready(marks(s, [order_id])[order_id], b"{}", "etag", "")
+
+
+# ---- trouble
+
+
+def test_without_its_database_the_layer_remembers_nothing(
+    desk: Desk, process: Process, seconds: list[float], cookie: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    process.twice(order_id, cookie)
+
+    class Away:
+        def read(self) -> Any:
+            raise OSError("away")
+
+    process.memory._db, db = Away(), process.memory._db  # type: ignore[assignment]
+    seconds[0] += LOOK_S
+    assert process.twice(order_id, cookie).status_code == 200
+    assert len(process.asked) == 3
+    assert [record.message for record in caplog.records] == [
+        "remembered polls can't be compared with the database: OSError"
+    ]
+    process.memory._db = db
+    seconds[0] += LOOK_S
+    process.twice(order_id, cookie)
+    assert len(process.asked) == 3
+
+
+def test_a_mistake_in_the_layer_costs_speed_only_and_is_logged_once(
+    desk: Desk, process: Process, cookie: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    broken = PollLayer(process.flask, process.memory, lambda: 1 // 0)  # type: ignore[arg-type, return-value]
+    answers = [
+        Client(broken, use_cookies=False).get(f"/rides/{order_id}/snapshot.json", headers={"Cookie": cookie})
+        for _ in range(3)
+    ]
+    assert [told(answer) for answer in answers] == [told(plain(desk.app, order_id, cookie))] * 3
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
+def test_the_setting_switches_the_layer_and_its_memory_off(tmp_path: Path) -> None:
+    for said, there in (("on", True), ("off", False)):
+        desk = make_desk(tmp_path / said, POLL_LAYER=said)
+        assert isinstance(desk.app.wsgi_app, PollLayer) == there
+        assert (desk.services.polls is not None) == there
+        desk.close()
+
+
+def test_behind_a_proxy_the_layer_knows_the_host_that_was_asked_for(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path, POLL_LAYER="on", TRUSTED_PROXIES="1", TRUSTED_HOSTS="desk.example,localhost")
+    order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk)
+    asked = {"X-Forwarded-Host": "desk.example", "Host": "internal"}
+    assert [plain(desk.app, order_id, cookie, **asked).status_code for _ in range(2)] == [200, 200]
+    evil = asked | {"X-Forwarded-Host": "evil.example"}
+    assert [plain(desk.app, order_id, cookie, **evil).status_code for _ in range(2)] == [400, 400]
+    desk.close()
+
+
+# ---- limits
+
+
+def test_twenty_open_pages_of_one_desk_are_not_held_back(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    rides = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(20)]
+    for _ in range(14):
+        seconds[0] += 1.5
+        assert {process.get(order_id, cookie).status_code for order_id in rides} == {200}
+
+
+def test_one_page_that_asks_without_end_is_held_back_where_nothing_is_remembered(desk: Desk, cookie: str) -> None:
+    assert [plain(desk.app, 999_999, cookie).status_code for _ in range(241)].count(429) == 1
+    assert plain(desk.app, desk.order("BOOKED", "CALL_DRIVER"), cookie).status_code == 200
+
+
+def test_rides_that_are_not_there_can_not_be_tried_without_end(process: Process, cookie: str) -> None:
+    assert [process.get(900_000 + n, cookie).status_code for n in range(241)].count(429) == 1

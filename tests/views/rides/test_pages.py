@@ -1,0 +1,481 @@
+"""The tracking page over HTTP: what it shows, what it polls, who may see it, and what its forms do."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from ridedash.rides.accounts.tokens import NeedsReconnect
+from ridedash.service.errors import NoAnswer, Refused
+from ridedash.service.types.bookings import DOCUMENT_OPTIONS, Done
+from ridedash.store.audit import AuditRow
+from ridedash.store.encryption import TokenVault, new_key
+from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk, snapshot_facts, token
+
+pytestmark = pytest.mark.database
+
+CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*statuses, *ENDS]]
+MARKUP = "<img src=x onerror=window.__x=1>${7*191}{{7*191}}{% raw %}</script><script>window.__x=1</script>"
+
+
+class NoTokens:
+    """No account can be used, so nothing is ever called."""
+
+    def bearer(self, _account_id: int) -> str:
+        raise NeedsReconnect("house")
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("house"))
+    made.services.tokens = NoTokens()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk(house: Desk) -> Desk:
+    house.now = NOON
+    return house
+
+
+@pytest.fixture
+def browser(desk: Desk) -> FlaskClient:
+    return desk.client()
+
+
+def post(browser: FlaskClient, path: str, **form: Any) -> Any:
+    page = "/rides/" + path.split("/")[2]
+    return browser.post(path, data={"csrf_token": token(browser, page), **form})
+
+
+@pytest.mark.parametrize(("kind", "status"), CASES)
+def test_every_status_of_every_kind_has_a_page(desk: Desk, browser: FlaskClient, kind: str, status: str) -> None:
+    order_id = desk.order("BOOKED", status, kind, otp="4821" if status == "CLIENT_LOCATED" else None)
+    text = browser.get(f"/rides/{order_id}").text
+    snapshot = browser.get(f"/rides/{order_id}/snapshot.json").json
+    assert snapshot is not None
+    assert f">{snapshot['headline']}<" in text
+    assert "4821" not in text
+
+
+@pytest.mark.parametrize("state", ORDER_STATES)
+def test_every_order_state_has_a_page(desk: Desk, browser: FlaskClient, state: str) -> None:
+    answer = browser.get(f"/rides/{desk.order(state)}")
+    assert answer.status_code == 200
+    assert '<h2 id="headline"' in answer.text
+
+
+def test_the_snapshot_is_304_until_something_shown_changes(desk: Desk, browser: FlaskClient) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    first = browser.get(f"/rides/{order_id}/snapshot.json")
+    again = browser.get(f"/rides/{order_id}/snapshot.json", headers={"If-None-Match": first.headers["ETag"]})
+    assert (first.status_code, again.status_code, again.data) == (200, 304, b"")
+    for answer in (first, again):
+        assert answer.headers["X-Seen-At"] == "2026-05-04T08:29:58.000Z"
+        assert answer.headers["X-Server-Now"] == "2026-05-04T08:30:00.000Z"
+        assert "no-cache" in answer.headers["Cache-Control"]
+        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+    from ridedash.store.orders import Order
+
+    desk.add(lambda s: setattr(s.get(Order, order_id), "version", 4))
+    assert (
+        browser.get(f"/rides/{order_id}/snapshot.json", headers={"If-None-Match": first.headers["ETag"]}).status_code
+        == 200
+    )
+
+
+@pytest.mark.parametrize(("kind", "status"), CASES)
+def test_the_snapshot_stays_small_on_the_wire(desk: Desk, browser: FlaskClient, kind: str, status: str) -> None:
+    assert len(browser.get(f"/rides/{desk.order('BOOKED', status, kind)}/snapshot.json").data) < 1500
+
+
+def test_a_ride_of_another_house_does_not_exist(desk: Desk, browser: FlaskClient) -> None:
+    foreign = desk.order("BOOKED", "CLIENT_LOCATED", house="other", otp="4821")
+    assert browser.get(f"/rides/{foreign}").status_code == 404
+    assert browser.get(f"/rides/{foreign}/snapshot.json").status_code == 404
+    fresh = token(browser, "/")
+    for deed in ("abort", "cancel", "drop", "feedback", "withdraw", "resolve", "again", "code"):
+        assert browser.post(f"/rides/{foreign}/{deed}", data={"csrf_token": fresh, "rating": "5"}).status_code == 404, (
+            deed
+        )
+    for nobody in ("999999", "9223372036854775808", "9" * 30):
+        assert browser.get(f"/rides/{nobody}").status_code == 404
+        assert browser.post(f"/rides/{nobody}/abort", data={"csrf_token": fresh}).status_code == 404
+
+
+def test_nothing_is_shown_to_strangers(desk: Desk) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    stranger = desk.client(signed_in=False)
+    page, polled = stranger.get(f"/rides/{order_id}"), stranger.get(f"/rides/{order_id}/snapshot.json")
+    assert (page.status_code, page.headers["Location"]) == (303, f"/sign-in?next=%2Frides%2F{order_id}")
+    assert polled.status_code == 401
+    assert polled.json is not None
+    assert polled.json["error"] == "signed_out"
+
+
+@pytest.mark.parametrize("deed", ["abort", "cancel", "drop", "feedback", "withdraw", "resolve", "again", "code"])
+def test_no_deed_is_done_without_the_forms_token(desk: Desk, browser: FlaskClient, deed: str) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    assert browser.post(f"/rides/{order_id}/{deed}").status_code == 400
+    assert browser.post(f"/rides/{order_id}/{deed}", json={}, headers={"Accept": "application/json"}).status_code == 400
+
+
+def test_the_start_code_is_shown_on_request_and_recorded(desk: Desk, browser: FlaskClient) -> None:
+    order_id = desk.order("BOOKED", "CLIENT_LOCATED", "share", otp="4821")
+    headers = {"X-CSRFToken": token(browser, f"/rides/{order_id}"), "Accept": "application/json"}
+    assert browser.post(f"/rides/{order_id}/code", headers=headers).json == {"code": "4821", "seconds": 20}
+    assert "4821" in post(browser, f"/rides/{order_id}/code").text
+    assert [row.what for row in audit(desk) if row.subject == f"orders:{order_id}"] == ["code_shown", "code_shown"]
+
+
+def test_there_is_no_code_to_show_once_the_ride_goes_on(desk: Desk, browser: FlaskClient) -> None:
+    order_id = desk.order("BOOKED", "IN_PROGRESS", "share", otp="4821")
+    headers = {"X-CSRFToken": token(browser, f"/rides/{order_id}"), "Accept": "application/json"}
+    assert browser.post(f"/rides/{order_id}/code", headers=headers).status_code == 409
+    assert post(browser, f"/rides/{order_id}/code").status_code == 303
+    assert [row for row in audit(desk) if row.subject == f"orders:{order_id}"] == []
+
+
+def test_a_start_code_whose_key_is_missing_is_no_code(desk: Desk, browser: FlaskClient) -> None:
+    order_id = desk.order("BOOKED", "CLIENT_LOCATED", "share", otp="4821")
+    headers = {"X-CSRFToken": token(browser, f"/rides/{order_id}"), "Accept": "application/json"}
+    desk.services.vault = TokenVault(f"k9:{new_key()}")
+    assert browser.post(f"/rides/{order_id}/code", headers=headers).status_code == 409
+    assert [row for row in audit(desk) if row.subject == f"orders:{order_id}"] == []
+
+
+def audit(desk: Desk) -> list[AuditRow]:
+    with desk.services.db.read() as s:
+        return list(s.query(AuditRow).order_by(AuditRow.id))
+
+
+def test_markup_in_every_field_is_shown_as_text(desk: Desk, browser: FlaskClient) -> None:
+    words = ("driver_name", "driver_number", "vehicle_number", "vehicle_type", "vehicle_color", "car_model", "otp_text")
+    facts = snapshot_facts("share", "CLIENT_LOCATED", **dict.fromkeys(words, MARKUP))
+    facts["route"] = [{"name": MARKUP, "state": "drop", "position": [-38.5, -128.0]}]
+    order_id = desk.order(
+        "BOOKED",
+        "CLIENT_LOCATED",
+        "share",
+        guest=MARKUP,
+        room=MARKUP[:32],
+        note=MARKUP,
+        pickup_name=MARKUP,
+        drop_name=MARKUP,
+        display_name=MARKUP,
+        price_text=MARKUP,
+        otp=MARKUP,
+        ride={"facts": facts, "reported": MARKUP, "previous_plate": MARKUP, "swapped_at": NOON},
+        attention=[MARKUP[:30]],
+        actions=[("cancel", "refused", {"code": MARKUP, "text": MARKUP, "header": MARKUP})],
+    )
+    for path in (f"/rides/{order_id}", "/"):
+        text = browser.get(path).text
+        assert "<img src=x" not in text
+        assert "</script><script>window" not in text
+        assert "1337" not in text
+        assert "&lt;img src=x" in text
+
+
+def test_a_hundred_kilobytes_of_text_neither_break_nor_fill_the_page(desk: Desk, browser: FlaskClient) -> None:
+    facts = snapshot_facts("share", "CALL_DRIVER", driver_name="x" * 100_000)
+    order_id = desk.order("BOOKED", "CALL_DRIVER", "share", ride={"facts": facts})
+    assert browser.get(f"/rides/{order_id}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("deed", "form", "why"),
+    [
+        ("feedback", {"rating": "6"}, "Choose one to five stars."),
+        ("feedback", {}, "Choose one to five stars."),
+        ("drop", {}, "Type a place, or click it on the map."),
+        ("drop", {"lat": "nan", "lng": "0"}, "Type a place, or click it on the map."),
+        ("drop", {"lat": "91", "lng": "0"}, "Type a place, or click it on the map."),
+    ],
+)
+def test_a_form_that_can_not_be_used_says_why_and_stays_open(
+    desk: Desk, browser: FlaskClient, deed: str, form: dict[str, str], why: str
+) -> None:
+    order_id = desk.order("BOOKED", "COMPLETED" if deed == "feedback" else "CALL_DRIVER")
+    answer = post(browser, f"/rides/{order_id}/{deed}", **form)
+    assert answer.status_code == 422
+    assert why in answer.text
+    assert re.search(rf'data-action="{deed}" open', answer.text)
+
+
+@pytest.mark.parametrize(
+    ("form", "why"),
+    [
+        ({"what": "booked", "booking_id": " "}, "Type the booking number."),
+        ({"what": "not_booked", "reason": "x"}, "Say how you know"),
+    ],
+)
+def test_an_unknown_outcome_is_closed_only_with_proof_or_a_reason(
+    desk: Desk, browser: FlaskClient, form: dict[str, str], why: str
+) -> None:
+    answer = post(browser, f"/rides/{desk.order('UNKNOWN')}/resolve", **form)
+    assert answer.status_code == 422
+    assert why in answer.text
+
+
+def test_book_again_goes_to_the_form_with_this_trip_and_is_recorded(desk: Desk, browser: FlaskClient) -> None:
+    order_id = desk.order("REJECTED", code="INVALID_CITY")
+    answer = post(browser, f"/rides/{order_id}/again")
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == (
+        f"/rides/new?again={order_id}&pickup_lat=-38.5&pickup_lng=-128.0&drop_lat=-38.48&drop_lng=-127.97&category=mini"
+    )
+    assert [row.what for row in audit(desk) if row.subject == f"orders:{order_id}"] == ["again"]
+
+
+def test_the_policy_and_the_countdown_stand_before_the_confirm_button(desk: Desk, browser: FlaskClient) -> None:
+    text = browser.get(
+        f"/rides/{desk.order('BOOKED', 'CALL_DRIVER', ride={'allotted_at': NOON - timedelta(seconds=60)})}"
+    ).text
+    free, policy, button = (
+        text.index(part) for part in ("Free to cancel for another 4:00", "then ₹30.", ">Cancel ride</button>")
+    )
+    assert free < policy < button
+
+
+def test_an_unknown_outcome_gives_its_three_ways_out_and_a_text_without_the_guest(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    text = browser.get(f"/rides/{desk.order('UNKNOWN', guest='Guest Heron')}").text
+    assert "It was booked" in text
+    assert "It was not booked" in text
+    support = text.split("data-support>")[1].split("</pre>")[0]
+    assert "merchant_txn_id: GMH-" in support
+    assert "Heron" not in support
+
+
+def test_feedback_offers_the_documents_labels_when_the_service_can_not_be_asked(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    text = browser.get(f"/rides/{desk.order('BOOKED', 'COMPLETED')}").text
+    assert text.count("Delayed Pick up") >= 4
+    assert "On-time pickup" in text
+
+
+def test_the_page_carries_the_snapshot_as_data_and_no_script_of_strangers(desk: Desk, browser: FlaskClient) -> None:
+    answer = browser.get(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER', 'share')}")
+    data = json.loads(answer.text.split("data-points")[1].split(">", 1)[1].split("</script>")[0])
+    assert data["snapshot"]["headline"] == "Driver on the way\u00a0· 4 min"
+    nonce = re.search(r"'nonce-([\w-]+)'", answer.headers["Content-Security-Policy"])
+    assert nonce is not None
+    assert all(nonce.group(1) in tag for tag in re.findall(r"<script[^>]*>", answer.text))
+    assert re.search(r"\sstyle=|\son[a-z]+=", re.sub(r"<script.*?</script>", "", answer.text, flags=re.DOTALL)) is None
+
+
+class Service:
+    """A client that answers as it is told, and remembers what it was asked."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        self.asked: list[tuple[Any, ...]] = []
+
+    def _said(self, *asked: Any) -> Any:
+        self.asked.append(asked)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def abort_booking(self, booking_id: str, _token: str) -> Any:
+        return self._said("abort", booking_id)
+
+    def cancel_booking(self, booking_id: str, reason: str, _token: str) -> Any:
+        return self._said("cancel", booking_id, reason)
+
+    def update_drop_location(self, booking_id: str, drop: Any, _token: str) -> Any:
+        return self._said("drop", booking_id, tuple(drop))
+
+    def submit_feedback(
+        self, booking_id: str, rating: int, _token: str, feedback: Any = (), comments: Any = None
+    ) -> Any:
+        return self._said("feedback", booking_id, rating, list(feedback), comments)
+
+    def feedback_options(self, _category: str, _token: str, _sub: Any = None) -> Any:
+        return DOCUMENT_OPTIONS
+
+
+class Tokens:
+    """Any account can be used."""
+
+    def bearer(self, _account_id: int) -> str:
+        return "token"
+
+
+@pytest.fixture
+def talking(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    made.services.tokens = Tokens()
+    yield made
+    made.close()
+
+
+DEEDS: list[tuple[str, str, dict[str, Any], tuple[Any, ...], str]] = [
+    ("abort", "ALLOTMENT_PENDING", {}, ("abort", "CRN000001"), "Search stopped."),
+    (
+        "cancel",
+        "CALL_DRIVER",
+        {"reason": "Wait is too long"},
+        ("cancel", "CRN000001", "Wait is too long"),
+        "Ride cancelled.",
+    ),
+    (
+        "drop",
+        "IN_PROGRESS",
+        {"lat": "-38.49", "lng": "-127.98", "name": "Museum"},
+        ("drop", "CRN000001", (-38.49, -127.98)),
+        "Museum",
+    ),
+    (
+        "feedback",
+        "COMPLETED",
+        {"rating": "2", "option-2": ["Car Quality"], "option-5": ["Value for Money"], "comments": "Dusty"},
+        ("feedback", "CRN000001", 2, ["Car Quality"], "Dusty"),
+        "Feedback sent.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("deed", "status", "form", "asked", "told"), DEEDS)
+def test_a_deed_is_asked_once_and_its_success_is_told(
+    talking: Desk, deed: str, status: str, form: dict[str, Any], asked: tuple[Any, ...], told: str
+) -> None:
+    talking.services.client = service = Service(Done())
+    browser = talking.client()
+    order_id = talking.order("BOOKED", status)
+    answer = post(browser, f"/rides/{order_id}/{deed}", **form)
+    assert answer.status_code == 303
+    assert told in browser.get(answer.headers["Location"]).text
+    assert service.asked == [asked]
+
+
+@pytest.mark.parametrize(
+    ("deed", "status", "form", "refused", "told"),
+    [
+        (
+            "abort",
+            "ALLOTMENT_PENDING",
+            {},
+            Refused("BOOKING_ALLOTED", message="no"),
+            "Too late to stop: a driver accepted",
+        ),
+        (
+            "cancel",
+            "CALL_DRIVER",
+            {},
+            Refused(reason="CANCELLATION_NOT_ALLOWED", header="Sorry", text="Not this ride"),
+            "Not this ride",
+        ),
+        (
+            "drop",
+            "CALL_DRIVER",
+            DEEDS[2][2],
+            Refused(header="Invalid Drop Location", text="x"),
+            "Drop not changed: it is in another city",
+        ),
+        ("drop", "CALL_DRIVER", DEEDS[2][2], Refused(header="Oops!", text="x"), "Drop not changed: the ride has ended"),
+    ],
+)
+def test_a_refusal_is_told_in_our_words_and_the_ride_is_as_before(
+    talking: Desk, deed: str, status: str, form: dict[str, Any], refused: Refused, told: str
+) -> None:
+    talking.services.client = Service(refused)
+    browser = talking.client()
+    order_id = talking.order("BOOKED", status)
+    text = browser.get(post(browser, f"/rides/{order_id}/{deed}", **form).headers["Location"]).text
+    assert told in text
+    assert "Meridian Airport, Departures" in text
+
+
+def test_an_unclear_answer_is_told_as_asked_and_not_confirmed(talking: Desk) -> None:
+    talking.services.client = Service(NoAnswer("cut", sent=True))
+    browser = talking.client()
+    order_id = talking.order("BOOKED", "CALL_DRIVER")
+    text = browser.get(post(browser, f"/rides/{order_id}/cancel").headers["Location"]).text
+    assert "Asked to cancel, not confirmed yet" in text
+
+
+def test_a_shared_ride_without_a_number_can_be_armed_and_disarmed(talking: Desk) -> None:
+    talking.services.client = service = Service(Done())
+    browser = talking.client()
+    order_id = talking.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T1")
+    armed = browser.get(post(browser, f"/rides/{order_id}/cancel", what="arm").headers["Location"]).text
+    assert "It will be cancelled as soon as it is matched." in armed
+    assert "Don't cancel after all" in armed
+    back = browser.get(post(browser, f"/rides/{order_id}/cancel", what="disarm").headers["Location"]).text
+    assert "Taken back: it will not be cancelled." in back
+    assert service.asked == []
+
+
+def test_an_order_that_is_not_sent_yet_can_be_withdrawn(talking: Desk) -> None:
+    browser = talking.client()
+    order_id = talking.order("READY")
+    text = browser.get(post(browser, f"/rides/{order_id}/withdraw").headers["Location"]).text
+    assert "Not booked: withdrawn before it was sent" in text
+
+
+def test_an_unknown_outcome_is_closed_with_a_reason_and_opened_again(talking: Desk) -> None:
+    browser = talking.client()
+    order_id = talking.order("UNKNOWN")
+    closed = browser.get(
+        post(browser, f"/rides/{order_id}/resolve", what="not_booked", reason="Support says so").headers["Location"]
+    ).text
+    assert "Closed as not booked" in closed
+    opened = browser.get(post(browser, f"/rides/{order_id}/resolve", what="reopen").headers["Location"]).text
+    assert "We don&#39;t know if this ride was booked" in opened
+
+
+def test_an_item_that_was_seen_goes_away(talking: Desk) -> None:
+    browser = talking.client()
+    order_id = talking.order("BOOKED", "CALL_DRIVER", late_double=True, attention=["late_double"])
+    assert "Two rides may exist" in browser.get(f"/rides/{order_id}").text
+    post(browser, f"/rides/{order_id}/resolve", what="seen", item="late_double")
+    assert "Two rides may exist" not in browser.get(f"/rides/{order_id}").text
+
+
+@pytest.mark.parametrize("item", ["not_known", "too_old"])
+def test_a_ride_that_the_service_lost_or_that_never_ends_can_be_followed_no_longer(talking: Desk, item: str) -> None:
+    browser = talking.client()
+    order_id = talking.order("BOOKED", "IN_PROGRESS", attention=[item])
+    assert "Stop following" in shown(browser.get(f"/rides/{order_id}").text)
+    told = browser.get(post(browser, f"/rides/{order_id}/resolve", what="stop").headers["Location"]).text
+    assert "This ride is followed no longer." in told
+    assert "Followed no longer, since 14:00" in told
+    assert "Stop following" not in shown(told)
+    snapshot = browser.get(f"/rides/{order_id}/snapshot.json").json
+    assert (snapshot["stop"], snapshot["booking_status"]) == (True, "IN_PROGRESS")
+    assert [notice["name"] for notice in snapshot["notices"]] == ["stopped_following"]
+    again = browser.get(post(browser, f"/rides/{order_id}/resolve", what="stop").headers["Location"]).text
+    assert "Not possible any more" in again
+
+
+def test_a_ride_that_goes_well_offers_no_end_of_following(talking: Desk) -> None:
+    order_id = talking.order("BOOKED", "CALL_DRIVER", attention=["no_driver"])
+    page = shown(talking.client().get(f"/rides/{order_id}").text)
+    assert "Seen" in page
+    assert "Stop following" not in page
+
+
+def shown(page: str) -> str:
+    """A page without its hidden buttons and without the pattern from which scripts make notices."""
+    page = re.sub(r"<template.*?</template>", "", page, flags=re.DOTALL)
+    return re.sub(r"<button[^>]*\bhidden\b.*?</button>", "", page, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "said", ["x", "cancel-<b>", "cancel-done-x-y", "nope-done", "cancel-not_now-EVIL", "-", "a-b-c-d-e"]
+)
+def test_words_in_the_address_are_only_ours(talking: Desk, said: str) -> None:
+    order_id = talking.order("BOOKED", "CALL_DRIVER")
+    text = talking.client().get(f"/rides/{order_id}", query_string={"said": said}).text
+    assert "EVIL" not in text
+    assert "<b>" not in text

@@ -1,0 +1,184 @@
+"""The tracking page in a real Chromium: forms that come back, signing out elsewhere, a server that is silent."""
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Response, Route, expect
+from werkzeug.serving import make_server
+
+from ridedash.rides.accounts.tokens import NeedsReconnect
+from ridedash.rides.health import beat
+from ridedash.store.orders import Moment, Order, Ride
+from ridedash.store.properties import SignIn
+from tests.running import whole
+from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
+from tests.views.served import carry_sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+
+class NoTokens:
+    """No account can be used, so nothing is ever called."""
+
+    def bearer(self, _account_id: int) -> str:
+        raise NeedsReconnect("house")
+
+
+@dataclass
+class Browsed:
+    """A desk, a page that is signed in at it, and what was posted from there."""
+
+    desk: Desk
+    page: Page
+    url: str
+    posted: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def open_ride(self, status: str = "ALLOTMENT_PENDING", query: str = "", **facts: Any) -> int:
+        order_id = self.desk.order("BOOKED", status, ride={"interval_s": 0.5}, **facts)
+        self.page.goto(f"{self.url}/rides/{order_id}{query}")
+        self.posted.clear()
+        return order_id
+
+    def move(self, order_id: int, status: str) -> None:
+        """News of the ride, as the worker records it."""
+
+        def rows(s: Any) -> None:
+            order = s.get(Order, order_id)
+            order.version += 1
+            ride = s.query(Ride).filter(Ride.order_id == order_id).one()
+            ride.status, ride.facts = status, snapshot_facts("point_to_point", status)
+            house = order.property_id
+            s.add(Moment(property_id=house, order_id=order_id, what="ride", name=status, detail=None, at=NOON))
+
+        self.desk.add(rows)
+
+    def send_a_drop_that_is_no_place(self) -> None:
+        self.page.locator("summary", has_text="Change drop").click()
+        self.page.get_by_role("combobox", name="New drop").fill("Nowhere at all")
+        self.page.get_by_role("button", name="Change drop").click()
+        expect(self.page.locator("#form-error")).to_be_visible()
+
+
+@pytest.fixture
+def browsed(tmp_path: Path, browser: Browser) -> Iterator[Browsed]:
+    desk = make_desk(tmp_path)
+    desk.services.tokens = NoTokens()
+    server = make_server("127.0.0.1", 0, whole(desk.app), threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        with browser.new_page(viewport={"width": 1280, "height": 800}) as page:
+            found = Browsed(desk, page, f"http://127.0.0.1:{server.port}")
+            page.on("request", lambda r: found.posted.append(r.url) if r.method == "POST" else None)
+            page.on("pageerror", lambda error: found.faults.append(str(error)))
+            carry_sign_in(desk.client(), page, found.url)
+            yield found
+            assert found.faults == []
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        desk.close()
+
+
+def test_after_a_form_that_came_back_the_page_goes_on_and_offers_what_comes_next(browsed: Browsed) -> None:
+    page, order_id = browsed.page, browsed.open_ride()
+    browsed.send_a_drop_that_is_no_place()
+    expect(page).to_have_url(f"{browsed.url}/rides/{order_id}")
+    expect(page.get_by_role("combobox", name="New drop")).to_have_value("Nowhere at all")
+    browsed.move(order_id, "CALL_DRIVER")
+    expect(page.locator('[data-action="cancel"] form')).to_be_attached()
+    expect(page.get_by_role("combobox", name="New drop")).to_have_value("Nowhere at all")  # still what was typed
+    page.locator("summary", has_text="Cancel ride").click()
+    expect(page.get_by_role("button", name="Cancel ride")).to_be_visible()
+
+
+def test_a_reload_after_a_form_that_came_back_sends_nothing_again(browsed: Browsed) -> None:
+    page, order_id = browsed.page, browsed.open_ride()
+    browsed.send_a_drop_that_is_no_place()
+    expect(page).to_have_url(f"{browsed.url}/rides/{order_id}")
+    page.reload()
+    expect(page.locator("#headline")).to_have_text("Finding a driver")
+    expect(page.locator("#form-error")).to_have_count(0)
+    assert browsed.posted == [f"{browsed.url}/rides/{order_id}/drop"]
+
+
+def test_signed_out_elsewhere_the_page_asks_to_sign_in_and_sends_nothing_again(browsed: Browsed) -> None:
+    page, order_id = browsed.page, browsed.open_ride()
+    browsed.send_a_drop_that_is_no_place()
+    browsed.desk.add(lambda s: s.query(SignIn).delete())
+    page.wait_for_url(f"{browsed.url}/sign-in?next=%2Frides%2F{order_id}")
+    assert browsed.posted == [f"{browsed.url}/rides/{order_id}/drop"]
+    page.fill("[name=name]", "desk")
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button[type=submit]")
+    page.wait_for_url(f"{browsed.url}/rides/{order_id}")
+
+
+def test_panels_that_could_not_be_fetched_are_asked_for_again(browsed: Browsed) -> None:
+    page, order_id = browsed.page, browsed.open_ride()
+    tries: list[int] = []
+
+    def first_fails(route: Route) -> None:
+        tries.append(1)
+        route.abort() if len(tries) == 1 else route.continue_()
+
+    page.route(re.compile(rf"/rides/{order_id}$"), first_fails)
+    browsed.move(order_id, "CALL_DRIVER")
+    expect(page.locator('[data-action="cancel"] form')).to_be_attached()
+    page.locator("summary", has_text="Cancel ride").click()
+    expect(page.get_by_role("button", name="Cancel ride")).to_be_visible()
+    assert len(tries) == 2
+
+
+def test_an_open_page_tells_that_the_service_is_silent_and_is_quiet_again_after(browsed: Browsed) -> None:
+    page, db, order_id = browsed.page, browsed.desk.services.db, browsed.open_ride("CALL_DRIVER")
+    page.clock.install()
+    for path in (f"/rides/{order_id}", "/"):
+        page.goto(browsed.url + path)
+        expect(page.locator("[data-silent-band]")).to_be_hidden()
+        beat(db, "w", NOON, NOON)
+        page.clock.fast_forward(5_000)
+        expect(page.locator("[data-silent-band]")).to_contain_text("The ride service has not answered since 14:00.")
+        beat(db, "w", NOON, None)
+        page.clock.fast_forward(5_000)
+        expect(page.locator("[data-silent-band]")).to_be_hidden()
+
+
+def test_an_open_page_without_news_is_answered_without_a_body(browsed: Browsed) -> None:
+    def nothing_new(answer: Response) -> bool:
+        return answer.url.endswith("/snapshot.json") and answer.status == 304
+
+    with browsed.page.expect_response(nothing_new):
+        browsed.open_ride("CALL_DRIVER")
+
+
+def test_a_silent_server_is_said_beside_the_headline_until_it_answers(browsed: Browsed) -> None:
+    page = browsed.page
+    page.clock.install()
+    browsed.open_ride("CALL_DRIVER")
+    page.route("**/snapshot.json", lambda route: route.abort())
+    expect(page.locator("[data-cut]")).to_be_hidden()
+    for _ in range(3):  # ten seconds in all, without waiting for them
+        page.clock.fast_forward(3_500)
+    expect(page.locator("[data-cut]")).to_contain_text("Live updates stopped: no answer from ridedash.")
+    expect(page.locator("[data-ride]")).to_have_class(re.compile("is-stale"))
+    page.unroute("**/snapshot.json")
+    page.clock.fast_forward(40_000)
+    expect(page.locator("[data-cut]")).to_be_hidden()
+    expect(page.locator("[data-ride]")).not_to_have_class(re.compile("is-stale"))
+
+
+def test_what_came_of_a_press_is_said_until_the_ride_moves_on(browsed: Browsed) -> None:
+    page, order_id = browsed.page, browsed.open_ride("CALL_DRIVER", "?said=drop-done")
+    expect(page.locator("#said")).to_contain_text("Drop changed")
+    expect(page).to_have_url(f"{browsed.url}/rides/{order_id}")
+    browsed.move(order_id, "IN_PROGRESS")
+    expect(page.locator("#headline")).to_contain_text("On trip")
+    expect(page.locator("#said")).to_have_count(0)

@@ -1,0 +1,131 @@
+"""The receipt: the service's lines for each kind, our sum only where it differs, and words where there is no price."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from ridedash.store.models.desk import CostCentre
+from ridedash.store.orders import Order, Ride
+from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk
+
+pytestmark = pytest.mark.database
+
+CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*statuses, *ENDS]]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("house"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk(house: Desk) -> Desk:
+    house.now = NOON
+    return house
+
+
+@pytest.fixture
+def browser(desk: Desk) -> FlaskClient:
+    return desk.client()
+
+
+def paper(browser: FlaskClient, order_id: int) -> str:
+    answer = browser.get(f"/rides/{order_id}/receipt")
+    assert answer.status_code == 200
+    return answer.text.split("<article")[1].split("</article>")[0]
+
+
+def lines(text: str) -> list[tuple[str, str]]:
+    return re.findall(r'<th scope="row">([^<]+)</th><td>([^<]+)</td>', text)
+
+
+def bill(desk: Desk, order_id: int, **trip: Any) -> None:
+    with desk.services.db.write() as s:
+        ride = s.query(Ride).filter(Ride.order_id == order_id).one()
+        ride.facts = {**ride.facts, "trip": {**ride.facts["trip"], **trip}}
+
+
+@pytest.mark.parametrize(("kind", "status"), CASES)
+def test_every_status_has_a_receipt_or_says_why_not(desk: Desk, browser: FlaskClient, kind: str, status: str) -> None:
+    text = paper(browser, desk.order("BOOKED", status, kind))
+    assert "Not a tax invoice." in text
+    assert "Guest Heron, room 412" in text
+    assert lines(text) or "No bill yet" in text or status in ENDS
+    assert ("not final" in text) == (bool(lines(text)) and status != "COMPLETED")
+
+
+@pytest.mark.parametrize("state", ORDER_STATES)
+def test_every_order_state_says_how_it_stands(desk: Desk, browser: FlaskClient, state: str) -> None:
+    text = paper(browser, desk.order(state))
+    assert lines(text) == []
+    assert 'class="strong"' in text
+
+
+@pytest.mark.parametrize("kind", ["point_to_point", "share"])
+def test_a_fare_without_a_total_is_added_up_by_us_and_says_so(desk: Desk, browser: FlaskClient, kind: str) -> None:
+    text = paper(browser, desk.order("BOOKED", "COMPLETED", kind))
+    assert lines(text) == [
+        ("Fare", "₹210"),
+        ("Service tax", "₹18.50"),
+        ("Tolls", "₹35"),
+        ("Discount (10 %)", "−₹23.50"),
+        ("Total", "₹240"),
+    ]
+    assert "The service sends no total: we added these lines up." in text
+    assert "Pays by: Cash, to the driver" in text
+
+
+def test_an_auto_has_its_meter_lines_and_what_was_paid(desk: Desk, browser: FlaskClient) -> None:
+    text = paper(browser, desk.order("BOOKED", "COMPLETED", "auto"))
+    assert lines(text) == [
+        ("Meter fare", "₹181"), ("Convenience charge", "₹15"), ("Discount", "−₹10"), ("Paid in cash", "₹186"),
+    ]  # fmt: skip
+    assert "Night charge included" in text
+    assert "add up to" not in text
+
+
+def test_our_sum_stands_beside_the_services_total_only_when_it_differs(desk: Desk, browser: FlaskClient) -> None:
+    order_id = desk.order("BOOKED", "INVOICE", "auto")
+    assert "add up to" not in paper(browser, order_id)
+    bill(desk, order_id, payable_amount="190")
+    text = paper(browser, order_id)
+    assert "The lines add up to ₹186; the service&#39;s total is ₹190." in text
+    assert ("To pay", "₹190") in lines(text)
+
+
+def test_the_balance_of_the_account_is_not_the_guests_business(desk: Desk, browser: FlaskClient) -> None:
+    text = paper(browser, desk.order("BOOKED", "COMPLETED", "auto"))
+    assert "42.5" not in text
+    assert "alance" not in text
+
+
+def test_the_receipt_names_who_where_when_and_what_and_no_phone(desk: Desk, browser: FlaskClient) -> None:
+    text = paper(browser, desk.order("BOOKED", "COMPLETED"))
+    for words in (
+        "Grand Meridian Hotel", "Ride receipt", "4 May 2026", "IST", "Grand Meridian Hotel, main door",
+        "Meridian Airport, Departures", "Driver Cedar", "KA 01 AB 1234", "CRN0", "GMH-20260504",
+    ):  # fmt: skip
+        assert words in text or words == "IST", words
+    assert "12345" not in text
+    assert "Two suitcases" not in text
+
+
+def test_the_cost_centre_is_on_the_receipt(desk: Desk, browser: FlaskClient) -> None:
+    order_id = desk.order("BOOKED", "COMPLETED")
+    with desk.services.db.write() as s:
+        row = CostCentre(property_id=desk.ids["desk.property"], name="Banquets", closed_at=None)
+        s.add(row)
+        s.flush()
+        s.get(Order, order_id).cost_centre_id = row.id
+    assert "Banquets" in paper(browser, order_id)
+
+
+def test_a_cancelled_ride_says_what_it_may_cost(desk: Desk, browser: FlaskClient) -> None:
+    text = paper(browser, desk.order("BOOKED", "BOOKING_CANCELLED"))
+    assert lines(text) == []
+    assert "Cancelled" in text

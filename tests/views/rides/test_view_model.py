@@ -1,0 +1,294 @@
+"""What a ride's page and its JSON say, for each state and kind, and whatever the service sent."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ridedash.store.orders import order_page
+from ridedash.views.rides.view_model import RideView, ride_view
+from ridedash.views.web.formatting import age, initials, minutes, money, plate, spelled
+from ridedash.wording import Audience
+from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk, snapshot_facts
+
+pytestmark = pytest.mark.database
+
+CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*statuses, *ENDS]]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("house"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk(house: Desk) -> Iterator[Desk]:
+    house.now = NOON
+    with house.app.test_request_context():
+        yield house
+
+
+def view_of(desk: Desk, order_id: int, audience: Audience = Audience.STAFF, pace: float = 1.0) -> RideView:
+    with desk.services.db.read() as s:
+        page = order_page(s, desk.ids["desk.property"], order_id)
+    assert page is not None
+    return ride_view(page, desk.now, SimpleNamespace(pace=pace), "en", audience)
+
+
+def ride(desk: Desk, kind: str, status: str, **more: Any) -> RideView:
+    return view_of(desk, desk.order("BOOKED", status, kind, **more))
+
+
+@pytest.mark.parametrize(("kind", "status"), CASES)
+def test_every_status_of_every_kind_is_told_small_and_whole(desk: Desk, kind: str, status: str) -> None:
+    order_id = desk.order("BOOKED", status, kind, otp="4821" if status in ("CLIENT_LOCATED", "INVOICE") else None)
+    for audience in Audience:
+        body = view_of(desk, order_id, audience).as_json()
+        assert body["booking_status"] == status
+        assert body["kind"] == kind
+        assert body["headline"]
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+        assert len(text.encode()) < 1500, len(text)
+        assert "4821" not in text
+
+
+@pytest.mark.parametrize("state", ORDER_STATES)
+def test_every_order_state_is_told_before_there_is_a_ride(desk: Desk, state: str) -> None:
+    view = view_of(desk, desk.order(state))
+    assert view.order_state == state
+    assert view.headline
+    assert view.stop is (state in ("REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"))
+
+
+def test_the_car_its_driver_and_the_way_left(desk: Desk) -> None:
+    view = ride(desk, "point_to_point", "CALL_DRIVER")
+    assert view.headline == "Driver on the way\u00a0· 4 min"
+    assert view.cab is not None
+    assert (view.cab.plate, view.cab.spelled) == ("KA 01 AB 1234", "K A 0 1 A B 1 2 3 4")
+    assert view.cab.car == "White · Mini · Tata Tiago"
+    assert view.driver is not None
+    assert (view.driver.rating, view.driver.initials) == ("4.7", "DC")
+    assert view.distance == "1.4 km"
+    assert view.position is not None
+    assert view.position.bearing == 73.0
+
+
+def test_the_start_code_is_named_only_while_it_is_sent_and_never_carried(desk: Desk) -> None:
+    here = ride(desk, "share", "CLIENT_LOCATED", otp="4821")
+    assert here.otp is not None
+    assert ride(desk, "share", "IN_PROGRESS", otp="4821").otp is None
+    assert ride(desk, "share", "CLIENT_LOCATED").otp is None
+
+
+def test_stops_of_other_passengers_are_for_staff_only(desk: Desk) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER", "share")
+    assert [stop.name for stop in view_of(desk, order_id).route] == [
+        "Guest Heron",
+        "Rider Wren",
+        "Rider Wren",
+        "Guest Heron",
+    ]
+    assert "Rider Wren" not in json.dumps(view_of(desk, order_id, Audience.GUEST).as_json())
+
+
+def test_a_share_invoice_adds_up_and_says_that_the_sum_is_ours(desk: Desk) -> None:
+    bill = ride(desk, "share", "INVOICE").invoice
+    assert bill is not None
+    assert [(line.label, line.amount) for line in bill.lines] == [
+        ("Fare", "₹210"),
+        ("Service tax", "₹18.50"),
+        ("Tolls", "₹35"),
+        ("Discount (10 %)", "−₹23.50"),
+        ("Total", "₹240"),
+    ]
+    assert bill.notes == ("The service sends no total: we added these lines up.",)
+
+
+def test_an_auto_bill_shows_what_is_to_be_paid_then_what_was(desk: Desk) -> None:
+    bill = ride(desk, "auto", "INVOICE").invoice
+    paid = ride(desk, "auto", "COMPLETED").invoice
+    assert bill is not None
+    assert paid is not None
+    assert (bill.lines[-1].label, bill.lines[-1].amount, bill.lines[-1].total) == ("To pay", "₹186", True)
+    assert (paid.lines[-1].label, paid.lines[-1].amount) == ("Paid in cash", "₹186")
+    assert bill.notes == ("7.2 km · 23 min", "Night charge included × 1.5.", "Wallet balance ₹42.50.")
+
+
+def test_an_auto_without_billing_says_to_pay_by_the_meter(desk: Desk) -> None:
+    facts = snapshot_facts(
+        "auto", "INVOICE", trip={"billing_enabled": False, "discount": "0", "advance": "0", "convenience_charge": "15"}
+    )
+    bill = ride(desk, "auto", "INVOICE", ride={"facts": facts}).invoice
+    assert bill is not None
+    assert [line.label for line in bill.lines] == ["Convenience charge"]
+    assert bill.notes == ("The service makes no bill for this ride: pay the driver what the meter shows.",)
+
+
+def test_a_timer_means_something_in_each_state(desk: Desk) -> None:
+    soon = NOON + timedelta(seconds=48)
+    assert str(ride(desk, "point_to_point", "ALLOTMENT_PENDING", booking_timeout_at=soon).timer.text) == "0:42 of 1:30"  # type: ignore[union-attr]
+    assert ride(desk, "point_to_point", "CLIENT_LOCATED").timer.text == "waiting 0:45"  # type: ignore[union-attr]
+    matching = view_of(desk, desk.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T", booking_timeout_at=soon))
+    assert matching.timer is not None
+    assert matching.timer.text == "0:48 left"
+    assert view_of(desk, desk.order("UNKNOWN")).timer.text == "for 0:42"  # type: ignore[union-attr]
+    assert ride(desk, "point_to_point", "IN_PROGRESS").timer is None
+
+
+def test_steps_follow_the_kind_and_leave_out_what_it_does_not_have(desk: Desk) -> None:
+    def labels(kind: str, status: str) -> list[tuple[str, str]]:
+        return [(step.label, step.state) for step in ride(desk, kind, status).steps]
+
+    assert [name for name, _ in labels("point_to_point", "CALL_DRIVER")] == [
+        "Finding",
+        "On the way",
+        "Here",
+        "On trip",
+        "Done",
+    ]
+    assert labels("share", "INVOICE")[2:5] == [("Here", "done"), ("Fare set", "now"), ("On trip", "todo")]
+    assert labels("auto", "INVOICE")[2:4] == [("On trip", "done"), ("Bill", "now")]
+    assert {state for _, state in labels("auto", "COMPLETED")} == {"done"}
+    assert labels("share", "ALLOTMENT_FAILED")[1] == ("On the way", "off")
+
+
+def test_actions_are_those_that_the_state_allows(desk: Desk) -> None:
+    def names(view: RideView) -> dict[str, bool]:
+        return {action.name: action.allowed for action in view.actions}
+
+    assert names(ride(desk, "auto", "PENDING"))["abort"] is True
+    assert names(ride(desk, "share", "CALL_DRIVER")) == {"cancel": True, "drop": True}
+    assert names(ride(desk, "share", "COMPLETED")) == {"feedback": True}
+    assert names(view_of(desk, desk.order("UNKNOWN"))) == {"resolve": True}
+    given = desk.order("BOOKED", "COMPLETED", actions=[("feedback", "done", {})])
+    assert view_of(desk, given).actions[0].note == "Feedback was sent."
+
+
+def test_cancelling_costs_from_an_instant_that_follows_the_pace(desk: Desk) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"allotted_at": NOON})
+    assert view_of(desk, order_id).fee_from == "2026-05-04T08:35:00.000Z"
+    assert view_of(desk, order_id, pace=60).fee_from == "2026-05-04T08:30:05.000Z"
+
+
+def test_a_fee_is_mentioned_after_a_cancel_only_when_it_can_apply(desk: Desk) -> None:
+    late = {"allotted_at": NOON - timedelta(minutes=9)}
+    assert (
+        ride(desk, "point_to_point", "BOOKING_CANCELLED", ride=late, in_state_s=1).detail
+        == "A fee of ₹30 may be charged."
+    )
+    assert ride(desk, "point_to_point", "BOOKING_CANCELLED", ride={"allotted_at": None}).detail == "This ride is over."
+
+
+def test_a_swapped_car_is_loud_and_the_old_plate_stays_for_half_a_minute(desk: Desk) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA05MN9876", "swapped_at": NOON})
+    view = view_of(desk, order_id)
+    assert view.notices[0].title == "Car changed: now KA 01 AB 1234"
+    assert view.cab is not None
+    assert view.cab.was == "KA 05 MN 9876"
+    desk.now = NOON + timedelta(seconds=31)
+    later = view_of(desk, order_id)
+    assert later.cab is not None
+    assert later.cab.was == ""
+
+
+def test_a_word_that_we_do_not_know_is_reported_beside_the_last_known_state(desk: Desk) -> None:
+    view = ride(desk, "point_to_point", "CALL_DRIVER", ride={"reported": "TELEPORTING"})
+    assert view.headline.startswith("Driver on the way")
+    assert view.notices[0].title == "The service reports “TELEPORTING”"
+
+
+def test_refused_orders_say_why_and_what_next(desk: Desk) -> None:
+    view = view_of(desk, desk.order("REJECTED", code="BANNED USER"))
+    assert view.headline == "Not booked: the service blocked this account"
+    assert view.detail == "That is the service's decision. Use the house account, or contact partner support."
+    guest = view_of(desk, desk.order("REJECTED", code="OUTSTANDING_DUE"), Audience.GUEST)
+    assert guest.detail == "Please ask our staff about payment"
+    share = view_of(desk, desk.order("REJECTED", kind="share", message="No cabs headed there"))
+    assert share.headline == "Not booked: no shared ride that way now"
+    assert "“No cabs headed there”" in share.detail
+
+
+def test_the_newest_refusal_of_an_action_is_told_until_the_ride_moves_on(desk: Desk) -> None:
+    refused = ("cancel", "refused", {"code": "CANCELLATION_NOT_ALLOWED", "text": "Not now"})
+    view = ride(desk, "point_to_point", "CLIENT_LOCATED", actions=[refused])
+    assert [n.title for n in view.notices] == ["Can't be cancelled now"]
+    moved = ride(desk, "point_to_point", "CLIENT_LOCATED", actions=[refused], in_state_s=-5)
+    assert moved.notices == ()
+
+
+@pytest.mark.parametrize(("age_s", "how"), [(2, "fresh"), (25, "aging"), (70, "stale"), (400, "lost"), (None, "stale")])
+def test_news_grow_old_in_four_steps(desk: Desk, age_s: int | None, how: str) -> None:
+    seen = None if age_s is None else NOON - timedelta(seconds=age_s)
+    assert ride(desk, "point_to_point", "CALL_DRIVER", ride={"seen_at": seen}).freshness == how
+
+
+def test_polling_keeps_the_workers_pace_and_ends_with_the_ride(desk: Desk) -> None:
+    assert ride(desk, "auto", "CALL_DRIVER", ride={"interval_s": 0.2}).poll_ms == 500
+    assert ride(desk, "auto", "CALL_DRIVER", ride={"interval_s": 4.0}).poll_ms == 4000
+    over = {"next_poll_at": None, "interval_s": 60.0}
+    assert ride(desk, "auto", "COMPLETED", ride=over).stop is True
+    assert ride(desk, "auto", "COMPLETED").stop is False
+    assert ride(desk, "auto", "COMPLETED", ride=over, actions=[("feedback", "unconfirmed", {})]).stop is False
+
+
+@pytest.mark.parametrize("facts", [{}, {"position": "nonsense", "price": 7}, {"vehicle_number": "x" * 300}, None])
+@pytest.mark.parametrize(("kind", "status"), CASES)
+def test_missing_or_odd_facts_never_break_the_page(
+    desk: Desk, kind: str, status: str, facts: dict[str, Any] | None
+) -> None:
+    odd = {"facts": facts if facts is not None else {}, "seen_at": None, "allotted_at": None, "position_at": None}
+    view = ride(
+        desk,
+        kind,
+        status,
+        ride=odd,
+        currency=None,
+        cancellation={"charge": "x"},
+        drop_lat=None,
+        drop_lng=None,
+        drop_name=None,
+        pickup_name=None,
+        price_text=None,
+        phone=None,
+        room=None,
+    )
+    assert view.headline
+
+
+def test_the_next_try_of_a_match_is_said_until_it_has_passed(desk: Desk) -> None:
+    due = (NOON + timedelta(seconds=30)).isoformat()
+    order_id = desk.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T", next_retry=due)
+    assert "next try 14:00:30" in view_of(desk, order_id).headline
+    desk.now = NOON + timedelta(seconds=31)
+    assert "next try" not in view_of(desk, order_id).headline
+
+
+def test_small_forms_of_writing() -> None:
+    from decimal import Decimal
+
+    assert money(Decimal("240.00"), "INR") == "₹240"
+    assert money(Decimal("1240.5"), "EUR") == "€1,240.50"
+    assert money(Decimal(5), None) == "5"
+    assert money(Decimal(5), "<b>") == "5"
+    assert money(None, "INR") == ""
+    assert plate("ka-01 ab1234") == "KA 01 AB 1234"
+    assert plate("TAXI  7") == "TAXI 7"
+    assert spelled("KA 01") == "K A 0 1"
+    assert initials("Driver Cedar") == "DC"
+    assert initials(None) == ""
+
+
+def test_times_need_no_translations_to_be_said(desk: Desk) -> None:
+    assert [age(s) for s in (1, 25, 130, 7300)] == ["just now", "25 s ago", "2 min ago", "2 h ago"]
+    assert [minutes(s) for s in (30, 60, 61, None, -5)] == ["under a minute", "1 min", "2 min", "", ""]
+
+
+@pytest.mark.parametrize("said", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", "2026-13-45"])
+def test_a_next_try_that_is_no_time_here_is_told_as_it_came(desk: Desk, said: str) -> None:
+    view = view_of(desk, desk.order("MATCHING", kind="share", txn_id="T", next_retry=said))
+    assert said in f"{view.headline} {view.detail}"

@@ -1,0 +1,187 @@
+"""Who may open what: every route times every role times own and foreign property, each cell explained by a table."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.routing import Rule
+
+from ridedash.store.invitations import invite
+from ridedash.store.models.desk import CostCentre, ShiftNote
+from ridedash.store.properties import Staff
+from ridedash.views.web.permissions import KNOWN, ROLES, need_of, needs, outranks
+from tests.views.ride_pages import NOON, Desk, make_desk, token
+
+pytestmark = pytest.mark.database
+
+# What each view needs, spelt here a second time, so that nobody opens one by a slip of the pen.
+NEEDS = {
+    "open": """auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static leaflet.file
+        invitations.show invitations.accept guest.show guest.snapshot""",
+    "see": """desk.board desk.board_json groups.show rides.show rides.snapshot auth.sign_out me.show me.change_password
+        me.prefer me.sign_out_everywhere outgoing.card outgoing.show_receipt history.show history.ask
+        search.show search.ask search.listed handover.show""",
+    "book": """booking.new booking.create lookups.products lookups.places lookups.find_guests
+        rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw rides.resolve rides.again
+        rides.show_code outgoing.links outgoing.make_card handover.add handover.settle""",
+    "manage": """accounts.link accounts.callback admin.home admin.show admin.save admin_places.show admin_places.save
+        admin_places.add_centre admin_places.change_centre admin_staff.show admin_staff.invite_somebody
+        admin_staff.change admin_staff.withdraw admin_accounts.show admin_accounts.connect admin_accounts.change""",
+    "export": "history_csv.export",
+    "audit": "admin_audit.show",
+    "admin": "admin_properties.show admin_properties.create admin_properties.look_at",
+}
+EXPECTED = {endpoint: need for need, endpoints in NEEDS.items() for endpoint in endpoints.split()}
+MAY = {
+    "concierge": {"open", "see", "book"},
+    "manager": {"open", "see", "book", "export", "manage", "audit"},
+    "admin": {"open", "see", "book", "export", "manage", "audit", "admin"},
+}
+# rows that an address names; "property" is no row of a property: an admin may look at every one
+ROWS = ("order_id", "account_id", "centre_id", "staff_id", "invitation_id", "property_id", "note_id")
+ANY_PROPERTY = {"admin_properties.look_at"}
+SECRETS = {"token", "filename", "name"}  # not guessed, or files that are public
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = make_desk(tmp_path)
+    yield made
+    made.close()
+
+
+def rows_of(desk: Desk, who: str) -> dict[str, int]:
+    """One row of each kind that an address may name, of one property."""
+    house = desk.ids[f"{who}.property"]
+    found = {"order_id": desk.order("BOOKED", "CALL_DRIVER", house=who), "account_id": desk.ids[f"{who}.account"]}
+    with desk.services.db.write() as s:
+        centre = CostCentre(property_id=house, name="Spa", closed_at=None)
+        colleague = Staff(
+            property_id=house, name="Colleague", sign_in_name=f"colleague of {who}", password_hash="x",
+            role="concierge", created_at=NOON, disabled_at=None,
+        )  # fmt: skip
+        note = ShiftNote(property_id=house, staff_id=desk.ids[who], text="Call the spa", made_at=NOON)
+        s.add_all([centre, colleague, note])
+        s.flush()
+        invitation, _ = invite(s, house, "concierge", "Somebody", desk.ids[who], NOON)
+        found |= {"centre_id": centre.id, "staff_id": colleague.id, "invitation_id": invitation.id, "note_id": note.id}
+    return found | {"property_id": house}
+
+
+def routes(app: Flask) -> list[tuple[str, Rule]]:
+    return [
+        (method, rule)
+        for rule in app.url_map.iter_rules()
+        for method in sorted((rule.methods or set()) & {"GET", "POST"})
+    ]
+
+
+def address(rule: Rule, rows: dict[str, int]) -> str:
+    path = str(rule)
+    for name in rule.arguments:
+        assert name in rows or name in SECRETS, f"{rule}: the table does not know what {name!r} is"
+        kind = "" if name in SECRETS and f"<{name}>" in path else ("path:" if name in SECRETS else "int:")
+        path = path.replace(f"<{kind}{name}>", str(rows.get(name, "nothing-like-it")))
+    assert "<" not in path
+    return path
+
+
+def explained(endpoint: str, need: str, role: str | None, *, foreign: bool) -> set[str]:
+    """What may happen in a cell: `reached`, `not there`, `refused`, `asked to sign in`."""
+    if need == "open":
+        return {"reached", "not there"}  # secrets and files of names that nobody has
+    if role is None:
+        return {"asked to sign in"}
+    if need not in MAY[role]:
+        return {"refused"}
+    return {"not there"} if foreign and endpoint not in ANY_PROPERTY else {"reached"}
+
+
+def outcome(client: FlaskClient, method: str, path: str, csrf: str) -> str:
+    form = {"csrf_token": csrf, "what": "role", "role": "concierge"}
+    answer = client.open(path, method=method, data=form if method == "POST" else None)
+    assert answer.status_code < 500, (method, path)
+    if answer.status_code == 403:
+        return "refused"
+    if answer.status_code == 404:
+        return "not there"
+    if (
+        answer.status_code == 401
+        or answer.headers.get("Location", "").startswith("/sign-in?next")
+        or (answer.status_code == 303 and answer.headers["Location"] == "/sign-in")
+    ):
+        return "asked to sign in"
+    return "reached"
+
+
+def test_every_view_has_declared_what_it_needs_and_the_table_says_the_same(desk: Desk) -> None:
+    declared = {rule.endpoint: need_of(desk.app, rule.endpoint) for rule in desk.app.url_map.iter_rules()}
+    assert [endpoint for endpoint, need in declared.items() if need is None] == []
+    assert declared == EXPECTED
+
+
+def test_the_roles_hold_what_the_table_says_and_each_more_than_the_one_before() -> None:
+    assert {role: set(held) | {"open"} for role, held in ROLES.items()} == MAY
+    assert outranks("admin", "manager")
+    assert outranks("manager", "manager")
+    assert not outranks("manager", "admin")
+    assert not outranks("concierge", "manager")
+    assert not outranks("somebody", "concierge")
+    assert not outranks("admin", "no such role")
+    assert {each for held in ROLES.values() for each in held} < KNOWN
+
+
+@pytest.mark.parametrize("role", [None, "concierge", "manager", "admin"])
+def test_every_cell_of_the_matrix_is_as_explained(desk: Desk, role: str | None) -> None:
+    rows = {False: rows_of(desk, "desk"), True: rows_of(desk, "other")}
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", role or "concierge"))
+    desk.services.geocoder.search = lambda *_: []
+    desk.app.config["RATELIMIT_ENABLED"] = False
+    unexplained = []
+    for method, rule in routes(desk.app):
+        need = EXPECTED[rule.endpoint]
+        for foreign in (False, True) if set(rule.arguments) & set(ROWS) else (False,):
+            client = desk.client(signed_in=role is not None)  # some pages end the sign-in: a fresh one for each cell
+            path = address(rule, rows[foreign])
+            csrf = token(client, "/search" if role else "/sign-in") if method == "POST" else ""
+            came = outcome(client, method, path, csrf)
+            if came not in explained(rule.endpoint, need, role, foreign=foreign):
+                unexplained.append((role, method, path, "foreign" if foreign else "own", came))
+    assert unexplained == []
+
+
+def test_a_view_that_declared_nothing_is_open_to_nobody(desk: Desk) -> None:
+    desk.app.add_url_rule("/forgotten", "forgotten", lambda: "seen")
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "admin"))
+    assert desk.client().get("/forgotten").status_code == 403
+    assert desk.client(signed_in=False).get("/forgotten").status_code == 303
+
+
+def test_no_view_needs_what_does_not_exist() -> None:
+    with pytest.raises(ValueError, match="no permission"):
+        needs("everything")
+
+
+def test_a_role_that_nobody_knows_may_nothing(desk: Desk) -> None:
+    desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "gardener"))
+    client = desk.client()
+    assert client.get("/").status_code == 403
+    assert client.get("/me").status_code == 403
+
+
+def test_a_deed_that_was_refused_is_recorded_and_a_look_is_not(desk: Desk) -> None:
+    client = desk.client()
+    assert client.get("/admin/staff").status_code == 403
+    assert recorded(desk) == []
+    client.post("/admin/staff", data={"csrf_token": token(client, "/"), "name": "Guest Wren", "role": "admin"})
+    assert recorded(desk) == ["route:admin_staff.invite_somebody"]
+
+
+def recorded(desk: Desk) -> list[Any]:
+    from ridedash.store.audit import AuditRow
+
+    with desk.services.db.read() as s:
+        return [row.subject for row in s.query(AuditRow).filter_by(what="refused")]

@@ -1,0 +1,145 @@
+"""The small scripts of the tracking page, in a real Chromium, without a server: logic is tried on its own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+STATIC = Path(__file__).parents[3] / "static"
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """An empty page of our origin, with our scripts beside it and nothing else."""
+    context = browser.new_context()
+    opened = context.new_page()
+
+    def serve(route: Any) -> None:
+        file = STATIC / route.request.url.split("/static/")[-1] if "/static/" in route.request.url else None
+        if file is None:
+            route.fulfill(body="<!doctype html><title>x</title>", content_type="text/html")
+        else:
+            route.fulfill(body=file.read_text(), content_type="text/javascript")
+
+    opened.route("**/*", serve)
+    opened.goto("http://127.0.0.1:1/")
+    yield opened
+    context.close()
+
+
+GLIDE = """async ({ms, at, calm}) => {
+  const {Glide} = await import("/static/js/shared/glide.js");
+  const seen = [], frames = [];
+  const glide = new Glide((lat, lng, bearing) => seen.push([lat, lng, bearing]),
+    {next: (step) => frames.push(step), cancel: () => frames.splice(0), calm: () => calm});
+  glide.to({lat: 0, lng: 0, bearing: 10}, ms);
+  glide.to({lat: 0.001, lng: 0.002, bearing: 90}, ms);
+  for (const now of at) { const step = frames.shift(); if (step) step(now); }
+  return {seen, waiting: frames.length};
+}"""
+
+
+def test_a_cab_glides_in_a_straight_line_and_never_beyond_the_last_known_point(page: Any) -> None:
+    done = page.evaluate(GLIDE, {"ms": 4000, "at": [1000, 2000, 3000, 9000, 20000], "calm": False})
+    assert done["seen"] == [
+        [0, 0, 10],
+        [0, 0, 90],
+        [0.00025, 0.0005, 90],
+        [0.0005, 0.001, 90],
+        [0.001, 0.002, 90],
+    ]
+    assert done["waiting"] == 0
+
+
+def test_who_asked_for_less_motion_sees_the_cab_jump(page: Any) -> None:
+    done = page.evaluate(GLIDE, {"ms": 4000, "at": [], "calm": True})
+    assert done["seen"] == [[0, 0, 10], [0.001, 0.002, 90]]
+
+
+def test_ages_and_timers_are_said_as_the_server_says_them(page: Any) -> None:
+    said = page.evaluate("""async () => {
+      const {ageText, span, timerText, freshness} = await import("/static/js/shared/ages.js");
+      const words = {now: "just now", s: "{n} s ago", m: "{n} min ago", h: "{n} h ago"};
+      const times = {since: "2026-05-04T08:00:00Z", until: "2026-05-04T08:01:30Z"};
+      const timer = {pattern: "{up} of {total}, {down} left", ...times};
+      return [[1, 25, 130, 7300, -5].map((s) => ageText(s, words)), span(725),
+        timerText(timer, Date.parse("2026-05-04T08:00:42Z")),
+        [2, 25, 70, 400, NaN].map((s) => freshness(s, 4))];
+    }""")
+    assert said == [
+        ["just now", "25 s ago", "2 min ago", "2 h ago", "just now"],
+        "12:05",
+        "0:42 of 1:30, 0:48 left",
+        ["fresh", "aging", "stale", "lost", "stale"],
+    ]
+
+
+POLLER = """async (answers) => {
+  const {Poller} = await import("/static/js/shared/poller.js");
+  const got = [], asked = [], failed = [];
+  window.fetch = async (url, options) => {
+    asked.push(options.headers["If-None-Match"] ?? "");
+    const next = answers.shift();
+    if (next === undefined || next === "cut") throw new TypeError("cut");
+    const body = next[0] === 200 ? JSON.stringify(next[1]) : null;
+    return new Response(body, {status: next[0], headers: {ETag: next[2] ?? "a"}});
+  };
+  await new Promise((done) => {
+    const poller = new Poller("/x.json", {waitMs: 1,
+      got: (body) => { got.push(body && body.n); if (body?.stop) { done(); return null; } return 1; },
+      failed: (status) => { failed.push(status); if (status === 401) { done(); return "stop"; } return undefined; }});
+    poller.start();
+  });
+  return {got, asked, failed};
+}"""
+
+
+def test_the_poller_sends_what_it_knows_survives_errors_and_obeys_stop(page: Any) -> None:
+    done = page.evaluate(
+        POLLER, [[200, {"n": 1}, "a"], [304, None], "cut", [503, None], [200, {"n": 2, "stop": True}, "b"]]
+    )
+    assert done == {"got": [1, None, 2], "asked": ["", "a", "a", "a", "a"], "failed": [0, 503]}
+
+
+def test_the_poller_stops_for_whoever_is_signed_out(page: Any) -> None:
+    assert page.evaluate(POLLER, [[200, {"n": 1}], [401, None]])["failed"] == [401]
+
+
+def test_a_late_answer_is_dropped(page: Any) -> None:
+    got = page.evaluate("""async () => {
+      const {Poller} = await import("/static/js/shared/poller.js");
+      const waiting = [], got = [];
+      window.fetch = () => new Promise((answer) => waiting.push((n) => answer(new Response(JSON.stringify({n})))));
+      const poller = new Poller("/x.json", {waitMs: 60000, got: (body) => { got.push(body.n); return 60000; }});
+      const turn = () => new Promise((done) => setTimeout(done, 20));
+      poller.now(); await turn();
+      poller.now(); await turn();
+      waiting[1](2); await turn();
+      waiting[0](1); await turn();
+      poller.stop();
+      return got;
+    }""")
+    assert got == [2]
+
+
+@pytest.mark.parametrize(("hidden_ms", "asked"), [("null", 1), ("5", 4)])
+def test_a_hidden_page_asks_only_when_its_title_or_sound_is_for_somebody(page: Any, hidden_ms: str, asked: int) -> None:
+    script = """async () => {
+      const {Poller} = await import("/static/js/shared/poller.js");
+      let asked = 0, hidden = false;
+      Object.defineProperty(document, "hidden", {get: () => hidden});
+      window.fetch = async () => { asked += 1; return new Response("{}"); };
+      await new Promise((done) => {
+        const poller = new Poller("/x.json", {hiddenMs: HIDDEN, waitMs: 1, got: () => {
+          hidden = true;
+          if (asked === 4) { done(); return null; }
+          if (asked === 1) setTimeout(done, 400);
+          return 1;
+        }});
+        poller.start();
+      });
+      return asked;
+    }""".replace("HIDDEN", hidden_ms)
+    assert page.evaluate(script) == asked

@@ -1,1 +1,3 @@
-"""Benches: what the program withstands (faults) and how fast it is, measured beside plain baselines."""
+"""Benches: what the program withstands (faults) and how fast it is, measured beside plain
+baselines.
+"""

@@ -1,4 +1,6 @@
-"""`python -m bench`: measure the lines of the table, each in a process of its own, and say what was reached."""
+"""`python -m bench`: measure the lines of the table, each in a process of its own, and say what was
+reached.
+"""
 
 import argparse
 import contextlib
@@ -40,22 +42,39 @@ def main() -> int:
     asked = _arguments()
     run = Run(asked.repeats or (2 if asked.short else 5), asked.short, asked.seed)
     if asked.child:
-        Path(asked.child[1]).write_text(json.dumps([_packed(each) for each in measured(LINES[asked.child[0]], run)]))
+        Path(asked.child[1]).write_text(
+            json.dumps([_packed(each) for each in measured(LINES[asked.child[0]], run)])
+        )
         return 0
-    chosen = {name: line for name, line in LINES.items() if not asked.only or any(o in name for o in asked.only)}
+    chosen = {
+        name: line
+        for name, line in LINES.items()
+        if not asked.only or any(o in name for o in asked.only)
+    }
     if not chosen:
-        print(f"no line's name contains {' or '.join(asked.only)}; --list shows them", file=sys.stderr)
+        print(
+            f"no line's name contains {' or '.join(asked.only)}; --list shows them", file=sys.stderr
+        )
         return 2
     if asked.list:
-        print("\n".join(f"{each.name:22} {each.what}; aim {each.aim}\n    {each.protects}" for each in chosen.values()))
+        print(
+            "\n".join(
+                f"{each.name:22} {each.what}; aim {each.aim}\n    {each.protects}"
+                for each in chosen.values()
+            )
+        )
         return 0
     return _measure(chosen, run, asked.json)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench", description=__doc__)
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="lines whose name contains one of these")
-    parser.add_argument("--short", action="store_true", help="a quick look: small loads, two repeats")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="lines whose name contains one of these"
+    )
+    parser.add_argument(
+        "--short", action="store_true", help="a quick look: small loads, two repeats"
+    )
     parser.add_argument("--repeats", type=int, help="how often each pair is measured (5; short: 2)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="keep the run in this file")
@@ -71,11 +90,16 @@ def _measure(chosen: dict[str, Line], run: Run, kept: Path | None) -> int:
         results[name] = _in_child(each, run)
         print(shown(each, results[name]), flush=True)
         if kept:  # after every line, so that a run that was stopped has kept what it measured
-            kept.write_text(json.dumps(report(run, results, LINES, commit()), indent=1, ensure_ascii=False) + "\n")
+            kept.write_text(
+                json.dumps(report(run, results, LINES, commit()), indent=1, ensure_ascii=False)
+                + "\n"
+            )
     missed = sum(not (isinstance(r, Ratio) and r.ok) for found in results.values() for r in found)
     print(f"{sum(map(len, results.values())) - missed} reached, {missed} missed or absent")
     if missed:
-        print("So the exit code is 1. A line that missed by little on a busy machine: measure it again with --only.")
+        print(
+            "So the exit code is 1. A line that missed by little on a busy machine: measure it again with --only."
+        )
     return 1 if missed else 0
 
 
@@ -84,26 +108,46 @@ def _in_child(each: Line, run: Run) -> list[Result]:
     with tempfile.TemporaryDirectory(prefix="ridedash-bench-") as folder:
         answer = Path(folder) / "results.json"
         command = [sys.executable, "-m", "bench", "--child", each.name, str(answer)]
-        command += ["--repeats", str(run.repeats), "--seed", str(run.seed), *(["--short"] if run.short else [])]
+        command += [
+            "--repeats",
+            str(run.repeats),
+            "--seed",
+            str(run.seed),
+            *(["--short"] if run.short else []),
+        ]
         failed = _finish(command, each.minutes * 60)
-        return [Absent(failed)] if failed else [_unpacked(found) for found in json.loads(answer.read_text())]
+        return (
+            [Absent(failed)]
+            if failed
+            else [_unpacked(found) for found in json.loads(answer.read_text())]
+        )
 
 
 def _finish(command: list[str], within_s: float) -> str:
     """Run a command and whatever it starts to its end; why it failed, or ""."""
     with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as child:
         try:
             _, written = child.communicate(timeout=within_s)
         except subprocess.TimeoutExpired:
             return f"took more than {within_s / 60:g} minutes"
         finally:
-            with contextlib.suppress(ProcessLookupError):  # servers that the line started and did not stop
+            # servers that the line started and did not stop
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
     if child.returncode:
         print(written[-3000:], file=sys.stderr)
-    return f"failed with code {child.returncode}; what it wrote stands above" if child.returncode else ""
+    return (
+        f"failed with code {child.returncode}; what it wrote stands above"
+        if child.returncode
+        else ""
+    )
 
 
 def _packed(result: Result) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""The board of a busy house: what a poll of 200 live rides costs the server, and how many bytes it is."""
+"""The board of a busy house: what a poll of 200 live rides costs the server, and how many bytes it
+is.
+"""
 
 import contextlib
 import json
@@ -20,27 +22,50 @@ EVERY_S: Final = 2.5
 A_MINUTE: Final = round(60 / EVERY_S)
 MOVED: Final = 0.6  # of all cabs between two polls: a ride is asked about every four seconds
 NEW_ETA: Final = 8  # rides whose minutes change between two polls
-PROTECTS: Final = "Five desks of a busy house watch two hundred rides all day, and nobody notices it."
+PROTECTS: Final = (
+    "Five desks of a busy house watch two hundred rides all day, and nobody notices it."
+)
 
 
-@line("board", "poll of a board of 200 live rides, CPU against the list made anew", aim="≤ 1/2", protects=PROTECTS)
+@line(
+    "board",
+    "poll of a board of 200 live rides, CPU against the list made anew",
+    aim="≤ 1/2",
+    protects=PROTECTS,
+)
 def poll_cpu(run: Run) -> Result:
-    """Most cabs have moved since the poll before; the plain way reads and words every ride each time."""
+    """Most cabs have moved since the poll before; the plain way reads and words every ride each
+    time.
+    """
     with _busy() as board:
         ours = _mean(run, board.moved_on, board.poll)
         return frame.side_by_side(run, ours, _mean(run, board.moved_on, board.whole), "ms of CPU")
 
 
-@line("board-idle", "the same for every further desk, CPU against the list made anew", aim="≤ 1/20", protects=PROTECTS)
+@line(
+    "board-idle",
+    "the same for every further desk, CPU against the list made anew",
+    aim="≤ 1/20",
+    protects=PROTECTS,
+)
 def further_desk(run: Run) -> Result:
-    """Desks that ask within the same half second share one board; the figure of ours is 1000 / polls a second."""
+    """Desks that ask within the same half second share one board; the figure of ours is 1000 /
+    polls a second.
+    """
     with _busy() as board:
         board.poll()
         ours = _mean(run, lambda: None, lambda: [board.ask() for _ in range(10)])
-        return frame.side_by_side(run, lambda: ours() / 10, _mean(run, lambda: None, board.whole), "ms of CPU")
+        return frame.side_by_side(
+            run, lambda: ours() / 10, _mean(run, lambda: None, board.whole), "ms of CPU"
+        )
 
 
-@line("board-bytes", "bytes a minute of that board, against whole lists", aim="≤ 1/4", protects=PROTECTS)
+@line(
+    "board-bytes",
+    "bytes a minute of that board, against whole lists",
+    aim="≤ 1/4",
+    protects=PROTECTS,
+)
 def bytes_a_minute(run: Run) -> Result:
     """Answers and the questions for them; a list would be sent whole with every change."""
     with _busy() as board:
@@ -54,12 +79,16 @@ def bytes_a_minute(run: Run) -> Result:
             return asked / 1000
 
         def plain() -> float:
-            return sum(len(board.desk.browser.get("/board.json").data) for _ in range(A_MINUTE)) / 1000
+            return (
+                sum(len(board.desk.browser.get("/board.json").data) for _ in range(A_MINUTE)) / 1000
+            )
 
         return frame.side_by_side(run, ours, plain, "kB a minute")
 
 
-def _mean(run: Run, before: Callable[[], object], deed: Callable[[], object]) -> Callable[[], float]:
+def _mean(
+    run: Run, before: Callable[[], object], deed: Callable[[], object]
+) -> Callable[[], float]:
     """Milliseconds of CPU of a deed, without what was done before it."""
 
     def taken() -> float:
@@ -76,7 +105,9 @@ def _mean(run: Run, before: Callable[[], object], deed: Callable[[], object]) ->
 
 @dataclass
 class Board:
-    """A desk with RIDES live rides, somebody who watches them, and a hand on the time between polls."""
+    """A desk with RIDES live rides, somebody who watches them, and a hand on the time between
+    polls.
+    """
 
     desk: Pages
     dice: Random = field(default_factory=lambda: Random(7))

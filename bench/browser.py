@@ -1,4 +1,6 @@
-"""What a page costs the browser that shows it: the list of rides, and a cab that glides on the map."""
+"""What a page costs the browser that shows it: the list of rides, and a cab that glides on the
+map.
+"""
 
 import contextlib
 import copy
@@ -28,7 +30,9 @@ NO_BROWSER: Final = "no Chromium on this machine: apt install chromium-headless-
     protects="The list of a busy house never stutters under somebody who scrolls or types.",
 )
 def board_update(run: Run) -> Result:
-    """Every row changes a word with each poll; the server's own list is shorter, so the answer is played."""
+    """Every row changes a word with each poll; the server's own list is shorter, so the answer is
+    played.
+    """
     with _opened() as opened:
         if opened is None:
             return Absent(NO_BROWSER)
@@ -38,12 +42,15 @@ def board_update(run: Run) -> Result:
         rows = json.loads(shown.get("/board.json"))
         polls = [0]
         page.route(
-            "**/board.json*", lambda route: route.fulfill(json=_played(rows, polls), headers={"ETag": str(polls)})
+            "**/board.json*",
+            lambda route: route.fulfill(json=_played(rows, polls), headers={"ETag": str(polls)}),
         )
         page.goto(f"{url}/")
         page.locator(f'[data-id="{ROWS}"]').wait_for()
         metrics = _metrics(page)
-        return frame.alone(run, lambda: _script_ms(metrics, polls, run.of(4, 2)), "ms of script for each update")
+        return frame.alone(
+            run, lambda: _script_ms(metrics, polls, run.of(4, 2)), "ms of script for each update"
+        )
 
 
 def _played(rows: dict[str, Any], polls: list[int]) -> dict[str, Any]:
@@ -53,8 +60,16 @@ def _played(rows: dict[str, Any], polls: list[int]) -> dict[str, Any]:
     first = copy.deepcopy(rows["rows"][0])
     said = {"headline": f"Driver on the way, poll {n}", "rev": f"{n:04d}"}
     played = [first | said | {"id": number} for number in range(1, ROWS + 1)]
-    cabs = [[number, -38.5 + number / 9_000, -128 + n / 3_000, n * 20 % 360] for number in range(1, ROWS + 1)]
-    return rows | {"v": f"order.{n}.", "rows": played, "order": list(range(1, ROWS + 1)), "cabs": cabs}
+    cabs = [
+        [number, -38.5 + number / 9_000, -128 + n / 3_000, n * 20 % 360]
+        for number in range(1, ROWS + 1)
+    ]
+    return rows | {
+        "v": f"order.{n}.",
+        "rows": played,
+        "order": list(range(1, ROWS + 1)),
+        "cabs": cabs,
+    }
 
 
 def _script_ms(metrics: Callable[[], dict[str, float]], polls: list[int], updates: int) -> float:
@@ -74,7 +89,9 @@ def _script_ms(metrics: Callable[[], dict[str, float]], polls: list[int], update
     protects="A tablet at the door follows a cab all evening without running hot.",
 )
 def glide(run: Run) -> Result:
-    """A new position with each poll; what the same page costs with a cab that stands still is taken off."""
+    """A new position with each poll; what the same page costs with a cab that stands still is taken
+    off.
+    """
     with _opened() as opened:
         if opened is None:
             return Absent(NO_BROWSER)
@@ -82,13 +99,18 @@ def glide(run: Run) -> Result:
         order = shown.desk.order(status="CALL_DRIVER", ride={"interval_s": 4.0})
         body = json.loads(shown.get(f"/rides/{order}/snapshot.json"))
         going = [True, 0]
-        page.route(f"**/rides/{order}/snapshot.json", lambda route: route.fulfill(json=_driven(body, going)))
+        page.route(
+            f"**/rides/{order}/snapshot.json",
+            lambda route: route.fulfill(json=_driven(body, going)),
+        )
         page.goto(f"{url}/rides/{order}")
         page.locator(".leaflet-marker-icon").first.wait_for()
         metrics, seconds = _metrics(page), run.of(10, 6)
 
         def gliding() -> float:
-            return _task_share(metrics, seconds, going, moves=True) - _task_share(metrics, seconds, going, moves=False)
+            return _task_share(metrics, seconds, going, moves=True) - _task_share(
+                metrics, seconds, going, moves=False
+            )
 
         return frame.alone(run, gliding, "of a core")
 
@@ -102,7 +124,9 @@ def _driven(body: dict[str, Any], going: list[Any]) -> dict[str, Any]:
     return moved
 
 
-def _task_share(metrics: Callable[[], dict[str, float]], seconds: float, going: list[Any], *, moves: bool) -> float:
+def _task_share(
+    metrics: Callable[[], dict[str, float]], seconds: float, going: list[Any], *, moves: bool
+) -> float:
     going[0] = moves
     _pass(metrics, 6)  # the last glide ends, or the first begins
     before, began = metrics()["TaskDuration"], time.monotonic()
@@ -121,10 +145,14 @@ def _pass(metrics: Callable[[], dict[str, float]], seconds: float) -> None:
 def _metrics(page: Any) -> Callable[[], dict[str, float]]:
     """Chromium's own counters of a page: seconds of script, of tasks, of layout."""
     line_to = page.context.new_cdp_session(page)
-    line_to.send("Performance.enable", {"timeDomain": "threadTicks"})  # CPU, not what others do meanwhile
+    # CPU, not what others do meanwhile
+    line_to.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def read() -> dict[str, float]:
-        return {each["name"]: each["value"] for each in line_to.send("Performance.getMetrics")["metrics"]}
+        return {
+            each["name"]: each["value"]
+            for each in line_to.send("Performance.getMetrics")["metrics"]
+        }
 
     return read
 

@@ -1,4 +1,6 @@
-"""A fake track_ride in a process of its own: kept connections, a car that moves, as little work as possible."""
+"""A fake track_ride in a process of its own: kept connections, a car that moves, as little work as
+possible.
+"""
 
 import asyncio
 import json
@@ -21,7 +23,12 @@ CAB: Final[dict[str, Any]] = {
     "bearing": 117.5,
     "speed": 31.2,
     "cab_type": "mini",
-    "cab_details": {"cab_type": "mini", "cab_number": "PM 01 AB 1234", "car_color": "White", "car_model": "Compact"},
+    "cab_details": {
+        "cab_type": "mini",
+        "cab_number": "PM 01 AB 1234",
+        "car_color": "White",
+        "car_model": "Compact",
+    },
     "vehicle_type": "mini",
     "vehicle_number": "PM 01 AB 1234",
     "vehicle_color": "White",
@@ -32,7 +39,11 @@ CAB: Final[dict[str, Any]] = {
 def snapshot(kind: str, booking_id: str) -> dict[str, Any]:
     """A snapshot of a ride with a driver on the way; about 2 kB as JSON."""
     stop = {"name": "Guest Heron", "lat": -38.5012345, "lng": -128.0012345}
-    route = [stop | {"state": state} for state in ("pickup", "pickup", "drop", "drop")] if kind == "share" else []
+    route = (
+        [stop | {"state": state} for state in ("pickup", "pickup", "drop", "drop")]
+        if kind == "share"
+        else []
+    )
     body = {
         "status": "SUCCESS",
         "request_type": "TRACK_RIDE",
@@ -42,7 +53,12 @@ def snapshot(kind: str, booking_id: str) -> dict[str, Any]:
         "drop_location": {"lat": -38.5201234, "lng": -128.0301234},
         "duration": {"value": 7, "unit": "MINUTE"},
         "distance": {"value": 2140, "unit": "METER"},
-        "price_details": {"fare": 190.5, "service_tax": 9.53, "toll_charges": 0, "discount_value": 10.0},
+        "price_details": {
+            "fare": 190.5,
+            "service_tax": 9.53,
+            "toll_charges": 0,
+            "discount_value": 10.0,
+        },
         "share_ride_url": "https://follow.service.example/r/0123456789abcdef0123456789abcdef",
         "passengers": [{"name": "Guest Heron"}, {"name": "Guest Wren"}] if kind == "share" else [],
         "route": route,
@@ -54,7 +70,9 @@ def snapshot(kind: str, booking_id: str) -> dict[str, Any]:
 
 
 def templates() -> dict[str, tuple[bytes, bytes, bytes]]:
-    """By the first letter of a booking id: what stands before the id, between id and latitude, and after it."""
+    """By the first letter of a booking id: what stands before the id, between id and latitude, and
+    after it.
+    """
     made = {}
     for kind in KINDS:
         first, rest = json.dumps(snapshot(kind, "@@")).encode().split(b"@@")
@@ -63,7 +81,10 @@ def templates() -> dict[str, tuple[bytes, bytes, bytes]]:
 
 
 class Serving(asyncio.Protocol):
-    """One connection. The latitude counts up with each answer; its width stays, and with it the length of the body."""
+    """One connection.
+
+    The latitude counts up with each answer; its width stays, and with it the length of the body.
+    """
 
     def __init__(self, bodies: dict[str, tuple[bytes, bytes, bytes]], asked: Any) -> None:
         self.bodies, self.asked, self.count, self.rest = bodies, asked, 0, b""
@@ -82,7 +103,10 @@ class Serving(asyncio.Protocol):
             self.count += 1
             lat = b"-38.%07d" % (self.count % 9_000_000)
             body = first + booking_id + middle + lat + last
-            head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+            head = (
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+                % len(body)
+            )
             self.transport.write(head + body)
             self.asked.value += 1
 
@@ -90,7 +114,9 @@ class Serving(asyncio.Protocol):
 def _serve(listener: socket.socket, asked: Any) -> None:
     async def forever() -> None:
         bodies = templates()
-        server = await asyncio.get_running_loop().create_server(lambda: Serving(bodies, asked), sock=listener)
+        server = await asyncio.get_running_loop().create_server(
+            lambda: Serving(bodies, asked), sock=listener
+        )
         await server.serve_forever()
 
     asyncio.run(forever())

@@ -1,4 +1,6 @@
-"""The frame of the benches: a line with an aim, figures taken side by side, their median and spread, a verdict."""
+"""The frame of the benches: a line with an aim, figures taken side by side, their median and
+spread, a verdict.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +17,10 @@ Figure = Callable[[], float]
 
 @dataclass(frozen=True)
 class Run:
-    """How a line is to be measured. `short` asks for a quick look: smaller loads, the same comparison."""
+    """How a line is to be measured.
+
+    `short` asks for a quick look: smaller loads, the same comparison.
+    """
 
     repeats: int = 5
     short: bool = False
@@ -28,9 +33,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Ratio:
-    """One measured line. `ratio` is what the aim speaks of: ours to the baseline, or ours itself without one.
+    """One measured line. `ratio` is what the aim speaks of: ours to the baseline, or ours itself
+    without one.
 
-    `spread` is the least and the greatest ratio among the repeats. `ok` is filled in by the aim. `label` tells
+    `spread` is the least and the greatest ratio among the repeats. `ok` is filled in by the aim.
+    `label` tells
     several results of one function apart.
     """
 
@@ -58,7 +65,9 @@ Measured = Callable[[Run], Result | Sequence[Result]]
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: what is measured, what to reach, and in one sentence what that protects."""
+    """A line of the table: what is measured, what to reach, and in one sentence what that
+    protects.
+    """
 
     name: str
     what: str
@@ -71,8 +80,13 @@ class Line:
 LINES: Final[dict[str, Line]] = {}
 
 
-def line(name: str, what: str, *, aim: str, protects: str, minutes: float = 5) -> Callable[[Measured], Measured]:
-    """Register a line. `aim` is "≤ 1/50", "≥ 8" or "≤ 10 %", with words behind; `minutes` is the most it may take."""
+def line(
+    name: str, what: str, *, aim: str, protects: str, minutes: float = 5
+) -> Callable[[Measured], Measured]:
+    """Register a line.
+
+    `aim` is "≤ 1/50", "≥ 8" or "≤ 10 %", with words behind; `minutes` is the most it may take.
+    """
     reached(aim, 0)  # an aim that can't be read fails here, not after the measuring
 
     def register(measure: Measured) -> Measured:
@@ -88,7 +102,10 @@ def measured(found: Line, run: Run) -> list[Result]:
     """A line's results with their verdicts, in this process."""
     results = found.measure(run)
     listed = [results] if isinstance(results, Ratio | Absent) else list(results)
-    return [replace(r, ok=reached(found.aim, r.ratio)) if isinstance(r, Ratio) and r.ok is None else r for r in listed]
+    return [
+        replace(r, ok=reached(found.aim, r.ratio)) if isinstance(r, Ratio) and r.ok is None else r
+        for r in listed
+    ]
 
 
 def reached(aim: str, ratio: float) -> bool:
@@ -101,7 +118,9 @@ def reached(aim: str, ratio: float) -> bool:
 
 
 def side_by_side(run: Run, ours: Figure, baseline: Figure, unit: str, **words: str) -> Ratio:
-    """Take both figures in turns, so that what else the machine does falls on both; the first of each is dropped."""
+    """Take both figures in turns, so that what else the machine does falls on both; the first of
+    each is dropped.
+    """
     ours(), baseline()
     pairs = [_pair(ours, baseline, swap=n % 2 == 1) for n in range(run.repeats)]
     ratios = [mine / plain for mine, plain in pairs]
@@ -129,7 +148,9 @@ def alone(run: Run, ours: Figure, unit: str, **words: str) -> Ratio:
 
 
 def quiet(taken: Sequence[float]) -> float:
-    """The lower quartile of times by the wall's clock: what else a machine does only ever adds to them."""
+    """The lower quartile of times by the wall's clock: what else a machine does only ever adds to
+    them.
+    """
     return sorted(taken)[len(taken) // 4]
 
 

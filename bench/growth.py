@@ -1,4 +1,6 @@
-"""Growth: with a hundred times the rides in the tables, and as many of them active as before, nothing gets slower."""
+"""Growth: with a hundred times the rides in the tables, and as many of them active as before,
+nothing gets slower.
+"""
 
 import contextlib
 import os
@@ -50,7 +52,12 @@ def _measured(run: Run, kind: str) -> list[Result]:
         grown = [stack.enter_context(_grown(size)) for size in sizes]
         found: list[Result] = [
             _flat(run, what, deed, grown[0], other)
-            for what, deed in (("poll route", _poll), ("claims", _claims), ("board's list", _list), ("board", _board))
+            for what, deed in (
+                ("poll route", _poll),
+                ("claims", _claims),
+                ("board's list", _list),
+                ("board", _board),
+            )
             for other in grown[1:]
         ]
     databases.close()
@@ -66,7 +73,9 @@ class Grown:
     watched: int
 
 
-def _flat(run: Run, what: str, deed: Callable[[Grown], object], small: Grown, large: Grown) -> Ratio:
+def _flat(
+    run: Run, what: str, deed: Callable[[Grown], object], small: Grown, large: Grown
+) -> Ratio:
     times = run.of(60, 15)
     taken = [_in_turns(deed, small, large, times) for _ in range(run.repeats + 1)][1:]
     ratios = [ours / plain for ours, plain in taken]
@@ -80,8 +89,12 @@ def _flat(run: Run, what: str, deed: Callable[[Grown], object], small: Grown, la
     )
 
 
-def _in_turns(deed: Callable[[Grown], object], small: Grown, large: Grown, times: int) -> tuple[float, float]:
-    """(large, small): milliseconds of a deed in its quieter quarter, done on one and the other by turns."""
+def _in_turns(
+    deed: Callable[[Grown], object], small: Grown, large: Grown, times: int
+) -> tuple[float, float]:
+    """(large, small): milliseconds of a deed in its quieter quarter, done on one and the other by
+    turns.
+    """
     took: dict[int, list[float]] = {small.size: [], large.size: []}
     for _ in range(times):
         for each in (small, large):
@@ -107,7 +120,9 @@ def _list(grown: Grown) -> object:
 
 def _claims(grown: Grown) -> object:
     services = grown.shown.desk.services
-    claims = claim_due(services.db, services.clock() + timedelta(seconds=60), Bounds(32, 32), "bench")
+    claims = claim_due(
+        services.db, services.clock() + timedelta(seconds=60), Bounds(32, 32), "bench"
+    )
     assert len(claims) == 32
     release(services.db, claims)
     return claims
@@ -116,7 +131,9 @@ def _claims(grown: Grown) -> object:
 @contextlib.contextmanager
 def _grown(size: int) -> Iterator[Grown]:
     with pages() as shown:
-        done = shown.desk.order(status="COMPLETED", ride={"ended_at": shown.desk.now, "next_poll_at": None})
+        done = shown.desk.order(
+            status="COMPLETED", ride={"ended_at": shown.desk.now, "next_poll_at": None}
+        )
         with shown.desk.services.db.write() as s:
             copied(s, done, size - ACTIVE - 1)
         watched = [shown.desk.order(status="CALL_DRIVER") for _ in range(ACTIVE)]
@@ -138,16 +155,27 @@ def copied(s: Session, order_id: int, copies: int) -> None:
         for name in unique & set(table.c.keys()) - {"order_id"}:
             ours[name] = table.c[name] + literal("-") + series.c.n.cast(String)
         picked = [ours.get(each.name, each).label(each.name) for each in table.c]
-        source = select(*picked).where(table.c["order_id" if "order_id" in table.c else "id"] == order_id)
+        source = select(*picked).where(
+            table.c["order_id" if "order_id" in table.c else "id"] == order_id
+        )
         copied = insert(table).inline().from_select([each.name for each in table.c], source)
         words = copied.compile(s.get_bind(), compile_kwargs={"literal_binds": True})  # type: ignore[arg-type]
-        s.connection().exec_driver_sql(str(words))  # as text: as a statement it would ask for every new id
+        # as text: as a statement it would ask for every new id
+        s.connection().exec_driver_sql(str(words))
         if s.get_bind().dialect.name == databases.POSTGRESQL:
-            s.execute(text(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}"))
+            s.execute(
+                text(
+                    f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}"
+                )
+            )
 
 
 def known(shown: Pages) -> None:
-    """What a database that has run for a while knows of its tables: PostgreSQL tidies up by itself every minute."""
+    """What a database that has run for a while knows of its tables: PostgreSQL tidies up by itself
+    every minute.
+    """
     engine = shown.desk.services.db.engine
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("VACUUM ANALYZE" if engine.dialect.name == databases.POSTGRESQL else "ANALYZE"))
+        connection.execute(
+            text("VACUUM ANALYZE" if engine.dialect.name == databases.POSTGRESQL else "ANALYZE")
+        )

@@ -1,4 +1,6 @@
-"""People at a desk, played: they sign in, look at pages, and book rides as the pages' own forms do."""
+"""People at a desk, played: they sign in, look at pages, and book rides as the pages' own forms
+do.
+"""
 
 import random
 import re
@@ -61,9 +63,16 @@ class Desk:
             token = re.search(r'name="form_token"[^>]*value="([^"]+)"', page)
             if offer is None or token is None:
                 return False
-            form = {"csrf_token": _csrf(page), "form_token": token[1], "offer": offer, "guest_name": f"Guest {number}"}
+            form = {
+                "csrf_token": _csrf(page),
+                "form_token": token[1],
+                "offer": offer,
+                "guest_name": f"Guest {number}",
+            }
             began = time.monotonic()
-            answer = self.http.post("/rides/new", data=form | {"account": _account(page), "seats": "1"} | trip)
+            answer = self.http.post(
+                "/rides/new", data=form | {"account": _account(page), "seats": "1"} | trip
+            )
             self.tally.add("book", began, answer.status_code)
             return answer.status_code == 303
 
@@ -90,7 +99,11 @@ class Desk:
                 break
         ends = {"pickup": start, "drop": end}
         named = {end: place.name for end, place in ends.items()}
-        spots = {f"{e}_{axis}": str(getattr(p.position, axis)) for e, p in ends.items() for axis in ("lat", "lng")}
+        spots = {
+            f"{e}_{axis}": str(getattr(p.position, axis))
+            for e, p in ends.items()
+            for axis in ("lat", "lng")
+        }
         return named | spots
 
 
@@ -105,7 +118,15 @@ def _account(page: str) -> str:
 
 
 def _offer_of(cards: str, category: str) -> str | None:
-    """The offer's id on the card of a category, in the JSON's markup; the first that can be booked without it."""
-    offers = re.findall(r'name=\\"offer\\"[^>]*?value=\\"(\d+)\\"([^>]*?)data-category=\\"(\w+)\\"', cards)
+    """The offer's id on the card of a category, in the JSON's markup; the first that can be booked
+    without it.
+    """
+    offers = re.findall(
+        r'name=\\"offer\\"[^>]*?value=\\"(\d+)\\"([^>]*?)data-category=\\"(\w+)\\"', cards
+    )
     fit = [number for number, marks, of in offers if of == category and "disabled" not in marks]
-    return fit[0] if fit else next((number for number, marks, _ in offers if "disabled" not in marks), None)
+    return (
+        fit[0]
+        if fit
+        else next((number for number, marks, _ in offers if "disabled" not in marks), None)
+    )

@@ -1,4 +1,6 @@
-"""The history and the search of a house with a hundred thousand rides, on both databases, against the plain way."""
+"""The history and the search of a house with a hundred thousand rides, on both databases, against
+the plain way.
+"""
 
 import contextlib
 import os
@@ -53,13 +55,24 @@ def on_sqlite(run: Run) -> list[Result]:
     return _with(databases.SQLITE, lambda house: [_p95(run, *case) for case in _cases(house)])
 
 
-@line("history-postgresql", "PostgreSQL, 100,000 rides, p95", aim="≤ 150 ms", protects=PROTECTS, minutes=15)
+@line(
+    "history-postgresql",
+    "PostgreSQL, 100,000 rides, p95",
+    aim="≤ 150 ms",
+    protects=PROTECTS,
+    minutes=15,
+)
 def on_postgresql(run: Run) -> list[Result]:
     """The same on a server that this bench starts in a temporary folder."""
     return _with(databases.POSTGRESQL, lambda house: [_p95(run, *case) for case in _cases(house)])
 
 
-@line("history-plain-sqlite", "SQLite, rides read and added up, against ORM and OFFSET", aim="≤ 1/2", protects=PLAIN)
+@line(
+    "history-plain-sqlite",
+    "SQLite, rides read and added up, against ORM and OFFSET",
+    aim="≤ 1/2",
+    protects=PLAIN,
+)
 def plain_on_sqlite(run: Run) -> list[Result]:
     """Without the page around it."""
     return _with(databases.SQLITE, lambda house: _against_plain(run, house))
@@ -104,7 +117,9 @@ def _with(kind: str, measure: Callable[[House], list[Result]]) -> list[Result]:
 
 
 def _cases(house: House) -> Iterator[tuple[str, Callable[[], object]]]:
-    """What is asked for, and how: addresses that name a guest are made by the form; searches are posted."""
+    """What is asked for, and how: addresses that name a guest are made by the form; searches are
+    posted.
+    """
     for label, query in PAGES.items():
         form = dict(parse_qsl(query))
         if {"guest", "room"} & form.keys():
@@ -126,13 +141,18 @@ def _against_plain(run: Run, house: House) -> list[Result]:
     def figure(deed: Callable[[Session, House, int], object], back: int) -> Callable[[], float]:
         def taken() -> float:
             with house.shown.desk.services.db.read() as s:
-                return frame.quiet([_timed(lambda: deed(s, house, back)) for _ in range(run.of(12, 4))])
+                return frame.quiet(
+                    [_timed(lambda: deed(s, house, back)) for _ in range(run.of(12, 4))]
+                )
 
         return taken
 
     return [
         frame.side_by_side(run, figure(_ours, back), figure(_plain, back), "ms", label=label)
-        for label, back in (("the newest page of a year", 0), (f"{DEEP:,} rides further back", DEEP))
+        for label, back in (
+            ("the newest page of a year", 0),
+            (f"{DEEP:,} rides further back", DEEP),
+        )
     ]
 
 
@@ -148,14 +168,28 @@ def _plain(s: Session, house: House, back: int) -> object:
     """As it is first written: entities, an offset, sums over a join."""
     s.expunge_all()
     asked = house.asked()
-    fits = Order.property_id == house.id, Order.created_at >= asked.since, Order.created_at < asked.until
+    fits = (
+        Order.property_id == house.id,
+        Order.created_at >= asked.since,
+        Order.created_at < asked.until,
+    )
     query = select(Order, Offer, Guest, Staff, Ride).join(Offer, Offer.id == Order.offer_id)
-    query = query.join(Guest, Guest.id == Order.guest_id).outerjoin(Staff, Staff.id == Order.staff_id)
-    query = query.outerjoin(Ride, Ride.order_id == Order.id).where(*fits).order_by(Order.created_at.desc())
+    query = query.join(Guest, Guest.id == Order.guest_id).outerjoin(
+        Staff, Staff.id == Order.staff_id
+    )
+    query = (
+        query.outerjoin(Ride, Ride.order_id == Order.id)
+        .where(*fits)
+        .order_by(Order.created_at.desc())
+    )
     found = s.execute(query.offset(back).limit(SIZE)).all()
     assert len(found) == SIZE
     sums = select(Ride.status, Ride.currency, func.count(), func.sum(Ride.total_minor))
-    sums = sums.join(Order, Order.id == Ride.order_id).where(*fits).group_by(Ride.status, Ride.currency)
+    sums = (
+        sums.join(Order, Order.id == Ride.order_id)
+        .where(*fits)
+        .group_by(Ride.status, Ride.currency)
+    )
     return found, s.execute(sums).all()
 
 

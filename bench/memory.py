@@ -1,4 +1,6 @@
-"""Memory of the processes that a house runs: the pages under use, and the worker with ten thousand rides."""
+"""Memory of the processes that a house runs: the pages under use, and the worker with ten thousand
+rides.
+"""
 
 import contextlib
 import itertools
@@ -28,7 +30,9 @@ def web(run: Run) -> Ratio:
     """The process that serves, without its small parent; sampled after every few hundred pages."""
     with frame.folder() as folder, program(folder) as running:
         tally, pages = Tally(), run.of(400, 100)
-        desks = [Desk(running.url, name, tally, run.seed + n) for n, name in enumerate(running.desks)]
+        desks = [
+            Desk(running.url, name, tally, run.seed + n) for n, name in enumerate(running.desks)
+        ]
         booked = sum(desk.book(n) for n, desk in enumerate(desks * 2))
         time.sleep(2)
         turns = itertools.cycle(desks)
@@ -44,7 +48,12 @@ def web(run: Run) -> Ratio:
         return found
 
 
-@line("memory-worker", "resident memory of a worker that follows 10,000 rides", aim="≤ 100 MB", protects=PROTECTS)
+@line(
+    "memory-worker",
+    "resident memory of a worker that follows 10,000 rides",
+    aim="≤ 100 MB",
+    protects=PROTECTS,
+)
 def worker(run: Run) -> Ratio:
     """A `ridedash worker` of its own, over SQLite, against a service that answers at once."""
     from bench.fake_tracking import fake_tracking
@@ -67,7 +76,9 @@ def worker(run: Run) -> Ratio:
         }
         with _worker(environ, folder) as pid:
             _until(lambda: polls_of(db) > run.of(5_000, 1_000))
-            found = frame.alone(run, lambda: _later(pid), "MB", note=f"after {polls_of(db):,} polls")
+            found = frame.alone(
+                run, lambda: _later(pid), "MB", note=f"after {polls_of(db):,} polls"
+            )
         db.close()
         return found
 
@@ -90,7 +101,9 @@ def _worker(environ: dict[str, str], folder: Path):  # type: ignore[no-untyped-d
     command = [sys.executable, "-m", "ridedash.cli", "worker"]
     with (
         (folder / "log.txt").open("w") as log,
-        subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environ}, stdout=log, stderr=log) as process,
+        subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **environ}, stdout=log, stderr=log
+        ) as process,
     ):
         try:
             yield process.pid

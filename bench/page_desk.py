@@ -1,4 +1,6 @@
-"""A desk to render pages with: the program over a SQLite file, a signed-in browser, a service that answers at once."""
+"""A desk to render pages with: the program over a SQLite file, a signed-in browser, a service that
+answers at once.
+"""
 
 import contextlib
 import copy
@@ -76,7 +78,12 @@ def pages(points: int = 50, **settings: str) -> Iterator[Pages]:
 def zone(points: int) -> dict[str, Any]:
     """The hotspot with `points` named places in rows."""
     listed = [
-        {"id": 100 + n, "name": f"Gate {n}", "lat": -38.5005 - n // 10 * 0.0015, "lng": -127.9995 + n % 10 * 0.0009}
+        {
+            "id": 100 + n,
+            "name": f"Gate {n}",
+            "lat": -38.5005 - n // 10 * 0.0015,
+            "lng": -127.9995 + n % 10 * 0.0009,
+        }
         for n in range(points)
     ]
     return copy.deepcopy(ZONE) | {"pickup_points": listed, "default_pickup_point_id": 100}
@@ -85,7 +92,9 @@ def zone(points: int) -> dict[str, Any]:
 def points_of(service: FakeService) -> list[tuple[LatLng, str]]:
     """Places and names of the hotspot's points."""
     assert service.zone is not None
-    return [(LatLng(each["lat"], each["lng"]), each["name"]) for each in service.zone["pickup_points"]]
+    return [
+        (LatLng(each["lat"], each["lng"]), each["name"]) for each in service.zone["pickup_points"]
+    ]
 
 
 def cpu_ms(times: int, deed: Any) -> float:

@@ -19,14 +19,18 @@ from ridedash.maps import map_parts
     protects="A desk at a station with fifty pickup points opens the picker as fast as any other.",
 )
 def picker_map(run: Run) -> Ratio:
-    """The part of the page that draws the map: ours from a skeleton made once, theirs rendered for each request."""
+    """The part of the page that draws the map: ours from a skeleton made once, theirs rendered for
+    each request.
+    """
     with pages() as shown:
         center, points = LatLng(-38.505, -127.995), points_of(shown.service)
         spots = [point for point, _ in points]
         settings = shown.desk.services.settings
         return frame.side_by_side(
             run,
-            lambda: cpu_ms(200, lambda: map_parts(settings, center=center, boundary=RING, points=spots)),
+            lambda: cpu_ms(
+                200, lambda: map_parts(settings, center=center, boundary=RING, points=spots)
+            ),
             lambda: cpu_ms(5, lambda: naive_map(center, RING, points)),
             "ms of CPU",
         )
@@ -39,18 +43,30 @@ def picker_map(run: Run) -> Ratio:
     protects="Opening the picker costs the server little: sign-in, offers stored, cards, forms and map together.",
 )
 def picker_page(run: Run) -> list[Ratio]:
-    """The whole page, signed in, over the database; the baseline is a map only, without any of that."""
+    """The whole page, signed in, over the database; the baseline is a map only, without any of
+    that.
+    """
     with pages() as shown:
         center, points = LatLng(-38.505, -127.995), points_of(shown.service)
-        empty = _against_folium(run, lambda: shown.get("/rides/new"), center, points, "before a trip is chosen")
+        empty = _against_folium(
+            run, lambda: shown.get("/rides/new"), center, points, "before a trip is chosen"
+        )
         cards = _against_folium(
-            run, lambda: shown.get("/rides/new", **TRIP, show="1"), center, points, "with cards and stored offers"
+            run,
+            lambda: shown.get("/rides/new", **TRIP, show="1"),
+            center,
+            points,
+            "with cards and stored offers",
         )
         return [empty, cards]
 
 
 def _against_folium(
-    run: Run, ours: Callable[[], object], center: LatLng, points: list[tuple[LatLng, str]], label: str
+    run: Run,
+    ours: Callable[[], object],
+    center: LatLng,
+    points: list[tuple[LatLng, str]],
+    label: str,
 ) -> Ratio:
     return frame.side_by_side(
         run,
@@ -68,9 +84,13 @@ def _against_folium(
     protects="A desk on a phone's network sees its page soon, and asks no foreign host for any of it.",
 )
 def page_weight(run: Run) -> list[Ratio]:  # noqa: ARG001 - weights do not vary
-    """Ours with every file it names, against folium's page with the files that it names (as measured: 300 kB)."""
+    """Ours with every file it names, against folium's page with the files that it names (as
+    measured: 300 kB).
+    """
     with pages() as shown:
-        naive = _gzipped(naive_map(LatLng(-38.505, -127.995), RING, points_of(shown.service)).encode())
+        naive = _gzipped(
+            naive_map(LatLng(-38.505, -127.995), RING, points_of(shown.service)).encode()
+        )
         order = shown.desk.order(status="CALL_DRIVER")
         return [
             _weighed(shown, "/rides/new", TRIP | {"show": "1"}, naive, "picker"),
@@ -78,15 +98,20 @@ def page_weight(run: Run) -> list[Ratio]:  # noqa: ARG001 - weights do not vary
         ]
 
 
-FOLIUM_FILES, FOLIUM_KB = 10, 300.0  # what folium 0.20's default page names on foreign hosts (performance.md 2)
+# what folium 0.20's default page names on foreign hosts (performance.md 2)
+FOLIUM_FILES, FOLIUM_KB = 10, 300.0
 
 
-def _weighed(shown: Pages, path: str, query: dict[str, str], naive_page: float, label: str) -> Ratio:
+def _weighed(
+    shown: Pages, path: str, query: dict[str, str], naive_page: float, label: str
+) -> Ratio:
     page = shown.get(path, **query)
     files = _files(shown, page.decode())
     ours, theirs = _gzipped(page) + sum(files.values()), naive_page + FOLIUM_KB
     note = f"{len(files) + 1} requests against {FOLIUM_FILES + 1}; the page alone {_gzipped(page):.1f} kB"
-    return Ratio(ours, theirs, ours / theirs, (ours / theirs, ours / theirs), "kB", label=label, note=note)
+    return Ratio(
+        ours, theirs, ours / theirs, (ours / theirs, ours / theirs), "kB", label=label, note=note
+    )
 
 
 def _files(shown: Pages, page: str) -> dict[str, float]:
@@ -101,7 +126,9 @@ def _files(shown: Pages, page: str) -> dict[str, float]:
         found[path] = _gzipped(body)
         if path.endswith(".js"):
             folder = path.rpartition("/")[0]
-            waiting += [_joined(folder, name) for name in re.findall(r'from "(\.[^"]+)"', body.decode())]
+            waiting += [
+                _joined(folder, name) for name in re.findall(r'from "(\.[^"]+)"', body.decode())
+            ]
     return found
 
 

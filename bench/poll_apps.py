@@ -1,4 +1,6 @@
-"""What the poll benches serve: the dashboard, the dashboard without its layer, and the plainest Flask route."""
+"""What the poll benches serve: the dashboard, the dashboard without its layer, and the plainest
+Flask route.
+"""
 
 import os
 from pathlib import Path
@@ -21,7 +23,10 @@ def inside_flask() -> Flask:
 
 
 def bare() -> Flask:
-    """Ready bytes from a route that asks nobody anything. Flask verifies the session's cookie, as it always does."""
+    """Ready bytes from a route that asks nobody anything.
+
+    Flask verifies the session's cookie, as it always does.
+    """
     app = Flask(__name__)
     app.config.update(SECRET_KEY=os.environ["BENCH_SECRET"], SESSION_COOKIE_NAME="ridedash_sid")
     body = Path(os.environ["BENCH_BODY"]).read_bytes()

@@ -37,11 +37,41 @@ function done(summary, latency, requests)
 end
 """
 SERVERS: Final = {
-    "granian": ["-m", "granian", "--interface", "wsgi", "--factory", "--workers", "1", "--blocking-threads", "1",
-                "--backlog", "8192", "--backpressure", "8192", "--log-level", "warning", "--port"],
-    "gunicorn": ["-m", "gunicorn", "--worker-class", "gthread", "--workers", "1", "--threads", "16",
-                 "--worker-connections", "8192", "--no-control-socket", "--log-level", "warning", "--bind"],
-}  # fmt: skip
+    "granian": [
+        "-m",
+        "granian",
+        "--interface",
+        "wsgi",
+        "--factory",
+        "--workers",
+        "1",
+        "--blocking-threads",
+        "1",
+        "--backlog",
+        "8192",
+        "--backpressure",
+        "8192",
+        "--log-level",
+        "warning",
+        "--port",
+    ],
+    "gunicorn": [
+        "-m",
+        "gunicorn",
+        "--worker-class",
+        "gthread",
+        "--workers",
+        "1",
+        "--threads",
+        "16",
+        "--worker-connections",
+        "8192",
+        "--no-control-socket",
+        "--log-level",
+        "warning",
+        "--bind",
+    ],
+}
 DESCRIPTORS: Final = 12_000
 
 
@@ -79,7 +109,9 @@ def polled(app: str, server: str, environ: Mapping[str, str]) -> Iterator[Poll]:
     target = app if server == "granian" else f"{app}()"
     command = ["taskset", "-c", "0", sys.executable, *SERVERS[server], address, target]
     own = {name: value for name, value in os.environ.items() if not name.startswith("RIDEDASH_")}
-    with subprocess.Popen(command, cwd=ROOT, env=own | dict(environ), preexec_fn=more_descriptors) as child:
+    with subprocess.Popen(
+        command, cwd=ROOT, env=own | dict(environ), preexec_fn=more_descriptors
+    ) as child:
         try:
             wait_for(port, child)
             _first_answer(port)
@@ -101,15 +133,32 @@ def _first_answer(port: int) -> None:
 
 
 def load(server: Poll, ask: Path, seconds: int, connections: int = 32, first: int = 0) -> Told:
-    """Ask the questions of a file in turn, from the one after `first` on. Raises RuntimeError without wrk's answer."""
+    """Ask the questions of a file in turn, from the one after `first` on.
+
+    Raises RuntimeError without wrk's answer.
+    """
     script = ask.with_name("ask.lua")
     script.write_text(SCRIPT)
     timed = ["-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s"]
-    command = ["taskset", "-c", "1", "wrk", *timed, "-s", str(script), f"http://127.0.0.1:{server.port}"]
+    command = [
+        "taskset",
+        "-c",
+        "1",
+        "wrk",
+        *timed,
+        "-s",
+        str(script),
+        f"http://127.0.0.1:{server.port}",
+    ]
     before = cpu_s(server.pid)
     environ = os.environ | {"BENCH_ASK": str(ask), "BENCH_FIRST": str(first)}
     ended = subprocess.run(
-        command, env=environ, capture_output=True, text=True, check=False, preexec_fn=more_descriptors
+        command,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=more_descriptors,
     )
     used = cpu_s(server.pid) - before
     _, found, said = ended.stdout.rpartition("RESULT ")
@@ -117,7 +166,14 @@ def load(server: Poll, ask: Path, seconds: int, connections: int = 32, first: in
         raise RuntimeError(f"wrk said nothing: {ended.stderr[-500:]}")
     told = json.loads(said)
     per_s = told["answers"] / told["seconds"]
-    return Told(told["answers"], told["answers"] / used, per_s, told["p99_ms"], told["refused"], told["broken"])
+    return Told(
+        told["answers"],
+        told["answers"] / used,
+        per_s,
+        told["p99_ms"],
+        told["refused"],
+        told["broken"],
+    )
 
 
 def warm(server: Poll, ask: Path, questions: int) -> None:

@@ -1,4 +1,6 @@
-"""Polls that Flask answers, because of news or because a guest asks: what a web core is spent on while cabs move."""
+"""Polls that Flask answers, because of news or because a guest asks: what a web core is spent on
+while cabs move.
+"""
 
 from datetime import timedelta
 from time import process_time
@@ -26,7 +28,9 @@ UNIT: Final = "ms of CPU"
     "what web cores are counted by (docs/scaling.md).",
 )
 def news(run: Run) -> Ratio:
-    """Server CPU of the request alone, in one process; both sides through the same test client, on one SQLite file."""
+    """Server CPU of the request alone, in one process; both sides through the same test client, on
+    one SQLite file.
+    """
     with frame.folder() as folder:
         world = make_world(folder, 1, POLL_LAYER="on")
         path = f"/rides/{world.rides[0]}/snapshot.json"
@@ -34,7 +38,10 @@ def news(run: Run) -> Ratio:
         times = run.of(200, 40)
         try:
             return frame.side_by_side(
-                run, lambda: _cpu_ms(world, ours, path, times), lambda: _cpu_ms(world, plain, path, times), UNIT
+                run,
+                lambda: _cpu_ms(world, ours, path, times),
+                lambda: _cpu_ms(world, plain, path, times),
+                UNIT,
             )
         finally:
             world.desk.close()
@@ -54,14 +61,17 @@ def guest(run: Run) -> Ratio:
         desk = world.desk
         facts = desk.services.db, desk.now, desk.ids["desk.property"]
         links = [
-            f"/t/{make_link(*facts, ride, LinkKind.RIDER, desk.ids['desk'])}/snapshot.json" for ride in world.rides
+            f"/t/{make_link(*facts, ride, LinkKind.RIDER, desk.ids['desk'])}/snapshot.json"
+            for ride in world.rides
         ]
         ours, plain = desk.app.test_client(), plain_poll(desk.services.db).test_client()
         tags = {path: ours.get(path).headers["ETag"] for path in links}
         asked = [(path, {"If-None-Match": tags[path]}) for path in links]
         bare = [(f"/rides/{ride}/snapshot.json", {}) for ride in world.rides]
         try:
-            return frame.side_by_side(run, lambda: _each_ms(ours, asked, 304), lambda: _each_ms(plain, bare, 200), UNIT)
+            return frame.side_by_side(
+                run, lambda: _each_ms(ours, asked, 304), lambda: _each_ms(plain, bare, 200), UNIT
+            )
         finally:
             desk.close()
 

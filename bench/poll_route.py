@@ -1,4 +1,6 @@
-"""The poll route, which open pages ask all day: ours with sign-in, ownership and news, against bare Flask."""
+"""The poll route, which open pages ask all day: ours with sign-in, ownership and news, against bare
+Flask.
+"""
 
 import contextlib
 import threading
@@ -14,7 +16,9 @@ from bench.poll_world import World, make_world
 
 RIDES: Final = 20
 UNIT: Final = "answers per CPU second"
-PROTECTS: Final = "Watching rides must cost next to nothing: it is what every open page does all day."
+PROTECTS: Final = (
+    "Watching rides must cost next to nothing: it is what every open page does all day."
+)
 
 
 @line("poll", "poll route behind granian, against bare Flask", aim="≥ 8", protects=PROTECTS)
@@ -23,13 +27,23 @@ def behind_granian(run: Run) -> Result:
     return _against_bare(run, "granian", run.of(1000, 200))
 
 
-@line("poll-gunicorn", "poll route behind gunicorn gthread, against bare Flask", aim="≥ 2", protects=PROTECTS)
+@line(
+    "poll-gunicorn",
+    "poll route behind gunicorn gthread, against bare Flask",
+    aim="≥ 2",
+    protects=PROTECTS,
+)
 def behind_gunicorn(run: Run) -> Result:
     """The same behind the server that many houses run already."""
     return _against_bare(run, "gunicorn", run.of(1000, 200))
 
 
-@line("poll-flask", "poll route without the layer before Flask, against bare Flask", aim="≥ 0.9", protects=PROTECTS)
+@line(
+    "poll-flask",
+    "poll route without the layer before Flask, against bare Flask",
+    aim="≥ 0.9",
+    protects=PROTECTS,
+)
 def inside_flask(run: Run) -> Result:
     """What is left when something in front keeps the layer from answering."""
     return _against_bare(run, "granian", run.of(1000, 200), ours="inside_flask")
@@ -59,9 +73,17 @@ def many_connections(run: Run) -> Result:
     return _against_bare(run, "granian", run.of(4000, 1000), connections=run.of(4000, 1000))
 
 
-@line("poll-body", "size of a snapshot, kB", aim="≤ 1.5", protects="A phone on a poor line follows its cab.", minutes=1)
+@line(
+    "poll-body",
+    "size of a snapshot, kB",
+    aim="≤ 1.5",
+    protects="A phone on a poor line follows its cab.",
+    minutes=1,
+)
 def body(_run: Run) -> list[Result]:
-    """Of a ride of each kind with a driver on the way; then of an answer that brings nothing new."""
+    """Of a ride of each kind with a driver on the way; then of an answer that brings nothing
+    new.
+    """
     with frame.folder() as folder:
         desk = make_world(folder, 0).desk
         client = desk.client()
@@ -70,10 +92,22 @@ def body(_run: Run) -> list[Result]:
             path = f"/rides/{desk.order('BOOKED', 'CALL_DRIVER', kind)}/snapshot.json"
             first = client.get(path)
             again = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
-            if (first.status_code, again.status_code, again.data) != (200, 304, b"") or not first.data:
-                raise RuntimeError(f"{kind}: {first.status_code}, then {again.status_code}, {len(again.data)} bytes")
-            sizes = {kind.replace("_", " "): len(first.data), f"{kind.replace('_', ' ')}, 304": len(again.data)}
-            found += [Ratio(n / 1000, None, n / 1000, (n / 1000,) * 2, "kB", label=label) for label, n in sizes.items()]
+            if (first.status_code, again.status_code, again.data) != (
+                200,
+                304,
+                b"",
+            ) or not first.data:
+                raise RuntimeError(
+                    f"{kind}: {first.status_code}, then {again.status_code}, {len(again.data)} bytes"
+                )
+            sizes = {
+                kind.replace("_", " "): len(first.data),
+                f"{kind.replace('_', ' ')}, 304": len(again.data),
+            }
+            found += [
+                Ratio(n / 1000, None, n / 1000, (n / 1000,) * 2, "kB", label=label)
+                for label, n in sizes.items()
+            ]
         desk.close()
         return found
 
@@ -89,9 +123,14 @@ def upstream(run: Run) -> Result:
     """The service is a listener that counts; every viewer has a sign-in of their own."""
     with frame.folder() as folder, _counting() as (url, calls):
         world = make_world(folder, 1, SERVICE_URL=url)
-        with _told(world), polled("ours", "granian", world.environ | {"RIDEDASH_SERVICE_URL": url}) as server:
+        with (
+            _told(world),
+            polled("ours", "granian", world.environ | {"RIDEDASH_SERVICE_URL": url}) as server,
+        ):
             warm(server, world.ask(folder, viewers := run.of(1000, 200)), viewers)
-        return Ratio(len(calls), None, len(calls), (len(calls),) * 2, "calls", note=f"{viewers} viewers")
+        return Ratio(
+            len(calls), None, len(calls), (len(calls),) * 2, "calls", note=f"{viewers} viewers"
+        )
 
 
 def _against_bare(
@@ -102,17 +141,25 @@ def _against_bare(
     with frame.folder() as folder:
         world = make_world(folder, RIDES)
         ask, seconds = world.ask(folder, sign_ins), run.of(4, 2) * (1 if connections < 1000 else 3)
-        with _told(world), polled(ours, server, world.environ) as our, polled("bare", server, world.environ) as bare:
+        with (
+            _told(world),
+            polled(ours, server, world.environ) as our,
+            polled("bare", server, world.environ) as bare,
+        ):
             warm(our, ask, sign_ins)
             told: dict[int, list[Told]] = {our.pid: [], bare.pid: []}
 
             def figure(which: Poll) -> float:
                 told[which.pid].append(
-                    _sound(load(which, ask, seconds, connections, first=len(told[which.pid]) * 7919))
+                    _sound(
+                        load(which, ask, seconds, connections, first=len(told[which.pid]) * 7919)
+                    )
                 )
                 return told[which.pid][-1].per_cpu_s
 
-            return frame.side_by_side(run, lambda: figure(our), lambda: figure(bare), UNIT, label=label)
+            return frame.side_by_side(
+                run, lambda: figure(our), lambda: figure(bare), UNIT, label=label
+            )
 
 
 def _sound(told: Told) -> Told:
@@ -125,7 +172,9 @@ def _sound(told: Told) -> Told:
 def _told(world: World) -> Iterator[None]:
     """Bare Flask's body is one of ours; the world's own connections end with the block."""
     client = world.desk.client()
-    Path(world.environ["BENCH_BODY"]).write_bytes(client.get(f"/rides/{world.rides[0]}/snapshot.json").data)
+    Path(world.environ["BENCH_BODY"]).write_bytes(
+        client.get(f"/rides/{world.rides[0]}/snapshot.json").data
+    )
     try:
         yield
     finally:

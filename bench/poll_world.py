@@ -1,4 +1,6 @@
-"""What the poll benches ask about: rides whose driver is on the way, and many people who are signed in."""
+"""What the poll benches ask about: rides whose driver is on the way, and many people who are signed
+in.
+"""
 
 import hashlib
 import secrets
@@ -24,11 +26,18 @@ class World:
     desk: Desk
 
     def ask(self, folder: Path, sign_ins: int) -> Path:
-        """A file of that many different questions: path, tab, cookie header; each cookie is another sign-in."""
+        """A file of that many different questions: path, tab, cookie header; each cookie is another
+        sign-in.
+        """
         cookies = [
-            cookie for start in range(0, sign_ins, BATCH) for cookie in self._sign_in(min(BATCH, sign_ins - start))
+            cookie
+            for start in range(0, sign_ins, BATCH)
+            for cookie in self._sign_in(min(BATCH, sign_ins - start))
         ]
-        lines = (f"/rides/{self.rides[n % len(self.rides)]}/snapshot.json\t{each}" for n, each in enumerate(cookies))
+        lines = (
+            f"/rides/{self.rides[n % len(self.rides)]}/snapshot.json\t{each}"
+            for n, each in enumerate(cookies)
+        )
         file = folder / f"ask-{sign_ins}.tsv"
         file.write_text("\n".join(lines) + "\n")
         return file
@@ -43,11 +52,17 @@ class World:
             "expires_at": self.desk.now + timedelta(hours=12),
         }
         with self.desk.services.db.write() as s:
-            s.execute(insert(SignIn), [facts | {"id_hash": hashlib.sha256(sid.encode()).hexdigest()} for sid in sids])
+            s.execute(
+                insert(SignIn),
+                [facts | {"id_hash": hashlib.sha256(sid.encode()).hexdigest()} for sid in sids],
+            )
         app = self.desk.app
         signer = app.session_interface.get_signing_serializer(app)
         assert signer is not None
-        return [f"ridedash_sid={signer.dumps({'sid': sid, 'csrf_token': secrets.token_hex(20)})}" for sid in sids]
+        return [
+            f"ridedash_sid={signer.dumps({'sid': sid, 'csrf_token': secrets.token_hex(20)})}"
+            for sid in sids
+        ]
 
 
 def make_world(folder: Path, rides: int, **settings: str) -> World:

@@ -1,4 +1,6 @@
-"""Processes of ours, seen from outside: CPU, memory, descriptors, threads; theirs and their children's (Linux)."""
+"""Processes of ours, seen from outside: CPU, memory, descriptors, threads; theirs and their
+children's (Linux).
+"""
 
 import os
 from dataclasses import dataclass
@@ -19,7 +21,9 @@ class Use:
 
 
 def use(pid: int) -> Use:
-    """CPU seconds so far, resident megabytes, open descriptors and threads of a process with all its children."""
+    """CPU seconds so far, resident megabytes, open descriptors and threads of a process with all
+    its children.
+    """
     every = family(pid)
     status = [_status(each) for each in every]
     return Use(

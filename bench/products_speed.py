@@ -12,7 +12,11 @@ from ridedash.views.booking.product_cards import card, trip_facts
 from tests.sandbox.sandbox_desk import HOTEL, Desk, far_drop
 
 ENDS = {"pickup": HOTEL, "drop": far_drop()}
-ASKED = {f"{end}_{axis}": str(getattr(spot, axis)) for end, spot in ENDS.items() for axis in ("lat", "lng")}
+ASKED = {
+    f"{end}_{axis}": str(getattr(spot, axis))
+    for end, spot in ENDS.items()
+    for axis in ("lat", "lng")
+}
 
 
 @line(
@@ -24,29 +28,42 @@ ASKED = {f"{end}_{axis}": str(getattr(spot, axis)) for end, spot in ENDS.items()
 def products(run: Run) -> Ratio:
     """The call: our client to the sandbox on this machine, the nearest that a service can be.
 
-    Most of such a call is the service's own work. Against a call that is answered with ready bytes no reader would do.
+    Most of such a call is the service's own work. Against a call that is answered with ready bytes
+    no reader would do.
     """
     with frame.folder() as folder, pages() as shown, shown.desk.app.test_request_context():
         desk = Desk(folder, clock=None)
         desk.close()
-        with serving.served("bench.sandbox_speed:sandbox", {DATABASE: str(desk.database)}) as sandbox, Http() as http:
+        with (
+            serving.served(
+                "bench.sandbox_speed:sandbox", {DATABASE: str(desk.database)}
+            ) as sandbox,
+            Http() as http,
+        ):
             ask = lambda: _call(http, sandbox.url, desk.headers)  # noqa: E731
             answer = ask()
             times = run.of(40, 10)
             return frame.side_by_side(
-                run, lambda: _quiet_ms(times, lambda: _cards(answer)), lambda: _quiet_ms(times, ask), "ms"
+                run,
+                lambda: _quiet_ms(times, lambda: _cards(answer)),
+                lambda: _quiet_ms(times, ask),
+                "ms",
             )
 
 
 def _call(http: Http, url: str, headers: dict[str, str]) -> Answer:
-    answer = http.call("GET", f"{url}/v1/products", headers=headers, params=ASKED, connect_s=CONNECT_S, total_s=10)
+    answer = http.call(
+        "GET", f"{url}/v1/products", headers=headers, params=ASKED, connect_s=CONNECT_S, total_s=10
+    )
     assert answer.status == 200
     return answer
 
 
 def _cards(answer: Answer) -> object:
     listed = ProductList.from_wire(answer.json())
-    return [card(product, has_drop=True, locale="en") for product in listed.products], trip_facts(listed.products, "en")
+    return [card(product, has_drop=True, locale="en") for product in listed.products], trip_facts(
+        listed.products, "en"
+    )
 
 
 def _quiet_ms(times: int, deed: object) -> float:

@@ -1,4 +1,6 @@
-"""The whole program as it runs in a house: web, worker and sandbox as processes of their own, in one folder."""
+"""The whole program as it runs in a house: web, worker and sandbox as processes of their own, in
+one folder.
+"""
 
 import contextlib
 import os
@@ -39,8 +41,13 @@ class Program:
 
 
 @contextlib.contextmanager
-def program(folder: Path, database: str | None = None, pace: float = 1.0, rate: int = 400) -> Iterator[Program]:
-    """Start all three, seed a demo, and stop them at the end. Their logs are in the folder while it is there."""
+def program(
+    folder: Path, database: str | None = None, pace: float = 1.0, rate: int = 400
+) -> Iterator[Program]:
+    """Start all three, seed a demo, and stop them at the end.
+
+    Their logs are in the folder while it is there.
+    """
     web, sandbox = free_port(), free_port()
     environ = _environ(folder, web, sandbox, database, pace, rate)
     services = build_services(config.load(environ))
@@ -49,7 +56,17 @@ def program(folder: Path, database: str | None = None, pace: float = 1.0, rate: 
         stack.callback(services.db.close)
         log = stack.enter_context((folder / "log.txt").open("w"))
         cli = [sys.executable, "-m", "ridedash.cli"]
-        serve = ["-m", "granian", "--interface", "wsgi", "--port", str(web), "--blocking-threads", "8", "app:app"]
+        serve = [
+            "-m",
+            "granian",
+            "--interface",
+            "wsgi",
+            "--port",
+            str(web),
+            "--blocking-threads",
+            "8",
+            "app:app",
+        ]
         started = {"sandbox": stack.enter_context(_started([*cli, "sandbox"], environ, log))}
         wait_for(sandbox, started["sandbox"])
         desks = _seed(services)
@@ -60,7 +77,9 @@ def program(folder: Path, database: str | None = None, pace: float = 1.0, rate: 
         yield Program(f"http://127.0.0.1:{web}", services, pids, desks)
 
 
-def _environ(folder: Path, web: int, sandbox: int, database: str | None, pace: float, rate: int) -> dict[str, str]:
+def _environ(
+    folder: Path, web: int, sandbox: int, database: str | None, pace: float, rate: int
+) -> dict[str, str]:
     ours = {
         "MALLOC_ARENA_MAX": "1",  # as the units of docs/operating.md have it
         "RIDEDASH_INSTANCE": str(folder / "instance"),
@@ -68,13 +87,19 @@ def _environ(folder: Path, web: int, sandbox: int, database: str | None, pace: f
         "RIDEDASH_SANDBOX_PORT": str(sandbox),
         "RIDEDASH_PACE": f"{pace:g}",
         **({"RIDEDASH_DATABASE_URL": database} if database else {}),
-        **({"RIDEDASH_SERVICE_RATE": str(rate)} if "service_rate" in config.Settings.__dataclass_fields__ else {}),
+        **(
+            {"RIDEDASH_SERVICE_RATE": str(rate)}
+            if "service_rate" in config.Settings.__dataclass_fields__
+            else {}
+        ),
     }
     return {k: v for k, v in os.environ.items() if not k.startswith("RIDEDASH_")} | ours
 
 
 @contextlib.contextmanager
-def _started(command: list[str], environ: dict[str, str], log: IO[str]) -> Iterator["subprocess.Popen[bytes]"]:
+def _started(
+    command: list[str], environ: dict[str, str], log: IO[str]
+) -> Iterator["subprocess.Popen[bytes]"]:
     with subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log) as process:
         try:
             yield process
@@ -95,5 +120,7 @@ def _seed(services: Services) -> tuple[str, ...]:
         for n in range(DESKS):
             if properties.find_staff(s, f"desk {n}") is None:
                 hashed = generate_password_hash(PASSWORD, method="scrypt:1024:8:1")
-                properties.add_staff(s, first.property_id, f"desk {n}", hashed, "concierge", services.clock())
+                properties.add_staff(
+                    s, first.property_id, f"desk {n}", hashed, "concierge", services.clock()
+                )
     return tuple(f"desk {n}" for n in range(DESKS))

@@ -1,4 +1,6 @@
-"""The sandbox's own speed: it must feed thousands of rides, and draw a map while a person looks at it."""
+"""The sandbox's own speed: it must feed thousands of rides, and draw a map while a person looks at
+it.
+"""
 
 import os
 from collections.abc import Iterator
@@ -20,7 +22,9 @@ DATABASE = "BENCH_DATABASE"
 def sandbox() -> Flask:
     """The sandbox over the database that the environment names."""
     path = Path(os.environ[DATABASE])
-    return create_sandbox(SandboxSettings(database=path, app_token=KEY, client_id="c", client_secret="s"))
+    return create_sandbox(
+        SandboxSettings(database=path, app_token=KEY, client_id="c", client_secret="s")
+    )
 
 
 @line(
@@ -30,16 +34,27 @@ def sandbox() -> Flask:
     protects="A demo, a test or a bench with thousands of rides is not held up by the service that it talks to.",
 )
 def track(run: Run) -> list[Ratio]:
-    """Both behind waitress, which serves the sandbox; the baseline answers the same body, ready or by jsonify."""
+    """Both behind waitress, which serves the sandbox; the baseline answers the same body, ready or
+    by jsonify.
+    """
     with frame.folder() as path, followed_ride(path) as (environ, asked, headers):
         calls = run.of(4000, 800)
         with serving.served("bench.sandbox_speed:sandbox", environ) as ours:
             (path / "body.json").write_bytes(serving.get(ours.url + asked, headers))
-            return [_against(run, ours, label, environ, asked, headers, calls) for label in ("ready_bytes", "as_json")]
+            return [
+                _against(run, ours, label, environ, asked, headers, calls)
+                for label in ("ready_bytes", "as_json")
+            ]
 
 
 def _against(
-    run: Run, ours: serving.Served, app: str, environ: dict[str, str], asked: str, headers: dict[str, str], calls: int
+    run: Run,
+    ours: serving.Served,
+    app: str,
+    environ: dict[str, str],
+    asked: str,
+    headers: dict[str, str],
+    calls: int,
 ) -> Ratio:
     with serving.served(f"bench.baselines.bare:{app}", environ) as plain:
         return frame.side_by_side(
@@ -53,7 +68,9 @@ def _against(
 
 @contextmanager
 def followed_ride(folder: Path) -> Iterator[tuple[dict[str, str], str, dict[str, str]]]:
-    """A ride whose driver is on the way: settings of the server, the question about it, its headers."""
+    """A ride whose driver is on the way: settings of the server, the question about it, its
+    headers.
+    """
     desk = Desk(folder, clock=None)
     try:
         booking = desk.book("mini")

@@ -1,4 +1,6 @@
-"""WSGI apps served by a real server in a process of their own: `with served("bench.baselines.bare:app") as server`."""
+"""WSGI apps served by a real server in a process of their own: `with
+served("bench.baselines.bare:app") as server`.
+"""
 
 import contextlib
 import importlib
@@ -35,11 +37,15 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(app: str, environ: Mapping[str, str] | None = None, server: str = "waitress") -> Iterator[Served]:
+def served(
+    app: str, environ: Mapping[str, str] | None = None, server: str = "waitress"
+) -> Iterator[Served]:
     """Serve `module:function()` until the end of the block. `server` is waitress or granian."""
     port = free_port()
     command = [sys.executable, "-m", "bench.serving", app, server, str(port)]
-    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, **(environ or {})}, stdin=subprocess.PIPE) as child:
+    with subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, **(environ or {})}, stdin=subprocess.PIPE
+    ) as child:
         try:
             wait_for(port, child)
             yield Served(port, child.pid)
@@ -66,16 +72,25 @@ def wait_for(port: int, child: "subprocess.Popen[Any]") -> None:
 
 def get(url: str, headers: Mapping[str, str]) -> bytes:
     """One answer, which must be 200."""
-    with urllib.request.urlopen(urllib.request.Request(url, headers=dict(headers)), timeout=30) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(url, headers=dict(headers)), timeout=30
+    ) as answer:
         return bytes(answer.read())
 
 
-def per_cpu_second(server: Served, path: str, headers: Mapping[str, str], calls: int, threads: int = 4) -> float:
-    """Answers for each second of CPU that the server spends: what a core gives, whatever else the machine does."""
+def per_cpu_second(
+    server: Served, path: str, headers: Mapping[str, str], calls: int, threads: int = 4
+) -> float:
+    """Answers for each second of CPU that the server spends: what a core gives, whatever else the
+    machine does.
+    """
     before = cpu_s(server.pid)
     failed: list[int] = []
     share = max(1, calls // threads)
-    loads = [threading.Thread(target=_ask, args=(server.port, path, headers, share, failed)) for _ in range(threads)]
+    loads = [
+        threading.Thread(target=_ask, args=(server.port, path, headers, share, failed))
+        for _ in range(threads)
+    ]
     for load in loads:
         load.start()
     for load in loads:
@@ -104,11 +119,18 @@ def main(app: str, server: str, port: str) -> None:
         from granian.constants import Interfaces
         from granian.server import Server
 
-        Server(f"{app}", "127.0.0.1", int(port), Interfaces.WSGI, factory=True, blocking_threads=4).serve()
+        Server(
+            f"{app}", "127.0.0.1", int(port), Interfaces.WSGI, factory=True, blocking_threads=4
+        ).serve()
         return
     import waitress
 
-    waitress.serve(getattr(importlib.import_module(module), name)(), listen=f"127.0.0.1:{port}", threads=8, ident=None)
+    waitress.serve(
+        getattr(importlib.import_module(module), name)(),
+        listen=f"127.0.0.1:{port}",
+        threads=8,
+        ident=None,
+    )
 
 
 def _leave_with_parent() -> None:

@@ -1,4 +1,6 @@
-"""`python -m bench.soak --minutes 60`: the whole program with rides kept alive, and whether its memory stays flat."""
+"""`python -m bench.soak --minutes 60`: the whole program with rides kept alive, and whether its
+memory stays flat.
+"""
 
 import argparse
 import itertools
@@ -49,21 +51,27 @@ class Soak:
     def __init__(self, running: Program, asked: Asked, file: Path | None) -> None:
         self.running, self.asked, self.file, self.began = running, asked, file, time.monotonic()
         self.commit, self.tally = commit(), Tally()
-        self.desks = [Desk(running.url, name, self.tally, asked.seed + n) for n, name in enumerate(running.desks)]
+        self.desks = [
+            Desk(running.url, name, self.tally, asked.seed + n)
+            for n, name in enumerate(running.desks)
+        ]
         self.turns, self.numbers = itertools.cycle(self.desks), itertools.count(1)
         self.samples: list[dict[str, Any]] = []
         self.alive: list[int] = []
         self.booked = 0
 
     def run(self, stop: threading.Event) -> None:
-        """Until the time is over or `stop` is set: so many pages a second, a booking each second while rides lack."""
+        """Until the time is over or `stop` is set: so many pages a second, a booking each second
+        while rides lack.
+        """
         end, pause = self.began + self.asked.minutes * 60, 1 / self.asked.pages
         with ThreadPoolExecutor(4) as pool:
             for n in itertools.count():
                 due = self.began + n * pause
                 if due >= end or stop.wait(max(0.0, due - time.monotonic())):
                     break
-                if pool._work_queue.qsize() < WAITING:  # a busy machine: what can't be asked now is not asked later
+                # a busy machine: what can't be asked now is not asked later
+                if pool._work_queue.qsize() < WAITING:
                     pool.submit(next(self.turns).look, self._some_ride(n))
                     if n % round(self.asked.pages) == 0:
                         pool.submit(self._each_second)
@@ -76,7 +84,11 @@ class Soak:
     def _each_second(self) -> None:
         with self.running.services.db.read() as s:
             self.alive = list(
-                s.scalars(select(Ride.order_id).where(Ride.ended_at.is_(None), Ride.next_poll_at.is_not(None)))
+                s.scalars(
+                    select(Ride.order_id).where(
+                        Ride.ended_at.is_(None), Ride.next_poll_at.is_not(None)
+                    )
+                )
             )
         if len(self.alive) < self.asked.rides:
             self.booked += next(self.turns).book(next(self.numbers))
@@ -105,12 +117,18 @@ class Soak:
         """How long the ride that is most overdue has been waiting for its poll."""
         with self.running.services.db.read() as s:
             due = s.scalar(select(func.min(Ride.next_poll_at)))
-        return None if due is None else round((self.running.services.clock() - due).total_seconds(), 2)
+        return (
+            None if due is None else round((self.running.services.clock() - due).total_seconds(), 2)
+        )
 
     def keep(self) -> dict[str, Any]:
-        """All that is known so far, in the file too: a soak that was stopped has kept what it saw."""
+        """All that is known so far, in the file too: a soak that was stopped has kept what it
+        saw.
+        """
         with self.running.services.db.read() as s:
-            orders = s.execute(select(Order.state, func.count()).group_by(Order.state)).tuples().all()
+            orders = (
+                s.execute(select(Order.state, func.count()).group_by(Order.state)).tuples().all()
+            )
         said = {
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "commit": self.commit,
@@ -128,7 +146,9 @@ class Soak:
 
 
 def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
-    """For each watched process: megabytes an hour by least squares after the warm-up, and whether all stayed flat."""
+    """For each watched process: megabytes an hour by least squares after the warm-up, and whether
+    all stayed flat.
+    """
     after = [sample for sample in samples if sample["minute"] >= warm]
     if len(after) < 5:
         return {"flat": None, "why": "too short to tell"}
@@ -143,7 +163,9 @@ def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
             "descriptors": [min(files), max(files)],
             "descriptors_an_hour": round(linear_regression(hours, files).slope, 2),
         }
-    flat = all(found[n]["mb_an_hour"] < MB_AN_HOUR and found[n]["descriptors_an_hour"] < 1 for n in WATCHED)
+    flat = all(
+        found[n]["mb_an_hour"] < MB_AN_HOUR and found[n]["descriptors_an_hour"] < 1 for n in WATCHED
+    )
     return {"flat": flat, **found}
 
 
@@ -154,7 +176,9 @@ def main() -> int:
     parser.add_argument("--rides", type=int, default=300, help="rides kept alive")
     parser.add_argument("--pages", type=float, default=10, help="pages a second")
     parser.add_argument("--pace", type=float, default=1, help="of the service's clock")
-    parser.add_argument("--database", help="URL of an empty database; SQLite in a temporary folder without it")
+    parser.add_argument(
+        "--database", help="URL of an empty database; SQLite in a temporary folder without it"
+    )
     parser.add_argument("--json", type=Path, help="keep samples and verdict in this file")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()

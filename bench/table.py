@@ -27,11 +27,15 @@ def machine() -> dict[str, Any]:
 def commit() -> str:
     """The commit that was measured, marked when files were changed since."""
     command = ["git", "--no-optional-locks", "describe", "--always", "--dirty"]
-    found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False
+    )
     return found.stdout.strip() or "unknown"
 
 
-def report(run: Run, results: Mapping[str, Sequence[Result]], lines: Mapping[str, Line], commit: str) -> dict[str, Any]:
+def report(
+    run: Run, results: Mapping[str, Sequence[Result]], lines: Mapping[str, Line], commit: str
+) -> dict[str, Any]:
     """The run as JSON."""
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -43,7 +47,12 @@ def report(run: Run, results: Mapping[str, Sequence[Result]], lines: Mapping[str
 
 
 def _entry(line: Line, result: Result) -> dict[str, Any]:
-    said = {"name": line.name, "what": _what(line, result), "aim": line.aim, "protects": line.protects}
+    said = {
+        "name": line.name,
+        "what": _what(line, result),
+        "aim": line.aim,
+        "protects": line.protects,
+    }
     return said | {"verdict": verdict(result)} | asdict(result)
 
 
@@ -67,7 +76,9 @@ def _row(line: Line, result: Result) -> str:
     low, high = (number(each) for each in result.spread)
     figures = f"{number(result.ours)}{against} {result.unit}"
     ratio = f"{number(result.ratio)} ({low} to {high})"
-    return f"{head} {figures:34} {ratio:26} aim {line.aim}{f'; {result.note}' if result.note else ''}"
+    return (
+        f"{head} {figures:34} {ratio:26} aim {line.aim}{f'; {result.note}' if result.note else ''}"
+    )
 
 
 def _what(line: Line, result: Result) -> str:

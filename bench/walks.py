@@ -1,12 +1,15 @@
-"""How many functions and modules of ridedash/ six common walks enter: `python -m bench.walks [--names]`.
+"""How many functions and modules of ridedash/ six common walks enter: `python -m bench.walks
+[--names]`.
 
-A function counts once however often it is called, and its module with it. Methods, properties and lambdas count.
-Comprehensions, generator expressions and the methods that a dataclass generates don't: newer releases of Python run
-most comprehensions inside the function that holds them. Each walk is made twice in a process and counted the second
-time, so that what is done once per process (compiling a statement, loading a template) is left out.
+A function counts once however often it is called, and its module with it. Methods, properties and
+lambdas count. Comprehensions, generator expressions and the methods that a dataclass generates
+don't: newer releases of Python run most comprehensions inside the function that holds them. Each
+walk is made twice in a process and counted the second time, so that what is done once per process
+(compiling a statement, loading a template) is left out.
 
-An eventful poll is the first answer that names a driver; a plain poll is the next one, with the cab elsewhere. Both
-pages are counted with the poll layer off, where every answer is made anew, and with it on, after a change of the ride.
+An eventful poll is the first answer that names a driver; a plain poll is the next one, with the cab
+elsewhere. Both pages are counted with the poll layer off, where every answer is made anew, and with
+it on, after a change of the ride.
 """
 
 import argparse
@@ -86,7 +89,9 @@ def is_function(code: CodeType) -> bool:
 
 
 def order_walks() -> dict[str, Walk]:
-    """From the request to book to the first polls of the service, by a worker whose service answers at once."""
+    """From the request to book to the first polls of the service, by a worker whose service answers
+    at once.
+    """
     with frame.folder() as folder:
         world = World(folder)
         try:
@@ -106,7 +111,9 @@ def _order_walks(world: World, worker: Worker) -> dict[str, Walk]:
         world.service.tracks["C1"] = [answer]
         _wait_until_due(world, order_id)
         found[name] = entered(lambda: _poll(worker))
-    return {name: found[name] for name in ("order placed", "sent", "a plain poll", "an eventful poll")}
+    return {
+        name: found[name] for name in ("order placed", "sent", "a plain poll", "an eventful poll")
+    }
 
 
 def _wait_until_due(world: World, order_id: int) -> None:
@@ -164,7 +171,9 @@ def _change(desk: Desk, order_id: int) -> None:
 
 def main() -> None:
     """Print a line for each walk; with `--names`, also what each entered."""
-    parser = argparse.ArgumentParser(prog="python -m bench.walks", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.walks", description=__doc__.partition("\n")[0]
+    )
     parser.add_argument("--names", action="store_true", help="list the functions, module by module")
     names = parser.parse_args().names
     parts: tuple[tuple[str, Callable[[], dict[str, Walk]]], ...] = (

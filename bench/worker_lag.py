@@ -1,4 +1,6 @@
-"""Rides kept on schedule: how late polls begin, with one or several worker processes on one database."""
+"""Rides kept on schedule: how late polls begin, with one or several worker processes on one
+database.
+"""
 
 import math
 import multiprocessing
@@ -17,7 +19,8 @@ from ridedash.rides.tracking.poll import Polled, Tracker
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Ride
 
-INTERVAL_S = 30 / 7  # between two polls of a ride of the fake's: two kinds every four seconds, one every five
+# between two polls of a ride of the fake's: two kinds every four seconds, one every five
+INTERVAL_S = 30 / 7
 SETTLED_S = 4.0  # connections stand, and the worker has found its pace
 LATE_S = 0.5
 
@@ -51,8 +54,11 @@ def _work(url: str, service: str, folder: str, seconds: float, told: Connection)
     db.close()
 
 
-def lateness(url: str, folder: Path, *, workers: int, asked: float, seconds: float = 10.0) -> dict[str, float]:
-    """Seconds late (median, p99), polls a second that were asked for and were done, cores and megabytes used.
+def lateness(
+    url: str, folder: Path, *, workers: int, asked: float, seconds: float = 10.0
+) -> dict[str, float]:
+    """Seconds late (median, p99), polls a second that were asked for and were done, cores and
+    megabytes used.
 
     `asked` polls a second are due, evenly from the start on; the first seconds are not counted.
     """
@@ -75,8 +81,12 @@ def lateness(url: str, folder: Path, *, workers: int, asked: float, seconds: flo
     }
 
 
-def highest(measure: Callable[[float], dict[str, float]], asked: float) -> tuple[dict[str, float], float]:
-    """What was found at the rate that is asked for, and the highest rate that was kept: that, or a part of it."""
+def highest(
+    measure: Callable[[float], dict[str, float]], asked: float
+) -> tuple[dict[str, float], float]:
+    """What was found at the rate that is asked for, and the highest rate that was kept: that, or a
+    part of it.
+    """
     first = measure(asked)
     kept, found = asked, first
     while found["p99_s"] > LATE_S and kept > asked / 10:
@@ -108,11 +118,14 @@ def _together(
 
 
 def _spread(db: Database) -> None:
-    """As rides are that were booked at any time: the due times of one interval evenly, from now on."""
+    """As rides are that were booked at any time: the due times of one interval evenly, from now
+    on.
+    """
     now = clock()
     with db.write() as s:
         ids = s.scalars(select(Ride.id)).all()
-        free = {"lease_until": None, "owner": None}  # of what the warming up had claimed and not asked
+        # of what the warming up had claimed and not asked
+        free = {"lease_until": None, "owner": None}
         step = timedelta(seconds=INTERVAL_S) / len(ids)
         due = [{"id": n, "next_poll_at": now + step * i} | free for i, n in enumerate(ids)]
         s.execute(update(Ride), due)
@@ -124,4 +137,11 @@ if __name__ == "__main__":
 
     with TemporaryDirectory() as made:
         given = sys.argv[2] if len(sys.argv) > 2 else f"sqlite:///{made}/desk.sqlite"
-        print(lateness(given, Path(made), workers=1, asked=float(sys.argv[1]) if len(sys.argv) > 1 else 1000))
+        print(
+            lateness(
+                given,
+                Path(made),
+                workers=1,
+                asked=float(sys.argv[1]) if len(sys.argv) > 1 else 1000,
+            )
+        )

@@ -1,4 +1,6 @@
-"""The worker's loop against a bare httpx.Client loop with as many threads: polls per second of one core's time."""
+"""The worker's loop against a bare httpx.Client loop with as many threads: polls per second of one
+core's time.
+"""
 
 import threading
 import time
@@ -9,7 +11,15 @@ from pathlib import Path
 import httpx
 
 from bench.fake_tracking import fake_tracking
-from bench.worker_rig import APP_TOKEN, USER_TOKEN, booking_id, fill, resident_mb, running, worker_on
+from bench.worker_rig import (
+    APP_TOKEN,
+    USER_TOKEN,
+    booking_id,
+    fill,
+    resident_mb,
+    running,
+    worker_on,
+)
 from ridedash.rides.tracking.poll import Polled, Tracker
 from ridedash.store.database.database import Database
 
@@ -53,8 +63,11 @@ class Counted:
         return recorded
 
 
-def polls_per_second(db: Database, url: str, folder: Path, seconds: float = 3.0, threads: int = THREADS) -> float:
-    """Rides followed as fast as can be: claimed, asked, merged, recorded; per second of processor time.
+def polls_per_second(
+    db: Database, url: str, folder: Path, seconds: float = 3.0, threads: int = THREADS
+) -> float:
+    """Rides followed as fast as can be: claimed, asked, merged, recorded; per second of processor
+    time.
 
     `db` holds more rides than can be asked about in the time between two polls of one.
     """
@@ -69,13 +82,17 @@ def polls_per_second(db: Database, url: str, folder: Path, seconds: float = 3.0,
 
 
 def warm_up(db: Database, url: str, folder: Path) -> None:
-    """Until each ride was polled: a first answer is an event, and costs more than those that follow."""
+    """Until each ride was polled: a first answer is an event, and costs more than those that
+    follow.
+    """
     with worker_on(db, url, folder, threads=1) as worker:
         while claims := [each for each in worker.tracker.claim(200) if each.row.merged_seq == 0]:
             worker.tracker.record([worker.tracker.ask(claim) for claim in claims])
 
 
-def compared(url: str, folder: Path, rides: int = 3000, repeats: int = 3) -> list[tuple[float, float]]:
+def compared(
+    url: str, folder: Path, rides: int = 3000, repeats: int = 3
+) -> list[tuple[float, float]]:
     """Ours and the bare loop's figures in turns, on a database of this address."""
     with fake_tracking() as service:
         db = Database(url)
@@ -96,7 +113,9 @@ if __name__ == "__main__":
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as made:
-        for ours, bare in compared(sys.argv[1] if len(sys.argv) > 1 else f"sqlite:///{made}/desk.sqlite", Path(made)):
+        for ours, bare in compared(
+            sys.argv[1] if len(sys.argv) > 1 else f"sqlite:///{made}/desk.sqlite", Path(made)
+        ):
             print(
                 f"{ours:6.0f} {bare:6.0f} {ours / bare:.2f}  threads {threading.active_count()} {resident_mb():.0f} MB"
             )

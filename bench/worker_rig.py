@@ -1,4 +1,6 @@
-"""What the worker's benches share: a database full of rides that are under way, and a worker that follows them."""
+"""What the worker's benches share: a database full of rides that are under way, and a worker that
+follows them.
+"""
 
 import math
 import threading
@@ -37,12 +39,18 @@ def clock() -> datetime:
 
 def rows_for(table: Any, **known: Any) -> dict[str, Any]:
     """A row with a blank in each column that must have something."""
-    needed = [c for c in table.__table__.columns if not c.nullable and c.name != "id" and c.name not in known]
+    needed = [
+        c
+        for c in table.__table__.columns
+        if not c.nullable and c.name != "id" and c.name not in known
+    ]
     return {c.name: BLANK[c.type.python_type] for c in needed} | known
 
 
 def fill(db: Database, rides: int, over_s: float = 0.0) -> None:
-    """So many rides under way, a third of each kind, their first polls spread over the next `over_s` seconds."""
+    """So many rides under way, a third of each kind, their first polls spread over the next
+    `over_s` seconds.
+    """
     now, vault = clock(), TokenVault(KEYS)
     with db.write() as s:
         place = add_property(s, "Grand Meridian Hotel", "UTC", now).id
@@ -54,10 +62,19 @@ def fill(db: Database, rides: int, over_s: float = 0.0) -> None:
         offer_id = s.execute(insert(Offer).returning(Offer.id), offer).scalar_one()
         for start in range(0, rides, 1000):
             numbers = range(start, min(start + 1000, rides))
-            orders = [_order(n, now, ours | {"guest_id": guest_id, "offer_id": offer_id}) for n in numbers]
-            ids = s.execute(insert(Order).returning(Order.id, sort_by_parameter_order=True), orders).scalars().all()
+            orders = [
+                _order(n, now, ours | {"guest_id": guest_id, "offer_id": offer_id}) for n in numbers
+            ]
+            ids = (
+                s.execute(insert(Order).returning(Order.id, sort_by_parameter_order=True), orders)
+                .scalars()
+                .all()
+            )
             due = [now + timedelta(seconds=over_s * n / rides) for n in numbers]
-            s.execute(insert(Ride), [_ride(n, i, ours, at) for n, i, at in zip(numbers, ids, due, strict=True)])
+            s.execute(
+                insert(Ride),
+                [_ride(n, i, ours, at) for n, i, at in zip(numbers, ids, due, strict=True)],
+            )
 
 
 def _order(number: int, now: datetime, ours: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +93,10 @@ def _order(number: int, now: datetime, ours: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ride(number: int, order_id: int, ours: dict[str, Any], due: datetime) -> dict[str, Any]:
-    kind, known = KINDS[number % 3], {"booking_id": booking_id(number), "order_id": order_id, "next_poll_at": due}
+    kind, known = (
+        KINDS[number % 3],
+        {"booking_id": booking_id(number), "order_id": order_id, "next_poll_at": due},
+    )
     return rows_for(Ride, **ours, **known, kind=kind, status=None, interval_s=3.0)
 
 
@@ -92,7 +112,9 @@ def polls_of(db: Database) -> int:
 
 
 @contextmanager
-def worker_on(db: Database, url: str, folder: Path, *, pace: float = 60.0, threads: int = 8) -> Iterator[Worker]:
+def worker_on(
+    db: Database, url: str, folder: Path, *, pace: float = 60.0, threads: int = 8
+) -> Iterator[Worker]:
     """A worker that asks a fake without a limit."""
     tokens = AccountTokens(db, TokenVault(KEYS), None, clock)
     with Http() as http:

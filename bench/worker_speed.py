@@ -43,7 +43,10 @@ def lag(run: Run) -> list[Result]:
     for kind, workers in ((databases.SQLITE, 1), *((databases.POSTGRESQL, n) for n in (1, 2, 4))):
         told, kept = highest(partial(_late, kind, workers), asked)
         note = ", ".join(f"{name} {value:.3g}" for name, value in told.items())
-        lates = [told["p99_s"], *(_late(kind, workers, asked)["p99_s"] for _ in range(run.of(2, 0)))]
+        lates = [
+            told["p99_s"],
+            *(_late(kind, workers, asked)["p99_s"] for _ in range(run.of(2, 0))),
+        ]
         note = f"highest rate kept {kept:.0f}/s; {note}"
         spread = min(lates), max(lates)
         label = f"{kind}, {workers} of them"

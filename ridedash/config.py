@@ -15,12 +15,22 @@ PREFIX = "RIDEDASH_"
 FOR_TESTS = "RIDEDASH_TEST_"  # tells the test suite about its browser; the program reads none of it
 SAMPLE_WORDS = ("change-me", "changeme", "secret", "default", "example", "password")
 KEEP_DAYS = {  # default, least, most
-    "positions": (7, 1, 3650), "guests": (30, 1, 3650), "evidence": (30, 1, 3650), "audit": (365, 30, 36_500),
-}  # fmt: skip
+    "positions": (7, 1, 3650),
+    "guests": (30, 1, 3650),
+    "evidence": (30, 1, 3650),
+    "audit": (365, 30, 36_500),
+}
 OF_LIVE = (  # what no default can stand for; README says them in this order
-    "PUBLIC_URL", "SERVICE_URL", "SERVICE_APP_TOKEN", "SECRET_KEY", "TOKEN_KEYS", "TILES_URL", "TILES_ATTRIBUTION",
-    "GEOCODER", "GEOCODER_URL",
-)  # fmt: skip
+    "PUBLIC_URL",
+    "SERVICE_URL",
+    "SERVICE_APP_TOKEN",
+    "SECRET_KEY",
+    "TOKEN_KEYS",
+    "TILES_URL",
+    "TILES_ATTRIBUTION",
+    "GEOCODER",
+    "GEOCODER_URL",
+)
 
 
 class BadSettingError(ValueError):
@@ -29,7 +39,10 @@ class BadSettingError(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What create_app() was told, checked. Field names are those of the environment, in lower case."""
+    """What create_app() was told, checked.
+
+    Field names are those of the environment, in lower case.
+    """
 
     mode: str  # "demo" (embedded sandbox) or "live"
     host: str
@@ -48,7 +61,8 @@ class Settings:
     oauth_client_secret: str = field(repr=False)
     oauth_scope: str
     secret_key: str = field(repr=False)
-    token_keys: str = field(repr=False)  # "k2:<base64 of 32 bytes>,k1:…": the first encrypts, all decrypt
+    # "k2:<base64 of 32 bytes>,k1:…": the first encrypts, all decrypt
+    token_keys: str = field(repr=False)
     tiles_url: str
     tiles_attribution: str
     geocoder: str  # "sandbox", "photon" or "nominatim"
@@ -56,16 +70,19 @@ class Settings:
     redis_url: str | None
     trusted_proxies: int
     trusted_hosts: tuple[str, ...]
-    schedule_lead_minutes: int  # added to the cab's way: so long before its pickup a planned ride is ordered
+    # added to the cab's way: so long before its pickup a planned ride is ordered
+    schedule_lead_minutes: int
     pace: float  # how much faster than real time the service's clock runs; 1 in live mode
-    poll_layer: bool  # whether polls are answered from memory before Flask; off: each one reads the database
+    # whether polls are answered from memory before Flask; off: each one reads the database
+    poll_layer: bool
     keep_positions_days: int  # where a ride went, after it ended; start and end stay
     keep_guests_days: int  # names and phones of guests, after their last ride
     keep_evidence_days: int  # the service's answers as they came
     keep_audit_days: int  # who did what
     log_format: str  # "text" or "json"
     log_level: str  # "debug", "info", "warning" or "error"
-    metrics_token: str = field(repr=False)  # who shows it may read /metrics from anywhere; "": this machine only
+    # who shows it may read /metrics from anywhere; "": this machine only
+    metrics_token: str = field(repr=False)
 
     @property
     def demo(self) -> bool:
@@ -83,7 +100,10 @@ class Settings:
 
 
 def load(environ: Mapping[str, str]) -> Settings:
-    """Read `RIDEDASH_*` from a mapping. Raises BadSettingError. In demo mode missing secrets are made and kept."""
+    """Read `RIDEDASH_*` from a mapping. Raises BadSettingError.
+
+    In demo mode missing secrets are made and kept.
+    """
     _refuse_unknown(environ)
     given = _Given(environ)
     mode = given.one_of("MODE", "demo", ("demo", "live"))
@@ -102,7 +122,9 @@ def load(environ: Mapping[str, str]) -> Settings:
         **_observing(given, mode),
         **_addresses(given),
         **_service(given, mode),
-        **_secrets(given, demo_secrets(instance) if mode == "demo" else {"oauth_client_secret": ""}),
+        **_secrets(
+            given, demo_secrets(instance) if mode == "demo" else {"oauth_client_secret": ""}
+        ),
     )
     _refuse_mixed(settings)
     return settings
@@ -119,7 +141,10 @@ def _refuse_unknown(environ: Mapping[str, str]) -> None:
 
 
 def _keeping(given: "_Given") -> dict[str, Any]:
-    return {f"keep_{what}_days": given.whole(f"KEEP_{what.upper()}_DAYS", *days) for what, days in KEEP_DAYS.items()}
+    return {
+        f"keep_{what}_days": given.whole(f"KEEP_{what.upper()}_DAYS", *days)
+        for what, days in KEEP_DAYS.items()
+    }
 
 
 def _observing(given: "_Given", mode: str) -> dict[str, Any]:
@@ -131,7 +156,9 @@ def _observing(given: "_Given", mode: str) -> dict[str, Any]:
     demo = mode == "demo"  # read by whoever started it; elsewhere logs are collected
     return {
         "log_format": given.one_of("LOG_FORMAT", "text" if demo else "json", ("text", "json")),
-        "log_level": given.one_of("LOG_LEVEL", "warning" if demo else "info", ("debug", "info", "warning", "error")),
+        "log_level": given.one_of(
+            "LOG_LEVEL", "warning" if demo else "info", ("debug", "info", "warning", "error")
+        ),
         "metrics_token": token,
     }
 
@@ -147,7 +174,9 @@ def _addresses(given: "_Given") -> dict[str, Any]:
         "port": port,
         "public_url": public_url,
         "tiles_url": _tiles(given),
-        "tiles_attribution": given.text("TILES_ATTRIBUTION", "Sandbox city, a place that does not exist"),
+        "tiles_attribution": given.text(
+            "TILES_ATTRIBUTION", "Sandbox city, a place that does not exist"
+        ),
         "trusted_proxies": given.whole("TRUSTED_PROXIES", 0, 0, 10),
         "trusted_hosts": _hosts(given, host, public_url),
     }
@@ -155,7 +184,9 @@ def _addresses(given: "_Given") -> dict[str, Any]:
 
 def _service(given: "_Given", mode: str) -> dict[str, Any]:
     sandbox_port = given.whole("SANDBOX_PORT", 8001, 0, 65535)
-    service_url = given.url("SERVICE_URL", None if mode == "live" else f"http://127.0.0.1:{sandbox_port}")
+    service_url = given.url(
+        "SERVICE_URL", None if mode == "live" else f"http://127.0.0.1:{sandbox_port}"
+    )
     geocoder = given.one_of("GEOCODER", "sandbox", ("sandbox", "photon", "nominatim"))
     return {
         "sandbox_port": sandbox_port,
@@ -183,11 +214,15 @@ class _Given:
         return self.environ.get(PREFIX + name, "").strip() or default or ""
 
     def require(self, *names: str) -> None:
-        missing = [PREFIX + name for name in names if not self.environ.get(PREFIX + name, "").strip()]
+        missing = [
+            PREFIX + name for name in names if not self.environ.get(PREFIX + name, "").strip()
+        ]
         if missing:
             *others, last = missing
             said = f"{', '.join(others)} and {last} are" if others else f"{last} is"
-            raise BadSettingError(f"{said} required{' in live mode' if names == OF_LIVE else ''} and not set.")
+            raise BadSettingError(
+                f"{said} required{' in live mode' if names == OF_LIVE else ''} and not set."
+            )
 
     def one_of(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
         return self.checked(name, default, lambda v: v in allowed, "one of " + ", ".join(allowed))
@@ -199,10 +234,14 @@ class _Given:
         return int(self.checked(name, str(default), fits, f"a whole number from {low} to {high}"))
 
     def url(self, name: str, default: str | None) -> str:
-        value = self.checked(name, default, _safe_url, "an https URL (http only to this machine), without a query")
+        value = self.checked(
+            name, default, _safe_url, "an https URL (http only to this machine), without a query"
+        )
         return value.rstrip("/")
 
-    def checked(self, name: str, default: str | None, fits: Callable[[str], bool], wanted: str) -> str:
+    def checked(
+        self, name: str, default: str | None, fits: Callable[[str], bool], wanted: str
+    ) -> str:
         value = self.text(name, default)
         if not fits(value):
             raise BadSettingError(f"{PREFIX}{name} is {value!r}; it must be {wanted}.")
@@ -224,7 +263,13 @@ def _parts(value: str) -> SplitResult:
 
 def _safe_url(value: str) -> bool:
     parts = _parts(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or parts.query
+        or parts.fragment
+        or parts.username
+    ):
         return False
     return parts.scheme == "https" or is_loopback(parts.hostname)
 
@@ -241,12 +286,18 @@ def _url_host(host: str) -> str:
 
 
 def _secrets(given: _Given, made: dict[str, str]) -> dict[str, Any]:
-    """`made` holds what a demo made for itself; without it they must be given, and be no samples."""
+    """`made` holds what a demo made for itself; without it they must be given, and be no
+    samples.
+    """
     names = ("secret_key", "token_keys", "service_app_token", "oauth_client_secret")
     secrets = {name: given.text(name.upper(), made.get(name)) for name in names}
     key = secrets["secret_key"]
-    if "secret_key" not in made and (len(key) < 32 or any(word in key.lower() for word in SAMPLE_WORDS)):
-        raise BadSettingError(f"{PREFIX}SECRET_KEY is too short or a sample; it must be 32 or more random characters.")
+    if "secret_key" not in made and (
+        len(key) < 32 or any(word in key.lower() for word in SAMPLE_WORDS)
+    ):
+        raise BadSettingError(
+            f"{PREFIX}SECRET_KEY is too short or a sample; it must be 32 or more random characters."
+        )
     return secrets
 
 
@@ -254,9 +305,14 @@ def _redis(given: _Given) -> str | None:
     value = given.text("REDIS_URL", "")
     parts = _parts(value)
     fits = parts.scheme in ("redis", "rediss") and parts.hostname and _whole(parts.path[1:] or "0")
-    if value and not (fits or (parts.scheme == "redis+unix" and not parts.hostname and parts.path[1:])):
-        wanted = "redis://host:6379/0, rediss://host:6379/0 (with TLS) or redis+unix:///path/to/socket"
-        raise BadSettingError(f"{PREFIX}REDIS_URL can't be used; it must be like {wanted}.")  # may hold a password
+    if value and not (
+        fits or (parts.scheme == "redis+unix" and not parts.hostname and parts.path[1:])
+    ):
+        wanted = (
+            "redis://host:6379/0, rediss://host:6379/0 (with TLS) or redis+unix:///path/to/socket"
+        )
+        # may hold a password
+        raise BadSettingError(f"{PREFIX}REDIS_URL can't be used; it must be like {wanted}.")
     return value or None
 
 
@@ -270,7 +326,13 @@ def _tiles(given: _Given) -> str:
 
 
 def _hosts(given: _Given, host: str, public_url: str) -> tuple[str, ...]:
-    own = ("localhost", "127.0.0.1", "[::1]", _url_host(host), urlsplit(public_url).hostname or "localhost")
+    own = (
+        "localhost",
+        "127.0.0.1",
+        "[::1]",
+        _url_host(host),
+        urlsplit(public_url).hostname or "localhost",
+    )
     listed = given.text("TRUSTED_HOSTS", ",".join(dict.fromkeys(own)))
     return tuple(dict.fromkeys(name.strip() for name in listed.split(",") if name.strip()))
 

@@ -1,4 +1,6 @@
-"""What views share: the extensions, and the services that create_app() built. Views reach both only through here."""
+"""What views share: the extensions, and the services that create_app() built. Views reach both only
+through here.
+"""
 
 from typing import cast
 
@@ -15,7 +17,9 @@ __all__ = ["Clock", "Services", "babel", "csrf", "language", "limiter", "login_m
 
 
 class SignIns(LoginManager):  # type: ignore[misc] # flask_login ships no types
-    """Whom the request itself names, and nobody else: no cookie that remembers, no mark of the browser."""
+    """Whom the request itself names, and nobody else: no cookie that remembers, no mark of the
+    browser.
+    """
 
     def _load_user(self) -> None:
         self._update_request_context_with_user(self._load_user_from_request(request))
@@ -28,7 +32,9 @@ babel = Babel()
 
 
 def language() -> str:
-    """What the page at hand speaks, for Babel too: there is one language until somebody translates them."""
+    """What the page at hand speaks, for Babel too: there is one language until somebody translates
+    them.
+    """
     return "en"
 
 

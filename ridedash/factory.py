@@ -19,8 +19,12 @@ from ridedash.wording import gettext
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
 
 
-def create_app(environ: Mapping[str, str] | None = None, clock: extensions.Clock | None = None) -> Flask:
-    """The dashboard as a WSGI app. `environ` holds `RIDEDASH_*` settings (default: the environment).
+def create_app(
+    environ: Mapping[str, str] | None = None, clock: extensions.Clock | None = None
+) -> Flask:
+    """The dashboard as a WSGI app.
+
+    `environ` holds `RIDEDASH_*` settings (default: the environment).
 
     Starts nothing and migrates nothing: `ridedash up` does. Raises config.BadSettingError.
     """
@@ -58,7 +62,8 @@ def _flask_settings(settings: config.Settings) -> dict[str, object]:
         "SESSION_COOKIE_SECURE": not settings.demo,
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Lax",
-        "WTF_CSRF_TIME_LIMIT": None,  # a desk tab stays open all day; an hour would fail at the moment of booking
+        # a desk tab stays open all day; an hour would fail at the moment of booking
+        "WTF_CSRF_TIME_LIMIT": None,
         "MAX_CONTENT_LENGTH": 256 * 1024,
         "MAX_FORM_MEMORY_SIZE": 100 * 1024,
         "MAX_FORM_PARTS": 100,
@@ -68,7 +73,10 @@ def _flask_settings(settings: config.Settings) -> dict[str, object]:
 
 
 def _limits(redis_url: str | None) -> dict[str, object]:
-    """Where limits are counted. Without its Redis each process counts for itself until it is back; no page fails."""
+    """Where limits are counted.
+
+    Without its Redis each process counts for itself until it is back; no page fails.
+    """
     if redis_url is None:
         return {"RATELIMIT_STORAGE_URI": "memory://"}
     waits = {"socket_connect_timeout": REDIS_S, "socket_timeout": REDIS_S}
@@ -83,7 +91,8 @@ def _limits(redis_url: str | None) -> dict[str, object]:
 def _init_extensions(app: Flask) -> None:
     extensions.csrf.init_app(app)
     extensions.login_manager.init_app(app)
-    app.extensions["limiter"] = {extensions.limiter}  # no hooks on every request: what has a limit asks for it itself
+    # no hooks on every request: what has a limit asks for it itself
+    app.extensions["limiter"] = {extensions.limiter}
     extensions.limiter.init_app(app)
     extensions.babel.init_app(app, locale_selector=extensions.language)
     app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]

@@ -29,15 +29,26 @@ from ridedash.places import parse_coordinates, plain
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST, NoSuchTime, local_time
 
 MAX_NAME: Final = 120
-COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)  # two letters: whose numbers can be read without a code
+# two letters: whose numbers can be read without a code
+COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
 MAX_NOTE: Final = 500
 MAX_ID: Final = 2**53
 UTC_ZONE: Final = ZoneInfo("UTC")
 MOST_CARS: Final = 6
 LANGUAGES: Final = (  # for the guest's own page, each by its own name
-    ("en", "English"), ("hi", "हिन्दी"), ("ar", "العربية"), ("bn", "বাংলা"), ("de", "Deutsch"), ("es", "Español"),
-    ("fr", "Français"), ("ja", "日本語"), ("ru", "Русский"), ("ta", "தமிழ்"), ("te", "తెలుగు"), ("zh", "中文"),
-)  # fmt: skip
+    ("en", "English"),
+    ("hi", "हिन्दी"),
+    ("ar", "العربية"),
+    ("bn", "বাংলা"),
+    ("de", "Deutsch"),
+    ("es", "Español"),
+    ("fr", "Français"),
+    ("ja", "日本語"),
+    ("ru", "Русский"),
+    ("ta", "தமிழ்"),
+    ("te", "తెలుగు"),
+    ("zh", "中文"),
+)
 
 
 class PhoneError(ValueError):
@@ -45,7 +56,8 @@ class PhoneError(ValueError):
 
 
 def read_phone(text: str, country: str | None) -> str | None:
-    """A phone number in any notation as E.164; None for nothing. `country` (two letters) is for numbers without a code.
+    """A phone number in any notation as E.164; None for nothing. `country` (two letters) is for
+    numbers without a code.
 
     >>> read_phone("(0)22 2778 3300", "IN")
     '+912227783300'
@@ -58,9 +70,15 @@ def read_phone(text: str, country: str | None) -> str | None:
     try:
         number = phonenumbers.parse(typed, country)
     except phonenumbers.NumberParseException as error:
-        raise PhoneError(_("Type the phone number with its country code, such as +91 22 2778 3300.")) from error
+        raise PhoneError(
+            _("Type the phone number with its country code, such as +91 22 2778 3300.")
+        ) from error
     if not phonenumbers.is_valid_number(number):
-        raise PhoneError(_("No phone has this number. Check the digits; a number from abroad needs its country code."))
+        raise PhoneError(
+            _(
+                "No phone has this number. Check the digits; a number from abroad needs its country code."
+            )
+        )
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
 
 
@@ -79,7 +97,9 @@ def _stripped(value: str | None) -> str:
 
 def _lines(value: str | None) -> str:
     """Text of several lines, each of them plain; blank lines at the ends are left out."""
-    return "\n".join(plain(line, MAX_NOTE + 1) for line in (value or "")[: MAX_NOTE * 4].splitlines()).strip()
+    return "\n".join(
+        plain(line, MAX_NOTE + 1) for line in (value or "")[: MAX_NOTE * 4].splitlines()
+    ).strip()
 
 
 def _row_id(value: Any) -> int | str:
@@ -116,10 +136,20 @@ class TripForm(Form):  # type: ignore[misc]
     def point(self, end: str) -> LatLng | None:
         """Where an end is: its coordinates, else coordinates typed as text, else None.
 
-        `<end>_for` is the name that the coordinates were found for; without scripts another name may stand there now.
+        `<end>_for` is the name that the coordinates were found for; without scripts another name
+        may stand there now.
         """
-        lat, lng, named = self[f"{end}_lat"].degrees, self[f"{end}_lng"].degrees, self[f"{end}_for"].data
-        if lat is not None and lng is not None and is_valid(lat, lng) and named in (None, "", self[end].data):
+        lat, lng, named = (
+            self[f"{end}_lat"].degrees,
+            self[f"{end}_lng"].degrees,
+            self[f"{end}_for"].data,
+        )
+        if (
+            lat is not None
+            and lng is not None
+            and is_valid(lat, lng)
+            and named in (None, "", self[end].data)
+        ):
             return LatLng(lat, lng)
         return parse_coordinates(self[end].data or "")
 
@@ -129,13 +159,17 @@ class TripForm(Form):  # type: ignore[misc]
 
 
 class BookingForm(FlaskForm):  # type: ignore[misc]
-    """Whom the ride is for and how it is paid. Name, phone, room and note stay with us; the service gets none."""
+    """Whom the ride is for and how it is paid. Name, phone, room and note stay with us; the service
+    gets none.
+    """
 
     form_token = HiddenField(validators=[InputRequired(), Regexp(r"^[A-Za-z0-9_-]{16,60}$")])
     offer = IntegerField(
         validators=[InputRequired(message=_("Choose a car first.")), NumberRange(1, MAX_ID)],
     )
-    seats = IntegerField(validators=[Optional(), NumberRange(1, 2, message=_("A shared ride is for 1 or 2 people."))])
+    seats = IntegerField(
+        validators=[Optional(), NumberRange(1, 2, message=_("A shared ride is for 1 or 2 people."))]
+    )
     guest_name = StringField(
         _("Guest name"),
         filters=[_one_line],
@@ -169,11 +203,15 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         filters=[_one_line],
         validators=[
             Optional(),
-            Regexp(r"^[A-Za-z0-9_.-]{1,40}$", message=_("A coupon is letters and digits without spaces.")),
+            Regexp(
+                r"^[A-Za-z0-9_.-]{1,40}$",
+                message=_("A coupon is letters and digits without spaces."),
+            ),
         ],
     )
     account = SelectField(_("Account"), coerce=int)
-    guest_id = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])  # who was found, of the desk's own guests
+    # who was found, of the desk's own guests
+    guest_id = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
     guest_note = StringField(
         _("About the guest"),
         filters=[_one_line],
@@ -181,24 +219,36 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     )
     language = SelectField(
         _("Language"),
-        choices=[SelectChoice("", _("Not said")), *(SelectChoice(code, name) for code, name in LANGUAGES)],
+        choices=[
+            SelectChoice("", _("Not said")),
+            *(SelectChoice(code, name) for code, name in LANGUAGES),
+        ],
         default="",
     )
-    cost_centre = SelectField(_("Cost centre"), choices=[SelectChoice("", _("None"))], coerce=_row_id, default="")
+    cost_centre = SelectField(
+        _("Cost centre"), choices=[SelectChoice("", _("None"))], coerce=_row_id, default=""
+    )
     cars = IntegerField(
         _("Cars"),
         default=1,
-        validators=[Optional(), NumberRange(1, MOST_CARS, message=_("One press books 1 to 6 cars."))],
+        validators=[
+            Optional(),
+            NumberRange(1, MOST_CARS, message=_("One press books 1 to 6 cars.")),
+        ],
     )
     override_guard = BooleanField()
     supersedes = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
     when = RadioField(
-        _("When"), choices=[SelectChoice("now", _("Now")), SelectChoice("later", _("Later"))], default="now"
+        _("When"),
+        choices=[SelectChoice("now", _("Now")), SelectChoice("later", _("Later"))],
+        default="now",
     )
     pickup_date = StringField(_("Pickup day"), filters=[_one_line])
     pickup_time = StringField(_("Pickup time"), filters=[_one_line])
-    change = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])  # the planned ride that this form changes
-    version = IntegerField(validators=[Optional(), NumberRange(0, MAX_ID)])  # of that ride when the form was shown
+    # the planned ride that this form changes
+    change = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
+    # of that ride when the form was shown
+    version = IntegerField(validators=[Optional(), NumberRange(0, MAX_ID)])
 
     def __init__(
         self,
@@ -212,7 +262,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.now, self.tz, self.country = now, tz, country
         self.phone_e164: str | None = None
         self.pickup_at: datetime | None = None  # of a planned ride, once the form was found good
-        self.kept_pickup: datetime | None = None  # the plan's own time: it may stay, however near it is
+        # the plan's own time: it may stay, however near it is
+        self.kept_pickup: datetime | None = None
 
     def offer_accounts(self, accounts: Sequence[tuple[int, str]]) -> None:
         """The accounts to choose from, the default one first."""
@@ -222,7 +273,9 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
 
     def offer_centres(self, centres: Sequence[tuple[int, str]]) -> None:
         """The cost centres to choose from; none is the usual one."""
-        self.cost_centre.choices = [SelectChoice("", _("None"))] + [SelectChoice(id_, name) for id_, name in centres]
+        self.cost_centre.choices = [SelectChoice("", _("None"))] + [
+            SelectChoice(id_, name) for id_, name in centres
+        ]
 
     def validate_guest_name(self, field: Field) -> None:
         """A name of blanks is no name."""
@@ -258,7 +311,9 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             said = _(
                 "Clocks go forward then: %(said)s does not exist on that day. The next time that does is %(next)s."
             )
-            raise ValidationError(said % {"said": f"{clock:%H:%M}", "next": f"{error.after:%H:%M}"}) from None
+            raise ValidationError(
+                said % {"said": f"{clock:%H:%M}", "next": f"{error.after:%H:%M}"}
+            ) from None
         except OverflowError:
             raise ValidationError(_("Choose a time from 15 minutes to 30 days from now.")) from None
         except ValueError:
@@ -270,6 +325,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         if self.now is None or at == self.kept_pickup:
             return
         if at - self.now < SOONEST:
-            raise ValidationError(_("Too soon to plan: choose a time 15 minutes from now or later, or Now."))
+            raise ValidationError(
+                _("Too soon to plan: choose a time 15 minutes from now or later, or Now.")
+            )
         if at - self.now > LATEST:
             raise ValidationError(_("Too far ahead: rides are planned up to 30 days from now."))

@@ -15,7 +15,9 @@ class LatLng(NamedTuple):
 
 
 def is_valid(lat: float, lng: float) -> bool:
-    """Whether both are finite and in range. (0, 0) is valid here; the service means "none" by it."""
+    """Whether both are finite and in range. (0, 0) is valid here; the service means "none" by
+    it.
+    """
     return math.isfinite(lat) and math.isfinite(lng) and -90 <= lat <= 90 and -180 <= lng <= 180
 
 
@@ -38,7 +40,9 @@ def bearing_deg(a: LatLng, b: LatLng) -> float:
 
 
 def between(a: LatLng, b: LatLng, fraction: float) -> LatLng:
-    """The point at a fraction (0 to 1) of the way from a to b; straight in degrees, fit for a city."""
+    """The point at a fraction (0 to 1) of the way from a to b; straight in degrees, fit for a
+    city.
+    """
     return LatLng(a.lat + (b.lat - a.lat) * fraction, a.lng + (b.lng - a.lng) * fraction)
 
 

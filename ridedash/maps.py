@@ -1,8 +1,9 @@
-"""The folium map that a page starts from: base layer, service area, a hotspot's boundary and points.
+"""The folium map that a page starts from: base layer, service area, a hotspot's boundary and
+points.
 
-Only coordinates and constants ever enter a folium object: branca compiles rendered text as a template once
-more, so a word of the service's or of a person's in there would be code. Everything live and every word is
-drawn by static/js/shared/map.js. This is the one module that makes Markup.
+Only coordinates and constants ever enter a folium object: branca compiles rendered text as a
+template once more, so a word of the service's or of a person's in there would be code. Everything
+live and every word is drawn by static/js/shared/map.js. This is the one module that makes Markup.
 """
 
 import json
@@ -37,12 +38,20 @@ ZONE_STYLE: Final[dict[str, Any]] = {
     "fill": True,
     "fill_opacity": 0.07,
 }
-POINT_STYLE: Final[dict[str, Any]] = {"color": "#1d4ed8", "weight": 2, "radius": 9, "fill": True, "fill_opacity": 0.25}
+POINT_STYLE: Final[dict[str, Any]] = {
+    "color": "#1d4ed8",
+    "weight": 2,
+    "radius": 9,
+    "fill": True,
+    "fill_opacity": 0.25,
+}
 
 # Where the page's own view goes into the cached script: a spot that no map of ours shows.
 _NOWHERE: Final = (0.123456789, 0.987654321)
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,40}")
-_TILES: Final = re.compile(r"(https?://[A-Za-z0-9.\-\[\]:]+)?/(?:[A-Za-z0-9_.~/?=&%@+,:-]|\{[zxysr]\})*")
+_TILES: Final = re.compile(
+    r"(https?://[A-Za-z0-9.\-\[\]:]+)?/(?:[A-Za-z0-9_.~/?=&%@+,:-]|\{[zxysr]\})*"
+)
 
 
 class MapSettings(Protocol):
@@ -58,9 +67,10 @@ class MapSettings(Protocol):
 class MapParts:
     """A rendered map, to be put together by templates/booking/_map.html.
 
-    `name` is the global that holds the Leaflet map (for `data-map`), `html` its element, `script` what makes
-    it (inside one script element with the page's nonce). `zone` is the global of the hotspot's layer that
-    map.js takes over, or None.
+    `name` is the global that holds the Leaflet map (for `data-map`), `html` its element, `script`
+    what makes
+    it (inside one script element with the page's nonce). `zone` is the global of the hotspot's
+    layer that map.js takes over, or None.
     """
 
     name: str
@@ -71,7 +81,9 @@ class MapParts:
 
 
 class FrameMap(folium.Map):
-    """folium's Map without its foreign files: Leaflet is served by us, and nothing else is needed."""
+    """folium's Map without its foreign files: Leaflet is served by us, and nothing else is
+    needed.
+    """
 
     default_js: list[tuple[str, str]] = []  # noqa: RUF012 - folium declares them so
     default_css: list[tuple[str, str]] = []  # noqa: RUF012
@@ -89,16 +101,28 @@ def map_parts(
 ) -> MapParts:
     """The map of a page, looking at `center` (degrees) at a Leaflet `zoom`.
 
-    `areas` are outlines of service areas; `boundary` and `points` are a hotspot zone already known. What costs
-    time is rendered once per geometry and kept. Raises ValueError for a name, place or tile URL that won't do.
+    `areas` are outlines of service areas; `boundary` and `points` are a hotspot zone already known.
+    What costs
+    time is rendered once per geometry and kept. Raises ValueError for a name, place or tile URL
+    that won't do.
     """
     if not is_valid(*center):
         raise ValueError("the center of a map must be a place on the earth")
     html, before, after, zone = _frame(
-        settings.tiles_url, map_id, _frozen(areas), tuple(map(tuple, boundary)), tuple(map(tuple, points))
+        settings.tiles_url,
+        map_id,
+        _frozen(areas),
+        tuple(map(tuple, boundary)),
+        tuple(map(tuple, points)),
     )
     view = f'{json.dumps([float(center.lat), float(center.lng)])},"zoom": {int(zoom)},'
-    return MapParts(f"map_{map_id}", Markup(html), Markup(before + view + after), settings.tiles_attribution, zone)  # noqa: S704
+    return MapParts(
+        f"map_{map_id}",
+        Markup(html),  # noqa: S704
+        Markup(before + view + after),  # noqa: S704
+        settings.tiles_attribution,
+        zone,
+    )
 
 
 def _frozen(rings: Sequence[Sequence[LatLng]]) -> tuple[tuple[tuple[float, ...], ...], ...]:
@@ -106,8 +130,12 @@ def _frozen(rings: Sequence[Sequence[LatLng]]) -> tuple[tuple[tuple[float, ...],
 
 
 @lru_cache(maxsize=64)
-def _frame(tiles_url: str, map_id: str, areas: Any, boundary: Any, points: Any) -> tuple[str, str, str, str | None]:
-    """Render once: the element, the script before and after the view, the name of the zone's layer."""
+def _frame(
+    tiles_url: str, map_id: str, areas: Any, boundary: Any, points: Any
+) -> tuple[str, str, str, str | None]:
+    """Render once: the element, the script before and after the view, the name of the zone's
+    layer.
+    """
     frame = _base(tiles_url, map_id)
     for ring in areas:
         folium.Polygon(_numbers(ring), **AREA_STYLE).add_to(frame)
@@ -133,7 +161,9 @@ def _base(tiles_url: str, map_id: str) -> Any:
     }
     frame = FrameMap(location=_NOWHERE, tiles=None, zoom_control="bottomright", **options)
     frame._id = map_id
-    provider = xyzservices.TileProvider(name="base", url=tiles_url, attribution="tiles", html_attribution="tiles")
+    provider = xyzservices.TileProvider(
+        name="base", url=tiles_url, attribution="tiles", html_attribution="tiles"
+    )
     layer = folium.TileLayer(provider, min_zoom=MIN_ZOOM, max_zoom=MAX_ZOOM, control=False)
     layer._id = f"tiles_{map_id}"  # not a random one: two processes make the same page
     layer.add_to(frame)

@@ -1,4 +1,6 @@
-"""Secrets that a demo makes for itself at its first start and keeps in the instance folder, mode 0600."""
+"""Secrets that a demo makes for itself at its first start and keeps in the instance folder, mode
+0600.
+"""
 
 import base64
 import json
@@ -12,7 +14,8 @@ class BadInstanceError(Exception):
 
 
 def demo_secrets(instance: Path) -> dict[str, str]:
-    """The secrets of this instance folder, made if there are none yet. Safe when several processes start at once.
+    """The secrets of this instance folder, made if there are none yet. Safe when several processes
+    start at once.
 
     Raises BadInstanceError when the folder can't be made, written or read.
     """
@@ -23,9 +26,13 @@ def demo_secrets(instance: Path) -> dict[str, str]:
             _write_once(path, _fresh())
         kept: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadInstanceError(f"RIDEDASH_INSTANCE: {instance} can't be used ({error.strerror}).") from None
+        raise BadInstanceError(
+            f"RIDEDASH_INSTANCE: {instance} can't be used ({error.strerror})."
+        ) from None
     except ValueError:
-        raise BadInstanceError(f"RIDEDASH_INSTANCE: {path} is damaged; restore it from a copy.") from None
+        raise BadInstanceError(
+            f"RIDEDASH_INSTANCE: {path} is damaged; restore it from a copy."
+        ) from None
     return kept
 
 
@@ -45,7 +52,8 @@ def _write_once(path: Path, content: dict[str, str]) -> None:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(content, file)
     try:
-        os.link(draft, path)  # fails when another process was first: its secrets are then everybody's
+        # fails when another process was first: its secrets are then everybody's
+        os.link(draft, path)
     except FileExistsError:
         pass
     finally:

@@ -1,4 +1,7 @@
-"""The services of a process put together: what pages, the worker and the commands share. No Flask, no page."""
+"""The services of a process put together: what pages, the worker and the commands share.
+
+No Flask, no page.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +40,8 @@ class Services:
     geocoder: places.Geocoder
     clock: Clock
     metrics: Metrics
-    wake: Callable[[], None]  # rings after an order became READY; an embedded worker puts itself here
+    # rings after an order became READY; an embedded worker puts itself here
+    wake: Callable[[], None]
     polls: "PollMemory | None" = None  # what pages remember between polls; none: nothing
 
 
@@ -67,7 +71,9 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
     return Services(
         settings=settings,
         db=db,
-        client=RideClient(http, settings.service_url, settings.service_app_token, traffic=traffic, watch=watch),
+        client=RideClient(
+            http, settings.service_url, settings.service_app_token, traffic=traffic, watch=watch
+        ),
         oauth=oauth,
         tokens=AccountTokens(db, vault, oauth, clock),
         vault=vault,
@@ -88,7 +94,9 @@ def _stores(settings: config.Settings) -> tuple[Database, TokenVault]:
         vault = TokenVault(settings.token_keys)
     except BadKeys:
         wanted = "k1:<base64 of 32 bytes>, with commas between several"
-        raise config.BadSettingError(f"RIDEDASH_TOKEN_KEYS can't be used; it must be {wanted}.") from None
+        raise config.BadSettingError(
+            f"RIDEDASH_TOKEN_KEYS can't be used; it must be {wanted}."
+        ) from None
     try:
         return Database(settings.database_url), vault
     except BadDatabaseUrl as error:

@@ -1,18 +1,28 @@
-"""Text as it is searched: what people type and what is kept meet without case, accents and spaces. Pure."""
+"""Text as it is searched: what people type and what is kept meet without case, accents and spaces.
+Pure.
+"""
 
 import unicodedata
 from typing import Final
 
 MAX_NAME: Final = 120  # characters
-JOINERS: Final = "\u200c\u200d"  # invisible, but part of the spelling in Indic and Arabic scripts, and of some emoji
+# invisible, but part of the spelling in Indic and Arabic scripts, and of some emoji
+JOINERS: Final = "\u200c\u200d"
 
 
 def plain(text: object, longest: int = MAX_NAME) -> str:
-    """One line of text for people: no control or bidirectional characters, not long. "" for no text."""
+    """One line of text for people: no control or bidirectional characters, not long.
+
+    "" for no text.
+    """
     if not isinstance(text, str):
         return ""
-    kept = (" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text[: longest * 4])
-    shown = "".join(c for c in kept if c in JOINERS or unicodedata.category(c) not in ("Cf", "Cs", "Co", "Cn"))
+    kept = (
+        " " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text[: longest * 4]
+    )
+    shown = "".join(
+        c for c in kept if c in JOINERS or unicodedata.category(c) not in ("Cf", "Cs", "Co", "Cn")
+    )
     return " ".join(shown.split())[:longest]
 
 
@@ -27,7 +37,8 @@ def shown(char: str) -> str:
 
 
 def folded(text: str | None) -> str:
-    """Words in small letters without accents, each with a space before it: " jose garcia" is found by "gar" as " gar".
+    """Words in small letters without accents, each with a space before it: " jose garcia" is found
+    by "gar" as " gar".
 
     >>> folded("José  García-Ruiz")
     ' jose garcia ruiz'

@@ -10,7 +10,9 @@ from typing import Final
 
 
 class Kind(StrEnum):
-    """The three kinds of booking that the document describes; each has its own order of statuses."""
+    """The three kinds of booking that the document describes; each has its own order of
+    statuses.
+    """
 
     POINT_TO_POINT = "point_to_point"
     SHARE = "share"
@@ -40,7 +42,14 @@ TERMINAL: Final = frozenset({COMPLETED, ALLOTMENT_FAILED, BOOKING_CANCELLED})
 OTP_STATUSES: Final = frozenset({CLIENT_LOCATED, INVOICE})
 
 SEQUENCE: Final[dict[Kind, tuple[str, ...]]] = {
-    Kind.POINT_TO_POINT: (ALLOTMENT_PENDING, CALL_DRIVER, CLIENT_LOCATED, INVOICE, IN_PROGRESS, COMPLETED),
+    Kind.POINT_TO_POINT: (
+        ALLOTMENT_PENDING,
+        CALL_DRIVER,
+        CLIENT_LOCATED,
+        INVOICE,
+        IN_PROGRESS,
+        COMPLETED,
+    ),
     Kind.SHARE: (ALLOTMENT_PENDING, CALL_DRIVER, CLIENT_LOCATED, INVOICE, IN_PROGRESS, COMPLETED),
     Kind.AUTO: (PENDING, CALL_DRIVER, IN_PROGRESS, INVOICE, COMPLETED),
 }
@@ -113,7 +122,8 @@ APP_TOKEN_HEADER: Final = "X-APP-TOKEN"  # noqa: S105 - the name of a header, no
 
 
 def normal_code(code: str) -> str:
-    """A code for comparison: capitals, one underscore for each run of spaces, underscores or hyphens.
+    """A code for comparison: capitals, one underscore for each run of spaces, underscores or
+    hyphens.
 
     >>> normal_code("BANNED USER") == normal_code("banned_user ")
     True

@@ -1,4 +1,6 @@
-"""`ridedash.wsgi:app`, the dashboard for any WSGI server: a stateless web process, with its logs and its figures."""
+"""`ridedash.wsgi:app`, the dashboard for any WSGI server: a stateless web process, with its logs
+and its figures.
+"""
 
 import os
 

@@ -1,6 +1,8 @@
-"""Real PostgreSQL and Redis servers in a temporary folder: started here, stopped at the end, for tests and benches.
+"""Real PostgreSQL and Redis servers in a temporary folder: started here, stopped at the end, for
+tests and benches.
 
-Nothing of the machine's own servers is touched. PostgreSQL refuses to run as root, so as root another user runs it.
+Nothing of the machine's own servers is touched. PostgreSQL refuses to run as root, so as root
+another user runs it.
 """
 
 import contextlib
@@ -20,7 +22,8 @@ import psycopg
 
 SETTINGS = {
     "listen_addresses": "",
-    "fsync": "off",  # the folder is thrown away: a crash of the server keeps what it had written all the same
+    # the folder is thrown away: a crash of the server keeps what it had written all the same
+    "fsync": "off",
     "full_page_writes": "off",
     "wal_level": "minimal",
     "max_wal_senders": "0",
@@ -54,18 +57,29 @@ class PostgresServer:
 
     def connect(self, database: str = "postgres") -> "psycopg.Connection[tuple[object, ...]]":
         """A plain connection that commits each statement."""
-        return psycopg.connect(host=str(self.folder), user="ridedash", dbname=database, autocommit=True)
+        return psycopg.connect(
+            host=str(self.folder), user="ridedash", dbname=database, autocommit=True
+        )
 
     def start(self) -> None:
         """Start it and wait until it answers. Raises NotStarted."""
         options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
         said = self.folder / "server.log"
-        command = [str(self.programs / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder), *options]
+        command = [
+            str(self.programs / "postgres"),
+            "-D",
+            str(self.folder / "data"),
+            "-k",
+            str(self.folder),
+            *options,
+        ]
         self.process = _spawn(command, said)
         _wait_for(self._answers, self.process, said)
 
     def stop(self, *, immediate: bool = False) -> None:
-        """Fast: transactions are undone, all is written. Immediate: as a crash, found again at the next start."""
+        """Fast: transactions are undone, all is written. Immediate: as a crash, found again at the
+        next start.
+        """
         if self.process is not None:
             _end(self.process, signal.SIGQUIT if immediate else signal.SIGINT)
             self.process = None
@@ -85,7 +99,17 @@ def postgres_server() -> Iterator[PostgresServer]:
     if programs is None:
         raise Missing("PostgreSQL (initdb and postgres)")
     with _folder() as folder:
-        made = [str(programs / "initdb"), "-D", str(folder / "data"), "-U", "ridedash", "-A", "trust", "-E", "UTF8"]
+        made = [
+            str(programs / "initdb"),
+            "-D",
+            str(folder / "data"),
+            "-U",
+            "ridedash",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+        ]
         log = folder / "initdb.log"
         if _spawn([*made, "--no-sync", "--locale=C.UTF-8"], log).wait() != 0:
             raise NotStarted(log.read_text())
@@ -112,8 +136,17 @@ class RedisServer:
 
     def start(self) -> None:
         """Start it and wait until it answers. Raises NotStarted."""
-        options = {"port": str(self.port), "bind": "127.0.0.1", "save": "", "appendonly": "no", "dir": str(self.folder)}
-        command = ["redis-server", *(part for name, value in options.items() for part in (f"--{name}", value))]
+        options = {
+            "port": str(self.port),
+            "bind": "127.0.0.1",
+            "save": "",
+            "appendonly": "no",
+            "dir": str(self.folder),
+        }
+        command = [
+            "redis-server",
+            *(part for name, value in options.items() for part in (f"--{name}", value)),
+        ]
         self.process = _spawn(command, self.folder / "server.log")
         _wait_for(self._answers, self.process, self.folder / "server.log")
 
@@ -200,13 +233,23 @@ def _spawn(command: list[str], log: Path) -> "subprocess.Popen[bytes]":
     if shutil.which("setpriv"):
         command = ["setpriv", "--pdeathsig", "QUIT", *command]
     user = _server_user()
-    options = {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("PG")} | {"LC_ALL": "C.UTF-8"}
+    options = (
+        {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+    )
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PG")} | {
+        "LC_ALL": "C.UTF-8"
+    }
     with log.open("ab") as said:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, cwd="/", env=clean, start_new_session=True,
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            cwd="/",
+            env=clean,
+            start_new_session=True,
             **options,
-        )  # fmt: skip
+        )
 
 
 def _wait_for(answers: Callable[[], bool], process: "subprocess.Popen[bytes]", said: Path) -> None:

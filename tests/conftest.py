@@ -1,4 +1,6 @@
-"""What every test may use, and what is said at the end about tests that a missing browser or server skipped."""
+"""What every test may use, and what is said at the end about tests that a missing browser or server
+skipped.
+"""
 
 import gc
 import os
@@ -33,7 +35,8 @@ LAUNCH = [  # no sandbox inside a container's root; nothing of the browser's own
 ]
 
 
-# What they share takes long to start: all of one go to the same process of `make test`, before the rest.
+# What they share takes long to start: all of one go to the same process of `make test`, before the
+# rest.
 TOGETHER = {"processes", "e2e", "test_canary.py", "test_upkeep.py"}
 
 
@@ -65,18 +68,24 @@ def browser() -> "Iterator[Browser]":
 
 def browser_path() -> str | None:
     """The Chromium to drive: `RIDEDASH_TEST_CHROMIUM`, or the first one on the PATH."""
-    return os.environ.get("RIDEDASH_TEST_CHROMIUM") or next(filter(None, map(shutil.which, BROWSER_NAMES)), None)
+    return os.environ.get("RIDEDASH_TEST_CHROMIUM") or next(
+        filter(None, map(shutil.which, BROWSER_NAMES)), None
+    )
 
 
 @pytest.fixture(scope="session")
 def postgres() -> str:
-    """The address of a real PostgreSQL server; `new_database(folder, "postgresql")` makes a database on it."""
+    """The address of a real PostgreSQL server; `new_database(folder, "postgresql")` makes a
+    database on it.
+    """
     return databases.shared_postgres().url()
 
 
 @pytest.fixture(scope="session")
 def redis_url() -> str:
-    """The address of a real Redis server, shared by the tests of a session: use names of your own in it."""
+    """The address of a real Redis server, shared by the tests of a session: use names of your own
+    in it.
+    """
     return databases.shared_redis().url
 
 
@@ -100,7 +109,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The run on PostgreSQL leaves out the files in which the run on SQLite found no test of a database."""
+    """The run on PostgreSQL leaves out the files in which the run on SQLite found no test of a
+    database.
+    """
     chosen = database_files.chosen()
     if chosen is None or not collection_path.name.startswith("test_"):
         return None
@@ -108,7 +119,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Collected tests stay until the end: the garbage collector need not visit them. A fifth of the tests' time."""
+    """Collected tests stay until the end: the garbage collector need not visit them. A fifth of the
+    tests' time.
+    """
     database_files.record(session)
     gc.collect()
     gc.freeze()
@@ -117,7 +130,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """A database made in a test without the marker `database` would be missing from the second run: fail by name."""
+    """A database made in a test without the marker `database` would be missing from the second run:
+    fail by name.
+    """
     databases.allowed = item.get_closest_marker("database") is not None
     return (yield)
 
@@ -136,7 +151,9 @@ compiled = tempfile.TemporaryDirectory(prefix="ridedash-templates-")
 
 
 def pytest_configure() -> None:
-    """Templates are compiled once, not for each of a thousand apps: that was a third of the time of their tests."""
+    """Templates are compiled once, not for each of a thousand apps: that was a third of the time of
+    their tests.
+    """
     Flask.jinja_options = {"bytecode_cache": FileSystemBytecodeCache(compiled.name)}
 
 
@@ -155,7 +172,9 @@ SKIPPED = {
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for reason, said in SKIPPED.items():
-        skipped = [r for r in terminalreporter.stats.get("skipped", []) if reason in str(r.longrepr)]
+        skipped = [
+            r for r in terminalreporter.stats.get("skipped", []) if reason in str(r.longrepr)
+        ]
         if skipped:
             terminalreporter.write_sep("=", reason)
             terminalreporter.write_line(f"{len(skipped)} tests {said}:")

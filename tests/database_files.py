@@ -1,7 +1,8 @@
-"""Which test files the run on PostgreSQL has to collect: the run on SQLite before it writes their names to a file.
+"""Which test files the run on PostgreSQL has to collect: the run on SQLite before it writes their
+names to a file.
 
-tools/test.sh names that file in RIDEDASH_TEST_FILES. Collecting all files takes each process of the second run several
-seconds, also when none of the chosen tests touches a database.
+tools/test.sh names that file in RIDEDASH_TEST_FILES. Collecting all files takes each process of the
+second run several seconds, also when none of the chosen tests touches a database.
 """
 
 import functools
@@ -14,17 +15,29 @@ from tests import databases
 
 
 def record(session: pytest.Session) -> None:
-    """Write the files of the chosen tests that carry the marker `database`, one a line; nothing on PostgreSQL."""
+    """Write the files of the chosen tests that carry the marker `database`, one a line; nothing on
+    PostgreSQL.
+    """
     target = os.environ.get("RIDEDASH_TEST_FILES")
-    first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"  # every process collects the same tests
+    # every process collects the same tests
+    first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
     if target and first and databases.kind() == databases.SQLITE:
-        found = {name_of(item.path, session.config.rootpath) for item in session.items if runs_again(item)}
+        found = {
+            name_of(item.path, session.config.rootpath)
+            for item in session.items
+            if runs_again(item)
+        }
         Path(target).write_text("".join(f"{name}\n" for name in sorted(found)))
 
 
 def runs_again(item: pytest.Item) -> bool:
-    """Whether a test belongs to the run on PostgreSQL; browsers are driven in the run on SQLite only."""
-    return item.get_closest_marker("database") is not None and item.get_closest_marker("browser") is None
+    """Whether a test belongs to the run on PostgreSQL; browsers are driven in the run on SQLite
+    only.
+    """
+    return (
+        item.get_closest_marker("database") is not None
+        and item.get_closest_marker("browser") is None
+    )
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """Databases for tests: fresh ones of SQLite, or of PostgreSQL when RIDEDASH_TEST_DATABASE says so.
 
-Each test that needs a database gets its address here and carries the marker `database`, so that the suite can be run
-once per kind of database: `RIDEDASH_TEST_DATABASE=postgresql pytest -m database`.
+Each test that needs a database gets its address here and carries the marker `database`, so that the
+suite can be run once per kind of database: `RIDEDASH_TEST_DATABASE=postgresql pytest -m database`.
 """
 
 import atexit
@@ -46,7 +46,9 @@ def required() -> bool:
 
 
 def new_database(folder: Path, of: str | None = None) -> str:
-    """The address of a fresh database with all tables; `of` another kind than the run's when given."""
+    """The address of a fresh database with all tables; `of` another kind than the run's when
+    given.
+    """
     _check(of)
     if (of or kind()) == POSTGRESQL:
         return _copy(folder)
@@ -69,7 +71,9 @@ def empty_database(folder: Path, of: str | None = None) -> str:
 
 
 def settings_for(instance: Path) -> dict[str, str]:
-    """What a program is told of its database: nothing on SQLite, where it is in the instance folder."""
+    """What a program is told of its database: nothing on SQLite, where it is in the instance
+    folder.
+    """
     if kind() == SQLITE:
         return {}
     if instance not in _of_instances:
@@ -79,7 +83,9 @@ def settings_for(instance: Path) -> dict[str, str]:
 
 @functools.cache
 def shared_postgres() -> PostgresServer:
-    """The one PostgreSQL server of this test session; skips the test without one, or fails it where required."""
+    """The one PostgreSQL server of this test session; skips the test without one, or fails it where
+    required.
+    """
     try:
         return _end_of_session.enter_context(postgres_server())
     except Missing as error:
@@ -96,7 +102,9 @@ def shared_redis() -> RedisServer:
 
 
 def forget(folder: Path) -> None:
-    """Take back the PostgreSQL databases that were made for a folder or one inside it: emptied, or dropped."""
+    """Take back the PostgreSQL databases that were made for a folder or one inside it: emptied, or
+    dropped.
+    """
     gone = [name for name, made_for in _made.items() if made_for.is_relative_to(folder)]
     if not gone:
         return
@@ -109,7 +117,9 @@ def forget(folder: Path) -> None:
             _spare.append(name)
             continue
         with server.connect() as line:
-            line.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+            line.execute(
+                sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+            )
 
 
 def close() -> None:
@@ -118,7 +128,9 @@ def close() -> None:
 
 
 def _check(of: str | None) -> None:
-    """A test that follows the run's kind of database must be marked, or the second run would leave it out."""
+    """A test that follows the run's kind of database must be marked, or the second run would leave
+    it out.
+    """
     assert allowed or of is not None, "mark this test `database`, or use the fixture of that name"
 
 
@@ -147,7 +159,8 @@ def _on_postgres(template: str) -> str:
     server = shared_postgres()
     name = f"test_{next(_numbers)}"
     with server.connect() as line:
-        how = "STRATEGY FILE_COPY" if line.info.server_version >= 150_000 else ""  # half the time, unsynced
+        # half the time, unsynced
+        how = "STRATEGY FILE_COPY" if line.info.server_version >= 150_000 else ""
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} " + how)
         line.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
     return name

@@ -1,4 +1,6 @@
-"""Empties a migrated PostgreSQL database, so that the next test may have it: a fraction of what a copy costs."""
+"""Empties a migrated PostgreSQL database, so that the next test may have it: a fraction of what a
+copy costs.
+"""
 
 from typing import Any, Final
 
@@ -13,27 +15,38 @@ SHAPE: Final = """
            (SELECT count(*) FROM pg_trigger), (SELECT count(*) FROM pg_constraint)
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relnamespace = 'public'::regnamespace
 """
-TABLES: Final = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
-BEGIN_ANEW: Final = "SELECT setval(format('%I', sequencename)::regclass, 1, false) FROM pg_sequences"
+TABLES: Final = (
+    "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
+)
+BEGIN_ANEW: Final = (
+    "SELECT setval(format('%I', sequencename)::regclass, 1, false) FROM pg_sequences"
+)
 OTHERS: Final = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
 
 
 def shape(server: PostgresServer, name: str) -> Any:
-    """What its tables look like, with triggers, constraints and the revision: a test may have changed any of it."""
+    """What its tables look like, with triggers, constraints and the revision: a test may have
+    changed any of it.
+    """
     with server.connect(name) as line:
         return line.execute(SHAPE).fetchone()
 
 
 def emptied(server: PostgresServer, name: str, expected: Any) -> bool:
-    """Take all rows out, as if freshly migrated; False when it is not what was `expected`, or was filled too much."""
+    """Take all rows out, as if freshly migrated; False when it is not what was `expected`, or was
+    filled too much.
+    """
     with server.connect() as line:
         line.execute(OTHERS, [name])
     with server.connect(name) as line:
         if line.execute(SHAPE).fetchone() != expected:
             return False
-        line.execute("SET session_replication_role = replica")  # in any order: no foreign key is looked at
+        # in any order: no foreign key is looked at
+        line.execute("SET session_replication_role = replica")
         for (table,) in line.execute(TABLES).fetchall():
-            gone = line.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(str(table)))).rowcount
+            gone = line.execute(
+                sql.SQL("DELETE FROM {}").format(sql.Identifier(str(table)))
+            ).rowcount
             if gone > HEAVY:
                 return False
             if gone:  # or later rows would come before earlier ones, in the places of these

@@ -14,7 +14,9 @@ PHONE = "+91 90909 11727"  # of a driver
 
 
 class Leaky(ThreadingHTTPServer):
-    """Hands calls on to the sandbox. `faults` maps the end of a path to how the next calls there go wrong."""
+    """Hands calls on to the sandbox. `faults` maps the end of a path to how the next calls there go
+    wrong.
+    """
 
     daemon_threads = True
 
@@ -54,15 +56,26 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, _with_code(text), "application/json")
 
     def _leak(self, fault: str, body: bytes | None) -> tuple[int, bytes, str]:
-        """Every header and the body of the request, in one of the shapes that a careless service uses."""
-        heard = f"{self.path} {dict(self.headers)} {(body or b'').decode()} call {PHONE} otp: {CODE}"
-        said = {"message": heard, "status": "FAILURE", "otp": CODE, "debug": {"headers": dict(self.headers)}}
+        """Every header and the body of the request, in one of the shapes that a careless service
+        uses.
+        """
+        heard = (
+            f"{self.path} {dict(self.headers)} {(body or b'').decode()} call {PHONE} otp: {CODE}"
+        )
+        said = {
+            "message": heard,
+            "status": "FAILURE",
+            "otp": CODE,
+            "debug": {"headers": dict(self.headers)},
+        }
         if fault == "page":
             return 502, f"<h1>Bad gateway</h1><pre>{heard}</pre>".encode(), "text/html"
         if fault == "refusal":
             return (
                 200,
-                json.dumps(said | {"code": "NO_SUCH_LUCK", "text": heard, "header": heard}).encode(),
+                json.dumps(
+                    said | {"code": "NO_SUCH_LUCK", "text": heard, "header": heard}
+                ).encode(),
                 "application/json",
             )
         return 500, json.dumps(said).encode(), "application/json"
@@ -70,7 +83,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _hand_on(self, body: bytes | None) -> tuple[int, bytes]:
         kept = ("authorization", "x-app-token", "content-type", "accept")
         headers = {name: value for name, value in self.headers.items() if name.lower() in kept}
-        asked = urllib.request.Request(self.server.sandbox + self.path, body, headers, method=self.command)
+        asked = urllib.request.Request(
+            self.server.sandbox + self.path, body, headers, method=self.command
+        )
         try:
             with urllib.request.urlopen(asked, timeout=20) as answer:
                 return answer.status, answer.read()
@@ -80,7 +95,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, body: bytes, kind: str) -> None:
         self.send_response(status)
-        for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), ("Set-Cookie", f"sid={CODE}")):
+        for name, value in (
+            ("Content-Type", kind),
+            ("Content-Length", str(len(body))),
+            ("Set-Cookie", f"sid={CODE}"),
+        ):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

@@ -49,7 +49,8 @@ def running(
     stumbles: bool = False,
     **settings: str,
 ) -> Iterator[Running]:
-    """Start a demo on free ports; at the end stop it and insist that it stopped cleanly and never stumbled.
+    """Start a demo on free ports; at the end stop it and insist that it stopped cleanly and never
+    stumbled.
 
     `stumbles` says that the test makes it stumble: its log is then the test's to judge.
     """
@@ -63,7 +64,12 @@ def running(
     instance.mkdir(parents=True, exist_ok=True)
     with (instance / "stderr.log").open("w+") as log:
         started = subprocess.Popen(
-            [*command, "up"], env=environ, stdout=subprocess.PIPE, stderr=log, text=True, cwd=instance
+            [*command, "up"],
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            cwd=instance,
         )
         with started as process:
             try:
@@ -102,8 +108,9 @@ def _welcomed(process: "subprocess.Popen[str]", instance: Path) -> Running:
 
 
 def whole(app: Any) -> Any:
-    """The same WSGI app with every body read before it is sent: werkzeug's server leaves a file open when a
-    browser that moves on drops the connection."""
+    """The same WSGI app with every body read before it is sent: werkzeug's server leaves a file
+    open when a browser that moves on drops the connection.
+    """
 
     def answer(environ: Any, start: Any) -> list[bytes]:
         body = app(environ, start)

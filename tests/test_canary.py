@@ -1,4 +1,6 @@
-"""Marked secrets go in everywhere while a real story runs, errors included; nothing of them comes out anywhere."""
+"""Marked secrets go in everywhere while a real story runs, errors included; nothing of them comes
+out anywhere.
+"""
 
 import contextlib
 import itertools
@@ -29,11 +31,13 @@ WRONG = "canary wrong phrase 51f0c7"
 GUEST_PHONE = "+919876051727"
 GUEST = "Heron"  # the family name: a follower may hear the first one
 DROP = ("-38.4812345", "-127.9512345")
-PLACE = tuple(each[:-2] for each in DROP)  # a metre: pages and files round them to five or six decimals
+# a metre: pages and files round them to five or six decimals
+PLACE = tuple(each[:-2] for each in DROP)
 SHARED = "canaRY51f0c7canaRY51f0"  # the form of a share link's token
 TRIP = {"show": "1", "drop": "Airport", "drop_lat": DROP[0], "drop_lng": DROP[1]}
 
-# Where a guest's phone and exact places live by right, as table.column: nothing else of the list may.
+# Where a guest's phone and exact places live by right, as table.column: nothing else of the list
+# may.
 PHONE_LIVES = {"guests.phone"}
 PLACES_LIVE = {
     "orders.body",  # the frozen request
@@ -42,8 +46,10 @@ PLACES_LIVE = {
     "rides.facts",
     "orders.evidence",
 }
-# What leaves the house, and what of a guest it may hold because that is what it is for. Whatever stands here for no
-# page is personal: it may be nowhere else. Keys, tokens, passwords and cookies may be nowhere at all.
+# What leaves the house, and what of a guest it may hold because that is what it is for. Whatever
+# stands here for no
+# page is personal: it may be nowhere else. Keys, tokens, passwords and cookies may be nowhere at
+# all.
 LEAVES = {
     "history.csv": {"guest", "phone", "place"},  # a bill: who rode, where to, whom to ask
     "history": {"guest"},  # whose rides they were
@@ -52,10 +58,18 @@ LEAVES = {
     "ride": {"guest", "phone", "place"},  # the desk's own page: its map, and whom to call
     "receipt": {"guest"},  # whose money it was
     "card": {"guest", "rider's link", "start code"},  # paper for the guest's own hand
-    "rider's page": {"place", "rider's link", "start code"},  # the guest's own ride, on the guest's own phone
-    "follower's page": {"follower's link"},  # its own address: neither surname nor phone, place or start code
+    # the guest's own ride, on the guest's own phone
+    "rider's page": {"place", "rider's link", "start code"},
+    # its own address: neither surname nor phone, place or start code
+    "follower's page": {"follower's link"},
 }
-LOOKED_FOR = {"guest": GUEST, "phone": GUEST_PHONE, "place": PLACE[0], "place 2": PLACE[1], "driver's phone": PHONE}
+LOOKED_FOR = {
+    "guest": GUEST,
+    "phone": GUEST_PHONE,
+    "place": PLACE[0],
+    "place 2": PLACE[1],
+    "driver's phone": PHONE,
+}
 
 
 @dataclass
@@ -88,7 +102,9 @@ class Story:
         return answer.text
 
     def token(self) -> dict[str, str]:
-        found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', self.get("/sign-in").text + self.get("/").text)
+        found = re.search(
+            r'name="csrf_token"[^>]*value="([^"]+)"', self.get("/sign-in").text + self.get("/").text
+        )
         assert found
         return {"csrf_token": unescape(found[1])}
 
@@ -100,13 +116,17 @@ class Story:
     def book(self, guest: str, phone: str = "") -> int:
         page = self.web.get(self.desk.url + "/rides/new", params=TRIP)
         self.shown.append(("/rides/new", page.text))
-        answer = self.post("/rides/new", filled(page.text) | {"guest_name": guest, "guest_phone": phone})
+        answer = self.post(
+            "/rides/new", filled(page.text) | {"guest_name": guest, "guest_phone": phone}
+        )
         assert answer.status_code == 303, answer.status_code
         return int(answer.headers["Location"].rsplit("/", 1)[1])
 
     def look(self, order: int) -> dict[str, object]:
         self.get(f"/rides/{order}")
-        found: dict[str, object] = self.get(f"/rides/{order}/snapshot.json", Accept="application/json").json()
+        found: dict[str, object] = self.get(
+            f"/rides/{order}/snapshot.json", Accept="application/json"
+        ).json()
         return found
 
     def database(self) -> sqlite3.Connection:
@@ -153,8 +173,17 @@ def known_secrets(instance: Path, settings: dict[str, str]) -> dict[str, str]:
             }
     finally:
         services.db.close()
-    given = {"partner key": KEY, "OAuth secret": OAUTH, "metrics token": METRICS, "password": WORDS, "guess": WRONG}
-    made = {"signing key": services.settings.secret_key, "token keys": services.settings.token_keys.partition(":")[2]}
+    given = {
+        "partner key": KEY,
+        "OAuth secret": OAUTH,
+        "metrics token": METRICS,
+        "password": WORDS,
+        "guess": WRONG,
+    }
+    made = {
+        "signing key": services.settings.secret_key,
+        "token keys": services.settings.token_keys.partition(":")[2],
+    }
     return given | made | tokens | {"start code": CODE}
 
 
@@ -162,18 +191,27 @@ def add_staff(name: str, role: str, instance: Path, settings: dict[str, str]) ->
     command = [sys.executable, "-m", "ridedash.cli", "staff", "add", "--name", name, "--role", role]
     command += ["--property", "Grand Meridian Hotel"]
     environ = clean_environment(RIDEDASH_INSTANCE=str(instance), **settings)
-    done = subprocess.run(command, env=environ, input=WORDS, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        command, env=environ, input=WORDS, capture_output=True, text=True, check=True, timeout=60
+    )
     assert WORDS not in done.stdout + done.stderr
 
 
 def tell(story: Story) -> None:
-    """Sign in, at first wrongly; book; follow; show the code; send it out; then everything goes wrong."""
-    assert story.post("/sign-in", {"name": "canary", "password": WRONG} | story.token()).status_code == 401
+    """Sign in, at first wrongly; book; follow; show the code; send it out; then everything goes
+    wrong.
+    """
+    assert (
+        story.post("/sign-in", {"name": "canary", "password": WRONG} | story.token()).status_code
+        == 401
+    )
     story.sign_in("canary")
     ride = story.book(f"Wilma {GUEST}", GUEST_PHONE)
     wait_for(lambda: story.look(ride).get("booking_status") == "CLIENT_LOCATED")
     page = story.token()
-    code = story.web.post(f"{story.desk.url}/rides/{ride}/code", data=page, headers={"Accept": "application/json"})
+    code = story.web.post(
+        f"{story.desk.url}/rides/{ride}/code", data=page, headers={"Accept": "application/json"}
+    )
     assert code.json()["code"] == CODE  # the one answer that may hold it
     with httpx.Client(trust_env=False, timeout=60) as web:
         manager = replace(story, web=web)
@@ -192,7 +230,9 @@ def tell(story: Story) -> None:
 
 
 def send_links(story: Story, ride: int) -> None:
-    """A card for the guest with a link on it and the start code, a link for whoever waits; both are opened."""
+    """A card for the guest with a link on it and the start code, a link for whoever waits; both are
+    opened.
+    """
     for name, path, form in (
         ("rider", "card", {"code": "1"}),
         ("follower", "links", {"what": "follower"}),
@@ -212,7 +252,11 @@ def send_links(story: Story, ride: int) -> None:
 def take_out(story: Story, ride: int) -> None:
     """What a manager prints and saves of a ride, and of all of them."""
     story.take("history.csv", "/history.csv", story.token())
-    for name, path in (("history", "/history"), ("hand-over", "/handover"), ("record", "/admin/audit")):
+    for name, path in (
+        ("history", "/history"),
+        ("hand-over", "/handover"),
+        ("record", "/admin/audit"),
+    ):
         story.take(name, path)
     for name, end in (("ride", ""), ("receipt", "/receipt"), ("card", "/card")):
         story.take(name, f"/rides/{ride}{end}")
@@ -221,14 +265,24 @@ def take_out(story: Story, ride: int) -> None:
 def go_wrong(story: Story, ride: int) -> None:
     """The service says its secrets aloud, in every operation and shape."""
     for fault, number in zip(("refusal", "failure", "page"), itertools.count(1), strict=False):
-        story.service.faults |= {"/create": [fault], "/track_ride": [fault], "/products": [fault] * 2}
+        story.service.faults |= {
+            "/create": [fault],
+            "/track_ride": [fault],
+            "/products": [fault] * 2,
+        }
         story.web.get(story.desk.url + "/products.json", params=TRIP)
         story.service.faults["/products"] = []
         order = story.book(f"Guest Wren {number}")
-        wait_for(lambda order=order: story.look(order).get("order_state") not in ("READY", "SENDING"))
+        wait_for(
+            lambda order=order: story.look(order).get("order_state") not in ("READY", "SENDING")
+        )
         wait_for(lambda: not story.service.faults["/track_ride"])
         story.service.faults |= {"/drop_location": [fault], "/cancel": [fault], "/abort": [fault]}
-        for path, form in (("drop", {"drop": "Airport"} | TRIP), ("cancel", {"reason": "other"}), ("abort", {})):
+        for path, form in (
+            ("drop", {"drop": "Airport"} | TRIP),
+            ("cancel", {"reason": "other"}),
+            ("abort", {}),
+        ):
             story.post(f"/rides/{ride}/{path}", form | story.token())
         story.look(ride)
 
@@ -243,7 +297,11 @@ def fall(story: Story, ride: int) -> None:
 
 
 def test_the_story_was_as_bad_as_it_should_be(story: Story) -> None:
-    assert {each.split()[0] for each in story.service.spoken} >= {"/create", "/track_ride", "/products"}
+    assert {each.split()[0] for each in story.service.spoken} >= {
+        "/create",
+        "/track_ride",
+        "/products",
+    }
     assert {each.split()[1] for each in story.service.spoken} == {"refusal", "failure", "page"}
     log = (story.desk.instance / "stderr.log").read_text()
     assert '"failures"' in log
@@ -263,25 +321,44 @@ def test_no_log_line_holds_a_secret_a_phone_a_share_token_or_an_exact_place(stor
 
 
 def test_no_page_or_json_or_metric_holds_a_secret(story: Story) -> None:
-    shown = {name: value for name, value in story.secrets.items() if not name.endswith("session cookie")}
-    assert [(path, found) for path, text in story.shown if (found := hits(unescape(text), shown))] == []
+    shown = {
+        name: value for name, value in story.secrets.items() if not name.endswith("session cookie")
+    }
+    assert [
+        (path, found) for path, text in story.shown if (found := hits(unescape(text), shown))
+    ] == []
     metrics = "".join(text for path, text in story.shown if path == "/metrics")
     assert "ridedash_http_seconds" in metrics
-    assert hits(metrics, {"phone": GUEST_PHONE, "guest": "Heron", "staff": "canary", "place": PLACE[0]}) == []
+    assert (
+        hits(
+            metrics, {"phone": GUEST_PHONE, "guest": "Heron", "staff": "canary", "place": PLACE[0]}
+        )
+        == []
+    )
 
 
-def test_what_leaves_the_house_holds_no_secret_and_of_a_guest_only_what_it_is_for(story: Story) -> None:
+def test_what_leaves_the_house_holds_no_secret_and_of_a_guest_only_what_it_is_for(
+    story: Story,
+) -> None:
     found: dict[str, set[str]] = {name: set() for name in LEAVES}
     for name, sent in story.left:
         text = sent.decode()
-        found[name] |= {each.removesuffix(" 2") for each in hits(text + unescape(text), story.secrets | LOOKED_FOR)}
+        found[name] |= {
+            each.removesuffix(" 2")
+            for each in hits(text + unescape(text), story.secrets | LOOKED_FOR)
+        }
     assert {name: more for name, held in found.items() if (more := held - LEAVES[name])} == {}
     by_right = {"guest", "phone", "place", "rider's link", "follower's link", "start code"}
-    assert set().union(*found.values()) == by_right  # or the look was not sharp enough to find a thing
-    assert [name for name, may in LEAVES.items() if "guest" in may and "guest" not in found[name]] == []
+    # or the look was not sharp enough to find a thing
+    assert set().union(*found.values()) == by_right
+    assert [
+        name for name, may in LEAVES.items() if "guest" in may and "guest" not in found[name]
+    ] == []
 
 
-def test_no_text_of_the_database_holds_a_secret_and_phone_and_places_stay_in_their_columns(story: Story) -> None:
+def test_no_text_of_the_database_holds_a_secret_and_phone_and_places_stay_in_their_columns(
+    story: Story,
+) -> None:
     found: dict[str, set[str]] = {}
     wanted = story.secrets | {"phone": GUEST_PHONE, "place": PLACE[0], "place 2": PLACE[1]}
     with contextlib.closing(story.database()) as line:
@@ -293,8 +370,12 @@ def test_no_text_of_the_database_holds_a_secret_and_phone_and_places_stay_in_the
     assert found == {}
 
 
-def test_no_file_of_the_instance_folder_holds_a_token_a_password_or_a_start_code(story: Story) -> None:
-    """The database's free pages and the black box too. A demo's own secrets are in secrets.json by right."""
+def test_no_file_of_the_instance_folder_holds_a_token_a_password_or_a_start_code(
+    story: Story,
+) -> None:
+    """The database's free pages and the black box too. A demo's own secrets are in secrets.json by
+    right.
+    """
     for path in story.desk.instance.rglob("*"):
         ours = path.name.startswith(("ridedash.db", "answers-")) or path.parent.name == "metrics"
         if path.is_file() and ours:

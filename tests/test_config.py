@@ -24,7 +24,12 @@ LIVE = {
 
 def test_a_demo_needs_no_setting_at_all(tmp_path: Path) -> None:
     settings = load({"RIDEDASH_INSTANCE": str(tmp_path / "instance")})
-    assert (settings.mode, settings.host, settings.port, settings.sandbox_port) == ("demo", "127.0.0.1", 8000, 8001)
+    assert (settings.mode, settings.host, settings.port, settings.sandbox_port) == (
+        "demo",
+        "127.0.0.1",
+        8000,
+        8001,
+    )
     assert settings.service_url == "http://127.0.0.1:8001"
     assert settings.tiles_url == "/tiles/{z}/{x}/{y}.svg"
     assert settings.pace == 1
@@ -41,7 +46,12 @@ def test_demo_secrets_are_made_once_and_readable_by_the_owner_only(tmp_path: Pat
 
 def test_no_secret_shows_in_a_repr(tmp_path: Path) -> None:
     settings = load({"RIDEDASH_INSTANCE": str(tmp_path)})
-    for secret in (settings.secret_key, settings.token_keys, settings.service_app_token, settings.oauth_client_secret):
+    for secret in (
+        settings.secret_key,
+        settings.token_keys,
+        settings.service_app_token,
+        settings.oauth_client_secret,
+    ):
         assert secret not in repr(settings)
 
 
@@ -53,7 +63,9 @@ def test_live_mode_runs_with_real_settings() -> None:
 
 @pytest.mark.parametrize("missing", [name for name in LIVE if name != "RIDEDASH_MODE"])
 def test_live_mode_names_what_is_missing(missing: str) -> None:
-    with pytest.raises(BadSettingError, match=rf"^{missing} is required in live mode and not set\.$"):
+    with pytest.raises(
+        BadSettingError, match=rf"^{missing} is required in live mode and not set\.$"
+    ):
         load({name: value for name, value in LIVE.items() if name != missing})
 
 
@@ -83,14 +95,26 @@ def test_a_demo_with_a_geocoder_of_its_own_needs_its_address(tmp_path: Path) -> 
     ],
 )
 def test_redis_is_found_by_an_address_that_the_limits_can_use(tmp_path: Path, value: str) -> None:
-    assert load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_REDIS_URL": value}).redis_url == value
+    assert (
+        load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_REDIS_URL": value}).redis_url == value
+    )
 
 
 @pytest.mark.parametrize(
     "value",
-    ["notaurl", "http://cache", "unix:///run/redis.sock", "redis://", "redis://:hush@/0", "redis://cache:hush/0",
-     "redis://cache/zero", "redis://[::1", "redis+unix://", "redis+unix://hush/run/redis.sock"],
-)  # fmt: skip
+    [
+        "notaurl",
+        "http://cache",
+        "unix:///run/redis.sock",
+        "redis://",
+        "redis://:hush@/0",
+        "redis://cache:hush/0",
+        "redis://cache/zero",
+        "redis://[::1",
+        "redis+unix://",
+        "redis+unix://hush/run/redis.sock",
+    ],
+)
 def test_a_nonsense_redis_is_refused_by_name_and_not_repeated(tmp_path: Path, value: str) -> None:
     with pytest.raises(BadSettingError, match="RIDEDASH_REDIS_URL can't be used") as told:
         load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_REDIS_URL": value})
@@ -155,12 +179,16 @@ def test_a_misspelt_setting_is_refused_with_the_name_that_was_meant(tmp_path: Pa
         ("RIDEDASH_DATABASE_URL", "mysqll://localhost/rides"),
     ],
 )
-def test_keys_and_databases_that_cannot_be_used_are_refused_by_name(tmp_path: Path, name: str, value: str) -> None:
+def test_keys_and_databases_that_cannot_be_used_are_refused_by_name(
+    tmp_path: Path, name: str, value: str
+) -> None:
     with pytest.raises(BadSettingError, match=name):
         create_app({"RIDEDASH_INSTANCE": str(tmp_path), name: value})
 
 
-def test_a_demo_logs_text_for_whoever_started_it_and_live_mode_json_for_a_collector(tmp_path: Path) -> None:
+def test_a_demo_logs_text_for_whoever_started_it_and_live_mode_json_for_a_collector(
+    tmp_path: Path,
+) -> None:
     demo, live = load({"RIDEDASH_INSTANCE": str(tmp_path)}), load(LIVE)
     assert (demo.log_format, demo.log_level) == ("text", "warning")
     assert (live.log_format, live.log_level) == ("json", "info")
@@ -176,6 +204,10 @@ def test_every_secret_of_an_installation_is_known_to_the_scrubber() -> None:
         }
     )
     assert set(settings.secrets) >= {
-        "partner-key-for-this-test", "0123456789abcdefghijklmnopqrstuv", "client-51f0c7-oauth", "metrics-51f0c7-reader",
-        "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "p@ss-51f0c7",
-    }  # fmt: skip
+        "partner-key-for-this-test",
+        "0123456789abcdefghijklmnopqrstuv",
+        "client-51f0c7-oauth",
+        "metrics-51f0c7-reader",
+        "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+        "p@ss-51f0c7",
+    }

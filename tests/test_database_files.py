@@ -13,7 +13,9 @@ def collected(listed: Path, kind: str, *options: str) -> set[str]:
     """The files that pytest collects of tests/store."""
     environ = clean_environment(RIDEDASH_TEST_FILES=str(listed), RIDEDASH_TEST_DATABASE=kind)
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run([*command, *options, "tests/store"], cwd=ROOT, env=environ, capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, *options, "tests/store"], cwd=ROOT, env=environ, capture_output=True, text=True
+    )
     assert done.returncode in (0, 5), done.stdout + done.stderr
     return {line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line}
 

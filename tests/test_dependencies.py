@@ -25,7 +25,9 @@ NOT_IMPORTED = {  # why each is declared although no module imports it
 
 
 def imported(folders: Iterable[str]) -> set[str]:
-    """The distributions whose modules the files of these folders import, those for the type checker included."""
+    """The distributions whose modules the files of these folders import, those for the type checker
+    included.
+    """
     known = importlib.metadata.packages_distributions()
     modules: set[str] = set()
     for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
@@ -35,7 +37,10 @@ def imported(folders: Iterable[str]) -> set[str]:
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 modules.add(str(node.module).partition(".")[0])
     foreign = modules - set(sys.stdlib_module_names) - FIRST_PARTY - {"_typeshed"}
-    return {str(canonicalize_name(known[module][0])) if module in known else module for module in foreign}
+    return {
+        str(canonicalize_name(known[module][0])) if module in known else module
+        for module in foreign
+    }
 
 
 def names(wishes: Iterable[str]) -> set[str]:
@@ -43,7 +48,9 @@ def names(wishes: Iterable[str]) -> set[str]:
 
 
 RUNTIME = names(PROJECT["project"]["dependencies"])
-EXTRAS = names(wish for extra in PROJECT["project"]["optional-dependencies"].values() for wish in extra)
+EXTRAS = names(
+    wish for extra in PROJECT["project"]["optional-dependencies"].values() for wish in extra
+)
 GROUPS = names(wish for group in PROJECT["dependency-groups"].values() for wish in group)
 
 

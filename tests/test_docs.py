@@ -15,8 +15,20 @@ def test_files_that_the_documents_name_exist() -> None:
     for document in ("README.md", "CONTRIBUTING.md", "docs/assumptions.md", "docs/operating.md"):
         text = (ROOT / document).read_text()
         named = set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|js|html|md|lock))`", text))
-        shared = {"design.md", "booking-protocol.md", "faults.md", "security.md", "ux.md", "performance.md", "style.md"}
-        missing = [name for name in named if name.removeprefix("design/") not in shared and not anywhere(name)]
+        shared = {
+            "design.md",
+            "booking-protocol.md",
+            "faults.md",
+            "security.md",
+            "ux.md",
+            "performance.md",
+            "style.md",
+        }
+        missing = [
+            name
+            for name in named
+            if name.removeprefix("design/") not in shared and not anywhere(name)
+        ]
         assert missing == [], document
 
 
@@ -43,12 +55,18 @@ def test_links_and_pictures_of_the_documents_exist(document: str) -> None:
 def test_pre_commit_runs_what_make_check_runs() -> None:
     recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipe
-    commands = [line.strip().lstrip("@").replace("$(BIN)", ".venv/bin") for line in recipe[1].splitlines()]
-    entries = re.findall(r"^ +entry: (.*)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE)
+    commands = [
+        line.strip().lstrip("@").replace("$(BIN)", ".venv/bin") for line in recipe[1].splitlines()
+    ]
+    entries = re.findall(
+        r"^ +entry: (.*)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE
+    )
     assert entries == commands
 
 
 def test_every_unit_in_the_documents_limits_the_arenas_of_the_heap() -> None:
-    units = re.findall(r"^\[Service\]\n((?:.+\n)+)", (ROOT / "docs/operating.md").read_text(), re.MULTILINE)
+    units = re.findall(
+        r"^\[Service\]\n((?:.+\n)+)", (ROOT / "docs/operating.md").read_text(), re.MULTILINE
+    )
     assert len(units) >= 2
     assert [unit for unit in units if "Environment=MALLOC_ARENA_MAX=1\n" not in unit] == []

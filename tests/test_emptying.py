@@ -10,8 +10,12 @@ from ridedash.store.database.database import Database
 from tests import databases, emptying
 from tests.databases import POSTGRESQL
 
-ADD = text("INSERT INTO heartbeats (worker, beat_at) SELECT 'w' || n, now() FROM generate_series(1, :n) n")
-HOUSE = text("INSERT INTO properties (name, timezone, created_at) VALUES ('a', 'UTC', now()) RETURNING id")
+ADD = text(
+    "INSERT INTO heartbeats (worker, beat_at) SELECT 'w' || n, now() FROM generate_series(1, :n) n"
+)
+HOUSE = text(
+    "INSERT INTO properties (name, timezone, created_at) VALUES ('a', 'UTC', now()) RETURNING id"
+)
 
 
 def left_by_a_test(folder: Path, change: str = "", rows: int = 3) -> str:
@@ -50,5 +54,7 @@ def test_one_that_was_changed_or_filled_is_dropped(tmp_path: Path, change: str, 
     databases.forget(tmp_path)
     assert databases.new_database(tmp_path, POSTGRESQL) != first
     with databases.shared_postgres().connect() as line:
-        found = line.execute("SELECT 1 FROM pg_database WHERE datname = %s", [first.split("/")[3].split("?")[0]])
+        found = line.execute(
+            "SELECT 1 FROM pg_database WHERE datname = %s", [first.split("/")[3].split("?")[0]]
+        )
         assert found.fetchone() is None

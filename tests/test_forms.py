@@ -35,11 +35,15 @@ def app_context() -> Iterator[None]:
         ("  ", "IN", None),
     ],
 )
-def test_a_phone_number_in_any_notation_is_kept_as_e164(typed: str, country: str | None, kept: str | None) -> None:
+def test_a_phone_number_in_any_notation_is_kept_as_e164(
+    typed: str, country: str | None, kept: str | None
+) -> None:
     assert read_phone(typed, country) == kept
 
 
-@pytest.mark.parametrize("typed", ["12", "the red one", "+999 1234567", "022 2778 33001234567890", "{{7*191}}", "+"])
+@pytest.mark.parametrize(
+    "typed", ["12", "the red one", "+999 1234567", "022 2778 33001234567890", "{{7*191}}", "+"]
+)
 def test_what_is_no_phone_number_is_refused_with_what_to_do(typed: str) -> None:
     with pytest.raises(PhoneError, match="country code"):
         read_phone(typed, "IN")
@@ -87,16 +91,26 @@ def test_form_tokens_are_long_and_never_the_same() -> None:
     assert all(len(token) == 32 for token in tokens)
 
 
-@pytest.mark.parametrize("token", ["", "short", "with space in the middle of it", "x" * 65, "<b>aaaaaaaaaaaaaaaa"])
+@pytest.mark.parametrize(
+    "token", ["", "short", "with space in the middle of it", "x" * 65, "<b>aaaaaaaaaaaaaaaa"]
+)
 def test_a_token_that_we_did_not_mint_is_refused(token: str) -> None:
-    form = BookingForm(MultiDict({"form_token": token, "offer": "1", "guest_name": "Guest Heron", "account": "1"}))
+    form = BookingForm(
+        MultiDict({"form_token": token, "offer": "1", "guest_name": "Guest Heron", "account": "1"})
+    )
     form.offer_accounts([(1, "House")])
     assert not form.validate()
     assert "form_token" in form.errors
 
 
 def test_a_complete_form_is_good_and_more_fields_are_ignored() -> None:
-    sent = {"form_token": new_form_token(), "offer": "1", "guest_name": "Guest Heron", "is_admin": "1", "price": "1"}
+    sent = {
+        "form_token": new_form_token(),
+        "offer": "1",
+        "guest_name": "Guest Heron",
+        "is_admin": "1",
+        "price": "1",
+    }
     form = BookingForm(MultiDict(sent))
     form.offer_accounts([(7, "House")])
     assert form.validate(), form.errors

@@ -39,7 +39,9 @@ def test_no_foreign_host_no_library_but_leaflet_and_no_tag_is_in_it() -> None:
 
 def test_geometry_is_drawn_and_the_hotspots_layer_is_named_for_the_script() -> None:
     plain = map_parts(Tiles(), center=HERE, map_id="ride")
-    zoned = map_parts(Tiles(), center=HERE, map_id="ride", areas=[RING], boundary=RING, points=[HERE, RING[0]])
+    zoned = map_parts(
+        Tiles(), center=HERE, map_id="ride", areas=[RING], boundary=RING, points=[HERE, RING[0]]
+    )
     assert plain.zone is None
     assert plain.script.count("L.polygon(") == 0
     assert zoned.zone == "feature_group_zone_ride"
@@ -81,7 +83,9 @@ def test_a_name_that_is_no_name_is_refused(map_id: str) -> None:
         map_parts(Tiles(), center=HERE, map_id=map_id)
 
 
-@pytest.mark.parametrize("center", [LatLng(float("nan"), 0), LatLng(91, 0), LatLng(0, float("inf"))])
+@pytest.mark.parametrize(
+    "center", [LatLng(float("nan"), 0), LatLng(91, 0), LatLng(0, float("inf"))]
+)
 def test_a_center_that_is_no_place_is_refused(center: LatLng) -> None:
     with pytest.raises(ValueError, match="center"):
         map_parts(Tiles(), center=center)
@@ -95,7 +99,10 @@ def test_a_word_in_place_of_a_coordinate_never_reaches_a_template() -> None:
 def test_another_view_of_the_same_map_renders_nothing_anew() -> None:
     first = map_parts(Tiles(), center=HERE, map_id="cached")
     rendered = _frame.cache_info().misses
-    views = [map_parts(Tiles(), center=LatLng(lat / 100, 1.0), zoom=12, map_id="cached") for lat in range(200)]
+    views = [
+        map_parts(Tiles(), center=LatLng(lat / 100, 1.0), zoom=12, map_id="cached")
+        for lat in range(200)
+    ]
     assert _frame.cache_info().misses == rendered
     assert len({view.script for view in views}) == 200
     assert all(view.html == first.html for view in views)

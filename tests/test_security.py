@@ -1,4 +1,6 @@
-"""Security basics that hold for every route: CSRF, headers, cookies, hosts, GETs that change nothing."""
+"""Security basics that hold for every route: CSRF, headers, cookies, hosts, GETs that change
+nothing.
+"""
 
 import hashlib
 import re
@@ -26,7 +28,14 @@ def app(tmp_path: Path, database: str) -> Iterator[Flask]:
     now = services.clock()
     with services.db.write() as s:
         house = properties.add_property(s, "Hotel A", "UTC", now)
-        properties.add_staff(s, house.id, "desk", generate_password_hash(PASSWORD, "scrypt:1024:8:1"), "concierge", now)
+        properties.add_staff(
+            s,
+            house.id,
+            "desk",
+            generate_password_hash(PASSWORD, "scrypt:1024:8:1"),
+            "concierge",
+            now,
+        )
     yield made
     services.db.close()
 
@@ -38,7 +47,9 @@ def client(app: Flask) -> FlaskClient:
 
 def sign_in(client: FlaskClient) -> None:
     token = csrf(client.get("/sign-in").text)
-    answer = client.post("/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token})
+    answer = client.post(
+        "/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token}
+    )
     assert answer.status_code == 303
 
 
@@ -58,7 +69,9 @@ def rules(app: Flask, method: str) -> list[str]:
     return found
 
 
-def test_every_unsafe_route_refuses_a_request_without_a_csrf_token(app: Flask, client: FlaskClient) -> None:
+def test_every_unsafe_route_refuses_a_request_without_a_csrf_token(
+    app: Flask, client: FlaskClient
+) -> None:
     sign_in(client)
     for rule in rules(app, "POST"):
         for content_type in ("application/x-www-form-urlencoded", "application/json", "text/plain"):
@@ -93,16 +106,26 @@ def test_every_answer_carries_the_headers(app: Flask, client: FlaskClient) -> No
 
 def test_two_pages_have_two_nonces(client: FlaskClient) -> None:
     seen = {
-        re.findall(r"'nonce-([^']+)'", client.get("/sign-in").headers["Content-Security-Policy"])[0] for _ in range(5)
+        re.findall(r"'nonce-([^']+)'", client.get("/sign-in").headers["Content-Security-Policy"])[0]
+        for _ in range(5)
     }
     assert len(seen) == 5
 
 
-def test_everything_but_the_public_pages_asks_for_a_sign_in(app: Flask, client: FlaskClient) -> None:
-    public = {"/sign-in", "/healthz", "/readyz", "/static/<path:filename>", "/static/vendor/leaflet/<path:name>"}
+def test_everything_but_the_public_pages_asks_for_a_sign_in(
+    app: Flask, client: FlaskClient
+) -> None:
+    public = {
+        "/sign-in",
+        "/healthz",
+        "/readyz",
+        "/static/<path:filename>",
+        "/static/vendor/leaflet/<path:name>",
+    }
     public |= {"/metrics"}  # for this machine, which the test client is
     public |= {"/invite/<token>"}  # whoever has the link
-    public |= {"/t/<token>", "/t/<token>/snapshot.json"}  # whoever has the link, and 404 for whoever has not
+    # whoever has the link, and 404 for whoever has not
+    public |= {"/t/<token>", "/t/<token>/snapshot.json"}
     for rule in rules(app, "GET"):
         answer = client.get(filled(rule))
         if rule in public:
@@ -114,11 +137,14 @@ def test_everything_but_the_public_pages_asks_for_a_sign_in(app: Flask, client: 
             assert answer.headers["Location"].startswith("/sign-in"), rule
 
 
-def test_reading_pages_changes_nothing_in_the_database(app: Flask, client: FlaskClient, tmp_path: Path) -> None:
+def test_reading_pages_changes_nothing_in_the_database(
+    app: Flask, client: FlaskClient, tmp_path: Path
+) -> None:
     sign_in(client)
     for rule in rules(app, "GET"):
         if rule == "/rides/new":
-            continue  # it mints a form token and may store what it offers: rows that no ride depends on
+            # it mints a form token and may store what it offers: rows that no ride depends on
+            continue
         before = contents(app)
         client.get(filled(rule))
         client.get(filled(rule))
@@ -129,12 +155,17 @@ def contents(app: Flask) -> str:
     services = app.extensions["ridedash"]
     with services.db.read() as s:
         names = inspect(s.connection()).get_table_names()
-        rows = {name: sorted(map(repr, s.execute(text(f"SELECT * FROM {name}")))) for name in sorted(names)}
+        rows = {
+            name: sorted(map(repr, s.execute(text(f"SELECT * FROM {name}"))))
+            for name in sorted(names)
+        }
     return hashlib.sha256(repr(rows).encode()).hexdigest()
 
 
 @pytest.mark.parametrize("number", [0, 2**31, 2**63, 10**40])
-def test_a_number_that_no_row_has_is_not_found_and_no_failure(app: Flask, client: FlaskClient, number: int) -> None:
+def test_a_number_that_no_row_has_is_not_found_and_no_failure(
+    app: Flask, client: FlaskClient, number: int
+) -> None:
     sign_in(client)
     with app.extensions["ridedash"].db.write() as s:
         s.execute(text("UPDATE staff SET role = 'admin'"))
@@ -144,7 +175,9 @@ def test_a_number_that_no_row_has_is_not_found_and_no_failure(app: Flask, client
             if "<int:" not in rule:
                 continue
             address = re.sub(r"<int:[^>]+>", str(number), rule)
-            answer = client.open(address, method=method, data={"csrf_token": token} if method == "POST" else None)
+            answer = client.open(
+                address, method=method, data={"csrf_token": token} if method == "POST" else None
+            )
             assert answer.status_code == 404, (method, address)
 
 
@@ -172,14 +205,18 @@ def test_forwarded_headers_are_believed_only_when_a_proxy_is_configured(tmp_path
         from flask import request
 
         app.add_url_rule("/who", view_func=needs(OPEN)(lambda: str(request.remote_addr)))
-        assert app.test_client().get("/who", headers={"X-Forwarded-For": "198.51.100.6"}).text == seen
+        assert (
+            app.test_client().get("/who", headers={"X-Forwarded-For": "198.51.100.6"}).text == seen
+        )
         app.extensions["ridedash"].db.close()
 
 
 def test_live_mode_sends_secure_cookies_and_hsts(tmp_path: Path) -> None:
     from tests.test_config import LIVE
 
-    app = create_app(LIVE | {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_TRUSTED_HOSTS": "localhost"})
+    app = create_app(
+        LIVE | {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_TRUSTED_HOSTS": "localhost"}
+    )
     answer = app.test_client().get("/healthz", base_url="https://localhost")
     assert answer.headers["Strict-Transport-Security"] == "max-age=31536000; includeSubDomains"
     assert app.config["SESSION_COOKIE_NAME"] == "__Host-sid"
@@ -188,4 +225,7 @@ def test_live_mode_sends_secure_cookies_and_hsts(tmp_path: Path) -> None:
 
 
 def test_a_body_over_the_limit_is_refused(client: FlaskClient) -> None:
-    assert client.post("/sign-in", data=b"x" * 300_000, content_type="text/plain").status_code in (400, 413)
+    assert client.post("/sign-in", data=b"x" * 300_000, content_type="text/plain").status_code in (
+        400,
+        413,
+    )

@@ -1,4 +1,7 @@
-"""Makes the README's two pictures from the running program: `make screenshots`. Needs a Chromium."""
+"""Makes the README's two pictures from the running program: `make screenshots`.
+
+Needs a Chromium.
+"""
 
 import re
 import sys
@@ -34,7 +37,9 @@ def main() -> None:
         sync_playwright() as started,
     ):
         browser = started.chromium.launch(executable_path=browser_path() or "chromium", args=LAUNCH)
-        page = browser.new_context(viewport=SIZE, base_url=desk.url, color_scheme="light").new_page()
+        page = browser.new_context(
+            viewport=SIZE, base_url=desk.url, color_scheme="light"
+        ).new_page()
         page.goto("/sign-in")
         page.get_by_label("Name").fill(desk.name)
         page.get_by_label("Password", exact=True).fill(desk.password)
@@ -45,7 +50,9 @@ def main() -> None:
 
 
 def take(desk: Running, page: Page) -> None:
-    """The board with a few rides and the next one being put together, and a ride whose driver is on the way."""
+    """The board with a few rides and the next one being put together, and a ride whose driver is on
+    the way.
+    """
     for who, car, drop, seats, scenario in RIDES:
         if scenario:
             control(desk, "next", scenario=scenario)

@@ -1,1 +1,3 @@
-"""What the program is measured against: each the plain way that a good engineer would write it first."""
+"""What the program is measured against: each the plain way that a good engineer would write it
+first.
+"""

@@ -1,4 +1,6 @@
-"""The map page as folium's own pages show it first: a map, an outline, a marker with a popup for each point."""
+"""The map page as folium's own pages show it first: a map, an outline, a marker with a popup for
+each point.
+"""
 
 from collections.abc import Sequence
 

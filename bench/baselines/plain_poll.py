@@ -18,7 +18,9 @@ def plain_poll(db: Database) -> Flask:
             if staff is None or order is None or order.property_id != staff.property_id:
                 abort(404)
             ride = s.query(Ride).filter_by(order_id=order_id).one()
-            answer = jsonify(state=order.state, status=ride.status, version=order.version, facts=ride.facts)
+            answer = jsonify(
+                state=order.state, status=ride.status, version=order.version, facts=ride.facts
+            )
         answer.set_etag(f"{order.version}")
         return answer
 

@@ -1,4 +1,6 @@
-"""`python -m bench.faults`: run the fault matrix and print its scoreboard; exit code 1 when a row fails."""
+"""`python -m bench.faults`: run the fault matrix and print its scoreboard; exit code 1 when a row
+fails.
+"""
 
 import argparse
 import json
@@ -28,10 +30,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("no such row; docs/reliability.md says what each is", file=sys.stderr)
         return 2
     print(f"seed {base} (run again with --seed {base})\n{scoreboard.HEAD}", flush=True)
-    facts = {"command": shlex.join(["python", "-m", "bench.faults", *given]), "seed": base, "short": options.short}
+    facts = {
+        "command": shlex.join(["python", "-m", "bench.faults", *given]),
+        "seed": base,
+        "short": options.short,
+    }
     lines = told(_run(rows, base, options), facts | {"asked": len(rows)}, options.json)
     failed = [line for line in lines if line.word == "FAILS"]
-    print(f"{len(lines)} rows, {len(failed)} failed, {sum(line.skipped for line in lines)} skipped; seed {base}")
+    print(
+        f"{len(lines)} rows, {len(failed)} failed, {sum(line.skipped for line in lines)} skipped; seed {base}"
+    )
     return 1 if failed or not lines else 0
 
 
@@ -41,7 +49,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--rows", type=_numbers, default=(), help="only these, such as 1,2,19")
     parser.add_argument("--seed", type=int, help="the seed that an earlier run printed")
     parser.add_argument("--minutes", type=float, help="how long row 36 soaks; 60 is its proof")
-    parser.add_argument("--json", type=Path, help="keep the scoreboard in this file, after each row")
+    parser.add_argument(
+        "--json", type=Path, help="keep the scoreboard in this file, after each row"
+    )
     return parser.parse_args(arguments)
 
 
@@ -57,14 +67,18 @@ def _run(rows: Sequence[Row], base: int, options: argparse.Namespace) -> Iterato
 
 
 def told(lines: Iterable[Line], facts: Mapping[str, Any], file: Path | None) -> list[Line]:
-    """Print each line as it comes, and keep all so far in the file: a run that is stopped has kept what it saw."""
+    """Print each line as it comes, and keep all so far in the file: a run that is stopped has kept
+    what it saw.
+    """
     head = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit(), **facts}
     seen = []
     for line in lines:
         print(scoreboard.shown(line), flush=True)
         seen.append(line)
         if file is not None:
-            file.write_text(json.dumps({**head, "rows": [each.facts() for each in seen]}, indent=1) + "\n")
+            file.write_text(
+                json.dumps({**head, "rows": [each.facts() for each in seen]}, indent=1) + "\n"
+            )
     return seen
 
 

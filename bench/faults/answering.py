@@ -1,4 +1,6 @@
-"""A process that answers track_ride and nothing else: it can be killed and started again at the same address."""
+"""A process that answers track_ride and nothing else: it can be killed and started again at the
+same address.
+"""
 
 import asyncio
 import json
@@ -12,7 +14,12 @@ from contextlib import contextmanager
 from typing import Final
 
 UP_WITHIN_S: Final = 20.0
-SAYS: Final = {"status": "SUCCESS", "request_type": "TRACK_RIDE", "booking_status": "CALL_DRIVER", "driver_lat": -38.5}
+SAYS: Final = {
+    "status": "SUCCESS",
+    "request_type": "TRACK_RIDE",
+    "booking_status": "CALL_DRIVER",
+    "driver_lat": -38.5,
+}
 
 
 class Answering(asyncio.Protocol):
@@ -38,7 +45,9 @@ def serve(port: int) -> None:
 
     async def forever() -> None:
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(Answering, "127.0.0.1", port, reuse_port=True, backlog=256)
+        server = await loop.create_server(
+            Answering, "127.0.0.1", port, reuse_port=True, backlog=256
+        )
         await server.serve_forever()
 
     asyncio.run(forever())

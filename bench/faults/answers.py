@@ -1,4 +1,6 @@
-"""The ways in which the double answers create (booking-protocol.md 1.4), by name; an order's coupon names its way."""
+"""The ways in which the double answers create (booking-protocol.md 1.4), by name; an order's coupon
+names its way.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,7 +12,8 @@ HTML: Final = "<html><h1>Bad gateway</h1></html>"
 class Way:
     """One way to answer. `made`: the booking is made, before any byte of the answer leaves.
 
-    `means` is the state that the answer proves once it was read whole. `first` names the way of the first try.
+    `means` is the state that the answer proves once it was read whole. `first` names the way of the
+    first try.
     """
 
     made: bool
@@ -62,15 +65,28 @@ WAYS: Final[dict[str, Way]] = {
     "failure_with_id": Way(True, "UNKNOWN", body="failure_with_id"),
     "success_without_id": Way(True, "UNKNOWN", body="success_without_id"),
 }
-COMMON: Final = ("booked",) * 8 + ("matching", "slow")  # beside these, each way that a create can go
-MIXED: Final = (*COMMON, *(name for name in WAYS if name not in {"forever", "match_cancel", "match_fails"}))
+# beside these, each way that a create can go
+COMMON: Final = ("booked",) * 8 + ("matching", "slow")
+MIXED: Final = (
+    *COMMON,
+    *(name for name in WAYS if name not in {"forever", "match_cancel", "match_fails"}),
+)
 CLEAR: Final = ("booked", "booked", "number", "slow", "drip", "matching", "refused", "spaced")
 
 
 def body_of(name: str, mtx: str, booking_id: str, txn_id: str) -> dict[str, Any] | str:
     """What the answer says: an object for JSON, or text as it is."""
-    ok = {"status": "SUCCESS", "booking_timeout": 240, "booking_timeout_unit": "SECONDS", "merchant_txn_id": mtx}
-    retry = {"booking_timeout": 180, "booking_timeout_unit": "SECONDS", "next_retry_time": "14:02:30"}
+    ok = {
+        "status": "SUCCESS",
+        "booking_timeout": 240,
+        "booking_timeout_unit": "SECONDS",
+        "merchant_txn_id": mtx,
+    }
+    retry = {
+        "booking_timeout": 180,
+        "booking_timeout_unit": "SECONDS",
+        "next_retry_time": "14:02:30",
+    }
     bodies: dict[str, dict[str, Any] | str] = {
         "booked": {**ok, "booking_id": booking_id},
         "number": {**ok, "booking_id": int(booking_id.lstrip("C"))},
@@ -79,7 +95,11 @@ def body_of(name: str, mtx: str, booking_id: str, txn_id: str) -> dict[str, Any]
         "spaced": {"status": "FAILURE", "code": "BANNED USER", "message": "no"},
         "unlisted": {"status": "FAILURE", "code": "FULL_MOON", "message": "not tonight"},
         "crossed": {**ok, "booking_id": f"F{booking_id}", "merchant_txn_id": "RD-ANOTHERS"},
-        "failure_with_id": {"status": "FAILURE", "code": "BOOKING_FAILED", "booking_id": booking_id},
+        "failure_with_id": {
+            "status": "FAILURE",
+            "code": "BOOKING_FAILED",
+            "booking_id": booking_id,
+        },
         "success_without_id": {"status": "SUCCESS", "merchant_txn_id": mtx},
         "error": {"error": "internal"},
         "html": HTML,

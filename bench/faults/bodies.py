@@ -1,4 +1,6 @@
-"""Hostile answers, made by chance: a grammar of JSON and of what is none, and mutations of real bodies."""
+"""Hostile answers, made by chance: a grammar of JSON and of what is none, and mutations of real
+bodies.
+"""
 
 import copy
 import json
@@ -10,12 +12,64 @@ from typing import Any, Final
 import httpx
 
 NASTY: Final = (
-    *("", " ", "\x00", "a\x00b", "\u202eevil\u2066", "\ud800", "x" * 100_000, "\u0000" * 5000, "é" * 40_000),
-    *("<script>alert(1)</script>", "${7*191}", "{{7*191}}", "{% raw %}", "javascript:alert(1)", "NaN", "1e999", "-0"),
-    *("9" * 5000, "-1", "0", "true", "null", "SUCCESS", "FAILURE", "CALL_DRIVER", "COMPLETED", "https://x/\ud800"),
-    *("2016-06-16T10:45:38.000+5:30", "9999-12-31T23:59:59-14:00", "0000-00-00", "+99999999999", "%s%n", "\r\nX: y"),
+    *(
+        "",
+        " ",
+        "\x00",
+        "a\x00b",
+        "\u202eevil\u2066",
+        "\ud800",
+        "x" * 100_000,
+        "\u0000" * 5000,
+        "é" * 40_000,
+    ),
+    *(
+        "<script>alert(1)</script>",
+        "${7*191}",
+        "{{7*191}}",
+        "{% raw %}",
+        "javascript:alert(1)",
+        "NaN",
+        "1e999",
+        "-0",
+    ),
+    *(
+        "9" * 5000,
+        "-1",
+        "0",
+        "true",
+        "null",
+        "SUCCESS",
+        "FAILURE",
+        "CALL_DRIVER",
+        "COMPLETED",
+        "https://x/\ud800",
+    ),
+    *(
+        "2016-06-16T10:45:38.000+5:30",
+        "9999-12-31T23:59:59-14:00",
+        "0000-00-00",
+        "+99999999999",
+        "%s%n",
+        "\r\nX: y",
+    ),
 )
-NUMBERS: Final = (0, -1, 1, 2**31, 2**63, 10**40, -(10**99), 0.1, -0.0, 1e308, 5e-324, 534, 360, 90.0000001)
+NUMBERS: Final = (
+    0,
+    -1,
+    1,
+    2**31,
+    2**63,
+    10**40,
+    -(10**99),
+    0.1,
+    -0.0,
+    1e308,
+    5e-324,
+    534,
+    360,
+    90.0000001,
+)
 STATUSES: Final = (
     200,
     200,
@@ -41,12 +95,39 @@ STATUSES: Final = (
 )
 TYPES: Final = (
     *("application/json",) * 4,
-    *("text/html", "text/plain; charset=utf-16", "application/octet-stream", "", "application/json; charset=latin-1"),
+    *(
+        "text/html",
+        "text/plain; charset=utf-16",
+        "application/octet-stream",
+        "",
+        "application/json; charset=latin-1",
+    ),
     "multipart/form-data; boundary=\ufffd",
 )
 RAW: Final = (
-    *(b"", b" ", b"null", b"true", b"0", b'""', b"[]", b"{}", b"{", b"[1,", b'{"a"', b'"' + b"x" * 100_000 + b'"'),
-    *(b"[" * 5000, b'{"a":' * 5000, b"[" * 5000 + b"]" * 5000, b"9" * 5000, b"NaN", b"-Infinity", b'{"a": NaN}'),
+    *(
+        b"",
+        b" ",
+        b"null",
+        b"true",
+        b"0",
+        b'""',
+        b"[]",
+        b"{}",
+        b"{",
+        b"[1,",
+        b'{"a"',
+        b'"' + b"x" * 100_000 + b'"',
+    ),
+    *(
+        b"[" * 5000,
+        b'{"a":' * 5000,
+        b"[" * 5000 + b"]" * 5000,
+        b"9" * 5000,
+        b"NaN",
+        b"-Infinity",
+        b'{"a": NaN}',
+    ),
     *(
         b"<!doctype html><title>502</title>",
         b"\xff\xfe{\x00}\x00",
@@ -61,7 +142,10 @@ RAW: Final = (
         b"SUCCESS",
         b"\n" * 900,
     ),
-    *(b'{"status":"SUCCESS","x":' + b"1" * 5000 + b"}", b'{"status":"SUCCESS","x":1e' + b"9" * 400 + b"}"),
+    *(
+        b'{"status":"SUCCESS","x":' + b"1" * 5000 + b"}",
+        b'{"status":"SUCCESS","x":1e' + b"9" * 400 + b"}",
+    ),
 )
 
 
@@ -75,12 +159,16 @@ class Hostile:
 
     def response(self) -> httpx.Response:
         """As a transport gives it."""
-        headers = [(name.encode(), value.encode("utf-8", "replace")) for name, value in self.headers]
+        headers = [
+            (name.encode(), value.encode("utf-8", "replace")) for name, value in self.headers
+        ]
         return httpx.Response(self.status, headers=headers, stream=httpx.ByteStream(self.content))
 
 
 def answers(rng: random.Random, real: list[dict[str, Any]], count: int) -> Iterator[Hostile]:
-    """So many hostile answers: most are a real body with something wrong in it, some are no answer at all."""
+    """So many hostile answers: most are a real body with something wrong in it, some are no answer
+    at all.
+    """
     for _ in range(count):
         dice = rng.random()
         if dice < 0.12:
@@ -101,16 +189,27 @@ def headers(rng: random.Random, content: bytes) -> tuple[tuple[str, str], ...]:
     """Headers that fit, and some that lie."""
     made = [("Content-Type", rng.choice(TYPES))]
     if rng.random() < 0.1:
-        made.append(("Content-Length", rng.choice(["0", "3", str(len(content) + 9), "-1", "9" * 30, "x"])))
+        made.append(
+            ("Content-Length", rng.choice(["0", "3", str(len(content) + 9), "-1", "9" * 30, "x"]))
+        )
     if rng.random() < 0.03:
-        made.append(("Content-Encoding", rng.choice(["gzip", "br", "identity", "", "deflate, gzip"])))
+        made.append(
+            ("Content-Encoding", rng.choice(["gzip", "br", "identity", "", "deflate, gzip"]))
+        )
     if rng.random() < 0.05:
-        made.append(("Retry-After", rng.choice(["1", "1e9", "-3", "Wed, 21 Oct 2015 07:28:00 GMT", "soon", "\ufffd"])))
+        made.append(
+            (
+                "Retry-After",
+                rng.choice(["1", "1e9", "-3", "Wed, 21 Oct 2015 07:28:00 GMT", "soon", "\ufffd"]),
+            )
+        )
     return tuple(made)
 
 
 def encoded(rng: random.Random, value: Any) -> bytes:
-    """A value as bytes: mostly JSON in UTF-8, at times cut off, in another encoding, or with a key twice."""
+    """A value as bytes: mostly JSON in UTF-8, at times cut off, in another encoding, or with a key
+    twice.
+    """
     text = json.dumps(value, ensure_ascii=rng.random() < 0.5, allow_nan=True)
     dice = rng.random()
     if dice < 0.04:
@@ -121,7 +220,9 @@ def encoded(rng: random.Random, value: Any) -> bytes:
         return b"\xef\xbb\xbf" + text.encode("utf-8", "surrogatepass")
     if dice < 0.12 and text.startswith("{"):
         return (
-            ('{"status": "FAILURE", "booking_id": 7, ' + text[1:]).replace(", }", "}").encode("utf-8", "surrogatepass")
+            ('{"status": "FAILURE", "booking_id": 7, ' + text[1:])
+            .replace(", }", "}")
+            .encode("utf-8", "surrogatepass")
         )
     return text.encode("utf-8", "surrogatepass")
 
@@ -131,10 +232,20 @@ def grown(rng: random.Random, depth: int) -> Any:
     dice = rng.random()
     if depth <= 0 or dice < 0.5:
         return rng.choice(
-            [None, True, False, rng.choice(NASTY), rng.choice(NUMBERS), float("nan"), rng.randbytes(6).hex()]
+            [
+                None,
+                True,
+                False,
+                rng.choice(NASTY),
+                rng.choice(NUMBERS),
+                float("nan"),
+                rng.randbytes(6).hex(),
+            ]
         )
     if dice < 0.7:
-        return [grown(rng, depth - 1) for _ in range(rng.choice([0, 1, 2, 3, 300]) if depth < 3 else 2)]
+        return [
+            grown(rng, depth - 1) for _ in range(rng.choice([0, 1, 2, 3, 300]) if depth < 3 else 2)
+        ]
     if dice < 0.72:
         return nested(rng.choice([15, 25, 400]))
     return {str(rng.choice(NASTY))[:40]: grown(rng, depth - 1) for _ in range(rng.randrange(4))}
@@ -161,7 +272,13 @@ def mutated(rng: random.Random, real: dict[str, Any]) -> Any:
 
 
 def _spots(value: Any) -> Iterator[tuple[Any, Any]]:
-    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+    for key in (
+        list(value)
+        if isinstance(value, dict)
+        else range(len(value))
+        if isinstance(value, list)
+        else ()
+    ):
         yield value, key
         yield from _spots(value[key])
 

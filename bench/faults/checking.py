@@ -13,10 +13,14 @@ from ridedash.rides.orders.transitions import FRESH
 from ridedash.store.orders import Order, OrderState
 
 S = OrderState
-MAY_EXIST: Final = frozenset({S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED})
-SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # the document's: the product's own must not move the bound
+MAY_EXIST: Final = frozenset(
+    {S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED}
+)
+# the document's: the product's own must not move the bound
+SHOWN_UNKNOWN: Final = timedelta(seconds=20)
 SURE: Final = 3  # sweeps: one may pass over a row that another worker holds just then
-CLEAR_WITHIN_S: Final = 10.0  # of the fast clock: the way of a request from the claim to the service
+# of the fast clock: the way of a request from the claim to the service
+CLEAR_WITHIN_S: Final = 10.0
 
 
 @dataclass
@@ -46,7 +50,16 @@ class Findings:
 
     def add(self, other: "Findings") -> None:
         """Those of another run too."""
-        for name in ("lost", "doubled", "false_booked", "false_not_booked", "stuck", "taken_back", "late", "forgotten"):
+        for name in (
+            "lost",
+            "doubled",
+            "false_booked",
+            "false_not_booked",
+            "stuck",
+            "taken_back",
+            "late",
+            "forgotten",
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.said = (self.said + other.said)[:5]
         self.states.update(other.states)
@@ -56,7 +69,8 @@ class Findings:
 class Overdue:
     """I5: whoever waits for 20 s is shown as UNKNOWN by the next sweep of any worker.
 
-    Measured by sweeps that are known to have been made and not by seconds: on a busy machine they come late.
+    Measured by sweeps that are known to have been made and not by seconds: on a busy machine they
+    come late.
     """
 
     desk: Desk
@@ -65,20 +79,31 @@ class Overdue:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def swept(self, since: datetime, sweeps: int = 1) -> None:
-        """So many sweeps were made at this instant or later: what was due at it and is still SENDING is stuck."""
-        due = select(Order.id, Order.sent_at).where(Order.state == S.SENDING, Order.sent_at <= since - SHOWN_UNKNOWN)
+        """So many sweeps were made at this instant or later: what was due at it and is still
+        SENDING is stuck.
+        """
+        due = select(Order.id, Order.sent_at).where(
+            Order.state == S.SENDING, Order.sent_at <= since - SHOWN_UNKNOWN
+        )
         with self.desk.db.read() as s:
-            passed = [(order_id, sent_at) for order_id, sent_at in s.execute(due) if sent_at is not None]
+            passed = [
+                (order_id, sent_at) for order_id, sent_at in s.execute(due) if sent_at is not None
+            ]
         with self._lock:
             for order_id, sent_at in passed:
                 told = self._passed[order_id, sent_at] >= SURE
                 self._passed[order_id, sent_at] += sweeps
                 if not told and self._passed[order_id, sent_at] >= SURE:
-                    self.found.find("stuck", f"order {order_id} is SENDING {since - sent_at} later, a worker swept")
+                    self.found.find(
+                        "stuck",
+                        f"order {order_id} is SENDING {since - sent_at} later, a worker swept",
+                    )
 
 
 def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Findings:
-    """Compare all orders with the ledger. `quiet`: a worker has lived long enough since, nothing may be on its way.
+    """Compare all orders with the ledger.
+
+    `quiet`: a worker has lived long enough since, nothing may be on its way.
 
     `shown`: booking ids that a page has said, by order.
     """
@@ -91,12 +116,24 @@ def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Fi
         found.find("lost", f"{mtx} was booked and is nobody's order")
     for order in orders:
         _one(found, order, made.get(order.mtx, []))
-        if order.sent_at is not None and order.ready_at is not None and order.sent_at - order.ready_at >= FRESH:
-            found.find("late", f"order {order.id} was claimed {order.sent_at - order.ready_at} after the press")
+        if (
+            order.sent_at is not None
+            and order.ready_at is not None
+            and order.sent_at - order.ready_at >= FRESH
+        ):
+            found.find(
+                "late",
+                f"order {order.id} was claimed {order.sent_at - order.ready_at} after the press",
+            )
         if quiet and order.state in {S.SENDING, S.READY}:
-            found.find("stuck", f"order {order.id} is still {order.state}, lease {order.lease_until}, now {now}")
+            found.find(
+                "stuck",
+                f"order {order.id} is still {order.state}, lease {order.lease_until}, now {now}",
+            )
         if shown and order.id in shown and shown[order.id] != order.booking_id:
-            found.find("taken_back", f"order {order.id} was shown as {shown[order.id]}, is {order.state}")
+            found.find(
+                "taken_back", f"order {order.id} was shown as {shown[order.id]}, is {order.state}"
+            )
     _wishes(found, desk, made, by_mtx)
     _calls(found, desk, by_mtx)
     return found
@@ -107,7 +144,9 @@ def _made(desk: Desk) -> dict[str, list[set[str]]]:
     made: dict[str, list[set[str]]] = {}
     for line in desk.ledger.lines():
         if line["what"] == "made":
-            made.setdefault(line["mtx"], []).append({i for i in (line["booking_id"], line["txn_id"]) if i})
+            made.setdefault(line["mtx"], []).append(
+                {i for i in (line["booking_id"], line["txn_id"]) if i}
+            )
         elif line["what"] == "handed":
             made[line["mtx"]][0].add(line["booking_id"])
     return made
@@ -122,18 +161,28 @@ def _one(found: Findings, order: Order, bookings: list[set[str]]) -> None:
     if order.state in {S.BOOKED, S.MATCHING}:
         said = order.booking_id if order.state == S.BOOKED else order.txn_id
         if not any(said in ids for ids in bookings):
-            found.find("false_booked", f"order {order.id} is {order.state} as {said}, the service has {bookings}")
+            found.find(
+                "false_booked",
+                f"order {order.id} is {order.state} as {said}, the service has {bookings}",
+            )
 
 
-def _wishes(found: Findings, desk: Desk, made: dict[str, list[set[str]]], by_mtx: dict[str, Order]) -> None:
-    """I2: of one wish at most one booking, and one more for each time that somebody pressed "book again"."""
+def _wishes(
+    found: Findings, desk: Desk, made: dict[str, list[set[str]]], by_mtx: dict[str, Order]
+) -> None:
+    """I2: of one wish at most one booking, and one more for each time that somebody pressed "book
+    again".
+    """
     of_wish: Counter[int] = Counter()
     for mtx in made.keys() & by_mtx.keys():
         press = desk.presses.get(by_mtx[mtx].id)
         of_wish[press.root if press is not None else by_mtx[mtx].id] += 1
     for root, count in of_wish.items():
         if count > 1 + desk.again.get(root, 0):
-            found.find("doubled", f"the wish of order {root} has {count} bookings, {desk.again.get(root, 0)} presses")
+            found.find(
+                "doubled",
+                f"the wish of order {root} has {count} bookings, {desk.again.get(root, 0)} presses",
+            )
 
 
 def _calls(found: Findings, desk: Desk, by_mtx: dict[str, Order]) -> None:

@@ -10,7 +10,9 @@ START: Final = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class FastClock:
-    """`speed` seconds pass in one. The kernel's monotonic clock is the same in every process of a machine."""
+    """`speed` seconds pass in one. The kernel's monotonic clock is the same in every process of a
+    machine.
+    """
 
     origin: float
     speed: float

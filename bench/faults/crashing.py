@@ -1,4 +1,6 @@
-"""The crash loop: workers that are killed at fail points and at random, while people press and decide."""
+"""The crash loop: workers that are killed at fail points and at random, while people press and
+decide.
+"""
 
 import contextlib
 import random
@@ -43,7 +45,8 @@ class Tally:
     kills: Counter[str] = field(default_factory=Counter)  # of workers
     exits: list[int] = field(default_factory=list)  # workers that ended by themselves
     orders: int = 0
-    presses: Counter[str] = field(default_factory=Counter)  # processes killed while they pressed: no worker's kill
+    # processes killed while they pressed: no worker's kill
+    presses: Counter[str] = field(default_factory=Counter)
 
     @property
     def total(self) -> int:
@@ -71,21 +74,29 @@ class Crew:
     locked_share: float = 0.03
     tally: Tally = field(default_factory=Tally)
     shown: dict[int, str] = field(default_factory=dict)
-    kept: set[int] = field(default_factory=set)  # orders whose answer was in hand when the worker died
+    # orders whose answer was in hand when the worker died
+    kept: set[int] = field(default_factory=set)
     _left: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _people: threading.Lock = field(default_factory=threading.Lock)  # the desk is for one thread at a time
+    # the desk is for one thread at a time
+    _people: threading.Lock = field(default_factory=threading.Lock)
     _over: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         self.overdue = Overdue(self.desk)
 
     def kill(self, kills: int, slots: int) -> None:
-        """That many lives, `slots` at a time, each killed, while people press. Raises what went wrong in a thread."""
+        """That many lives, `slots` at a time, each killed, while people press.
+
+        Raises what went wrong in a thread.
+        """
         self._left, failed = kills, list[BaseException]()
         self._over.clear()
         seeds = [self.desk.rng.getrandbits(32) for _ in range(slots)]
-        loops = [threading.Thread(target=self._guarded, args=(failed, self._slot, random.Random(s))) for s in seeds]
+        loops = [
+            threading.Thread(target=self._guarded, args=(failed, self._slot, random.Random(s)))
+            for s in seeds
+        ]
         people = threading.Thread(target=self._guarded, args=(failed, self._press_on))
         for thread in (people, *loops):
             thread.start()
@@ -97,7 +108,9 @@ class Crew:
             raise failed[0]
 
     def settle(self) -> Findings:
-        """Let one worker live until nothing is on its way, end it politely, and check all that was promised."""
+        """Let one worker live until nothing is on its way, end it politely, and check all that was
+        promised.
+        """
         life = self.nursery.spawn(self.desk.life(hurry=60.0, mutant=self.mutant))
         self._lives_until_quiet(life)
         self.nursery.kill(life, 15)
@@ -111,10 +124,11 @@ class Crew:
         return found
 
     def _lives_until_quiet(self, pid: int) -> None:
-        """Wait, and look at every third beat what a sweep since the first of them should have moved.
+        """Wait, and look at every third beat what a sweep since the first of them should have
+        moved.
 
-        A beat comes before its round's sweep: when the second is a sweep's time after the first, one of both rounds
-        had its sweep at the first or later, and the third says that it is over.
+        A beat comes before its round's sweep: when the second is a sweep's time after the first,
+        one of both rounds had its sweep at the first or later, and the third says that it is over.
         """
         beats, apart = list[datetime](), timedelta(seconds=SWEEPS_S * self.desk.clock.speed)
         end = time.monotonic() + QUIET_S
@@ -128,7 +142,9 @@ class Crew:
 
     def _beat_of(self, pid: int) -> datetime | None:
         with self.desk.db.read() as s:
-            return s.scalars(select(Heartbeat.beat_at).where(Heartbeat.worker.contains(f":{pid}:"))).first()
+            return s.scalars(
+                select(Heartbeat.beat_at).where(Heartbeat.worker.contains(f":{pid}:"))
+            ).first()
 
     def is_busy(self) -> bool:
         """Whether something is still on its way."""
@@ -137,9 +153,14 @@ class Crew:
     def _forgotten(self, found: Findings) -> None:
         for order in self.desk.orders():
             if order.id in self.kept and order.state != OrderState.BOOKED:
-                found.find("forgotten", f"order {order.id} is {order.state}; its worker had the answer before it died")
+                found.find(
+                    "forgotten",
+                    f"order {order.id} is {order.state}; its worker had the answer before it died",
+                )
 
-    def _guarded(self, failed: list[BaseException], deed: Callable[..., object], *given: object) -> None:
+    def _guarded(
+        self, failed: list[BaseException], deed: Callable[..., object], *given: object
+    ) -> None:
         try:
             deed(*given)
         except BaseException as error:  # told to whoever waits
@@ -161,7 +182,9 @@ class Crew:
     def once(self, rng: random.Random) -> None:
         """One life, killed."""
         point = "" if rng.random() < RANDOM_SHARE else rng.choice(self.points)
-        life = self.desk.life(point=point, hit=rng.randint(1, 3), hurry=rng.choice(HURRIES), mutant=self.mutant)
+        life = self.desk.life(
+            point=point, hit=rng.randint(1, 3), hurry=rng.choice(HURRIES), mutant=self.mutant
+        )
         born = self.desk.clock()
         pid = self.nursery.spawn(life)
         code = self.nursery.wait(pid, POINT_S if point else rng.uniform(0.02, 0.3))
@@ -170,7 +193,9 @@ class Crew:
             self.overdue.swept(born)  # a worker sweeps before it sends
 
     def _count(self, pid: int, name: str) -> None:
-        """One worker is killed, now or at its point; one that ended by itself is told of, and is no kill."""
+        """One worker is killed, now or at its point; one that ended by itself is told of, and is no
+        kill.
+        """
         self.nursery.kill(pid)
         code = self.nursery.wait(pid, 10)
         with self._lock:
@@ -180,14 +205,18 @@ class Crew:
                 self.tally.exits.append(-1 if code is None else code)
 
     def _locked(self) -> None:
-        """Kill a worker that has an answer and can't write it into the database: it must be in the black box."""
+        """Kill a worker that has an answer and can't write it into the database: it must be in the
+        black box.
+        """
         pid = self.nursery.spawn(self.desk.life(hurry=SPEED, mutant=self.mutant))
         with self._people:
             press = self.desk.press("slow")
         if press is not None and self.waits(lambda: self._is_sending(press)):
             with self._held() as mtx_of:
                 mtx = mtx_of(press.order_id)
-                if self.waits(lambda: any(line["mtx"] == mtx for line in self.desk.ledger.of("answered"))):
+                if self.waits(
+                    lambda: any(line["mtx"] == mtx for line in self.desk.ledger.of("answered"))
+                ):
                     self.waits(lambda: self._in_box(mtx), 1.0)
                     if self._is_of(press, pid):
                         self.kept.add(press.order_id)
@@ -224,7 +253,9 @@ class Crew:
         return True
 
     def _press_on(self) -> None:
-        """People: a few orders are always ready, now and then an unknown one is decided, pages are looked at."""
+        """People: a few orders are always ready, now and then an unknown one is decided, pages are
+        looked at.
+        """
         rng = random.Random(self.desk.rng.getrandbits(32))
         while not self._over.is_set():
             with self._people, contextlib.suppress(DatabaseBusy, SQLAlchemyError):
@@ -240,7 +271,11 @@ class Crew:
                 self.desk.press(rng.choice(self.ways))
         if rng.random() < 0.1:
             self._look()
-        unknown = [i for i in self.desk.in_state(OrderState.UNKNOWN) if i in self.desk.presses and i not in self.kept]
+        unknown = [
+            i
+            for i in self.desk.in_state(OrderState.UNKNOWN)
+            if i in self.desk.presses and i not in self.kept
+        ]
         if unknown and rng.random() < 0.05:
             self.desk.decide(self.desk.presses[rng.choice(unknown)])
 
@@ -249,7 +284,9 @@ class Crew:
         way = rng.choice(self.ways)
         wish = self.desk.wish(way)
         at_point = rng.random() < 0.8
-        pid = self.nursery.spawn(self.desk.life(wish=as_json(wish), point=READY if at_point else ""))
+        pid = self.nursery.spawn(
+            self.desk.life(wish=as_json(wish), point=READY if at_point else "")
+        )
         code = self.nursery.wait(pid, 10.0 if at_point else rng.uniform(0.0, 0.03))
         self.nursery.end(pid)
         if self.nursery.wait(pid, 0.0) == -9:  # else it was done before
@@ -261,7 +298,9 @@ class Crew:
     def _look(self) -> None:
         """What pages say now must stay true."""
         with self.desk.db.read() as s:
-            booked = s.execute(select(Order.id, Order.booking_id).where(Order.state == OrderState.BOOKED)).all()
+            booked = s.execute(
+                select(Order.id, Order.booking_id).where(Order.state == OrderState.BOOKED)
+            ).all()
         for order_id, booking_id in booked:
             self.shown.setdefault(order_id, booking_id or "")
 
@@ -271,9 +310,15 @@ Kind = TypeVar("Kind", bound=Crew)
 
 @contextlib.contextmanager
 def crew(case: Case, url: str, name: str, kind: type[Kind], **options: Any) -> Iterator[Kind]:
-    """A desk with its double and its nursery, all ended at the end. `speed` of the clock, `hold_s` of each track."""
+    """A desk with its double and its nursery, all ended at the end.
+
+    `speed` of the clock, `hold_s` of each track.
+    """
     folder, speed, hold_s = case.sub(name), options.pop("speed", SPEED), options.pop("hold_s", 0.0)
-    with double(folder, hold_s) as (port, ledger), contextlib.closing(Nursery(folder / "lives.log")) as nursery:
+    with (
+        double(folder, hold_s) as (port, ledger),
+        contextlib.closing(Nursery(folder / "lives.log")) as nursery,
+    ):
         desk = Desk(url, folder, port, ledger, fast(speed), case.rng)
         try:
             yield kind(desk, nursery, **options)

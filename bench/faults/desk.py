@@ -1,4 +1,6 @@
-"""The harness's own side: a database, people who press and decide, the double's process and its ledger."""
+"""The harness's own side: a database, people who press and decide, the double's process and its
+ledger.
+"""
 
 import contextlib
 import json
@@ -87,7 +89,9 @@ def double(folder: Path, hold_s: float = 0.0) -> Iterator[tuple[int, Ledger]]:
     file = folder / "ledger.jsonl"
     file.touch()
     command = [sys.executable, "-m", "bench.faults.double", str(file), str(hold_s)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True
+    )
     assert process.stdout is not None
     assert process.stdin is not None
     try:
@@ -100,7 +104,9 @@ def double(folder: Path, hold_s: float = 0.0) -> Iterator[tuple[int, Ledger]]:
 
 @dataclass
 class Press:
-    """What the harness knows of one order: the way it will be answered, and what was pressed before it."""
+    """What the harness knows of one order: the way it will be answered, and what was pressed before
+    it.
+    """
 
     order_id: int
     way: str
@@ -111,7 +117,9 @@ class Press:
 
 @dataclass
 class Desk:
-    """A property with one member of staff who presses, and whose decisions are remembered. For one thread at a time."""
+    """A property with one member of staff who presses, and whose decisions are remembered. For one
+    thread at a time.
+    """
 
     url: str
     folder: Path
@@ -121,7 +129,8 @@ class Desk:
     rng: random.Random
     presses: dict[int, Press] = field(default_factory=dict)
     again: dict[int, int] = field(default_factory=dict)  # root order to "book again" presses
-    unsure: list[tuple[str, Wish]] = field(default_factory=list)  # forms that the database did not take, or did it
+    # forms that the database did not take, or did it
+    unsure: list[tuple[str, Wish]] = field(default_factory=list)
     _offers: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -129,13 +138,22 @@ class Desk:
         now, vault = self.clock(), TokenVault(KEYS)
         with self.db.write() as s:
             self.property_id = add_property(s, "Grand Meridian Hotel", "Asia/Kolkata", now).id
-            self.staff_id = add_staff(s, self.property_id, "Desk Robin", "hash", "concierge", now).id
-            account = add_account(s, vault, self.property_id, "House", "good", now, refresh_token="again")
+            self.staff_id = add_staff(
+                s, self.property_id, "Desk Robin", "hash", "concierge", now
+            ).id
+            account = add_account(
+                s, vault, self.property_id, "House", "good", now, refresh_token="again"
+            )
             self.account_id = account.id
 
     def life(self, **options: Any) -> Life:
         """A life on this desk's database."""
-        told = {"origin": self.clock.origin, "speed": self.clock.speed, "folder": str(self.folder), **options}
+        told = {
+            "origin": self.clock.origin,
+            "speed": self.clock.speed,
+            "folder": str(self.folder),
+            **options,
+        }
         return Life(url=self.url, port=self.port, **told)
 
     def wish(self, way: str, guest: str = "", supersedes: int | None = None) -> Wish:
@@ -154,7 +172,9 @@ class Desk:
         )
 
     def press(self, way: str, guest: str = "", before: Press | None = None) -> Press | None:
-        """Press "Book", or "Book again" for an order before; None when the database or the guard refused."""
+        """Press "Book", or "Book again" for an order before; None when the database or the guard
+        refused.
+        """
         root = before.root if before is not None else 0
         try:
             wish = self.wish(way, guest, before.order_id if before is not None else None)
@@ -222,4 +242,6 @@ class Desk:
 
 def as_json(wish: Wish) -> dict[str, Any]:
     """A wish of now for another process: what is about planned rides keeps its defaults there."""
-    return {name: value for name, value in asdict(wish).items() if name not in ("pickup_at", "margin")}
+    return {
+        name: value for name, value in asdict(wish).items() if name not in ("pickup_at", "margin")
+    }

@@ -1,4 +1,6 @@
-"""A double of the service in a process of its own: it keeps the true ledger on disk and answers in every way."""
+"""A double of the service in a process of its own: it keeps the true ledger on disk and answers in
+every way.
+"""
 
 import json
 import os
@@ -59,7 +61,11 @@ class Double:
             key = (asked.get("booking_id") or asked.get("txn_id") or [""])[0]
             return self._plain(line, self._track(key))
         if name == "token":
-            fresh = {"access_token": f"fresh-{time.monotonic_ns()}", "refresh_token": "again", "expires_in": 86400}
+            fresh = {
+                "access_token": f"fresh-{time.monotonic_ns()}",
+                "refresh_token": "again",
+                "expires_in": 86400,
+            }
             return self._plain(line, {**fresh, "token_type": "Bearer"})
         body = json.loads(content)
         if name == "create":
@@ -74,15 +80,29 @@ class Double:
             first = WAYS[name].first if self._tries[mtx] == 1 else ""
             way = WAYS[first or name]
             booking = self._make(mtx, name, way)
-        said = body_of(way.body, mtx, booking.booking_id or f"C{booking.number}", f"T{booking.number}")
+        said = body_of(
+            way.body, mtx, booking.booking_id or f"C{booking.number}", f"T{booking.number}"
+        )
         self._say(line, way, said)
-        self.note("answered", mtx=mtx, means=way.means, final=not first, whole=way.manner in {"plain", "slow", "drip"})
+        self.note(
+            "answered",
+            mtx=mtx,
+            means=way.means,
+            final=not first,
+            whole=way.manner in {"plain", "slow", "drip"},
+        )
         return False
 
     def _make(self, mtx: str, name: str, way: Way) -> Booking:
         self._numbers += 1
         number, matching = self._numbers, way.body == "matching"
-        booking = Booking(mtx, name, None if matching else f"C{number}", f"T{number}" if matching else None, number)
+        booking = Booking(
+            mtx,
+            name,
+            None if matching else f"C{number}",
+            f"T{number}" if matching else None,
+            number,
+        )
         if way.body == "number":
             booking.booking_id = str(number)
         if way.made:
@@ -152,7 +172,12 @@ def http(status: int, text: str, headers: tuple[str, ...], more: int = 0) -> byt
     """An answer as bytes; `more` is added to its length, so that it ends too early."""
     body = text.encode()
     kind = "application/json" if text.startswith("{") else "text/html"
-    head = [f"HTTP/1.1 {status} x", f"Content-Type: {kind}", f"Content-Length: {len(body) + more}", *headers]
+    head = [
+        f"HTTP/1.1 {status} x",
+        f"Content-Type: {kind}",
+        f"Content-Length: {len(body) + more}",
+        *headers,
+    ]
     return "\r\n".join([*head, "", ""]).encode() + body
 
 
@@ -186,7 +211,9 @@ class _Handler(socketserver.StreamRequestHandler):
 
 
 def main() -> None:
-    """`python -m bench.faults.double LEDGER HOLD_S`: print the port, serve on it until standard input ends."""
+    """`python -m bench.faults.double LEDGER HOLD_S`: print the port, serve on it until standard
+    input ends.
+    """
     server = _Server(("127.0.0.1", 0), _Handler)
     server.double = Double(Path(sys.argv[1]), float(sys.argv[2]))
     threading.Thread(target=server.serve_forever, daemon=True).start()

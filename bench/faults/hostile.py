@@ -1,4 +1,6 @@
-"""One round of each operation against a service that answers anything; what must hold afterwards, on every page."""
+"""One round of each operation against a service that answers anything; what must hold afterwards,
+on every page.
+"""
 
 import json
 import logging
@@ -27,8 +29,11 @@ ECHO: Final = json.dumps(CREATED["merchant_txn_id"]).encode()
 LIGHT: Final = 20  # answers of a round that are only read, judged and merged
 AT_ONCE: Final = 5  # answers of a round that go all the way through database and pages
 RIDES: Final = 10
-SHOWN: Final = ("create", "track_ride")  # what these answer stands on every page; the others' words on few
-QUERY: Final = f"pickup_lat={PICKUP.lat}&pickup_lng={PICKUP.lng}&drop_lat={DROP.lat}&drop_lng={DROP.lng}"
+# what these answer stands on every page; the others' words on few
+SHOWN: Final = ("create", "track_ride")
+QUERY: Final = (
+    f"pickup_lat={PICKUP.lat}&pickup_lng={PICKUP.lng}&drop_lat={DROP.lat}&drop_lng={DROP.lng}"
+)
 WORKER: Final = (
     "ridedash.rides.worker",
     "ridedash.rides.tracking.poll",
@@ -38,7 +43,10 @@ WORKER: Final = (
 
 
 class Liar(Service):
-    """Sane in all operations but `target`, which answers what `feed` gives. `told` is what each create was told."""
+    """Sane in all operations but `target`, which answers what `feed` gives.
+
+    `told` is what each create was told.
+    """
 
     def __init__(self, target: str, feed: Iterator[Hostile]) -> None:
         super().__init__()
@@ -48,11 +56,18 @@ class Liar(Service):
 
     def handle(self, request: httpx.Request) -> httpx.Response:
         """Answer one call."""
-        hostile = next(self.feed, None) if request.url.path.endswith(f"/{self.target}") and self.target else None
+        hostile = (
+            next(self.feed, None)
+            if request.url.path.endswith(f"/{self.target}") and self.target
+            else None
+        )
         if self.target == "create" and request.url.path.endswith("/create"):
             mtx = json.loads(request.content)["merchant_txn_id"]
-            if hostile is not None and self.served % 2:  # half of the answers are to this very order
-                hostile = replace(hostile, content=hostile.content.replace(ECHO, json.dumps(mtx).encode()))
+            # half of the answers are to this very order
+            if hostile is not None and self.served % 2:
+                hostile = replace(
+                    hostile, content=hostile.content.replace(ECHO, json.dumps(mtx).encode())
+                )
             self.told[mtx] = hostile
         if hostile is None:
             return super().handle(request)
@@ -109,7 +124,8 @@ class Trial:
 
     def look(self) -> None:
         """Every page that shows what was read, and the JSON of each."""
-        order_id = self.rng.choice(self.orders or [0])  # none: the first round failed, which is told already
+        # none: the first round failed, which is told already
+        order_id = self.rng.choice(self.orders or [0])
         for path in ("/", "/board.json", f"/rides/{order_id}", f"/rides/{order_id}/snapshot.json"):
             self.get(path)
 
@@ -136,7 +152,9 @@ class Trial:
         with self.desk.app.test_request_context("/"):
             for _ in range(AT_ONCE):
                 try:
-                    Estimator(self.desk.s, staff, "en").estimates(Trip(PICKUP, "Lobby", DROP, "Airport"))
+                    Estimator(self.desk.s, staff, "en").estimates(
+                        Trip(PICKUP, "Lobby", DROP, "Airport")
+                    )
                 except EstimateFailedError:
                     continue
         self.get(f"/products.json?{QUERY}")
@@ -161,17 +179,35 @@ class Trial:
         with self.desk.s.db.write() as s:
             for ride in s.scalars(select(Ride)):
                 ride.status, ride.ended_at, ride.reported = self.rng.choice(LIVE), None, None
-                ride.next_poll_at, ride.lease_until, ride.poison, ride.errors = self.desk.clock(), None, 0, 0
-            s.execute(update(Order).where(Order.state == OrderState.FAILED).values(state=OrderState.MATCHING))
+                ride.next_poll_at, ride.lease_until, ride.poison, ride.errors = (
+                    self.desk.clock(),
+                    None,
+                    0,
+                    0,
+                )
+            s.execute(
+                update(Order)
+                .where(Order.state == OrderState.FAILED)
+                .values(state=OrderState.MATCHING)
+            )
         for _ in range(2):
             self.desk.worker.step()
         with self.desk.s.db.read() as s:
-            self.wrong["poisoned rides"] += len(s.scalars(select(Ride.id).where(Ride.poison > 0)).all())
+            self.wrong["poisoned rides"] += len(
+                s.scalars(select(Ride.id).where(Ride.poison > 0)).all()
+            )
 
     def act(self) -> None:
         """One action on each ride, some through the page's own form."""
-        deeds = {"abort": self._abort, "cancel": self._cancel, "drop_location": self._drop, "feedback": self._feedback}
-        status = {"abort": "ALLOTMENT_PENDING", "feedback": "COMPLETED"}.get(self.service.target, "CALL_DRIVER")
+        deeds = {
+            "abort": self._abort,
+            "cancel": self._cancel,
+            "drop_location": self._drop,
+            "feedback": self._feedback,
+        }
+        status = {"abort": "ALLOTMENT_PENDING", "feedback": "COMPLETED"}.get(
+            self.service.target, "CALL_DRIVER"
+        )
         with self.desk.s.db.write() as s:
             s.execute(delete(Action))
             s.execute(update(Ride).values(status=status, next_poll_at=None))
@@ -204,7 +240,9 @@ class Trial:
             "drop_lat": DROP.lat,
             "drop_lng": DROP.lng,
         }
-        answer = self.browser.post(f"/rides/{order_id}/{name}", data={"csrf_token": csrf_of(self.page), **facts})
+        answer = self.browser.post(
+            f"/rides/{order_id}/{name}", data={"csrf_token": csrf_of(self.page), **facts}
+        )
         if answer.status_code not in (303, 422):
             self.errors500 += answer.status_code == 500
             self.wrong[f"POST {name}: HTTP {answer.status_code}"] += 1

@@ -1,4 +1,6 @@
-"""One life of a worker, or of somebody who presses the button: production classes, and a fail point that is real."""
+"""One life of a worker, or of somebody who presses the button: production classes, and a fail point
+that is real.
+"""
 
 import base64
 import math
@@ -39,12 +41,15 @@ class Hurried(Http):
         return super().call(method, url, total_s=total_s / self.speed, **options)
 
 
-_http = Hurried()  # made once and before any fork: reading the certificates takes longer than a short life
+# made once and before any fork: reading the certificates takes longer than a short life
+_http = Hurried()
 
 
 @dataclass(frozen=True)
 class Life:
-    """What one process does. It ends itself when it comes to `point` for the `hit`th time, by the signal `deed`."""
+    """What one process does. It ends itself when it comes to `point` for the `hit`th time, by the
+    signal `deed`.
+    """
 
     url: str
     folder: str
@@ -111,4 +116,5 @@ class EndAt:
             self.left -= 1
             if self.left == 0:
                 os.kill(os.getpid(), self.deed)
-                time.sleep(STOPS_WITHIN_S)  # only a stop comes to this line: it takes a moment to reach each thread
+                # only a stop comes to this line: it takes a moment to reach each thread
+                time.sleep(STOPS_WITHIN_S)

@@ -1,4 +1,6 @@
-"""One hostile answer for each operation without database and page: what is read of it, judged and merged."""
+"""One hostile answer for each operation without database and page: what is read of it, judged and
+merged.
+"""
 
 import json
 import random
@@ -35,7 +37,9 @@ OUTCOMES: Final = {"done", "refused", "unconfirmed", "not_sent"}
 
 
 class Reader:
-    """Reads answers one by one; each method raises AssertionError, or whatever the product should not have raised."""
+    """Reads answers one by one; each method raises AssertionError, or whatever the product should
+    not have raised.
+    """
 
     def __init__(self, desk: Shop, rng: random.Random, told: dict[str, Hostile | None]) -> None:
         self.desk, self.rng, self.told, self.number = desk, rng, told, 0
@@ -54,7 +58,8 @@ class Reader:
     def create(self) -> None:
         """An answer to create is classified, and fits into the black box."""
         self.number += 1
-        own = str(CREATED["merchant_txn_id"])  # half of the orders are the one that the real body echoes
+        # half of the orders are the one that the real body echoes
+        own = str(CREATED["merchant_txn_id"])
         mtx = own if self.rng.random() < 0.5 else f"RD-LIGHT-{self.number}"
         order = NewBooking(pickup=PICKUP, drop=DROP, category="mini", merchant_txn_id=mtx)
         try:
@@ -62,7 +67,9 @@ class Reader:
         except ServiceError as error:
             outcome = classify(error, mtx)
         told = self.told.pop(mtx)
-        assert told is None or honest(outcome, told, mtx), f"{outcome.state} after HTTP {told.status}"
+        assert told is None or honest(outcome, told, mtx), (
+            f"{outcome.state} after HTTP {told.status}"
+        )
         assert len(_packed({"mtx": mtx, **asdict(outcome)})) <= 4096
 
     def track_ride(self) -> None:
@@ -72,7 +79,12 @@ class Reader:
         except ServiceError:
             return
         self.number += 1
-        before = replace(self.ride, status=self.rng.choice(LIVE), kind=self.rng.choice(list(wire.Kind)), ended_at=None)
+        before = replace(
+            self.ride,
+            status=self.rng.choice(LIVE),
+            kind=self.rng.choice(list(wire.Kind)),
+            ended_at=None,
+        )
         merged = merge(before, snapshot, self.number, self.desk.clock()).ride
         kept = strict(merged.facts.model_dump(mode="json", exclude_none=True))
         assert Snapshot.model_validate(kept) == merged.facts
@@ -118,11 +130,18 @@ def strict(value: Any) -> Any:
 
 
 def honest(found: Outcome | Order, told: Hostile, mtx: str = "") -> bool:
-    """Whether an outcome claims no more than the answer can prove, read by plain eyes. `mtx`: an order has its own."""
+    """Whether an outcome claims no more than the answer can prove, read by plain eyes.
+
+    `mtx`: an order has its own.
+    """
     said, names_id = _plain(told.content), _names_id(told.content)
     if found.state in ("BOOKED", "MATCHING"):
         success = told.status // 100 == 2 and "success" in str(said.get("status")).lower()
-        return success and _named(found, said) and _echoed(said, found.mtx if isinstance(found, Order) else mtx)
+        return (
+            success
+            and _named(found, said)
+            and _echoed(said, found.mtx if isinstance(found, Order) else mtx)
+        )
     if found.state in ("NOT_SENT", "READY"):
         return told.status in (401, 429)
     if found.state != "REJECTED":
@@ -133,15 +152,23 @@ def honest(found: Outcome | Order, told: Hostile, mtx: str = "") -> bool:
 
 
 def _names_id(content: bytes) -> bool:
-    """Whether a ride's id is named in a body of any shape; a name whose value is null or "" counts for none."""
+    """Whether a ride's id is named in a body of any shape; a name whose value is null or "" counts
+    for none.
+    """
     letters = content.replace(b"\0", b"").replace(b"\\", b"").decode("latin-1").lower()
     text = "".join(letters.split()).replace("merchant_txn_id", "")
     named = text.count("booking_id") + text.count("txn_id")
-    return named > sum(text.count(f'{name}":{none}') for name in ("booking_id", "txn_id") for none in ("null", '""'))
+    return named > sum(
+        text.count(f'{name}":{none}')
+        for name in ("booking_id", "txn_id")
+        for none in ("null", '""')
+    )
 
 
 def _named(found: Outcome | Order, said: dict[str, Any]) -> bool:
-    """Whether it is known by the id that was said: the booking's, or without one the id of the search."""
+    """Whether it is known by the id that was said: the booking's, or without one the id of the
+    search.
+    """
     ids = (said.get(name) for name in ("booking_id", "txn_id"))
     booking, search = ("" if each is None else str(each).strip() for each in ids)
     if found.state == "BOOKED":
@@ -168,4 +195,6 @@ def _plain(content: bytes) -> dict[str, Any]:
 
 def _known(said: dict[str, Any]) -> bool:
     words = {wire.normal_code(str(said.get(name))) for name in ("code", "message")}
-    return bool(words & {wire.normal_code(code) for code in (*wire.CREATE_CODES, wire.BOOKING_FAILED)})
+    return bool(
+        words & {wire.normal_code(code) for code in (*wire.CREATE_CODES, wire.BOOKING_FAILED)}
+    )

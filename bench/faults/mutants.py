@@ -48,7 +48,9 @@ class SettlesFirst(Sender):
 class Altered(RideClient):
     """A client whose answers to create are changed before they are judged."""
 
-    def __init__(self, inner: RideClient, alter: Callable[[RideClient, NewBooking, str], CreateAnswer]) -> None:
+    def __init__(
+        self, inner: RideClient, alter: Callable[[RideClient, NewBooking, str], CreateAnswer]
+    ) -> None:
         self.__dict__.update(inner.__dict__)
         self._inner, self._alter = inner, alter
 
@@ -61,7 +63,9 @@ def _refuses_5xx(client: RideClient, order: NewBooking, token: str) -> CreateAns
     answer = client.create_booking(order, token)
     if answer.http_status < 500:
         return answer
-    return CreateAnswer(http_status=200, body=CreateBody(status="FAILURE", code="SERVER"), readable=True)
+    return CreateAnswer(
+        http_status=200, body=CreateBody(status="FAILURE", code="SERVER"), readable=True
+    )
 
 
 def _tries_again(client: RideClient, order: NewBooking, token: str) -> CreateAnswer:
@@ -75,17 +79,23 @@ def _takes_crossed(client: RideClient, order: NewBooking, token: str) -> CreateA
     answer = client.create_booking(order, token)
     if answer.body is None:
         return answer
-    return answer.model_copy(update={"body": answer.body.model_copy(update={"merchant_txn_id": None})})
+    return answer.model_copy(
+        update={"body": answer.body.model_copy(update={"merchant_txn_id": None})}
+    )
 
 
 def _resends(worker: Worker) -> None:
     """Whatever a dead worker left behind is sent once more."""
     with worker.db.write() as s:
-        s.execute(update(Order).where(Order.state == OrderState.SENDING).values(state=OrderState.READY))
+        s.execute(
+            update(Order).where(Order.state == OrderState.SENDING).values(state=OrderState.READY)
+        )
 
 
 def _doubts_late(_worker: Worker) -> None:
-    """Nobody is told for minutes that there is no answer: a worker's process is its own, and so are its constants."""
+    """Nobody is told for minutes that there is no answer: a worker's process is its own, and so are
+    its constants.
+    """
     vars(transitions).update(LEASE=timedelta(seconds=280), SHOWN_UNKNOWN=timedelta(seconds=200))
 
 

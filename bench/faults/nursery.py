@@ -1,4 +1,6 @@
-"""A fork server: everything is imported once, each life of a worker is one fork (a life must start in milliseconds)."""
+"""A fork server: everything is imported once, each life of a worker is one fork (a life must start
+in milliseconds).
+"""
 
 import ctypes
 import json
@@ -44,7 +46,9 @@ class Nursery:
         self._ask(do="kill", pid=pid, number=number)
 
     def wait(self, pid: int, timeout_s: float) -> int | None:
-        """The exit code of a life (negative: the signal), None when it still goes on after `timeout_s`."""
+        """The exit code of a life (negative: the signal), None when it still goes on after
+        `timeout_s`.
+        """
         end = time.monotonic() + timeout_s
         while (code := self._ask(do="look", pid=pid)["code"]) is None and time.monotonic() < end:
             time.sleep(LOOK_S)

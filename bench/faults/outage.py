@@ -1,4 +1,6 @@
-"""Rides on a clock set by hand: the real tracker and traffic, and a service that goes away and comes back."""
+"""Rides on a clock set by hand: the real tracker and traffic, and a service that goes away and
+comes back.
+"""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -24,7 +26,9 @@ STATUSES: Final = ("CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS")
 
 @dataclass(frozen=True)
 class Asked:
-    """One call that left us: when, for which booking ("" for a create), and whether it was answered."""
+    """One call that left us: when, for which booking ("" for a create), and whether it was
+    answered.
+    """
 
     at: float
     booking_id: str
@@ -42,8 +46,12 @@ class Town(Shop):
         self.worker.tracker.chance = rng.random
 
     def _client(self) -> RideClient:
-        self.traffic = Traffic(RATE, monotonic=self.now, pause=self.clock.go, chance=self.rng.random)
-        return RideClient(self.http, self.address, APP_TOKEN, pause=self.clock.go, traffic=self.traffic)
+        self.traffic = Traffic(
+            RATE, monotonic=self.now, pause=self.clock.go, chance=self.rng.random
+        )
+        return RideClient(
+            self.http, self.address, APP_TOKEN, pause=self.clock.go, traffic=self.traffic
+        )
 
     def now(self) -> float:
         """Seconds since the beginning."""
@@ -62,7 +70,9 @@ class Town(Shop):
             self.send()
             made = self.service.bookings[-1]["booking_id"]
             status = self.rng.choice(STATUSES)
-            self.service.tracks[made] = [{"booking_id": made, "booking_status": status, "vehicle_number": "PM 1"}]
+            self.service.tracks[made] = [
+                {"booking_id": made, "booking_status": status, "vehicle_number": "PM 1"}
+            ]
 
     def go(self, seconds: float) -> None:
         """Let the worker's rounds go on for so long."""
@@ -73,7 +83,11 @@ class Town(Shop):
 
     def round(self) -> None:
         """What a worker's round does about polls, in one thread."""
-        before, tracker, room = self.traffic.is_open(write=False), self.worker.tracker, self.traffic.room
+        before, tracker, room = (
+            self.traffic.is_open(write=False),
+            self.worker.tracker,
+            self.traffic.room,
+        )
         most = min(AHEAD, room(Lane.WAITING))
         if most:
             claims = tracker.claim(most, min(AHEAD, room(Lane.REST)))
@@ -90,13 +104,18 @@ class Town(Shop):
         return seen
 
     def lost(self) -> int:
-        """Rides whose facts are gone or that nobody follows any more, and orders that are not what the ledger says."""
+        """Rides whose facts are gone or that nobody follows any more, and orders that are not what
+        the ledger says.
+        """
         made = {booking["mtx"] for booking in self.service.bookings}
         states = {True: OrderState.BOOKED, False: OrderState.NOT_SENT}
         wrong = sum(order.state != states[order.mtx in made] for order in self.orders())
         with self.s.db.read() as s:
             rides = s.scalars(select(Ride)).all()
-        wrong += sum(ride.status not in STATUSES or ride.facts.get("vehicle_number") != "PM 1" for ride in rides)
+        wrong += sum(
+            ride.status not in STATUSES or ride.facts.get("vehicle_number") != "PM 1"
+            for ride in rides
+        )
         return wrong + sum(ride.next_poll_at is None or ride.ended_at is not None for ride in rides)
 
 
@@ -133,11 +152,16 @@ def outage(place: Town, rides: int, before_s: float, away_s: float, after_s: flo
     seen = place.seen_since(came)
     fresh_s = max(seen.values()) - came if len(seen) == rides else after_s
     calls = sum(not asked.answered for asked in place.asked)
-    return Outage(calls, told_s, fresh_s, peak([a.at for a in place.asked if a.booking_id]), place.lost())
+    return Outage(
+        calls, told_s, fresh_s, peak([a.at for a in place.asked if a.booking_id]), place.lost()
+    )
 
 
 def flap(place: Town, rides: int, minutes: float, half_s: float = 5.0) -> int:
-    """The service is there for five seconds and away for five; people go on booking. Most toggles in any minute."""
+    """The service is there for five seconds and away for five; people go on booking.
+
+    Most toggles in any minute.
+    """
     place.drive(rides)
     end, presses = place.now() + minutes * 60, 0
     while place.now() < end:

@@ -1,4 +1,6 @@
-"""Rows about what was granted and runs out: a token in the middle of a shift, a price between estimate and send."""
+"""Rows about what was granted and runs out: a token in the middle of a shift, a price between
+estimate and send.
+"""
 
 import re
 import threading
@@ -26,7 +28,9 @@ RECONNECT: Final = "The account needs reconnecting"
 
 @row(13, "401 in the middle of a shift")
 def token_ended(case: Case) -> Verdict:
-    """Ten rides are told 401 at once: one refresh. A link that is gone: "Reconnect", and last facts stay."""
+    """Ten rides are told 401 at once: one refresh. A link that is gone: "Reconnect", and last facts
+    stay.
+    """
     rounds, wrong, errors = case.size(30, 2), Counter[str](), 0
     service = Service()
     with shop(case.folder, service.handle, durable=False) as desk:
@@ -34,11 +38,15 @@ def token_ended(case: Case) -> Verdict:
         for number in range(rounds):
             service.tokens = {"another one"}
             wrong["refreshes"] += _polled_at_once(desk, service, orders) != 1
-            wrong["a ride was not polled"] += any(desk.ride(each).seen_at != desk.clock() for each in orders)
+            wrong["a ride was not polled"] += any(
+                desk.ride(each).seen_at != desk.clock() for each in orders
+            )
             wrong["account"] += _account(desk).state != "ok" or service.refreshes != number + 1
         for says, state in ((503, "ok"), (400, "reconnect")):
             errors += _refused_refresh(desk, service, orders, says, wrong)
-            wrong[f"account after HTTP {says}: {_account(desk).state}"] += _account(desk).state != state
+            wrong[f"account after HTTP {says}: {_account(desk).state}"] += (
+                _account(desk).state != state
+            )
     note = f"{rounds} x {RIDES} at once; {dict(+wrong) or 'one refresh each; last facts stay'}"
     return Verdict(rounds * RIDES, errors500=errors, ok=not +wrong, note=note)
 
@@ -47,7 +55,11 @@ def _ten_rides(desk: Shop, service: Service) -> list[int]:
     orders = [desk.send() for _ in range(RIDES)]
     for order_id in orders:
         booking = str(desk.order(order_id).booking_id)
-        facts = {"booking_id": booking, "booking_status": "CALL_DRIVER", "driver_name": "Driver Cedar"}
+        facts = {
+            "booking_id": booking,
+            "booking_status": "CALL_DRIVER",
+            "driver_name": "Driver Cedar",
+        }
         service.tracks[booking] = [facts]
     return orders
 
@@ -73,7 +85,9 @@ def _account(desk: Shop) -> Account:
         return s.get_one(Account, desk.account_id)
 
 
-def _refused_refresh(desk: Shop, service: Service, orders: list[int], says: int, wrong: Counter[str]) -> int:
+def _refused_refresh(
+    desk: Shop, service: Service, orders: list[int], says: int, wrong: Counter[str]
+) -> int:
     """The refresh gets no clear answer, or is refused for good: pages go on with what is known."""
     said = {"error": "invalid_grant"} if says == 400 else {"message": "away"}
     service.tokens, service.token = {"another one"}, lambda: httpx.Response(says, json=said)  # type: ignore[method-assign]
@@ -96,7 +110,9 @@ def _refused_refresh(desk: Shop, service: Service, orders: list[int], says: int,
         errors += answer.status_code == 500
         wrong[f"{path}: {answer.status_code}"] += answer.status_code != 200
     page = unescape(browser.get(f"/rides/{orders[1]}").text)
-    wrong["facts gone"] += "Driver Cedar" not in page or desk.ride(orders[1]).status != "CALL_DRIVER"
+    wrong["facts gone"] += (
+        "Driver Cedar" not in page or desk.ride(orders[1]).status != "CALL_DRIVER"
+    )
     wrong["no word of reconnecting"] += (RECONNECT in page) != (says == 400)
     return errors
 
@@ -109,7 +125,11 @@ def fare_expired(case: Case) -> Verdict:
         with _sandbox_desk(case.sub(f"desk-{number}")) as (desk, clock):
             for fault in _expired_round(desk, clock):
                 wrong[fault] += 1
-    return Verdict(rounds, ok=not wrong, note=str(dict(wrong) or "REJECTED, old and new price, booked by one press"))
+    return Verdict(
+        rounds,
+        ok=not wrong,
+        note=str(dict(wrong) or "REJECTED, old and new price, booked by one press"),
+    )
 
 
 class _SandboxDesk:
@@ -119,9 +139,12 @@ class _SandboxDesk:
         self.ahead = timedelta()
         self.base = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
         settings = SandboxSettings(
-            database=folder / "sandbox.db", app_token=APP_TOKEN, client_id="id", client_secret="secret",
+            database=folder / "sandbox.db",
+            app_token=APP_TOKEN,
+            client_id="id",
+            client_secret="secret",
             clock=lambda: self.base + self.ahead,
-        )  # fmt: skip
+        )
         self._wire = httpx.WSGITransport(app=create_sandbox(settings))
         self._shop = shop(folder, lambda request: self._wire.handle_request(request), durable=False)
         self.user = mint_token(settings.database, "house")
@@ -129,7 +152,14 @@ class _SandboxDesk:
     def __enter__(self) -> "tuple[Shop, _SandboxDesk]":
         desk = self._shop.__enter__()
         with desk.s.db.write() as s:
-            keep_tokens(s.get_one(Account, desk.account_id), desk.s.vault, self.user, None, None, desk.clock())
+            keep_tokens(
+                s.get_one(Account, desk.account_id),
+                desk.s.vault,
+                self.user,
+                None,
+                None,
+                desk.clock(),
+            )
         return desk, self
 
     def __exit__(self, *error: Any) -> None:
@@ -141,8 +171,16 @@ _sandbox_desk = _SandboxDesk
 
 def _expired_round(desk: Shop, clock: _SandboxDesk) -> list[str]:
     browser, places = desk.browser(), cities()[0].places
-    start, end = next(p for p in places if p.id == "grand-meridian-hotel").position, places[-1].position
-    trip = {"pickup_lat": start.lat, "pickup_lng": start.lng, "drop_lat": end.lat, "drop_lng": end.lng}
+    start, end = (
+        next(p for p in places if p.id == "grand-meridian-hotel").position,
+        places[-1].position,
+    )
+    trip = {
+        "pickup_lat": start.lat,
+        "pickup_lng": start.lng,
+        "drop_lat": end.lat,
+        "drop_lng": end.lng,
+    }
     page = browser.get("/rides/new?" + urlencode({**trip, "show": 1})).text
     offer = next(each for each in _offers(desk, page) if each.fare_id)
     answer = browser.post("/rides/new", data=_filled(desk, page, offer))
@@ -152,14 +190,20 @@ def _expired_round(desk: Shop, clock: _SandboxDesk) -> list[str]:
         s.execute(update(Offer).where(Offer.id == offer.id).values(price_text="₹1"))
     desk.worker.step()
     order = desk.order(order_id)
-    faults = [] if (order.state, order.code) == ("REJECTED", "FARE_EXPIRED") else [f"{order.state} {order.code}"]
+    faults = (
+        []
+        if (order.state, order.code) == ("REJECTED", "FARE_EXPIRED")
+        else [f"{order.state} {order.code}"]
+    )
     shown = browser.get(f"/rides/{order_id}").text
     back = browser.post(f"/rides/{order_id}/again", data={"csrf_token": csrf_of(shown)})
     page = browser.get(back.headers["Location"]).text
     again = next(each for each in _offers(desk, page) if each.category == offer.category)
     if f"Price changed: ₹1 → {again.price_text}" not in unescape(page):
         faults.append("no old and new price")
-    pressed = browser.post("/rides/new", data=_filled(desk, page, again) | {"supersedes": str(order_id)})
+    pressed = browser.post(
+        "/rides/new", data=_filled(desk, page, again) | {"supersedes": str(order_id)}
+    )
     desk.worker.step()
     newest = desk.orders()[-1]
     if (pressed.status_code, newest.state, newest.supersedes) != (303, "BOOKED", order_id):

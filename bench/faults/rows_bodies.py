@@ -1,4 +1,6 @@
-"""Rows about what stands in an answer: hostile bodies for every operation, refusals of every kind and HTTP status."""
+"""Rows about what stands in an answer: hostile bodies for every operation, refusals of every kind
+and HTTP status.
+"""
 
 import logging
 from collections import Counter
@@ -20,8 +22,17 @@ from ridedash.service.types.tracking import Snapshot
 from ridedash.wording import Audience, refusal
 from tests.service.bodies import AUTO_COMPLETED, CREATED, PRODUCTS, RETRYING, SNAPSHOT
 
-FAILURE: Final = {"status": "FAILURE", "code": "BOOKING_ALLOTED", "message": "A driver has accepted"}
-DONE: Final = {"status": "SUCCESS", "request_type": "BOOKING_CANCEL", "header": "SUCCESS", "text": "C1 is cancelled"}
+FAILURE: Final = {
+    "status": "FAILURE",
+    "code": "BOOKING_ALLOTED",
+    "message": "A driver has accepted",
+}
+DONE: Final = {
+    "status": "SUCCESS",
+    "request_type": "BOOKING_CANCEL",
+    "header": "SUCCESS",
+    "text": "C1 is cancelled",
+}
 LABELS: Final = {
     "status": "SUCCESS",
     "driver_feedback_options": {str(n): ["Car Quality", "On time"] for n in range(1, 6)},
@@ -29,7 +40,11 @@ LABELS: Final = {
 REAL: Final[dict[str, list[dict[str, Any]]]] = {
     "products": [PRODUCTS],
     "create": [CREATED, RETRYING, FAILURE | {"code": "INVALID_CITY"}],
-    "track_ride": [SNAPSHOT, AUTO_COMPLETED, {"status": "SUCCESS", "booking_status": "ALLOTMENT_PENDING"}],
+    "track_ride": [
+        SNAPSHOT,
+        AUTO_COMPLETED,
+        {"status": "SUCCESS", "booking_status": "ALLOTMENT_PENDING"},
+    ],
     "options": [LABELS],
     **{name: [DONE, FAILURE] for name in ("abort", "drop_location", "cancel", "feedback")},
 }
@@ -48,7 +63,13 @@ def _hostile(operation: str) -> Callable[[Case], Verdict]:
         wrong = +(trial.wrong + heard)
         note = f"seed {case.seed}; {dict(wrong.most_common(5)) or 'nothing wrong'}"
         complete = service.served >= count
-        return Verdict(service.served, errors500=trial.errors500, ok=complete and not wrong, note=note, seed=case.seed)
+        return Verdict(
+            service.served,
+            errors500=trial.errors500,
+            ok=complete and not wrong,
+            note=note,
+            seed=case.seed,
+        )
 
     return run
 
@@ -124,7 +145,9 @@ READERS: Final[list[tuple[Reader, dict[str, Any]]]] = [
 
 @row(10, "A bad field takes nothing of the rest with it")
 def one_bad_field(case: Case) -> Verdict:
-    """Each field spoilt in each way, against the same body without that field: all else reads the same."""
+    """Each field spoilt in each way, against the same body without that field: all else reads the
+    same.
+    """
     wrong, tried = Counter[str](), 0
     for read, body in READERS:
         for name in body:
@@ -140,17 +163,50 @@ def one_bad_field(case: Case) -> Verdict:
 
 
 def _bad_values(case: Case) -> list[Any]:
-    values: list[Any] = [*NASTY, *NUMBERS, None, True, False, [], {}, [[]], {"value": []}, [None] * 300, nested(15)]
+    values: list[Any] = [
+        *NASTY,
+        *NUMBERS,
+        None,
+        True,
+        False,
+        [],
+        {},
+        [[]],
+        {"value": []},
+        [None] * 300,
+        nested(15),
+    ]
     return values + [grown(case.rng, 3) for _ in range(case.size(300, 10))]
 
 
-CODES: Final = (*wire.CREATE_CODES, "banned_user", " Invalid City ", "NEVER_HEARD_OF", "X" * 200, "<b>NO</b>")
+CODES: Final = (
+    *wire.CREATE_CODES,
+    "banned_user",
+    " Invalid City ",
+    "NEVER_HEARD_OF",
+    "X" * 200,
+    "<b>NO</b>",
+)
 SHAPES: Final[dict[str, Callable[[str], dict[str, Any]]]] = {
-    "FAILURE, code and message": lambda code: {"status": "FAILURE", "code": code, "message": f"no: {code}"},
+    "FAILURE, code and message": lambda code: {
+        "status": "FAILURE",
+        "code": code,
+        "message": f"no: {code}",
+    },
     "BOOKING_FAILED and code": lambda code: {"message": "BOOKING_FAILED", "code": code},
     "FAILURE without a code": lambda code: {"status": "FAILURE", "message": f"share: {code}"},
-    "failure in small letters": lambda code: {"Status ": "failure", "CODE": code, "header": "Oops!", "text": "no"},
-    "FAILURE and null ids": lambda code: {"status": "FAILURE", "code": code, "booking_id": None, "txn_id": ""},
+    "failure in small letters": lambda code: {
+        "Status ": "failure",
+        "CODE": code,
+        "header": "Oops!",
+        "text": "no",
+    },
+    "FAILURE and null ids": lambda code: {
+        "status": "FAILURE",
+        "code": code,
+        "booking_id": None,
+        "txn_id": "",
+    },
 }
 
 

@@ -1,4 +1,6 @@
-"""Rows 35 and 36: a house that has been busy for long. The figures are those of bench.history and bench.soak."""
+"""Rows 35 and 36: a house that has been busy for long. The figures are those of bench.history and
+bench.soak.
+"""
 
 import json
 import os
@@ -12,9 +14,11 @@ from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from bench.faults.shop import database_in
 
 HOUR: Final = 60.0  # minutes, after which bench.soak's own verdict is a proof
-RIDES: Final = 300  # kept alive in the hour; at one booking a second a few minutes are too short for so many
+# kept alive in the hour; at one booking a second a few minutes are too short for so many
+RIDES: Final = 300
 FEW_RIDES: Final = 60
-# In a few minutes Python still warms up by tens of megabytes an hour: what is caught then is a leak of each page or
+# In a few minutes Python still warms up by tens of megabytes an hour: what is caught then is a leak
+# of each page or
 # each poll, ten of each a second (four kilobytes, or a descriptor in sixty).
 MB_AN_HOUR: Final = 150.0
 DESCRIPTORS_AN_HOUR: Final = 600.0
@@ -26,17 +30,22 @@ def many_rides(case: Case) -> Verdict:
     return _lists(case, "history-sqlite")
 
 
-@row(35, "a hundred thousand rides: history and search, PostgreSQL", short=False, database=POSTGRESQL)
+@row(
+    35, "a hundred thousand rides: history and search, PostgreSQL", short=False, database=POSTGRESQL
+)
 def many_rides_postgresql(case: Case) -> Verdict:
     """The same on a server."""
-    database_in(case.folder / "is-there", POSTGRESQL)  # or the row is skipped; what is absent below is a failure
+    # or the row is skipped; what is absent below is a failure
+    database_in(case.folder / "is-there", POSTGRESQL)
     return _lists(case, "history-postgresql")
 
 
 def _lists(case: Case, line: str) -> Verdict:
     words = ["--only", line, "--repeats", str(case.size(3, 1)), "--seed", str(case.seed)]
     load = os.getloadavg()[0]
-    report = _reported("bench", [*words, "--short"] if case.short else words, case.folder / "lists.json")
+    report = _reported(
+        "bench", [*words, "--short"] if case.short else words, case.folder / "lists.json"
+    )
     absent = [each["why"] for each in report["lines"] if each["verdict"] == "absent"]
     if absent:
         return Verdict(len(report["lines"]), ok=False, note="; ".join(absent))
@@ -48,7 +57,9 @@ def _lists(case: Case, line: str) -> Verdict:
 
 @row(36, "memory and descriptors under ten pages a second", short=False)
 def soaked(case: Case) -> Verdict:
-    """The whole program with rides kept alive: an hour when asked for by --minutes 60, a few minutes without."""
+    """The whole program with rides kept alive: an hour when asked for by --minutes 60, a few
+    minutes without.
+    """
     minutes = case.minutes or case.size(6, 4) * 1.0
     rides = RIDES if minutes >= HOUR else FEW_RIDES
     words = ["--minutes", f"{minutes:g}", "--rides", str(rides), "--seed", str(case.seed)]
@@ -56,23 +67,45 @@ def soaked(case: Case) -> Verdict:
     pages, wrong = sum(sample["pages"] for sample in report["samples"]), report["wrong"]
     errors = sum(count for name, count in wrong.items() if name.endswith(" 500"))
     ok, told = judged(report["verdict"], minutes)
-    return Verdict(pages, errors500=errors, ok=ok, note=f"{told}; answered otherwise: {wrong}" if wrong else told)
+    return Verdict(
+        pages,
+        errors500=errors,
+        ok=ok,
+        note=f"{told}; answered otherwise: {wrong}" if wrong else told,
+    )
 
 
 def judged(found: dict[str, Any], minutes: float) -> tuple[bool, str]:
-    """Whether a soak's figures are flat, by its own limits after an hour and by wider ones sooner; and the figures."""
+    """Whether a soak's figures are flat, by its own limits after an hour and by wider ones sooner;
+    and the figures.
+    """
     if found["flat"] is None:
         return False, f"{minutes:g} minutes: {found['why']}"
     whole = minutes >= HOUR
-    grown = {name: (found[name]["mb_an_hour"], found[name]["descriptors_an_hour"]) for name in ("web", "worker")}
-    flat = found["flat"] if whole else all(mb < MB_AN_HOUR and fd < DESCRIPTORS_AN_HOUR for mb, fd in grown.values())
-    told = ", ".join(f"{name} {mb:+g} MB/h {fd:+g} descriptors/h" for name, (mb, fd) in grown.items())
-    limits = "" if whole else f" (a leak is seen above {MB_AN_HOUR:g} MB/h; --minutes {HOUR:g} is the proof)"
+    grown = {
+        name: (found[name]["mb_an_hour"], found[name]["descriptors_an_hour"])
+        for name in ("web", "worker")
+    }
+    flat = (
+        found["flat"]
+        if whole
+        else all(mb < MB_AN_HOUR and fd < DESCRIPTORS_AN_HOUR for mb, fd in grown.values())
+    )
+    told = ", ".join(
+        f"{name} {mb:+g} MB/h {fd:+g} descriptors/h" for name, (mb, fd) in grown.items()
+    )
+    limits = (
+        ""
+        if whole
+        else f" (a leak is seen above {MB_AN_HOUR:g} MB/h; --minutes {HOUR:g} is the proof)"
+    )
     return bool(flat), f"{minutes:g} minutes{limits}: {told}"
 
 
 def _reported(module: str, words: list[str], file: Path) -> dict[str, Any]:
-    """What a bench kept in its file; in a process of its own, as it changes limits and settings of its process."""
+    """What a bench kept in its file; in a process of its own, as it changes limits and settings of
+    its process.
+    """
     command = [sys.executable, "-m", module, *words, "--json", str(file)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if not file.exists():

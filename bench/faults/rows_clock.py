@@ -1,4 +1,6 @@
-"""Rows about the clock and the follower: steps of the wall clock, a poisoned ride among a hundred."""
+"""Rows about the clock and the follower: steps of the wall clock, a poisoned ride among a
+hundred.
+"""
 
 from collections import Counter
 from datetime import timedelta
@@ -10,13 +12,16 @@ from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import Service, Shop, shop
 from ridedash.store.orders import Heartbeat, Order, Ride
 
-STEPS: Final = (3600, -3600, -300, 1, 300, -1, 86_400, -86_400)  # summer time is none in UTC, where all is kept
+# summer time is none in UTC, where all is kept
+STEPS: Final = (3600, -3600, -300, 1, 300, -1, 86_400, -86_400)
 POISONED: Final = {"eta": "no object", "price": 7}
 
 
 @row(28, "The clock steps: an hour, minutes, a leap second, a day")
 def clock_steps(case: Case) -> Verdict:
-    """Wherever an order or a ride is when the clock steps: nothing is sent late or twice, and polls go on."""
+    """Wherever an order or a ride is when the clock steps: nothing is sent late or twice, and polls
+    go on.
+    """
     wrong, tried = Counter[str](), 0
     for step in STEPS[:4] if case.short else STEPS:
         for stage in (_ready, _sending, _followed, _leased, _dead_worker):
@@ -89,7 +94,9 @@ def _leased(desk: Shop, service: Service, step: int) -> list[str]:
 
 
 def _dead_worker(desk: Shop, service: Service, step: int) -> list[str]:
-    """A sender that died, then the step: UNKNOWN, never sent again; its last beat is not taken for a living one."""
+    """A sender that died, then the step: UNKNOWN, never sent again; its last beat is not taken for
+    a living one.
+    """
     order_id = desk.place()
     now = desk.clock()
     with desk.s.db.write() as s:
@@ -107,7 +114,9 @@ def _dead_worker(desk: Shop, service: Service, step: int) -> list[str]:
 
 
 def _booked(desk: Shop, service: Service) -> int:
-    service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER", "driver_name": "Driver Cedar"}]
+    service.tracks["C1"] = [
+        {"booking_id": "C1", "booking_status": "CALL_DRIVER", "driver_name": "Driver Cedar"}
+    ]
     order_id = desk.place()
     for _ in range(2):
         desk.worker.step()
@@ -117,14 +126,18 @@ def _booked(desk: Shop, service: Service) -> int:
 
 @row(22, "One poisoned ride among a hundred")
 def poisoned(case: Case) -> Verdict:
-    """What is kept of it can't be read: it is pushed ahead and a person is asked; the others are polled on time."""
+    """What is kept of it can't be read: it is pushed ahead and a person is asked; the others are
+    polled on time.
+    """
     count, service = case.size(100, 30), Service()
     with shop(case.folder, service.handle, durable=False) as desk:
         made = [desk.place() for _ in range(count)]
         for order_id in made:
             desk.worker.sender.send(order_id)
             booking = desk.order(order_id).booking_id
-            service.tracks[str(booking)] = [{"booking_id": booking, "booking_status": "CALL_DRIVER"}]
+            service.tracks[str(booking)] = [
+                {"booking_id": booking, "booking_status": "CALL_DRIVER"}
+            ]
         bad = case.rng.choice(made)
         with desk.s.db.write() as s:
             s.get_one(Ride, desk.ride(bad).id).facts = POISONED

@@ -1,4 +1,6 @@
-"""Rows 1 to 3: workers killed at any instant of create, alone and in pairs; and protocols that must be caught."""
+"""Rows 1 to 3: workers killed at any instant of create, alone and in pairs; and protocols that must
+be caught.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -62,7 +64,9 @@ def verdict(tally: Tally) -> Verdict:
     """What a run's counts say."""
     found = tally.found
     kills, presses, states = map(_listed, (tally.kills, tally.presses, found.states))
-    kills += f"; {tally.presses.total()} processes killed that pressed: {presses}" if presses else ""
+    kills += (
+        f"; {tally.presses.total()} processes killed that pressed: {presses}" if presses else ""
+    )
     wrong = "; ".join([*found.said, *(f"a worker ended with {code}" for code in tally.exits[:3])])
     return Verdict(
         tried=tally.total,
@@ -81,16 +85,26 @@ def _listed(counts: Counter[str]) -> str:
 
 @row(3, "six broken protocols, each must be caught")
 def mutants(case: Case) -> Verdict:
-    """A harness that catches nothing proves nothing. Beside the six of the matrix there is one of our own."""
+    """A harness that catches nothing proves nothing.
+
+    Beside the six of the matrix there is one of our own.
+    """
     caught = {name: _caught_after(case, name) for name in (*MUTANTS, *OURS)}
-    six, ours = (", ".join(f"{name}: {caught[name] or 'NOT CAUGHT'}" for name in names) for names in (MUTANTS, OURS))
+    six, ours = (
+        ", ".join(f"{name}: {caught[name] or 'NOT CAUGHT'}" for name in names)
+        for names in (MUTANTS, OURS)
+    )
     note = f"kills until caught: {six}; beside the six, one of ours: {ours}"
     return Verdict(tried=len(caught), ok=all(caught.values()), note=note)
 
 
 def _caught_after(case: Case, mutant: str) -> int:
     """After how many kills the harness sees what is wrong; 0 for never."""
-    options: dict[str, Any] = {"mutant": mutant, "locked_share": 0.15, "ways": (*MIXED, *OFTEN.get(mutant, ()) * 10)}
+    options: dict[str, Any] = {
+        "mutant": mutant,
+        "locked_share": 0.15,
+        "ways": (*MIXED, *OFTEN.get(mutant, ()) * 10),
+    }
     with database(case) as url, crew(case, url, mutant.replace(" ", "-"), Crew, **options) as run:
         while run.tally.total + len(run.tally.exits) < MUTANT_KILLS:
             run.kill(5, slots=1)
@@ -100,5 +114,7 @@ def _caught_after(case: Case, mutant: str) -> int:
 
 
 def _forgets(run: Crew) -> bool:
-    """Only a worker that lives for a while can show that an answer is gone: asked when there is something to ask."""
+    """Only a worker that lives for a while can show that an answer is gone: asked when there is
+    something to ask.
+    """
     return bool(run.kept) and bool(run.settle())

@@ -24,11 +24,16 @@ DISK: Final = 6 * 1024 * 1024
 
 @row(24, "The disk is full")
 def disk_full(case: Case) -> Verdict:
-    """Nothing new is sent, an answer in flight is kept in the black box, pages go on, and all is settled later."""
+    """Nothing new is sent, an answer in flight is kept in the black box, pages go on, and all is
+    settled later.
+    """
     rounds, wrong, errors, real = case.size(10, 1), Counter[str](), 0, True
     for number in range(rounds):
         service = Service()
-        with small_disk(case.sub(f"disk-{number}")) as disk, shop(disk.folder, service.handle) as desk:
+        with (
+            small_disk(case.sub(f"disk-{number}")) as disk,
+            shop(disk.folder, service.handle) as desk,
+        ):
             disk.watch(desk)
             real = disk.real
             errors += _full_round(desk, service, disk, wrong)
@@ -45,14 +50,20 @@ def _full_round(desk: Shop, service: Service, disk: "SmallDisk", wrong: Counter[
     wrong["a send went through"] += _works(lambda: desk.worker.sender.send(flying))
     wrong["settled without space"] += desk.order(flying).state != "SENDING"
     wrong["not in the black box"] += len(list(desk.box.file.pending())) != 1
-    wrong["sent without T2"] += _works(lambda: desk.worker.sender.send(waiting)) or len(service.bookings) != 2
-    wrong["a round went through"] += _works(desk.worker.step) and desk.order(flying).state != "SENDING"
+    wrong["sent without T2"] += (
+        _works(lambda: desk.worker.sender.send(waiting)) or len(service.bookings) != 2
+    )
+    wrong["a round went through"] += (
+        _works(desk.worker.step) and desk.order(flying).state != "SENDING"
+    )
     errors = _pages(browser, ride, form, wrong)
     wrong["integrity"] += _integrity(desk) != "ok"
     disk.free()
     for _ in range(2):
         desk.worker.step()
-    wrong["not replayed"] += desk.order(flying).state != "BOOKED" or bool(list(desk.box.file.pending()))
+    wrong["not replayed"] += desk.order(flying).state != "BOOKED" or bool(
+        list(desk.box.file.pending())
+    )
     wrong["not sent later"] += desk.order(waiting).state != "BOOKED"
     wrong["the same form later"] += browser.post("/rides/new", data=form).status_code != 303
     desk.worker.step()
@@ -72,13 +83,23 @@ def _works(deed: Callable[[], Any]) -> bool:
 def _pages(browser: FlaskClient, ride: int, form: dict[str, str], wrong: Counter[str]) -> int:
     """Reading goes on; each way of writing says 503 in plain words."""
     errors = 0
-    for path in ("/", "/board.json", f"/rides/{ride}", f"/rides/{ride}/snapshot.json", "/rides/new"):
+    for path in (
+        "/",
+        "/board.json",
+        f"/rides/{ride}",
+        f"/rides/{ride}/snapshot.json",
+        "/rides/new",
+    ):
         answer = browser.get(path)
         errors += answer.status_code == 500
         wrong[f"{path}: {answer.status_code}"] += answer.status_code != 200
     token = csrf_of(browser.get(f"/rides/{ride}").text)
     facts = {"csrf_token": token, "reason": "Changed plans", "what": "seen", "item": "x"}
-    for path, data in (("/rides/new", form), (f"/rides/{ride}/cancel", facts), (f"/rides/{ride}/again", facts)):
+    for path, data in (
+        ("/rides/new", form),
+        (f"/rides/{ride}/cancel", facts),
+        (f"/rides/{ride}/again", facts),
+    ):
         answer = browser.post(path, data=data)
         errors += answer.status_code == 500
         wrong[f"POST {path}: {answer.status_code}"] += answer.status_code != 503
@@ -92,7 +113,9 @@ def _integrity(desk: Shop) -> str:
 
 
 class SmallDisk:
-    """A folder that can be filled: a tmpfs of its own where this user may mount one, else SQLite's page limit."""
+    """A folder that can be filled: a tmpfs of its own where this user may mount one, else SQLite's
+    page limit.
+    """
 
     def __init__(self, folder: Path, real: bool) -> None:
         self.folder, self.real = folder, real
@@ -110,7 +133,10 @@ class SmallDisk:
         if not self.real:
             self._limit(1)
             return
-        with (self.folder / "filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
+        with (
+            (self.folder / "filler").open("wb", buffering=0) as filler,
+            contextlib.suppress(OSError),
+        ):
             while True:
                 filler.write(b"x" * 4096)
 
@@ -136,7 +162,10 @@ def small_disk(folder: Path) -> Iterator[SmallDisk]:
     """A disk of six megabytes, taken away at the end."""
     command = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(folder)]
     with contextlib.suppress(FileNotFoundError):
-        if os.geteuid() == 0 and subprocess.run(command, capture_output=True, check=False).returncode == 0:
+        if (
+            os.geteuid() == 0
+            and subprocess.run(command, capture_output=True, check=False).returncode == 0
+        ):
             try:
                 yield SmallDisk(folder, real=True)
             finally:
@@ -147,7 +176,9 @@ def small_disk(folder: Path) -> Iterator[SmallDisk]:
 
 @row(25, "The black box can't be written")
 def box_unwritable(case: Case) -> Verdict:
-    """An answer that could not be kept: it is settled all the same, and nothing more is sent until a write works."""
+    """An answer that could not be kept: it is settled all the same, and nothing more is sent until
+    a write works.
+    """
     service, wrong = Service(), Counter[str]()
     with shop(case.folder, service.handle) as desk:
         sound, unwritable = desk.box.file._fd, os.open(desk.box.path, os.O_RDONLY)
@@ -158,7 +189,9 @@ def box_unwritable(case: Case) -> Verdict:
         wrong["the answer was lost"] += desk.order(first).state != "BOOKED"
         second = desk.place()
         desk.worker.step()
-        wrong["sent without a box"] += desk.order(second).state != "READY" or len(service.bookings) != 1
+        wrong["sent without a box"] += (
+            desk.order(second).state != "READY" or len(service.bookings) != 1
+        )
         wrong["ready without a box"] += _ready(browser, desk) != 503
         desk.box.file._fd = sound
         desk.worker.step()
@@ -167,7 +200,9 @@ def box_unwritable(case: Case) -> Verdict:
         os.close(unwritable)
     wrong["started without a box"] += _starts_without(case.sub("start"))
     return Verdict(
-        3, ok=not +wrong, note=str(dict(+wrong) or "no send, not ready; both again after a write that worked")
+        3,
+        ok=not +wrong,
+        note=str(dict(+wrong) or "no send, not ready; both again after a write that worked"),
     )
 
 
@@ -177,10 +212,14 @@ def _ready(browser: FlaskClient, desk: Shop) -> int:
 
 
 def _starts_without(folder: Path) -> bool:
-    """Whether a worker starts where its black box can't be: a file stands in the place of the folder."""
+    """Whether a worker starts where its black box can't be: a file stands in the place of the
+    folder.
+    """
     (folder / "instance").mkdir(mode=0o700)
     (folder / "instance" / "blackbox").write_text("")
     url = database_in(folder, SQLITE)
-    settings = clean_environment(RIDEDASH_INSTANCE=str(folder / "instance"), RIDEDASH_DATABASE_URL=url)
+    settings = clean_environment(
+        RIDEDASH_INSTANCE=str(folder / "instance"), RIDEDASH_DATABASE_URL=url
+    )
     code, said = ended([sys.executable, "-m", "ridedash.cli", "worker"], settings)
     return code != 2 or "can't be written" not in said or "Traceback" in said

@@ -30,7 +30,8 @@ DRAIN_S: Final = 26.0
 SLEEPS: Final = ("order.claimed", "order.sent", "", "answer")
 STOPPED_S: Final = 45.0  # of the fast clock: longer than a press is fresh
 ENDS: Final = (
-    {OrderState.NOT_SENT, OrderState.REJECTED, OrderState.BOOKED},  # REJECTED where a sweep had said UNKNOWN before
+    # REJECTED where a sweep had said UNKNOWN before
+    {OrderState.NOT_SENT, OrderState.REJECTED, OrderState.BOOKED},
     {OrderState.UNKNOWN, OrderState.BOOKED},
 )
 LONG_S: Final = 90.0  # longer than a lease
@@ -67,7 +68,9 @@ def drain(case: Case) -> Verdict:
 
 @row(29, "the host sleeps: nothing late is sent when it wakes", short=False)
 def asleep(case: Case) -> Verdict:
-    """SIGSTOP at rest, right after a claim, right before the send, and while an answer is waited for."""
+    """SIGSTOP at rest, right after a claim, right before the send, and while an answer is waited
+    for.
+    """
     found, tried = Findings(), 0
     with database(case) as url, crew(case, url, "run", Crew, speed=20.0) as run:
         for number in range(case.size(60, 4)):
@@ -80,7 +83,9 @@ def asleep(case: Case) -> Verdict:
 def _sleeps(run: Crew, found: Findings, where: str, how_long_s: float) -> None:
     """One worker that is stopped there, for longer than the press is fresh, and goes on."""
     deed = signal.SIGSTOP if where.startswith("order.") else signal.SIGKILL
-    pid = run.nursery.spawn(run.desk.life(point=where if deed == signal.SIGSTOP else "", deed=deed, hurry=20.0))
+    pid = run.nursery.spawn(
+        run.desk.life(point=where if deed == signal.SIGSTOP else "", deed=deed, hurry=20.0)
+    )
     time.sleep(0.3)  # so that it has gone round
     if where == "":
         _stop(run, pid)
@@ -100,7 +105,9 @@ def _sleeps(run: Crew, found: Findings, where: str, how_long_s: float) -> None:
 
 
 def _stop(run: Crew, pid: int) -> None:
-    """Stop a worker that is not in the middle of a write: when a host sleeps, whoever would wait for it sleeps too."""
+    """Stop a worker that is not in the middle of a write: when a host sleeps, whoever would wait
+    for it sleeps too.
+    """
     with run.desk.db.write():
         os.kill(pid, signal.SIGSTOP)
         assert run.waits(lambda: _is_stopped(pid), 3.0)
@@ -109,7 +116,9 @@ def _stop(run: Crew, pid: int) -> None:
 def _judge(run: Crew, found: Findings, press: Press, where: str) -> None:
     state, order = _state(run, press), next(o for o in run.desk.orders() if o.id == press.order_id)
     sent = _was_sent(run, press)
-    wanted = {OrderState.UNKNOWN} if where == "answer" else {OrderState.NOT_SENT, OrderState.REJECTED}
+    wanted = (
+        {OrderState.UNKNOWN} if where == "answer" else {OrderState.NOT_SENT, OrderState.REJECTED}
+    )
     if sent != (where == "answer"):
         found.find("late", f"order {order.id}, stopped {where or 'at rest'}: sent {sent}")
     if state not in wanted:
@@ -117,7 +126,9 @@ def _judge(run: Crew, found: Findings, press: Press, where: str) -> None:
 
 
 def _state(run: Crew, press: Press) -> OrderState:
-    return next(OrderState(order.state) for order in run.desk.orders() if order.id == press.order_id)
+    return next(
+        OrderState(order.state) for order in run.desk.orders() if order.id == press.order_id
+    )
 
 
 def _was_sent(run: Crew, press: Press) -> bool:
@@ -156,14 +167,21 @@ def shot(case: Case) -> Verdict:
     for said in pages - {"503 5", "200 None"}:
         found.find("stuck", f"a page said {said}")
     whole = verdict(tally)
-    return replace(whole, errors500=sum(each.startswith("500") for each in pages), ok=whole.ok and len(pages) == 2)
+    return replace(
+        whole,
+        errors500=sum(each.startswith("500") for each in pages),
+        ok=whole.ok and len(pages) == 2,
+    )
 
 
 def _restarts(run: Crew, server: PostgresServer, case: Case) -> set[str]:
     """What pages said: their status and Retry-After."""
     said: set[str] = set()
     lives = [run.nursery.spawn(run.desk.life(hurry=1.0)) for _ in range(2)]
-    with shop(case.sub("pages"), lambda _: httpx.Response(200), url=server.url()) as web, _pressing(run):
+    with (
+        shop(case.sub("pages"), lambda _: httpx.Response(200), url=server.url()) as web,
+        _pressing(run),
+    ):
         browser = web.browser()
         for _ in range(case.size(50, 3)):
             time.sleep(run.desk.rng.uniform(0.3, 2.5))

@@ -1,4 +1,6 @@
-"""Rows about what a poll says: odd statuses, answers out of order, the reduced answers of a ride's end."""
+"""Rows about what a poll says: odd statuses, answers out of order, the reduced answers of a ride's
+end.
+"""
 
 import random
 from collections import Counter
@@ -14,8 +16,22 @@ from ridedash.wire import Kind
 from tests.rides.desk_world import START
 from tests.service.bodies import SNAPSHOT
 
-TAXI: Final = ("ALLOTMENT_PENDING", "CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED")
-AUTO: Final = ("PENDING", "ALLOTMENT_RETRYING", "CALL_DRIVER", "IN_PROGRESS", "INVOICE", "COMPLETED")
+TAXI: Final = (
+    "ALLOTMENT_PENDING",
+    "CALL_DRIVER",
+    "CLIENT_LOCATED",
+    "INVOICE",
+    "IN_PROGRESS",
+    "COMPLETED",
+)
+AUTO: Final = (
+    "PENDING",
+    "ALLOTMENT_RETRYING",
+    "CALL_DRIVER",
+    "IN_PROGRESS",
+    "INVOICE",
+    "COMPLETED",
+)
 ODD: Final[tuple[Any, ...]] = (
     "XYZ",
     "DRIVER_HAS_TEA",
@@ -31,13 +47,31 @@ ODD: Final[tuple[Any, ...]] = (
     "\u202e",
     "x" * 9999,
 )
-REDUCED: Final = ("status", "request_type", "booking_id", "pickup_location", "drop_location", "price_details")
+REDUCED: Final = (
+    "status",
+    "request_type",
+    "booking_id",
+    "pickup_location",
+    "drop_location",
+    "price_details",
+)
 CAB: Final = ("driver_name", "driver_number", "vehicle_type", "vehicle_number", "vehicle_color")
-KEPT: Final = ("driver_name", "vehicle_number", "price", "route", "passengers", "share_ride_url", "pickup", "drop")
+KEPT: Final = (
+    "driver_name",
+    "vehicle_number",
+    "price",
+    "route",
+    "passengers",
+    "share_ride_url",
+    "pickup",
+    "drop",
+)
 
 
 def _told(kind: Kind, status: Any) -> Snapshot:
-    """What the service says of a ride in a status: reduced before a driver and at the end, full between."""
+    """What the service says of a ride in a status: reduced before a driver and at the end, full
+    between.
+    """
     full = status not in (*wire.SEARCHING, *wire.TERMINAL)
     names = SNAPSHOT.keys() if full else (*REDUCED, *CAB) if status == "COMPLETED" else REDUCED[:3]
     body = {name: SNAPSHOT[name] for name in names} | {"booking_status": status, "passengers": []}
@@ -58,7 +92,12 @@ def odd_status(_case: Case) -> Verdict:
                 body = SNAPSHOT | {"booking_status": odd}
                 first = merge(before, Snapshot.from_wire(body), 2, START)
                 second = merge(first.ride, Snapshot.from_wire(body), 3, START)
-                alarms = [each for once in (first, second) for each in once.events if each.name == UNKNOWN_STATUS]
+                alarms = [
+                    each
+                    for once in (first, second)
+                    for each in once.events
+                    if each.name == UNKNOWN_STATUS
+                ]
                 word = isinstance(odd, str) and bool(odd.strip(" \u202e"))
                 wrong[f"{odd!r:.20} moved {status}"] += second.ride.status != before.status
                 wrong[f"{odd!r:.20} alarms"] += len(alarms) != word
@@ -68,7 +107,9 @@ def odd_status(_case: Case) -> Verdict:
 
 @row(17, "Answers out of order, twice, of a replica behind")
 def out_of_order(case: Case) -> Verdict:
-    """Random sequences: an older answer changes nothing, no single sighting steps back, an end stays the end."""
+    """Random sequences: an older answer changes nothing, no single sighting steps back, an end
+    stays the end.
+    """
     tries, wrong = case.size(20_000, 1_000), Counter[str]()
     for _ in range(tries):
         for fault in _sequence(case.rng):
@@ -79,9 +120,15 @@ def out_of_order(case: Case) -> Verdict:
 
 def _sequence(rng: random.Random) -> list[str]:
     kind = rng.choice(list(Kind))
-    order = AUTO if kind is Kind.AUTO else tuple(s for s in TAXI if kind is Kind.SHARE or s != "INVOICE")
+    order = (
+        AUTO
+        if kind is Kind.AUTO
+        else tuple(s for s in TAXI if kind is Kind.SHARE or s != "INVOICE")
+    )
     true = sorted(rng.choices(range(len(order)), k=rng.randrange(3, 12)))
-    polls = [(seq, order[max(0, at - rng.choice((0, 0, 0, 1, 2)))]) for seq, at in enumerate(true, 1)]
+    polls = [
+        (seq, order[max(0, at - rng.choice((0, 0, 0, 1, 2)))]) for seq, at in enumerate(true, 1)
+    ]
     polls += rng.choices(polls, k=rng.randrange(3))
     for _ in range(rng.randrange(4)):
         i = rng.randrange(len(polls) - 1)
@@ -122,7 +169,9 @@ def _has(ride: RideState, name: str) -> bool:
 
 @row(18, "The reduced answer of the end; passengers that go empty")
 def reduced(_case: Case) -> Verdict:
-    """What was known of car, driver, way and passengers survives an answer that no longer carries it."""
+    """What was known of car, driver, way and passengers survives an answer that no longer carries
+    it.
+    """
     wrong = Counter[str]()
     for kind in Kind:
         order = AUTO if kind is Kind.AUTO else TAXI
@@ -132,11 +181,17 @@ def reduced(_case: Case) -> Verdict:
             if status == "CALL_DRIVER":
                 told = Snapshot.from_wire(SNAPSHOT | {"booking_status": status})
             ride = merge(ride, told, seq, START).ride
-        bare = Snapshot.from_wire({"status": "SUCCESS", "booking_id": "SHR1", "booking_status": "COMPLETED"})
+        bare = Snapshot.from_wire(
+            {"status": "SUCCESS", "booking_id": "SHR1", "booking_status": "COMPLETED"}
+        )
         last = merge(ride, bare, 99, START).ride
         for name in KEPT:
-            wrong[f"{kind}: {name}"] += not _has(last, name) or getattr(last.facts, name) != getattr(ride.facts, name)
+            wrong[f"{kind}: {name}"] += not _has(last, name) or getattr(
+                last.facts, name
+            ) != getattr(ride.facts, name)
         wrong[f"{kind}: passengers"] += last.facts.passengers != ("Guest Heron",)
         wrong[f"{kind}: start code"] += last.otp is not None
         wrong[f"{kind}: status"] += replace(last, merged_seq=0).status != "COMPLETED"
-    return Verdict(len(Kind) * len(TAXI), ok=not +wrong, note=str(dict(+wrong) or "every fact survives"))
+    return Verdict(
+        len(Kind) * len(TAXI), ok=not +wrong, note=str(dict(+wrong) or "every fact survives")
+    )

@@ -21,16 +21,26 @@ from bench.faults.shop import Service, Shop, database_in, shop
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database, DatabaseBusy
 
-HELD_S: Final = 10.0  # twice as long as a press may wait: one that waits for the lock's end is told apart
-MOST_S: Final = 6.0  # the matrix's five seconds, and one for the rest of the request on a machine with other work
+# twice as long as a press may wait: one that waits for the lock's end is told apart
+HELD_S: Final = 10.0
+# the matrix's five seconds, and one for the rest of the request on a machine with other work
+MOST_S: Final = 6.0
 LATER_S: Final = 30.0  # most that is waited for what must come; how soon it comes is not judged
 CANT_SAVE: Final = "ridedash can't save right now, so it won't book"
 
 
 @row(23, "SQLite locked for ten seconds by another writer")
 def locked(case: Case) -> Verdict:
-    """A press waits five seconds and is told that nothing was ordered; polls skip their turns; then all goes on."""
-    service, rounds, wrong, waited, errors = Service(), case.size(3, 1), Counter[str](), list[float](), 0
+    """A press waits five seconds and is told that nothing was ordered; polls skip their turns; then
+    all goes on.
+    """
+    service, rounds, wrong, waited, errors = (
+        Service(),
+        case.size(3, 1),
+        Counter[str](),
+        list[float](),
+        0,
+    )
     with shop(case.folder, service.handle) as desk:
         browser = desk.browser()
         page, ride = browser.get("/rides/new").text, followed(desk, service)
@@ -45,11 +55,18 @@ def locked(case: Case) -> Verdict:
     if not case.short:  # CI judges no times: there a wait for the lock's end is seen by its answer
         wrong[f"waited longer than {MOST_S:g} s"] += sum(each > MOST_S for each in waited)
     note = f"{rounds} presses waited {max(waited):.1f} s at most; {dict(+wrong) or 'polls skipped; then all went on'}"
-    return Verdict(rounds, doubled=max(0, made - rounds - 1), errors500=errors, ok=not +wrong, note=note)
+    return Verdict(
+        rounds, doubled=max(0, made - rounds - 1), errors500=errors, ok=not +wrong, note=note
+    )
 
 
 def _pressed(
-    desk: Shop, service: Service, browser: FlaskClient, form: dict[str, str], wrong: Counter[str], waited: list[float]
+    desk: Shop,
+    service: Service,
+    browser: FlaskClient,
+    form: dict[str, str],
+    wrong: Counter[str],
+    waited: list[float],
 ) -> int:
     """A press while the lock is held, which goes on to its end; how many answers were 500."""
     orders, polls = len(desk.orders()), _polls(service)
@@ -70,7 +87,9 @@ def _pressed(
     return sum(each.status_code == 500 for each in (answer, page))
 
 
-def _goes_on(desk: Shop, browser: FlaskClient, form: dict[str, str], ride: int, wrong: Counter[str]) -> None:
+def _goes_on(
+    desk: Shop, browser: FlaskClient, form: dict[str, str], ride: int, wrong: Counter[str]
+) -> None:
     """The same press again is sent, and the ride polled, by the worker that lived through it."""
     wrong["the same form later"] += browser.post("/rides/new", data=form).status_code != 303
     wrong["not sent later"] += not comes(lambda: desk.orders()[-1].state == "BOOKED")
@@ -96,7 +115,9 @@ def cant_save(answer: TestResponse) -> bool:
 
 def followed(desk: Shop, service: Service) -> int:
     """A ride that is polled and has a driver."""
-    service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER", "driver_name": "Driver Cedar"}]
+    service.tracks["C1"] = [
+        {"booking_id": "C1", "booking_status": "CALL_DRIVER", "driver_name": "Driver Cedar"}
+    ]
     order_id = desk.place()
     desk.worker.step()
     desk.worker.step()
@@ -106,7 +127,9 @@ def followed(desk: Shop, service: Service) -> int:
 
 @contextlib.contextmanager
 def _long_writer(desk: Shop, look: Callable[[], None]) -> Iterator[None]:
-    """Another writer, which lets go after its time, whatever we do meanwhile; it has a last look before."""
+    """Another writer, which lets go after its time, whatever we do meanwhile; it has a last look
+    before.
+    """
     held = threading.Event()
     thread = threading.Thread(target=_hold, args=(desk.s.db.engine.url.database, held, look))
     thread.start()
@@ -150,7 +173,9 @@ def _working(desk: Shop, wrong: Counter[str]) -> Iterator[list[str]]:
 
 
 class _Told(logging.Handler):
-    """What the worker logs: rounds that were skipped for the lock, and all else, which is a fault of ours."""
+    """What the worker logs: rounds that were skipped for the lock, and all else, which is a fault
+    of ours.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -165,7 +190,9 @@ class _Told(logging.Handler):
 
 @row(23, "Four writers at once on one SQLite file")
 def four_writers(case: Case) -> Verdict:
-    """Write transactions of four processes take turns: nobody is told that the database is locked."""
+    """Write transactions of four processes take turns: nobody is told that the database is
+    locked.
+    """
     times, url = case.size(5_000, 60), database_in(case.folder, SQLITE)
     command = [sys.executable, "-m", "bench.faults.writer", url, str(times)]
     writers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
@@ -175,4 +202,6 @@ def four_writers(case: Case) -> Verdict:
         written = s.scalar(select(func.count()).select_from(AuditRow)) or 0
     db.close()
     lost = 4 * times - written - sum(locked_out)
-    return Verdict(4 * times, lost=lost, ok=not any(locked_out), note=f"locked out: {sum(locked_out)}")
+    return Verdict(
+        4 * times, lost=lost, ok=not any(locked_out), note=f"locked out: {sum(locked_out)}"
+    )

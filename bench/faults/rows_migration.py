@@ -34,7 +34,9 @@ def half_migrated(case: Case) -> Verdict:
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as line:
             line.executescript(damage)
         before = Path(path).read_bytes()
-        settings = clean_environment(RIDEDASH_INSTANCE=str(folder / "instance"), RIDEDASH_DATABASE_URL=url)
+        settings = clean_environment(
+            RIDEDASH_INSTANCE=str(folder / "instance"), RIDEDASH_DATABASE_URL=url
+        )
         command = [sys.executable, "-m", "ridedash.cli", "worker"]
         code, said = ended(command, settings)
         wrong[f"{name}: started"] += code != 2
@@ -44,8 +46,12 @@ def half_migrated(case: Case) -> Verdict:
 
 
 def ended(command: list[str], settings: dict[str, str]) -> tuple[int | None, str]:
-    """The exit code of a program that should not start, and what it said; None when it had to be stopped."""
-    with subprocess.Popen(command, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+    """The exit code of a program that should not start, and what it said; None when it had to be
+    stopped.
+    """
+    with subprocess.Popen(
+        command, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as run:
         try:
             said = run.communicate(timeout=30)[1]
         except subprocess.TimeoutExpired:

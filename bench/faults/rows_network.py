@@ -1,4 +1,6 @@
-"""Rows about the network, over real sockets of this machine: no connection, no answer, endless answers, redirects."""
+"""Rows about the network, over real sockets of this machine: no connection, no answer, endless
+answers, redirects.
+"""
 
 import contextlib
 import gzip
@@ -40,19 +42,29 @@ def no_connection(case: Case) -> Verdict:
             stack.enter_context(deaf()),
             f"https://{LONG_LABEL}.invalid",
             stack.enter_context(refusing()).replace("http:", "https:"),
-            stack.enter_context(serving(_hangs_up, read_first=False)).url.replace("http:", "https:"),
-            stack.enter_context(serving(_says_hello, read_first=False)).url.replace("http:", "https:"),
+            stack.enter_context(serving(_hangs_up, read_first=False)).url.replace(
+                "http:", "https:"
+            ),
+            stack.enter_context(serving(_says_hello, read_first=False)).url.replace(
+                "http:", "https:"
+            ),
             stack.enter_context(behind_tls(case.folder, heard)),
         ]
         for number, url in enumerate(urls):
-            with shop(case.folder / str(number), http=Hasty(CONNECT_S, 2), address=url, durable=False) as desk:
+            with shop(
+                case.folder / str(number), http=Hasty(CONNECT_S, 2), address=url, durable=False
+            ) as desk:
                 share = tries // len(urls) + (number < tries % len(urls))
                 failed = [_failed(desk) for _ in range(share)]
                 states.update(desk.order(each).state for each in failed)
                 again += sum(_again(desk, failed))
     unknown, late = states["UNKNOWN"], tries - again
     note = f"{dict(states)}; booked again: {again}; bytes that a stranger's TLS read: {sum(map(len, heard))}"
-    return Verdict(tries, ok=states["NOT_SENT"] == tries and not unknown and not late and not any(heard), note=note)
+    return Verdict(
+        tries,
+        ok=states["NOT_SENT"] == tries and not unknown and not late and not any(heard),
+        note=note,
+    )
 
 
 def _hangs_up(line: socket.socket, _stop: threading.Event) -> None:
@@ -92,9 +104,13 @@ def booked_without_an_answer(case: Case) -> Verdict:
         ledger.append(body["merchant_txn_id"])
         AFTER_THE_DEED[current[0]](line, stop, body)
 
-    with serving(behave) as server, shop(case.folder, http=Hasty(2, 0.4), address=server.url, durable=False) as desk:
+    with (
+        serving(behave) as server,
+        shop(case.folder, http=Hasty(2, 0.4), address=server.url, durable=False) as desk,
+    ):
         orders = []
-        while len(ledger) < tries:  # on a busy machine a send may run out of time before its first byte
+        # on a busy machine a send may run out of time before its first byte
+        while len(ledger) < tries:
             current[0] = ways[len(ledger) % len(ways)]
             orders.append((current[0], desk.order(_failed(desk))))
     for way, order in orders:
@@ -113,7 +129,8 @@ def endless(case: Case) -> Verdict:
     with _servers_apart() as urls, Hasty(1, total_s) as http:
         for number in range(times):
             if number == times // 3:
-                before = rss()  # what a call needs at most is there by now; from here on nothing may stay
+                # what a call needs at most is there by now; from here on nothing may stay
+                before = rss()
             took = _all_at_once(http, urls)
             late += sum(seconds > total_s + (0.5 if not case.short else 3) for seconds, _ in took)
             read += sum(not isinstance(error, NoAnswer | Unreadable) for _, error in took)
@@ -209,7 +226,9 @@ def redirects(_case: Case) -> Verdict:
     with serving(lambda line, _stop: line.sendall(answer(b"{}"))) as other:
         for status in ("301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"):
             with serving(_to(f"{other.url}/v1/products", status)) as server, Http() as http:
-                for name, ask in operations(RideClient(http, server.url, APP_TOKEN, pause=lambda _s: None)):
+                for name, ask in operations(
+                    RideClient(http, server.url, APP_TOKEN, pause=lambda _s: None)
+                ):
                     tried += 1
                     if not _left_open(name, ask):
                         wrong.append(f"{status} {name}")
@@ -219,16 +238,22 @@ def redirects(_case: Case) -> Verdict:
 
 
 def _to(url: str, status: str) -> Behaviour:
-    return lambda line, _stop: line.sendall(answer(b"{}", f"Location: {url}", "Connection: close", status=status))
+    return lambda line, _stop: line.sendall(
+        answer(b"{}", f"Location: {url}", "Connection: close", status=status)
+    )
 
 
 def _left_open(name: str, ask: Callable[[], Any]) -> bool:
-    """A redirect is no outcome: create can't judge it, options fall back to the document's, the rest raise."""
+    """A redirect is no outcome: create can't judge it, options fall back to the document's, the
+    rest raise.
+    """
     try:
         got = ask()
     except ServiceError:
         return name not in ("create", "options")
-    return bool(got.http_status // 100 == 3 if name == "create" else name == "options" and got.from_document)
+    return bool(
+        got.http_status // 100 == 3 if name == "create" else name == "options" and got.from_document
+    )
 
 
 def operations(client: RideClient) -> list[tuple[str, Callable[[], Any]]]:

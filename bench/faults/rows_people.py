@@ -1,4 +1,6 @@
-"""Rows about what people do: double clicks, two at once, a late answer after somebody closed the order."""
+"""Rows about what people do: double clicks, two at once, a late answer after somebody closed the
+order.
+"""
 
 import http.client
 import subprocess
@@ -37,15 +39,20 @@ def one_token_pressed_often(case: Case) -> Verdict:
         page = browser.get("/rides/new").text
         for number in range(rounds):
             with desk.app.app_context():
-                limiter.reset()  # ten rounds in a minute are ten desks' work: 60 orders a minute would answer 429
+                # ten rounds in a minute are ten desks' work: 60 orders a minute would answer 429
+                limiter.reset()
             form = desk.form(page, offer=desk.offer())
             answers = _pressed(port, cookie_of(browser), form, PRESSES)
             desk.worker.step()
-            other += PRESSES - answers.most_common(1)[0][1] + (answers.most_common(1)[0][0][0] != 303)
+            other += (
+                PRESSES - answers.most_common(1)[0][1] + (answers.most_common(1)[0][0][0] != 303)
+            )
             doubled += max(len(desk.orders()), len(service.bookings)) - number - 1
             lost += number + 1 - len(service.bookings)
     said = f"{rounds} x {PRESSES} presses, {other} answers other than 303 to the one page"
-    return Verdict(rounds * PRESSES, lost=max(0, lost), doubled=max(0, doubled), ok=other == 0, note=said)
+    return Verdict(
+        rounds * PRESSES, lost=max(0, lost), doubled=max(0, doubled), ok=other == 0, note=said
+    )
 
 
 def cookie_of(browser: FlaskClient) -> str:
@@ -53,7 +60,9 @@ def cookie_of(browser: FlaskClient) -> str:
     return "; ".join(f"{each.key}={each.value}" for each in browser._cookies.values())
 
 
-def _pressed(port: int, cookie: str, form: dict[str, str], times: int) -> Counter[tuple[int, str | None]]:
+def _pressed(
+    port: int, cookie: str, form: dict[str, str], times: int
+) -> Counter[tuple[int, str | None]]:
     body, go = urlencode(form), threading.Barrier(40)
     headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
 
@@ -89,21 +98,28 @@ def two_staff_on_postgresql(case: Case) -> Verdict:
 
 
 def _two_staff(case: Case, url: str) -> Verdict:
-    """Races of two presses for one guest: one order each; the other is asked, and goes on only on purpose."""
+    """Races of two presses for one guest: one order each; the other is asked, and goes on only on
+    purpose.
+    """
     service, races, wrong, errors = Service(), case.size(50, 10), 0, 0
     with shop(case.folder, service.handle, url=url, durable=False) as desk:
         browsers = [desk.browser(name) for name in STAFF]
         pages = [browser.get("/rides/new").text for browser in browsers]
         for number in range(races):
             desk.forget()
-            forms = [desk.form(page, offer=desk.offer(), guest_name=f"Guest of race {number}") for page in pages]
+            forms = [
+                desk.form(page, offer=desk.offer(), guest_name=f"Guest of race {number}")
+                for page in pages
+            ]
             answers = _at_once(browsers, forms)
             errors += sum(answer.status_code >= 500 for answer in answers)
             wrong += not _one_is_asked(answers)
             beaten = next((i for i, answer in enumerate(answers) if answer.status_code != 303), 0)
             desk.worker.step()
             wrong += len(service.bookings) != 2 * number + 1
-            again = browsers[beaten].post("/rides/new", data={**forms[beaten], "override_guard": "y"})
+            again = browsers[beaten].post(
+                "/rides/new", data={**forms[beaten], "override_guard": "y"}
+            )
             desk.worker.step()
             wrong += again.status_code != 303 or len(service.bookings) != 2 * number + 2
         wrong += _overrides(desk) != races
@@ -117,7 +133,9 @@ def _one_is_asked(answers: Sequence[TestResponse]) -> bool:
     return codes == [303, 409] and all(GUARDED in a.text for a in answers if a.status_code == 409)
 
 
-def _at_once(browsers: Sequence[FlaskClient], forms: Sequence[dict[str, str]]) -> list[TestResponse]:
+def _at_once(
+    browsers: Sequence[FlaskClient], forms: Sequence[dict[str, str]]
+) -> list[TestResponse]:
     go = threading.Barrier(len(browsers))
 
     def press(browser: FlaskClient, form: dict[str, str]) -> TestResponse:
@@ -132,15 +150,22 @@ def _overrides(desk: Shop) -> int:
     """Orders that name who overrode the guard, and have it in the audit too."""
     with desk.s.db.read() as s:
         told = [
-            each.facts.get("override") for each in s.scalars(select(AuditRow).where(AuditRow.what == "order.place"))
+            each.facts.get("override")
+            for each in s.scalars(select(AuditRow).where(AuditRow.what == "order.place"))
         ]
-    named = [order.guard_override_by for order in desk.orders() if order.guard_override_by in desk.staff_ids]
+    named = [
+        order.guard_override_by
+        for order in desk.orders()
+        if order.guard_override_by in desk.staff_ids
+    ]
     return min(len(named), told.count(True))
 
 
 @row(34, "A late answer after a person closed the order")
 def late_answer(case: Case) -> Verdict:
-    """Closed as not booked, then the booking comes: a loud alarm, and the offer to abort the older ride."""
+    """Closed as not booked, then the booking comes: a loud alarm, and the offer to abort the older
+    ride.
+    """
     tries, wrong, errors = case.size(30, 3), 0, 0
     service = Service()
     with shop(case.folder, service.handle, durable=False) as desk:
@@ -154,14 +179,22 @@ def late_answer(case: Case) -> Verdict:
             errors += page.status_code >= 500
             order = desk.order(order_id)
             wrong += (order.state, order.late_double) != ("BOOKED", True)
-            wrong += "Two rides may exist for this guest" not in page.text or "Keep both" not in page.text
+            wrong += (
+                "Two rides may exist for this guest" not in page.text
+                or "Keep both" not in page.text
+            )
             wrong += not _aborted(desk, browser, service, order_id, page.text)
     note = f"{wrong} without alarm or without the abort that was pressed"
     return Verdict(tries, lost=0, errors500=errors, ok=wrong == 0, note=note)
 
 
-def _meanwhile(desk: Shop, browser: FlaskClient, service: Service, body: dict[str, Any]) -> httpx.Response:
-    """While the service thinks: 21 s go by, somebody closes the order as not booked. Then the answer comes."""
+def _meanwhile(
+    desk: Shop, browser: FlaskClient, service: Service, body: dict[str, Any]
+) -> httpx.Response:
+    """While the service thinks: 21 s go by, somebody closes the order as not booked.
+
+    Then the answer comes.
+    """
     desk.clock.go(21)
     desk.worker._chores(always=True)
     order = next(each for each in desk.orders() if each.mtx == body["merchant_txn_id"])
@@ -176,14 +209,26 @@ def _aborted(desk: Shop, browser: FlaskClient, service: Service, order_id: int, 
     offered = f"/rides/{order_id}/abort" in page
     answer = browser.post(f"/rides/{order_id}/abort", data={"csrf_token": csrf_of(page)})
     asked = [body for name, body in service.calls if name == "abort"]
-    return offered and answer.status_code == 303 and asked[-1:] == [{"booking_id": desk.order(order_id).booking_id}]
+    return (
+        offered
+        and answer.status_code == 303
+        and asked[-1:] == [{"booking_id": desk.order(order_id).booking_id}]
+    )
 
 
 @row(32, "The browser is offline", short=False)  # CI runs the test itself
 def offline(_case: Case) -> Verdict:
-    """Chromium loses the network: the page says so, queues nothing, and sends nothing by itself afterwards."""
+    """Chromium loses the network: the page says so, queues nothing, and sends nothing by itself
+    afterwards.
+    """
     if browser_path() is None:
         raise Missing("no Chromium on this machine")
     command = [sys.executable, "-m", "pytest", "-q", "tests/faults/test_offline_browser.py"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_environment())
-    return Verdict(2, ok=run.returncode == 0, note=run.stdout.strip().splitlines()[-1] if run.stdout.strip() else "")
+    run = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=clean_environment()
+    )
+    return Verdict(
+        2,
+        ok=run.returncode == 0,
+        note=run.stdout.strip().splitlines()[-1] if run.stdout.strip() else "",
+    )

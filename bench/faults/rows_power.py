@@ -1,4 +1,6 @@
-"""Row 27: a power cut forgets nothing that was sent: what the kernel is asked to sync, and when, seen by strace."""
+"""Row 27: a power cut forgets nothing that was sent: what the kernel is asked to sync, and when,
+seen by strace.
+"""
 
 import json
 import os
@@ -30,7 +32,8 @@ CALLS: Final = "fsync,fdatasync,pwrite64,write,sendto,recvfrom"
 SYNCS: Final = ("fsync", "fdatasync")
 CODE: Final = "import sys; from bench.faults.rows_power import watched; watched(*sys.argv[1:])"
 POLL_S: Final = 0.01
-SLOW_SYNC: Final = "inject=fsync,fdatasync:delay_enter=100000"  # microseconds: a page that says too much is seen
+# microseconds: a page that says too much is seen
+SLOW_SYNC: Final = "inject=fsync,fdatasync:delay_enter=100000"
 ENDED: Final = re.compile(r"(?P<tid>\d+) +<\.\.\. \w+ resumed>")
 LINE: Final = re.compile(r"(?P<tid>\d+) +(?P<name>\w+)\(\d+<(?P<file>[^>]*)>(?:, (?P<data>.*))?")
 SENT: Final = '"POST /v1.5/bookings/create'
@@ -67,7 +70,9 @@ STEPS: Final[tuple[tuple[str, Holds], ...]] = (
 
 @row(27, "power cut: the claim is on the disk before a byte leaves")
 def power_cut(case: Case) -> Verdict:
-    """T2 is synced before the request, the answer before T3, T3 before a page says "Booked" to anybody."""
+    """T2 is synced before the request, the answer before T3, T3 before a page says "Booked" to
+    anybody.
+    """
     if shutil.which("strace") is None:
         raise Missing("strace")
     orders = case.size(50, 5)
@@ -87,13 +92,28 @@ def power_cut(case: Case) -> Verdict:
 
 
 def _traced(life: Life, staff_id: int, said: Path, trace: Path) -> "subprocess.Popen[bytes]":
-    command = ["strace", "-f", "-y", "-qq", "-s", "40", "-e", f"trace={CALLS}", "-e", SLOW_SYNC, "-o", str(trace)]
+    command = [
+        "strace",
+        "-f",
+        "-y",
+        "-qq",
+        "-s",
+        "40",
+        "-e",
+        f"trace={CALLS}",
+        "-e",
+        SLOW_SYNC,
+        "-o",
+        str(trace),
+    ]
     worker = [sys.executable, "-c", CODE, json.dumps(asdict(life)), str(staff_id), str(said)]
     return subprocess.Popen([*command, *worker], cwd=ROOT)
 
 
 def watched(life: str, staff_id: str, said: str) -> None:
-    """A worker's life, and somebody who reads pages meanwhile: in one tree of processes, so in one trace."""
+    """A worker's life, and somebody who reads pages meanwhile: in one tree of processes, so in one
+    trace.
+    """
     lived, worker = Life(**json.loads(life)), os.getpid()
     if os.fork():
         lived.run()
@@ -108,9 +128,12 @@ def watched(life: str, staff_id: str, said: str) -> None:
 
 
 def _read(life: Life, staff_id: int, said: Path, worker: int) -> None:
-    """Ask for one order after the other until its page says "Booked", and write that down; until the worker ends."""
+    """Ask for one order after the other until its page says "Booked", and write that down; until
+    the worker ends.
+    """
     clock, limiter.enabled = FastClock(life.origin, life.speed), False
-    told = {"INSTANCE": f"{life.folder}/web", "DATABASE_URL": life.url, "POLL_LAYER": "off"}  # each poll reads anew
+    # each poll reads anew
+    told = {"INSTANCE": f"{life.folder}/web", "DATABASE_URL": life.url, "POLL_LAYER": "off"}
     app = create_app({f"RIDEDASH_{name}": value for name, value in told.items()}, clock)
     services: Services = app.extensions["ridedash"]
     browser, number = app.test_client(), 1
@@ -135,8 +158,15 @@ def events(trace: Path) -> list[Event]:
         elif begun := LINE.match(line):
             if line.endswith("<unfinished ...>"):
                 under_way[begun["tid"]] = len(found)
-            found.append(Event(begun["tid"], begun["name"], begun["file"], begun["data"] or "", number, number))
-    return [replace(each, ended=sys.maxsize) if i in under_way.values() else each for i, each in enumerate(found)]
+            found.append(
+                Event(
+                    begun["tid"], begun["name"], begun["file"], begun["data"] or "", number, number
+                )
+            )
+    return [
+        replace(each, ended=sys.maxsize) if i in under_way.values() else each
+        for i, each in enumerate(found)
+    ]
 
 
 def _booked(run: Crew, said: Path, number: int) -> bool:
@@ -159,7 +189,11 @@ def _end(strace: "subprocess.Popen[bytes]") -> None:
 def _judged(all_events: list[Event], orders: int) -> Verdict:
     sends = [event for event in all_events if event.data.startswith(SENT)]
     said = [event for event in all_events if event.writes("/said")]
-    wrong = [] if len(sends) == len(said) == orders else [f"{len(sends)} sends, {len(said)} pages said Booked"]
+    wrong = (
+        []
+        if len(sends) == len(said) == orders
+        else [f"{len(sends)} sends, {len(said)} pages said Booked"]
+    )
     for send, page in zip(sends, said, strict=False):
         wrong += _wrong([e for e in all_events if e.tid == send.tid], send, page)
     note = f"{len(sends)} sends, each after its claim was synced, each answer synced twice before a page said Booked"

@@ -1,4 +1,6 @@
-"""Rows 19 to 21: trackers that die at each point of a hand-over, die all the time, fall silent, or are several."""
+"""Rows 19 to 21: trackers that die at each point of a hand-over, die all the time, fall silent, or
+are several.
+"""
 
 import contextlib
 import random
@@ -38,7 +40,8 @@ LIVE: Final = 8  # shared rides at a time
 MOST_GAP_S: Final = 35.0
 RIDES: Final = 20
 SLOWER: Final = 3.0  # speed of the clock where times are judged
-SILENT_S: Final = 30.0  # the matrix: a heartbeat older than this is told, and a lease has ended by then
+# the matrix: a heartbeat older than this is told, and a lease has ended by then
+SILENT_S: Final = 30.0
 BAND: Final = re.compile(r"<[^>]* data-stopped-band\b[^>]*>")
 
 
@@ -50,7 +53,10 @@ class Sharers(Crew):
 
     def people_do(self, rng: random.Random) -> None:
         """One moment at the desk."""
-        if len(self.desk.in_state(OrderState.READY, OrderState.SENDING, OrderState.MATCHING)) < LIVE:
+        if (
+            len(self.desk.in_state(OrderState.READY, OrderState.SENDING, OrderState.MATCHING))
+            < LIVE
+        ):
             self.desk.press(rng.choice(self.ways))
         for order_id in self.desk.in_state(OrderState.MATCHING):
             press = self.desk.presses.get(order_id)
@@ -59,14 +65,19 @@ class Sharers(Crew):
 
     def _arm(self, order_id: int) -> None:
         desk = self.desk
-        if request.arm_cancel(desk.db, desk.clock, order_id, desk.staff_id, "changed mind").outcome == "armed":
+        if (
+            request.arm_cancel(desk.db, desk.clock, order_id, desk.staff_id, "changed mind").outcome
+            == "armed"
+        ):
             self.armed.add(order_id)
 
     def is_busy(self) -> bool:
         """Whether something is still on its way."""
         states = (OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
         with self.desk.db.read() as s:
-            asked = s.scalars(select(Action.id).where(Action.state.in_(OPEN), Action.calls < MOST_CALLS)).first()
+            asked = s.scalars(
+                select(Action.id).where(Action.state.in_(OPEN), Action.calls < MOST_CALLS)
+            ).first()
         return bool(self.desk.in_state(*states)) or asked is not None
 
     def settle(self) -> Findings:
@@ -75,7 +86,10 @@ class Sharers(Crew):
         with self.desk.db.read() as s:
             handed = Counter(s.scalars(select(Moment.order_id).where(Moment.name == "handover")))
             orders = s.scalars(select(Order).where(Order.txn_id.is_not(None))).all()
-            asked = {each.order_id: each for each in s.scalars(select(Action).where(Action.name == "cancel"))}
+            asked = {
+                each.order_id: each
+                for each in s.scalars(select(Action).where(Action.name == "cancel"))
+            }
         cancels = Counter(line["booking_id"] for line in self.desk.ledger.of("cancel"))
         for order in orders:
             _one(found, order, handed[order.id], cancels[order.booking_id], asked.get(order.id))
@@ -87,20 +101,33 @@ def _one(found: Findings, order: Order, handed: int, cancels: int, armed: Action
         found.find("lost", f"order {order.id} is still looking for its ride")
     if order.state == OrderState.BOOKED and handed != 1:
         found.find("doubled", f"order {order.id} was handed over {handed} times")
-    told = armed is not None and (armed.state, armed.calls) == ("unconfirmed", MOST_CALLS)  # both died: staff see it
+    # both died: staff see it
+    told = armed is not None and (armed.state, armed.calls) == ("unconfirmed", MOST_CALLS)
     if order.state == OrderState.BOOKED and armed and cancels == 0 and not told:
-        found.find("lost", f"the cancel of order {order.id} was never sent: {armed.state} after {armed.calls} calls")
-    if cancels > (armed.calls if armed else 0):  # a second call may follow one that was read back as not done
-        found.find("doubled", f"the cancel of order {order.id} was sent {cancels} times, armed: {armed is not None}")
+        found.find(
+            "lost",
+            f"the cancel of order {order.id} was never sent: {armed.state} after {armed.calls} calls",
+        )
+    # a second call may follow one that was read back as not done
+    if cancels > (armed.calls if armed else 0):
+        found.find(
+            "doubled",
+            f"the cancel of order {order.id} was sent {cancels} times, armed: {armed is not None}",
+        )
 
 
 @row(19, "hand-over of a shared ride, tracker killed at each point")
 def hand_over(case: Case) -> Verdict:
     """Five hundred kills, each point a hundred times."""
     tally, kills = Tally(), case.size(500, 24)
-    while tally.total < kills or not (case.short or all(tally.kills[point] >= 100 for point in POLL_POINTS)):
+    while tally.total < kills or not (
+        case.short or all(tally.kills[point] >= 100 for point in POLL_POINTS)
+    ):
         options = {"ways": WAYS, "points": POLL_POINTS, "locked_share": 0.0}
-        with database(case) as url, crew(case, url, f"run-{tally.orders}", Sharers, **options) as run:
+        with (
+            database(case) as url,
+            crew(case, url, f"run-{tally.orders}", Sharers, **options) as run,
+        ):
             run.kill(min(BATCH, kills), 1)
             run.tally.found = run.settle()
             run.tally.orders = len(run.desk.orders())
@@ -126,7 +153,9 @@ def dying_tracker(case: Case) -> Verdict:
             kills += 1
         gap = _longest_gap(run, began, time.monotonic()) * speed
     return Verdict(
-        kills, ok=gap <= MOST_GAP_S, note=f"longest time without a poll {gap:.1f} s (at most {MOST_GAP_S:.0f})"
+        kills,
+        ok=gap <= MOST_GAP_S,
+        note=f"longest time without a poll {gap:.1f} s (at most {MOST_GAP_S:.0f})",
     )
 
 
@@ -154,7 +183,9 @@ def _longest_gap(run: Crew, began: float, ended: float) -> float:
 
 @row(20, "tracker silent: every page says so, the next one takes over")
 def silent_tracker(case: Case) -> Verdict:
-    """By a clock that is set by hand: a tracker that dies with a ride in its hands, and the one that comes after it."""
+    """By a clock that is set by hand: a tracker that dies with a ride in its hands, and the one
+    that comes after it.
+    """
     service, wrong = Service(), Counter[str]()
     with shop(case.folder, service.handle) as desk:
         browser, ride = desk.browser(), followed(desk, service)
@@ -168,7 +199,10 @@ def silent_tracker(case: Case) -> Verdict:
             Worker(desk.s.db, desk.s.client, desk.s.tokens, box, desk.clock).step()
         wrong["the ride was not taken over"] += desk.ride(ride).seen_at != desk.clock()
         _told(browser, ride, wrong, 0)
-    note = str(dict(+wrong) or f"told after {SILENT_S:.0f} s and taken back; its ride polled {SILENT_S:.0f} s later")
+    note = str(
+        dict(+wrong)
+        or f"told after {SILENT_S:.0f} s and taken back; its ride polled {SILENT_S:.0f} s later"
+    )
     return Verdict(5, ok=not +wrong, note=note)
 
 
@@ -181,16 +215,22 @@ def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> N
     bar = browser.get("/board.json?only=bar").get_json()["bar"]
     wrong[f"an open page at {age:.0f} s"] += bool(bar["stopped"]) is not silent
     ready = browser.get("/readyz")
-    wrong[f"/readyz: {ready.status_code} at {age:.0f} s"] += ready.status_code != (503 if silent else 200)
+    wrong[f"/readyz: {ready.status_code} at {age:.0f} s"] += ready.status_code != (
+        503 if silent else 200
+    )
     wrong[f"its worker at {age:.0f} s"] += ready.get_json()["checks"]["worker"] is silent
 
 
 @row(20, "`ridedash worker` killed, started again by a supervisor", short=False)
 def restarted(case: Case) -> Verdict:
-    """The supervisor is played: what a killed one left behind, its black box too, is in no start's way."""
+    """The supervisor is played: what a killed one left behind, its black box too, is in no start's
+    way.
+    """
     tries, came = case.size(10, 2), 0
     with database(case) as url, contextlib.closing(Database(url)) as db:
-        settings = clean_environment(RIDEDASH_INSTANCE=str(case.folder / "instance"), RIDEDASH_DATABASE_URL=url)
+        settings = clean_environment(
+            RIDEDASH_INSTANCE=str(case.folder / "instance"), RIDEDASH_DATABASE_URL=url
+        )
         for number in range(1, tries + 1):
             command = [sys.executable, "-m", "ridedash.cli", "worker"]
             with subprocess.Popen(command, env=settings, stdout=subprocess.DEVNULL) as worker:
@@ -200,9 +240,14 @@ def restarted(case: Case) -> Verdict:
 
 
 def _beats(db: Database, number: int, worker: "subprocess.Popen[bytes]") -> bool:
-    """Whether so many workers have said that they live (each start has a name of its own), or this one is over."""
+    """Whether so many workers have said that they live (each start has a name of its own), or this
+    one is over.
+    """
     with db.read() as s:
-        return s.scalars(select(func.count(Heartbeat.worker))).one() >= number or worker.poll() is not None
+        return (
+            s.scalars(select(func.count(Heartbeat.worker))).one() >= number
+            or worker.poll() is not None
+        )
 
 
 @row(21, "three trackers on one database: nothing polled twice, SQLite", short=False)
@@ -211,14 +256,22 @@ def three_trackers(case: Case) -> Verdict:
     return _three(case)
 
 
-@row(21, "three trackers on one database: nothing polled twice, PostgreSQL", database=POSTGRESQL, short=False)
+@row(
+    21,
+    "three trackers on one database: nothing polled twice, PostgreSQL",
+    database=POSTGRESQL,
+    short=False,
+)
 def three_trackers_postgresql(case: Case) -> Verdict:
     """The same on PostgreSQL."""
     return _three(case)
 
 
 def _three(case: Case) -> Verdict:
-    with database(case) as url, crew(case, url, "run", Crew, speed=SLOWER, hold_s=0.02, ways=("forever",)) as run:
+    with (
+        database(case) as url,
+        crew(case, url, "run", Crew, speed=SLOWER, hold_s=0.02, ways=("forever",)) as run,
+    ):
         _book(run, RIDES)
         lives = [run.nursery.spawn(run.desk.life(hurry=SLOWER)) for _ in range(3)]
         time.sleep(case.size(600, 40) / SLOWER)
@@ -230,7 +283,10 @@ def _three(case: Case) -> Verdict:
         polls = len(run.desk.ledger.of("track"))
         doubled = max(0, polls - claims) + _overlaps(run)
     return Verdict(
-        polls, doubled=doubled, ok=codes == [0, 0, 0], note=f"{polls} polls of {RIDES} rides, {claims} claims"
+        polls,
+        doubled=doubled,
+        ok=codes == [0, 0, 0],
+        note=f"{polls} polls of {RIDES} rides, {claims} claims",
     )
 
 

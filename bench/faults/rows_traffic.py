@@ -1,4 +1,6 @@
-"""Rows 12, 14, 15: a service that wants fewer questions, one that is away for ten minutes, one that comes and goes."""
+"""Rows 12, 14, 15: a service that wants fewer questions, one that is away for ten minutes, one that
+comes and goes.
+"""
 
 import threading
 import time
@@ -25,10 +27,22 @@ from ridedash.store.orders import Ride
 
 SENT_AT: Final = "Sat, 21 Nov 2026 10:00:00 GMT"
 RETRY_AFTER: Final = {  # what comes, and for how long everything is held
-    "7": 7.0, "0": 1.0, "300": 300.0, "301": 300.0, "1000000000": 300.0, "9" * 5000: 300.0,
-    "Sat, 21 Nov 2026 10:00:30 GMT": 30.0, "Sat, 21 Nov 2026 09:00:00 GMT": 1.0, "Sat, 21 Nov 2099 10:00:00 GMT": 300.0,
-    "": 1.0, "soon": 1.0, "-5": 1.0, "1e9": 1.0, "NaN": 1.0, "Sat, 99 Nov 2026 10:00:00 GMT": 1.0,
-}  # fmt: skip
+    "7": 7.0,
+    "0": 1.0,
+    "300": 300.0,
+    "301": 300.0,
+    "1000000000": 300.0,
+    "9" * 5000: 300.0,
+    "Sat, 21 Nov 2026 10:00:30 GMT": 30.0,
+    "Sat, 21 Nov 2026 09:00:00 GMT": 1.0,
+    "Sat, 21 Nov 2099 10:00:00 GMT": 300.0,
+    "": 1.0,
+    "soon": 1.0,
+    "-5": 1.0,
+    "1e9": 1.0,
+    "NaN": 1.0,
+    "Sat, 99 Nov 2026 10:00:00 GMT": 1.0,
+}
 AWAY_S: Final = 600.0
 FRESH_S: Final = 45.0
 CALLS: Final = 60
@@ -44,8 +58,12 @@ class Stage:
 
     def __init__(self, retry_after: str) -> None:
         self.now, self.answers = 0.0, [_limited(retry_after)]
-        self.traffic = Traffic(RATE, monotonic=lambda: self.now, pause=lambda _s: None, chance=lambda: 0.5)
-        self.client = RideClient(Http(httpx.MockTransport(self._play)), NOWHERE, APP_TOKEN, traffic=self.traffic)
+        self.traffic = Traffic(
+            RATE, monotonic=lambda: self.now, pause=lambda _s: None, chance=lambda: 0.5
+        )
+        self.client = RideClient(
+            Http(httpx.MockTransport(self._play)), NOWHERE, APP_TOKEN, traffic=self.traffic
+        )
 
     def _play(self, _request: httpx.Request) -> httpx.Response:
         return self.answers.pop() if self.answers else httpx.Response(200, json={"categories": []})
@@ -67,7 +85,11 @@ def _limited(retry_after: str) -> httpx.Response:
 def too_many(_case: Case) -> Verdict:
     """Everything is held exactly as long as it should; what people pressed goes first after."""
     wrong = [sent[:40] for sent, wait_s in RETRY_AFTER.items() if not _is_held(sent, wait_s)]
-    said = f"wrong: {wrong}" if wrong else "held to the millisecond; then writes, pages, waiting guests, the rest"
+    said = (
+        f"wrong: {wrong}"
+        if wrong
+        else "held to the millisecond; then writes, pages, waiting guests, the rest"
+    )
     return Verdict(len(RETRY_AFTER), ok=not wrong, note=said)
 
 
@@ -106,9 +128,15 @@ def away(case: Case) -> Verdict:
     """Few calls meanwhile; told soon; all rides fresh soon after, never above the limit."""
     with town(case.folder, case.rng) as place:
         found = outage(place, 300, before_s=30.0, away_s=AWAY_S, after_s=90.0)
-    ok = found.calls <= CALLS and found.told_s <= TOLD_S and found.fresh_s <= FRESH_S and found.peak <= RATE
+    ok = (
+        found.calls <= CALLS
+        and found.told_s <= TOLD_S
+        and found.fresh_s <= FRESH_S
+        and found.peak <= RATE
+    )
     note = (
-        f"{found.calls} calls, known after {found.told_s:.1f} s, fresh {found.fresh_s:.1f} s after, peak {found.peak}/s"
+        f"{found.calls} calls, known after {found.told_s:.1f} s, "
+        f"fresh {found.fresh_s:.1f} s after, peak {found.peak}/s"
     )
     return Verdict(300, lost=found.lost, ok=ok, note=note)
 
@@ -119,7 +147,9 @@ def flapping(case: Case) -> Verdict:
     with town(case.folder, case.rng) as place:
         toggles = flap(place, 60, minutes=10.0)
         lost, orders = place.lost(), len(place.orders())
-    return Verdict(orders, lost=lost, ok=toggles <= TOGGLES, note=f"{toggles} toggles in the worst minute")
+    return Verdict(
+        orders, lost=lost, ok=toggles <= TOGGLES, note=f"{toggles} toggles in the worst minute"
+    )
 
 
 class Counted(Traffic):
@@ -181,7 +211,9 @@ def _judged(place: Town, traffic: Counted, went: float, told_s: float) -> Verdic
 @contextmanager
 def _working(place: Town, http: Http, port: int, traffic: Traffic) -> Iterator[None]:
     client = RideClient(http, f"http://127.0.0.1:{port}", APP_TOKEN, traffic=traffic)
-    worker = Worker(place.s.db, client, place.s.tokens, place.box, lambda: datetime.now(UTC), pace=20)
+    worker = Worker(
+        place.s.db, client, place.s.tokens, place.box, lambda: datetime.now(UTC), pace=20
+    )
     stop = threading.Event()
     thread = threading.Thread(target=worker.run, args=(stop,), name="worker")
     thread.start()

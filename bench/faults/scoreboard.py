@@ -29,7 +29,8 @@ class Case:
     folder: Path
     short: bool
     database: str = SQLITE
-    minutes: float | None = None  # how long a row that has no end goes on, when whoever runs it said so
+    # how long a row that has no end goes on, when whoever runs it said so
+    minutes: float | None = None
 
     def size(self, long: int, short: int) -> int:
         """How often to try."""
@@ -44,7 +45,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a row. `ok` is the row's own judgement; anything lost, doubled, false or a 500 fails it too."""
+    """What came of a row. `ok` is the row's own judgement; anything lost, doubled, false or a 500
+    fails it too.
+    """
 
     tried: int
     lost: int = 0
@@ -84,7 +87,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Line:
-    """A row that was run. `verdict` is None when it was skipped or broke; `why` says what happened then."""
+    """A row that was run. `verdict` is None when it was skipped or broke; `why` says what happened
+    then.
+    """
 
     row: Row
     seed: int
@@ -102,16 +107,36 @@ class Line:
 
     def facts(self) -> dict[str, Any]:
         """For JSON."""
-        told = {} if self.verdict is None else {k: v for k, v in asdict(self.verdict).items() if k != "seed"}
-        row = {"row": self.row.number, "fault": self.row.fault, "database": self.row.database, "seed": self.seed}
-        return {**row, **told, "seconds": round(self.seconds, 1), "verdict": self.word, "why": self.why}
+        told = (
+            {}
+            if self.verdict is None
+            else {k: v for k, v in asdict(self.verdict).items() if k != "seed"}
+        )
+        row = {
+            "row": self.row.number,
+            "fault": self.row.fault,
+            "database": self.row.database,
+            "seed": self.seed,
+        }
+        return {
+            **row,
+            **told,
+            "seconds": round(self.seconds, 1),
+            "verdict": self.word,
+            "why": self.why,
+        }
 
 
 _rows: dict[str, Row] = {}
 
 
-def row(number: int, fault: str, *, short: bool = True, database: str = SQLITE) -> Callable[[Run], Run]:
-    """Declare a function as a row. Several rows may share a number; a number and a fault are unique."""
+def row(
+    number: int, fault: str, *, short: bool = True, database: str = SQLITE
+) -> Callable[[Run], Run]:
+    """Declare a function as a row.
+
+    Several rows may share a number; a number and a fault are unique.
+    """
 
     def declared(run: Run) -> Run:
         made = Row(number, fault, run, short, database)
@@ -124,12 +149,18 @@ def row(number: int, fault: str, *, short: bool = True, database: str = SQLITE) 
 
 
 def rows(numbers: Sequence[int] = (), only_short: bool = False) -> list[Row]:
-    """All rows of the modules rows_*.py, in the order of the matrix; those of `numbers` when there are any."""
+    """All rows of the modules rows_*.py, in the order of the matrix; those of `numbers` when there
+    are any.
+    """
     for module in pkgutil.iter_modules(bench.faults.__path__):
         if module.name.startswith("rows_"):
             importlib.import_module(f"bench.faults.{module.name}")
     found = (each for _, each in sorted(_rows.items()))
-    return [each for each in found if (each.number in numbers or not numbers) and (each.short or not only_short)]
+    return [
+        each
+        for each in found
+        if (each.number in numbers or not numbers) and (each.short or not only_short)
+    ]
 
 
 def seed_of(row: Row, base: int) -> int:
@@ -152,14 +183,19 @@ def run_row(row: Row, seed: int, folder: Path, short: bool, minutes: float | Non
     return Line(row, seed, time.monotonic() - began, verdict, why, skipped)
 
 
-COUNTS: Final = ("tried", "lost", "dbl", "f.bk", "f.nb", "500s")  # f.bk, f.nb: said booked, not booked, and false
+# f.bk, f.nb: said booked, not booked, and false
+COUNTS: Final = ("tried", "lost", "dbl", "f.bk", "f.nb", "500s")
 HEAD: Final = f"row  {'fault':<60} {' '.join(f'{name:>5}' for name in COUNTS)} {'s':>6}  verdict"
 
 
 def shown(line: Line) -> str:
     """A row as one line of the scoreboard."""
     v = line.verdict
-    told = (v.tried, v.lost, v.doubled, v.false_booked, v.false_not_booked, v.errors500) if v else ("-",) * 6
+    told = (
+        (v.tried, v.lost, v.doubled, v.false_booked, v.false_not_booked, v.errors500)
+        if v
+        else ("-",) * 6
+    )
     cells = " ".join(f"{each:>5}" for each in told)
     note = f"  {v.note if v else line.why}".rstrip()
     return f"{line.row.number:>3}  {line.row.fault:<60.60} {cells} {line.seconds:>6.1f}  {line.word}{note}"

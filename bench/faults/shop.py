@@ -1,4 +1,6 @@
-"""A whole desk in one process for the rows: the web app, one worker, and a service that the row plays."""
+"""A whole desk in one process for the rows: the web app, one worker, and a service that the row
+plays.
+"""
 
 import logging
 import re
@@ -35,7 +37,8 @@ from tests.service.bodies import PRODUCTS
 
 NOWHERE: Final = "http://127.0.0.1:9"
 PASSWORD: Final = "a long enough password"
-HASH: Final = generate_password_hash(PASSWORD, method="scrypt:1024:8:1")  # cheap: rows sign in often
+# cheap: rows sign in often
+HASH: Final = generate_password_hash(PASSWORD, method="scrypt:1024:8:1")
 APP_TOKEN: Final = "partner-key-of-the-bench"
 STAFF: Final = ("Desk Otter", "Desk Heron")
 Play = Callable[[httpx.Request], httpx.Response]
@@ -55,18 +58,24 @@ class Service(FakeService):
             self.calls.append((name, dict(request.url.params)))
             return httpx.Response(200, json=self.products)
         if name.endswith(".json"):
-            return httpx.Response(200, json={"places": [], "cities": [], "street": "", "area": "", "place": ""})
+            return httpx.Response(
+                200, json={"places": [], "cities": [], "street": "", "area": "", "place": ""}
+            )
         return super().handle(request)
 
 
 class Hasty(Http):
     """Http with shorter times: what takes seconds in production takes a moment here."""
 
-    def __init__(self, connect_s: float, total_s: float, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(
+        self, connect_s: float, total_s: float, transport: httpx.BaseTransport | None = None
+    ) -> None:
         super().__init__(transport)
         self.connect_s, self.total_s = connect_s, total_s
 
-    def call(self, method: str, url: str, *, connect_s: float, total_s: float, **rest: Any) -> Answer:
+    def call(
+        self, method: str, url: str, *, connect_s: float, total_s: float, **rest: Any
+    ) -> Answer:
         """As Http.call, sooner over."""
         hurry = {"connect_s": min(connect_s, self.connect_s), "total_s": min(total_s, self.total_s)}
         return super().call(method, url, **hurry, **rest)
@@ -81,7 +90,9 @@ def database_in(folder: Path, kind: str) -> str:
 
 
 class OpenRoad(Traffic):
-    """Holds no call back: a row that plays a thousand failures in a second wants each of them made."""
+    """Holds no call back: a row that plays a thousand failures in a second wants each of them
+    made.
+    """
 
     def enter(self, lane: Lane, patience_s: float = 0.0) -> Pass:  # noqa: ARG002 - the parent's shape
         """Always at once."""
@@ -96,7 +107,9 @@ class OpenRoad(Traffic):
 
 
 class Shop:
-    """One property with two members of staff and one account. `play` answers calls; none: real sockets to `address`.
+    """One property with two members of staff and one account.
+
+    `play` answers calls; none: real sockets to `address`.
 
     `durable=False` lets SQLite skip its syncs, for rows where no power goes out.
     """
@@ -113,13 +126,22 @@ class Shop:
     ) -> None:
         self.folder, self.address, self.clock = folder, address, Clock()
         folder.mkdir(parents=True, exist_ok=True)
-        environ = {"INSTANCE": str(folder / "instance"), "DATABASE_URL": url or database_in(folder, SQLITE)}
+        environ = {
+            "INSTANCE": str(folder / "instance"),
+            "DATABASE_URL": url or database_in(folder, SQLITE),
+        }
         environ |= {"SERVICE_URL": address} if address.startswith("http://") else {}
-        self.app = create_app({f"RIDEDASH_{name}": value for name, value in environ.items()}, clock=self.clock)
+        self.app = create_app(
+            {f"RIDEDASH_{name}": value for name, value in environ.items()}, clock=self.clock
+        )
         self.http = http or Http(httpx.MockTransport(play) if play else None)
         self.box = BlackBox(folder / "box", slots=64)
         if not durable and self.s.db.engine.dialect.name == SQLITE:
-            event.listen(self.s.db.engine, "connect", lambda line, _: line.execute("PRAGMA synchronous=OFF").close())
+            event.listen(
+                self.s.db.engine,
+                "connect",
+                lambda line, _: line.execute("PRAGMA synchronous=OFF").close(),
+            )
         self._wire()
         self._people()
         self.presses = 0
@@ -133,14 +155,18 @@ class Shop:
     def _wire(self) -> None:
         s = self.s
         token_url = f"{self.address}/oauth/token"
-        s.oauth = OAuthClient(self.http, f"{self.address}/oauth/authorize", token_url, "id", "secret", "")
+        s.oauth = OAuthClient(
+            self.http, f"{self.address}/oauth/authorize", token_url, "id", "secret", ""
+        )
         s.tokens = AccountTokens(s.db, s.vault, s.oauth, self.clock)
         s.geocoder = SandboxPlaces(self.http, self.address)
         s.client = self._client()
         self.worker = Worker(s.db, s.client, s.tokens, self.box, self.clock)
 
     def _client(self) -> RideClient:
-        return RideClient(self.http, self.address, APP_TOKEN, pause=lambda _s: None, traffic=OpenRoad())
+        return RideClient(
+            self.http, self.address, APP_TOKEN, pause=lambda _s: None, traffic=OpenRoad()
+        )
 
     def forget(self) -> None:
         """A client of the present http and address, and no limit of the pages used up."""
@@ -151,13 +177,20 @@ class Shop:
         limiter.reset()
 
     def _people(self) -> None:
-        now, home = self.clock(), {"pickup_name": "Lobby", "pickup_lat": PICKUP.lat, "pickup_lng": PICKUP.lng}
+        now, home = (
+            self.clock(),
+            {"pickup_name": "Lobby", "pickup_lat": PICKUP.lat, "pickup_lng": PICKUP.lng},
+        )
         with self.s.db.write() as s:
-            place_ = add_property(s, "Grand Meridian Hotel", "Asia/Kolkata", now, country="IN", currency="INR", **home)
+            place_ = add_property(
+                s, "Grand Meridian Hotel", "Asia/Kolkata", now, country="IN", currency="INR", **home
+            )
             self.property_id = place_.id
             rows = [add_staff(s, place_.id, name, HASH, "manager", now) for name in STAFF]
             self.staff_ids = [row.id for row in rows]
-            account = add_account(s, self.s.vault, place_.id, "House", "good", now, refresh_token="again")
+            account = add_account(
+                s, self.s.vault, place_.id, "House", "good", now, refresh_token="again"
+            )
             self.account_id = account.id
 
     @property
@@ -168,14 +201,20 @@ class Shop:
     def browser(self, name: str = STAFF[0]) -> FlaskClient:
         """A browser that is signed in."""
         client = self.app.test_client()
-        facts = {"name": name, "password": PASSWORD, "csrf_token": csrf_of(client.get("/sign-in").text)}
+        facts = {
+            "name": name,
+            "password": PASSWORD,
+            "csrf_token": csrf_of(client.get("/sign-in").text),
+        }
         answer = client.post("/sign-in", data=facts)
         assert answer.status_code == 303, answer.text
         return client
 
     def offer(self, kind: str = "point_to_point", category: str = "mini", **options: Any) -> int:
         """A product card that was shown now; returns its id."""
-        priced = Priced(category, kind, category.title(), "INR", "₹240", {"category": category}, **options)
+        priced = Priced(
+            category, kind, category.title(), "INR", "₹240", {"category": category}, **options
+        )
         ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": None}
         with self.s.db.write() as s:
             trip = Trip(PICKUP, "Lobby", DROP, "Airport")
@@ -185,7 +224,12 @@ class Shop:
         """The booking form as a browser would post it: `page` gives its token."""
         self.presses += 1
         hidden = {"csrf_token": csrf_of(page), "form_token": f"a-form-token-of-{self.presses:08d}"}
-        trip = {"pickup_lat": str(PICKUP.lat), "pickup_lng": str(PICKUP.lng), "pickup": "Lobby", "drop": "Airport"}
+        trip = {
+            "pickup_lat": str(PICKUP.lat),
+            "pickup_lng": str(PICKUP.lng),
+            "pickup": "Lobby",
+            "drop": "Airport",
+        }
         drop = {"drop_lat": str(DROP.lat), "drop_lng": str(DROP.lng)}
         guest = {"guest_name": f"Guest {self.presses}", "account": str(self.account_id)}
         return hidden | trip | drop | guest | {name: str(value) for name, value in facts.items()}
@@ -195,10 +239,25 @@ class Shop:
         self.presses += 1
         kind = facts.pop("kind", "point_to_point")
         category = {"share": "share", "auto": "auto"}.get(kind, "mini")
-        ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": self.account_id}
-        form = {"form_token": f"a-wish-token-of-{self.presses:08d}", "guest_name": f"Guest {self.presses}"}
+        ids = {
+            "property_id": self.property_id,
+            "staff_id": self.staff_id,
+            "account_id": self.account_id,
+        }
+        form = {
+            "form_token": f"a-wish-token-of-{self.presses:08d}",
+            "guest_name": f"Guest {self.presses}",
+        }
         offer_id = facts.pop("offer_id", None) or self.offer(kind, category)
-        return Wish(**{**ids, **form, "offer_id": offer_id, "seats": 1 if kind == "share" else None, **facts})
+        return Wish(
+            **{
+                **ids,
+                **form,
+                "offer_id": offer_id,
+                "seats": 1 if kind == "share" else None,
+                **facts,
+            }
+        )
 
     def place(self, **facts: Any) -> int:
         """An order that is READY; returns its id."""

@@ -1,4 +1,6 @@
-"""Real sockets on this machine that behave badly: refused, silent, without a handshake, cut off after the deed."""
+"""Real sockets on this machine that behave badly: refused, silent, without a handshake, cut off
+after the deed.
+"""
 
 import contextlib
 import datetime
@@ -46,7 +48,9 @@ def deaf() -> Iterator[str]:
 
 @contextlib.contextmanager
 def behind_tls(folder: Path, heard: list[bytes]) -> Iterator[str]:
-    """A server with a certificate that nobody vouches for; `heard` gets whatever it reads inside of TLS."""
+    """A server with a certificate that nobody vouches for; `heard` gets whatever it reads inside of
+    TLS.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(_own_certificate(folder))
     listening = socket.create_server(("127.0.0.1", 0))
@@ -66,15 +70,25 @@ def _shake_hands(listening: socket.socket, context: ssl.SSLContext, heard: list[
         while True:
             line, _ = listening.accept()
             line.settimeout(5)
-            with contextlib.suppress(OSError), line, context.wrap_socket(line, server_side=True) as safe:
+            with (
+                contextlib.suppress(OSError),
+                line,
+                context.wrap_socket(line, server_side=True) as safe,
+            ):
                 heard.append(safe.recv(65536))
 
 
 def _own_certificate(folder: Path) -> Path:
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    made = made.serial_number(1).not_valid_before(now).not_valid_after(now + datetime.timedelta(days=1))
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    )
+    made = (
+        made.serial_number(1)
+        .not_valid_before(now)
+        .not_valid_after(now + datetime.timedelta(days=1))
+    )
     plain = serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
     path = folder / "own.pem"
     path.write_bytes(
@@ -92,14 +106,18 @@ def reset(line: socket.socket) -> None:
 
 def booked(body: dict[str, Any]) -> bytes:
     """The body that the service would have answered with."""
-    return json.dumps({"status": "SUCCESS", "booking_id": "C1", "merchant_txn_id": body["merchant_txn_id"]}).encode()
+    return json.dumps(
+        {"status": "SUCCESS", "booking_id": "C1", "merchant_txn_id": body["merchant_txn_id"]}
+    ).encode()
 
 
 def _silent(_line: socket.socket, stop: threading.Event, _body: dict[str, Any]) -> None:
     stop.wait(5)
 
 
-def _sends(make: Callable[[bytes], bytes], ends: Callable[[socket.socket], None] = socket.socket.close) -> Deed:
+def _sends(
+    make: Callable[[bytes], bytes], ends: Callable[[socket.socket], None] = socket.socket.close
+) -> Deed:
     def deed(line: socket.socket, _stop: threading.Event, body: dict[str, Any]) -> None:
         line.sendall(make(booked(body)))
         ends(line)
@@ -149,7 +167,9 @@ AFTER_THE_DEED: Final[dict[str, Deed]] = {
     "200, empty": _sends(lambda _body: answer(b"")),
     "204": _sends(lambda _body: b"HTTP/1.1 204 No Content\r\n\r\n"),
     "compressed": _sends(lambda body: answer(body, "Content-Encoding: gzip")),
-    "redirect": _sends(lambda body: answer(body, "Location: /elsewhere", status="307 Temporary Redirect")),
+    "redirect": _sends(
+        lambda body: answer(body, "Location: /elsewhere", status="307 Temporary Redirect")
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""`python -m bench.faults.writer URL TIMES`: one writer of several; prints how often it could not write."""
+"""`python -m bench.faults.writer URL TIMES`: one writer of several; prints how often it could not
+write.
+"""
 
 import sys
 from datetime import UTC, datetime

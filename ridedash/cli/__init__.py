@@ -1,5 +1,6 @@
-"""The command line: `ridedash up | worker | sandbox | db upgrade | staff add | account link | erase | keys rotate |
-doctor`."""
+"""The command line: `ridedash up | worker | sandbox | db upgrade | staff add | account link | erase
+| keys rotate | doctor`.
+"""
 
 import argparse
 import os
@@ -16,7 +17,9 @@ COUNTING = ("up", "worker")  # the others end soon, or are the service's
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one command; a mistake of the caller's or a bad setting is one sentence and exit code 2."""
+    """Run one command; a mistake of the caller's or a bad setting is one sentence and exit code
+    2.
+    """
     options = _parser().parse_args(argv)
     try:
         prepare(load(os.environ), options.command, counts=options.command in COUNTING)
@@ -27,51 +30,96 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="ridedash", description="A ride desk. Settings are environment variables.")
+    parser = argparse.ArgumentParser(
+        prog="ridedash", description="A ride desk. Settings are environment variables."
+    )
     parser.add_argument("--version", action="version", version=f"ridedash {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     commands.add_parser("up", help="serve the dashboard, its worker and, in demo mode, the sandbox")
     commands.add_parser("worker", help="send orders and follow rides, until stopped")
-    sandbox = commands.add_parser("sandbox", help="serve the sandbox of the ride booking service (demo mode)")
-    sandbox.add_argument("--socket", type=int, help=argparse.SUPPRESS)  # a listening socket inherited from `up`
+    sandbox = commands.add_parser(
+        "sandbox", help="serve the sandbox of the ride booking service (demo mode)"
+    )
+    # a listening socket inherited from `up`
+    sandbox.add_argument("--socket", type=int, help=argparse.SUPPRESS)
     db = commands.add_parser("db", help="the database").add_subparsers(dest="action", required=True)
     db.add_parser("upgrade", help="bring the tables to this version")
-    staff = commands.add_parser("staff", help="people who sign in").add_subparsers(dest="action", required=True)
-    _staff_add(staff.add_parser("add", help="add a member of staff; the password is read from standard input"))
-    account = commands.add_parser("account", help="linked accounts").add_subparsers(dest="action", required=True)
-    _account_link(account.add_parser("link", help="link an account of the service by a token handed over"))
-    _erase(commands.add_parser("erase", help="forget a guest: name, phone and room go, the rides' figures stay"))
-    keys = commands.add_parser("keys", help="keys of stored tokens").add_subparsers(dest="action", required=True)
+    staff = commands.add_parser("staff", help="people who sign in").add_subparsers(
+        dest="action", required=True
+    )
+    _staff_add(
+        staff.add_parser(
+            "add", help="add a member of staff; the password is read from standard input"
+        )
+    )
+    account = commands.add_parser("account", help="linked accounts").add_subparsers(
+        dest="action", required=True
+    )
+    _account_link(
+        account.add_parser("link", help="link an account of the service by a token handed over")
+    )
+    _erase(
+        commands.add_parser(
+            "erase", help="forget a guest: name, phone and room go, the rides' figures stay"
+        )
+    )
+    keys = commands.add_parser("keys", help="keys of stored tokens").add_subparsers(
+        dest="action", required=True
+    )
     keys.add_parser("rotate", help="encrypt everything with the first key of RIDEDASH_TOKEN_KEYS")
     commands.add_parser("doctor", help="check everything that ridedash stands on, a line each")
     return parser
 
 
 def _staff_add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--property", required=True, dest="property_name", help="name of the property; made if new")
-    parser.add_argument("--name", required=True, help="the name to sign in with, shown to colleagues too")
+    parser.add_argument(
+        "--property", required=True, dest="property_name", help="name of the property; made if new"
+    )
+    parser.add_argument(
+        "--name", required=True, help="the name to sign in with, shown to colleagues too"
+    )
     roles = ("concierge", "manager", "admin")
-    parser.add_argument("--role", default=roles[0], choices=roles, help="what they may do (default: %(default)s)")
+    parser.add_argument(
+        "--role", default=roles[0], choices=roles, help="what they may do (default: %(default)s)"
+    )
     zone = "of a new property, for example Asia/Kolkata (default: %(default)s)"
     parser.add_argument("--timezone", default="UTC", help=zone)
-    parser.add_argument("--country", help="of a new property: two letters, for phone numbers without a country code")
+    parser.add_argument(
+        "--country", help="of a new property: two letters, for phone numbers without a country code"
+    )
 
 
 def _account_link(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--property", required=True, dest="property_name", help="name of the property")
-    parser.add_argument("--label", required=True, help="what staff see, for example 'House account'")
-    parser.add_argument("--access-token-stdin", action="store_true", required=True, help="read it from standard input")
-    parser.add_argument("--default", action="store_true", help="book with this account unless another is chosen")
+    parser.add_argument(
+        "--property", required=True, dest="property_name", help="name of the property"
+    )
+    parser.add_argument(
+        "--label", required=True, help="what staff see, for example 'House account'"
+    )
+    parser.add_argument(
+        "--access-token-stdin",
+        action="store_true",
+        required=True,
+        help="read it from standard input",
+    )
+    parser.add_argument(
+        "--default", action="store_true", help="book with this account unless another is chosen"
+    )
 
 
 def _erase(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--property", required=True, dest="property_name", help="name of the property")
-    parser.add_argument("--guest", required=True, help="the guest's phone number; or the name, with --room")
+    parser.add_argument(
+        "--property", required=True, dest="property_name", help="name of the property"
+    )
+    parser.add_argument(
+        "--guest", required=True, help="the guest's phone number; or the name, with --room"
+    )
     parser.add_argument("--room", help="the guest's room or reference, when --guest is a name")
 
 
 def _run(options: argparse.Namespace) -> None:
-    # Each command imports what it needs: the sandbox starts without the dashboard, `--help` without either.
+    # Each command imports what it needs: the sandbox starts without the dashboard, `--help` without
+    # either.
     if options.command == "sandbox":
         from ridedash.cli.sandbox_process import serve
 

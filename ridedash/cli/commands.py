@@ -38,12 +38,16 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
 
 
 def make_worker(services: Services) -> Worker:
-    """A worker over these services, with its black box in the instance folder. Raises CommandError without one."""
+    """A worker over these services, with its black box in the instance folder. Raises CommandError
+    without one.
+    """
     folder = services.settings.instance / "blackbox"
     try:
         box = BlackBox(folder)
     except OSError as error:  # no answer could be kept, so nothing may be sent
-        raise CommandError(f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror}).") from None
+        raise CommandError(
+            f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror})."
+        ) from None
     s, settings = services, services.settings
     threads = settings.worker_threads
     tidy = partial(tidy_all, s.db, keep_of(settings), settings.secret_key)
@@ -52,7 +56,9 @@ def make_worker(services: Services) -> Worker:
 
 
 def _described(product: Product, has_drop: bool) -> Priced:
-    """As a card shows it. The pages are loaded with the first planned ride: they are a third of a worker's memory."""
+    """As a card shows it. The pages are loaded with the first planned ride: they are a third of a
+    worker's memory.
+    """
     from ridedash.views.booking.form import describe
 
     return describe(product, has_drop)
@@ -74,7 +80,9 @@ def _worker(services: Services, _options: argparse.Namespace) -> None:
 
 
 def upgrade(db: Database) -> None:
-    """Bring the database to this version. Raises CommandError for one that can't be used, or is of another version."""
+    """Bring the database to this version. Raises CommandError for one that can't be used, or is of
+    another version.
+    """
     with _said_plainly():
         db.upgrade()
 
@@ -88,7 +96,9 @@ def _said_plainly() -> Iterator[None]:
         raise CommandError(f"{error}.") from None
     except (SQLAlchemyError, DatabaseBusy) as error:
         why = getattr(error, "orig", None) or type(error).__name__
-        raise CommandError(f"the database can't be used ({why}). Look at RIDEDASH_DATABASE_URL.") from None
+        raise CommandError(
+            f"the database can't be used ({why}). Look at RIDEDASH_DATABASE_URL."
+        ) from None
 
 
 def _db(services: Services, _options: argparse.Namespace) -> None:
@@ -99,7 +109,9 @@ def _db(services: Services, _options: argparse.Namespace) -> None:
     if before == now:
         print(f"The database is current, at revision {now}.")
     else:
-        print(f"The database went from {f'revision {before}' if before else 'no tables'} to revision {now}.")
+        print(
+            f"The database went from {f'revision {before}' if before else 'no tables'} to revision {now}."
+        )
 
 
 def _revision(db: Database) -> str:
@@ -119,7 +131,9 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
     try:
         ZoneInfo(options.timezone)
     except (ZoneInfoNotFoundError, ValueError):
-        raise CommandError(f"no time zone {options.timezone!r}; use a name such as Asia/Kolkata.") from None
+        raise CommandError(
+            f"no time zone {options.timezone!r}; use a name such as Asia/Kolkata."
+        ) from None
     now, hashed = services.clock(), generate_password_hash(password)
     with services.db.write() as s:
         if properties.find_staff(s, options.name) is not None:
@@ -132,7 +146,9 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
 
 
 def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> properties.Property:
-    made = properties.add_property(s, options.property_name, options.timezone, now, country=options.country)
+    made = properties.add_property(
+        s, options.property_name, options.timezone, now, country=options.country
+    )
     audit.record(s, "cli", "property.made", f"properties:{made.id}", "ok", now, property_id=made.id)
     return made
 
@@ -142,9 +158,13 @@ def _require_strong(password: str, *names: str) -> None:
 
     weak = passwords.weakness(password, names)
     if weak == "common":
-        raise CommandError("that password is one of the first that anybody would try; choose another.")
+        raise CommandError(
+            "that password is one of the first that anybody would try; choose another."
+        )
     if weak:
-        raise CommandError(f"the password needs {passwords.SHORTEST} to {passwords.LONGEST} characters.")
+        raise CommandError(
+            f"the password needs {passwords.SHORTEST} to {passwords.LONGEST} characters."
+        )
 
 
 def _account(services: Services, options: argparse.Namespace) -> None:
@@ -155,10 +175,16 @@ def _account(services: Services, options: argparse.Namespace) -> None:
     with services.db.write() as s:
         house = properties.find_property(s, options.property_name)
         if house is None:
-            raise CommandError(f"no property {options.property_name!r}; `ridedash staff add` makes one.")
+            raise CommandError(
+                f"no property {options.property_name!r}; `ridedash staff add` makes one."
+            )
         now = services.clock()
-        row = accounts.add_account(s, services.vault, house.id, options.label, token, now, is_default=options.default)
-        audit.record(s, "cli", "account.linked", f"accounts:{row.id}", "ok", now, property_id=house.id)
+        row = accounts.add_account(
+            s, services.vault, house.id, options.label, token, now, is_default=options.default
+        )
+        audit.record(
+            s, "cli", "account.linked", f"accounts:{row.id}", "ok", now, property_id=house.id
+        )
     print(f"{options.label} is linked to {options.property_name}.")
 
 
@@ -177,7 +203,8 @@ def _require_current(services: Services) -> None:
 
 
 def _erase(services: Services, options: argparse.Namespace) -> None:
-    from ridedash.cli import upkeep  # phone numbers are read by a page's form, which a worker needs none of
+    # phone numbers are read by a page's form, which a worker needs none of
+    from ridedash.cli import upkeep
 
     _require_current(services)
     upkeep.erase_guest(services, options)
@@ -188,11 +215,20 @@ def _keys(services: Services, _options: argparse.Namespace) -> None:
     done = rotate(services.db, services.vault, services.clock)
     print(f"{done.done} secrets were encrypted anew with the key {services.vault.first!r}.")
     print(f"{done.left} still use an older key." if done.left else "None still uses an older key.")
-    print("A process whose RIDEDASH_TOKEN_KEYS does not name that key sends and follows nothing until it is restarted.")
+    print(
+        "A process whose RIDEDASH_TOKEN_KEYS does not name that key sends and follows nothing until it is restarted."
+    )
     if done.left:
-        raise CommandError("those can't be read: keep their key in RIDEDASH_TOKEN_KEYS, or connect the accounts anew.")
+        raise CommandError(
+            "those can't be read: keep their key in RIDEDASH_TOKEN_KEYS, or connect the accounts anew."
+        )
 
 
 _COMMANDS = {
-    "worker": _worker, "db": _db, "staff": _staff, "account": _account, "erase": _erase, "keys": _keys,
-}  # fmt: skip
+    "worker": _worker,
+    "db": _db,
+    "staff": _staff,
+    "account": _account,
+    "erase": _erase,
+    "keys": _keys,
+}

@@ -1,4 +1,6 @@
-"""What a demo starts with: one property, somebody who can sign in, and one account for each way of being refused."""
+"""What a demo starts with: one property, somebody who can sign in, and one account for each way of
+being refused.
+"""
 
 from pathlib import Path
 
@@ -20,7 +22,10 @@ def seed(services: Services) -> None:
         if properties.find_staff(session, SIGN_IN_NAME) is not None:
             return
     password = sign_in(services.settings.instance)[1]
-    tokens = [(user, mint_token(services.settings.instance / "sandbox.db", user.id)) for user in SANDBOX_USERS]
+    tokens = [
+        (user, mint_token(services.settings.instance / "sandbox.db", user.id))
+        for user in SANDBOX_USERS
+    ]
     city = cities()[0]
     hotel = next(place for place in city.places if place.id == HOTEL)
     now = services.clock()
@@ -37,10 +42,14 @@ def seed(services: Services) -> None:
             pickup_lng=hotel.position.lng,
         )
         hashed = generate_password_hash(password)
-        properties.add_staff(session, house.id, "Front desk", hashed, "manager", now, sign_in_name=SIGN_IN_NAME)
+        properties.add_staff(
+            session, house.id, "Front desk", hashed, "manager", now, sign_in_name=SIGN_IN_NAME
+        )
         for user, token in tokens:
             default = user.id == "house"
-            accounts.add_account(session, services.vault, house.id, user.label, token, now, is_default=default)
+            accounts.add_account(
+                session, services.vault, house.id, user.label, token, now, is_default=default
+            )
 
 
 def sign_in(instance: Path) -> tuple[str, str]:

@@ -1,4 +1,6 @@
-"""`ridedash doctor`: everything that ridedash stands on, a line each, and what to do about a failure."""
+"""`ridedash doctor`: everything that ridedash stands on, a line each, and what to do about a
+failure.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
@@ -18,7 +20,8 @@ from ridedash.views.rides.print_assets import still_map
 CLOCK_SLACK_S: Final = 30.0
 NOWHERE: Final = LatLng(0.0, 0.0)  # asked about while no property has a usual pickup
 ZOOM: Final = 15  # as a desk's map opens
-OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}  # refusals of a place, not of us
+# refusals of a place, not of us
+OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}
 KEY_REFUSED: Final = (401, 403)
 
 
@@ -40,7 +43,10 @@ def doctor(environ: Mapping[str, str]) -> int:
     try:
         for finding in examine(services):
             well = well and finding.ok
-            print(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<11}{_one_line(finding.text)}", flush=True)
+            print(
+                f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<11}{_one_line(finding.text)}",
+                flush=True,
+            )
     finally:
         services.db.close()
     return 0 if well else 1
@@ -52,17 +58,26 @@ def _one_line(text: str) -> str:
 
 
 def examine(services: Services) -> Iterator[Finding]:
-    """Each check in turn; none of them raises. Without a database the others are asked about no place of ours."""
+    """Each check in turn; none of them raises.
+
+    Without a database the others are asked about no place of ours.
+    """
     findings, ours = database(services)
     yield from findings
     if ours is not None:
         yield from accounts(services.vault, ours)
     here = Around(services, _pickup(ours))
-    yield _guarded("service", lambda: _service(here), "Is RIDEDASH_SERVICE_URL right, and is it up?")
+    yield _guarded(
+        "service", lambda: _service(here), "Is RIDEDASH_SERVICE_URL right, and is it up?"
+    )
     url = services.settings.oauth_authorize_url
-    yield _guarded("oauth", lambda: _answers(url), "Check RIDEDASH_OAUTH_AUTHORIZE_URL and _TOKEN_URL.")
+    yield _guarded(
+        "oauth", lambda: _answers(url), "Check RIDEDASH_OAUTH_AUTHORIZE_URL and _TOKEN_URL."
+    )
     yield _guarded("tiles", lambda: _tiles(here), _about_tiles(services.settings))
-    yield _guarded("geocoder", lambda: _geocoder(here), "Check RIDEDASH_GEOCODER and RIDEDASH_GEOCODER_URL.")
+    yield _guarded(
+        "geocoder", lambda: _geocoder(here), "Check RIDEDASH_GEOCODER and RIDEDASH_GEOCODER_URL."
+    )
     if services.settings.redis_url is not None:
         yield redis(services.settings.redis_url)
     yield _guarded("clock", lambda: _clock(services), "The service's date can't be read.")
@@ -93,7 +108,9 @@ def _service(here: Around) -> str:
         here.services.client.products(here.pickup or NOWHERE)
     except (BadStatus, Refused) as error:
         if _refuses_key(error):
-            raise Unwell(f"{url} refuses our key ({error}). Check RIDEDASH_SERVICE_APP_TOKEN.") from None
+            raise Unwell(
+                f"{url} refuses our key ({error}). Check RIDEDASH_SERVICE_APP_TOKEN."
+            ) from None
         if not isinstance(error, Refused):
             raise
         if here.pickup is None:
@@ -107,7 +124,9 @@ def _service(here: Around) -> str:
 def _refuses_key(error: BadStatus | Refused) -> bool:
     """Products are asked for without a user's token: what is refused then is the partner key."""
     named = wire.normal_code(error.code or "") == wire.normal_code(wire.INVALID_PARTNER_KEY)
-    return named or (error.http_status if isinstance(error, Refused) else error.status) in KEY_REFUSED
+    return (
+        named or (error.http_status if isinstance(error, Refused) else error.status) in KEY_REFUSED
+    )
 
 
 def _get(url: str, accept: str = "application/json", total_s: float = 5) -> Answer:
@@ -137,7 +156,11 @@ def _tiles(here: Around) -> str:
 
 def _about_tiles(settings: config.Settings) -> str:
     ours = settings.tiles_url.startswith("/")
-    return "Is the dashboard up? Else check RIDEDASH_TILES_URL." if ours else "Check RIDEDASH_TILES_URL."
+    return (
+        "Is the dashboard up? Else check RIDEDASH_TILES_URL."
+        if ours
+        else "Check RIDEDASH_TILES_URL."
+    )
 
 
 def _geocoder(here: Around) -> str:

@@ -1,4 +1,6 @@
-"""What `ridedash doctor` finds where things are kept: the database, the linked accounts in it, the limits' Redis."""
+"""What `ridedash doctor` finds where things are kept: the database, the linked accounts in it, the
+limits' Redis.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -44,17 +46,25 @@ def database(services: Services) -> tuple[list[Finding], Ours | None]:
     shown = _hidden(url, url.render_as_string(hide_password=True))
     try:
         current = services.db.revision_ok()
-        advice = "tables are current" if current else "tables are not current: run `ridedash db upgrade`"
+        advice = (
+            "tables are current" if current else "tables are not current: run `ridedash db upgrade`"
+        )
         found = [Finding("database", True, shown), Finding("migrations", current, advice)]
         if not current:
             return found, None
         with services.db.read() as s:
             age = heartbeat_age(s, services.clock())
             houses = properties.properties(s)
-            ours = Ours(houses, [account for house in houses for account in accounts_of(s, house.id)])
+            ours = Ours(
+                houses, [account for house in houses for account in accounts_of(s, house.id)]
+            )
     except SQLAlchemyError as error:
         why = _hidden(url, str(getattr(error, "orig", None) or type(error).__name__)).strip()
-        return [Finding("database", False, f"{shown}: {why}. Is it up, and is RIDEDASH_DATABASE_URL right?")], None
+        return [
+            Finding(
+                "database", False, f"{shown}: {why}. Is it up, and is RIDEDASH_DATABASE_URL right?"
+            )
+        ], None
     heard = f"last heard {age:.0f} s ago" if age is not None else "never heard: start one"
     return [*found, Finding("worker", age is not None and age <= WORKER_S, heard)], ours
 
@@ -70,7 +80,9 @@ def _hidden(url: URL, text: str) -> str:
 def accounts(vault: TokenVault, ours: Ours) -> Iterator[Finding]:
     """A line for each linked account; one in all when they are many."""
     names = {house.id: house.name for house in ours.houses}
-    states = [(f"{names[row.property_id]}, {row.label}", _state(vault, row)) for row in ours.accounts]
+    states = [
+        (f"{names[row.property_id]}, {row.label}", _state(vault, row)) for row in ours.accounts
+    ]
     if not states:
         said = "none is linked yet, so nothing can be booked: `ridedash account link`, or Settings, Accounts"
         yield Finding("account", False, said)
@@ -92,11 +104,18 @@ def _state(vault: TokenVault, row: properties.Account) -> str:
 def redis(url: str) -> Finding:
     """A question to the Redis of the limits, by the library that they ask it with."""
     parts = urlsplit(url)
-    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()  # without its password
+    # without its password
+    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
     try:
-        RedisStorage(url, wrap_exceptions=True, socket_connect_timeout=REDIS_S, socket_timeout=REDIS_S).get("doctor")
+        RedisStorage(
+            url, wrap_exceptions=True, socket_connect_timeout=REDIS_S, socket_timeout=REDIS_S
+        ).get("doctor")
     except (ConfigurationError, StorageError) as error:
         why = getattr(error, "storage_error", error)
         meanwhile = "While it is away each process counts limits for itself."
-        return Finding("redis", False, f"{shown}: {why}. {meanwhile} Is it up, and is RIDEDASH_REDIS_URL right?")
+        return Finding(
+            "redis",
+            False,
+            f"{shown}: {why}. {meanwhile} Is it up, and is RIDEDASH_REDIS_URL right?",
+        )
     return Finding("redis", True, f"{shown} answers")

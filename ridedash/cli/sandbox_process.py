@@ -1,4 +1,6 @@
-"""The sandbox as a process: served by `ridedash sandbox`, and started as a child by `ridedash up`."""
+"""The sandbox as a process: served by `ridedash sandbox`, and started as a child by `ridedash
+up`.
+"""
 
 import contextlib
 import os
@@ -20,9 +22,14 @@ from ridedash.sandbox.store import Store, StoreUnusable
 
 
 def sandbox_settings(settings: config.Settings) -> SandboxSettings:
-    """The sandbox of this instance folder. Raises CommandError in live mode, where there is none."""
+    """The sandbox of this instance folder.
+
+    Raises CommandError in live mode, where there is none.
+    """
     if not settings.demo:
-        raise CommandError("the sandbox runs in demo mode only; live mode talks to RIDEDASH_SERVICE_URL.")
+        raise CommandError(
+            "the sandbox runs in demo mode only; live mode talks to RIDEDASH_SERVICE_URL."
+        )
     settings.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     return SandboxSettings(
         database=settings.instance / "sandbox.db",
@@ -35,7 +42,9 @@ def sandbox_settings(settings: config.Settings) -> SandboxSettings:
 
 
 def require_store(settings: SandboxSettings) -> None:
-    """Raise CommandError for a database file of the sandbox that is damaged, or is none of its own."""
+    """Raise CommandError for a database file of the sandbox that is damaged, or is none of its
+    own.
+    """
     try:
         Store(settings.database).close()
     except StoreUnusable as error:
@@ -51,11 +60,16 @@ def serve(environ: Mapping[str, str], inherited: int | None) -> None:
     app = create_sandbox(chosen)
     if inherited is None:
         listening = listen(settings.host, settings.sandbox_port, "RIDEDASH_SANDBOX_PORT")
-        print(f"Sandbox of the ride booking service: http://{settings.host}:{listening.getsockname()[1]}", flush=True)
+        print(
+            f"Sandbox of the ride booking service: http://{settings.host}:{listening.getsockname()[1]}",
+            flush=True,
+        )
     else:
         listening = socket.socket(fileno=inherited)
         threading.Thread(target=_leave_with_parent, daemon=True).start()
-    waitress.create_server(app, sockets=[listening], threads=8, ident=None, clear_untrusted_proxy_headers=True).run()
+    waitress.create_server(
+        app, sockets=[listening], threads=8, ident=None, clear_untrusted_proxy_headers=True
+    ).run()
 
 
 def listen_patiently(host: str, port: int, setting: str, patience_s: float = 5.0) -> socket.socket:
@@ -84,7 +98,9 @@ def listen(host: str, port: int, setting: str) -> socket.socket:
 
 
 class SandboxChild:
-    """The child process that `up` keeps alive: started again on the same socket if it ever ends by itself."""
+    """The child process that `up` keeps alive: started again on the same socket if it ever ends by
+    itself.
+    """
 
     def __init__(self, environ: Mapping[str, str], listening: socket.socket) -> None:
         self._environ = {"MALLOC_ARENA_MAX": "1"} | dict(environ)  # docs/operating.md, Processes
@@ -97,14 +113,18 @@ class SandboxChild:
     def _start(self) -> subprocess.Popen[bytes]:
         number = self._listening.fileno()
         command = [sys.executable, "-m", "ridedash.cli", "sandbox", "--socket", str(number)]
-        return subprocess.Popen(command, env=self._environ, stdin=subprocess.PIPE, pass_fds=(number,))  # noqa: S603
+        return subprocess.Popen(  # noqa: S603
+            command, env=self._environ, stdin=subprocess.PIPE, pass_fds=(number,)
+        )
 
     def _watch(self) -> None:
         while True:
             code = self._process.wait()
             if self._stopping.wait(1.0):
                 return
-            print(f"The sandbox ended (code {code}); starting it again.", file=sys.stderr, flush=True)
+            print(
+                f"The sandbox ended (code {code}); starting it again.", file=sys.stderr, flush=True
+            )
             self._close_pipe()
             self._process = self._start()
 
@@ -122,7 +142,8 @@ class SandboxChild:
 
 
 def _leave_with_parent() -> None:
-    # The parent holds the other end and writes nothing: end of file means that it is gone. Read past Python's own
+    # The parent holds the other end and writes nothing: end of file means that it is gone. Read
+    # past Python's own
     # buffer, whose lock a waiting thread would hold when the interpreter ends.
     while os.read(0, 1):
         pass

@@ -16,7 +16,13 @@ from ridedash import config
 from ridedash.cli import demo
 from ridedash.cli.commands import make_worker, upgrade
 from ridedash.cli.errors import CommandError
-from ridedash.cli.sandbox_process import SandboxChild, listen, listen_patiently, require_store, sandbox_settings
+from ridedash.cli.sandbox_process import (
+    SandboxChild,
+    listen,
+    listen_patiently,
+    require_store,
+    sandbox_settings,
+)
 from ridedash.factory import create_app
 from ridedash.rides.worker import Worker
 from ridedash.sandbox.tiles.server import create_tiles_app, warm
@@ -30,7 +36,8 @@ DRAIN_S = 26.0  # a send in flight may take 25 s to settle (booking-protocol.md 
 
 def up(environ: Mapping[str, str]) -> None:
     """Serve until SIGTERM or Ctrl-C, then stop cleanly: no send is cut off."""
-    signal.signal(signal.SIGTERM, _stop)  # first of all: a stop during the start unwinds what is up by then
+    # first of all: a stop during the start unwinds what is up by then
+    signal.signal(signal.SIGTERM, _stop)
     asked = config.load(environ)
     with contextlib.ExitStack() as stack:
         web = stack.enter_context(listen(asked.host, asked.port, "RIDEDASH_PORT"))
@@ -47,7 +54,9 @@ def up(environ: Mapping[str, str]) -> None:
         _serve(with_tiles(app) if settings.demo else app.wsgi_app, web)
 
 
-def _start_sandbox(known: dict[str, str], asked: config.Settings, stack: contextlib.ExitStack) -> dict[str, str]:
+def _start_sandbox(
+    known: dict[str, str], asked: config.Settings, stack: contextlib.ExitStack
+) -> dict[str, str]:
     """Start the child; returns the settings by which it and the dashboard know each other."""
     require_store(sandbox_settings(asked))
     listening = listen_patiently("127.0.0.1", asked.sandbox_port, "RIDEDASH_SANDBOX_PORT")
@@ -78,7 +87,9 @@ def _running_worker(app: Flask) -> Iterator[None]:
 
 
 def _work(worker: Worker, stop: threading.Event, ended: threading.Event) -> None:
-    """Pages that go on without a worker would promise what nobody does: when it ends, so does the process."""
+    """Pages that go on without a worker would promise what nobody does: when it ends, so does the
+    process.
+    """
     try:
         worker.run(stop)
     finally:
@@ -90,7 +101,8 @@ def _work(worker: Worker, stop: threading.Event, ended: threading.Event) -> None
 def with_tiles(app: Flask) -> "WSGIApplication":
     """The dashboard with the sandbox's tiles under /tiles of its own port."""
     tiles = create_tiles_app()
-    threading.Thread(target=warm, name="tiles", daemon=True).start()  # so that the first map need not wait
+    # so that the first map need not wait
+    threading.Thread(target=warm, name="tiles", daemon=True).start()
 
     def dispatch(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         chosen: Any = tiles if environ.get("PATH_INFO", "").startswith("/tiles/") else app

@@ -18,11 +18,17 @@ def erase_guest(services: Services, options: argparse.Namespace) -> None:
         raise CommandError(f"no property {options.property_name!r}.")
     who = _who(options, house)
     try:
-        guests, rides = erase(services.db, services.clock, services.settings.secret_key, house.id, **who)
+        guests, rides = erase(
+            services.db, services.clock, services.settings.secret_key, house.id, **who
+        )
     except StillRiding:
-        raise CommandError("this guest has a ride that is waiting or under way. Nothing was erased.") from None
+        raise CommandError(
+            "this guest has a ride that is waiting or under way. Nothing was erased."
+        ) from None
     except NotCompacted:
-        raise CommandError("erased, but others use the database's file just now. Run the same command again.") from None
+        raise CommandError(
+            "erased, but others use the database's file just now. Run the same command again."
+        ) from None
     if not guests:
         raise CommandError("no guest of that property was found by this. Nothing was erased.")
     print(f"Erased: {guests} guest records; {rides} rides keep their figures.")

@@ -1,4 +1,6 @@
-"""What a log says of an exception: its type, where in our code it came by, and words that carry no value."""
+"""What a log says of an exception: its type, where in our code it came by, and words that carry no
+value.
+"""
 
 import os
 import re
@@ -9,17 +11,21 @@ from typing import Final, NamedTuple
 OURS: Final = str(Path(__file__).parents[1]) + os.sep
 LONGEST_WORDS: Final = 200
 FRAMES: Final = 12
-TELLING: Final = {  # what these say is of servers, files and locks, never of a row: the kinds of errors, by library
+# what these say is of servers, files and locks, never of a row: the kinds of errors, by library
+TELLING: Final = {
     "psycopg": frozenset({"OperationalError"}),
     "sqlite3": frozenset({"OperationalError"}),
     "sqlalchemy": frozenset({"TimeoutError"}),  # of its pool of connections
 }
-_BEFORE_AT: Final = re.compile(r"[^\s\"']+@(?=[^\s@])")  # in front of a host's name: may be the end of a password
+# in front of a host's name: may be the end of a password
+_BEFORE_AT: Final = re.compile(r"[^\s\"']+@(?=[^\s@])")
 _QUOTED: Final = re.compile(r"'(?![A-Za-z_.]{1,40}')[^']*'|\"(?![A-Za-z_.]{1,40}\")[^\"]*\"")
 
 
 class Failure(NamedTuple):
-    """One exception. `says` is empty for types of libraries, whose words may hold rows, addresses and bodies.
+    """One exception.
+
+    `says` is empty for types of libraries, whose words may hold rows, addresses and bodies.
 
     But for those of TELLING.
     """
@@ -35,12 +41,15 @@ def failures(error: BaseException) -> list[Failure]:
     current: BaseException | None = error
     while current is not None and len(chain) < 4:
         chain.insert(0, Failure(_name(current), _words(current), _frames(current)))
-        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+        current = current.__cause__ or (
+            None if current.__suppress_context__ else current.__context__
+        )
     return chain
 
 
 def reason(error: BaseException) -> str:
-    """Its type, and what the system or the database's driver says of a server, file or lock it can't have: one line.
+    """Its type, and what the system or the database's driver says of a server, file or lock it
+    can't have: one line.
 
     Never a statement, nor its values: of SQLAlchemy's errors only the driver's own is looked at.
     """
@@ -82,13 +91,23 @@ def _frames(error: BaseException) -> tuple[str, ...]:
     """Our own lines, and the last one whoever wrote it: no source text, no values."""
     every = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     kept = [
-        (code, line) for i, (code, line) in enumerate(every) if code.co_filename.startswith(OURS) or i == len(every) - 1
+        (code, line)
+        for i, (code, line) in enumerate(every)
+        if code.co_filename.startswith(OURS) or i == len(every) - 1
     ]
-    return tuple(f"{_short(code.co_filename)}:{line} {code.co_name}" for code, line in kept[-FRAMES:])
+    return tuple(
+        f"{_short(code.co_filename)}:{line} {code.co_name}" for code, line in kept[-FRAMES:]
+    )
 
 
 def _short(path: str) -> str:
-    """The path from our package, or from a library's folder: where it is installed is nobody's business."""
+    """The path from our package, or from a library's folder: where it is installed is nobody's
+    business.
+    """
     if path.startswith(OURS):
         return "ridedash/" + path.removeprefix(OURS)
-    return path.rpartition("/site-packages/")[2] if "/site-packages/" in path else path.rpartition("/")[2]
+    return (
+        path.rpartition("/site-packages/")[2]
+        if "/site-packages/" in path
+        else path.rpartition("/")[2]
+    )

@@ -1,4 +1,6 @@
-"""What the service's client and the worker tell of themselves; who listens is none of their business."""
+"""What the service's client and the worker tell of themselves; who listens is none of their
+business.
+"""
 
 from typing import Protocol
 
@@ -7,7 +9,9 @@ class Watch(Protocol):
     """Told after the fact, from any thread. None of these may raise, block or take long."""
 
     def call(self, operation: str, outcome: str, seconds: float) -> None:
-        """One call to the service has ended. `operation` is the path, `outcome` a word (metrics.py lists them)."""
+        """One call to the service has ended. `operation` is the path, `outcome` a word (metrics.py
+        lists them).
+        """
 
     def breaker(self, calls: str, state: str) -> None:
         """The breaker of these calls ("read", "write") is now "open" or "closed"."""

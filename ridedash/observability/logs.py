@@ -1,4 +1,6 @@
-"""Logs of every process: one line a record, as JSON or as text, through one scrubber on the root handler."""
+"""Logs of every process: one line a record, as JSON or as text, through one scrubber on the root
+handler.
+"""
 
 import json
 import logging
@@ -14,7 +16,8 @@ from typing import Any, Final
 from ridedash.observability.exceptions import Failure, failures
 from ridedash.observability.redaction import REMOVED, Scrubber
 
-QUIET: Final = {  # what these say at lower levels are addresses, statements with their values, and noise
+# what these say at lower levels are addresses, statements with their values, and noise
+QUIET: Final = {
     "httpx": logging.WARNING,
     "httpcore": logging.WARNING,
     "sqlalchemy": logging.WARNING,
@@ -33,11 +36,14 @@ IN_OUR_WORDS: Final = {  # what it says names neither Redis nor our setting
 SECRET_FACTS: Final = frozenset({"token", "password", "otp", "secret", "cookie", "authorization"})
 _PLAIN: Final = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 
-request_id: ContextVar[str] = ContextVar("request_id", default="")  # of the request that this thread answers
+# of the request that this thread answers
+request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
 class LineFormatter(logging.Formatter):
-    """A record as one line; every word of it scrubbed. `process` says which process speaks: web, worker, sandbox."""
+    """A record as one line; every word of it scrubbed. `process` says which process speaks: web,
+    worker, sandbox.
+    """
 
     def __init__(self, scrub: Scrubber, process: str, as_json: bool) -> None:
         super().__init__()
@@ -52,10 +58,18 @@ class LineFormatter(logging.Formatter):
             "request": request_id.get(),
             "process": f"{self._process}:{os.getpid()}",
         }
-        extra = {name: self._fact(name, value) for name, value in vars(record).items() if name not in _PLAIN}
+        extra = {
+            name: self._fact(name, value)
+            for name, value in vars(record).items()
+            if name not in _PLAIN
+        }
         failed = self._failures(record)
         if self._as_json:
-            told = extra | facts | ({"failures": [each._asdict() for each in failed]} if failed else {})
+            told = (
+                extra
+                | facts
+                | ({"failures": [each._asdict() for each in failed]} if failed else {})
+            )
             return json.dumps({name: told.pop(name) for name in facts} | told)
         return _line(facts, extra, failed)
 
@@ -89,7 +103,8 @@ def _line(facts: dict[str, Any], extra: dict[str, object], failed: list[Failure]
 
 
 def set_up(log_format: str, level: str, process: str, secrets: Iterable[str] = ()) -> None:
-    """Make the root logger ours: one handler, on standard error. Doing it again replaces what was there.
+    """Make the root logger ours: one handler, on standard error. Doing it again replaces what was
+    there.
 
     A process does this once it knows its settings; nothing that is imported does.
     """
@@ -115,7 +130,9 @@ def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackT
     """Python would print the exception's own words."""
     if issubclass(kind, KeyboardInterrupt):
         return
-    logging.getLogger("ridedash").critical("the process ends by %s", kind.__name__, exc_info=(kind, error, trace))
+    logging.getLogger("ridedash").critical(
+        "the process ends by %s", kind.__name__, exc_info=(kind, error, trace)
+    )
 
 
 def _uncaught_in_thread(args: threading.ExceptHookArgs) -> None:
@@ -123,4 +140,6 @@ def _uncaught_in_thread(args: threading.ExceptHookArgs) -> None:
         return
     facts = (args.exc_type, args.exc_value, args.exc_traceback)
     name = args.thread.name if args.thread else "?"
-    logging.getLogger("ridedash").error("thread %s ended by %s", name, args.exc_type.__name__, exc_info=facts)
+    logging.getLogger("ridedash").error(
+        "thread %s ended by %s", name, args.exc_type.__name__, exc_info=facts
+    )

@@ -1,7 +1,9 @@
-"""Figures for Prometheus: the only module that counts. No label holds anything of a person, a place or a ride.
+"""Figures for Prometheus: the only module that counts.
 
-Several processes on one machine share a folder (PROMETHEUS_MULTIPROC_DIR, set by observability.process before this is
-imported): whichever answers /metrics speaks for all of them.
+No label holds anything of a person, a place or a ride.
+
+Several processes on one machine share a folder (PROMETHEUS_MULTIPROC_DIR, set by
+observability.process before this is imported): whichever answers /metrics speaks for all of them.
 """
 
 import contextlib
@@ -24,7 +26,8 @@ CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAGE_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
 LATE_S: Final = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
-prometheus_client.disable_created_metrics()  # a second series for each: when it began is known by its reset
+# a second series for each: when it began is known by its reset
+prometheus_client.disable_created_metrics()
 
 
 class Figure(NamedTuple):
@@ -41,13 +44,23 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = r = CollectorRegistry()
-        self._calls = Counter("ridedash_service_calls", "Calls to the service", ("operation", "outcome"), registry=r)
-        self._call_s = Histogram(
-            "ridedash_service_call_seconds", "How long a call took", ("operation",), buckets=CALL_S, registry=r
+        self._calls = Counter(
+            "ridedash_service_calls", "Calls to the service", ("operation", "outcome"), registry=r
         )
-        self._orders = Counter("ridedash_orders", "Orders that came to a state", ("state",), registry=r)
+        self._call_s = Histogram(
+            "ridedash_service_call_seconds",
+            "How long a call took",
+            ("operation",),
+            buckets=CALL_S,
+            registry=r,
+        )
+        self._orders = Counter(
+            "ridedash_orders", "Orders that came to a state", ("state",), registry=r
+        )
         self._polls = Counter("ridedash_polls", "Rides asked about", ("outcome",), registry=r)
-        self._late_s = Histogram("ridedash_poll_late_seconds", "From due to asked", buckets=LATE_S, registry=r)
+        self._late_s = Histogram(
+            "ridedash_poll_late_seconds", "From due to asked", buckets=LATE_S, registry=r
+        )
         self._breaker = Gauge(
             "ridedash_breaker",
             "1 while no such call is made, in any process",
@@ -55,12 +68,25 @@ class Metrics:
             multiprocess_mode="livemax",
             registry=r,
         )
-        self._turns = Counter("ridedash_breaker_turns", "Times that it came to a state", ("calls", "state"), registry=r)
-        self._pages = Histogram(
-            "ridedash_http_seconds", "Requests answered", ("method", "route", "status"), buckets=PAGE_S, registry=r
+        self._turns = Counter(
+            "ridedash_breaker_turns",
+            "Times that it came to a state",
+            ("calls", "state"),
+            registry=r,
         )
-        self._answers = cache(lambda method, route, hundred: self._pages.labels(method, route, f"{hundred}xx"))
-        self._remembered = Counter("ridedash_http_remembered", "Polls of a ride answered from memory", registry=r)
+        self._pages = Histogram(
+            "ridedash_http_seconds",
+            "Requests answered",
+            ("method", "route", "status"),
+            buckets=PAGE_S,
+            registry=r,
+        )
+        self._answers = cache(
+            lambda method, route, hundred: self._pages.labels(method, route, f"{hundred}xx")
+        )
+        self._remembered = Counter(
+            "ridedash_http_remembered", "Polls of a ride answered from memory", registry=r
+        )
 
         for calls in ("read", "write"):
             self._breaker.labels(calls).set(0)
@@ -86,33 +112,43 @@ class Metrics:
         self._late_s.observe(max(0.0, late_s))
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """A request was answered. `route` is the rule, never the address; `status` counts by its hundred."""
+        """A request was answered. `route` is the rule, never the address; `status` counts by its
+        hundred.
+        """
         known = method if method in METHODS else "other"  # anybody may send any word as one
         self._answers(known, route, status // 100).observe(seconds)
 
     def remembered(self, polls: int) -> None:
-        """So many polls were answered before they came to a route; `answered` does not hear of them."""
+        """So many polls were answered before they came to a route; `answered` does not hear of
+        them.
+        """
         self._remembered.inc(polls)
 
     def text(self, figures: Iterable[Figure] = ()) -> bytes:
-        """All of it as Prometheus reads it: these figures, and the counts of every process that shares the folder."""
+        """All of it as Prometheus reads it: these figures, and the counts of every process that
+        shares the folder.
+        """
         folder = os.environ.get(FOLDER)
         shown = CollectorRegistry()
         shown.register(_Looked(tuple(figures)))
         if folder is None:
-            return prometheus_client.generate_latest(shown) + prometheus_client.generate_latest(self.registry)
+            return prometheus_client.generate_latest(shown) + prometheus_client.generate_latest(
+                self.registry
+            )
         _drop_gauges_of_ended_processes(Path(folder))
         MultiProcessCollector(shown, path=folder)
         try:
             return prometheus_client.generate_latest(shown)
-        except FileNotFoundError:  # a process that starts has just removed the oldest files: read what is left
+        # a process that starts has just removed the oldest files: read what is left
+        except FileNotFoundError:
             return prometheus_client.generate_latest(shown)
 
 
 def _drop_gauges_of_ended_processes(folder: Path) -> None:
     for path in folder.glob("gauge_live*.db"):
         if ended(path):
-            with contextlib.suppress(FileNotFoundError):  # another process answers /metrics at this moment
+            # another process answers /metrics at this moment
+            with contextlib.suppress(FileNotFoundError):
                 mark_process_dead(int(path.stem.rpartition("_")[2]), str(folder))
 
 

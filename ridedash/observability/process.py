@@ -1,4 +1,6 @@
-"""What a process sets up first: its logs, and the folder in which it counts beside the others of this machine."""
+"""What a process sets up first: its logs, and the folder in which it counts beside the others of
+this machine.
+"""
 
 import contextlib
 import fcntl
@@ -22,12 +24,15 @@ def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
     """
     logs.set_up(settings.log_format, settings.log_level, process, settings.secrets)
     if counts:
-        with contextlib.suppress(OSError):  # without the folder each process counts for itself alone
+        # without the folder each process counts for itself alone
+        with contextlib.suppress(OSError):
             _share_metrics(settings.instance / "metrics")
 
 
 def ended(path: Path) -> bool:
-    """Whether the process that wrote this file of metrics, <kind>_<process number>.db, has ended."""
+    """Whether the process that wrote this file of metrics, <kind>_<process number>.db, has
+    ended.
+    """
     number = path.stem.rpartition("_")[2]
     if not number.isdigit():
         return False
@@ -52,10 +57,11 @@ def _share_metrics(folder: Path) -> None:
 def _wipe(folder: Path) -> None:
     """Remove what earlier processes counted; the first process to start does it.
 
-    Prometheus takes a sum that falls for a counter that began anew. So the files are removed together, when no
-    process counts any more; while one does, those of ended processes stay, and sums only grow. Every process holds
-    a shared lock while it lives, by which the first one knows that it is the first. A process that fails and is
-    started again and again leaves files each time: beyond ENDED_FILES the oldest go.
+    Prometheus takes a sum that falls for a counter that began anew. So the files are removed
+    together, when no process counts any more; while one does, those of ended processes stay, and
+    sums only grow. Every process holds a shared lock while it lives, by which the first one knows
+    that it is the first. A process that fails and is started again and again leaves files each
+    time: beyond ENDED_FILES the oldest go.
     """
     lock = (folder / ".lock").open("a")
     _locks.append(lock)

@@ -1,8 +1,9 @@
-"""Removes secrets from text: from log lines, and from bodies of the service that are kept as evidence.
+"""Removes secrets from text: from log lines, and from bodies of the service that are kept as
+evidence.
 
-docs/security.md. A secret is known by its shape, by the name in front of it, or by its value when it belongs to this
-installation or to the call. Log lines also lose exact places and whole identifiers; evidence keeps them, because
-staff look for a booking in it.
+docs/security.md. A secret is known by its shape, by the name in front of it, or by its value when
+it belongs to this installation or to the call. Log lines also lose exact places and whole
+identifiers; evidence keeps them, because staff look for a booking in it.
 """
 
 import json
@@ -16,7 +17,8 @@ SHORTEST_SECRET: Final = 8  # anything shorter would be found in innocent text
 LONGEST_TEXT: Final = 8192  # characters; the rest of a longer text is dropped
 LONGEST_EVIDENCE: Final = 2048
 
-# Each tried once per word: a name sought from every place of a long number would take time by its square.
+# Each tried once per word: a name sought from every place of a long number would take time by its
+# square.
 _ENDINGS: Final = r"(?<![\w-])[\w-]*(?:token|secret)"
 _NAMES: Final = r"(?<![A-Za-z])(?:passw(?:or)?d|authori[sz]ation|otp|start[_ -]?code|token_keys)"
 _COOKIES: Final = re.compile(
@@ -61,10 +63,18 @@ _IDENTIFIERS: Final = (
 
 
 class Scrubber:
-    """Takes secrets out of text. `secrets` are those of this installation, found wherever they occur."""
+    """Takes secrets out of text.
+
+    `secrets` are those of this installation, found wherever they occur.
+    """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms = {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in _spellings(secret)}
+        forms = {
+            form
+            for secret in secrets
+            if len(secret) >= SHORTEST_SECRET
+            for form in _spellings(secret)
+        }
         longest_first = sorted(forms, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest_first))) if forms else None
 
@@ -87,7 +97,9 @@ def without(body: bytes, secrets: Iterable[str]) -> bytes:
 
 
 def evidence(body: bytes) -> str:
-    """The first 2 kB of a body as printable text without tokens, start codes and whole phone numbers."""
+    """The first 2 kB of a body as printable text without tokens, start codes and whole phone
+    numbers.
+    """
     text = body[:LONGEST_TEXT].decode("utf-8", "replace")
     for shape, replacement in _SECRETS:
         text = shape.sub(replacement, text)

@@ -1,21 +1,42 @@
-"""Place search by setting: the sandbox's gazetteer, Photon or Nominatim; and the outline of the cities."""
+"""Place search by setting: the sandbox's gazetteer, Photon or Nominatim; and the outline of the
+cities.
+"""
 
 import time
 from collections.abc import Callable
 
 from ridedash.places.cache import Memory
 from ridedash.places.model import CityArea, Geocoder, Nearby, Place, PlacesUnavailableError
-from ridedash.places.sources import Nominatim, Photon, SandboxPlaces, coordinates_text, parse_coordinates
+from ridedash.places.sources import (
+    Nominatim,
+    Photon,
+    SandboxPlaces,
+    coordinates_text,
+    parse_coordinates,
+)
 from ridedash.service.transport.http import Http
 from ridedash.text import plain
 
 __all__ = [
-    "CityArea", "Geocoder", "Memory", "Nearby", "Nominatim", "Photon", "Place", "PlacesUnavailableError",
-    "SandboxPlaces", "coordinates_text", "geocoder_for", "parse_coordinates", "plain",
-]  # fmt: skip
+    "CityArea",
+    "Geocoder",
+    "Memory",
+    "Nearby",
+    "Nominatim",
+    "Photon",
+    "Place",
+    "PlacesUnavailableError",
+    "SandboxPlaces",
+    "coordinates_text",
+    "geocoder_for",
+    "parse_coordinates",
+    "plain",
+]
 
 
-def geocoder_for(kind: str, base_url: str, http: Http, now: Callable[[], float] = time.monotonic) -> Geocoder:
+def geocoder_for(
+    kind: str, base_url: str, http: Http, now: Callable[[], float] = time.monotonic
+) -> Geocoder:
     """The geocoder that a setting names: `sandbox`, `photon` or `nominatim`."""
     source: Callable[[Http, str, Callable[[], float]], Geocoder] = {
         "sandbox": SandboxPlaces,

@@ -27,5 +27,8 @@ class Memory:
             now = self._now()
             self._kept[key] = (now + ttl_s, value)
             self._kept.move_to_end(key)
-            while len(self._kept) > self._size or next(iter(self._kept.values()))[0] <= now < now + ttl_s:
+            while (
+                len(self._kept) > self._size
+                or next(iter(self._kept.values()))[0] <= now < now + ttl_s
+            ):
                 self._kept.popitem(last=False)

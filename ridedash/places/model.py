@@ -8,7 +8,10 @@ from ridedash.geo import LatLng
 
 @dataclass(frozen=True)
 class Place:
-    """One place that a search found. `area` says where it is in words; both texts are plain and short."""
+    """One place that a search found.
+
+    `area` says where it is in words; both texts are plain and short.
+    """
 
     id: str
     name: str
@@ -19,7 +22,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Nearby:
-    """What is around a point: a street, the part of the city, and a known place that the point lies within."""
+    """What is around a point: a street, the part of the city, and a known place that the point lies
+    within.
+    """
 
     street: str = ""
     area: str = ""
@@ -48,7 +53,10 @@ class Geocoder(Protocol):
         """Places for typed words, best first. Raises PlacesUnavailableError."""
 
     def nearby(self, point: LatLng) -> Nearby | None:
-        """What is around a point; None when nobody knows. Never raises: words for a pin are a comfort."""
+        """What is around a point; None when nobody knows.
+
+        Never raises: words for a pin are a comfort.
+        """
 
     def cities(self) -> tuple[CityArea, ...]:
         """Outlines of the cities served; empty when nobody tells us. Never raises."""

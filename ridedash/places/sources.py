@@ -12,7 +12,9 @@ from ridedash.service.errors import ServiceError
 from ridedash.service.transport.http import Http
 from ridedash.text import plain
 
-_PAIR: Final = re.compile(r"\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*(?:,|;|\s)\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*")
+_PAIR: Final = re.compile(
+    r"\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*(?:,|;|\s)\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*"
+)
 
 
 def parse_coordinates(text: str) -> LatLng | None:
@@ -73,7 +75,9 @@ class Search:
     path = ""
     reverse = ""
 
-    def __init__(self, http: Http, base_url: str, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, http: Http, base_url: str, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._http, self._base = http, base_url
         self._found = Memory(256, now)
         self._around = Memory(256, now)
@@ -96,7 +100,10 @@ class Search:
             if self._around.get("down"):
                 return None
             try:
-                kept, ttl_s = (self._nearby(self._ask(self.reverse, self._at(point), NEARBY_S)),), SEARCH_TTL_S
+                kept, ttl_s = (
+                    (self._nearby(self._ask(self.reverse, self._at(point), NEARBY_S)),),
+                    SEARCH_TTL_S,
+                )
             except PlacesUnavailableError:
                 key, kept, ttl_s = "down", (None,), FAILURE_TTL_S
             self._around.put(key, kept, ttl_s)
@@ -109,9 +116,13 @@ class Search:
     def _ask(self, path: str, params: Mapping[str, str], total_s: float = TOTAL_S) -> Any:
         try:
             answer = self._http.call(
-                "GET", self._base + path, params=params,
-                connect_s=min(CONNECT_S, total_s), total_s=total_s, cap_bytes=CAP_BYTES,
-            )  # fmt: skip
+                "GET",
+                self._base + path,
+                params=params,
+                connect_s=min(CONNECT_S, total_s),
+                total_s=total_s,
+                cap_bytes=CAP_BYTES,
+            )
             if answer.status != 200:
                 raise PlacesUnavailableError(f"place search answered {answer.status}")
             return answer.json()
@@ -141,21 +152,27 @@ class SandboxPlaces(Search):
     reverse = "/places/near"
 
     def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
-        return {"q": words, "limit": str(limit)} | ({"lat": str(near.lat), "lng": str(near.lng)} if near else {})
+        return {"q": words, "limit": str(limit)} | (
+            {"lat": str(near.lat), "lng": str(near.lng)} if near else {}
+        )
 
     def _items(self, answer: Any) -> Iterable[Any]:
         return sequence(mapping(answer).get("places"))
 
     def _place(self, item: Any) -> Place | None:
         facts = mapping(item)
-        return _made(facts.get("id"), facts.get("name"), facts.get("kind"), facts.get("area"), spot(facts))
+        return _made(
+            facts.get("id"), facts.get("name"), facts.get("kind"), facts.get("area"), spot(facts)
+        )
 
     def _at(self, point: LatLng) -> dict[str, str]:
         return {"lat": str(point.lat), "lng": str(point.lng)}
 
     def _nearby(self, answer: Any) -> Nearby:
         facts = mapping(answer)
-        return Nearby(plain(facts.get("street")), plain(facts.get("area")), plain(facts.get("place")))
+        return Nearby(
+            plain(facts.get("street")), plain(facts.get("area")), plain(facts.get("place"))
+        )
 
     def cities(self) -> tuple[CityArea, ...]:
         kept = self._areas.get("cities")
@@ -177,7 +194,9 @@ class Photon(Search):
     reverse = "/reverse"
 
     def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
-        return {"q": words, "limit": str(limit)} | ({"lat": str(near.lat), "lon": str(near.lng)} if near else {})
+        return {"q": words, "limit": str(limit)} | (
+            {"lat": str(near.lat), "lon": str(near.lng)} if near else {}
+        )
 
     def _items(self, answer: Any) -> Iterable[Any]:
         return sequence(mapping(answer).get("features"))
@@ -186,11 +205,17 @@ class Photon(Search):
         facts = mapping(mapping(item).get("properties"))
         pair = sequence(mapping(mapping(item).get("geometry")).get("coordinates"))
         point = spot({"lat": pair[1], "lng": pair[0]}) if len(pair) == 2 else None
-        street = " ".join(filter(None, (plain(facts.get("street")), plain(facts.get("housenumber")))))
+        street = " ".join(
+            filter(None, (plain(facts.get("street")), plain(facts.get("housenumber"))))
+        )
         parts = (street, plain(facts.get("district")), plain(facts.get("city")))
         return _made(
-            facts.get("osm_id"), facts.get("name") or street, facts.get("osm_value"), joined(parts), point
-        )  # fmt: skip
+            facts.get("osm_id"),
+            facts.get("name") or street,
+            facts.get("osm_value"),
+            joined(parts),
+            point,
+        )
 
     def _nearby(self, answer: Any) -> Nearby:
         first = next(iter(self._items(answer)), None)
@@ -200,7 +225,9 @@ class Photon(Search):
 
 
 class Nominatim(Search):
-    """A Nominatim server: `/search` and `/reverse`. The public one forbids search while typing: run your own."""
+    """A Nominatim server: `/search` and `/reverse`. The public one forbids search while typing: run
+    your own.
+    """
 
     path = "/search"
     reverse = "/reverse"
@@ -220,18 +247,26 @@ class Nominatim(Search):
         whole = plain(facts.get("display_name"))
         first, _, rest = whole.partition(", ")
         point = spot({"lat": facts.get("lat"), "lng": facts.get("lon")})
-        return _made(facts.get("place_id"), facts.get("name") or first, facts.get("type"), rest, point)
+        return _made(
+            facts.get("place_id"), facts.get("name") or first, facts.get("type"), rest, point
+        )
 
     def _at(self, point: LatLng) -> dict[str, str]:
-        return super()._at(point) | {"format": "jsonv2", "zoom": "17"}  # zoom 17: a street, not a house
+        # zoom 17: a street, not a house
+        return super()._at(point) | {"format": "jsonv2", "zoom": "17"}
 
     def _nearby(self, answer: Any) -> Nearby:
         facts = mapping(mapping(answer).get("address"))
-        areas = (plain(facts.get(each)) for each in ("neighbourhood", "suburb", "city_district", "town", "city"))
+        areas = (
+            plain(facts.get(each))
+            for each in ("neighbourhood", "suburb", "city_district", "town", "city")
+        )
         return Nearby(plain(facts.get("road")), next(filter(None, areas), ""))
 
 
-def _made(id_: object, name: object, kind: object, area: object, point: LatLng | None) -> Place | None:
+def _made(
+    id_: object, name: object, kind: object, area: object, point: LatLng | None
+) -> Place | None:
     shown = plain(name)
     if not shown or point is None:
         return None
@@ -246,8 +281,12 @@ def _city(item: Any) -> CityArea | None:
     ring = tuple(filter(None, (_pair(corner) for corner in sequence(facts.get("boundary"))[:500])))
     zoom = facts.get("zoom")
     return CityArea(
-        plain(facts.get("slug")), plain(facts.get("name")), center, zoom if isinstance(zoom, int) else 13, ring
-    )  # fmt: skip
+        plain(facts.get("slug")),
+        plain(facts.get("name")),
+        center,
+        zoom if isinstance(zoom, int) else 13,
+        ring,
+    )
 
 
 def _pair(value: Any) -> LatLng | None:

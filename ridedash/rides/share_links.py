@@ -18,7 +18,8 @@ from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Moment, Order, OrderState, Ride
 
 MOST_FOLLOWERS: Final = 5
-LONGEST: Final = timedelta(days=7)  # after the link was made or the guest is due: no ride goes on for so long
+# after the link was made or the guest is due: no ride goes on for so long
+LONGEST: Final = timedelta(days=7)
 CAME_TO_NOTHING: Final = frozenset(
     {OrderState.REJECTED, OrderState.NOT_SENT, OrderState.CLOSED_NOT_BOOKED, OrderState.FAILED}
 )
@@ -31,7 +32,8 @@ class LinkKind(StrEnum):
     FOLLOWER = "follower"
 
 
-KEPT: Final = {LinkKind.RIDER: timedelta(hours=24), LinkKind.FOLLOWER: timedelta(minutes=30)}  # after the ride's end
+# after the ride's end
+KEPT: Final = {LinkKind.RIDER: timedelta(hours=24), LinkKind.FOLLOWER: timedelta(minutes=30)}
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,11 @@ class RideOver(Exception):
     """The ride ended too long ago for such a link, or there never was one."""
 
 
-def make_link(db: Database, now: datetime, property_id: int, order_id: int, kind: LinkKind, staff_id: int) -> str:
-    """A new token for an order of the property, to be told now or never. A rider's ends the rider's one before.
+def make_link(
+    db: Database, now: datetime, property_id: int, order_id: int, kind: LinkKind, staff_id: int
+) -> str:
+    """A new token for an order of the property, to be told now or never. A rider's ends the rider's
+    one before.
 
     Raises TooManyFollowers, RideOver, and LookupError when there is no such order.
     """
@@ -69,7 +74,9 @@ def make_link(db: Database, now: datetime, property_id: int, order_id: int, kind
         if kind is LinkKind.FOLLOWER and len(held) >= MOST_FOLLOWERS:
             raise TooManyFollowers
         replaced = _revoke(held, now) if kind is LinkKind.RIDER else 0
-        row = Link(token_hash=_hash(token), property_id=property_id, order_id=order_id, kind=kind.value)
+        row = Link(
+            token_hash=_hash(token), property_id=property_id, order_id=order_id, kind=kind.value
+        )
         row.made_by, row.made_at = staff_id, now
         s.add(row)
         s.flush()
@@ -89,7 +96,10 @@ def end_links(db: Database, now: datetime, property_id: int, order_id: int, staf
 
 
 def find_link(s: Session, token: str, now: datetime) -> tuple[Shared | None, bool]:
-    """What a token opens, and whether it ever opened anything. One question for every token alike."""
+    """What a token opens, and whether it ever opened anything.
+
+    One question for every token alike.
+    """
     found = s.execute(_FIND, {"token_hash": _hash(token)}).first()
     if found is None or not _holds(*found._tuple(), now):
         return None, found is not None
@@ -100,7 +110,9 @@ def find_link(s: Session, token: str, now: datetime) -> tuple[Shared | None, boo
 def live_links(s: Session, property_id: int, order_id: int, now: datetime) -> tuple[Shared, ...]:
     """The links of an order that hold, the oldest first."""
     held = [row for row in _held(s, order_id, None, now) if row.property_id == property_id]
-    return tuple(Shared(LinkKind(row.kind), row.order_id, row.property_id, row.made_at) for row in held)
+    return tuple(
+        Shared(LinkKind(row.kind), row.order_id, row.property_id, row.made_at) for row in held
+    )
 
 
 _STOPPED_AT: Final = (
@@ -124,7 +136,9 @@ def _held(s: Session, order_id: int, kind: LinkKind | None, now: datetime) -> li
     return [row[0] for row in found if _holds(*row, now) and (kind is None or row[0].kind == kind)]
 
 
-def _holds(link: Link, order: Order, ride: Ride | None, stopped_at: datetime | None, now: datetime) -> bool:
+def _holds(
+    link: Link, order: Order, ride: Ride | None, stopped_at: datetime | None, now: datetime
+) -> bool:
     """Whether a link is neither revoked nor past its time."""
     at_most = max(link.made_at, order.pickup_at or link.made_at) + LONGEST
     ended = _ended_at(order, ride, stopped_at)
@@ -155,5 +169,12 @@ def _hash(token: str) -> str:
 def _record(s: Session, staff_id: int, what: str, row: Link, now: datetime, replaced: int) -> None:
     facts = {"kind": row.kind} | ({"replaced": replaced} if replaced else {})
     audit.record(
-        s, f"staff:{staff_id}", what, f"orders:{row.order_id}", "ok", now, property_id=row.property_id, **facts
+        s,
+        f"staff:{staff_id}",
+        what,
+        f"orders:{row.order_id}",
+        "ok",
+        now,
+        property_id=row.property_id,
+        **facts,
     )

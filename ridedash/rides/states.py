@@ -1,4 +1,6 @@
-"""Pure: which moves an order may make, and what a person may do with it now (booking-protocol.md 1.5, 1.6)."""
+"""Pure: which moves an order may make, and what a person may do with it now (booking-protocol.md
+1.5, 1.6).
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -20,7 +22,9 @@ MOVES: Final[dict[OrderState, frozenset[OrderState]]] = {
     S.FAILED: frozenset(),
 }
 LIVE: Final = frozenset({S.SCHEDULED, S.READY, S.SENDING, S.UNKNOWN, S.MATCHING})
-ABORTABLE: Final = frozenset({wire.ALLOTMENT_PENDING, wire.PENDING, wire.ALLOTMENT_RETRYING, wire.SOFT_ALLOCATED})
+ABORTABLE: Final = frozenset(
+    {wire.ALLOTMENT_PENDING, wire.PENDING, wire.ALLOTMENT_RETRYING, wire.SOFT_ALLOCATED}
+)
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
 
 
@@ -30,14 +34,18 @@ class BadMove(Exception):
 
 @dataclass(frozen=True)
 class ActionAllowed:
-    """One thing that a page may offer. `note` is a short reason in constants below, for the wording to speak."""
+    """One thing that a page may offer.
+
+    `note` is a short reason in constants below, for the wording to speak.
+    """
 
     name: str  # change, withdraw, abort, cancel, drop, feedback, again, resolve, arm, reopen
     allowed: bool
     note: str = ""
 
 
-NO_BOOKING_ID: Final = "no_booking_id"  # the service gave no booking id yet: nothing can be stopped by it
+# the service gave no booking id yet: nothing can be stopped by it
+NO_BOOKING_ID: Final = "no_booking_id"
 ARMED: Final = "armed"  # a cancel is waiting for the booking id
 TOO_LATE: Final = "too_late"  # a driver is allotted: abort is over, cancel may be open
 TOO_EARLY: Final = "too_early"  # not before a driver is allotted
@@ -47,7 +55,9 @@ GIVEN: Final = "given"  # feedback was sent
 
 
 def came_to_nothing(order_state: OrderState, status: str | None) -> bool:
-    """Whether a new order takes this one's place: it has no ride, or its ride ended before it began."""
+    """Whether a new order takes this one's place: it has no ride, or its ride ended before it
+    began.
+    """
     if order_state != S.BOOKED:
         return order_state in (S.REJECTED, S.NOT_SENT, S.UNKNOWN, S.CLOSED_NOT_BOOKED, S.FAILED)
     return status in wire.TERMINAL and status != wire.COMPLETED
@@ -66,9 +76,11 @@ def actions(
     armed: bool,
     feedback_given: bool = False,
 ) -> tuple[ActionAllowed, ...]:
-    """What staff may do, for the page and its JSON, in the order that buttons stand; absent means not shown at all.
+    """What staff may do, for the page and its JSON, in the order that buttons stand; absent means
+    not shown at all.
 
-    `status` is the last known booking_status (None before the first poll), `armed` whether a cancel is armed.
+    `status` is the last known booking_status (None before the first poll), `armed` whether a cancel
+    is armed.
     """
     plain: dict[OrderState, tuple[ActionAllowed, ...]] = {
         S.SCHEDULED: (ActionAllowed("change", True), ActionAllowed("withdraw", True)),
@@ -98,7 +110,10 @@ def _ride_actions(
     if status == wire.INVOICE and kind is wire.Kind.AUTO:
         return ()
     if status is None or status in ABORTABLE:
-        stop: tuple[ActionAllowed, ...] = (ActionAllowed("abort", True), ActionAllowed("cancel", False, TOO_EARLY))
+        stop: tuple[ActionAllowed, ...] = (
+            ActionAllowed("abort", True),
+            ActionAllowed("cancel", False, TOO_EARLY),
+        )
     elif status in CANCELLABLE:
         stop = (ActionAllowed("cancel", True),)
     else:

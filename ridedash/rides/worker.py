@@ -1,4 +1,6 @@
-"""The worker: sends orders, follows rides, repeats actions; a loop of small steps that stops cleanly."""
+"""The worker: sends orders, follows rides, repeats actions; a loop of small steps that stops
+cleanly.
+"""
 
 import logging
 import os
@@ -61,9 +63,17 @@ class Worker:
         tidy: Callable[[datetime], int] | None = None,
     ) -> None:
         self.name = f"{socket.gethostname()[:40]}:{os.getpid()}:{os.urandom(3).hex()}"
-        self.db, self.box, self.clock, self.threads, self.drain_s = db, blackbox, clock, threads, drain_s
+        self.db, self.box, self.clock, self.threads, self.drain_s = (
+            db,
+            blackbox,
+            clock,
+            threads,
+            drain_s,
+        )
         self.sender = Sender(db, client, tokens, blackbox, clock, pace=pace, owner=self.name, at=at)
-        self.tracker = Tracker(db, client, tokens, clock, pace=pace, owner=self.name, at=at, watch=watch)
+        self.tracker = Tracker(
+            db, client, tokens, clock, pace=pace, owner=self.name, at=at, watch=watch
+        )
         self.caller = Caller(db, client, tokens, clock)
         asked = db, client, tokens, blackbox, clock
         self.promoter = Promoter(*asked, describe=describe, owner=self.name, at=at)
@@ -76,7 +86,9 @@ class Worker:
         self._last: dict[str, float] = {}  # chore to when it was last done, monotonic
 
     def run(self, stop: threading.Event) -> None:
-        """Go round until `stop` is set; then claim nothing more and wait up to 25 s for sends in flight."""
+        """Go round until `stop` is set; then claim nothing more and wait up to 25 s for sends in
+        flight.
+        """
         log.info("worker %s started: %d threads, on %s", self.name, self.threads, self.db.dialect)
         polling = Polling(self.tracker, self.threads, self._awake.set)
         polling.start()
@@ -95,7 +107,9 @@ class Worker:
         self._awake.set()
 
     def step(self) -> bool:
-        """One round in this thread, for tests: chores, sends, actions, polls. Whether anything was done."""
+        """One round in this thread, for tests: chores, sends, actions, polls. Whether anything was
+        done.
+        """
         did = self._chores(always=True)
         for jobs in (self._plans, self._sends, self._actions):
             for job in jobs():
@@ -152,7 +166,9 @@ class Worker:
             return sum(key.startswith(what + " ") for key in self._busy)
 
     def _do(self, key: str, job: Job) -> object:
-        """A job that never takes its thread down; what went wrong is logged by type, never by value."""
+        """A job that never takes its thread down; what went wrong is logged by type, never by
+        value.
+        """
         try:
             return job()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
@@ -188,7 +204,8 @@ class Worker:
     def _leave(self) -> None:
         try:
             leave(self.db, self.name)
-        except (SQLAlchemyError, DatabaseBusy, OSError) as error:  # it counts until it has been silent for long enough
+        # it counts until it has been silent for long enough
+        except (SQLAlchemyError, DatabaseBusy, OSError) as error:
             log.error("the worker's end is not written: %s", reason(error))
 
     def _replay(self) -> int:

@@ -19,8 +19,9 @@ log = logging.getLogger(__name__)
 def create_sandbox(settings: SandboxSettings) -> Flask:
     """The ride booking service as a WSGI application, on the database file of the settings.
 
-    Serves the eight operations of the interface document, `/oauth/authorize`, `/oauth/token` and `/oauth/revoke`,
-    beside it `/places`, `/city.json` and `/tiles/…`, and `/control/…` when the settings allow it.
+    Serves the eight operations of the interface document, `/oauth/authorize`, `/oauth/token` and
+    `/oauth/revoke`, beside it `/places`, `/city.json` and `/tiles/…`, and `/control/…` when the
+    settings allow it.
     `app.extensions["sandbox"].close()` closes the database.
     """
     app = Flask(__name__, static_folder=None)
@@ -38,7 +39,11 @@ def create_sandbox(settings: SandboxSettings) -> Flask:
 
 def _http_failure(error: HTTPException) -> Response:
     """Whatever Flask itself refuses (no such path, wrong method) is JSON too."""
-    body = {"status": wire.FAILURE, "code": error.name.upper().replace(" ", "_"), "message": error.name}
+    body = {
+        "status": wire.FAILURE,
+        "code": error.name.upper().replace(" ", "_"),
+        "message": error.name,
+    }
     return operations.refused(Refusal(error.code or 500, body))
 
 

@@ -1,4 +1,6 @@
-"""The service's clock: 1 to 60 times as fast as the wall's, and stored, so that every process reads the same."""
+"""The service's clock: 1 to 60 times as fast as the wall's, and stored, so that every process reads
+the same.
+"""
 
 import sqlite3
 from collections.abc import Callable
@@ -12,7 +14,9 @@ FASTEST: Final = 60.0
 
 
 class ServiceClock:
-    """Service time in seconds since 1970: a straight line through one stored point, with the stored speed."""
+    """Service time in seconds since 1970: a straight line through one stored point, with the stored
+    speed.
+    """
 
     def __init__(self, store: Store, wall: Callable[[], datetime], pace: float) -> None:
         self._store = store
@@ -29,7 +33,9 @@ class ServiceClock:
         return self._wall().timestamp()
 
     def now(self, known: Known | None = None) -> float:
-        """The service's time now; `known` is what the request at hand knows of the database already."""
+        """The service's time now; `known` is what the request at hand knows of the database
+        already.
+        """
         return self._at((known or self._store.known()).get("clock", _row))
 
     def speed(self) -> float:
@@ -52,7 +58,9 @@ class ServiceClock:
     def _at(self, row: sqlite3.Row) -> float:
         return float(row["service"] + (self.wall() - row["wall"]) * row["speed"])
 
-    def _put(self, connection: sqlite3.Connection, service: float, speed: float, pace: float) -> None:
+    def _put(
+        self, connection: sqlite3.Connection, service: float, speed: float, pace: float
+    ) -> None:
         connection.execute(
             "REPLACE INTO clock (one, wall, service, speed, pace) VALUES (1, ?, ?, ?, ?)",
             (self.wall(), service, speed, pace),

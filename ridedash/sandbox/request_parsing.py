@@ -1,4 +1,6 @@
-"""Reads what a request says, strictly. Whatever is wrong ends as a Refusal: a JSON body, never a trace."""
+"""Reads what a request says, strictly. Whatever is wrong ends as a Refusal: a JSON body, never a
+trace.
+"""
 
 import json
 import math
@@ -21,7 +23,9 @@ MERCHANT_TXN_ID: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
 class Refusal(Exception):
     """An answer that ends the request: `body` as JSON with an HTTP status."""
 
-    def __init__(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(str(body.get("message", status)))
         self.status = status
         self.body = dict(body)
@@ -34,7 +38,10 @@ def bad_request(message: str, status: int = 400) -> Refusal:
 
 
 def json_body(request: Request, *, typed: bool = False) -> dict[str, Any]:
-    """The JSON object of a request. `typed`: the operation asks for `Content-Type: application/json`."""
+    """The JSON object of a request.
+
+    `typed`: the operation asks for `Content-Type: application/json`.
+    """
     if typed and request.mimetype != "application/json":
         raise bad_request("Content-Type must be application/json", 415)
     request.max_content_length = BODY_LIMIT
@@ -79,7 +86,9 @@ def merchant_txn_id(body: Mapping[str, Any]) -> str | None:
     """`merchant_txn_id`: letters, digits and hyphens (Limits, 3)."""
     value = optional_text(body, "merchant_txn_id")
     if value is not None and not MERCHANT_TXN_ID.fullmatch(value):
-        raise bad_request("merchant_txn_id may hold A-Z, a-z, 0-9 and the hyphen, at most 64 of them")
+        raise bad_request(
+            "merchant_txn_id may hold A-Z, a-z, 0-9 and the hyphen, at most 64 of them"
+        )
     return value
 
 

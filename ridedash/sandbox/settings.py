@@ -15,9 +15,11 @@ def wall_clock() -> datetime:
 class SandboxSettings:
     """Everything that `create_sandbox` needs.
 
-    `pace` (1 to 60) is the speed of the service's clock; a speed set by control is kept over a restart
-    unless another pace is configured. `seed` chooses drivers, plates, codes and chances: the same seed and the
-    same calls at the same times give the same answers. Without `control` no scenario or fault can be set.
+    `pace` (1 to 60) is the speed of the service's clock; a speed set by control is kept over a
+    restart
+    unless another pace is configured. `seed` chooses drivers, plates, codes and chances: the same
+    seed and the same calls at the same times give the same answers. Without `control` no scenario
+    or fault can be set.
     """
 
     database: Path

@@ -1,4 +1,7 @@
-"""The sandbox's own SQLite file: connections, transactions and tables. Times are the service's seconds since 1970."""
+"""The sandbox's own SQLite file: connections, transactions and tables.
+
+Times are the service's seconds since 1970.
+"""
 
 import contextlib
 import sqlite3
@@ -45,14 +48,22 @@ CREATE INDEX IF NOT EXISTS tokens_family ON tokens (family);
 
 
 class StoreUnusable(Exception):
-    """The file can't be the sandbox's database: damaged, or another program's. The message says what to do."""
+    """The file can't be the sandbox's database: damaged, or another program's.
+
+    The message says what to do.
+    """
 
     def __init__(self, path: Path, why: str) -> None:
-        super().__init__(f"{path} can't be used as the sandbox's database ({why}): move it away, a new one is made")
+        super().__init__(
+            f"{path} can't be used as the sandbox's database ({why}): move it away, a new one is made"
+        )
 
 
 class Store:
-    """A small pool of connections to one database file. Thread-safe; several processes may share the file."""
+    """A small pool of connections to one database file.
+
+    Thread-safe; several processes may share the file.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -78,7 +89,9 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """A write transaction: BEGIN IMMEDIATE, committed at the end, rolled back by an exception."""
+        """A write transaction: BEGIN IMMEDIATE, committed at the end, rolled back by an
+        exception.
+        """
         with self.read() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -89,7 +102,9 @@ class Store:
             connection.execute("COMMIT")
 
     def known(self) -> "Known":
-        """What is read once for as long as nobody writes to the file, in this process or another: one cheap look."""
+        """What is read once for as long as nobody writes to the file, in this process or another:
+        one cheap look.
+        """
         with self._watching:
             if self._watcher is None:
                 self._watcher, self._version = self._open(), -1
@@ -122,7 +137,11 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
+            self._path,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=64,
         )
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -130,7 +149,9 @@ class Store:
 
 
 def _refuse_foreign(connection: sqlite3.Connection) -> None:
-    """Raise sqlite3.DatabaseError for a damaged file, or one whose tables are not ours, before it is touched."""
+    """Raise sqlite3.DatabaseError for a damaged file, or one whose tables are not ours, before it
+    is touched.
+    """
     found = _columns(connection)
     if not found:
         return
@@ -147,14 +168,18 @@ def _refuse_foreign(connection: sqlite3.Connection) -> None:
 
 def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
     """The columns of each table."""
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    tables = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    )
     names = [row[0] for row in tables]
     columns = "SELECT name FROM pragma_table_info(?)"
     return {name: {row[0] for row in connection.execute(columns, (name,))} for name in names}
 
 
 class Known:
-    """What the database said since it was last written to. Ask for it anew with every request: Store.known()."""
+    """What the database said since it was last written to. Ask for it anew with every request:
+    Store.known().
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -165,7 +190,8 @@ class Known:
         try:
             found: T = self._said[key]
         except KeyError:
-            if len(self._said) >= KEPT_READ:  # unknown tokens and ids are kept too, so anybody can fill it
+            # unknown tokens and ids are kept too, so anybody can fill it
+            if len(self._said) >= KEPT_READ:
                 self._said.clear()
             found = self._said[key] = self.read(read)
         return found

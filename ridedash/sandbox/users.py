@@ -1,4 +1,6 @@
-"""The users of the sandbox: one that may book, and one for each way in which an account is refused."""
+"""The users of the sandbox: one that may book, and one for each way in which an account is
+refused.
+"""
 
 from typing import Final, NamedTuple
 
@@ -6,7 +8,9 @@ from ridedash import wire
 
 
 class SandboxUser(NamedTuple):
-    """One user: `id` as the OAuth server knows it, a `label` for people, the `rider` name that co-passengers see."""
+    """One user: `id` as the OAuth server knows it, a `label` for people, the `rider` name that
+    co-passengers see.
+    """
 
     id: str
     label: str

@@ -1,4 +1,6 @@
-"""What the sandbox's routes share: settings, database, clock, fleets, ledger and the seal of fare_ids."""
+"""What the sandbox's routes share: settings, database, clock, fleets, ledger and the seal of
+fare_ids.
+"""
 
 from functools import lru_cache
 
@@ -15,7 +17,10 @@ from ridedash.sandbox.trips.ledger import Ledger
 
 
 class World:
-    """One running sandbox. Holds no state but caches: everything that matters is in the database."""
+    """One running sandbox.
+
+    Holds no state but caches: everything that matters is in the database.
+    """
 
     def __init__(self, settings: SandboxSettings) -> None:
         self.settings = settings

@@ -1,1 +1,4 @@
-"""The ride booking service, seen by us: one bounded call, eight operations, frozen types. No Flask, no database."""
+"""The ride booking service, seen by us: one bounded call, eight operations, frozen types.
+
+No Flask, no database.
+"""

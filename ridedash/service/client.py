@@ -10,7 +10,14 @@ from ridedash import wire
 from ridedash.geo import LatLng, is_valid
 from ridedash.observability.hooks import Unwatched, Watch
 from ridedash.service import responses
-from ridedash.service.errors import BadStatus, Held, NoAnswer, ServiceError, Unauthorized, Unreadable
+from ridedash.service.errors import (
+    BadStatus,
+    Held,
+    NoAnswer,
+    ServiceError,
+    Unauthorized,
+    Unreadable,
+)
 from ridedash.service.throttle.traffic import Lane, Result, Traffic
 from ridedash.service.transport.http import CONNECT_S, Answer, Http, safe_address
 from ridedash.service.types.bookings import (
@@ -28,7 +35,8 @@ OPTIONS_KEPT_S: Final = 24 * 3600.0
 OPTIONS_KEPT: Final = 100  # categories
 RETRY_PAUSE_S: Final = (0.1, 0.3)
 RETRY_WORTH_S: Final = 0.5  # with less time left, a second try would only be a second failure
-PATIENCE_S: Final = {Lane.WRITE: 2.0, Lane.PAGE: 1.0, Lane.WAITING: 0.0, Lane.REST: 0.0}  # for a turn; polls come back
+# for a turn; polls come back
+PATIENCE_S: Final = {Lane.WRITE: 2.0, Lane.PAGE: 1.0, Lane.WAITING: 0.0, Lane.REST: 0.0}
 CREATE_PATIENCE_S: Final = 0.5  # the sender claims an order only when its turn has come
 
 
@@ -42,7 +50,8 @@ class Operation(NamedTuple):
 
 
 PRODUCTS: Final = Operation("GET", "/v1/products", 4)
-CREATE: Final = Operation("POST", "/v1.5/bookings/create", 60, fresh=True)  # people are told after 20 s
+# people are told after 20 s
+CREATE: Final = Operation("POST", "/v1.5/bookings/create", 60, fresh=True)
 ABORT: Final = Operation("POST", "/v1/bookings/abort", 8, fresh=True)
 DROP_LOCATION: Final = Operation("POST", "/v1/bookings/drop_location", 8, fresh=True)
 CANCEL: Final = Operation("POST", "/v1/bookings/cancel", 8, fresh=True)
@@ -54,9 +63,11 @@ OPTIONS: Final = Operation("GET", "/v1.5/bookings/feedback/options", 4)
 class RideClient:
     """The service, seen by us. `token` is a user's bearer token. Safe to share between threads.
 
-    All but create_booking raise the tree of `errors`; local nonsense raises ValueError before anything is sent.
+    All but create_booking raise the tree of `errors`; local nonsense raises ValueError before
+    anything is sent.
     `pause` sleeps before a second try, `monotonic` ages the kept feedback options; both in seconds.
-    `traffic` decides what may be asked now (Held when not); without one there is a breaker and no limit.
+    `traffic` decides what may be asked now (Held when not); without one there is a breaker and no
+    limit.
     `watch` is told how each call ended.
     """
 
@@ -84,7 +95,11 @@ class RideClient:
         return f"RideClient({self._base_url!r})"
 
     def products(
-        self, pickup: LatLng, drop: LatLng | None = None, category: str | None = None, token: str | None = None
+        self,
+        pickup: LatLng,
+        drop: LatLng | None = None,
+        category: str | None = None,
+        token: str | None = None,
     ) -> ProductList:
         """What can be booked at a pickup; with a drop, estimates too (Endpoints, 6)."""
         params = _pair("pickup", pickup)
@@ -93,17 +108,25 @@ class RideClient:
         if category is not None:
             params["category"] = category
         return ProductList.from_wire(
-            self._asked_twice(PRODUCTS, token, params, ("categories", "ride_estimate", "hotspot_zone"))
+            self._asked_twice(
+                PRODUCTS, token, params, ("categories", "ride_estimate", "hotspot_zone")
+            )
         )
 
     def create_booking(self, order: NewBooking, token: str) -> CreateAnswer:
-        """Create a booking, once, on a fresh connection (Endpoints, 1). Raises errors.NoAnswer only."""
+        """Create a booking, once, on a fresh connection (Endpoints, 1).
+
+        Raises errors.NoAnswer only.
+        """
         try:
             answer = self._call(CREATE, token, json=order.payload(), patience_s=CREATE_PATIENCE_S)
         except Unreadable as exc:
             return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence, names_id=True)
         kept: dict[str, Any] = {"http_status": answer.status, "evidence": answer.evidence}
-        kept |= {"retry_after_s": responses.retry_after_s(answer), "names_id": responses.names_an_id(answer)}
+        kept |= {
+            "retry_after_s": responses.retry_after_s(answer),
+            "names_id": responses.names_an_id(answer),
+        }
         try:
             body = answer.json()
         except Unreadable:
@@ -112,33 +135,57 @@ class RideClient:
         return CreateAnswer(**kept, body=read, readable=CreateBody.usable(body))
 
     def abort_booking(self, booking_id: str, token: str) -> Done:
-        """Stop the search for a cab (Endpoints, 2). Refused with BOOKING_ALLOTED when one is allotted."""
+        """Stop the search for a cab (Endpoints, 2).
+
+        Refused with BOOKING_ALLOTED when one is allotted.
+        """
         return self._done(ABORT, token, {"booking_id": booking_id})
 
     def update_drop_location(self, booking_id: str, drop: LatLng, token: str) -> Done:
-        """Change where the ride goes (Endpoints, 3). Refused with `header` and `text`, without a code."""
+        """Change where the ride goes (Endpoints, 3).
+
+        Refused with `header` and `text`, without a code.
+        """
         _check(drop)
-        return self._done(DROP_LOCATION, token, {"drop_lat": drop.lat, "drop_lng": drop.lng, "booking_id": booking_id})
+        return self._done(
+            DROP_LOCATION,
+            token,
+            {"drop_lat": drop.lat, "drop_lng": drop.lng, "booking_id": booking_id},
+        )
 
     def cancel_booking(self, booking_id: str, reason: str, token: str) -> Done:
         """Cancel an allotted ride (Endpoints, 4). Refused with reason CANCELLATION_NOT_ALLOWED."""
         return self._done(CANCEL, token, {"booking_id": booking_id, "reason": reason})
 
     def track_ride(
-        self, token: str, *, booking_id: str | None = None, txn_id: str | None = None, lane: Lane = Lane.REST
+        self,
+        token: str,
+        *,
+        booking_id: str | None = None,
+        txn_id: str | None = None,
+        lane: Lane = Lane.REST,
     ) -> Snapshot:
         """How a ride stands (Endpoints, 5); exactly one of the two ids."""
         return snapshot_of(self.ask_track(token, booking_id=booking_id, txn_id=txn_id, lane=lane))
 
-    def ask_track(self, token: str, *, booking_id: str | None, txn_id: str | None, lane: Lane) -> Answer:
-        """The same, not judged: whoever asks about many rides reads their answers together, with `snapshot_of`."""
+    def ask_track(
+        self, token: str, *, booking_id: str | None, txn_id: str | None, lane: Lane
+    ) -> Answer:
+        """The same, not judged: whoever asks about many rides reads their answers together, with
+        `snapshot_of`.
+        """
         if bool(booking_id) == bool(txn_id):
             raise ValueError("a ride is tracked by its booking_id or by its txn_id")
         params = {"booking_id": booking_id} if booking_id else {"txn_id": str(txn_id)}
         return self._call(TRACK, token, params=params, lane=lane)
 
     def submit_feedback(
-        self, booking_id: str, rating: int, token: str, feedback: Sequence[str] = (), comments: str | None = None
+        self,
+        booking_id: str,
+        rating: int,
+        token: str,
+        feedback: Sequence[str] = (),
+        comments: str | None = None,
     ) -> Done:
         """Rate a ride 1 to 5, with labels from feedback_options (Endpoints, 7)."""
         if rating not in {1, 2, 3, 4, 5}:
@@ -150,8 +197,11 @@ class RideClient:
             body["comments"] = comments
         return self._done(FEEDBACK, token, body)
 
-    def feedback_options(self, category: str, token: str, sub_category: str | None = None) -> FeedbackOptions:
-        """The labels by rating (Endpoints, 8), kept for 24 h; the document's when no clear answer came.
+    def feedback_options(
+        self, category: str, token: str, sub_category: str | None = None
+    ) -> FeedbackOptions:
+        """The labels by rating (Endpoints, 8), kept for 24 h; the document's when no clear answer
+        came.
 
         Raises errors.Refused and errors.Unauthorized.
         """
@@ -168,7 +218,9 @@ class RideClient:
             return DOCUMENT_OPTIONS
         return self._keep(key, now, FeedbackOptions.from_wire(got))
 
-    def _keep(self, key: tuple[str, str | None], now: float, found: FeedbackOptions) -> FeedbackOptions:
+    def _keep(
+        self, key: tuple[str, str | None], now: float, found: FeedbackOptions
+    ) -> FeedbackOptions:
         if not found.options:
             return DOCUMENT_OPTIONS
         if len(self._options) >= OPTIONS_KEPT:
@@ -180,9 +232,15 @@ class RideClient:
         return Done.from_wire(responses.success_of(self._call(operation, token, json=body)))
 
     def _asked_twice(
-        self, operation: Operation, token: str | None, params: dict[str, str], needed: tuple[str, ...]
+        self,
+        operation: Operation,
+        token: str | None,
+        params: dict[str, str],
+        needed: tuple[str, ...],
     ) -> dict[str, Any]:
-        """A harmless question, asked once more after an unclear answer; both tries share the time of one."""
+        """A harmless question, asked once more after an unclear answer; both tries share the time
+        of one.
+        """
         end = self._monotonic() + operation.total_s
         try:
             return self._asked(operation, token, params, needed)
@@ -194,7 +252,11 @@ class RideClient:
         return self._asked(operation._replace(total_s=left), token, params, needed)
 
     def _asked(
-        self, operation: Operation, token: str | None, params: dict[str, str], needed: tuple[str, ...]
+        self,
+        operation: Operation,
+        token: str | None,
+        params: dict[str, str],
+        needed: tuple[str, ...],
     ) -> dict[str, Any]:
         answer = self._call(operation, token, params=params)
         got = responses.object_of(answer)
@@ -218,7 +280,12 @@ class RideClient:
         began, outcome = time.perf_counter(), "failed"
         try:
             answer = self._in_turn(
-                operation, token, params, json, lane, PATIENCE_S[lane] if patience_s is None else patience_s
+                operation,
+                token,
+                params,
+                json,
+                lane,
+                PATIENCE_S[lane] if patience_s is None else patience_s,
             )
             outcome = responses.outcome_of(answer)
         except ServiceError as exc:
@@ -252,7 +319,9 @@ class RideClient:
             self.traffic.settle(passed, result, wait)
         return answer
 
-    def _sent(self, operation: Operation, token: str | None, params: dict[str, str] | None, json: Any) -> Answer:
+    def _sent(
+        self, operation: Operation, token: str | None, params: dict[str, str] | None, json: Any
+    ) -> Answer:
         headers = {wire.APP_TOKEN_HEADER: self._app_token}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
@@ -280,7 +349,9 @@ def snapshot_of(answer: Answer) -> Snapshot:
 def _worth_another(exc: ServiceError) -> bool:
     if isinstance(exc, Held):
         return False
-    return isinstance(exc, NoAnswer | Unreadable) or (isinstance(exc, BadStatus) and exc.status >= 500)
+    return isinstance(exc, NoAnswer | Unreadable) or (
+        isinstance(exc, BadStatus) and exc.status >= 500
+    )
 
 
 def _check(position: LatLng) -> None:

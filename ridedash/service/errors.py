@@ -1,10 +1,14 @@
 """The error tree of the ride booking service, cut by what the caller can do about it.
 
     ServiceError                 whatever went wrong between us and the service
-    ├── NoAnswer                 no complete answer came; `sent` says whether the service may have acted
-    │   └── Held                 we did not ask: it gives no answers now, or would get too many questions
-    ├── BadStatus                an HTTP status that is no success, and no body of the service's in it
-    │   ├── Unauthorized         401: the user's token is refused; refresh it, or link the account again
+    ├── NoAnswer                 no complete answer came; `sent` says whether the service may have
+    acted
+    │   └── Held                 we did not ask: it gives no answers now, or would get too many
+    questions
+    ├── BadStatus                an HTTP status that is no success, and no body of the service's in
+    it
+    │   ├── Unauthorized         401: the user's token is refused; refresh it, or link the account
+    again
     │   └── RateLimited          429: ask again after `retry_after_s`
     ├── Refused                  the service understood and said no: code, message, header, text
     └── Unreadable               an answer that is not what the document describes
@@ -24,7 +28,8 @@ class NoAnswer(ServiceError):
     """No complete answer came.
 
     `sent` is False only when it is proved that no byte of the request left: refused, DNS, TLS,
-    connect or pool timeout, or the request could not be built. `why` is the kind of failure, a word.
+    connect or pool timeout, or the request could not be built. `why` is the kind of failure, a
+    word.
     """
 
     def __init__(self, why: str, *, sent: bool) -> None:
@@ -34,7 +39,10 @@ class NoAnswer(ServiceError):
 
 
 class Held(NoAnswer):
-    """Not asked, on purpose. `why` is SILENT (no answers lately) or LIMITED; `wait_s` until it may be asked again."""
+    """Not asked, on purpose.
+
+    `why` is SILENT (no answers lately) or LIMITED; `wait_s` until it may be asked again.
+    """
 
     SILENT: Final = "silent"
     LIMITED: Final = "limited"
@@ -48,7 +56,8 @@ class BadStatus(ServiceError):
     """An HTTP status that is no success, without a refusal of the service's in the body.
 
     `retry_after_s` is the Retry-After header in seconds, held between 1 and 300, or None.
-    `code` and `message` are the body's, where it had them. `evidence` is the first 2 kB of the body, scrubbed.
+    `code` and `message` are the body's, where it had them. `evidence` is the first 2 kB of the
+    body, scrubbed.
     """
 
     def __init__(
@@ -77,10 +86,13 @@ class RateLimited(BadStatus):
 
 
 class Refused(ServiceError):
-    """The service said no (Errors). Compare `code` with the constants of `wire` through `wire.normal_code`.
+    """The service said no (Errors). Compare `code` with the constants of `wire` through
+    `wire.normal_code`.
 
-    `code` is as the service spelled it, or None (share refusals carry none; cancel carries `reason` instead).
-    `header` and `text` are the words of drop_location and cancel. All are cleaned text of 300 characters at most.
+    `code` is as the service spelled it, or None (share refusals carry none; cancel carries `reason`
+    instead).
+    `header` and `text` are the words of drop_location and cancel. All are cleaned text of 300
+    characters at most.
     """
 
     def __init__(
@@ -103,7 +115,8 @@ class Refused(ServiceError):
 
 
 class Unreadable(ServiceError):
-    """An answer came that is not what the document describes: not JSON, too long, encoded, without its status.
+    """An answer came that is not what the document describes: not JSON, too long, encoded, without
+    its status.
 
     `why` is a short reason; `evidence` is the first 2 kB of the body, scrubbed.
     """

@@ -1,4 +1,6 @@
-"""Linking an account: OAuth 2.0 authorization code with PKCE, refresh, and one refresh at a time."""
+"""Linking an account: OAuth 2.0 authorization code with PKCE, refresh, and one refresh at a
+time.
+"""
 
 import base64
 import hashlib
@@ -53,7 +55,13 @@ class OAuthClient:
     """
 
     def __init__(
-        self, http: Http, authorize_url: str, token_url: str, client_id: str, client_secret: str, scope: str
+        self,
+        http: Http,
+        authorize_url: str,
+        token_url: str,
+        client_id: str,
+        client_secret: str,
+        scope: str,
     ) -> None:
         self._http = http
         self._authorize_url = authorize_url
@@ -66,7 +74,9 @@ class OAuthClient:
         return f"OAuthClient({self._token_url!r})"
 
     def authorize_url(self, state: str, code_challenge: str, redirect_uri: str) -> str:
-        """Where to send the browser; `code_challenge` and `state` belong to the sign-in that starts the linking."""
+        """Where to send the browser; `code_challenge` and `state` belong to the sign-in that starts
+        the linking.
+        """
         query = {
             "response_type": "code",
             "client_id": self._client_id,
@@ -86,7 +96,10 @@ class OAuthClient:
         return self._tokens(grant | {"code_verifier": verifier, "redirect_uri": redirect_uri})
 
     def refresh(self, refresh_token: str) -> Tokens:
-        """A refresh token for new tokens. Where the service gives no new refresh token, the old one is in them."""
+        """A refresh token for new tokens.
+
+        Where the service gives no new refresh token, the old one is in them.
+        """
         fresh = self._tokens({"grant_type": "refresh_token", "refresh_token": refresh_token})
         if fresh.refresh_token is not None:
             return fresh
@@ -96,7 +109,8 @@ class OAuthClient:
         form = {**grant, "client_id": self._client_id}
         if self._client_secret:
             form["client_secret"] = self._client_secret
-        # A fresh connection: a rotating refresh token that is lost on a dead one signs the account out.
+        # A fresh connection: a rotating refresh token that is lost on a dead one signs the account
+        # out.
         answer = self._http.call(
             "POST",
             self._token_url,
@@ -115,7 +129,8 @@ def _read(answer: Answer) -> Tokens:
     except Unreadable as exc:
         got, unread = {}, exc
     error = text(got.get("error"))
-    if error is not None and answer.status < 500 and answer.status != 429:  # those pass, and the link is still good
+    # those pass, and the link is still good
+    if error is not None and answer.status < 500 and answer.status != 429:
         raise Refused(error, message=text(got.get("error_description")), http_status=answer.status)
     if not 200 <= answer.status < 300:
         raise bad_status(answer, got)
@@ -124,7 +139,9 @@ def _read(answer: Answer) -> Tokens:
     if unread is not None or access is None or kind != "bearer":
         raise Unreadable(answer.status, "no bearer token in it", answer.evidence)
     lifetime = whole(got.get("expires_in"))
-    return Tokens(access, _token(got.get("refresh_token")), lifetime if lifetime and lifetime > 0 else None)
+    return Tokens(
+        access, _token(got.get("refresh_token")), lifetime if lifetime and lifetime > 0 else None
+    )
 
 
 def _token(value: Any) -> str | None:
@@ -145,7 +162,9 @@ class SingleFlight:
         self._flights: dict[Hashable, Future[Any]] = {}
 
     def do(self, key: Hashable, work: Callable[[], T]) -> T:
-        """Run `work`, or wait for the thread that runs it for this key; its error is everybody's."""
+        """Run `work`, or wait for the thread that runs it for this key; its error is
+        everybody's.
+        """
         with self._lock:
             flight = self._flights.get(key)
             mine = flight is None

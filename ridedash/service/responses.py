@@ -22,8 +22,11 @@ from ridedash.service.transport.http import Answer
 
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
-_ID: Final = re.compile(rb'(?:booking_id|(?<!merchant_)txn_id)(?!\s*\\?"?\s*:\s*(?:null\b|\\?"\s*\\?"))', re.IGNORECASE)
-NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})  # of NoAnswer.why
+_ID: Final = re.compile(
+    rb'(?:booking_id|(?<!merchant_)txn_id)(?!\s*\\?"?\s*:\s*(?:null\b|\\?"\s*\\?"))', re.IGNORECASE
+)
+# of NoAnswer.why
+NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 
 _KNOWN_CODES: Final = frozenset(
     wire.normal_code(code)
@@ -45,7 +48,10 @@ def is_known_code(code: str | None) -> bool:
 
 
 def names_an_id(answer: Answer) -> bool:
-    """Whether an id of a ride is named anywhere in a body, in a list, torn, in UTF-16. Null and "" are none."""
+    """Whether an id of a ride is named anywhere in a body, in a list, torn, in UTF-16.
+
+    Null and "" are none.
+    """
     return _ID.search(answer.body.replace(b"\0", b"")) is not None
 
 
@@ -70,7 +76,9 @@ def object_of(answer: Answer) -> dict[str, Any]:
 
 
 def success_of(answer: Answer) -> dict[str, Any]:
-    """The same, where only `status` SUCCESS is a success: an answer without it leaves open what was done."""
+    """The same, where only `status` SUCCESS is a success: an answer without it leaves open what was
+    done.
+    """
     got = object_of(answer)
     if wire.normal_code(text(got.get("status")) or "") != wire.SUCCESS:
         raise Unreadable(answer.status, "no status", answer.evidence)
@@ -78,7 +86,10 @@ def success_of(answer: Answer) -> dict[str, Any]:
 
 
 def result_of(answer: Answer) -> Result:
-    """What an answer says of the service itself: does it answer at all? Its body is not read unless it must be."""
+    """What an answer says of the service itself: does it answer at all?
+
+    Its body is not read unless it must be.
+    """
     if answer.status == 429:
         return Result.LIMITED
     if 400 <= answer.status < 500:
@@ -93,7 +104,10 @@ def result_of(answer: Answer) -> Result:
 
 
 def result_of_error(error: NoAnswer | Unreadable) -> Result:
-    """The same where no whole answer came. What never left for another reason than the connection is our fault."""
+    """The same where no whole answer came.
+
+    What never left for another reason than the connection is our fault.
+    """
     if isinstance(error, NoAnswer) and not error.sent and error.why not in NO_CONNECTION:
         return Result.VOID
     return Result.FAILED
@@ -103,7 +117,10 @@ def _refuses(got: dict[str, Any], http_status: int) -> bool:
     status, code = text(got.get("status")), text(got.get("code"))
     if status is not None:
         return status.upper() == wire.FAILURE
-    if is_known_code(code) or wire.normal_code(text(got.get("message")) or "") == wire.BOOKING_FAILED:
+    if (
+        is_known_code(code)
+        or wire.normal_code(text(got.get("message")) or "") == wire.BOOKING_FAILED
+    ):
         return True
     # An unlisted code is a refusal too, but not in a 5xx, where a gateway may have written it.
     return code is not None and code.upper() != wire.SUCCESS and http_status < 500
@@ -133,7 +150,9 @@ def bad_status(answer: Answer, got: dict[str, Any]) -> BadStatus:
 
 
 def outcome_of(ended: Answer | ServiceError) -> str:
-    """How a call ended, in a word for who counts: the status by its hundred, or what stood in its way."""
+    """How a call ended, in a word for who counts: the status by its hundred, or what stood in its
+    way.
+    """
     if isinstance(ended, Answer):
         return str(ended.status) if ended.status in (401, 429) else f"{ended.status // 100}xx"
     if isinstance(ended, Held):
@@ -144,7 +163,9 @@ def outcome_of(ended: Answer | ServiceError) -> str:
 
 
 def retry_after_s(answer: Answer) -> float | None:
-    """Retry-After in seconds, held between 1 and 300. A date counts from the answer's own Date; garbage is None."""
+    """Retry-After in seconds, held between 1 and 300. A date counts from the answer's own Date;
+    garbage is None.
+    """
     sent = answer.headers.get("retry-after", "").strip()
     if sent.isascii() and sent.isdigit():
         wait = float(sent[:9])

@@ -23,9 +23,14 @@ def add_account(
     is_default: bool = False,
     staff_id: int | None = None,
 ) -> Account:
-    """Link an account of the service; its tokens are stored encrypted. The first one of a property is the default."""
+    """Link an account of the service; its tokens are stored encrypted.
+
+    The first one of a property is the default.
+    """
     if is_default:
-        s.execute(update(Account).where(Account.property_id == property_id).values(is_default=False))
+        s.execute(
+            update(Account).where(Account.property_id == property_id).values(is_default=False)
+        )
     first = default_account(s, property_id) is None
     row = Account(
         property_id=property_id,
@@ -51,14 +56,18 @@ def keep_tokens(
 ) -> None:
     """Put new tokens into an account's row, which is then usable again."""
     row.access_token_enc = vault.encrypt(access_token, "accounts", row.id, "access_token")
-    row.refresh_token_enc = vault.encrypt(refresh_token, "accounts", row.id, "refresh_token") if refresh_token else None
+    row.refresh_token_enc = (
+        vault.encrypt(refresh_token, "accounts", row.id, "refresh_token") if refresh_token else None
+    )
     row.expires_at = now + timedelta(seconds=expires_in_s) if expires_in_s is not None else None
     row.state = "ok"
     row.refresh_owner = row.refresh_until = None
 
 
 def tokens_can_be_read(row: Account, vault: TokenVault) -> bool:
-    """Whether these keys open what an account's row keeps; that says nothing of what the service thinks of it."""
+    """Whether these keys open what an account's row keeps; that says nothing of what the service
+    thinks of it.
+    """
     kept = {"access_token": row.access_token_enc, "refresh_token": row.refresh_token_enc}
     try:
         for column, sealed in kept.items():
@@ -70,8 +79,12 @@ def tokens_can_be_read(row: Account, vault: TokenVault) -> bool:
 
 
 def accounts_of(s: Session, property_id: int) -> list[Account]:
-    """The linked accounts of a property, the default one first; not those that were removed or never connected."""
-    query = select(Account).where(Account.property_id == property_id, Account.state.not_in(("new", "removed")))
+    """The linked accounts of a property, the default one first; not those that were removed or
+    never connected.
+    """
+    query = select(Account).where(
+        Account.property_id == property_id, Account.state.not_in(("new", "removed"))
+    )
     return list(s.scalars(query.order_by(Account.is_default.desc(), Account.id)))
 
 
@@ -79,9 +92,13 @@ def account_of(s: Session, property_id: int, account_id: int) -> Account | None:
     """One linked account of a property; None when it is another's."""
     if not 0 < account_id <= MAX_ID:
         return None
-    return s.scalars(select(Account).where(Account.property_id == property_id, Account.id == account_id)).first()
+    return s.scalars(
+        select(Account).where(Account.property_id == property_id, Account.id == account_id)
+    ).first()
 
 
 def default_account(s: Session, property_id: int) -> Account | None:
     """The account that rides are booked with unless another is chosen."""
-    return s.scalars(select(Account).where(Account.property_id == property_id, Account.is_default)).first()
+    return s.scalars(
+        select(Account).where(Account.property_id == property_id, Account.is_default)
+    ).first()

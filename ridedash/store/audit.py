@@ -1,4 +1,6 @@
-"""The record of who did what, when, and what came of it. Rows are added, never changed (security.md section 8)."""
+"""The record of who did what, when, and what came of it. Rows are added, never changed (security.md
+section 8).
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,11 +15,15 @@ from ridedash.store.database.database import Base, Line
 class AuditRow(Base):
     """One deed. `who` is `staff:<id>`, `worker`, `cli` or `visitor`; `subject` is `<table>:<id>`.
 
-    Rows leave by age only (rides/retention.py). On PostgreSQL a role without UPDATE on this table is enough to run on.
+    Rows leave by age only (rides/retention.py). On PostgreSQL a role without UPDATE on this table
+    is enough to run on.
     """
 
     __tablename__ = "audit"
-    __table_args__ = (Index("audit_by_subject", "subject"), Index("audit_by_time", "property_id", "at"))
+    __table_args__ = (
+        Index("audit_by_subject", "subject"),
+        Index("audit_by_time", "property_id", "at"),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[datetime]
     property_id: Mapped[int | None]
@@ -28,18 +34,33 @@ class AuditRow(Base):
     facts: Mapped[dict[str, Any]]
 
 
-def record(s: Session, who: str, what: str, subject: str, result: str, now: datetime, **facts: Any) -> None:
-    """Add a row in the caller's transaction. Facts are JSON values: never tokens, phones or start codes.
+def record(
+    s: Session, who: str, what: str, subject: str, result: str, now: datetime, **facts: Any
+) -> None:
+    """Add a row in the caller's transaction. Facts are JSON values: never tokens, phones or start
+    codes.
 
     `property_id` among the facts becomes the row's own column.
     """
     property_id = facts.pop("property_id", None)
-    s.add(AuditRow(at=now, property_id=property_id, who=who, what=what, subject=subject, result=result, facts=facts))
+    s.add(
+        AuditRow(
+            at=now,
+            property_id=property_id,
+            who=who,
+            what=what,
+            subject=subject,
+            result=result,
+            facts=facts,
+        )
+    )
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Which rows of the record are looked for; None: any. `before` is the id of a row: those older than it."""
+    """Which rows of the record are looked for; None: any. `before` is the id of a row: those older
+    than it.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
@@ -52,7 +73,9 @@ class Asked:
 def entries(s: Session, property_id: int, asked: Asked, limit: int) -> list[AuditRow]:
     """Rows of a property, the newest first."""
     own = AuditRow.property_id == property_id
-    query = select(AuditRow).where(or_(own, AuditRow.property_id.is_(None)) if asked.nobodys else own)
+    query = select(AuditRow).where(
+        or_(own, AuditRow.property_id.is_(None)) if asked.nobodys else own
+    )
     if asked.since is not None:
         query = query.where(AuditRow.at >= asked.since)
     if asked.until is not None:

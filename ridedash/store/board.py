@@ -1,4 +1,6 @@
-"""Which orders stand on a property's board, and what tells that one of them looks different: without reading them."""
+"""Which orders stand on a property's board, and what tells that one of them looks different:
+without reading them.
+"""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -12,11 +14,17 @@ from ridedash.store.models.orders import Attention, Order, OrderState, Ride
 from ridedash.store.models.people import Account
 
 WAITING: Final = (
-    OrderState.SCHEDULED, OrderState.READY, OrderState.SENDING, OrderState.UNKNOWN, OrderState.MATCHING,
-)  # fmt: skip
-LATELY: Final = timedelta(minutes=40)  # an order that came to nothing asks for somebody for half an hour
+    OrderState.SCHEDULED,
+    OrderState.READY,
+    OrderState.SENDING,
+    OrderState.UNKNOWN,
+    OrderState.MATCHING,
+)
+# an order that came to nothing asks for somebody for half an hour
+LATELY: Final = timedelta(minutes=40)
 NEWEST: Final = 30
-WHILE_LIVE: Final = ("car_swapped", "unknown_status")  # items that mean nothing once the ride is over
+# items that mean nothing once the ride is over
+WHILE_LIVE: Final = ("car_swapped", "unknown_status")
 OF_LATE: Final = 200
 
 
@@ -32,13 +40,17 @@ class BoardMark(NamedTuple):
 
 
 def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
-    """Every order that is not over, that asks for somebody, or that was placed lately; no other row is looked at."""
+    """Every order that is not over, that asks for somebody, or that was placed lately; no other row
+    is looked at.
+    """
     asked = {"property_id": property_id, "lately": now - LATELY}
     return [BoardMark(*row) for row in s.execute(_MARKS, asked)]
 
 
 class AccountInNeed(NamedTuple):
-    """A linked account that nothing can be asked with: the service refuses it, or no key here opens its token."""
+    """A linked account that nothing can be asked with: the service refuses it, or no key here opens
+    its token.
+    """
 
     id: int
     label: str
@@ -56,7 +68,9 @@ def accounts_in_need(s: Session, property_id: int, keys: Collection[str]) -> lis
 
 
 def unknown_orders(s: Session, property_id: int) -> tuple[int, datetime | None]:
-    """How many orders have an unknown outcome, and when the oldest of them was sent: pinned on every staff page."""
+    """How many orders have an unknown outcome, and when the oldest of them was sent: pinned on
+    every staff page.
+    """
     count, since = s.execute(_UNKNOWN, {"property_id": property_id}).one()
     return count, since
 
@@ -70,12 +84,23 @@ _ACCOUNTS: Final = (
 _UNKNOWN: Final = (
     select(func.count(), func.min(Order.sent_at))
     .where(Order.property_id == _HERE, Order.state == OrderState.UNKNOWN)
-    .with_hint(Order, "INDEXED BY orders_of_property", "sqlite")  # with statistics it would read all that are over
+    # with statistics it would read all that are over
+    .with_hint(Order, "INDEXED BY orders_of_property", "sqlite")
 )
-_LATEST: Final = select(Order.id).where(Order.property_id == _HERE).order_by(Order.id.desc()).limit(NEWEST).subquery()
+_LATEST: Final = (
+    select(Order.id)
+    .where(Order.property_id == _HERE)
+    .order_by(Order.id.desc())
+    .limit(NEWEST)
+    .subquery()
+)
 _OF_LATE: Final = (
     select(Order.id)
-    .where(Order.property_id == _HERE, Order.state.in_(list(OrderState)), Order.due_at > bindparam("lately"))
+    .where(
+        Order.property_id == _HERE,
+        Order.state.in_(list(OrderState)),
+        Order.due_at > bindparam("lately"),
+    )
     .order_by(Order.due_at.desc())
     .limit(OF_LATE)
     .subquery()
@@ -84,13 +109,22 @@ _LISTED: Final = union(
     select(Order.id).where(Order.property_id == _HERE, Order.state.in_(WAITING)),
     select(Ride.order_id).where(Ride.property_id == _HERE, Ride.next_poll_at.is_not(None)),
     select(Attention.order_id).where(
-        Attention.property_id == _HERE, Attention.cleared_at.is_(None), Attention.name.not_in(WHILE_LIVE)
+        Attention.property_id == _HERE,
+        Attention.cleared_at.is_(None),
+        Attention.name.not_in(WHILE_LIVE),
     ),
     select(_LATEST.c.id),
     select(_OF_LATE.c.id),
 ).subquery()
 _MARKS: Final = (
-    select(Order.id, Order.version, Ride.status, Ride.seen_at, Ride.interval_s, Ride.next_poll_at.is_not(None))
+    select(
+        Order.id,
+        Order.version,
+        Ride.status,
+        Ride.seen_at,
+        Ride.interval_s,
+        Ride.next_poll_at.is_not(None),
+    )
     .join(_LISTED, _LISTED.c[0] == Order.id)
     .outerjoin(Ride, Ride.order_id == Order.id)
 )

@@ -1,4 +1,6 @@
-"""Secrets at rest: AES-256-GCM, bound to the row and column that they were written to (security.md section 7)."""
+"""Secrets at rest: AES-256-GCM, bound to the row and column that they were written to (security.md
+section 7).
+"""
 
 import base64
 import binascii
@@ -18,7 +20,10 @@ class BadKeys(ValueError):
 
 
 class Sealed(Exception):
-    """A stored secret can't be read: its key is gone, or it was moved or changed. Ask for the secret again."""
+    """A stored secret can't be read: its key is gone, or it was moved or changed.
+
+    Ask for the secret again.
+    """
 
 
 def new_key() -> str:
@@ -27,7 +32,10 @@ def new_key() -> str:
 
 
 class TokenVault:
-    """Encrypts with the first key and decrypts with any of `k2:<base64>,k1:<base64>`. Raises BadKeys."""
+    """Encrypts with the first key and decrypts with any of `k2:<base64>,k1:<base64>`.
+
+    Raises BadKeys.
+    """
 
     def __init__(self, keys: str) -> None:
         self._keys = {kid: AESGCM(key) for kid, key in map(_parsed, keys.split(","))}
@@ -48,21 +56,29 @@ class TokenVault:
     def encrypt(self, plain: str, table: str, row: int | str, column: str) -> str:
         """`kid.nonce.ciphertext`, readable only for this table, row and column."""
         nonce = secrets.token_bytes(NONCE_BYTES)
-        sealed = self._keys[self.first].encrypt(nonce, plain.encode(), _bound(self.first, table, row, column))
+        sealed = self._keys[self.first].encrypt(
+            nonce, plain.encode(), _bound(self.first, table, row, column)
+        )
         return f"{self.first}.{_b64(nonce)}.{_b64(sealed)}"
 
     def decrypt(self, text: str, table: str, row: int | str, column: str) -> str:
-        """The plain text. Raises Sealed when the key is unknown or the text was made for another place."""
+        """The plain text. Raises Sealed when the key is unknown or the text was made for another
+        place.
+        """
         try:
             kid, nonce, sealed = text.split(".")
             key = self._keys[kid]
-            return key.decrypt(_unb64(nonce), _unb64(sealed), _bound(kid, table, row, column)).decode()
+            return key.decrypt(
+                _unb64(nonce), _unb64(sealed), _bound(kid, table, row, column)
+            ).decode()
         except (KeyError, ValueError, InvalidTag) as error:
             raise Sealed(f"the secret in {table}.{column} of row {row} can't be read") from error
 
 
 def key_of(text: str) -> str:
-    """The name of the key that a stored secret says it was encrypted with; "?" for what is none of ours."""
+    """The name of the key that a stored secret says it was encrypted with; "?" for what is none of
+    ours.
+    """
     kid, dot, _ = text.partition(".")
     return kid if dot and kid.isalnum() and len(kid) <= LONGEST_NAME else "?"
 

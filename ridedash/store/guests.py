@@ -1,4 +1,6 @@
-"""The guests of a property: one row for one person, found again by id, phone, or room and name; never an erased one."""
+"""The guests of a property: one row for one person, found again by id, phone, or room and name;
+never an erased one.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -22,7 +24,10 @@ MAX_ID: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class Told:
-    """What a form says of a guest. `guest_id` is the row that was chosen: it holds while the name is like its own."""
+    """What a form says of a guest.
+
+    `guest_id` is the row that was chosen: it holds while the name is like its own.
+    """
 
     name: str
     phone: str | None = None  # E.164
@@ -41,16 +46,25 @@ class Usual:
 
 
 def take_turns(s: Session, property_id: int, told: Told) -> None:
-    """From here on nobody else writes down this guest: two desks make one row of them. SQLite's writers take turns."""
+    """From here on nobody else writes down this guest: two desks make one row of them. SQLite's
+    writers take turns.
+    """
     if s.get_bind().dialect.name != "postgresql":
         return
     who = told.phone or f"{told.room}/{folded(told.name)}"
-    key = int.from_bytes(hashlib.sha256(f"{property_id}|{who}".encode()).digest()[:8], "big", signed=True)
+    key = int.from_bytes(
+        hashlib.sha256(f"{property_id}|{who}".encode()).digest()[:8], "big", signed=True
+    )
     s.connection().execute(select(func.pg_advisory_xact_lock(key)))
 
 
-def remember(s: Session, property_id: int, told: Told, now: datetime, staff_id: int | None) -> Guest:
-    """The guest's row with what was told, seen now; a new one for somebody new. Flushes. `take_turns` comes before."""
+def remember(
+    s: Session, property_id: int, told: Told, now: datetime, staff_id: int | None
+) -> Guest:
+    """The guest's row with what was told, seen now; a new one for somebody new. Flushes.
+
+    `take_turns` comes before.
+    """
     guest = known(s, property_id, told)
     if guest is None:
         guest = Guest(property_id=property_id, staff_id=staff_id, created_at=now, name=told.name)
@@ -66,7 +80,8 @@ def remember(s: Session, property_id: int, told: Told, now: datetime, staff_id: 
 def known(s: Session, property_id: int, told: Told) -> Guest | None:
     """The row of this person, locked; None for somebody new.
 
-    A phone is often shared by a family, a room by a couple: without a name like theirs it is another person.
+    A phone is often shared by a family, a room by a couple: without a name like theirs it is
+    another person.
     """
     if told.guest_id is not None and 0 < told.guest_id <= MAX_ID:
         chosen = _first(s, told, _mine(property_id).where(Guest.id == told.guest_id))
@@ -78,7 +93,9 @@ def known(s: Session, property_id: int, told: Told) -> Guest | None:
             return found
     if not told.room:
         return None
-    here = _mine(property_id).where(Guest.room.in_(_cases(told.room)), Guest.folded == folded(told.name))
+    here = _mine(property_id).where(
+        Guest.room.in_(_cases(told.room)), Guest.folded == folded(told.name)
+    )
     return _first(s, told, here.where(Guest.phone.is_(None)) if told.phone else here)
 
 
@@ -94,11 +111,16 @@ def alike(one: str, other: str) -> bool:
     (True, False)
     """
     first, second = set(folded(one).split()), set(folded(other).split())
-    return first <= second or second <= first if first and second else one.casefold() == other.casefold()
+    return (
+        first <= second or second <= first
+        if first and second
+        else one.casefold() == other.casefold()
+    )
 
 
 def means(row: str, told: str) -> bool:
-    """Whether who is told by that name is the one of the row: one phone may be a family's, and nobody is renamed by it.
+    """Whether who is told by that name is the one of the row: one phone may be a family's, and
+    nobody is renamed by it.
 
     >>> means("Guest Heron", "Heron"), means("Heron", "Guest Heron")
     (True, False)
@@ -109,22 +131,36 @@ def means(row: str, told: str) -> bool:
 
 def of(s: Session, property_id: int, guest_id: int) -> Guest | None:
     """One guest of a property; None when they are another's, or erased."""
-    return s.scalars(_mine(property_id).where(Guest.id == guest_id)).first() if 0 < guest_id <= MAX_ID else None
+    return (
+        s.scalars(_mine(property_id).where(Guest.id == guest_id)).first()
+        if 0 < guest_id <= MAX_ID
+        else None
+    )
 
 
 def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[Guest]:
-    """Guests by room, phone or name, the best first: rooms of that number, rooms that begin so, then who was seen last.
+    """Guests by room, phone or name, the best first: rooms of that number, rooms that begin so,
+    then who was seen last.
 
     Nothing typed: who was seen last.
     """
     text = " ".join(typed.split())[:120]
     if not text:
-        lately = _mine(property_id).where(Guest.seen_at.is_not(None)).order_by(None).order_by(Guest.seen_at.desc())
+        lately = (
+            _mine(property_id)
+            .where(Guest.seen_at.is_not(None))
+            .order_by(None)
+            .order_by(Guest.seen_at.desc())
+        )
         return list(s.scalars(lately.limit(limit)))
     found: dict[int, Guest] = {}
     for which in _ways(property_id, text):
         if len(found) < limit:
-            more = _mine(property_id).where(which, Guest.id.not_in(list(found))).limit(limit - len(found))
+            more = (
+                _mine(property_id)
+                .where(which, Guest.id.not_in(list(found)))
+                .limit(limit - len(found))
+            )
             found |= {guest.id: guest for guest in s.scalars(more)}
     return list(found.values())
 
@@ -132,9 +168,13 @@ def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[G
 def usual(s: Session, guest_id: int) -> Usual:
     """Where a guest usually goes."""
     columns = Offer.category, Offer.drop_name, Offer.drop_lat, Offer.drop_lng
-    query = select(*columns).join(Order, Order.offer_id == Offer.id).where(Order.guest_id == guest_id)
+    query = (
+        select(*columns).join(Order, Order.offer_id == Offer.id).where(Order.guest_id == guest_id)
+    )
     rows = s.execute(query.order_by(Order.id.desc()).limit(LATELY)).all()
-    places = {name: (name, lat, lng) for _, name, lat, lng in reversed(rows) if name and lat is not None}
+    places = {
+        name: (name, lat, lng) for _, name, lat, lng in reversed(rows) if name and lat is not None
+    }
     return Usual(rows[0].category if rows else "", tuple(reversed(places.values()))[:PLACES])
 
 
@@ -155,7 +195,9 @@ def _ways(property_id: int, text: str) -> Iterable[ColumnElement[bool]]:
 def _first(
     s: Session, told: Told, query: Select[tuple[Guest]], fits: Callable[[str, str], bool] = alike
 ) -> Guest | None:
-    """The one of them whose name fits the one told, and none where several do; nobody erases them meanwhile."""
+    """The one of them whose name fits the one told, and none where several do; nobody erases them
+    meanwhile.
+    """
     found = [guest for guest in s.scalars(query.with_for_update()) if fits(guest.name, told.name)]
     exact = [guest for guest in found if folded(guest.name) == folded(told.name)]
     return next(iter(exact or found), None) if len(found) == 1 or exact else None

@@ -1,4 +1,6 @@
-"""What one shift tells the next: rides that are not over, planned ones that come soon, and notes."""
+"""What one shift tells the next: rides that are not over, planned ones that come soon, and
+notes.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -43,11 +45,21 @@ def ahead(s: Session, property_id: int, now: datetime) -> Ahead:
     """What lies before the next shift."""
     here = Order.property_id == property_id
     plans = select(Order.id).where(here, Order.state == OrderState.SCHEDULED)
-    late = select(func.count()).where(here, Order.state == OrderState.SCHEDULED, Order.pickup_at >= now + SHIFT)
+    late = select(func.count()).where(
+        here, Order.state == OrderState.SCHEDULED, Order.pickup_at >= now + SHIFT
+    )
     return Ahead(
-        unknown=tuple(s.scalars(select(Order.id).where(here, Order.state == OrderState.UNKNOWN).order_by(Order.id))),
+        unknown=tuple(
+            s.scalars(
+                select(Order.id).where(here, Order.state == OrderState.UNKNOWN).order_by(Order.id)
+            )
+        ),
         going=tuple(sorted({*_waiting(s, property_id), *_followed(s, property_id)})),
-        planned=tuple(s.scalars(plans.where(Order.pickup_at < now + SHIFT).order_by(Order.pickup_at, Order.id))),
+        planned=tuple(
+            s.scalars(
+                plans.where(Order.pickup_at < now + SHIFT).order_by(Order.pickup_at, Order.id)
+            )
+        ),
         later=s.scalar(late) or 0,
     )
 
@@ -66,7 +78,9 @@ def _followed(s: Session, property_id: int) -> list[int]:
 
 
 def notes(s: Session, property_id: int, now: datetime) -> list[Note]:
-    """Notes that are not done, the oldest first; then those that were done in this shift, the last one first."""
+    """Notes that are not done, the oldest first; then those that were done in this shift, the last
+    one first.
+    """
     return _notes(s, property_id, None) + _notes(s, property_id, now - SHIFT)
 
 
@@ -78,8 +92,13 @@ def _notes(s: Session, property_id: int, done_since: datetime | None) -> list[No
     if done_since is None:
         query = query.where(ShiftNote.done_at.is_(None)).order_by(ShiftNote.id)
     else:
-        query = query.where(ShiftNote.done_at >= done_since).order_by(ShiftNote.done_at.desc(), ShiftNote.id.desc())
-    return [Note(row.id, row.text, by, row.made_at, done_by, row.done_at) for row, by, done_by in s.execute(query)]
+        query = query.where(ShiftNote.done_at >= done_since).order_by(
+            ShiftNote.done_at.desc(), ShiftNote.id.desc()
+        )
+    return [
+        Note(row.id, row.text, by, row.made_at, done_by, row.done_at)
+        for row, by, done_by in s.execute(query)
+    ]
 
 
 def add_note(s: Session, property_id: int, staff_id: int, text: str, now: datetime) -> None:
@@ -87,8 +106,12 @@ def add_note(s: Session, property_id: int, staff_id: int, text: str, now: dateti
     s.add(ShiftNote(property_id=property_id, staff_id=staff_id, text=text, made_at=now))
 
 
-def settle_note(s: Session, property_id: int, note_id: int, staff_id: int, now: datetime, *, done: bool) -> bool:
-    """Mark a note as done, or as not done after all; False when it is another property's. Who was first stays."""
+def settle_note(
+    s: Session, property_id: int, note_id: int, staff_id: int, now: datetime, *, done: bool
+) -> bool:
+    """Mark a note as done, or as not done after all; False when it is another property's. Who was
+    first stays.
+    """
     if not 0 < note_id <= MAX_ID:
         return False
     query = select(ShiftNote).where(ShiftNote.property_id == property_id, ShiftNote.id == note_id)

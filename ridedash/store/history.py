@@ -1,7 +1,7 @@
 """Rides of a property by day, person and outcome: pages that follow a key, and what they add up to.
 
-Which rides fit and what they come to is read from one index alone (order_tables.HISTORY), so that a year of a busy
-house is added up in a moment; the rest is read for the rides of one page.
+Which rides fit and what they come to is read from one index alone (order_tables.HISTORY), so that a
+year of a busy house is added up in a moment; the rest is read for the rides of one page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,8 +56,14 @@ def outcome_of(state: str, ended_as: str | None) -> Outcome:
 def _is(outcome: Outcome) -> ColumnElement[bool]:
     """The same as a condition."""
     ends = [end for end, found in _BY_END.items() if found is outcome]
-    states = LIVE_STATES if outcome is Outcome.LIVE else [s for s, found in _BY_STATE.items() if found is outcome]
-    by_state = and_(or_(Order.ended_as.is_(None), Order.ended_as.not_in(list(_BY_END))), Order.state.in_(states))
+    states = (
+        LIVE_STATES
+        if outcome is Outcome.LIVE
+        else [s for s, found in _BY_STATE.items() if found is outcome]
+    )
+    by_state = and_(
+        or_(Order.ended_as.is_(None), Order.ended_as.not_in(list(_BY_END))), Order.state.in_(states)
+    )
     if not states:
         return Order.ended_as.in_(ends)
     return or_(Order.ended_as.in_(ends), by_state) if ends else by_state
@@ -96,7 +102,9 @@ class Totals:
     sums: Mapping[str | None, int] = field(default_factory=dict)
 
 
-def page(s: Session, property_id: int, asked: Asked, size: int, before: Key | None = None) -> list[Key]:
+def page(
+    s: Session, property_id: int, asked: Asked, size: int, before: Key | None = None
+) -> list[Key]:
     """The newest `size` rides that fit, or those before a key."""
     query = select(Order.happens_at, Order.id).where(*_fits(property_id, asked))
     if before is not None:
@@ -107,7 +115,10 @@ def page(s: Session, property_id: int, asked: Asked, size: int, before: Key | No
 
 
 def totals(s: Session, property_id: int, asked: Asked, currency: str | None) -> Totals:
-    """What all rides that fit add up to. `currency` is the one that most are paid in: then nothing is sorted."""
+    """What all rides that fit add up to.
+
+    `currency` is the one that most are paid in: then nothing is sorted.
+    """
     _by_index(s)
     done = Order.ended_as == wire.COMPLETED
     price = case((done, Order.total_minor))
@@ -128,20 +139,37 @@ def totals(s: Session, property_id: int, asked: Asked, currency: str | None) -> 
 
 
 def _by_index(s: Session) -> None:
-    """PostgreSQL takes the whole table for cheaper than an index of a fifth of its size: not in this transaction."""
+    """PostgreSQL takes the whole table for cheaper than an index of a fifth of its size: not in
+    this transaction.
+    """
     if s.get_bind().dialect.name == "postgresql":
         s.execute(text("SET LOCAL enable_seqscan = off"))
 
 
-def _other_sums(s: Session, property_id: int, asked: Asked, currency: str | None) -> dict[str | None, int]:
-    other = or_(Order.currency.is_(None), Order.currency != currency) if currency else Order.currency.is_not(None)
-    query = select(Order.currency, func.sum(Order.total_minor)).where(*_fits(property_id, asked), other)
+def _other_sums(
+    s: Session, property_id: int, asked: Asked, currency: str | None
+) -> dict[str | None, int]:
+    other = (
+        or_(Order.currency.is_(None), Order.currency != currency)
+        if currency
+        else Order.currency.is_not(None)
+    )
+    query = select(Order.currency, func.sum(Order.total_minor)).where(
+        *_fits(property_id, asked), other
+    )
     priced = Order.ended_as == wire.COMPLETED, Order.total_minor.is_not(None)
-    return {name: int(amount) for name, amount in s.execute(query.where(*priced).group_by(Order.currency))}
+    return {
+        name: int(amount)
+        for name, amount in s.execute(query.where(*priced).group_by(Order.currency))
+    }
 
 
 def _fits(property_id: int, asked: Asked) -> list[ColumnElement[bool]]:
-    found = [Order.property_id == property_id, Order.happens_at >= asked.since, Order.happens_at < asked.until]
+    found = [
+        Order.property_id == property_id,
+        Order.happens_at >= asked.since,
+        Order.happens_at < asked.until,
+    ]
     if asked.outcome is not None:
         found.append(_is(asked.outcome))
     if asked.guest:
@@ -157,7 +185,9 @@ def _fits(property_id: int, asked: Asked) -> list[ColumnElement[bool]]:
 
 
 def categories(s: Session, property_id: int) -> list[str]:
-    """Every category that the property has booked; a few short steps along an index, however many rides there are."""
+    """Every category that the property has booked; a few short steps along an index, however many
+    rides there are.
+    """
     found: list[str] = []
     while True:
         query = select(func.min(Order.category)).where(Order.property_id == property_id)
@@ -169,7 +199,9 @@ def categories(s: Session, property_id: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Record:
-    """What a list shows of one order. `drop` is where the ride goes now, also after a change; None: never said."""
+    """What a list shows of one order. `drop` is where the ride goes now, also after a change; None:
+    never said.
+    """
 
     id: int
     at: datetime  # pickup of a planned ride, else when it was asked for
@@ -213,27 +245,58 @@ class Evidence:
 _IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids", expanding=True)
 _RECORDS: Final = (
     select(
-        Order.id, Order.happens_at, Order.created_at, Order.pickup_at, Order.state, Order.ended_as, Ride.status,
-        Guest.name, Guest.phone, Order.room, Offer.pickup_name, Offer.drop_name, Offer.drop_lat, Offer.display_name,
-        Order.category, Staff.name.label("staff"), CostCentre.name.label("centre"), Ride.plate,
-        Order.total_minor, Order.currency, Order.mtx, Order.booking_id, Order.note,
+        Order.id,
+        Order.happens_at,
+        Order.created_at,
+        Order.pickup_at,
+        Order.state,
+        Order.ended_as,
+        Ride.status,
+        Guest.name,
+        Guest.phone,
+        Order.room,
+        Offer.pickup_name,
+        Offer.drop_name,
+        Offer.drop_lat,
+        Offer.display_name,
+        Order.category,
+        Staff.name.label("staff"),
+        CostCentre.name.label("centre"),
+        Ride.plate,
+        Order.total_minor,
+        Order.currency,
+        Order.mtx,
+        Order.booking_id,
+        Order.note,
     )
     .join(Offer, Offer.id == Order.offer_id)
     .join(Guest, Guest.id == Order.guest_id)
     .outerjoin(Ride, Ride.order_id == Order.id)
     .outerjoin(Staff, Staff.id == Order.staff_id)
-    .outerjoin(CostCentre, and_(CostCentre.id == Order.cost_centre_id, CostCentre.property_id == Order.property_id))
+    .outerjoin(
+        CostCentre,
+        and_(CostCentre.id == Order.cost_centre_id, CostCentre.property_id == Order.property_id),
+    )
     .where(Order.property_id == bindparam("property_id"), Order.id.in_(_IDS))
-)  # fmt: skip
+)
 _EVIDENCE: Final = (
     select(
-        Order.id, Order.created_at, Ride.ended_at, Offer.pickup_lat, Offer.pickup_lng, Offer.drop_lat, Offer.drop_lng,
-        Order.kind, Order.seats, Order.payment, Ride.facts,
+        Order.id,
+        Order.created_at,
+        Ride.ended_at,
+        Offer.pickup_lat,
+        Offer.pickup_lng,
+        Offer.drop_lat,
+        Offer.drop_lng,
+        Order.kind,
+        Order.seats,
+        Order.payment,
+        Ride.facts,
     )
     .join(Offer, Offer.id == Order.offer_id)
     .outerjoin(Ride, Ride.order_id == Order.id)
     .where(Order.property_id == bindparam("property_id"), Order.id.in_(_IDS))
-)  # fmt: skip
+)
 _DROPS: Final = (
     select(Action.order_id, Action.payload)
     .where(Action.order_id.in_(_IDS), Action.name == "drop", Action.state == "done")

@@ -1,4 +1,6 @@
-"""Invitations: a link that lets somebody new in, or gives somebody a new password, once and for a day."""
+"""Invitations: a link that lets somebody new in, or gives somebody a new password, once and for a
+day.
+"""
 
 import hashlib
 import secrets
@@ -25,24 +27,37 @@ def invite(
     *,
     staff_id: int | None = None,
 ) -> tuple[Invitation, str]:
-    """A new invitation and its secret, which only the link has. With `staff_id` it sets that person's password;
-    an older link of theirs ends.
+    """A new invitation and its secret, which only the link has.
+
+    With `staff_id` it sets that person's password; an older link of theirs ends.
     """
     if staff_id is not None:
-        older = update(Invitation).where(Invitation.staff_id == staff_id, Invitation.used_at.is_(None))
+        older = update(Invitation).where(
+            Invitation.staff_id == staff_id, Invitation.used_at.is_(None)
+        )
         s.execute(older.where(Invitation.expires_at > now).values(expires_at=now))
     secret = secrets.token_urlsafe(24)
     row = Invitation(
-        token_hash=_hashed(secret), property_id=property_id, role=role, name=name, staff_id=staff_id, made_by=made_by,
-        made_at=now, expires_at=now + LASTS, used_at=None,
-    )  # fmt: skip
+        token_hash=_hashed(secret),
+        property_id=property_id,
+        role=role,
+        name=name,
+        staff_id=staff_id,
+        made_by=made_by,
+        made_at=now,
+        expires_at=now + LASTS,
+        used_at=None,
+    )
     s.add(row)
     s.flush()
     return row, secret
 
 
-def open_invitation(s: Session, secret: str, now: datetime, *, hold: bool = False) -> Invitation | None:
-    """The invitation of a link while it holds; None for one that is unknown, used or over, all alike.
+def open_invitation(
+    s: Session, secret: str, now: datetime, *, hold: bool = False
+) -> Invitation | None:
+    """The invitation of a link while it holds; None for one that is unknown, used or over, all
+    alike.
 
     `hold` keeps it for the session's own use: nobody else uses it meanwhile.
     """
@@ -58,13 +73,17 @@ def invitation_of(s: Session, property_id: int, invitation_id: int) -> Invitatio
     """One invitation of a property; None when it is another's."""
     if not 0 < invitation_id <= MAX_ID:
         return None
-    query = select(Invitation).where(Invitation.property_id == property_id, Invitation.id == invitation_id)
+    query = select(Invitation).where(
+        Invitation.property_id == property_id, Invitation.id == invitation_id
+    )
     return s.scalars(query).first()
 
 
 def open_invitations(s: Session, property_id: int, now: datetime) -> list[Invitation]:
     """Those of a property that still hold, the newest first."""
-    query = select(Invitation).where(Invitation.property_id == property_id, Invitation.used_at.is_(None))
+    query = select(Invitation).where(
+        Invitation.property_id == property_id, Invitation.used_at.is_(None)
+    )
     return list(s.scalars(query.where(Invitation.expires_at > now).order_by(Invitation.id.desc())))
 
 

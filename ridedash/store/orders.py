@@ -11,7 +11,16 @@ from sqlalchemy import BindParameter, bindparam, func, select
 from sqlalchemy.orm import Session, defer
 
 from ridedash.geo import LatLng
-from ridedash.store.models.orders import Action, Attention, Heartbeat, Moment, Offer, Order, OrderState, Ride
+from ridedash.store.models.orders import (
+    Action,
+    Attention,
+    Heartbeat,
+    Moment,
+    Offer,
+    Order,
+    OrderState,
+    Ride,
+)
 from ridedash.store.models.people import Account, Guest, Property, Staff
 
 __all__ = [
@@ -49,7 +58,9 @@ class Trip:
 
 @dataclass(frozen=True)
 class Priced:
-    """A product with its price as a card shows it. `product`, `cancellation`: JSON dumps of the service's types."""
+    """A product with its price as a card shows it. `product`, `cancellation`: JSON dumps of the
+    service's types.
+    """
 
     category: str
     kind: str
@@ -58,7 +69,8 @@ class Priced:
     price_text: str | None
     product: Mapping[str, Any]
     fare_id: str | None = None
-    seat_prices: Mapping[str, str] | None = None  # {"1": "96.00", "2": "140.00"}, {"": "240.00"} when fixed
+    # {"1": "96.00", "2": "140.00"}, {"": "240.00"} when fixed
+    seat_prices: Mapping[str, str] | None = None
     cancellation: Mapping[str, Any] | None = None
 
 
@@ -89,7 +101,10 @@ def add_offer(
     priced: Priced,
     now: datetime,
 ) -> Offer:
-    """Keep a product card as it is shown now; the row has its id when this returns. Flushes, does not commit."""
+    """Keep a product card as it is shown now; the row has its id when this returns.
+
+    Flushes, does not commit.
+    """
     offer = Offer(
         property_id=property_id,
         staff_id=staff_id,
@@ -126,12 +141,20 @@ def _places(trip: Trip) -> dict[str, float | str | None]:
 
 def trip_of(offer: Offer) -> Trip:
     """The trip that an offer was made for."""
-    drop = None if offer.drop_lat is None or offer.drop_lng is None else LatLng(offer.drop_lat, offer.drop_lng)
-    return Trip(LatLng(offer.pickup_lat, offer.pickup_lng), offer.pickup_name, drop, offer.drop_name)
+    drop = (
+        None
+        if offer.drop_lat is None or offer.drop_lng is None
+        else LatLng(offer.drop_lat, offer.drop_lng)
+    )
+    return Trip(
+        LatLng(offer.pickup_lat, offer.pickup_lng), offer.pickup_name, drop, offer.drop_name
+    )
 
 
 def offer_signature(trip: Trip, priced: Priced) -> str:
-    """A digest of what the customer would pay for what: equal for two offers with the same trip and price."""
+    """A digest of what the customer would pay for what: equal for two offers with the same trip and
+    price.
+    """
     drop = list(trip.drop) if trip.drop else None
     prices = dict(sorted((priced.seat_prices or {}).items()))
     facts = [list(trip.pickup), drop, priced.category, priced.currency, priced.price_text, prices]
@@ -139,7 +162,9 @@ def offer_signature(trip: Trip, priced: Priced) -> str:
 
 
 def order_page(s: Session, property_id: int, order_id: int) -> OrderPage | None:
-    """One order with everything around it; None when it doesn't exist or belongs to another property."""
+    """One order with everything around it; None when it doesn't exist or belongs to another
+    property.
+    """
     if not 0 < order_id <= MAX_ID:
         return None
     return next(iter(orders_by_ids(s, property_id, [order_id])), None)
@@ -152,24 +177,38 @@ def order_of_form(s: Session, property_id: int, form_token: str) -> int | None:
 
 
 def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPage]:
-    """The newest orders of a property, newest first; without the long columns that only their own pages read."""
-    query = select(Order.id).where(Order.property_id == property_id).order_by(Order.id.desc()).limit(limit)
+    """The newest orders of a property, newest first; without the long columns that only their own
+    pages read.
+    """
+    query = (
+        select(Order.id)
+        .where(Order.property_id == property_id)
+        .order_by(Order.id.desc())
+        .limit(limit)
+    )
     return orders_by_ids(s, property_id, s.scalars(query).all(), light=True)
 
 
-def orders_by_ids(s: Session, property_id: int, ids: Sequence[int], *, light: bool = False) -> list[OrderPage]:
-    """Orders of a property in the order of `ids`, in a fixed number of queries; foreign ids are left out.
+def orders_by_ids(
+    s: Session, property_id: int, ids: Sequence[int], *, light: bool = False
+) -> list[OrderPage]:
+    """Orders of a property in the order of `ids`, in a fixed number of queries; foreign ids are
+    left out.
 
     `light` leaves out the offer's product and the order's body and evidence: they must not be read.
     """
     query = _LIST if light else _PAGES
-    rows = {row[0].id: row._tuple() for row in s.execute(query, {"property_id": property_id, "ids": ids}).all()}
+    rows = {
+        row[0].id: row._tuple()
+        for row in s.execute(query, {"property_id": property_id, "ids": ids}).all()
+    }
     found = [order_id for order_id in ids if order_id in rows]
     around = _around(s, found)
     return [_page(rows[order_id], order_id, around) for order_id in found]
 
 
-# Statements are put together once: that costs SQLAlchemy more than a small answer costs the database.
+# Statements are put together once: that costs SQLAlchemy more than a small answer costs the
+# database.
 _IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids", expanding=True)
 _PAGES: Final = (
     select(Order, Offer, Guest, Account, Property, Staff, Ride)
@@ -185,14 +224,20 @@ _LIST: Final = _PAGES.options(defer(Offer.product), defer(Order.body), defer(Ord
 _ACTIONS: Final = select(Action).where(Action.order_id.in_(_IDS)).order_by(Action.id)
 _MOMENTS: Final = select(Moment).where(Moment.order_id.in_(_IDS)).order_by(Moment.id)
 _ATTENTION: Final = (
-    select(Attention).where(Attention.order_id.in_(_IDS), Attention.cleared_at.is_(None)).order_by(Attention.id)
+    select(Attention)
+    .where(Attention.order_id.in_(_IDS), Attention.cleared_at.is_(None))
+    .order_by(Attention.id)
 )
 _NEWER: Final = (
-    select(Order.supersedes, func.max(Order.id)).where(Order.supersedes.in_(_IDS)).group_by(Order.supersedes)
+    select(Order.supersedes, func.max(Order.id))
+    .where(Order.supersedes.in_(_IDS))
+    .group_by(Order.supersedes)
 )
 
 _Row = tuple[Order, Offer, Guest, Account, Property, Staff, Ride]
-_Around = tuple[dict[int, list[Action]], dict[int, list[Moment]], dict[int, list[Attention]], dict[int, int]]
+_Around = tuple[
+    dict[int, list[Action]], dict[int, list[Moment]], dict[int, list[Attention]], dict[int, int]
+]
 
 
 def _page(row: _Row, order_id: int, around: _Around) -> OrderPage:

@@ -1,4 +1,6 @@
-"""The rules for passwords that staff choose: long enough, and not easy to guess (docs/security.md)."""
+"""The rules for passwords that staff choose: long enough, and not easy to guess
+(docs/security.md).
+"""
 
 import re
 from collections.abc import Iterable
@@ -9,11 +11,35 @@ from werkzeug.security import generate_password_hash
 SHORTEST: Final = 12  # characters
 LONGEST: Final = 128
 GUESSES_LEAST: Final = 10**10  # that an attacker needs on average, as zxcvbn estimates them
-ESTIMATED_LENGTH: Final = 32  # characters that zxcvbn sees: its time grows with the square of the length
+# characters that zxcvbn sees: its time grows with the square of the length
+ESTIMATED_LENGTH: Final = 32
 OWN_LEAST: Final = 8  # letters and digits that are left without the words that everybody knows here
 LOCAL_WORDS: Final = (
-    *("ridedash", "concierge", "frontdesk", "reception", "hotel", "hospital", "manager", "admin", "driver", "guest"),
-    *("desk", "ride", "dash", "taxi", "login", "password", "passwort", "welcome", "qwerty", "letmein", "secret"),
+    *(
+        "ridedash",
+        "concierge",
+        "frontdesk",
+        "reception",
+        "hotel",
+        "hospital",
+        "manager",
+        "admin",
+        "driver",
+        "guest",
+    ),
+    *(
+        "desk",
+        "ride",
+        "dash",
+        "taxi",
+        "login",
+        "password",
+        "passwort",
+        "welcome",
+        "qwerty",
+        "letmein",
+        "secret",
+    ),
     *("123456789", "12345678", "1234567", "123456", "12345", "1234", "123"),
 )
 _LEET: Final = str.maketrans("013457@$!", "oleastasi")
@@ -39,17 +65,24 @@ def hashed(password: str) -> str:
 
 
 def _guesses(password: str) -> float:
-    """How many guesses the beginning of the password takes: a long one that begins weakly counts as weak."""
-    # Imported here because its word lists take 16 MB of memory, and a password is set only now and then.
+    """How many guesses the beginning of the password takes: a long one that begins weakly counts as
+    weak.
+    """
+    # Imported here because its word lists take 16 MB of memory, and a password is set only now and
+    # then.
     from zxcvbn import zxcvbn
 
     return float(zxcvbn(password[:ESTIMATED_LENGTH])["guesses"])
 
 
 def _made_of_known_words(password: str, words: Iterable[str]) -> bool:
-    """Whether little is left once the names and the words of the trade are taken out, spelt plainly or in leet."""
+    """Whether little is left once the names and the words of the trade are taken out, spelt plainly
+    or in leet.
+    """
     names = {_letters(part) for name in words for part in (name, *name.split())}
-    known = sorted({word for word in (*LOCAL_WORDS, *names) if len(word) >= 3}, key=len, reverse=True)
+    known = sorted(
+        {word for word in (*LOCAL_WORDS, *names) if len(word) >= 3}, key=len, reverse=True
+    )
     spellings = (_letters(password), _letters(password.translate(_LEET)))
     return any(_length_without(known, spelling) < OWN_LEAST for spelling in spellings)
 

@@ -1,4 +1,6 @@
-"""What processes that remember answers and sign-ins ask again and again: which order moved, which sign-in ended."""
+"""What processes that remember answers and sign-ins ask again and again: which order moved, which
+sign-in ended.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,8 +16,9 @@ AT_ONCE: Final = 5_000  # ids in one statement
 
 
 class Mark(NamedTuple):
-    """What differs between two states of an order's page: a shown fact, whether its account may still ask, when the
-    service was heard, how it is asked."""
+    """What differs between two states of an order's page: a shown fact, whether its account may
+    still ask, when the service was heard, how it is asked.
+    """
 
     version: int
     account: str
@@ -28,11 +31,20 @@ def mark_of(order: Order, account: Account, ride: Ride | None) -> Mark:
     """Where an order stands that was read whole."""
     if ride is None:
         return Mark(order.version, account.state, None, None, False)
-    return Mark(order.version, account.state, ride.seen_at, ride.interval_s, ride.next_poll_at is not None)
+    return Mark(
+        order.version, account.state, ride.seen_at, ride.interval_s, ride.next_poll_at is not None
+    )
 
 
 _MARKS: Final = (
-    select(Order.id, Order.version, Account.state, Ride.seen_at, Ride.interval_s, Ride.next_poll_at.is_not(None))
+    select(
+        Order.id,
+        Order.version,
+        Account.state,
+        Ride.seen_at,
+        Ride.interval_s,
+        Ride.next_poll_at.is_not(None),
+    )
     .join(Account, Account.id == Order.account_id)
     .outerjoin(Ride, Ride.order_id == Order.id)
     .where(Order.id.in_(bindparam("ids", expanding=True)))

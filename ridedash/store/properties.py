@@ -1,4 +1,6 @@
-"""People: properties, staff, linked accounts; their sign-ins are in signins.py and can be had from here too."""
+"""People: properties, staff, linked accounts; their sign-ins are in signins.py and can be had from
+here too.
+"""
 
 from datetime import datetime
 from typing import Final
@@ -6,7 +8,13 @@ from typing import Final
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from ridedash.store.accounts import account_of, accounts_of, add_account, default_account, keep_tokens
+from ridedash.store.accounts import (
+    account_of,
+    accounts_of,
+    add_account,
+    default_account,
+    keep_tokens,
+)
 from ridedash.store.models.desk import CostCentre, Favourite
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Account, Guest, Property, SignIn, Staff, Throttle
@@ -48,7 +56,8 @@ __all__ = [
     "staff_for_sign_in",
 ]
 
-# whose orders a member of staff may act on: their property's; an admin those of every one, the page says which
+# whose orders a member of staff may act on: their property's; an admin those of every one, the page
+# says which
 ACTS_FOR: Final = or_(Staff.property_id == Order.property_id, Staff.role == "admin")
 
 
@@ -102,7 +111,9 @@ def add_staff(
     *,
     sign_in_name: str | None = None,
 ) -> Staff:
-    """A new member of staff; they sign in with `sign_in_name`, or their name, in any case of letters."""
+    """A new member of staff; they sign in with `sign_in_name`, or their name, in any case of
+    letters.
+    """
     row = Staff(
         property_id=property_id,
         name=name,
@@ -118,7 +129,9 @@ def add_staff(
 
 def find_staff(s: Session, sign_in_name: str) -> Staff | None:
     """The member of staff who signs in with this name and is not disabled."""
-    query = select(Staff).where(Staff.sign_in_name == sign_in_key(sign_in_name), Staff.disabled_at.is_(None))
+    query = select(Staff).where(
+        Staff.sign_in_name == sign_in_key(sign_in_name), Staff.disabled_at.is_(None)
+    )
     return s.scalars(query).first()
 
 
@@ -132,12 +145,16 @@ def staff_member(s: Session, property_id: int, staff_id: int) -> Staff | None:
     """One member of a property's staff; None when they are another's."""
     if not 0 < staff_id <= MAX_ID:
         return None
-    return s.scalars(select(Staff).where(Staff.property_id == property_id, Staff.id == staff_id)).first()
+    return s.scalars(
+        select(Staff).where(Staff.property_id == property_id, Staff.id == staff_id)
+    ).first()
 
 
 def sign_ins_of(s: Session, staff_ids: list[int], now: datetime) -> dict[int, int]:
     """How many sign-ins hold now, by member of staff."""
-    query = select(SignIn.staff_id, func.count()).where(SignIn.staff_id.in_(staff_ids), SignIn.expires_at > now)
+    query = select(SignIn.staff_id, func.count()).where(
+        SignIn.staff_id.in_(staff_ids), SignIn.expires_at > now
+    )
     return {row[0]: row[1] for row in s.execute(query.group_by(SignIn.staff_id))}
 
 
@@ -147,7 +164,9 @@ def favourites_of(s: Session, property_id: int) -> dict[tuple[str, int], Favouri
     return {(row.kind, row.slot): row for row in rows}
 
 
-def set_favourite(s: Session, property_id: int, kind: str, slot: int, name: str, lat: float, lng: float) -> None:
+def set_favourite(
+    s: Session, property_id: int, kind: str, slot: int, name: str, lat: float, lng: float
+) -> None:
     """Put a place on a slot, in place of the one that was there."""
     row = favourites_of(s, property_id).get((kind, slot))
     if row is None:
@@ -159,12 +178,16 @@ def set_favourite(s: Session, property_id: int, kind: str, slot: int, name: str,
 def cost_centres_of(s: Session, property_id: int) -> list[CostCentre]:
     """Cost centres of a property, the open ones first."""
     query = select(CostCentre).where(CostCentre.property_id == property_id)
-    return list(s.scalars(query.order_by(CostCentre.closed_at.is_not(None), CostCentre.name, CostCentre.id)))
+    return list(
+        s.scalars(query.order_by(CostCentre.closed_at.is_not(None), CostCentre.name, CostCentre.id))
+    )
 
 
 def cost_centre_of(s: Session, property_id: int, centre_id: int) -> CostCentre | None:
     """One cost centre of a property; None when it is another's."""
     if not 0 < centre_id <= MAX_ID:
         return None
-    query = select(CostCentre).where(CostCentre.property_id == property_id, CostCentre.id == centre_id)
+    query = select(CostCentre).where(
+        CostCentre.property_id == property_id, CostCentre.id == centre_id
+    )
     return s.scalars(query).first()

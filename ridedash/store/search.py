@@ -1,4 +1,6 @@
-"""Finding a guest, a ride, a plate or a number by what somebody remembers of it, with indexes where rides are many."""
+"""Finding a guest, a ride, a plate or a number by what somebody remembers of it, with indexes where
+rides are many.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,8 +18,12 @@ PHONE_LEAST: Final = 4  # digits; the last four of a phone are what people remem
 LEAST: Final = 3  # letters and digits of a plate or a number; fewer would find half of them
 MANY: Final = 200  # guests; more of them than this have rides among the newest
 NOT_OVER: Final = (
-    OrderState.SCHEDULED, OrderState.READY, OrderState.SENDING, OrderState.UNKNOWN, OrderState.MATCHING,
-)  # fmt: skip
+    OrderState.SCHEDULED,
+    OrderState.READY,
+    OrderState.SENDING,
+    OrderState.UNKNOWN,
+    OrderState.MATCHING,
+)
 LAST: Final = "\U0010ffff"  # behind every letter
 
 
@@ -48,7 +54,8 @@ def _guest_is(text: str) -> ColumnElement[bool]:
 
 
 def phone_digits(text: str) -> str:
-    """The digits of a phone number in any notation that all notations have; "" for what is no number.
+    """The digits of a phone number in any notation that all notations have; "" for what is no
+    number.
 
     >>> phone_digits("+44 (0)20 7946 0958"), phone_digits("020 7946 0958"), phone_digits("Room 12")
     ('442079460958', '2079460958', '')
@@ -65,11 +72,15 @@ def spellings(room: str) -> Sequence[str]:
 
 
 def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
-    """Orders that are not over: a few hundred at most, so each is looked at in every way, rooms by their beginning."""
+    """Orders that are not over: a few hundred at most, so each is looked at in every way, rooms by
+    their beginning.
+    """
     here = Order.property_id == property_id
     going = union(
         select(Order.id).where(here, Order.state.in_(NOT_OVER)),
-        select(Ride.order_id).where(Ride.property_id == property_id, Ride.next_poll_at.is_not(None)),
+        select(Ride.order_id).where(
+            Ride.property_id == property_id, Ride.next_poll_at.is_not(None)
+        ),
     ).subquery()
     fits = [
         _guest_is(text),
@@ -79,20 +90,31 @@ def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
     part = squeezed(text)
     if _is_plate(part):
         fits.append(Ride.plate.contains(part))
-    query = select(Order.id).join(going, going.c[0] == Order.id).join(Guest, Guest.id == Order.guest_id)
+    query = (
+        select(Order.id).join(going, going.c[0] == Order.id).join(Guest, Guest.id == Order.guest_id)
+    )
     query = query.outerjoin(Ride, Ride.order_id == Order.id).where(here, or_(*fits))
     return list(s.scalars(query.order_by(Order.id.desc()).limit(limit)))
 
 
 def _ways(s: Session, property_id: int, text: str, limit: int) -> Iterator[Select[Any]]:
-    """The newest orders for each thing that the text may be; each is answered by one index, which SQLite is told."""
-    orders = select(Order.id).where(Order.property_id == property_id).order_by(Order.id.desc()).limit(limit)
+    """The newest orders for each thing that the text may be; each is answered by one index, which
+    SQLite is told.
+    """
+    orders = (
+        select(Order.id)
+        .where(Order.property_id == property_id)
+        .order_by(Order.id.desc())
+        .limit(limit)
+    )
     for room in spellings(text):
         yield _by("orders_of_room", orders.where(Order.room == room))
     yield from _of_guests(s, property_id, text, limit)
     part = squeezed(text)
     if _is_plate(part):
-        plates = select(Ride.order_id).where(Ride.property_id == property_id, Ride.plate.contains(part))
+        plates = select(Ride.order_id).where(
+            Ride.property_id == property_id, Ride.plate.contains(part)
+        )
         plates = plates.with_hint(Ride, "INDEXED BY rides_by_plate", "sqlite")
         yield plates.order_by(Ride.order_id.desc()).limit(limit)
     for index, number in _numbers(s, text):
@@ -100,19 +122,27 @@ def _ways(s: Session, property_id: int, text: str, limit: int) -> Iterator[Selec
 
 
 def _of_guests(s: Session, property_id: int, text: str, limit: int) -> Iterator[Select[Any]]:
-    """Rides of few guests by their guests; of many by walking back from the newest ride, which ends soon."""
+    """Rides of few guests by their guests; of many by walking back from the newest ride, which ends
+    soon.
+    """
     guests = guests_like(property_id, text)
     known = s.scalars(guests.limit(MANY)).all()
     query = select(Order.id).where(Order.property_id == property_id).limit(limit)
     if len(known) >= MANY:
-        query = query.where(Order.guest_id.in_(guests)).order_by(Order.happens_at.desc(), Order.id.desc())
+        query = query.where(Order.guest_id.in_(guests)).order_by(
+            Order.happens_at.desc(), Order.id.desc()
+        )
         yield _by("orders_history", query)
     elif known:
-        yield _by("orders_of_guest", query.where(Order.guest_id.in_(known)).order_by(Order.id.desc()))
+        yield _by(
+            "orders_of_guest", query.where(Order.guest_id.in_(known)).order_by(Order.id.desc())
+        )
 
 
 def _by(index: str, query: Select[Any]) -> Select[Any]:
-    """SQLite would walk back through all orders to spare itself the sorting of twenty; PostgreSQL knows better."""
+    """SQLite would walk back through all orders to spare itself the sorting of twenty; PostgreSQL
+    knows better.
+    """
     return query.with_hint(Order, f"INDEXED BY {index}", "sqlite")
 
 
@@ -122,7 +152,11 @@ def _numbers(s: Session, text: str) -> list[tuple[str, ColumnElement[bool]]]:
     if len(plain) < LEAST:
         return []
     columns = (("orders_by_booking", Order.booking_id), ("orders_by_mtx", Order.mtx))
-    return [(index, _begins(s, column, each)) for each in {plain, plain.upper()} for index, column in columns]
+    return [
+        (index, _begins(s, column, each))
+        for each in {plain, plain.upper()}
+        for index, column in columns
+    ]
 
 
 def _begins(s: Session, column: InstrumentedAttribute[Any], text: str) -> ColumnElement[bool]:

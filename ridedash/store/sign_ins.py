@@ -5,7 +5,18 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, event, insert, inspect, literal, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    bindparam,
+    delete,
+    event,
+    insert,
+    inspect,
+    literal,
+    select,
+    text,
+)
 from sqlalchemy.orm import Session
 
 from ridedash.store.database.database import UtcDateTime, insert_if_new
@@ -29,9 +40,15 @@ def sign_in_key(name: str) -> str:
 
 
 def open_sign_in(
-    s: Session, staff_id: int, now: datetime, *, property_id: int | None = None, until: datetime | None = None
+    s: Session,
+    staff_id: int,
+    now: datetime,
+    *,
+    property_id: int | None = None,
+    until: datetime | None = None,
 ) -> str:
-    """A new sign-in of 12 hours, or until then; returns its secret, which only the browser keeps. Raises LookupError.
+    """A new sign-in of 12 hours, or until then; returns its secret, which only the browser keeps.
+    Raises LookupError.
 
     It looks at the person's own property unless another one is named: that is for admins.
     """
@@ -39,7 +56,9 @@ def open_sign_in(
     if staff is None or staff.disabled_at is not None:
         raise LookupError("no such staff")
     sid = secrets.token_urlsafe(32)
-    row = SignIn(id_hash=_hashed(sid), property_id=property_id or staff.property_id, staff_id=staff_id)
+    row = SignIn(
+        id_hash=_hashed(sid), property_id=property_id or staff.property_id, staff_id=staff_id
+    )
     row.created_at, row.expires_at = now, until or now + SIGN_IN_LASTS
     s.add(row)
     s.execute(delete(SignIn).where(SignIn.expires_at < now))
@@ -56,7 +75,9 @@ def staff_for_sign_in(s: Session, sid: str, now: datetime) -> Staff | None:
 
 
 def close_sign_in(s: Session, sid: str) -> None:
-    """End one sign-in: a copy of its cookie is worth nothing afterwards, in any process within two seconds."""
+    """End one sign-in: a copy of its cookie is worth nothing afterwards, in any process within two
+    seconds.
+    """
     _end(s, SignIn.id_hash == _hashed(sid))
 
 
@@ -68,15 +89,17 @@ def close_all_sign_ins(s: Session, staff_id: int) -> None:
 def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
     """Delete sign-ins, and leave word for processes that remember them (store/watching.py).
 
-    They read on from the highest number that they saw. On PostgreSQL a higher one could be there before a lower one
-    is committed: so one at a time.
+    They read on from the highest number that they saw. On PostgreSQL a higher one could be there
+    before a lower one is committed: so one at a time.
     """
     now = datetime.now(UTC)
     at = literal(now, UtcDateTime)
     if _dialect(s) == "postgresql":
         s.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ENDING})
     s.execute(delete(EndedSignIn).where(EndedSignIn.at < now - ENDED_KEPT))
-    s.execute(insert(EndedSignIn).from_select(["id_hash", "at"], select(SignIn.id_hash, at).where(which)))
+    s.execute(
+        insert(EndedSignIn).from_select(["id_hash", "at"], select(SignIn.id_hash, at).where(which))
+    )
     s.execute(delete(SignIn).where(which))
 
 
@@ -94,7 +117,8 @@ def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> Non
 
 def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float:
     """0.0 when a password may be verified now, and the attempt is then counted as failed until
-    `sign_in_succeeded`; otherwise the seconds to wait, and nothing is counted. Needs a write session:
+    `sign_in_succeeded`; otherwise the seconds to wait, and nothing is counted. Needs a write
+    session:
     counting before verifying is what stops guesses made in parallel.
     """
     keys = _name_key(name), _address_key(address), "all"  # held in this order by everybody
@@ -137,7 +161,9 @@ def _count_name(row: Throttle, now: datetime) -> None:
     row.fails, row.since = row.fails + 1, now
     if row.fails >= NAME_FREE_FAILS:
         doublings = min(row.fails - NAME_FREE_FAILS, 10)
-        row.blocked_until = now + timedelta(seconds=min(NAME_WAIT_S * 2**doublings, NAME_WAIT_MAX_S))
+        row.blocked_until = now + timedelta(
+            seconds=min(NAME_WAIT_S * 2**doublings, NAME_WAIT_MAX_S)
+        )
 
 
 def _count_window(row: Throttle, limit: int, now: datetime) -> None:
@@ -184,11 +210,19 @@ def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
 _SIGN_IN: Final = (  # put together once: asked with every page
     select(SignIn.id_hash, SignIn.expires_at, Staff.id, SignIn.property_id, Staff.name, Staff.role)
     .join(Staff, Staff.id == SignIn.staff_id)
-    .where(SignIn.id_hash == bindparam("hashed"), SignIn.expires_at > bindparam("now"), Staff.disabled_at.is_(None))
+    .where(
+        SignIn.id_hash == bindparam("hashed"),
+        SignIn.expires_at > bindparam("now"),
+        Staff.disabled_at.is_(None),
+    )
 )
 
 
 def ended_sign_ins(s: Session, after: int) -> list[tuple[int, str]]:
     """Sign-ins that ended before their time: (number, hash), those with a number above `after`."""
-    query = select(EndedSignIn.id, EndedSignIn.id_hash).where(EndedSignIn.id > after).order_by(EndedSignIn.id)
+    query = (
+        select(EndedSignIn.id, EndedSignIn.id_hash)
+        .where(EndedSignIn.id > after)
+        .order_by(EndedSignIn.id)
+    )
     return [(number, hashed) for number, hashed in s.execute(query)]

@@ -25,7 +25,15 @@ BLUEPRINTS = (
     *(board.bp, booking.bp, autocomplete.bp, groups.bp),
     *(rides.bp, handouts.bp, guest.bp),
     *(history.bp, csv_export.bp, search.bp, handover.bp),
-    *(own_property.bp, places.bp, staff.bp, accounts.bp, accounts.link_bp, audit_log.bp, properties.bp),
+    *(
+        own_property.bp,
+        places.bp,
+        staff.bp,
+        accounts.bp,
+        accounts.link_bp,
+        audit_log.bp,
+        properties.bp,
+    ),
     *(monitoring.bp, monitoring.metrics_bp, assets.bp),
 )
 
@@ -48,4 +56,6 @@ def settings_tabs() -> list[dict[str, Any]]:
         ("properties", "/admin/properties", _("All properties"), ADMIN),
         ("me", "/me", _("You"), SEE),
     )
-    return [{"name": name, "url": url, "title": title} for name, url, title, need in tabs if may(need)]
+    return [
+        {"name": name, "url": url, "title": title} for name, url, title, need in tabs if may(need)
+    ]

@@ -1,6 +1,8 @@
-"""The plain words for each state, each code and each outcome, for staff and for guests (ux.md section 6).
+"""The plain words for each state, each code and each outcome, for staff and for guests (ux.md
+section 6).
 
-Pages ask here and nowhere else, so that one thing is called the same everywhere. All texts go through gettext.
+Pages ask here and nowhere else, so that one thing is called the same everywhere. All texts go
+through gettext.
 """
 
 from ridedash.wording.actions import ActionWords, action_words, note_words, outcome_words

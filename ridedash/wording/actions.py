@@ -1,4 +1,6 @@
-"""Words of what staff can do to an order or a ride: the button, why it is off, and what came of it."""
+"""Words of what staff can do to an order or a ride: the button, why it is off, and what came of
+it.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -21,18 +23,37 @@ class ActionWords:
 _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
     "change": (_("Change"), "list", _("Time, car, places, guest and note, until it is ordered.")),
     "withdraw": (_("Withdraw"), "close", _("Nothing has been sent yet, so this costs nothing.")),
-    "abort": (_("Stop the search"), "close", _("Stops looking for a driver. Only possible before one accepts.")),
-    "cancel": (_("Cancel ride"), "cancelled", _("Tells the service to cancel; the driver turns back.")),
+    "abort": (
+        _("Stop the search"),
+        "close",
+        _("Stops looking for a driver. Only possible before one accepts."),
+    ),
+    "cancel": (
+        _("Cancel ride"),
+        "cancelled",
+        _("Tells the service to cancel; the driver turns back."),
+    ),
     "arm": (
-        _("Cancel as soon as matched"), "cancelled",
-        _("There is no booking number yet. We cancel the moment one comes; the fee rules then apply."),
+        _("Cancel as soon as matched"),
+        "cancelled",
+        _(
+            "There is no booking number yet. We cancel the moment one comes; the fee rules then apply."
+        ),
     ),
     "drop": (_("Change drop"), "drop", _("The price may change with the way.")),
     "feedback": (_("Give feedback"), "star", _("Sent to the service once, on the guest's behalf.")),
-    "again": (_("Book again"), "again", _("Opens the form with this trip; the price is checked anew.")),
-    "resolve": (_("Say what happened"), "unknown", _("Only a person can close this: the program never does.")),
+    "again": (
+        _("Book again"),
+        "again",
+        _("Opens the form with this trip; the price is checked anew."),
+    ),
+    "resolve": (
+        _("Say what happened"),
+        "unknown",
+        _("Only a person can close this: the program never does."),
+    ),
     "reopen": (_("Reopen"), "unknown", _("Puts the order back among those that need an answer.")),
-}  # fmt: skip
+}
 
 _NOTES: Final[dict[str, Text]] = {
     "no_booking_id": _("No booking number yet, so it can't be stopped now."),
@@ -66,11 +87,14 @@ _UNCONFIRMED: Final[dict[str, Text]] = {
 }
 _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
     "NO_CONNECTION": (
-        _("We couldn't reach the ride service"), _("Nothing was asked, nothing has changed. Try again."), "offline",
+        _("We couldn't reach the ride service"),
+        _("Nothing was asked, nothing has changed. Try again."),
+        "offline",
     ),
     "RATE_LIMITED": (
         _("The ride service wants no more questions just now"),
-        _("Nothing was asked, nothing has changed. Try again in a moment."), "waiting",
+        _("Nothing was asked, nothing has changed. Try again in a moment."),
+        "waiting",
     ),
     "RECONNECT": (
         _("The account needs reconnecting"),
@@ -79,10 +103,12 @@ _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
     ),
     "KEY_MISSING": (
         _("ridedash can't read its link to this account"),
-        _("Nothing was asked, nothing has changed. Tell whoever runs ridedash that a key is missing."),
+        _(
+            "Nothing was asked, nothing has changed. Tell whoever runs ridedash that a key is missing."
+        ),
         "needs",
     ),
-}  # fmt: skip
+}
 
 
 _MATCHED: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
@@ -94,7 +120,10 @@ _AGAIN: Final[dict[str, Text]] = {
 
 
 def action_words(name: str, state: str | None = None) -> ActionWords:
-    """The words of a button in an order state or booking status. Raises KeyError for a name that is no action."""
+    """The words of a button in an order state or booking status.
+
+    Raises KeyError for a name that is no action.
+    """
     label, icon, about = _ACTIONS[name]
     if name == "again":
         label = _AGAIN.get(state or "", label)
@@ -109,41 +138,62 @@ def note_words(note: str | None) -> str:
 
 
 def outcome_words(
-    name: str, outcome: str, *, code: str | None = None, header: str | None = None, text: str | None = None,
+    name: str,
+    outcome: str,
+    *,
+    code: str | None = None,
+    header: str | None = None,
+    text: str | None = None,
     **facts: str | None,
-) -> Words:  # fmt: skip
+) -> Words:
     """What came of an action, for staff.
 
-    `outcome` is done, armed, refused, unconfirmed, unanswered (feedback that is not sent again), not_now or not_sent.
+    `outcome` is done, armed, refused, unconfirmed, unanswered (feedback that is not sent again),
+    not_now or not_sent.
     """
     if outcome == "armed":
-        return Words(str(_DONE["arm"]), str(_("The fee rules of the service then apply.")), "warn", "waiting")
+        return Words(
+            str(_DONE["arm"]), str(_("The fee rules of the service then apply.")), "warn", "waiting"
+        )
     if outcome == "not_now" and code is None:
         return Words(
-            str(_("Not possible any more")), str(_("The ride has moved on; nothing was asked.")), "warn", "info"
+            str(_("Not possible any more")),
+            str(_("The ride has moved on; nothing was asked.")),
+            "warn",
+            "info",
         )
     if outcome == "done":
         return Words(say(_DONE.get(name, _("Done.")), facts), "", "ok", "done")
     if outcome == "unanswered":
-        return Words(str(_("Feedback was sent; the service has not confirmed it")), "", "info", "info")
+        return Words(
+            str(_("Feedback was sent; the service has not confirmed it")), "", "info", "info"
+        )
     if outcome == "unconfirmed":
         return Words(
             str(_UNCONFIRMED.get(name, _("Asked, not confirmed yet"))),
-            str(_("We read the ride back and show what the service says.")), "warn", "waiting",
-        )  # fmt: skip
+            str(_("We read the ride back and show what the service says.")),
+            "warn",
+            "waiting",
+        )
     if outcome == "not_sent":
         return _unsent(name, code)
     return _refused(code or header, text, facts)
 
 
 def _unsent(name: str, code: str | None) -> Words:
-    """Why nothing was asked: our own cause has its own words, and another press helps only where nothing is missing."""
+    """Why nothing was asked: our own cause has its own words, and another press helps only where
+    nothing is missing.
+    """
     headline, detail, icon = _UNSENT.get(code or "", _UNSENT["NO_CONNECTION"])
-    driver = _(" Until then, call the driver.") if icon == "needs" and name in ("cancel", "drop") else ""
+    driver = (
+        _(" Until then, call the driver.") if icon == "needs" and name in ("cancel", "drop") else ""
+    )
     return Words(str(headline), f"{detail}{driver}", "bad", icon)
 
 
 def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -> Words:
     said = refusal(code, Audience.STAFF, message=text, ordering=False, **facts)
     quote = say(_("The ride service said: “{quote}”."), {"quote": said.quote}) if said.quote else ""
-    return Words(said.headline, " ".join(filter(None, [said.why, said.next_step, quote])), "bad", "cancelled")
+    return Words(
+        said.headline, " ".join(filter(None, [said.why, said.next_step, quote])), "bad", "cancelled"
+    )

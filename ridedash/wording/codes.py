@@ -1,7 +1,8 @@
-"""Words of refusals: every code of the document and of the field notes, and our own cases (ux.md section 6).
+"""Words of refusals: every code of the document and of the field notes, and our own cases (ux.md
+section 6).
 
-Pattern: what happened, what it means, one next step. Never a code in the headline; accounts are never
-spoken of to guests.
+Pattern: what happened, what it means, one next step. Never a code in the headline; accounts are
+never spoken of to guests.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ from ridedash.wording.say import lazy as _
 
 @dataclass(frozen=True)
 class Refusal:
-    """What happened, why, and the one next step; `quote` is the service's own message, to be shown as text."""
+    """What happened, why, and the one next step; `quote` is the service's own message, to be shown
+    as text.
+    """
 
     headline: str
     why: str
@@ -35,178 +38,264 @@ _ASK: Final = _("We can't book this here. Please ask our staff")
 _ASK_PAYMENT: Final = _("Please ask our staff about payment")
 
 _CAR_TYPE: Final = _Entry(
-    _("This car type isn't offered here"), _("The list of cars has changed."),
-    _("Pick another car; the list is reloaded."), _("That car isn't available. Choose another"),
-)  # fmt: skip
+    _("This car type isn't offered here"),
+    _("The list of cars has changed."),
+    _("Pick another car; the list is reloaded."),
+    _("That car isn't available. Choose another"),
+)
 _OTHER_CITY: Final = _Entry(
-    _("The drop is in another city"), _("City rides stay inside one city."),
-    _("Use an outstation car, or choose a nearer drop."), _("That's outside the city. Choose another place"),
-)  # fmt: skip
+    _("The drop is in another city"),
+    _("City rides stay inside one city."),
+    _("Use an outstation car, or choose a nearer drop."),
+    _("That's outside the city. Choose another place"),
+)
 _OURS: Final = _Entry(
-    _("Not booked"), _("The ride service refused this desk's key."),
-    _("Ask the manager to check the link to the service."), _ASK,
-)  # fmt: skip
+    _("Not booked"),
+    _("The ride service refused this desk's key."),
+    _("Ask the manager to check the link to the service."),
+    _ASK,
+)
 
 _CREATE: Final[dict[str, _Entry]] = {
     wire.INVALID_CAR_CATEGORY: _CAR_TYPE,
     wire.INVALID_CITY_CAR_CATEGORY: _CAR_TYPE,
     wire.INVALID_CITY: _Entry(
-        _("No service at this pickup"), _("It lies outside the cities that the service covers."),
-        _("Check the pin, or call a local cab."), _("We can't pick up from here. Please ask our staff"),
+        _("No service at this pickup"),
+        _("It lies outside the cities that the service covers."),
+        _("Check the pin, or call a local cab."),
+        _("We can't pick up from here. Please ask our staff"),
     ),
     wire.SAME_PICKUP_DROP: _Entry(
-        _("Pickup and drop are the same"), _("A ride needs two places."),
-        _("Change the drop."), _("Choose a different drop"),
+        _("Pickup and drop are the same"),
+        _("A ride needs two places."),
+        _("Change the drop."),
+        _("Choose a different drop"),
     ),
     wire.BANNED_USER: _Entry(
-        _("The service blocked this account"), _("That is the service's decision."),
-        _("Use the house account, or contact partner support."), _ASK,
+        _("The service blocked this account"),
+        _("That is the service's decision."),
+        _("Use the house account, or contact partner support."),
+        _ASK,
     ),
     wire.OUTSTANDING_DUE: _Entry(
-        _("The account owes for an earlier ride"), _("An earlier ride is unpaid."),
-        _("The guest settles it in the ride app; then try again, or use the house account."), _ASK_PAYMENT,
+        _("The account owes for an earlier ride"),
+        _("An earlier ride is unpaid."),
+        _("The guest settles it in the ride app; then try again, or use the house account."),
+        _ASK_PAYMENT,
     ),
     wire.PAYMENT_PENDING: _Entry(
-        _("The account's last payment is still processing"), _("The service waits for it."),
-        _("Try again in a few minutes, or use the house account."), _ASK_PAYMENT,
+        _("The account's last payment is still processing"),
+        _("The service waits for it."),
+        _("Try again in a few minutes, or use the house account."),
+        _ASK_PAYMENT,
     ),
     wire.SVC_CREDIT_DUE: _Entry(
-        _("The account has credit to repay"), _("The service wants its credit back first."),
-        _("The guest settles it in the ride app; then try again, or use the house account."), _ASK_PAYMENT,
+        _("The account has credit to repay"),
+        _("The service wants its credit back first."),
+        _("The guest settles it in the ride app; then try again, or use the house account."),
+        _ASK_PAYMENT,
     ),
     wire.INVALID_DROP_LOCATION: _OTHER_CITY,
     wire.NO_CABS_AVAILABLE: _Entry(
-        _("No car is free right now"), _("The service has none near the pickup."),
-        _("Try again in a few minutes, or pick another car."), _("No car right now. Other cars may be free"),
+        _("No car is free right now"),
+        _("The service has none near the pickup."),
+        _("Try again in a few minutes, or pick another car."),
+        _("No car right now. Other cars may be free"),
     ),
     wire.INVALID_PARTNER_KEY: _OURS,
     wire.RATE_LIMIT: _Entry(
-        _("Too many requests at once"), _("The service asked us to wait. Nothing was ordered."),
-        _("Book again in a moment."), _("One moment…"),
+        _("Too many requests at once"),
+        _("The service asked us to wait. Nothing was ordered."),
+        _("Book again in a moment."),
+        _("One moment…"),
     ),
     "FARE_EXPIRED": _Entry(
-        _("The fixed price has run out"), _("A fixed price holds for a few minutes. Nothing was ordered."),
-        _("Fix and try again: the price is fetched anew."), _("The price has changed. Choose again"),
+        _("The fixed price has run out"),
+        _("A fixed price holds for a few minutes. Nothing was ordered."),
+        _("Fix and try again: the price is fetched anew."),
+        _("The price has changed. Choose again"),
     ),
     "FARE_CHANGED": _Entry(
-        _("The price changed[: {old} → {new}]"), _("Nothing was ordered."),
-        _("Accept the new price, or go back."), _("The price changed[: {old} → {new}]"),
+        _("The price changed[: {old} → {new}]"),
+        _("Nothing was ordered."),
+        _("Accept the new price, or go back."),
+        _("The price changed[: {old} → {new}]"),
     ),
     "SHARE_NONE": _Entry(
-        _("No shared ride that way now"), _("Or the place isn't served by shared rides."),
-        _("Book the same trip with another car."), _("No shared ride right now. Other cars:"), quoted=True,
+        _("No shared ride that way now"),
+        _("Or the place isn't served by shared rides."),
+        _("Book the same trip with another car."),
+        _("No shared ride right now. Other cars:"),
+        quoted=True,
     ),
     "NOT_SENT": _Entry(
-        _("Not booked: we never reached the ride service"), _("Nothing was ordered."),
-        _("Book again; the price is checked once more."), _("Not booked. Try again"),
+        _("Not booked: we never reached the ride service"),
+        _("Nothing was ordered."),
+        _("Book again; the price is checked once more."),
+        _("Not booked. Try again"),
     ),
     "EXPIRED": _Entry(
-        _("Not booked: it was not sent in time"), _("Nothing was ordered, so that no late car comes."),
-        _("Book again; the price is checked once more."), _("Not booked. Try again"),
+        _("Not booked: it was not sent in time"),
+        _("Nothing was ordered, so that no late car comes."),
+        _("Book again; the price is checked once more."),
+        _("Not booked. Try again"),
     ),
     "ACCOUNT": _Entry(
-        _("The account needs reconnecting"), _("The service no longer accepts our link to it. Nothing was ordered."),
-        _("Ask the manager to reconnect it, or use another account."), _("Please ask our staff"),
+        _("The account needs reconnecting"),
+        _("The service no longer accepts our link to it. Nothing was ordered."),
+        _("Ask the manager to reconnect it, or use another account."),
+        _("Please ask our staff"),
     ),
     "KEY_MISSING": _Entry(
         _("ridedash can't read its link to this account"),
         _("A key is missing from the settings of ridedash. Nothing was ordered."),
-        _("Tell whoever runs ridedash; the account itself is well. Or use another account."), _("Please ask our staff"),
+        _("Tell whoever runs ridedash; the account itself is well. Or use another account."),
+        _("Please ask our staff"),
     ),
     "NOT_BUILT": _Entry(
-        _("Not booked: the request could not be made"), _("Nothing was ordered."),
-        _("Fix and try again; if it stays, ask the manager."), _("Not booked. Please ask our staff"),
+        _("Not booked: the request could not be made"),
+        _("Nothing was ordered."),
+        _("Fix and try again; if it stays, ask the manager."),
+        _("Not booked. Please ask our staff"),
     ),
     "WITHDRAWN": _Entry(
-        _("Withdrawn before it was sent"), _("Nothing was ordered."),
-        _("Book again when the guest is ready."), _("Not booked"),
+        _("Withdrawn before it was sent"),
+        _("Nothing was ordered."),
+        _("Book again when the guest is ready."),
+        _("Not booked"),
     ),
     "PLAN_MISSED": _Entry(
-        _("Not booked: the planned time has passed"), _("It could not be ordered in time. Nothing was ordered."),
-        _("Book again; the price is checked once more."), _("Not booked. Please ask our staff"),
+        _("Not booked: the planned time has passed"),
+        _("It could not be ordered in time. Nothing was ordered."),
+        _("Book again; the price is checked once more."),
+        _("Not booked. Please ask our staff"),
     ),
     "NO_DB": _Entry(
-        _("ridedash can't save right now, so it won't book"), _("Nothing was ordered."),
-        _("Try again in a minute, or call the cab desk."), _("Out of order, please ask our staff"),
+        _("ridedash can't save right now, so it won't book"),
+        _("Nothing was ordered."),
+        _("Try again in a minute, or call the cab desk."),
+        _("Out of order, please ask our staff"),
     ),
-}  # fmt: skip
+}
 
 _RIDE: Final[dict[str, _Entry]] = {
     wire.BOOKING_ALLOTED: _Entry(
-        _("Too late to stop: a driver accepted"), _("The ride is on."),
-        _("Cancel the ride instead[ ({fee} may apply)]."), _("A driver has accepted. Cancel anyway?"),
+        _("Too late to stop: a driver accepted"),
+        _("The ride is on."),
+        _("Cancel the ride instead[ ({fee} may apply)]."),
+        _("A driver has accepted. Cancel anyway?"),
     ),
     wire.HEADER_INVALID_DROP: _Entry(
-        _("Drop not changed: it is in another city"), _("Still going to {drop}."),
-        _("Choose a place in the same city."), _("Drop not changed: that is in another city"),
+        _("Drop not changed: it is in another city"),
+        _("Still going to {drop}."),
+        _("Choose a place in the same city."),
+        _("Drop not changed: that is in another city"),
     ),
     wire.HEADER_OOPS: _Entry(
-        _("Drop not changed: the ride has ended"), _("A drop can change only while a ride is live."),
-        _("Book a new ride if one is needed."), _("Drop not changed: the ride has ended"),
+        _("Drop not changed: the ride has ended"),
+        _("A drop can change only while a ride is live."),
+        _("Book a new ride if one is needed."),
+        _("Drop not changed: the ride has ended"),
     ),
     wire.CANCELLATION_NOT_ALLOWED: _Entry(
-        _("Can't be cancelled now"), _("The service keeps the ride."),
-        _("Call the driver or support."), _("Can't be cancelled now. Please ask our staff"), quoted=True,
+        _("Can't be cancelled now"),
+        _("The service keeps the ride."),
+        _("Call the driver or support."),
+        _("Can't be cancelled now. Please ask our staff"),
+        quoted=True,
     ),
     wire.BOOKING_ALREADY_CANCELLED: _Entry(
-        _("Already cancelled"), _("The service had ended this ride before."),
-        _("Nothing more to do."), _("Ride cancelled"),
+        _("Already cancelled"),
+        _("The service had ended this ride before."),
+        _("Nothing more to do."),
+        _("Ride cancelled"),
     ),
     wire.RIDE_IN_PROGRESS: _Entry(
-        _("Can't be cancelled: the guest is on the trip"), _("The ride has started."),
-        _("Call the driver if it must stop."), _("Can't be cancelled now. Please ask our staff"),
+        _("Can't be cancelled: the guest is on the trip"),
+        _("The ride has started."),
+        _("Call the driver if it must stop."),
+        _("Can't be cancelled now. Please ask our staff"),
     ),
     wire.BOOKING_ALREADY_COMPLETED: _Entry(
-        _("Too late: the ride is over"), _("The service has closed it."),
-        _("See the price below."), _("You have arrived"),
+        _("Too late: the ride is over"),
+        _("The service has closed it."),
+        _("See the price below."),
+        _("You have arrived"),
     ),
     "BUSY": _Entry(
-        _("Asked a moment ago"), _("The service has not answered yet."),
-        _("Wait a few seconds before you ask again."), _("One moment…"),
+        _("Asked a moment ago"),
+        _("The service has not answered yet."),
+        _("Wait a few seconds before you ask again."),
+        _("One moment…"),
     ),
     "RIDE_ENDED": _Entry(
-        _("The ride has ended"), _("The service reports its end."),
-        _("Nothing more to do."), _("This ride is over"),
+        _("The ride has ended"),
+        _("The service reports its end."),
+        _("Nothing more to do."),
+        _("This ride is over"),
     ),
     "ALREADY_GIVEN": _Entry(
-        _("Feedback was sent before"), _("The service takes it once per ride."),
-        _("Nothing more to do."), _("Thank you"),
+        _("Feedback was sent before"),
+        _("The service takes it once per ride."),
+        _("Nothing more to do."),
+        _("Thank you"),
     ),
     wire.NO_BOOKING: _Entry(
-        _("The service doesn't know this booking"), _("Its number may be wrong, or very old."),
-        _("Check the number, or contact support with the reference."), _("Please ask our staff"),
+        _("The service doesn't know this booking"),
+        _("Its number may be wrong, or very old."),
+        _("Check the number, or contact support with the reference."),
+        _("Please ask our staff"),
     ),
-}  # fmt: skip
+}
 
 _OTHER: Final = _Entry(
-    _("Not booked"), _("Nothing was ordered."),
-    _("Try again, or copy the text for support."), _("Not booked. Please ask our staff"), quoted=True,
-)  # fmt: skip
+    _("Not booked"),
+    _("Nothing was ordered."),
+    _("Try again, or copy the text for support."),
+    _("Not booked. Please ask our staff"),
+    quoted=True,
+)
 _OTHER_RIDE: Final = _Entry(
-    _("The service refused"), _("Nothing has changed."),
-    _("Try again, or call the driver."), _("That was not possible. Please ask our staff"), quoted=True,
-)  # fmt: skip
+    _("The service refused"),
+    _("Nothing has changed."),
+    _("Try again, or call the driver."),
+    _("That was not possible. Please ask our staff"),
+    quoted=True,
+)
 
-_ALIASES: Final = {"NO_CONNECTION": "NOT_SENT", "RECONNECT": "ACCOUNT", "RATE_LIMITED": wire.RATE_LIMIT}
+_ALIASES: Final = {
+    "NO_CONNECTION": "NOT_SENT",
+    "RECONNECT": "ACCOUNT",
+    "RATE_LIMITED": wire.RATE_LIMIT,
+}
 _CREATE.update({alias: _CREATE[code] for alias, code in _ALIASES.items()})
 _OF_ORDERS: Final = {wire.normal_code(code): entry for code, entry in _CREATE.items()}
 _OF_RIDES: Final = {wire.normal_code(code): entry for code, entry in _RIDE.items()}
 
 
 def refusal(
-    code: str | None, audience: Audience, *, message: str | None = None, ordering: bool = True, **facts: str | None
+    code: str | None,
+    audience: Audience,
+    *,
+    message: str | None = None,
+    ordering: bool = True,
+    **facts: str | None,
 ) -> Refusal:
     """Words of a refusal by the service's code, our own case, or the header of a drop change.
 
-    `ordering`: whether a booking was asked for (else an action on a ride). Facts: fee, drop, old, new.
-    An unlisted code, or none, is quoted with the service's own message; the code itself where it has no more to say.
+    `ordering`: whether a booking was asked for (else an action on a ride). Facts: fee, drop, old,
+    new.
+    An unlisted code, or none, is quoted with the service's own message; the code itself where it
+    has no more to say.
     """
     entry = _entry(code, ordering)
     if audience is Audience.GUEST:
         return Refusal(say(entry.guest, facts), "", "")
     empty = wire.normal_code(message or "") in ("", wire.BOOKING_FAILED)
     quote = ((code if empty else message) or "") if entry.quoted else ""
-    return Refusal(say(entry.headline, facts), say(entry.why, facts), say(entry.next_step, facts), quote)
+    return Refusal(
+        say(entry.headline, facts), say(entry.why, facts), say(entry.next_step, facts), quote
+    )
 
 
 def _entry(code: str | None, ordering: bool) -> _Entry:

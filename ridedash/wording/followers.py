@@ -1,4 +1,6 @@
-"""Words for somebody who watches another's ride: whose it is and how it goes; no place, no price, no account."""
+"""Words for somebody who watches another's ride: whose it is and how it goes; no place, no price,
+no account.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -18,7 +20,10 @@ _NOTHING: Final = (_("No ride was booked"), _("Nobody is on the way"))
 _STATUSES: Final[dict[str, Sentence]] = {
     wire.ALLOTMENT_PENDING: _FINDING,
     wire.PENDING: _FINDING,
-    wire.ALLOTMENT_RETRYING: (_("Finding another driver for {guest}"), _("The first one had to cancel")),
+    wire.ALLOTMENT_RETRYING: (
+        _("Finding another driver for {guest}"),
+        _("The first one had to cancel"),
+    ),
     wire.SOFT_ALLOCATED: (_("{guest} is in the queue for a car"), _("The car is named soon")),
     wire.CALL_DRIVER: (_("A driver is on the way to {guest}"), _("[There in {eta}]")),
     wire.CLIENT_LOCATED: _HERE,
@@ -43,8 +48,12 @@ _ORDERS: Final[dict[str, Sentence]] = {
 }
 
 
-def follower_words(state: str, status: str | None, kind: Kind, facts: Mapping[str, str | None]) -> tuple[str, str]:
-    """Headline and the line below. Facts: guest (a first name), eta, due. Tone and icon are the guest's own."""
+def follower_words(
+    state: str, status: str | None, kind: Kind, facts: Mapping[str, str | None]
+) -> tuple[str, str]:
+    """Headline and the line below. Facts: guest (a first name), eta, due. Tone and icon are the
+    guest's own.
+    """
     if status is None:
         headline, detail = _ORDERS[state]
     elif status == wire.INVOICE and kind is Kind.AUTO:

@@ -18,7 +18,9 @@ Text = Any  # a lazy string, or a str
 
 
 def gettext(text: str, **facts: object) -> str:
-    """A text in the reader's language, its %(name)s filled. The language is looked up once for each request."""
+    """A text in the reader's language, its %(name)s filled. The language is looked up once for each
+    request.
+    """
     try:
         translations = g.translations
     except AttributeError:
@@ -43,7 +45,9 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True)
 class Words:
-    """What a state says: a headline, a line below it, a tone (a colour of base.css) and an icon of the sprite."""
+    """What a state says: a headline, a line below it, a tone (a colour of base.css) and an icon of
+    the sprite.
+    """
 
     headline: str
     detail: str
@@ -52,10 +56,12 @@ class Words:
 
 
 def say(text: Text | Sequence[Text], facts: Mapping[str, str | None]) -> str:
-    """The sentence with its `{slots}` filled. A `[part]` in brackets is left out when a fact in it is unknown.
+    """The sentence with its `{slots}` filled.
 
-    Of several sentences the first whose facts outside brackets are all known is taken; the last one otherwise.
-    Facts are put in as they are: slots or brackets inside a fact mean nothing.
+    A `[part]` in brackets is left out when a fact in it is unknown.
+
+    Of several sentences the first whose facts outside brackets are all known is taken; the last one
+    otherwise. Facts are put in as they are: slots or brackets inside a fact mean nothing.
     """
     choices = list(text) if isinstance(text, (list, tuple)) else [text]
     for choice in choices:
@@ -78,7 +84,9 @@ def _fill(text: str, facts: Mapping[str, str | None]) -> str:
 
 
 def _isolated(fact: str) -> str:
-    """A fact written from right to left, set apart, so that it doesn't turn the sentence around it."""
+    """A fact written from right to left, set apart, so that it doesn't turn the sentence around
+    it.
+    """
     if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in fact):
         return f"\u2068{fact}\u2069"
     return fact

@@ -1,4 +1,6 @@
-"""Words of the service's booking statuses and of our order states (ux.md section 6, booking-protocol.md 1.5)."""
+"""Words of the service's booking statuses and of our order states (ux.md section 6,
+booking-protocol.md 1.5).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +16,9 @@ Facts = Mapping[str, str | None]
 
 @dataclass(frozen=True)
 class _Entry:
-    """One row of the table: tone and icon, then headline and line below for staff and for guests."""
+    """One row of the table: tone and icon, then headline and line below for staff and for
+    guests.
+    """
 
     tone: str
     icon: str
@@ -25,129 +29,194 @@ class _Entry:
 
 
 _FARE_SET: Final = _Entry(
-    "ok", "here",
-    _("Driver is here, fare set[: {fare}]"), _("Ride not started yet. The guest tells the driver the code."),
-    (_("Fare {fare}. Tell the driver your code"), _("Tell the driver your code")), _("The ride has not started yet"),
-)  # fmt: skip
+    "ok",
+    "here",
+    _("Driver is here, fare set[: {fare}]"),
+    _("Ride not started yet. The guest tells the driver the code."),
+    (_("Fare {fare}. Tell the driver your code"), _("Tell the driver your code")),
+    _("The ride has not started yet"),
+)
 _BILL: Final = _Entry(
-    "ok", "money",
-    _("Ride over, bill ready[: {payable}]"), _("Distance, time and any night charge are below."),
-    _("Your bill[: {payable}]"), _("The lines are below"),
-)  # fmt: skip
+    "ok",
+    "money",
+    _("Ride over, bill ready[: {payable}]"),
+    _("Distance, time and any night charge are below."),
+    _("Your bill[: {payable}]"),
+    _("The lines are below"),
+)
 
 _STATUSES: Final[dict[str, _Entry]] = {
     wire.ALLOTMENT_PENDING: _Entry(
-        "info", "search",
-        _("Finding a driver"), _("Usually under a minute."),
-        _("Finding your driver"), _("Usually under a minute"),
+        "info",
+        "search",
+        _("Finding a driver"),
+        _("Usually under a minute."),
+        _("Finding your driver"),
+        _("Usually under a minute"),
     ),
     wire.PENDING: _Entry(
-        "info", "search",
-        _("Finding an auto"), _("Usually under a minute."),
-        _("Finding your auto"), _("Usually under a minute"),
+        "info",
+        "search",
+        _("Finding an auto"),
+        _("Usually under a minute."),
+        _("Finding your auto"),
+        _("Usually under a minute"),
     ),
     wire.ALLOTMENT_RETRYING: _Entry(
-        "warn", "search",
+        "warn",
+        "search",
         _("Driver cancelled, finding another"),
         _("Happens at most once per ride. Forget the old number plate."),
-        _("Your driver had to cancel. Finding another"), _("Forget the old number plate"),
+        _("Your driver had to cancel. Finding another"),
+        _("Forget the old number plate"),
     ),
     wire.SOFT_ALLOCATED: _Entry(
-        "info", "search",
-        _("In the queue for a car"), _("The service holds a place in its queue; the car is named later."),
-        _("You are in the queue for a car"), _("Your car is named soon"),
+        "info",
+        "search",
+        _("In the queue for a car"),
+        _("The service holds a place in its queue; the car is named later."),
+        _("You are in the queue for a car"),
+        _("Your car is named soon"),
     ),
     wire.CALL_DRIVER: _Entry(
-        "info", "coming",
-        _("Driver on the way[\u00a0· {eta}]"), _("Meet at {pickup}."),
-        (_("{driver} arrives in {eta}"), _("Your driver arrives in {eta}"), _("Your driver is on the way")),
+        "info",
+        "coming",
+        _("Driver on the way[\u00a0· {eta}]"),
+        _("Meet at {pickup}."),
+        (
+            _("{driver} arrives in {eta}"),
+            _("Your driver arrives in {eta}"),
+            _("Your driver is on the way"),
+        ),
         _("Meet at {pickup}"),
     ),
     wire.CLIENT_LOCATED: _Entry(
-        "ok", "here",
-        _("Driver is here"), _("Check the plate; the guest tells the driver the code."),
-        _("Your driver is here"), _("Check the plate, tell the driver the code"),
+        "ok",
+        "here",
+        _("Driver is here"),
+        _("Check the plate; the guest tells the driver the code."),
+        _("Your driver is here"),
+        _("Check the plate, tell the driver the code"),
     ),
     wire.INVOICE: _FARE_SET,
     wire.IN_PROGRESS: _Entry(
-        "ok", "riding",
-        _("On trip[\u00a0· about {eta} left]"), _("To {drop}."),
-        _("On your way"), (_("About {eta} left"), _("To {drop}")),
+        "ok",
+        "riding",
+        _("On trip[\u00a0· about {eta} left]"),
+        _("To {drop}."),
+        _("On your way"),
+        (_("About {eta} left"), _("To {drop}")),
     ),
     wire.COMPLETED: _Entry(
-        "ok", "done",
-        _("Completed[\u00a0· {fare}]"), _("The price stands on this page, line by line."),
-        _("You have arrived[. {fare}]"), _("Thank you for riding"),
+        "ok",
+        "done",
+        _("Completed[\u00a0· {fare}]"),
+        _("The price stands on this page, line by line."),
+        _("You have arrived[. {fare}]"),
+        _("Thank you for riding"),
     ),
     wire.ALLOTMENT_FAILED: _Entry(
-        "warn", "needs",
-        _("No driver found"), _("No ride, nothing to pay to a driver. Try again, or take another car."),
-        _("No driver found this time"), _("No ride, nothing to pay to a driver"),
+        "warn",
+        "needs",
+        _("No driver found"),
+        _("No ride, nothing to pay to a driver. Try again, or take another car."),
+        _("No driver found this time"),
+        _("No ride, nothing to pay to a driver"),
     ),
     wire.BOOKING_CANCELLED: _Entry(
-        "quiet", "cancelled",
-        _("Cancelled[ by {who}]"), (_("A fee of {fee} may be charged."), "{free}", _("This ride is over.")),
-        _("Ride cancelled"), (_("A fee of {fee} may be charged"), "{free}", _("This ride is over")),
+        "quiet",
+        "cancelled",
+        _("Cancelled[ by {who}]"),
+        (_("A fee of {fee} may be charged."), "{free}", _("This ride is over.")),
+        _("Ride cancelled"),
+        (_("A fee of {fee} may be charged"), "{free}", _("This ride is over")),
     ),
-}  # fmt: skip
+}
 
 _NO_STATUS_YET: Final = _Entry(
-    "info", "search",
-    _("Booked[\u00a0· {booking_id}]"), _("Waiting for the first news of the ride."),
-    _("Booked"), _("Waiting for the first news of your ride"),
-)  # fmt: skip
+    "info",
+    "search",
+    _("Booked[\u00a0· {booking_id}]"),
+    _("Waiting for the first news of the ride."),
+    _("Booked"),
+    _("Waiting for the first news of your ride"),
+)
 
 _ORDERS: Final[dict[str, _Entry]] = {
     "SCHEDULED": _Entry(
-        "quiet", "waiting",
+        "quiet",
+        "waiting",
         _("Booked for {due}"),
         (_("Not ordered yet; next try at {retry}."), _("Ordered from the service at {order_at}.")),
-        _("Your ride is planned"), _("For {due}"),
+        _("Your ride is planned"),
+        _("For {due}"),
     ),
     "READY": _Entry(
-        "info", "waiting",
-        _("Sending request…"), _("Not sent yet."),
-        _("Booking your ride…"), _("One moment"),
+        "info",
+        "waiting",
+        _("Sending request…"),
+        _("Not sent yet."),
+        _("Booking your ride…"),
+        _("One moment"),
     ),
     "SENDING": _Entry(
-        "info", "waiting",
-        _("Waiting for the ride service"), _("Usually 2 s."),
-        _("Booking your ride…"), _("One moment"),
+        "info",
+        "waiting",
+        _("Waiting for the ride service"),
+        _("Usually 2 s."),
+        _("Booking your ride…"),
+        _("One moment"),
     ),
     "BOOKED": _NO_STATUS_YET,
     "MATCHING": _Entry(
-        "info", "search",
+        "info",
+        "search",
         _("Looking for a shared ride[\u00a0· next try {next_try}]"),
         _("No booking number yet, so it can't be stopped; it ends by itself[ at {ends}]."),
-        _("Looking for a shared ride"), _("It ends by itself[ at {ends}] if no shared ride is found"),
+        _("Looking for a shared ride"),
+        _("It ends by itself[ at {ends}] if no shared ride is found"),
     ),
     "REJECTED": _Entry(
-        "bad", "cancelled",
-        _("Not booked"), _("The ride service said no. Nothing was ordered."),
-        _("Not booked"), _("Please ask our staff"),
+        "bad",
+        "cancelled",
+        _("Not booked"),
+        _("The ride service said no. Nothing was ordered."),
+        _("Not booked"),
+        _("Please ask our staff"),
     ),
     "NOT_SENT": _Entry(
-        "bad", "cancelled",
-        _("Not booked: we never reached the ride service"), _("Nothing was ordered."),
-        _("Not booked"), _("Please try again or ask at the desk"),
+        "bad",
+        "cancelled",
+        _("Not booked: we never reached the ride service"),
+        _("Nothing was ordered."),
+        _("Not booked"),
+        _("Please try again or ask at the desk"),
     ),
     "UNKNOWN": _Entry(
-        "unknown", "unknown",
+        "unknown",
+        "unknown",
         _("We don't know if this ride was booked"),
         _("[Asked {asked}, ]no clear answer. Do not book again yet."),
-        _("We are checking your booking with our team"), _("Please don't book again"),
+        _("We are checking your booking with our team"),
+        _("Please don't book again"),
     ),
     "CLOSED_NOT_BOOKED": _Entry(
-        "quiet", "cancelled",
-        _("Closed as not booked[ by {who}][ at {closed}]"), _("Kept for the invoice check."),
-        _("Not booked"), _("Please ask our staff"),
+        "quiet",
+        "cancelled",
+        _("Closed as not booked[ by {who}][ at {closed}]"),
+        _("Kept for the invoice check."),
+        _("Not booked"),
+        _("Please ask our staff"),
     ),
     "FAILED": _Entry(
-        "warn", "needs",
-        _("No shared ride was found"), _("Nothing to pay to a driver. Other cars may be free."),
-        _("No shared ride was found"), _("Nothing to pay to a driver"),
+        "warn",
+        "needs",
+        _("No shared ride was found"),
+        _("Nothing to pay to a driver. Other cars may be free."),
+        _("No shared ride was found"),
+        _("Nothing to pay to a driver"),
     ),
-}  # fmt: skip
+}
 
 _STEPS: Final[dict[str, Text]] = {
     wire.ALLOTMENT_PENDING: _("Finding"),
@@ -161,7 +230,10 @@ _STEPS: Final[dict[str, Text]] = {
 
 
 def status_words(status: str, kind: Kind, audience: Audience, facts: Facts) -> Words:
-    """Words of a booking status. One that we don't know gets those of a booking without news yet."""
+    """Words of a booking status.
+
+    One that we don't know gets those of a booking without news yet.
+    """
     if status == wire.INVOICE and kind is Kind.AUTO:
         return _words(_BILL, audience, facts)
     return _words(_STATUSES.get(status, _NO_STATUS_YET), audience, facts)
@@ -181,5 +253,7 @@ def status_step(status: str, kind: Kind) -> str:
 
 def _words(entry: _Entry, audience: Audience, facts: Facts) -> Words:
     guest = audience is Audience.GUEST
-    headline, detail = (entry.guest, entry.guest_detail) if guest else (entry.staff, entry.staff_detail)
+    headline, detail = (
+        (entry.guest, entry.guest_detail) if guest else (entry.staff, entry.staff_detail)
+    )
     return Words(say(headline, facts), say(detail, facts), entry.tone, entry.icon)

@@ -16,14 +16,26 @@ pytestmark = pytest.mark.database
 RIDEDASH = [sys.executable, "-m", "ridedash.cli"]
 
 
-def ridedash(instance: Path, *words: str, given: str = "", **settings: str) -> "subprocess.CompletedProcess[str]":
-    environ = clean_environment(RIDEDASH_INSTANCE=str(instance), **(settings_for(instance) | settings))
+def ridedash(
+    instance: Path, *words: str, given: str = "", **settings: str
+) -> "subprocess.CompletedProcess[str]":
+    environ = clean_environment(
+        RIDEDASH_INSTANCE=str(instance), **(settings_for(instance) | settings)
+    )
     return subprocess.run(
-        [*RIDEDASH, *words], env=environ, input=given, capture_output=True, text=True, timeout=60, check=False
+        [*RIDEDASH, *words],
+        env=environ,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
-def test_up_serves_the_dashboard_its_tiles_and_a_live_worker_and_stops_cleanly(tmp_path: Path) -> None:
+def test_up_serves_the_dashboard_its_tiles_and_a_live_worker_and_stops_cleanly(
+    tmp_path: Path,
+) -> None:
     with running(tmp_path / "instance") as demo:
         status, page = demo.get("/sign-in")
         assert status == 200
@@ -41,13 +53,22 @@ def environment_of_child(parent: int) -> list[str]:
     return Path(f"/proc/{child}/environ").read_text().split("\0")
 
 
-def test_a_worker_that_ends_by_itself_ends_the_whole_so_that_somebody_starts_it_again(tmp_path: Path) -> None:
-    code = "import sys; from ridedash.rides.worker import Worker; Worker.run = lambda *_: sys.exit(); "
+def test_a_worker_that_ends_by_itself_ends_the_whole_so_that_somebody_starts_it_again(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "import sys; from ridedash.rides.worker import Worker; Worker.run = lambda *_: sys.exit(); "
+    )
     code += "from ridedash.cli import main; main(['up'])"
     ports = {"RIDEDASH_PORT": "0", "RIDEDASH_SANDBOX_PORT": "0", "RIDEDASH_INSTANCE": str(tmp_path)}
     environ = clean_environment(**(settings_for(tmp_path) | ports))
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 2, done.stderr
     assert "the worker ended by itself" in done.stderr
@@ -97,7 +118,9 @@ def test_a_bad_setting_is_one_sentence_that_names_it(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.sqlite_only
-def test_an_instance_folder_that_can_not_be_used_is_one_sentence(tmp_path: Path, spoilt: str, said: str) -> None:
+def test_an_instance_folder_that_can_not_be_used_is_one_sentence(
+    tmp_path: Path, spoilt: str, said: str
+) -> None:
     folder = tmp_path / "instance"
     if spoilt:
         folder.mkdir()
@@ -111,9 +134,27 @@ def test_an_instance_folder_that_can_not_be_used_is_one_sentence(tmp_path: Path,
 def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> None:
     assert ridedash(tmp_path, "db", "upgrade").returncode == 0
     password = "a long enough phrase"
-    added = ridedash(tmp_path, "staff", "add", "--property", "Hotel A", "--name", "Night desk", given=password + "\n")
+    added = ridedash(
+        tmp_path,
+        "staff",
+        "add",
+        "--property",
+        "Hotel A",
+        "--name",
+        "Night desk",
+        given=password + "\n",
+    )
     assert added.returncode == 0, added.stderr
-    again = ridedash(tmp_path, "staff", "add", "--property", "Hotel A", "--name", "night  desk", given=password + "\n")
+    again = ridedash(
+        tmp_path,
+        "staff",
+        "add",
+        "--property",
+        "Hotel A",
+        "--name",
+        "night  desk",
+        given=password + "\n",
+    )
     assert again.returncode == 2
     assert "already" in again.stderr
     link = ["account", "link", "--property", "Hotel A", "--label", "House", "--access-token-stdin"]
@@ -132,11 +173,21 @@ def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> Non
             "long enough words\n",
             "time zone",
         ),
-        (["account", "link", "--property", "Nowhere", "--label", "L", "--access-token-stdin"], "t\n", "no property"),
-        (["account", "link", "--property", "P", "--label", "L", "--access-token-stdin"], "\n", "no access token"),
+        (
+            ["account", "link", "--property", "Nowhere", "--label", "L", "--access-token-stdin"],
+            "t\n",
+            "no property",
+        ),
+        (
+            ["account", "link", "--property", "P", "--label", "L", "--access-token-stdin"],
+            "\n",
+            "no access token",
+        ),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path, words: list[str], given: str, said: str) -> None:
+def test_what_cannot_be_done_is_said_in_a_sentence(
+    tmp_path: Path, words: list[str], given: str, said: str
+) -> None:
     ridedash(tmp_path, "db", "upgrade")
     done = ridedash(tmp_path, *words, given=given)
     assert done.returncode == 2
@@ -144,7 +195,9 @@ def test_what_cannot_be_done_is_said_in_a_sentence(tmp_path: Path, words: list[s
 
 
 def test_a_command_on_an_old_database_says_what_to_run(tmp_path: Path) -> None:
-    done = ridedash(tmp_path, "staff", "add", "--property", "P", "--name", "N", given="long enough words\n")
+    done = ridedash(
+        tmp_path, "staff", "add", "--property", "P", "--name", "N", given="long enough words\n"
+    )
     assert done.returncode == 2
     assert "ridedash db upgrade" in done.stderr
 
@@ -167,8 +220,16 @@ def test_doctor_finds_a_running_demo_well_and_a_stopped_one_ill(tmp_path: Path) 
         well = ridedash(instance, "doctor", **ports)
     assert well.returncode == 0, well.stdout + well.stderr
     assert {line.split()[1] for line in well.stdout.splitlines()} == {
-        "database", "migrations", "worker", "account", "service", "oauth", "tiles", "geocoder", "clock",
-    }  # fmt: skip
+        "database",
+        "migrations",
+        "worker",
+        "account",
+        "service",
+        "oauth",
+        "tiles",
+        "geocoder",
+        "clock",
+    }
     ill = ridedash(instance, "doctor", **ports)
     assert ill.returncode == 1
     assert "RIDEDASH_SERVICE_URL" in ill.stdout
@@ -177,20 +238,36 @@ def test_doctor_finds_a_running_demo_well_and_a_stopped_one_ill(tmp_path: Path) 
 def test_the_wheel_runs_when_installed_in_another_place(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    build = [*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(tmp_path / "dist"), str(root)]
+    build = [
+        *pip,
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(tmp_path / "dist"),
+        str(root),
+    ]
     subprocess.run(build, check=True, capture_output=True, timeout=120)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     elsewhere = tmp_path / "elsewhere"
     subprocess.run(
         [*pip, "install", "--quiet", "--no-deps", "--target", str(elsewhere), str(wheel)],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     assert (elsewhere / "ridedash" / "templates" / "web/base.html").is_file()
     # -P and -S keep this checkout off the path: only the wheel and the installed libraries are seen
     start = f"import sys; sys.path[:0] = [{str(elsewhere)!r}, {sysconfig.get_path('purelib')!r}]; "
-    script = start + "import ridedash, ridedash.cli; assert 'elsewhere' in ridedash.__file__; ridedash.cli.main()"
+    script = (
+        start
+        + "import ridedash, ridedash.cli; assert 'elsewhere' in ridedash.__file__; ridedash.cli.main()"
+    )
     with running(
-        tmp_path / "instance", command=(sys.executable, "-P", "-S", "-c", script), PYTHONPATH=str(elsewhere)
+        tmp_path / "instance",
+        command=(sys.executable, "-P", "-S", "-c", script),
+        PYTHONPATH=str(elsewhere),
     ) as demo:
         status, page = demo.get("/sign-in")
         assert status == 200

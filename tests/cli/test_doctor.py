@@ -1,4 +1,6 @@
-"""`ridedash doctor` says of each thing that ridedash stands on what is true, and points to the right setting."""
+"""`ridedash doctor` says of each thing that ridedash stands on what is true, and points to the
+right setting.
+"""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -38,7 +40,9 @@ PICTURE = said(200, "<svg/>", "image/svg+xml")
 
 @contextmanager
 def far_side(answers: Answers) -> Iterator[tuple[str, list[str]]]:
-    """A server for service and tiles alike: answers by the first word of the path. Its address, and what was asked."""
+    """A server for service and tiles alike: answers by the first word of the path. Its address, and
+    what was asked.
+    """
     asked: list[str] = []
 
     def app(environ: Any, start: Any) -> Any:
@@ -59,13 +63,16 @@ def far_side(answers: Answers) -> Iterator[tuple[str, list[str]]]:
 
 
 class House:
-    """A database with a property, and what the doctor says of it beside a far side that answers so."""
+    """A database with a property, and what the doctor says of it beside a far side that answers
+    so.
+    """
 
     def __init__(self, folder: Path, database: str) -> None:
         self.settings = {
-            "RIDEDASH_INSTANCE": str(folder / "instance"), "RIDEDASH_DATABASE_URL": database,
+            "RIDEDASH_INSTANCE": str(folder / "instance"),
+            "RIDEDASH_DATABASE_URL": database,
             "RIDEDASH_SERVICE_APP_TOKEN": KEY,
-        }  # fmt: skip
+        }
         self.asked: list[str] = []
         self.services = self.build()
         with self.services.db.write() as s:
@@ -83,7 +90,9 @@ class House:
         made = services or self.services
         with made.db.write() as s:
             for label in labels:
-                row = accounts.add_account(s, made.vault, self.house, label, f"{KEY} of {label}", utc_now())
+                row = accounts.add_account(
+                    s, made.vault, self.house, label, f"{KEY} of {label}", utc_now()
+                )
                 row.state = state
 
     def told(self, answers: Answers | None = None, **settings: str) -> dict[str, list[Finding]]:
@@ -107,14 +116,18 @@ def house(tmp_path: Path, database: str) -> Iterator[House]:
     made.services.db.close()
 
 
-def test_a_database_that_is_away_is_a_line_with_the_drivers_words_and_the_others_follow(tmp_path: Path) -> None:
+def test_a_database_that_is_away_is_a_line_with_the_drivers_words_and_the_others_follow(
+    tmp_path: Path,
+) -> None:
     port = free_port()
     away = f"postgresql+psycopg://desk:{KEY}@127.0.0.1:{port}/rides"
     ports = {"RIDEDASH_PORT": str(port), "RIDEDASH_SANDBOX_PORT": str(port)}
     done = ridedash(tmp_path, "doctor", RIDEDASH_DATABASE_URL=away, **ports)
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (1, "")
-    assert lines[0].startswith(f"FAIL  database   postgresql+psycopg://desk:***@127.0.0.1:{port}/rides: ")
+    assert lines[0].startswith(
+        f"FAIL  database   postgresql+psycopg://desk:***@127.0.0.1:{port}/rides: "
+    )
     assert "Connection refused" in lines[0]
     assert lines[0].endswith("Is it up, and is RIDEDASH_DATABASE_URL right?")
     assert {line.split()[1] for line in lines[1:]} == OTHERS
@@ -125,14 +138,19 @@ def test_a_file_that_is_no_database_is_a_line_too(tmp_path: Path) -> None:
     (tmp_path / "some.db").write_text("nonsense " * 200)
     port = str(free_port())
     ports = {"RIDEDASH_PORT": port, "RIDEDASH_SANDBOX_PORT": port}
-    done = ridedash(tmp_path, "doctor", RIDEDASH_DATABASE_URL=f"sqlite:///{tmp_path}/some.db", **ports)
+    done = ridedash(
+        tmp_path, "doctor", RIDEDASH_DATABASE_URL=f"sqlite:///{tmp_path}/some.db", **ports
+    )
     assert (done.returncode, done.stderr) == (1, "")
     assert "some.db: file is not a database. Is it up" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("tile", "found"),
-    [(said(404, "no", "text/plain"), "HTTP 404"), (said(200, "<p>", "text/html"), "text/html, which is no picture")],
+    [
+        (said(404, "no", "text/plain"), "HTTP 404"),
+        (said(200, "<p>", "text/html"), "text/html, which is no picture"),
+    ],
 )
 def test_a_tile_that_is_none_is_a_failure_that_names_the_setting(
     house: House, tile: Callable[[], Response], found: str
@@ -150,27 +168,47 @@ def test_the_tile_that_is_asked_for_is_around_a_pickup_of_ours(house: House) -> 
 
 
 @pytest.mark.parametrize("code", ["BAD_REQUEST", "INVALID_CITY", "OUT_OF_AREA"])
-def test_without_a_pickup_of_ours_a_refused_place_shows_that_the_service_answers(house: House, code: str) -> None:
+def test_without_a_pickup_of_ours_a_refused_place_shows_that_the_service_answers(
+    house: House, code: str
+) -> None:
     (service,) = house.told({"v1": refused(code)})["service"]
     assert service.ok
-    assert service.text.endswith(" answers and accepts our key (no property has a usual pickup to ask about yet)")
+    assert service.text.endswith(
+        " answers and accepts our key (no property has a usual pickup to ask about yet)"
+    )
 
 
-def test_a_service_that_is_not_at_our_pickup_is_told_so_and_one_that_refuses_more_fails(house: House) -> None:
+def test_a_service_that_is_not_at_our_pickup_is_told_so_and_one_that_refuses_more_fails(
+    house: House,
+) -> None:
     house.pickup()
     (service,) = house.told({"v1": refused("INVALID_CITY")})["service"]
-    assert (service.ok, service.text.endswith("but offers nothing at our usual pickup (INVALID_CITY)")) == (True, True)
+    assert (
+        service.ok,
+        service.text.endswith("but offers nothing at our usual pickup (INVALID_CITY)"),
+    ) == (True, True)
     (service,) = house.told({"v1": refused("rate_limit")})["service"]
-    assert (service.ok, service.text.endswith("refuses to say what it offers (rate_limit).")) == (False, True)
+    assert (service.ok, service.text.endswith("refuses to say what it offers (rate_limit).")) == (
+        False,
+        True,
+    )
     (service,) = house.told({"v1": said(200, PRODUCTS)})["service"]
     assert (service.ok, service.text.endswith(" answers and accepts our key")) == (True, True)
 
 
 @pytest.mark.parametrize(
-    "answer", [refused("invalid_partner_key"), refused("invalid_partner_key", 403), refused("X", 403), said(401, "{}"),
-               said(403, "forbidden", "text/plain")],
-)  # fmt: skip
-def test_a_wrong_partner_key_names_its_setting_and_no_other(house: House, answer: Callable[[], Response]) -> None:
+    "answer",
+    [
+        refused("invalid_partner_key"),
+        refused("invalid_partner_key", 403),
+        refused("X", 403),
+        said(401, "{}"),
+        said(403, "forbidden", "text/plain"),
+    ],
+)
+def test_a_wrong_partner_key_names_its_setting_and_no_other(
+    house: House, answer: Callable[[], Response]
+) -> None:
     (service,) = house.told({"v1": answer})["service"]
     assert not service.ok
     assert service.text.endswith("Check RIDEDASH_SERVICE_APP_TOKEN.")
@@ -179,7 +217,10 @@ def test_a_wrong_partner_key_names_its_setting_and_no_other(house: House, answer
 
 def test_a_service_that_is_another_names_its_address(house: House) -> None:
     (service,) = house.told({"v1": said(404, "nothing", "text/plain")})["service"]
-    assert (service.ok, service.text) == (False, "HTTP 404. Is RIDEDASH_SERVICE_URL right, and is it up?")
+    assert (service.ok, service.text) == (
+        False,
+        "HTTP 404. Is RIDEDASH_SERVICE_URL right, and is it up?",
+    )
 
 
 def test_each_linked_account_has_a_line(house: House) -> None:

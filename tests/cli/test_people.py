@@ -1,4 +1,6 @@
-"""`ridedash db upgrade`, `staff add` and `account link` as whoever types them meets them, and what the record keeps."""
+"""`ridedash db upgrade`, `staff add` and `account link` as whoever types them meets them, and what
+the record keeps.
+"""
 
 import os
 import select
@@ -25,7 +27,9 @@ WAIT_S = 60.0  # an upper bound on a busy machine
 
 
 def database(instance: Path) -> Database:
-    return Database(load({"RIDEDASH_INSTANCE": str(instance)} | settings_for(instance)).database_url)
+    return Database(
+        load({"RIDEDASH_INSTANCE": str(instance)} | settings_for(instance)).database_url
+    )
 
 
 def test_an_upgrade_says_from_where_to_where(tmp_path: Path) -> None:
@@ -59,7 +63,9 @@ def test_who_is_added_and_what_is_linked_stands_in_the_record(tmp_path: Path) ->
         rows = s.query(AuditRow).order_by(AuditRow.id).all()
     db.close()
     assert staff is not None
-    assert [(row.who, row.property_id, row.what, row.subject, row.result, row.facts) for row in rows] == [
+    assert [
+        (row.who, row.property_id, row.what, row.subject, row.result, row.facts) for row in rows
+    ] == [
         ("cli", house.id, "property.made", f"properties:{house.id}", "ok", {}),
         ("cli", house.id, "staff.added", f"staff:{staff.id}", "ok", {"role": "manager"}),
         ("cli", house.id, "account.linked", f"accounts:{account.id}", "ok", {}),
@@ -67,20 +73,31 @@ def test_who_is_added_and_what_is_linked_stands_in_the_record(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("words", "typed"), [(STAFF, PHRASE), (LINK, "token-for-this-test")])
-def test_what_is_typed_on_a_terminal_is_not_shown(tmp_path: Path, words: tuple[str, ...], typed: str) -> None:
+def test_what_is_typed_on_a_terminal_is_not_shown(
+    tmp_path: Path, words: tuple[str, ...], typed: str
+) -> None:
     ridedash(tmp_path, "db", "upgrade")
-    ridedash(tmp_path, "staff", "add", "--property", "Hotel A", "--name", "wren", given=PHRASE + "\n")
+    ridedash(
+        tmp_path, "staff", "add", "--property", "Hotel A", "--name", "wren", given=PHRASE + "\n"
+    )
     code, seen = on_a_terminal(tmp_path, words, typed)
     assert (code, "Hotel A." in seen) == (0, True), seen
     assert typed not in seen
 
 
 def on_a_terminal(instance: Path, words: tuple[str, ...], typed: str) -> tuple[int, str]:
-    """Run a command on a terminal of its own, type when it asks; its code and all that the terminal showed."""
+    """Run a command on a terminal of its own, type when it asks; its code and all that the terminal
+    showed.
+    """
     environ = clean_environment(RIDEDASH_INSTANCE=str(instance), **settings_for(instance))
     screen, keys = os.openpty()
     command = subprocess.Popen(
-        [*RIDEDASH, *words], env=environ, stdin=keys, stdout=keys, stderr=keys, start_new_session=True
+        [*RIDEDASH, *words],
+        env=environ,
+        stdin=keys,
+        stdout=keys,
+        stderr=keys,
+        start_new_session=True,
     )
     os.close(keys)
     with command, os.fdopen(screen, "r+b", buffering=0) as terminal:
@@ -94,7 +111,9 @@ def on_a_terminal(instance: Path, words: tuple[str, ...], typed: str) -> tuple[i
 
 
 def _more(screen: int) -> bytes:
-    """What the terminal shows next; nothing once the command has left it, or says nothing any more."""
+    """What the terminal shows next; nothing once the command has left it, or says nothing any
+    more.
+    """
     if not select.select([screen], [], [], WAIT_S)[0]:
         return b""
     try:

@@ -26,16 +26,28 @@ def instance(tmp_path: Path) -> Path:
 
 
 def database(instance: Path) -> Database:
-    return Database(load({"RIDEDASH_INSTANCE": str(instance)} | settings_for(instance)).database_url)
+    return Database(
+        load({"RIDEDASH_INSTANCE": str(instance)} | settings_for(instance)).database_url
+    )
 
 
 def test_a_guest_is_erased_by_a_phone_in_any_notation(instance: Path) -> None:
     db = database(instance)
     with db.write() as s:
         house = properties.properties(s)[0]
-        s.add(Guest(property_id=house.id, name="Guest Quill", phone="+912227783300", created_at=house.created_at))
+        s.add(
+            Guest(
+                property_id=house.id,
+                name="Guest Quill",
+                phone="+912227783300",
+                created_at=house.created_at,
+            )
+        )
     done = ridedash(instance, "erase", "--property", "Hotel A", "--guest", "022 2778 3300")
-    assert (done.returncode, done.stdout) == (0, "Erased: 1 guest records; 0 rides keep their figures.\n")
+    assert (done.returncode, done.stdout) == (
+        0,
+        "Erased: 1 guest records; 0 rides keep their figures.\n",
+    )
     with db.read() as s:
         guest = s.query(Guest).one()
     assert guest.phone is None
@@ -53,7 +65,9 @@ def test_keys_are_rotated_and_what_is_left_is_told(instance: Path) -> None:
     assert ridedash(instance, *link, given="token\n").returncode == 0
     old, fresh = demo_secrets(instance)["token_keys"], "k9:" + new_key()
     done = ridedash(instance, "keys", "rotate", RIDEDASH_TOKEN_KEYS=f"{fresh},{old}")
-    assert done.stdout.startswith("1 secrets were encrypted anew with the key 'k9'.\nNone still uses an older key.\n")
+    assert done.stdout.startswith(
+        "1 secrets were encrypted anew with the key 'k9'.\nNone still uses an older key.\n"
+    )
     lost = ridedash(instance, "keys", "rotate", RIDEDASH_TOKEN_KEYS=old)
     assert lost.returncode == 2
     assert "1 still use an older key." in lost.stdout

@@ -26,17 +26,23 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def control(desk: Running, what: str, **body: object) -> Any:
-    """Steer the sandbox: `next`, `faults`, `speed`, `advance`, `reset` (POST), or read its `ledger` or `clock`."""
+    """Steer the sandbox: `next`, `faults`, `speed`, `advance`, `reset` (POST), or read its `ledger`
+    or `clock`.
+    """
     data = None if what in ("ledger", "clock") else json.dumps(body).encode()
     headers = {"X-Sandbox-Control": "1", "Content-Type": "application/json"}
-    request = urllib.request.Request(f"{desk.sandbox_url}/control/{what}", data=data, headers=headers)
+    request = urllib.request.Request(
+        f"{desk.sandbox_url}/control/{what}", data=data, headers=headers
+    )
     with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
 
 @pytest.fixture(autouse=True)
 def calm_sandbox(desk: Running) -> Iterator[None]:
-    """Each test starts and leaves the sandbox without scenarios, faults or rides of others, at full speed."""
+    """Each test starts and leaves the sandbox without scenarios, faults or rides of others, at full
+    speed.
+    """
     control(desk, "reset")
     yield
     control(desk, "reset")
@@ -52,13 +58,19 @@ class Seen:
 
 @pytest.fixture
 def open_page(browser: Browser, desk: Running) -> Iterator[Callable[..., Page]]:
-    """A page of a given size and colour scheme; at the end: no foreign request, no script error, no CSP violation."""
+    """A page of a given size and colour scheme; at the end: no foreign request, no script error, no
+    CSP violation.
+    """
     contexts: list[BrowserContext] = []
     seen = Seen()
 
     def opened(size: str = "desktop", scheme: str = "light", **options: Any) -> Page:
         context = browser.new_context(
-            viewport=SIZES[size], color_scheme=scheme, base_url=desk.url, has_touch=size == "phone", **options
+            viewport=SIZES[size],
+            color_scheme=scheme,
+            base_url=desk.url,
+            has_touch=size == "phone",
+            **options,
         )
         contexts.append(context)
         context.set_default_timeout(WAIT_MS)

@@ -1,4 +1,6 @@
-"""What a person at the desk does, as steps that tests put together; each waits for what it leads to."""
+"""What a person at the desk does, as steps that tests put together; each waits for what it leads
+to.
+"""
 
 import re
 
@@ -10,7 +12,9 @@ from tests.views.served import violations
 
 
 def choose_trip(page: Page, drop: str = "airport") -> None:
-    """Open the picker; the pickup is the hotel; type a drop and take the first place that is offered."""
+    """Open the picker; the pickup is the hotel; type a drop and take the first place that is
+    offered.
+    """
     page.goto("/rides/new")
     expect(page.get_by_role("combobox", name="Pickup")).to_have_value("Grand Meridian Hotel")
     field = page.get_by_role("combobox", name="Drop")
@@ -34,7 +38,9 @@ def choose_car(page: Page, category: str, seats: int | None = None) -> None:
 
 
 def press_book(page: Page, guest: str) -> str:
-    """Fill in the guest, press the button that names car and price, land on the ride. Returns the ride's path."""
+    """Fill in the guest, press the button that names car and price, land on the ride. Returns the
+    ride's path.
+    """
     page.get_by_label("Guest name").fill(guest)
     button = page.get_by_role("button", name=re.compile("^Book "))
     expect(button).to_have_text(re.compile(r"₹"))
@@ -43,7 +49,9 @@ def press_book(page: Page, guest: str) -> str:
     return page.url
 
 
-def book(page: Page, category: str, guest: str, drop: str = "airport", seats: int | None = None) -> str:
+def book(
+    page: Page, category: str, guest: str, drop: str = "airport", seats: int | None = None
+) -> str:
     """The whole of picking and booking."""
     choose_trip(page, drop)
     choose_car(page, category, seats)
@@ -74,7 +82,9 @@ def wait_status(page: Page, status: str) -> None:
 
 
 def open_panel(page: Page, label: str) -> None:
-    """Open what staff can do by its label, once the page offers it: its panels follow its status."""
+    """Open what staff can do by its label, once the page offers it: its panels follow its
+    status.
+    """
     page.locator('summary:not([aria-disabled="true"])', has_text=label).click()
 
 
@@ -91,13 +101,19 @@ def look(page: Page, name: str) -> None:
 
 
 def hold(desk: Running) -> None:
-    """From now on the sandbox takes its time: each state lasts for most of a minute, or until `reach` moves on."""
+    """From now on the sandbox takes its time: each state lasts for most of a minute, or until
+    `reach` moves on.
+    """
     control(desk, "speed", speed=1)
 
 
 def reach(page: Page, desk: Running, status: str) -> None:
-    """Leap to where the last booking has this status, and wait until the page shows it. The clock is held."""
-    expect(page.locator("[data-ride]")).to_have_attribute("data-status", re.compile("."))  # it is booked
+    """Leap to where the last booking has this status, and wait until the page shows it.
+
+    The clock is held.
+    """
+    # it is booked
+    expect(page.locator("[data-ride]")).to_have_attribute("data-status", re.compile("."))
     phases = control(desk, "ledger")["bookings"][-1]["phases"]
     at = next(phase["at"] for phase in phases if phase["status"] == status)
     control(desk, "advance", seconds=max(0.0, at - control(desk, "clock")["now"]))
@@ -105,7 +121,9 @@ def reach(page: Page, desk: Running, status: str) -> None:
 
 
 def look_at(page: Page, desk: Running, status: str, name: str) -> None:
-    """Go on to a status, and take a picture of it; what axe says of each state, tests/views/test_axe.py asks."""
+    """Go on to a status, and take a picture of it; what axe says of each state,
+    tests/views/test_axe.py asks.
+    """
     reach(page, desk, status)
     shot(page, name)
     wait_status(page, status)  # it is still what we looked at

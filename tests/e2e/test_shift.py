@@ -1,4 +1,5 @@
-"""A shift at the desk by keyboard alone: thirty rides of all kinds, the service failing in the middle of it.
+"""A shift at the desk by keyboard alone: thirty rides of all kinds, the service failing in the
+middle of it.
 
 At its end the board, the history and the sandbox's own ledger say the same of each ride.
 """
@@ -22,14 +23,21 @@ RIDES: Final = 30
 CARS: Final = ("mini", "share", "auto", "prime", "suv")
 DROPS: Final = ("airport", "central station", "old town")
 ENDED: Final = {
-    "COMPLETED": "Completed", "BOOKING_CANCELLED": "Cancelled", "ALLOTMENT_FAILED": "No driver found",
-}  # fmt: skip
+    "COMPLETED": "Completed",
+    "BOOKING_CANCELLED": "Cancelled",
+    "ALLOTMENT_FAILED": "No driver found",
+}
 # What goes wrong from that ride on: with create once each, with following some times.
 TROUBLES: Final = {
-    10: ("create", "cut_after", 1), 12: ("create", "cut_before", 1), 14: ("create", "rate_limit", 1),
-    15: ("track_ride", "http_500", 4), 17: ("track_ride", "cut_after", 2), 19: ("products", "delay", 2),
-}  # fmt: skip
-SCENARIOS: Final = {5: "no_cab", 7: "driver_cancels", 16: "share_retry"}  # by ride: mini, auto, share
+    10: ("create", "cut_after", 1),
+    12: ("create", "cut_before", 1),
+    14: ("create", "rate_limit", 1),
+    15: ("track_ride", "http_500", 4),
+    17: ("track_ride", "cut_after", 2),
+    19: ("products", "delay", 2),
+}
+# by ride: mini, auto, share
+SCENARIOS: Final = {5: "no_cab", 7: "driver_cancels", 16: "share_retry"}
 
 
 def tab_to(page: Page, wanted: str, most: int = 80) -> None:
@@ -53,7 +61,8 @@ def book(page: Page, guest: str, drop: str, category: str) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
     if page.locator(f'[data-product="{category}"] .product-radio:enabled').count():
-        choose(page, category)  # else the one that was chosen for us: shared cars don't go everywhere at all times
+        # else the one that was chosen for us: shared cars don't go everywhere at all times
+        choose(page, category)
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-desk-said]")).to_have_text(f"Being booked: {guest}")
 
@@ -73,7 +82,9 @@ def row(page: Page, guest: str) -> Locator:
 
 
 def settle(page: Page, desk: Running, guest: str) -> None:
-    """An order of unknown outcome, by what the service's support would say: its number, or that there is none."""
+    """An order of unknown outcome, by what the service's support would say: its number, or that
+    there is none.
+    """
     for _ in range(3):  # out of a field, out of a panel, and no ride is chosen any more
         page.keyboard.press("Escape")
     for key in "k" * 2 * RIDES + "j" * 2 * RIDES:  # up to the first one, then down
@@ -83,10 +94,13 @@ def settle(page: Page, desk: Running, guest: str) -> None:
     page.keyboard.press("Enter")
     detail = page.locator("[data-detail]")
     expect(detail).to_contain_text(guest)
-    made = [each for each in ledger(desk).values() if each["merchant_txn_id"] in detail.inner_text()]
+    made = [
+        each for each in ledger(desk).values() if each["merchant_txn_id"] in detail.inner_text()
+    ]
     field = "#booking-id" if made else "#reason"
     words = made[0]["booking_id"] if made else "Support found no booking under our reference"
-    for _ in range(RIDES):  # the service may still fail: then the desk says so, and asks to try again
+    # the service may still fail: then the desk says so, and asks to try again
+    for _ in range(RIDES):
         tab_to(page, field)
         page.locator(field).evaluate("field => { field.dataset.before = 'yes'; }")
         page.keyboard.press("Control+A")
@@ -95,7 +109,9 @@ def settle(page: Page, desk: Running, guest: str) -> None:
         expect(page.locator(f"{field}[data-before]")).to_have_count(0)  # the answer is there
         if detail.get_by_text("We don't know").count() == 0:
             return
-    raise AssertionError(f"{guest} is still unknown: {detail.locator('#action-resolve').inner_text()}")
+    raise AssertionError(
+        f"{guest} is still unknown: {detail.locator('#action-resolve').inner_text()}"
+    )
 
 
 def ledger(desk: Running) -> dict[str, Any]:
@@ -107,7 +123,10 @@ def exported(page: Page) -> dict[str, dict[str, str]]:
     token = page.locator("meta[name=csrf-token]").get_attribute("content")
     answer = page.request.post("/history.csv", form={"csrf_token": token or ""})
     assert answer.ok
-    return {each["reference"]: each for each in csv.DictReader(io.StringIO(answer.text().removeprefix("\ufeff")))}
+    return {
+        each["reference"]: each
+        for each in csv.DictReader(io.StringIO(answer.text().removeprefix("\ufeff")))
+    }
 
 
 def test_thirty_rides_by_keyboard_end_as_board_history_and_ledger_agree(
@@ -135,14 +154,17 @@ def agree(page: Page, desk: Running, guests: list[str]) -> None:
     for guest in guests:
         # where no driver was found somebody is still asked to look
         ended = page.locator("#done .row", has_text=guest)
-        failed = page.locator("#needs .row", has_text=guest).filter(has_text=re.compile("No driver found|Not booked"))
+        failed = page.locator("#needs .row", has_text=guest).filter(
+            has_text=re.compile("No driver found|Not booked")
+        )
         expect(ended.or_(failed)).to_have_count(1, timeout=120_000)
     truth, told = ledger(desk), exported(page)
     ours = {mtx: line for mtx, line in told.items() if line["guest"] in guests}
     assert len(ours) == RIDES
     assert {line["guest"] for line in ours.values()} == set(guests)
     assert {line["category"] for line in ours.values()} >= {"mini", "share", "auto"}
-    assert {mtx for mtx in truth if mtx in told} == truth.keys()  # nothing was made that the desk does not know
+    # nothing was made that the desk does not know
+    assert {mtx for mtx in truth if mtx in told} == truth.keys()
     for mtx, line in ours.items():
         made = truth.get(mtx)
         board = row(page, line["guest"])

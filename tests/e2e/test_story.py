@@ -48,7 +48,13 @@ def test_a_city_taxi_from_the_picker_to_the_feedback(
     lines = page.locator("[data-lines]")
     for word in ("Fare", "Service tax", "Total"):
         expect(lines).to_contain_text(word)
-    assert story.statuses(page) == ["ALLOTMENT_PENDING", "CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS", "COMPLETED"]
+    assert story.statuses(page) == [
+        "ALLOTMENT_PENDING",
+        "CALL_DRIVER",
+        "CLIENT_LOCATED",
+        "IN_PROGRESS",
+        "COMPLETED",
+    ]
     send_feedback(page)
     story.look(page, f"{name}-5-done")
 
@@ -62,7 +68,9 @@ def send_feedback(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("phone", "light")])
-def test_a_shared_ride_through_all_of_its_states(staff_page: StaffPage, desk: Running, size: str, scheme: str) -> None:
+def test_a_shared_ride_through_all_of_its_states(
+    staff_page: StaffPage, desk: Running, size: str, scheme: str
+) -> None:
     control(desk, "next", scenario="share_immediate")
     story.hold(desk)
     page = staff_page(size, scheme)
@@ -79,8 +87,12 @@ def test_a_shared_ride_through_all_of_its_states(staff_page: StaffPage, desk: Ru
     story.reach(page, desk, "COMPLETED")
     story.look(page, f"share-{size}-{scheme}-done")
     assert story.statuses(page) == [
-        "CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED",
-    ]  # fmt: skip
+        "CALL_DRIVER",
+        "CLIENT_LOCATED",
+        "INVOICE",
+        "IN_PROGRESS",
+        "COMPLETED",
+    ]
 
 
 def test_a_shared_ride_is_found_on_the_retry(staff_page: StaffPage, desk: Running) -> None:
@@ -91,7 +103,8 @@ def test_a_shared_ride_is_found_on_the_retry(staff_page: StaffPage, desk: Runnin
     expect(page.locator("#headline")).to_contain_text(re.compile("shared ride", re.IGNORECASE))
     story.wait_status(page, "ALLOTMENT_PENDING")
     story.look(page, "share-retry-looking")
-    booking_id = control(desk, "ledger")["bookings"][-1]["booking_id"]  # which nobody has been told yet
+    # which nobody has been told yet
+    booking_id = control(desk, "ledger")["bookings"][-1]["booking_id"]
     expect(page.locator("main")).not_to_contain_text(booking_id)
     story.reach(page, desk, "CALL_DRIVER")
     page.reload()
@@ -139,7 +152,9 @@ def test_an_auto_driver_who_cancels_is_replaced_once(staff_page: StaffPage, desk
     assert story.statuses(page)[-2:] == ["ALLOTMENT_RETRYING", "CALL_DRIVER"]
 
 
-def test_no_driver_at_all_is_said_with_what_to_do_next(staff_page: StaffPage, desk: Running) -> None:
+def test_no_driver_at_all_is_said_with_what_to_do_next(
+    staff_page: StaffPage, desk: Running
+) -> None:
     control(desk, "next", scenario="no_cab")
     page = staff_page()
     story.book(page, "mini", "Guest Smew")

@@ -1,4 +1,6 @@
-"""What can go wrong, in a real browser: unknown outcomes, refusals, stops and changes on the way."""
+"""What can go wrong, in a real browser: unknown outcomes, refusals, stops and changes on the
+way.
+"""
 
 import contextlib
 import re
@@ -26,7 +28,11 @@ def test_an_unknown_outcome_is_shown_pinned_and_resolved_by_the_booking_number(
     ride = story.book(page, "mini", f"Guest Knot {scheme}")
     expect(page.locator("#headline")).to_have_text("We don't know if this ride was booked")
     story.look(page, f"unknown-{scheme}")
-    made = [b for b in control(desk, "ledger")["bookings"] if b["merchant_txn_id"] in page.inner_text("main")]
+    made = [
+        b
+        for b in control(desk, "ledger")["bookings"]
+        if b["merchant_txn_id"] in page.inner_text("main")
+    ]
     assert len(made) == 1  # sent once, and never again
     page.goto("/")
     expect(page.get_by_text(re.compile("1 unknown"))).to_be_visible()
@@ -37,7 +43,9 @@ def test_an_unknown_outcome_is_shown_pinned_and_resolved_by_the_booking_number(
     story.wait_status(page, "COMPLETED")
 
 
-def test_an_unknown_outcome_can_be_closed_as_not_booked_and_booked_again(staff_page: StaffPage, desk: Running) -> None:
+def test_an_unknown_outcome_can_be_closed_as_not_booked_and_booked_again(
+    staff_page: StaffPage, desk: Running
+) -> None:
     control(desk, "faults", operation="create", fault="cut_before", times=1)
     page = staff_page()
     first = story.book(page, "mini", "Guest Godwit")
@@ -50,12 +58,18 @@ def test_an_unknown_outcome_can_be_closed_as_not_booked_and_booked_again(staff_p
     assert first
 
 
-def test_a_lost_link_is_connected_again_from_the_rides_page(staff_page: StaffPage, desk: Running) -> None:
+def test_a_lost_link_is_connected_again_from_the_rides_page(
+    staff_page: StaffPage, desk: Running
+) -> None:
     page = staff_page()
     story.hold(desk)
     ride = story.book(page, "mini", "Guest Gadwall")
-    with contextlib.closing(sqlite3.connect(desk.instance / "sandbox.db", timeout=10)) as service, service:
-        service.execute("DELETE FROM tokens WHERE user = 'house'")  # the service forgets us, as services do
+    with (
+        contextlib.closing(sqlite3.connect(desk.instance / "sandbox.db", timeout=10)) as service,
+        service,
+    ):
+        # the service forgets us, as services do
+        service.execute("DELETE FROM tokens WHERE user = 'house'")
     expect(page.get_by_text("The account needs reconnecting")).to_be_visible()
     page.get_by_role("button", name="Reconnect").click()
     page.wait_for_url(re.compile("/oauth/authorize"))
@@ -73,7 +87,9 @@ def test_a_lost_link_is_connected_again_from_the_rides_page(staff_page: StaffPag
         ("Banned account", "blocked"),
     ],
 )
-def test_an_account_that_may_not_book_is_explained(staff_page: StaffPage, account: str, said: str) -> None:
+def test_an_account_that_may_not_book_is_explained(
+    staff_page: StaffPage, account: str, said: str
+) -> None:
     page = staff_page()
     story.choose_trip(page)
     story.choose_car(page, "mini")
@@ -98,7 +114,9 @@ def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
     story.look(page, "taxi-stopped")
 
 
-def test_a_ride_can_be_cancelled_with_its_price_told_before_the_button(staff_page: StaffPage, desk: Running) -> None:
+def test_a_ride_can_be_cancelled_with_its_price_told_before_the_button(
+    staff_page: StaffPage, desk: Running
+) -> None:
     page = staff_page()
     story.hold(desk)
     story.book(page, "mini", "Guest Whimbrel")

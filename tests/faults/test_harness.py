@@ -1,4 +1,6 @@
-"""What fault rows stand on: the limits are the matrix's, a verdict can fail, a stopped run keeps the rows it saw."""
+"""What fault rows stand on: the limits are the matrix's, a verdict can fail, a stopped run keeps
+the rows it saw.
+"""
 
 import json
 from collections.abc import Iterator
@@ -26,14 +28,18 @@ def test_a_writer_waits_no_longer_for_another_than_the_matrix_allows(tmp_path: P
 
 def test_a_run_that_is_stopped_has_kept_the_rows_that_it_saw(tmp_path: Path) -> None:
     def stopped() -> Iterator[Line]:
-        yield Line(Row(1, "first", run=lambda _case: Verdict(3)), seed=7, seconds=1.0, verdict=Verdict(3))
+        yield Line(
+            Row(1, "first", run=lambda _case: Verdict(3)), seed=7, seconds=1.0, verdict=Verdict(3)
+        )
         raise KeyboardInterrupt
 
     file = tmp_path / "faults.json"
     with pytest.raises(KeyboardInterrupt):
         told(stopped(), {"command": "python -m bench.faults", "asked": 2}, file)
     kept = json.loads(file.read_text())
-    assert [(row["fault"], row["tried"], row["verdict"]) for row in kept["rows"]] == [("first", 3, "holds")]
+    assert [(row["fault"], row["tried"], row["verdict"]) for row in kept["rows"]] == [
+        ("first", 3, "holds")
+    ]
     assert kept["at"]
     assert kept["commit"]
     assert (kept["command"], kept["asked"]) == ("python -m bench.faults", 2)
@@ -41,7 +47,11 @@ def test_a_run_that_is_stopped_has_kept_the_rows_that_it_saw(tmp_path: Path) -> 
 
 def soak(mb: float, descriptors: float) -> dict[str, Any]:
     each = {"mb_an_hour": mb, "descriptors_an_hour": descriptors}
-    return {"flat": mb < 1 and descriptors < 1, "web": each, "worker": {"mb_an_hour": 0.0, "descriptors_an_hour": 0.0}}
+    return {
+        "flat": mb < 1 and descriptors < 1,
+        "web": each,
+        "worker": {"mb_an_hour": 0.0, "descriptors_an_hour": 0.0},
+    }
 
 
 @pytest.mark.parametrize(
@@ -64,4 +74,7 @@ def test_a_soak_is_judged_strictly_after_an_hour_and_for_plain_leaks_sooner(
 
 
 def test_a_soak_that_was_too_short_to_tell_proves_nothing() -> None:
-    assert judged({"flat": None, "why": "too short to tell"}, 1) == (False, "1 minutes: too short to tell")
+    assert judged({"flat": None, "why": "too short to tell"}, 1) == (
+        False,
+        "1 minutes: too short to tell",
+    )

@@ -1,4 +1,6 @@
-"""A browser that loses the network: it says so, queues nothing, and sends nothing by itself when it is back."""
+"""A browser that loses the network: it says so, queues nothing, and sends nothing by itself when it
+is back.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +33,10 @@ def seen(tmp_path: Path, browser: Browser) -> Iterator[Seen]:
     with shop(tmp_path, Service().handle, durable=False) as desk, waitress(whole(desk.app)) as url:
         context = browser.new_context()
         page, posted = context.new_page(), []
-        page.on("request", lambda request: posted.append(request.url) if request.method == "POST" else None)
+        page.on(
+            "request",
+            lambda request: posted.append(request.url) if request.method == "POST" else None,
+        )
         page.goto(f"{url}/sign-in")
         page.fill("[name=name]", STAFF[0])
         page.fill("[name=password]", PASSWORD)
@@ -42,9 +47,13 @@ def seen(tmp_path: Path, browser: Browser) -> Iterator[Seen]:
         context.close()
 
 
-def test_offline_a_ride_can_not_be_booked_and_is_not_when_the_network_comes_back(seen: Seen) -> None:
+def test_offline_a_ride_can_not_be_booked_and_is_not_when_the_network_comes_back(
+    seen: Seen,
+) -> None:
     page = seen.page
-    trip = f"pickup_lat={PICKUP.lat}&pickup_lng={PICKUP.lng}&drop_lat={DROP.lat}&drop_lng={DROP.lng}"
+    trip = (
+        f"pickup_lat={PICKUP.lat}&pickup_lng={PICKUP.lng}&drop_lat={DROP.lat}&drop_lng={DROP.lng}"
+    )
     page.goto(f"{seen.url}/rides/new?show=1&{trip}")
     with page.expect_response("**/guests.json"):  # the finder posts what is typed, a moment later
         page.fill("[name=guest_name]", "Guest Heron")
@@ -56,7 +65,9 @@ def test_offline_a_ride_can_not_be_booked_and_is_not_when_the_network_comes_back
     assert seen.posted == []
     page.context.set_offline(False)
     expect(page.locator(BAND)).to_be_hidden()
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
     assert seen.posted == []
     assert seen.desk.orders() == []
     expect(page.locator("[name=guest_name]")).to_have_value("Guest Heron")
@@ -65,7 +76,9 @@ def test_offline_a_ride_can_not_be_booked_and_is_not_when_the_network_comes_back
     assert len(seen.desk.orders()) == 1
 
 
-def test_offline_the_buttons_of_a_ride_are_off_and_nothing_is_sent_when_the_network_comes_back(seen: Seen) -> None:
+def test_offline_the_buttons_of_a_ride_are_off_and_nothing_is_sent_when_the_network_comes_back(
+    seen: Seen,
+) -> None:
     page, order_id = seen.page, seen.desk.send()
     page.goto(f"{seen.url}/rides/{order_id}")
     page.context.set_offline(True)
@@ -74,5 +87,7 @@ def test_offline_the_buttons_of_a_ride_are_off_and_nothing_is_sent_when_the_netw
         expect(button).to_be_disabled()
     page.context.set_offline(False)
     expect(page.locator(BAND)).to_be_hidden()
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
     assert seen.posted == []

@@ -1,4 +1,6 @@
-"""A file that can't be the sandbox's database stops the start with one sentence, and is left as it was."""
+"""A file that can't be the sandbox's database stops the start with one sentence, and is left as it
+was.
+"""
 
 import sqlite3
 import subprocess
@@ -47,7 +49,8 @@ def test_a_file_that_is_no_sandbox_of_ours_is_refused_by_name_and_left_as_it_was
     spoil(path)
     before = path.read_bytes()
     with pytest.raises(
-        StoreUnusable, match=r"sandbox\.db can't be used as the sandbox's database \(.+\): move it away"
+        StoreUnusable,
+        match=r"sandbox\.db can't be used as the sandbox's database \(.+\): move it away",
     ):
         Store(path)
     assert path.read_bytes() == before
@@ -64,7 +67,11 @@ def test_up_says_in_one_sentence_that_the_sandboxs_file_is_damaged(tmp_path: Pat
     settings = {"INSTANCE": str(tmp_path), "PORT": "0", "SANDBOX_PORT": "0"}
     environ = clean_environment(**{f"RIDEDASH_{name}": value for name, value in settings.items()})
     command = [sys.executable, "-m", "ridedash.cli", "up"]
-    ended = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run(
+        command, env=environ, capture_output=True, text=True, timeout=120, check=False
+    )
     assert ended.returncode == 2
-    assert ended.stderr.startswith(f"ridedash: {tmp_path}/sandbox.db can't be used as the sandbox's database")
+    assert ended.stderr.startswith(
+        f"ridedash: {tmp_path}/sandbox.db can't be used as the sandbox's database"
+    )
     assert ended.stderr.count("\n") == 1

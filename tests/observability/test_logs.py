@@ -23,7 +23,9 @@ from ridedash.store.database.database import DatabaseBusy
 SECRET = "the-partner-key-of-this-test"
 
 
-def told(as_json: bool, *message: object, error: BaseException | None = None, **facts: object) -> str:
+def told(
+    as_json: bool, *message: object, error: BaseException | None = None, **facts: object
+) -> str:
     """One record as our handler writes it."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
@@ -56,8 +58,17 @@ def test_a_record_is_one_line_of_json_with_time_request_process_and_facts() -> N
     got = json.loads(line)
     assert list(got)[:6] == ["time", "level", "logger", "message", "request", "process"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", got["time"])
-    assert (got["level"], got["logger"], got["message"]) == ("WARNING", "a.logger", "took 12 ms\nand more")
-    assert (got["request"], got["staff"], got["ms"], got["otp"]) == ("ABCD1234", 4, 12.35, "[removed]")
+    assert (got["level"], got["logger"], got["message"]) == (
+        "WARNING",
+        "a.logger",
+        "took 12 ms\nand more",
+    )
+    assert (got["request"], got["staff"], got["ms"], got["otp"]) == (
+        "ABCD1234",
+        4,
+        12.35,
+        "[removed]",
+    )
     assert re.fullmatch(r"web:\d+", got["process"])
 
 
@@ -76,11 +87,15 @@ def test_the_words_of_a_librarys_exception_are_left_out() -> None:
         json.loads("{secret words}")
     except json.JSONDecodeError as error:
         got = json.loads(told(True, "it failed", error=error))
-    assert [(each["type"], each["says"]) for each in got["failures"]] == [("json.decoder.JSONDecodeError", "")]
+    assert [(each["type"], each["says"]) for each in got["failures"]] == [
+        ("json.decoder.JSONDecodeError", "")
+    ]
 
 
 def database_error(driver: Exception) -> BaseException:
-    """As a write session raises it: ours, SQLAlchemy's with the statement and its values, the driver's own."""
+    """As a write session raises it: ours, SQLAlchemy's with the statement and its values, the
+    driver's own.
+    """
     try:
         try:
             raise OperationalError(
@@ -101,14 +116,19 @@ def refused_by_postgres(password: str, host: str = "127.0.0.1") -> psycopg.Opera
 def test_a_database_that_is_away_is_told_with_the_drivers_own_cause_and_no_statement() -> None:
     error = database_error(refused_by_postgres(SECRET))
     said = reason(error)
-    assert said.startswith('DatabaseBusy (connection failed: connection to server at "127.0.0.1", port 1 failed: ')
+    assert said.startswith(
+        'DatabaseBusy (connection failed: connection to server at "127.0.0.1", port 1 failed: '
+    )
     assert "refused" in said
     assert "\n" not in said
     assert len(said) < 240
     for words in (said, told(True, "it failed", error=error)):
         for value in ("SELECT", "guests", "9876543210", SECRET):
             assert value not in words
-    causes = {each["type"]: each["says"] for each in json.loads(told(True, "it failed", error=error))["failures"]}
+    causes = {
+        each["type"]: each["says"]
+        for each in json.loads(told(True, "it failed", error=error))["failures"]
+    }
     assert "refused" in causes["psycopg.OperationalError"]
     assert causes["sqlalchemy.exc.OperationalError"] == ""
 
@@ -120,11 +140,20 @@ def test_the_end_of_a_password_that_was_taken_for_a_host_is_not_told() -> None:
 
 
 def test_only_what_tells_of_no_row_is_told_of_a_driver() -> None:
-    assert reason(database_error(sqlite3.OperationalError("database is locked"))) == "DatabaseBusy (database is locked)"
+    assert (
+        reason(database_error(sqlite3.OperationalError("database is locked")))
+        == "DatabaseBusy (database is locked)"
+    )
     assert reason(sqlite3.IntegrityError("the row of Guest Heron")) == "IntegrityError"
     assert reason(psycopg.DataError('invalid input: "Guest Heron"')) == "DataError"
-    assert reason(psycopg.errors.LockNotAvailable("lock timeout\nCONTEXT: rows")) == "LockNotAvailable (lock timeout)"
-    assert reason(OSError(28, "No space left on device", "/srv/a/path")) == "OSError (No space left on device)"
+    assert (
+        reason(psycopg.errors.LockNotAvailable("lock timeout\nCONTEXT: rows"))
+        == "LockNotAvailable (lock timeout)"
+    )
+    assert (
+        reason(OSError(28, "No space left on device", "/srv/a/path"))
+        == "OSError (No space left on device)"
+    )
     assert reason(ValueError("Guest Heron")) == "ValueError"
 
 
@@ -139,13 +168,17 @@ def test_the_limiters_warning_names_redis_and_its_setting() -> None:
         "logger.info('Rate limit storage recovered')\n"
         "logger.info('something else')\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
     first, second, third = done.stderr.splitlines()
     assert "the Redis of RIDEDASH_REDIS_URL can't be reached" in first
     assert "the Redis of RIDEDASH_REDIS_URL is back" in second
     assert "something else" in third
     source = Path(flask_limiter.__file__).with_name("_extension.py").read_text()
-    assert all(f'"{words}"' in source for words in logs.IN_OUR_WORDS), "as this version of it says it"
+    assert all(f'"{words}"' in source for words in logs.IN_OUR_WORDS), (
+        "as this version of it says it"
+    )
 
 
 def test_a_text_line_can_not_be_forged_by_what_it_quotes() -> None:
@@ -173,7 +206,9 @@ def test_a_process_sets_up_its_logs_once_however_often_it_is_asked(tmp_path: Pat
         f"warnings.warn('mind {SECRET}', UserWarning)\n"
         "fall()\n"
     )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=60
+    )
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     assert done.returncode == 1
     assert [line["logger"] for line in lines] == ["x", "ridedash", "py.warnings", "ridedash"]

@@ -10,7 +10,8 @@ def test_counts_of_a_process_are_told_in_the_words_of_prometheus() -> None:
     metrics.breaker("write", "open")
     metrics.answered("GET", "/rides/<int:order_id>", 404, 0.003)
     for number in range(3):
-        metrics.answered(f"BREW{number}", "none", 405, 0.001)  # a stranger's words make no series of their own
+        # a stranger's words make no series of their own
+        metrics.answered(f"BREW{number}", "none", 405, 0.001)
     said = metrics.text([Figure("ridedash_rides_followed", "Rides", {(): 7.0})]).decode()
     for line in (
         'ridedash_http_seconds_count{method="other",route="none",status="4xx"} 3.0',

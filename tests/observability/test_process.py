@@ -35,7 +35,12 @@ class Counting:
     def __init__(self, instance: Path) -> None:
         command = [sys.executable, "-c", PROCESS, str(instance)]
         self._process = subprocess.Popen(
-            command, cwd=ROOT, env={"PATH": ""}, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            command,
+            cwd=ROOT,
+            env={"PATH": ""},
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
 
     def send(self, line: str) -> None:
@@ -101,7 +106,9 @@ def test_a_process_that_starts_beside_others_keeps_their_counts(start: type[Coun
     assert 'ridedash_service_call_seconds_count{operation="/v1/products"} 2.0' in first.shown()
 
 
-def test_a_sum_never_falls_while_a_process_lives_and_an_ended_ones_breaker_is_not_shown(start: type[Counting]) -> None:
+def test_a_sum_never_falls_while_a_process_lives_and_an_ended_ones_breaker_is_not_shown(
+    start: type[Counting],
+) -> None:
     first = start()
     first.count()
     for number in range(3):
@@ -129,14 +136,21 @@ def test_processes_that_start_at_the_same_time_wipe_nothing_of_each_other(
             each.kill()
 
 
-def test_a_process_that_fails_again_and_again_does_not_fill_the_folder(start: type[Counting], instance: Path) -> None:
+def test_a_process_that_fails_again_and_again_does_not_fill_the_folder(
+    start: type[Counting], instance: Path
+) -> None:
     living = start()
     living.count()
     failed = start()
     failed.count()
     failed.kill()
-    (ended,) = (path for path in (instance / "metrics").glob("counter_*.db") if str(failed._process.pid) in path.name)
-    content, absent = ended.read_bytes(), 4_000_000  # above the highest number that a process can have
+    (ended,) = (
+        path
+        for path in (instance / "metrics").glob("counter_*.db")
+        if str(failed._process.pid) in path.name
+    )
+    # above the highest number that a process can have
+    content, absent = ended.read_bytes(), 4_000_000
     for number in range(absent, absent + 400):
         ended.with_name(f"counter_{number}.db").write_bytes(content)
     newest = start()

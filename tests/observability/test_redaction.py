@@ -13,9 +13,15 @@ KEY = "partner-key/of+this house"
         ("Authorization: Bearer abc.def-123", "Authorization: [removed] [removed]"),
         ("sent with Bearer abc.def-123=", "sent with Bearer [removed]"),
         ("X-APP-TOKEN: hello123, next", "X-APP-TOKEN: [removed], next"),
-        ("[(b'X-APP-TOKEN', b'secret-1'), (b'Accept', b'x')]", "[(b'X-APP-TOKEN', b[removed]), (b'Accept', b'x')]"),
+        (
+            "[(b'X-APP-TOKEN', b'secret-1'), (b'Accept', b'x')]",
+            "[(b'X-APP-TOKEN', b[removed]), (b'Accept', b'x')]",
+        ),
         ('{"otp": "4821", "kind": "auto"}', '{"otp": [removed], "kind": "auto"}'),
-        ('{"driver": {"phone_no": "5550123"}, "seq": 4}', '{"driver": {"phone_no": [removed]}, "seq": 4}'),
+        (
+            '{"driver": {"phone_no": "5550123"}, "seq": 4}',
+            '{"driver": {"phone_no": [removed]}, "seq": 4}',
+        ),
         ('{"otp": {"start_trip": {"value": "0412"}}}', '{"otp": [removed]}'),
         ("otp=4821 and start code: 9931", "otp=[removed] and start code: [removed]"),
         ("call +91 98765 43245 now", "call +91••••45 now"),
@@ -26,7 +32,10 @@ KEY = "partner-key/of+this house"
         ("Set-Cookie: ridedash_sid=abc.def; Path=/", "Set-Cookie: [removed]"),
         ("went with ridedash_sid=abc.def; more", "went with ridedash_sid=[removed]; more"),
         ("password='a phrase of words' wrong", "password=[removed] wrong"),
-        ("https://x.example/cb?code=1&refresh_token=qwerty", "https://x.example/cb?code=1&refresh_token=[removed]"),
+        (
+            "https://x.example/cb?code=1&refresh_token=qwerty",
+            "https://x.example/cb?code=1&refresh_token=[removed]",
+        ),
         ("postgresql+psycopg://desk:pw-1@db/rides", "postgresql+psycopg://desk:[removed]@db/rides"),
         ("sid q4Zx_7bK-Lw0aaTTbb99ccDDeeFF", "sid q4Zx…"),
         (f"key {KEY}.", "key [removed]."),
@@ -56,5 +65,16 @@ def test_a_short_secret_is_not_looked_for_in_innocent_text() -> None:
 
 
 def test_a_hostile_text_is_cut_and_scrubbed_in_time_that_grows_no_faster_than_it() -> None:
-    for piece in ("otp", "Bearer ", "cookie=", "+9", "a-", "1.", '"token":"\\', "t/", "://:", '"otp":{'):
+    for piece in (
+        "otp",
+        "Bearer ",
+        "cookie=",
+        "+9",
+        "a-",
+        "1.",
+        '"token":"\\',
+        "t/",
+        "://:",
+        '"otp":{',
+    ):
         assert len(Scrubber([KEY])(piece * 100_000)) <= 2 * LONGEST_TEXT

@@ -44,7 +44,14 @@ def geocoder(kind: str, source: Source, now: Callable[[], float] = lambda: 0.0) 
     return geocoder_for(kind, BASE, Http(httpx.MockTransport(source)), now)
 
 
-ARCADE = {"id": "arc", "name": "Arcade", "kind": "shop", "area": "Old Town", "lat": -38.5, "lng": "-128.01"}
+ARCADE = {
+    "id": "arc",
+    "name": "Arcade",
+    "kind": "shop",
+    "area": "Old Town",
+    "lat": -38.5,
+    "lng": "-128.01",
+}
 
 
 def test_the_sandboxs_gazetteer_is_asked_near_the_pickup() -> None:
@@ -52,13 +59,24 @@ def test_the_sandboxs_gazetteer_is_asked_near_the_pickup() -> None:
     found = geocoder("sandbox", source).search("arc", LatLng(-38.5, -128.0))
     assert found == [Place("arc", "Arcade", "shop", "Old Town", LatLng(-38.5, -128.01))]
     assert source.asked[0].path == "/places"
-    assert dict(source.asked[0].params) == {"q": "arc", "limit": "8", "lat": "-38.5", "lng": "-128.0"}
+    assert dict(source.asked[0].params) == {
+        "q": "arc",
+        "limit": "8",
+        "lat": "-38.5",
+        "lng": "-128.0",
+    }
 
 
 def test_photon_answers_are_read_longitude_first() -> None:
     feature = {
         "geometry": {"type": "Point", "coordinates": [-128.01, -38.5]},
-        "properties": {"osm_id": 7, "name": "Arcade", "osm_value": "mall", "street": "High St", "city": "Town"},
+        "properties": {
+            "osm_id": 7,
+            "name": "Arcade",
+            "osm_value": "mall",
+            "street": "High St",
+            "city": "Town",
+        },
     }
     source = Source({"type": "FeatureCollection", "features": [feature]})
     found = geocoder("photon", source).search("arc", LatLng(1, 2))
@@ -68,7 +86,17 @@ def test_photon_answers_are_read_longitude_first() -> None:
 
 
 def test_nominatim_answers_are_read_from_their_display_name() -> None:
-    source = Source([{"place_id": 9, "lat": "-38.5", "lon": "-128.01", "type": "mall", "display_name": "Arcade, Town"}])
+    source = Source(
+        [
+            {
+                "place_id": 9,
+                "lat": "-38.5",
+                "lon": "-128.01",
+                "type": "mall",
+                "display_name": "Arcade, Town",
+            }
+        ]
+    )
     found = geocoder("nominatim", source).search("arc", LatLng(-38.5, -128))
     assert found == [Place("9", "Arcade", "mall", "Town", LatLng(-38.5, -128.01))]
     assert source.asked[0].params["format"] == "jsonv2"
@@ -87,7 +115,9 @@ def test_nominatim_answers_are_read_from_their_display_name() -> None:
         b'{"places":[null,{"name":1,"lat":"x"}],"features":[{"geometry":3}]}',
     ],
 )
-def test_an_answer_that_is_no_list_of_places_finds_nothing_or_says_so(kind: str, body: bytes) -> None:
+def test_an_answer_that_is_no_list_of_places_finds_nothing_or_says_so(
+    kind: str, body: bytes
+) -> None:
     try:
         assert geocoder(kind, Source(body)).search("arc") == []
     except PlacesUnavailableError:
@@ -145,7 +175,12 @@ def test_cities_are_read_once_and_are_none_while_the_sandbox_is_down() -> None:
     assert len(source.asked) == 1  # a service that is down is left alone for a while
     source.down, clock[0] = False, 11
     (area,) = search.cities()
-    assert (area.name, area.center, area.zoom, len(area.boundary)) == ("Port", LatLng(-38.5, -128), 14, 2)
+    assert (area.name, area.center, area.zoom, len(area.boundary)) == (
+        "Port",
+        LatLng(-38.5, -128),
+        14,
+        2,
+    )
     assert search.cities() == (area,)
     assert len(source.asked) == 2
 
@@ -158,8 +193,16 @@ def test_the_other_sources_draw_no_outline() -> None:
     ("kind", "body", "path"),
     [
         ("sandbox", {"street": "High St", "area": "Old Town", "place": "Station"}, "/places/near"),
-        ("photon", {"features": [{"properties": {"name": "High St", "district": "Old Town"}}]}, "/reverse"),
-        ("nominatim", {"address": {"road": "High St", "suburb": "Old Town", "city": "Town"}}, "/reverse"),
+        (
+            "photon",
+            {"features": [{"properties": {"name": "High St", "district": "Old Town"}}]},
+            "/reverse",
+        ),
+        (
+            "nominatim",
+            {"address": {"road": "High St", "suburb": "Old Town", "city": "Town"}},
+            "/reverse",
+        ),
     ],
 )
 def test_each_source_tells_the_street_of_a_point(kind: str, body: Any, path: str) -> None:
@@ -172,7 +215,9 @@ def test_each_source_tells_the_street_of_a_point(kind: str, body: Any, path: str
     assert asked.params["lng" if kind == "sandbox" else "lon"] == "-128.01"
 
 
-def test_the_street_of_a_point_is_remembered_and_a_source_that_is_down_is_left_alone_for_a_while() -> None:
+def test_the_street_of_a_point_is_remembered_and_a_source_that_is_down_is_left_alone_for_a_while() -> (
+    None
+):
     clock = [0.0]
     source = Source({"street": "High St"})
     search = geocoder("sandbox", source, lambda: clock[0])
@@ -180,12 +225,18 @@ def test_the_street_of_a_point_is_remembered_and_a_source_that_is_down_is_left_a
     assert [search.nearby(LatLng(-38.5, -128 - n / 100)) for n in range(3)] == [None] * 3
     assert len(source.asked) == 1
     source.down, clock[0] = False, 11
-    assert search.nearby(LatLng(-38.5, -128)) == search.nearby(LatLng(-38.500001, -128)) == Nearby("High St")
+    assert (
+        search.nearby(LatLng(-38.5, -128))
+        == search.nearby(LatLng(-38.500001, -128))
+        == Nearby("High St")
+    )
     assert len(source.asked) == 2
 
 
 @pytest.mark.parametrize("kind", ["sandbox", "photon", "nominatim"])
-@pytest.mark.parametrize("body", [b"<html>", b"[]", b"{}", b"null", b'{"street":7,"features":[3],"address":[]}'])
+@pytest.mark.parametrize(
+    "body", [b"<html>", b"[]", b"{}", b"null", b'{"street":7,"features":[3],"address":[]}']
+)
 def test_an_answer_that_names_no_street_is_none(kind: str, body: bytes) -> None:
     assert geocoder(kind, Source(body)).nearby(LatLng(-38.5, -128)) is None
 

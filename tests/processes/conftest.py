@@ -9,11 +9,16 @@ from tests.processes.fleet import GRANIAN, GUNICORN, Fleet, Person, fleet, wait_
 
 
 @pytest.fixture(scope="module", params=[databases.SQLITE, databases.POSTGRESQL])
-def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """Two servers of two web processes each, two workers, the sandbox and Redis, over one database."""
+def running(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Fleet]:
+    """Two servers of two web processes each, two workers, the sandbox and Redis, over one
+    database.
+    """
     folder = tmp_path_factory.mktemp(request.param)
     url = databases.new_database(folder, request.param)
-    number = 1 + (databases.SQLITE, databases.POSTGRESQL).index(request.param)  # limits are counted by number of staff
+    # limits are counted by number of staff
+    number = 1 + (databases.SQLITE, databases.POSTGRESQL).index(request.param)
     limits = databases.shared_redis().url.removesuffix("0") + str(number)
     with fleet(folder, url, RIDEDASH_REDIS_URL=limits) as made:
         made.ridedash("worker-1", "worker")

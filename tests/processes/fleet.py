@@ -1,4 +1,6 @@
-"""Several real processes over one database: web servers by the commands of the README, workers, the sandbox."""
+"""Several real processes over one database: web servers by the commands of the README, workers, the
+sandbox.
+"""
 
 import contextlib
 import itertools
@@ -57,7 +59,12 @@ class Fleet:
         said = (self.folder / f"{name}.log").open("ab")
         with said:
             self.processes[name] = subprocess.Popen(
-                command, env=self.environ, cwd=self.folder, stdout=said, stderr=said, start_new_session=True
+                command,
+                env=self.environ,
+                cwd=self.folder,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
             )
 
     def web(self, name: str, command: str) -> str:
@@ -77,7 +84,9 @@ class Fleet:
     def steer(self, what: str, **body: float) -> None:
         """Change the sandbox's clock: its `speed`, or `advance` it."""
         address = f"http://127.0.0.1:{self.environ['RIDEDASH_SANDBOX_PORT']}/control/{what}"
-        httpx.post(address, json=body, headers={"X-Sandbox-Control": "1"}, trust_env=False).raise_for_status()
+        httpx.post(
+            address, json=body, headers={"X-Sandbox-Control": "1"}, trust_env=False
+        ).raise_for_status()
 
     def said(self, name: str) -> str:
         """The output of a process."""
@@ -133,7 +142,9 @@ def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
     made = Fleet(folder, environ, services)
     made.ridedash("sandbox", "sandbox")
     try:
-        wait_for(lambda: answers(f"http://127.0.0.1:{port}/city.json"), lambda: made.said("sandbox"))
+        wait_for(
+            lambda: answers(f"http://127.0.0.1:{port}/city.json"), lambda: made.said("sandbox")
+        )
         yield made
     finally:
         made.stop()
@@ -167,7 +178,9 @@ def wait_for(holds: Callable[[], Any], said: Callable[[], object] = lambda: "") 
 
 
 class Person:
-    """A member of staff of their own, in a browser that knows several web processes: a cookie knows no port."""
+    """A member of staff of their own, in a browser that knows several web processes: a cookie knows
+    no port.
+    """
 
     def __init__(self, made: Fleet) -> None:
         self.http = httpx.Client(timeout=30, trust_env=False, headers={"Accept": "text/html"})
@@ -180,7 +193,11 @@ class Person:
 
     def sign_in(self, url: str) -> None:
         """At that web process."""
-        form = {"name": self.name, "password": self.password, "csrf_token": self.token(url + "/sign-in")}
+        form = {
+            "name": self.name,
+            "password": self.password,
+            "csrf_token": self.token(url + "/sign-in"),
+        }
         assert self.http.post(url + "/sign-in", data=form).status_code == 303
 
     def token(self, page: str) -> str:
@@ -203,7 +220,9 @@ class Person:
 
     def snapshot(self, url: str, order: int) -> httpx.Response:
         """What the page of a ride polls."""
-        return self.http.get(f"{url}/rides/{order}/snapshot.json", headers={"Accept": "application/json"})
+        return self.http.get(
+            f"{url}/rides/{order}/snapshot.json", headers={"Accept": "application/json"}
+        )
 
     def close(self) -> None:
         """Let connections go."""
@@ -211,7 +230,9 @@ class Person:
 
 
 def filled(page: str) -> dict[str, str]:
-    """Names and values of the booking form's hidden and checked inputs, and of an offer if none is checked."""
+    """Names and values of the booking form's hidden and checked inputs, and of an offer if none is
+    checked.
+    """
     part = page[page.index('id="book"') :]
     sent = {}
     for tag in re.findall(r"<input[^>]*>", part):

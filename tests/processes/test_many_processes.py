@@ -3,7 +3,6 @@
 import itertools
 import json
 import re
-from collections.abc import Callable
 
 import httpx
 from sqlalchemy import select
@@ -21,11 +20,20 @@ def guest() -> str:
     return f"Guest Heron {next(_guests)}"
 
 
-def test_a_ride_booked_in_one_web_process_is_followed_in_the_others(running: Fleet, person: Person) -> None:
+def test_a_ride_booked_in_one_web_process_is_followed_in_the_others(
+    running: Fleet, person: Person
+) -> None:
     first, second = running.webs
-    status: Callable[[], str | None] = lambda: person.snapshot(second, order).json().get("booking_status")  # noqa: E731
-    said: Callable[[], object] = lambda: (status(), running.said("worker-1"), running.said("worker-2"))  # noqa: E731
-    running.steer("speed", speed=1)  # or each state would last for two seconds, and a busy machine miss it
+
+    def status() -> str | None:
+        shown = person.snapshot(second, order).json().get("booking_status")
+        return None if shown is None else str(shown)
+
+    def said() -> object:
+        return status(), running.said("worker-1"), running.said("worker-2")
+
+    # or each state would last for two seconds, and a busy machine miss it
+    running.steer("speed", speed=1)
     try:
         order = person.book(first, guest())
         wait_for(status, said)
@@ -57,14 +65,19 @@ def test_twenty_rides_booked_at_both_servers_are_each_sent_once_by_one_of_two_wo
 
 
 def refused_everywhere(running: Fleet, person: Person, order: int) -> bool:
-    return all(person.snapshot(url, order).status_code == 401 for url in running.webs for _ in range(6))
+    return all(
+        person.snapshot(url, order).status_code == 401 for url in running.webs for _ in range(6)
+    )
 
 
 def test_a_sign_out_in_one_web_process_holds_in_all(running: Fleet, person: Person) -> None:
-    """That it does; test_poll_layer.py holds that it does within two seconds, which are its own to count there."""
+    """That it does; test_poll_layer.py holds that it does within two seconds, which are its own to
+    count there.
+    """
     first, second = running.webs
     order = person.book(first, guest())
-    wait_for(lambda: person.snapshot(second, order).status_code == 200)  # the second remembers the sign-in by now
+    # the second remembers the sign-in by now
+    wait_for(lambda: person.snapshot(second, order).status_code == 200)
     kept = {"Cookie": f"ridedash_sid={person.http.cookies['ridedash_sid']}"}
     assert person.post(first, "/", "/sign-out").status_code == 303
     person.http.cookies.clear()
@@ -72,7 +85,9 @@ def test_a_sign_out_in_one_web_process_holds_in_all(running: Fleet, person: Pers
     wait_for(lambda: refused_everywhere(running, person, order))
 
 
-def test_whoever_is_disabled_or_signed_out_everywhere_is_so_in_all_processes(running: Fleet, person: Person) -> None:
+def test_whoever_is_disabled_or_signed_out_everywhere_is_so_in_all_processes(
+    running: Fleet, person: Person
+) -> None:
     order = person.book(running.webs[0], guest())
     for way in ("closed", "disabled"):
         person.http.cookies.clear()
@@ -93,12 +108,16 @@ def _end_sign_ins(running: Fleet, way: str, staff_id: int) -> None:
 
 def test_limits_are_counted_over_all_processes_together(running: Fleet, person: Person) -> None:
     order = person.book(running.webs[0], guest())
-    answers = [person.post(url, "/", f"/rides/{order}/code").status_code for url in running.webs * 8]
+    answers = [
+        person.post(url, "/", f"/rides/{order}/code").status_code for url in running.webs * 8
+    ]
     assert answers.count(429) == 6  # ten an hour
     assert answers[-6:] == [429] * 6
 
 
-def test_one_web_process_tells_the_figures_of_all_and_of_the_workers(running: Fleet, person: Person) -> None:
+def test_one_web_process_tells_the_figures_of_all_and_of_the_workers(
+    running: Fleet, person: Person
+) -> None:
     order = person.book(running.webs[0], guest())
     wait_for(lambda: person.snapshot(running.webs[1], order).json().get("booking_status"))
     person.http.get(running.webs[0] + "/")
@@ -106,20 +125,33 @@ def test_one_web_process_tells_the_figures_of_all_and_of_the_workers(running: Fl
         said = httpx.get(url + "/metrics", trust_env=False).text
         assert "ridedash_workers 2.0" in said
         assert re.search(
-            r'ridedash_service_calls_total\{operation="/v1/bookings/track_ride",outcome="2xx"\} [1-9]', said
+            r'ridedash_service_calls_total\{operation="/v1/bookings/track_ride",outcome="2xx"\} [1-9]',
+            said,
         )
         assert re.search(r'ridedash_orders_total\{state="BOOKED"\} [1-9]', said)
         assert re.search(r'ridedash_polls_total\{outcome="answered"\} [1-9]', said)
-        assert re.search(r'ridedash_http_seconds_count\{method="POST",route="/rides/new",status="3xx"\} [1-9]', said)
+        assert re.search(
+            r'ridedash_http_seconds_count\{method="POST",route="/rides/new",status="3xx"\} [1-9]',
+            said,
+        )
         assert person.name not in said
     forwarded = {"X-Forwarded-For": "198.51.100.7"}
-    assert httpx.get(running.webs[0] + "/metrics", headers=forwarded, trust_env=False).status_code == 404
+    assert (
+        httpx.get(running.webs[0] + "/metrics", headers=forwarded, trust_env=False).status_code
+        == 404
+    )
 
 
-def test_every_line_of_every_process_of_ours_is_json_with_its_request(running: Fleet, person: Person) -> None:
+def test_every_line_of_every_process_of_ours_is_json_with_its_request(
+    running: Fleet, person: Person
+) -> None:
     name = person.http.get(running.webs[1] + "/").headers["X-Request-Id"]
-    said = wait_for(lambda: [line for line in running.said("gunicorn").splitlines() if name in line])
+    said = wait_for(
+        lambda: [line for line in running.said("gunicorn").splitlines() if name in line]
+    )
     assert json.loads(said[0])["route"] == "/"
     for process in ("granian", "gunicorn", "worker-1", "worker-2", "sandbox"):
         assert "Traceback" not in running.said(process)
-        assert not re.search(r'"level": "(ERROR|CRITICAL)"', running.said(process)), running.said(process)
+        assert not re.search(r'"level": "(ERROR|CRITICAL)"', running.said(process)), running.said(
+            process
+        )

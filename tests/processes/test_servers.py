@@ -14,17 +14,26 @@ from tests.processes.fleet import GRANIAN, GUNICORN, Fleet, Person, fleet, free_
 from tests.running import clean_environment
 from tests.test_config import LIVE
 
-LIVE_HERE = LIVE | {"RIDEDASH_PUBLIC_URL": "https://desk.hotel.example", "RIDEDASH_TRUSTED_PROXIES": "1"}
-BEHIND = {"Host": "desk.hotel.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.7"}
+LIVE_HERE = LIVE | {
+    "RIDEDASH_PUBLIC_URL": "https://desk.hotel.example",
+    "RIDEDASH_TRUSTED_PROXIES": "1",
+}
+BEHIND = {
+    "Host": "desk.hotel.example",
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-For": "198.51.100.7",
+}
 TILE = "/tiles/12/591/2503.svg"
 
 
 @pytest.mark.parametrize("command", [GRANIAN, GUNICORN], ids=["granian", "gunicorn"])
-def test_live_mode_serves_pages_behind_a_proxy_with_secure_cookies(tmp_path: Path, command: str) -> None:
+def test_live_mode_serves_pages_behind_a_proxy_with_secure_cookies(
+    tmp_path: Path, command: str
+) -> None:
     url = databases.new_database(tmp_path, databases.SQLITE)
     environ = clean_environment(
         **LIVE_HERE, RIDEDASH_INSTANCE=str(tmp_path / "instance"), RIDEDASH_DATABASE_URL=url
-    )  # fmt: skip
+    )
     made = Fleet(tmp_path, environ, None)  # type: ignore[arg-type] # nothing of ours beside it
     try:
         web = made.web("web", command)
@@ -52,13 +61,21 @@ def test_the_map_of_a_demo_is_there_when_web_and_sandbox_are_processes_of_their_
     with fleet(tmp_path, databases.new_database(tmp_path, databases.SQLITE)) as made:
         web = made.web("web", command)
         tile = httpx.get(web + TILE, timeout=30, trust_env=False)
-        assert (tile.status_code, tile.headers["Content-Type"]) == (200, "image/svg+xml; charset=utf-8")
+        assert (tile.status_code, tile.headers["Content-Type"]) == (
+            200,
+            "image/svg+xml; charset=utf-8",
+        )
         assert tile.text.startswith("<svg")
-        assert tile.headers["Content-Security-Policy"] == "default-src 'none'; style-src 'unsafe-inline'"
+        assert (
+            tile.headers["Content-Security-Policy"]
+            == "default-src 'none'; style-src 'unsafe-inline'"
+        )
         known = {"If-None-Match": tile.headers["ETag"]}
         assert httpx.get(web + TILE, headers=known, timeout=30, trust_env=False).status_code == 304
         assert httpx.get(web + "/tiles/9/0/0.svg", timeout=30, trust_env=False).status_code == 404
-        assert httpx.get(web + "/tiles/..%2Fcity.json", timeout=30, trust_env=False).status_code == 404
+        assert (
+            httpx.get(web + "/tiles/..%2Fcity.json", timeout=30, trust_env=False).status_code == 404
+        )
         made.kill("sandbox")
         assert httpx.get(web + TILE, timeout=30, trust_env=False).status_code == 502
         assert made.stop() == {"web": 0}
@@ -92,7 +109,9 @@ def _ended(made: Fleet) -> int:
         return s.scalar(select(func.count()).where(Ride.ended_at.is_not(None))) or 0
 
 
-def test_pages_go_on_while_redis_is_away_and_limits_still_hold_in_each_process(tmp_path: Path) -> None:
+def test_pages_go_on_while_redis_is_away_and_limits_still_hold_in_each_process(
+    tmp_path: Path,
+) -> None:
     app = create_app(
         {
             "RIDEDASH_INSTANCE": str(tmp_path),
@@ -106,10 +125,14 @@ def test_pages_go_on_while_redis_is_away_and_limits_still_hold_in_each_process(t
     services = app.extensions["ridedash"]
     with services.db.write() as s:
         house = properties.add_property(s, "Harbour Clinic", "UTC", services.clock())
-        staff = properties.add_staff(s, house.id, "Desk Otter", "hash", "concierge", services.clock())
+        staff = properties.add_staff(
+            s, house.id, "Desk Otter", "hash", "concierge", services.clock()
+        )
         sid = properties.open_sign_in(s, staff.id, services.clock())
     with client.session_transaction() as kept:
         kept["sid"] = sid
-    answers = [client.post("/rides/1/code", data={"csrf_token": token}).status_code for _ in range(12)]
+    answers = [
+        client.post("/rides/1/code", data={"csrf_token": token}).status_code for _ in range(12)
+    ]
     assert answers == [404] * 10 + [429] * 2
     app.extensions["ridedash"].db.close()

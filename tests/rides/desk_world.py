@@ -1,4 +1,6 @@
-"""A small desk to test with: a database, a property, a clock that is set by hand, and a service that obeys."""
+"""A small desk to test with: a database, a property, a clock that is set by hand, and a service
+that obeys.
+"""
 
 import itertools
 import json
@@ -54,9 +56,12 @@ class FakeService:
         self.bookings: list[dict[str, Any]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.tokens = {"good"}
-        self.create: list[Callable[[dict[str, Any]], httpx.Response]] = []  # what to do with the next creates
-        self.tracks: dict[str, list[dict[str, Any]]] = {}  # by booking_id or txn_id; the last one stays
-        self.answers: dict[str, list[Any]] = {}  # by last word of the path: bodies or exceptions for the next calls
+        # what to do with the next creates
+        self.create: list[Callable[[dict[str, Any]], httpx.Response]] = []
+        # by booking_id or txn_id; the last one stays
+        self.tracks: dict[str, list[dict[str, Any]]] = {}
+        # by last word of the path: bodies or exceptions for the next calls
+        self.answers: dict[str, list[Any]] = {}
         self.refreshes = 0
         self._numbers = itertools.count(1)
 
@@ -75,7 +80,11 @@ class FakeService:
             return (self.create.pop(0) if self.create else self.booked)(body)
         if name == "track_ride":
             return self.tracked(body.get("booking_id") or body["txn_id"])
-        answer = self.answers[name].pop(0) if self.answers.get(name) else {"status": "SUCCESS", "code": "SUCCESS"}
+        answer = (
+            self.answers[name].pop(0)
+            if self.answers.get(name)
+            else {"status": "SUCCESS", "code": "SUCCESS"}
+        )
         if isinstance(answer, BaseException):
             raise answer
         return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
@@ -83,7 +92,11 @@ class FakeService:
     def token(self) -> httpx.Response:
         self.refreshes += 1
         self.tokens = {f"fresh-{self.refreshes}"}
-        body = {"access_token": f"fresh-{self.refreshes}", "refresh_token": "again", "expires_in": 3600}
+        body = {
+            "access_token": f"fresh-{self.refreshes}",
+            "refresh_token": "again",
+            "expires_in": 3600,
+        }
         return httpx.Response(200, json={**body, "token_type": "Bearer"})
 
     def make(self, body: dict[str, Any]) -> str:
@@ -92,12 +105,24 @@ class FakeService:
         return booking_id
 
     def booked(self, body: dict[str, Any]) -> httpx.Response:
-        facts = {"status": "SUCCESS", "booking_id": self.make(body), "merchant_txn_id": body["merchant_txn_id"]}
-        return httpx.Response(200, json={**facts, "booking_timeout": 240, "booking_timeout_unit": "SECONDS"})
+        facts = {
+            "status": "SUCCESS",
+            "booking_id": self.make(body),
+            "merchant_txn_id": body["merchant_txn_id"],
+        }
+        return httpx.Response(
+            200, json={**facts, "booking_timeout": 240, "booking_timeout_unit": "SECONDS"}
+        )
 
     def matching(self, body: dict[str, Any]) -> httpx.Response:
-        retry = {"booking_timeout": 180, "booking_timeout_unit": "SECONDS", "next_retry_time": "14:02:30"}
-        return httpx.Response(200, json={"status": "SUCCESS", "booking_id": None, "txn_id": "T1", "retry": retry})
+        retry = {
+            "booking_timeout": 180,
+            "booking_timeout_unit": "SECONDS",
+            "next_retry_time": "14:02:30",
+        }
+        return httpx.Response(
+            200, json={"status": "SUCCESS", "booking_id": None, "txn_id": "T1", "retry": retry}
+        )
 
     def lost_answer(self, body: dict[str, Any]) -> httpx.Response:
         self.make(body)
@@ -109,11 +134,15 @@ class FakeService:
     def tracked(self, key: str) -> httpx.Response:
         answers = self.tracks.get(key)
         if answers is None:
-            return httpx.Response(200, json={"status": "FAILURE", "code": "NO_BOOKING", "message": "no such booking"})
+            return httpx.Response(
+                200, json={"status": "FAILURE", "code": "NO_BOOKING", "message": "no such booking"}
+            )
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
         if "raise" in answer:
             raise answer["raise"]
-        return httpx.Response(200, json={"status": "SUCCESS", "request_type": "TRACK_RIDE", **answer})
+        return httpx.Response(
+            200, json={"status": "SUCCESS", "request_type": "TRACK_RIDE", **answer}
+        )
 
     def count(self, name: str) -> int:
         return sum(call == name for call, _ in self.calls)
@@ -130,14 +159,20 @@ class World:
         self.http = Http(transport=self.service.transport())
         by_hand = Traffic(math.inf, monotonic=lambda: self.clock().timestamp(), pause=self.pause)
         self.client = RideClient(self.http, "http://127.0.0.1:1", "app-token", traffic=by_hand)
-        self.oauth = OAuthClient(self.http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+        self.oauth = OAuthClient(
+            self.http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", ""
+        )
         self.tokens = AccountTokens(self.db, self.vault, self.oauth, self.clock)
         self.numbers = itertools.count(1)
         now = self.clock()
         with self.db.write() as s:
             self.property_id = add_property(s, "Grand Meridian Hotel", "Asia/Kolkata", now).id
-            self.staff_id = add_staff(s, self.property_id, "Desk Otter", "hash", "concierge", now).id
-            account = add_account(s, self.vault, self.property_id, "House", "good", now, refresh_token="again")
+            self.staff_id = add_staff(
+                s, self.property_id, "Desk Otter", "hash", "concierge", now
+            ).id
+            account = add_account(
+                s, self.vault, self.property_id, "House", "good", now, refresh_token="again"
+            )
             self.account_id = account.id
 
     def pause(self, seconds: float) -> None:
@@ -154,7 +189,9 @@ class World:
 
     def offer(self, kind: str = "point_to_point", category: str = "mini", **options: Any) -> int:
         trip = Trip(PICKUP, "Lobby", DROP, "Airport")
-        priced = Priced(category, kind, category.title(), "INR", "₹240", {"category": category}, **options)
+        priced = Priced(
+            category, kind, category.title(), "INR", "₹240", {"category": category}, **options
+        )
         with self.db.write() as s:
             ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": None}
             return add_offer(s, **ids, trip=trip, priced=priced, now=self.clock()).id

@@ -1,4 +1,6 @@
-"""Orders and the worker against the sandbox, each kind to its end: what a person would see, minute by minute."""
+"""Orders and the worker against the sandbox, each kind to its end: what a person would see, minute
+by minute.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,16 +43,22 @@ class SandboxWorld(World):
             clock=self.clock,
         )
         self.app = create_sandbox(settings)
-        self.wire = httpx.Client(transport=httpx.WSGITransport(app=self.app), base_url="http://127.0.0.1:1")
+        self.wire = httpx.Client(
+            transport=httpx.WSGITransport(app=self.app), base_url="http://127.0.0.1:1"
+        )
         self.http = Http(httpx.WSGITransport(app=self.app))
         self.client = RideClient(self.http, "http://127.0.0.1:1", "app-token")
         self.tokens = AccountTokens(self.db, self.vault, None, self.clock)
         self.user = mint_token(settings.database, "house")
         with self.db.write() as s:
-            keep_tokens(s.get_one(Account, self.account_id), self.vault, self.user, None, None, self.clock())
+            keep_tokens(
+                s.get_one(Account, self.account_id), self.vault, self.user, None, None, self.clock()
+            )
 
     def next(self, scenario: str) -> None:
-        self.wire.post("/control/next", json={"scenario": scenario}, headers={"X-Sandbox-Control": "1"})
+        self.wire.post(
+            "/control/next", json={"scenario": scenario}, headers={"X-Sandbox-Control": "1"}
+        )
 
     def trip(self) -> Trip:
         last = cities()[0].places[-1]
@@ -63,8 +71,14 @@ class SandboxWorld(World):
         product = next(product for product in listed.products if product.category == category)
         fare_id = product.estimate.fare_id if product.estimate else None
         facts = product.model_dump(mode="json")
-        priced = Priced(category, str(product.kind), category, product.currency, None, facts, fare_id=fare_id)
-        ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": self.account_id}
+        priced = Priced(
+            category, str(product.kind), category, product.currency, None, facts, fare_id=fare_id
+        )
+        ids = {
+            "property_id": self.property_id,
+            "staff_id": self.staff_id,
+            "account_id": self.account_id,
+        }
         with self.db.write() as s:
             return add_offer(s, **ids, trip=trip, priced=priced, now=self.clock()).id
 
@@ -74,7 +88,9 @@ class SandboxWorld(World):
         worker.step()
         return order_id
 
-    def follow(self, worker: Worker, order_id: int, until: set[str], minutes: int = 180) -> list[OrderPage]:
+    def follow(
+        self, worker: Worker, order_id: int, until: set[str], minutes: int = 180
+    ) -> list[OrderPage]:
         """One page for each new status, until one of `until`."""
         seen: list[OrderPage] = []
         for _ in range(minutes * 6):
@@ -86,7 +102,9 @@ class SandboxWorld(World):
             if status in until:
                 return seen
             self.clock.go(10)  # each phase lasts longer
-        raise AssertionError(f"no {until} in {minutes} minutes: {[page.ride.status for page in seen if page.ride]}")
+        raise AssertionError(
+            f"no {until} in {minutes} minutes: {[page.ride.status for page in seen if page.ride]}"
+        )
 
     def close(self) -> None:
         self.wire.close()
@@ -110,7 +128,13 @@ def test_a_point_to_point_ride_from_the_press_to_the_invoice(sandbox: SandboxWor
         order_id = sandbox.ordered(worker, "mini")
         assert sandbox.state(order_id) == "BOOKED"
         pages = sandbox.follow(worker, order_id, {"COMPLETED"})
-    assert statuses(pages) == ["ALLOTMENT_PENDING", "CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS", "COMPLETED"]
+    assert statuses(pages) == [
+        "ALLOTMENT_PENDING",
+        "CALL_DRIVER",
+        "CLIENT_LOCATED",
+        "IN_PROGRESS",
+        "COMPLETED",
+    ]
     here = next(page.ride for page in pages if page.ride and page.ride.status == "CLIENT_LOCATED")
     assert (otp_of(here, sandbox.vault) or "").isdigit()
     last = sandbox.ride(order_id)
@@ -123,7 +147,9 @@ def test_a_point_to_point_ride_from_the_press_to_the_invoice(sandbox: SandboxWor
     assert sandbox.page(order_id).attention == ()
 
 
-def test_a_shared_ride_that_has_to_wait_is_handed_over_and_ends_with_its_invoice_kept(sandbox: SandboxWorld) -> None:
+def test_a_shared_ride_that_has_to_wait_is_handed_over_and_ends_with_its_invoice_kept(
+    sandbox: SandboxWorld,
+) -> None:
     sandbox.next("share_retry")
     with sandbox.worker() as worker:
         order_id = sandbox.ordered(worker, "share")
@@ -172,12 +198,23 @@ def test_no_driver_at_all_ends_the_order(sandbox: SandboxWorld) -> None:
     assert not sandbox.page(order_id).order.open
 
 
-@pytest.mark.parametrize(("until", "deed"), [("ALLOTMENT_PENDING", "abort"), ("CALL_DRIVER", "cancel")])
-def test_a_ride_can_be_stopped_before_and_after_a_driver_came(sandbox: SandboxWorld, until: str, deed: str) -> None:
+@pytest.mark.parametrize(
+    ("until", "deed"), [("ALLOTMENT_PENDING", "abort"), ("CALL_DRIVER", "cancel")]
+)
+def test_a_ride_can_be_stopped_before_and_after_a_driver_came(
+    sandbox: SandboxWorld, until: str, deed: str
+) -> None:
     with sandbox.worker() as worker:
         order_id = sandbox.ordered(worker, "mini")
         sandbox.follow(worker, order_id, {until})
-        means: tuple[Any, ...] = (sandbox.db, sandbox.client, sandbox.tokens, sandbox.clock, order_id, sandbox.staff_id)
+        means: tuple[Any, ...] = (
+            sandbox.db,
+            sandbox.client,
+            sandbox.tokens,
+            sandbox.clock,
+            order_id,
+            sandbox.staff_id,
+        )
         more = ("guest left",) if deed == "cancel" else ()
         assert getattr(request, deed)(*means, *more).outcome == "done"
         sandbox.follow(worker, order_id, {"BOOKING_CANCELLED"}, minutes=2)

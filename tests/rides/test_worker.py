@@ -52,7 +52,11 @@ def test_an_order_is_sent_and_followed_while_the_loop_runs(real: World) -> None:
     with real.worker(pace=60) as worker, running(worker):
         order_id = real.place()
         worker.wake()
-        until(lambda: real.page(order_id).ride is not None and real.ride(order_id).status == "CALL_DRIVER")
+        until(
+            lambda: (
+                real.page(order_id).ride is not None and real.ride(order_id).status == "CALL_DRIVER"
+            )
+        )
         polls = real.service.count("track_ride")
         until(lambda: real.service.count("track_ride") > polls + 1)
 
@@ -93,7 +97,9 @@ def test_a_stop_waits_for_the_send_in_flight_and_begins_no_other(real: World) ->
             assert asked.wait(60)
             stop.set()
             worker.wake()
-            until(lambda: not any(thread.name.startswith("poll") for thread in threading.enumerate()))
+            until(
+                lambda: not any(thread.name.startswith("poll") for thread in threading.enumerate())
+            )
             second = real.place()
             go_on.set()
         assert (real.state(first), real.state(second)) == ("BOOKED", "READY")
@@ -105,7 +111,11 @@ def test_two_workers_on_one_database_send_each_order_once(real: World) -> None:
         one.wake()
         two.wake()
         until(lambda: all(real.state(order_id) == "BOOKED" for order_id in ids))
-    assert real.service.count("create") == len({booking["mtx"] for booking in real.service.bookings}) == 30
+    assert (
+        real.service.count("create")
+        == len({booking["mtx"] for booking in real.service.bookings})
+        == 30
+    )
 
 
 def test_ten_calls_refused_for_their_token_make_one_refresh(world: World) -> None:
@@ -127,7 +137,9 @@ def test_ten_calls_refused_for_their_token_make_one_refresh(world: World) -> Non
 def test_an_answer_with_an_absurd_timeout_books_like_any_other(world: World) -> None:
     def forever(body: dict[str, object]) -> httpx.Response:
         facts = {"status": "SUCCESS", "booking_id": world.service.make(body)}
-        return httpx.Response(200, json={**facts, "booking_timeout": 999_999_999_999, "booking_timeout_unit": "DAYS"})
+        return httpx.Response(
+            200, json={**facts, "booking_timeout": 999_999_999_999, "booking_timeout_unit": "DAYS"}
+        )
 
     world.service.create.append(forever)
     with world.worker() as worker:
@@ -143,7 +155,11 @@ def test_an_answer_that_can_not_be_settled_stands_in_the_way_of_no_other(world: 
             world.service.booked({"merchant_txn_id": world.page(order_id).order.mtx})
         told = {"state": "BOOKED", "attempt": 1, "booking_timeout_s": 10**17}
         worker.box.file.append(told | {"mtx": world.page(first).order.mtx, "booking_id": "C1"})
-        honest = told | {"mtx": world.page(second).order.mtx, "booking_id": "C2", "booking_timeout_s": 240.0}
+        honest = told | {
+            "mtx": world.page(second).order.mtx,
+            "booking_id": "C2",
+            "booking_timeout_s": 240.0,
+        }
         worker.box.file.append(honest)
         worker.step()
         assert (world.state(first), world.state(second)) == ("SENDING", "BOOKED")
@@ -174,7 +190,12 @@ def test_a_worker_says_that_it_starts_and_stops_and_how_orders_end_and_no_more(
 ) -> None:
     caplog.set_level("INFO", logger="ridedash")
     real.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
-    real.service.create += [real.service.booked, real.service.unreachable, real.service.lost_answer, no_cabs]
+    real.service.create += [
+        real.service.booked,
+        real.service.unreachable,
+        real.service.lost_answer,
+        no_cabs,
+    ]
     with real.worker(pace=60) as worker, running(worker):
         for state in ("BOOKED", "NOT_SENT", "UNKNOWN", "REJECTED"):
             order_id = real.place()
@@ -182,7 +203,9 @@ def test_a_worker_says_that_it_starts_and_stops_and_how_orders_end_and_no_more(
             until(lambda order_id=order_id, state=state: real.state(order_id) == state)  # type: ignore[misc]
         polls = real.service.count("track_ride")
         until(lambda: real.service.count("track_ride") > polls)
-    said = [(each.levelname, each.getMessage().replace(worker.name, "w")) for each in caplog.records]
+    said = [
+        (each.levelname, each.getMessage().replace(worker.name, "w")) for each in caplog.records
+    ]
     assert said == [
         ("INFO", f"worker w started: 8 threads, on {real.db.dialect}"),
         ("WARNING", f"order {order_id - 2} is NOT_SENT: NO_CONNECTION"),
@@ -193,7 +216,9 @@ def test_a_worker_says_that_it_starts_and_stops_and_how_orders_end_and_no_more(
 
 
 def no_cabs(_body: dict[str, object]) -> httpx.Response:
-    return httpx.Response(200, json={"status": "FAILURE", "code": "NO_CABS_AVAILABLE", "message": "of Guest Heron"})
+    return httpx.Response(
+        200, json={"status": "FAILURE", "code": "NO_CABS_AVAILABLE", "message": "of Guest Heron"}
+    )
 
 
 def test_what_the_service_gives_for_a_code_is_told_only_if_it_is_one(
@@ -208,12 +233,16 @@ def test_what_the_service_gives_for_a_code_is_told_only_if_it_is_one(
     assert "Heron" not in caplog.text
 
 
-def test_a_move_that_was_not_committed_is_not_in_the_log(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_move_that_was_not_committed_is_not_in_the_log(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
     order_id = world.place()
 
     def undone() -> None:
         with world.db.write() as s:
-            transitions.move(s, s.get_one(Order, order_id), OrderState.NOT_SENT, world.clock(), "worker")
+            transitions.move(
+                s, s.get_one(Order, order_id), OrderState.NOT_SENT, world.clock(), "worker"
+            )
             s.flush()
             raise RuntimeError
 
@@ -229,18 +258,24 @@ def test_a_round_that_fails_for_the_database_says_what_the_driver_says(
 
     def away(_limit: int) -> list[int]:
         said.set()
-        raise OperationalError("SELECT 1", {}, sqlite3.OperationalError("unable to open database file"))
+        raise OperationalError(
+            "SELECT 1", {}, sqlite3.OperationalError("unable to open database file")
+        )
 
     with real.worker() as worker:
         worker.promoter.due = away  # type: ignore[method-assign]
         with running(worker):
             assert said.wait(30)
             until(lambda: "round failed" in caplog.text)
-    assert "the worker's round failed: OperationalError (unable to open database file)" in caplog.text
+    assert (
+        "the worker's round failed: OperationalError (unable to open database file)" in caplog.text
+    )
     assert "SELECT" not in caplog.text
 
 
-def test_a_worker_that_ends_by_itself_counts_no_longer_and_a_restart_is_no_news(real: World) -> None:
+def test_a_worker_that_ends_by_itself_counts_no_longer_and_a_restart_is_no_news(
+    real: World,
+) -> None:
     def told() -> tuple[int, bool, bool]:
         with real.db.read() as s:
             now = real.clock()

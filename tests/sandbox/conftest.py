@@ -8,7 +8,10 @@ from tests.sandbox.sandbox_desk import Desk
 
 @pytest.fixture
 def city(request):
-    """The city of that slug. Building both takes most of a second, so no file does it while tests are collected."""
+    """The city of that slug.
+
+    Building both takes most of a second, so no file does it while tests are collected.
+    """
     return next(each for each in cities() if each.slug == request.param)
 
 

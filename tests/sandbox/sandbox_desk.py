@@ -1,4 +1,6 @@
-"""A sandbox with a clock that stands still until told to move, and a partner who speaks to it in literal words."""
+"""A sandbox with a clock that stands still until told to move, and a partner who speaks to it in
+literal words.
+"""
 
 from datetime import UTC, datetime, timedelta
 
@@ -71,7 +73,12 @@ class Desk:
     def wish(self, category, pickup=HOTEL, drop="far", **more):
         """A payload of create; with the fare_id that products gave, when there is one."""
         drop = far_drop() if drop == "far" else drop
-        body = {"pickup_lat": pickup[0], "pickup_lng": pickup[1], "category": category, "pickup_mode": "now"}
+        body = {
+            "pickup_lat": pickup[0],
+            "pickup_lng": pickup[1],
+            "category": category,
+            "pickup_mode": "now",
+        }
         if drop:
             body |= {"drop_lat": drop[0], "drop_lng": drop[1]}
             listed = self.products(pickup, drop, category=category).get("ride_estimate") or [{}]
@@ -122,7 +129,9 @@ def bearer(token):
 def far_drop(city=PORT, pickup=HOTEL):
     """A drop some kilometres away where shared cabs go."""
     fit = [place.position for place in city.places if distance_m(pickup, place.position) < 6000]
-    shared = [place for place in fit if not inside(place, (*city.unshareable, *city.no_share_heading))]
+    shared = [
+        place for place in fit if not inside(place, (*city.unshareable, *city.no_share_heading))
+    ]
     return max(shared, key=lambda place: distance_m(pickup, place))
 
 

@@ -1,4 +1,6 @@
-"""The sandbox behind a real socket, by the server that the program uses (waitress) and by Flask's own (werkzeug)."""
+"""The sandbox behind a real socket, by the server that the program uses (waitress) and by Flask's
+own (werkzeug).
+"""
 
 import contextlib
 import threading

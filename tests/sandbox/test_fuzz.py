@@ -16,8 +16,25 @@ POSTS = (
 )
 GETS = ("/v1/bookings/track_ride", "/v1/products", "/v1.5/bookings/feedback/options")
 NAMES = (
-    *("pickup_lat", "pickup_lng", "drop_lat", "drop_lng", "category", "pickup_mode", "payment_instrument_type"),
-    *("fare_id", "affiliate_uid", "coupon_code", "merchant_txn_id", "seats", "retry", "booking_id", "reason"),
+    *(
+        "pickup_lat",
+        "pickup_lng",
+        "drop_lat",
+        "drop_lng",
+        "category",
+        "pickup_mode",
+        "payment_instrument_type",
+    ),
+    *(
+        "fare_id",
+        "affiliate_uid",
+        "coupon_code",
+        "merchant_txn_id",
+        "seats",
+        "retry",
+        "booking_id",
+        "reason",
+    ),
     *("rating", "feedback", "comments", "txn_id", "sub_category"),
 )
 SCALARS = (
@@ -26,10 +43,15 @@ SCALARS = (
     | st.integers()
     | st.floats()
     | st.text(max_size=40)
-    | st.sampled_from(["now", "mini", "share", "auto", "suv", "rental", -38.507015, -128.010112, 1, 2, 0])
+    | st.sampled_from(
+        ["now", "mini", "share", "auto", "suv", "rental", -38.507015, -128.010112, 1, 2, 0]
+    )
 )
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
 )
 BODIES = st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=8), VALUES, max_size=12)
 
@@ -58,11 +80,18 @@ def refuse(name):
 @settings(max_examples=150, deadline=None)
 @given(path=st.sampled_from(POSTS), body=BODIES)
 def test_any_object_in_a_body_ends_in_json(desk, path, body):
-    judged(desk.web.post(path, data=json.dumps(body), headers=desk.headers, content_type="application/json"))
+    judged(
+        desk.web.post(
+            path, data=json.dumps(body), headers=desk.headers, content_type="application/json"
+        )
+    )
 
 
 @settings(max_examples=120, deadline=None)
-@given(path=st.sampled_from(POSTS), body=st.binary(max_size=200) | VALUES.map(lambda value: json.dumps(value).encode()))
+@given(
+    path=st.sampled_from(POSTS),
+    body=st.binary(max_size=200) | VALUES.map(lambda value: json.dumps(value).encode()),
+)
 def test_any_bytes_in_a_body_end_in_json(desk, path, body):
     judged(desk.web.post(path, data=body, headers=desk.headers, content_type="application/json"))
 
@@ -77,7 +106,10 @@ def test_a_good_wish_with_anything_changed_is_booked_or_refused_in_json(desk, ch
 
 
 @settings(max_examples=120, deadline=None)
-@given(path=st.sampled_from(GETS), query=st.dictionaries(st.sampled_from(NAMES), st.text(max_size=30), max_size=6))
+@given(
+    path=st.sampled_from(GETS),
+    query=st.dictionaries(st.sampled_from(NAMES), st.text(max_size=30), max_size=6),
+)
 def test_any_query_ends_in_json(desk, path, query):
     judged(desk.web.get(path, query_string=query, headers=desk.headers))
 
@@ -92,10 +124,15 @@ def test_no_invented_fare_id_is_taken(desk, fare_id):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    token=st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=40)
+    token=st.text(
+        alphabet=st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"),
+        max_size=40,
+    )
 )
 def test_any_header_value_is_refused_in_json(desk, token):
     for headers in ({"X-APP-TOKEN": token}, desk.headers | {"Authorization": token}):
-        answer = desk.web.get("/v1/bookings/track_ride", query_string={"booking_id": "PT1"}, headers=headers)
+        answer = desk.web.get(
+            "/v1/bookings/track_ride", query_string={"booking_id": "PT1"}, headers=headers
+        )
         assert answer.status_code in (401, 403)
         judged(answer)

@@ -1,4 +1,6 @@
-"""Nothing is lost by a restart, several processes may serve, and the same calls give the same answers."""
+"""Nothing is lost by a restart, several processes may serve, and the same calls give the same
+answers.
+"""
 
 import json
 import multiprocessing
@@ -56,7 +58,9 @@ def whole_story(folder):
     try:
         answers = [desk.products(drop=far_drop())]
         desk.clock.advance(3)
-        bookings = [desk.book(kind, **({"retry": True} if kind == "share" else {})) for kind in KINDS]
+        bookings = [
+            desk.book(kind, **({"retry": True} if kind == "share" else {})) for kind in KINDS
+        ]
         for _ in range(60):
             answers.append([desk.track(booking) for booking in bookings])
             desk.clock.advance(30)
@@ -77,9 +81,16 @@ def test_another_seed_gives_other_drivers(desk_at, desk):
 def book_some(settings, headers, count, answers):
     app = create_sandbox(settings)
     web = app.test_client()
-    body = {"pickup_lat": -38.507015, "pickup_lng": -128.010112, "category": "suv", "pickup_mode": "now"}
+    body = {
+        "pickup_lat": -38.507015,
+        "pickup_lng": -128.010112,
+        "category": "suv",
+        "pickup_mode": "now",
+    }
     for _ in range(count):
-        answers.put(web.post("/v1.5/bookings/create", json=body, headers=headers).json["booking_id"])
+        answers.put(
+            web.post("/v1.5/bookings/create", json=body, headers=headers).json["booking_id"]
+        )
     app.extensions["sandbox"].close()
 
 
@@ -112,7 +123,11 @@ def test_several_threads_may_book_at_once(desk):
     def book():
         client = desk.app.test_client()
         for _ in range(5):
-            made.append(client.post("/v1.5/bookings/create", json=wish, headers=desk.headers).json["booking_id"])
+            made.append(
+                client.post("/v1.5/bookings/create", json=wish, headers=desk.headers).json[
+                    "booking_id"
+                ]
+            )
 
     threads = [threading.Thread(target=book) for _ in range(4)]
     for thread in threads:

@@ -19,7 +19,12 @@ class Peer:
         self.session = session
 
     def products(self, category):
-        query = {"pickup_lat": HOTEL[0], "pickup_lng": HOTEL[1], "drop_lat": DROP[0], "drop_lng": DROP[1]}
+        query = {
+            "pickup_lat": HOTEL[0],
+            "pickup_lng": HOTEL[1],
+            "drop_lat": DROP[0],
+            "drop_lng": DROP[1],
+        }
         return self.session.get("/v1/products", params=query | {"category": category}).json()
 
     def create(self, category, **more):
@@ -52,14 +57,22 @@ class Peer:
 
     def rate(self, booking_id, category, sub_category=""):
         query = {"category": category, "sub_category": sub_category}
-        options = self.session.get("/v1.5/bookings/feedback/options", params=query).json()["driver_feedback_options"]
+        options = self.session.get("/v1.5/bookings/feedback/options", params=query).json()[
+            "driver_feedback_options"
+        ]
         body = {"booking_id": booking_id, "rating": 5, "feedback": ",".join(options["5"][:2])}
-        assert self.session.post("/v1/bookings/feedback", json=body).json()["request_type"] == "BOOKING_FEEDBACK"
+        assert (
+            self.session.post("/v1/bookings/feedback", json=body).json()["request_type"]
+            == "BOOKING_FEEDBACK"
+        )
 
 
 @pytest.fixture
 def peer(desk):
-    with waitress(desk.app) as address, httpx.Client(base_url=address, headers=desk.headers) as session:
+    with (
+        waitress(desk.app) as address,
+        httpx.Client(base_url=address, headers=desk.headers) as session,
+    ):
         yield Peer(session)
 
 
@@ -72,7 +85,13 @@ def test_a_point_to_point_ride_by_its_upfront_price(peer):
     made = peer.create("mini", fare_id=estimate["upfront"]["fare_id"], merchant_txn_id="PEER-1")
     assert made["merchant_txn_id"] == "PEER-1"
     story = peer.follow(booking_id=made["booking_id"])
-    assert statuses(story) == ["ALLOTMENT_PENDING", "CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS", "COMPLETED"]
+    assert statuses(story) == [
+        "ALLOTMENT_PENDING",
+        "CALL_DRIVER",
+        "CLIENT_LOCATED",
+        "IN_PROGRESS",
+        "COMPLETED",
+    ]
     assert "otp" in dict(story)["CLIENT_LOCATED"]
     price = story[-1][1]["price_details"]
     total = price["fare"] + price["service_tax"] + price["toll_charges"] - price["discount_value"]
@@ -95,7 +114,14 @@ def test_a_shared_ride_with_the_retry(peer):
     assert made["retry"]["booking_timeout_unit"] == "SECONDS"
     story = peer.follow(txn_id=made["txn_id"])
     assert statuses(story) == [
-        *("ALLOTMENT_PENDING", "CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED"),
+        *(
+            "ALLOTMENT_PENDING",
+            "CALL_DRIVER",
+            "CLIENT_LOCATED",
+            "INVOICE",
+            "IN_PROGRESS",
+            "COMPLETED",
+        ),
     ]
     price = story[-1][1]["price_details"]
     assert price["fare"] + price["service_tax"] == pytest.approx(estimate["fares"][1]["cost"])
@@ -112,7 +138,10 @@ def test_an_auto(peer):
 
 def test_a_ride_that_is_aborted_and_one_that_is_cancelled(peer):
     searching = peer.create("suv")["booking_id"]
-    assert peer.session.post("/v1/bookings/abort", json={"booking_id": searching}).json()["code"] == "SUCCESS"
+    assert (
+        peer.session.post("/v1/bookings/abort", json={"booking_id": searching}).json()["code"]
+        == "SUCCESS"
+    )
     assert statuses(peer.follow(booking_id=searching)) == ["BOOKING_CANCELLED"]
     coming = peer.create("suv")["booking_id"]
     peer.session.post("/control/advance", json={"seconds": 80}, headers=CONTROL)

@@ -38,7 +38,9 @@ PRODUCTS: dict[str, Any] = {
                     "night_time_charges": "NA",
                     "night_time_duration": "NA",
                     "rates_higher_than_usual": True,
-                    "surcharge": [{"name": "Peak", "type": "multiplier", "value": 1.5, "description": "busy"}],
+                    "surcharge": [
+                        {"name": "Peak", "type": "multiplier", "value": 1.5, "description": "busy"}
+                    ],
                 },
                 {"type": "standard_rate", "fare": "As the meter shows", "surcharge": []},
             ],
@@ -68,7 +70,11 @@ PRODUCTS: dict[str, Any] = {
             "booking_fee": 10,
             "booking_fee_breakup": [{"display_text": "Booking fee", "value": 10}],
             "taxes": {"total_tax": 12.5},
-            "hub_charges": {"total_hub_fee": 40, "pickup_hub_fee": 40, "pickup_hub_name": "Airport"},
+            "hub_charges": {
+                "total_hub_fee": 40,
+                "pickup_hub_fee": 40,
+                "pickup_hub_name": "Airport",
+            },
             "discounts": {
                 "discount_type": "OFFER",
                 "discount_code": "TEN",
@@ -77,7 +83,12 @@ PRODUCTS: dict[str, Any] = {
                 "cashback": 0,
                 "pass_savings": 0,
             },
-            "upfront": {"fare": 240, "fare_id": "f-1", "select_discount": 0, "is_upfront_applicable": True},
+            "upfront": {
+                "fare": 240,
+                "fare_id": "f-1",
+                "select_discount": 0,
+                "is_upfront_applicable": True,
+            },
         },
         {
             "category": "share",

@@ -43,7 +43,11 @@ def read_request(line: socket.socket) -> bytes:
             return data
         data += chunk
     head, _, body = data.partition(b"\r\n\r\n")
-    sizes = [int(row.split(b":")[1]) for row in head.split(b"\r\n") if row.lower().startswith(b"content-length:")]
+    sizes = [
+        int(row.split(b":")[1])
+        for row in head.split(b"\r\n")
+        if row.lower().startswith(b"content-length:")
+    ]
     while len(body) < (sizes[0] if sizes else 0):
         body += line.recv(65536)
     return head + b"\r\n\r\n" + body
@@ -51,7 +55,9 @@ def read_request(line: socket.socket) -> bytes:
 
 @contextmanager
 def serving(behave: Behaviour, *, keep: bool = False, read_first: bool = True) -> Iterator[Server]:
-    """A server that hands each connection to `behave` once its request is read; `keep` reads further requests."""
+    """A server that hands each connection to `behave` once its request is read; `keep` reads
+    further requests.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     server, stop = Server(f"http://127.0.0.1:{port}", port), threading.Event()

@@ -74,7 +74,10 @@ def trip(city=PORT):
     """A pickup outside hotspots and a drop some kilometres away."""
     places = [place.position for place in city.places]
     pickup = next(place.position for place in city.places if place.kind == "hotel")
-    drop = max((spot for spot in places if distance_m(pickup, spot) < 6000), key=lambda spot: distance_m(pickup, spot))
+    drop = max(
+        (spot for spot in places if distance_m(pickup, spot) < 6000),
+        key=lambda spot: distance_m(pickup, spot),
+    )
     return pickup, drop
 
 
@@ -93,7 +96,12 @@ def test_products_of_both_cities_are_read_whole(stand):
                 assert estimate.upfront or estimate.amount_min <= estimate.amount_max
         assert any(product.estimate and product.estimate.upfront for product in read.products)
         for package in (package for product in read.products for package in product.packages):
-            assert None not in (package.sub_category, package.duration, package.distance, package.base_fare)
+            assert None not in (
+                package.sub_category,
+                package.duration,
+                package.distance,
+                package.base_fare,
+            )
 
 
 def test_a_hotspot_zone_is_read_with_its_points(stand):
@@ -111,9 +119,15 @@ def test_share_fares_come_for_one_and_two_seats(stand):
 
 def test_an_upfront_ride_is_booked_and_followed_to_its_end(stand):
     pickup, drop = trip()
-    product = next(p for p in stand.client.products(pickup, drop).products if p.estimate and p.estimate.upfront)
+    product = next(
+        p for p in stand.client.products(pickup, drop).products if p.estimate and p.estimate.upfront
+    )
     order = NewBooking(
-        pickup=pickup, drop=drop, category=product.category, fare_id=product.estimate.fare_id, merchant_txn_id="rd-1"
+        pickup=pickup,
+        drop=drop,
+        category=product.category,
+        fare_id=product.estimate.fare_id,
+        merchant_txn_id="rd-1",
     )
     answer = stand.client.create_booking(order, stand.token)
     assert answer.readable
@@ -126,12 +140,20 @@ def test_an_upfront_ride_is_booked_and_followed_to_its_end(stand):
         "COMPLETED",
     ]
     called, here, riding, ended = seen[-4:]
-    assert None not in (called.position, called.driver_name, called.vehicle_number, called.eta, called.driver_rating)
+    assert None not in (
+        called.position,
+        called.driver_name,
+        called.vehicle_number,
+        called.eta,
+        called.driver_rating,
+    )
     assert here.otp
     assert riding.otp is None
     assert riding.drop is not None
     assert ended.price.fare is not None
-    done = stand.client.submit_feedback(answer.body.booking_id, 5, stand.token, ["On-time pickup"], "thanks")
+    done = stand.client.submit_feedback(
+        answer.body.booking_id, 5, stand.token, ["On-time pickup"], "thanks"
+    )
     assert done.status == "SUCCESS"
 
 
@@ -161,7 +183,11 @@ def test_refusals_of_create_carry_their_codes(stand):
         (NewBooking(pickup=pickup, category="no-such"), stand.token, "INVALID_CAR_CATEGORY"),
         (NewBooking(pickup=LatLng(1.0, 1.0), category="mini"), stand.token, "INVALID_CITY"),
         (NewBooking(pickup=pickup, drop=pickup, category="auto"), stand.token, "SAME_PICKUP_DROP"),
-        (NewBooking(pickup=pickup, drop=trip(SALT)[0], category="auto"), stand.token, "INVALID_DROP_LOCATION"),
+        (
+            NewBooking(pickup=pickup, drop=trip(SALT)[0], category="auto"),
+            stand.token,
+            "INVALID_DROP_LOCATION",
+        ),
         (NewBooking(pickup=pickup, drop=drop, category="auto"), stand.banned, "BANNED USER"),
     ]
     for order, token, code in cases:
@@ -185,7 +211,10 @@ def test_an_allotted_ride_is_cancelled_and_not_aborted_and_an_ended_one_keeps_it
         stand.client.update_drop_location(booked, trip(SALT)[0], stand.token)
     assert caught.value.header == "Invalid Drop Location"
     assert booked in stand.client.cancel_booking(booked, "Guest changed plans", stand.token).text
-    assert stand.client.track_ride(stand.token, booking_id=booked).booking_status == "BOOKING_CANCELLED"
+    assert (
+        stand.client.track_ride(stand.token, booking_id=booked).booking_status
+        == "BOOKING_CANCELLED"
+    )
     with pytest.raises(Refused) as caught:
         stand.client.update_drop_location(booked, drop, stand.token)
     assert caught.value.header == "Oops!"
@@ -211,7 +240,12 @@ def test_feedback_options_are_the_services_own(stand):
 def test_a_dead_refresh_token_is_refused_as_an_invalid_grant(stand):
     token_url = "http://127.0.0.1:8001/oauth/token"
     oauth = OAuthClient(
-        stand.http, "http://127.0.0.1:8001/oauth/authorize", token_url, "ridedash", "sandbox-client-secret", ""
+        stand.http,
+        "http://127.0.0.1:8001/oauth/authorize",
+        token_url,
+        "ridedash",
+        "sandbox-client-secret",
+        "",
     )
     with pytest.raises(Refused) as caught:
         oauth.refresh("no-such-token")

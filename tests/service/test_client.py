@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from ridedash.geo import LatLng
 from ridedash.rides.orders.outcome import classify
 from ridedash.service.client import RideClient
-from ridedash.service.errors import BadStatus, NoAnswer, RateLimited, Refused, ServiceError, Unauthorized, Unreadable
+from ridedash.service.errors import (
+    BadStatus,
+    NoAnswer,
+    RateLimited,
+    Refused,
+    ServiceError,
+    Unauthorized,
+    Unreadable,
+)
 from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import CreateBody, NewBooking
@@ -62,11 +70,26 @@ OPERATIONS = [
     (lambda c: c.products(PICKUP), "GET", "/v1/products", PRODUCTS),
     (lambda c: c.create_booking(ORDER, TOKEN), "POST", "/v1.5/bookings/create", CREATED),
     (lambda c: c.abort_booking("CRN1", TOKEN), "POST", "/v1/bookings/abort", DONE),
-    (lambda c: c.update_drop_location("CRN1", DROP, TOKEN), "POST", "/v1/bookings/drop_location", DONE),
-    (lambda c: c.cancel_booking("CRN1", "Guest changed plans", TOKEN), "POST", "/v1/bookings/cancel", DONE),
+    (
+        lambda c: c.update_drop_location("CRN1", DROP, TOKEN),
+        "POST",
+        "/v1/bookings/drop_location",
+        DONE,
+    ),
+    (
+        lambda c: c.cancel_booking("CRN1", "Guest changed plans", TOKEN),
+        "POST",
+        "/v1/bookings/cancel",
+        DONE,
+    ),
     (lambda c: c.track_ride(TOKEN, booking_id="CRN1"), "GET", "/v1/bookings/track_ride", SNAPSHOT),
     (lambda c: c.submit_feedback("CRN1", 5, TOKEN), "POST", "/v1/bookings/feedback", DONE),
-    (lambda c: c.feedback_options("mini", TOKEN), "GET", "/v1.5/bookings/feedback/options", OPTIONS),
+    (
+        lambda c: c.feedback_options("mini", TOKEN),
+        "GET",
+        "/v1.5/bookings/feedback/options",
+        OPTIONS,
+    ),
 ]
 NAMES = [path.rsplit("/", 1)[-1] for _, _, path, _ in OPERATIONS]
 WITHOUT_CREATE = [each for each in OPERATIONS if each[2] != "/v1.5/bookings/create"]
@@ -79,7 +102,9 @@ def test_each_operation_has_its_method_path_and_headers(call, method, path, body
     request = service.last
     assert (request.method, request.url.path) == (method, "/api" + path)
     assert request.headers["X-APP-TOKEN"] == APP_TOKEN
-    assert request.headers.get("Authorization") == (None if path == "/v1/products" else f"Bearer {TOKEN}")
+    assert request.headers.get("Authorization") == (
+        None if path == "/v1/products" else f"Bearer {TOKEN}"
+    )
     assert request.headers.get("Content-Type") == ("application/json" if method == "POST" else None)
     assert request.headers["Accept-Encoding"] == "identity"
 
@@ -102,10 +127,18 @@ def test_each_operation_has_its_method_path_and_headers(call, method, path, body
             lambda c: c.update_drop_location("CRN1", DROP, TOKEN),
             {"drop_lat": 12.2, "drop_lng": 77.2, "booking_id": "CRN1"},
         ),
-        (lambda c: c.cancel_booking("CRN1", "Plans changed", TOKEN), {"booking_id": "CRN1", "reason": "Plans changed"}),
+        (
+            lambda c: c.cancel_booking("CRN1", "Plans changed", TOKEN),
+            {"booking_id": "CRN1", "reason": "Plans changed"},
+        ),
         (
             lambda c: c.submit_feedback("CRN1", 2, TOKEN, ["Late", "Unsafe Driving"], "too fast"),
-            {"booking_id": "CRN1", "rating": 2, "feedback": "Late,Unsafe Driving", "comments": "too fast"},
+            {
+                "booking_id": "CRN1",
+                "rating": 2,
+                "feedback": "Late,Unsafe Driving",
+                "comments": "too fast",
+            },
         ),
         (lambda c: c.submit_feedback("CRN1", 5, TOKEN), {"booking_id": "CRN1", "rating": 5}),
     ],
@@ -133,7 +166,10 @@ def test_each_payload_has_exactly_the_documents_names(call, sent):
         (lambda c: c.track_ride(TOKEN, booking_id="CRN1"), {"booking_id": "CRN1"}),
         (lambda c: c.track_ride(TOKEN, txn_id="T&1"), {"txn_id": "T&1"}),
         (lambda c: c.feedback_options("mini", TOKEN), {"category": "mini"}),
-        (lambda c: c.feedback_options("rental", TOKEN, "micro"), {"category": "rental", "sub_category": "micro"}),
+        (
+            lambda c: c.feedback_options("rental", TOKEN, "micro"),
+            {"category": "rental", "sub_category": "micro"},
+        ),
     ],
 )
 def test_each_query_has_exactly_the_documents_names(call, query):
@@ -169,7 +205,9 @@ def test_local_nonsense_is_refused_before_anything_is_sent(call):
     assert service.requests == []
 
 
-@pytest.mark.parametrize("base", ["http://rides.example", "ftp://rides.example", "", "https://key@rides.example"])
+@pytest.mark.parametrize(
+    "base", ["http://rides.example", "ftp://rides.example", "", "https://key@rides.example"]
+)
 def test_a_base_address_that_would_leak_the_tokens_is_refused(base):
     with pytest.raises(ValueError):
         RideClient(Http(httpx.MockTransport(Service(DONE))), base, APP_TOKEN)
@@ -237,7 +275,12 @@ def test_an_echo_and_ids_of_null_name_no_ride(content):
 def test_create_never_raises_for_an_http_answer(status):
     refused = {"status": "FAILURE", "code": "BANNED USER", "message": "sorry"}
     got = created(httpx.Response(status, json=refused, headers={"Retry-After": "7"}))
-    assert (got.http_status, got.readable, got.body.code, got.retry_after_s) == (status, True, "BANNED USER", 7)
+    assert (got.http_status, got.readable, got.body.code, got.retry_after_s) == (
+        status,
+        True,
+        "BANNED USER",
+        7,
+    )
 
 
 @pytest.mark.parametrize(
@@ -273,7 +316,9 @@ def test_create_gives_a_body_with_a_strange_booking_id_as_unreadable():
     assert (got.body.code, got.readable) == ("X", False)
 
 
-@pytest.mark.parametrize(("raised", "sent"), [(httpx.ConnectError, False), (httpx.ReadTimeout, True)])
+@pytest.mark.parametrize(
+    ("raised", "sent"), [(httpx.ConnectError, False), (httpx.ReadTimeout, True)]
+)
 def test_create_raises_no_answer_and_says_truly_whether_it_was_sent(raised, sent):
     service = Service(raised("boom"))
     with pytest.raises(NoAnswer) as caught:
@@ -282,7 +327,8 @@ def test_create_raises_no_answer_and_says_truly_whether_it_was_sent(raised, sent
     assert len(service.requests) == 1
 
 
-TIMES_S = {  # booking-protocol.md 2; create is read for the whole lease, while people are told after 20 s
+# booking-protocol.md 2; create is read for the whole lease, while people are told after 20 s
+TIMES_S = {
     "/v1/products": 4,
     "/v1.5/bookings/create": 60,
     "/v1/bookings/abort": 8,
@@ -399,14 +445,17 @@ def test_products_are_not_asked_for_again_when_the_time_is_used_up():
     service = Service(httpx.ReadTimeout("late"))
     clock = iter([0.0, 3.9])
     http = Http(httpx.MockTransport(service))
-    client = RideClient(http, BASE, APP_TOKEN, pause=service.pauses.append, monotonic=lambda: next(clock))
+    client = RideClient(
+        http, BASE, APP_TOKEN, pause=service.pauses.append, monotonic=lambda: next(clock)
+    )
     with pytest.raises(NoAnswer):
         client.products(PICKUP)
     assert len(service.requests) == 1
 
 
 @pytest.mark.parametrize(
-    "final", [httpx.Response(401), httpx.Response(429), {"status": "FAILURE", "code": "INVALID_CITY"}]
+    "final",
+    [httpx.Response(401), httpx.Response(429), {"status": "FAILURE", "code": "INVALID_CITY"}],
 )
 def test_a_clear_no_to_products_is_final(final):
     service = Service(final)
@@ -458,7 +507,16 @@ hostile = (
         {},
         optional={
             name: st.none() | st.integers() | st.text(max_size=9) | st.lists(st.none(), max_size=2)
-            for name in ("status", "code", "message", "booking_id", "booking_status", "categories", "Text ", "header")
+            for name in (
+                "status",
+                "code",
+                "message",
+                "booking_id",
+                "booking_status",
+                "categories",
+                "Text ",
+                "header",
+            )
         },
     ).map(lambda body: json.dumps(body).encode())
 )
@@ -479,15 +537,34 @@ def test_no_body_raises_anything_but_the_tree_and_create_raises_nothing(content,
 
 def test_no_token_is_in_any_log_error_repr_or_result(caplog):
     caplog.set_level(logging.DEBUG)
-    echo = {"status": "FAILURE", "code": f"X {APP_TOKEN}", "message": f"Bearer {TOKEN}", "text": TOKEN}
+    echo = {
+        "status": "FAILURE",
+        "code": f"X {APP_TOKEN}",
+        "message": f"Bearer {TOKEN}",
+        "text": TOKEN,
+    }
     seen = []
-    for said in (echo, httpx.Response(500, json=echo), httpx.Response(401, json=echo), httpx.ReadTimeout(TOKEN)):
-        for call in [*(call for call, *_ in OPERATIONS[1:]), lambda c: c.products(PICKUP, token=TOKEN)]:
+    for said in (
+        echo,
+        httpx.Response(500, json=echo),
+        httpx.Response(401, json=echo),
+        httpx.ReadTimeout(TOKEN),
+    ):
+        for call in [
+            *(call for call, *_ in OPERATIONS[1:]),
+            lambda c: c.products(PICKUP, token=TOKEN),
+        ]:
             client = Service(said).client()
             try:
                 seen.append(repr(call(client)))
             except Exception as error:
-                seen += [repr(error), str(error), repr(vars(error)), repr(error.__cause__), repr(error.__context__)]
+                seen += [
+                    repr(error),
+                    str(error),
+                    repr(vars(error)),
+                    repr(error.__cause__),
+                    repr(error.__context__),
+                ]
             seen.append(repr(client))
     text = caplog.text + "".join(seen)
     assert TOKEN not in text

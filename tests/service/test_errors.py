@@ -27,8 +27,21 @@ def wire_answer(body, status=200, **headers):
 
 
 def test_every_error_has_the_base_and_stands_in_the_drawing():
-    classes = [each for _, each in inspect.getmembers(errors, inspect.isclass) if each.__module__ == errors.__name__]
-    assert {NoAnswer, Held, BadStatus, Unauthorized, RateLimited, Refused, Unreadable, ServiceError} == set(classes)
+    classes = [
+        each
+        for _, each in inspect.getmembers(errors, inspect.isclass)
+        if each.__module__ == errors.__name__
+    ]
+    assert {
+        NoAnswer,
+        Held,
+        BadStatus,
+        Unauthorized,
+        RateLimited,
+        Refused,
+        Unreadable,
+        ServiceError,
+    } == set(classes)
     for each in classes:
         assert issubclass(each, ServiceError)
         assert each.__name__ in errors.__doc__
@@ -161,7 +174,10 @@ def test_retry_after_is_seconds_or_a_date_held_between_1_and_300(sent, seconds):
 
 
 def test_a_retry_after_date_without_the_answers_own_date_is_none():
-    assert responses.retry_after_s(wire_answer({}, 429, retry_after="Sat, 21 Nov 2026 10:00:30 GMT")) is None
+    assert (
+        responses.retry_after_s(wire_answer({}, 429, retry_after="Sat, 21 Nov 2026 10:00:30 GMT"))
+        is None
+    )
 
 
 def test_evidence_is_short_printable_and_without_secrets():

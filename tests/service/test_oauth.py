@@ -8,12 +8,24 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from ridedash.service.errors import BadStatus, NoAnswer, RateLimited, Refused, Unauthorized, Unreadable
+from ridedash.service.errors import (
+    BadStatus,
+    NoAnswer,
+    RateLimited,
+    Refused,
+    Unauthorized,
+    Unreadable,
+)
 from ridedash.service.oauth import OAuthClient, SingleFlight, Tokens, challenge_of, pkce_pair
 from ridedash.service.transport.http import Http
 
 SECRET = "canary-client-secret-1"
-GIVEN = {"access_token": "access-1", "token_type": "Bearer", "refresh_token": "refresh-1", "expires_in": 3600}
+GIVEN = {
+    "access_token": "access-1",
+    "token_type": "Bearer",
+    "refresh_token": "refresh-1",
+    "expires_in": 3600,
+}
 
 
 def client(given, seen=None, authorize="https://rides.example/oauth/authorize"):
@@ -25,7 +37,9 @@ def client(given, seen=None, authorize="https://rides.example/oauth/authorize"):
         return given if isinstance(given, httpx.Response) else httpx.Response(200, json=given)
 
     http = Http(httpx.MockTransport(answer))
-    return OAuthClient(http, authorize, "https://rides.example/oauth/token/", "ridedash", SECRET, "rides profile")
+    return OAuthClient(
+        http, authorize, "https://rides.example/oauth/token/", "ridedash", SECRET, "rides profile"
+    )
 
 
 def form(request):
@@ -41,12 +55,21 @@ def test_the_challenge_is_the_s256_of_a_fresh_verifier():
 
 
 def test_the_challenge_is_that_of_the_example_in_rfc_7636():
-    assert challenge_of("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk") == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+    assert (
+        challenge_of("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+        == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+    )
 
 
-@pytest.mark.parametrize("address", ["https://rides.example/oauth/authorize", "https://rides.example/a?tenant=1"])
+@pytest.mark.parametrize(
+    "address", ["https://rides.example/oauth/authorize", "https://rides.example/a?tenant=1"]
+)
 def test_the_authorize_address_carries_all_that_the_code_flow_needs(address):
-    url = urlsplit(client(GIVEN, authorize=address).authorize_url("st&te", "chal", "http://127.0.0.1:8000/back"))
+    url = urlsplit(
+        client(GIVEN, authorize=address).authorize_url(
+            "st&te", "chal", "http://127.0.0.1:8000/back"
+        )
+    )
     query = {name: values[0] for name, values in parse_qs(url.query, strict_parsing=True).items()}
     query.pop("tenant", None)
     assert query == {
@@ -77,7 +100,10 @@ def test_a_code_is_exchanged_with_its_verifier():
 
 def test_a_refresh_sends_the_refresh_token_and_gives_the_rotated_one():
     seen = []
-    assert client(GIVEN | {"refresh_token": "refresh-2"}, seen).refresh("refresh-1").refresh_token == "refresh-2"
+    assert (
+        client(GIVEN | {"refresh_token": "refresh-2"}, seen).refresh("refresh-1").refresh_token
+        == "refresh-2"
+    )
     assert form(seen[0])["grant_type"] == "refresh_token"
     assert form(seen[0])["refresh_token"] == "refresh-1"
 
@@ -88,13 +114,16 @@ def test_a_refresh_without_a_new_refresh_token_keeps_the_old_one():
 
 def test_an_echoed_refresh_token_is_kept_whole():
     assert (
-        client(GIVEN | {"refresh_token": "refresh-token-that-stays"}).refresh("refresh-token-that-stays").refresh_token
+        client(GIVEN | {"refresh_token": "refresh-token-that-stays"})
+        .refresh("refresh-token-that-stays")
+        .refresh_token
         == "refresh-token-that-stays"
     )
 
 
 @pytest.mark.parametrize(
-    ("sent", "read"), [("3600", 3600), (3600.0, 3600), (0, None), (-1, None), ("soon", None), (None, None)]
+    ("sent", "read"),
+    [("3600", 3600), (3600.0, 3600), (0, None), (-1, None), ("soon", None), (None, None)],
 )
 def test_a_lifetime_is_seconds_or_not_said(sent, read):
     assert client(GIVEN | {"expires_in": sent}).refresh("r").expires_in_s == read
@@ -102,7 +131,9 @@ def test_a_lifetime_is_seconds_or_not_said(sent, read):
 
 @pytest.mark.parametrize("status", [400, 401, 200])
 def test_a_dead_grant_is_refused_by_its_oauth_code(status):
-    given = httpx.Response(status, json={"error": "invalid_grant", "error_description": "Token was revoked"})
+    given = httpx.Response(
+        status, json={"error": "invalid_grant", "error_description": "Token was revoked"}
+    )
     with pytest.raises(Refused) as caught:
         client(given).refresh("refresh-1")
     assert (caught.value.code, caught.value.message) == ("invalid_grant", "Token was revoked")
@@ -136,7 +167,12 @@ def test_anything_else_is_an_error_of_the_tree(given, error):
 def test_an_address_that_would_leak_the_secret_is_refused():
     with pytest.raises(ValueError):
         OAuthClient(
-            Http(httpx.MockTransport(lambda request: None)), "https://r", "http://rides.example/t", "i", "s", ""
+            Http(httpx.MockTransport(lambda request: None)),
+            "https://r",
+            "http://rides.example/t",
+            "i",
+            "s",
+            "",
         )
 
 
@@ -144,8 +180,20 @@ def test_no_secret_is_in_a_repr_or_an_error():
     made = client(httpx.Response(500, json={"echo": SECRET, "access_token": "leaked-token"}))
     with pytest.raises(BadStatus) as caught:
         made.exchange("code-canary", "verifier-canary", "https://back")
-    seen = repr(made) + repr(caught.value) + repr(vars(caught.value)) + repr(Tokens("access-1", "refresh-1"))
-    for secret in (SECRET, "leaked-token", "code-canary", "verifier-canary", "access-1", "refresh-1"):
+    seen = (
+        repr(made)
+        + repr(caught.value)
+        + repr(vars(caught.value))
+        + repr(Tokens("access-1", "refresh-1"))
+    )
+    for secret in (
+        SECRET,
+        "leaked-token",
+        "code-canary",
+        "verifier-canary",
+        "access-1",
+        "refresh-1",
+    ):
         assert secret not in seen
 
 
@@ -192,7 +240,9 @@ def test_ten_threads_make_one_refresh():
         seen.append(request)
         return httpx.Response(200, json=GIVEN)
 
-    made = OAuthClient(Http(httpx.MockTransport(answer)), "https://r/a", "https://r/t", "i", "s", "")
+    made = OAuthClient(
+        Http(httpx.MockTransport(answer)), "https://r/a", "https://r/t", "i", "s", ""
+    )
     results = at_once(10, lambda: flight.do(key, lambda: made.refresh("refresh-1")))
     assert results == [Tokens("access-1", "refresh-1", 3600)] * 10
     assert len(seen) == 1

@@ -1,4 +1,6 @@
-"""What a client must tolerate: the fourteen points of the field notes, and that no body ever raises."""
+"""What a client must tolerate: the fourteen points of the field notes, and that no body ever
+raises.
+"""
 
 import copy
 import json
@@ -33,17 +35,24 @@ def wire_answer(body, status=200):
 
 
 # 1
-@pytest.mark.parametrize(("value", "metres"), [("0.2", 200), (0.2, 200), (-1, None), ("-1", None), ("near", None)])
+@pytest.mark.parametrize(
+    ("value", "metres"), [("0.2", 200), (0.2, 200), (-1, None), ("-1", None), ("near", None)]
+)
 def test_1_a_distance_is_a_number_or_its_text(value, metres):
     assert products(distance=value).nearest == (None if metres is None else Distance(metres=metres))
 
 
 @pytest.mark.parametrize("value", ["1900.0", 1900, 1900.0, Decimal("1900.00")])
 def test_1_a_base_fare_is_a_number_or_its_text(value):
-    assert products(fare_breakup=[{"type": "flat_rate", "base_fare": value}]).rate_cards[0].base_fare == 1900
+    assert (
+        products(fare_breakup=[{"type": "flat_rate", "base_fare": value}]).rate_cards[0].base_fare
+        == 1900
+    )
 
 
-@pytest.mark.parametrize(("value", "rating"), [("4.73269", Decimal("4.73269")), (4.8, Decimal("4.8")), (0, None)])
+@pytest.mark.parametrize(
+    ("value", "rating"), [("4.73269", Decimal("4.73269")), (4.8, Decimal("4.8")), (0, None)]
+)
 def test_1_a_rating_is_a_number_or_its_text_and_0_is_not_rated(value, rating):
     assert track(driver_rating=value).driver_rating == rating
 
@@ -62,13 +71,23 @@ def test_1_an_eta_of_minus_one_means_that_none_is_near(value):
 # 2
 @pytest.mark.parametrize("count", [1, 3, 9])
 def test_2_a_category_has_one_to_nine_rate_cards_of_any_type(count):
-    cards = products(fare_breakup=[{"type": f"out of town {n}", "base_fare": n} for n in range(count)]).rate_cards
+    cards = products(
+        fare_breakup=[{"type": f"out of town {n}", "base_fare": n} for n in range(count)]
+    ).rate_cards
     assert [card.type for card in cards] == [f"out of town {n}" for n in range(count)]
 
 
 def test_2_a_rental_has_packages_and_no_rate_cards():
-    package = {"display_name": "1 hr 10 km", "duration": 1, "time_unit": "hour", "distance": 10, "base_fare": "1900.0"}
-    rental = products(sub_categories=[{"id": "micro", "display_name": "Micro", "packages": [package]}])
+    package = {
+        "display_name": "1 hr 10 km",
+        "duration": 1,
+        "time_unit": "hour",
+        "distance": 10,
+        "base_fare": "1900.0",
+    }
+    rental = products(
+        sub_categories=[{"id": "micro", "display_name": "Micro", "packages": [package]}]
+    )
     assert rental.rate_cards == ()
     only = rental.packages[0]
     assert (only.sub_category, only.display_name, only.base_fare) == ("micro", "1 hr 10 km", 1900)
@@ -76,12 +95,16 @@ def test_2_a_rental_has_packages_and_no_rate_cards():
 
 
 def test_2_a_list_of_lists_is_flattened_and_what_is_no_card_is_left_out():
-    cards = products(fare_breakup=[[{"type": "one_way"}], [{"type": "two_way"}, 7], None, "x"]).rate_cards
+    cards = products(
+        fare_breakup=[[{"type": "one_way"}], [{"type": "two_way"}, 7], None, "x"]
+    ).rate_cards
     assert [card.type for card in cards] == ["one_way", "two_way"]
 
 
 # 3
-@pytest.mark.parametrize("zone", [{"is_hotpot_zone": False}, None, {}, [], "no", {"is_hotpot_zone": "false"}])
+@pytest.mark.parametrize(
+    "zone", [{"is_hotpot_zone": False}, None, {}, [], "no", {"is_hotpot_zone": "false"}]
+)
 def test_3_no_hotspot_zone_is_none(zone):
     assert ProductList.from_wire({"categories": [], "hotspot_zone": zone}).hotspot is None
     assert ProductList.from_wire({"categories": []}).hotspot is None
@@ -97,7 +120,9 @@ def test_3_a_point_that_is_not_defined_is_neither_default_nor_a_categorys():
 
 
 # 4
-@pytest.mark.parametrize(("sent", "read"), [(534, 174), (360, 0), (-90, 270), ("90", 90), (-1e-15, 0), ("north", None)])
+@pytest.mark.parametrize(
+    ("sent", "read"), [(534, 174), (360, 0), (-90, 270), ("90", 90), (-1e-15, 0), ("north", None)]
+)
 def test_4_a_bearing_is_taken_modulo_360(sent, read):
     assert track(bearing=sent).bearing == read
 
@@ -135,7 +160,12 @@ def test_7_a_key_is_read_in_any_case_and_with_outer_spaces(key):
 
 @pytest.mark.parametrize("header", ["Success", "SUCCESS", "Your ride was cancelled."])
 def test_7_a_header_is_any_words(header):
-    assert Done.from_wire(responses.success_of(wire_answer({"status": "SUCCESS", "header": header}))).header == header
+    assert (
+        Done.from_wire(
+            responses.success_of(wire_answer({"status": "SUCCESS", "header": header}))
+        ).header
+        == header
+    )
 
 
 # 8
@@ -157,7 +187,9 @@ def test_8_the_body_of_a_failure_decides_and_not_its_http_status(http_status, bo
 
 # 9
 def test_9_words_and_units_are_read_in_capitals_and_in_any_spelling():
-    read = track(duration={"value": "3", "unit": "MINUTES"}, distance={"value": 1.2, "unit": "Kilometers"})
+    read = track(
+        duration={"value": "3", "unit": "MINUTES"}, distance={"value": 1.2, "unit": "Kilometers"}
+    )
     assert (read.eta, read.distance) == (Duration(seconds=180), Distance(metres=1200))
     units = products(distance_unit="KMS", time_unit="MINUTES")
     assert (units.distance_unit, units.time_unit) == ("kilometre", "minute")
@@ -165,7 +197,9 @@ def test_9_words_and_units_are_read_in_capitals_and_in_any_spelling():
 
 
 # 10
-@pytest.mark.parametrize("image", ["http://img.example/x.png", "javascript:alert(1)", "none", 7, None, ["x"]])
+@pytest.mark.parametrize(
+    "image", ["http://img.example/x.png", "javascript:alert(1)", "none", 7, None, ["x"]]
+)
 def test_10_an_image_that_is_no_https_link_is_none(image):
     assert products(image=image).image is None
     assert track(driver_image_url=image).driver_image_url is None
@@ -202,12 +236,21 @@ def test_the_start_code_and_the_drivers_number_stay_out_of_every_repr():
 
 # 13
 def test_13_extra_fields_are_ignored():
-    body = SNAPSHOT | {"all_cabs": [{"id": 1}], "previous_cancellation_charges": 3, "ride_now_allowed": True}
+    body = SNAPSHOT | {
+        "all_cabs": [{"id": 1}],
+        "previous_cancellation_charges": 3,
+        "ride_now_allowed": True,
+    }
     assert Snapshot.from_wire(body) == Snapshot.from_wire(SNAPSHOT)
 
 
 WRONG = [None, "", "???", [], {}, [[]], {"value": []}, True, -1, 10**30, "x" * 100_000]
-NAMED_OTHERWISE = {"pickup_location": "pickup", "drop_location": "drop", "duration": "eta", "price_details": "price"}
+NAMED_OTHERWISE = {
+    "pickup_location": "pickup",
+    "drop_location": "drop",
+    "duration": "eta",
+    "price_details": "price",
+}
 
 
 @pytest.mark.parametrize("field", sorted(SNAPSHOT))
@@ -219,7 +262,9 @@ def test_13_a_wrong_field_is_dropped_alone(field, wrong):
         own = {"position"}
     if field == "otp":
         own = {"otp", "otp_text"}
-    assert {name: spoilt[name] for name in spoilt.keys() - own} == {name: sound[name] for name in sound.keys() - own}
+    assert {name: spoilt[name] for name in spoilt.keys() - own} == {
+        name: sound[name] for name in sound.keys() - own
+    }
 
 
 @pytest.mark.parametrize("field", sorted(PRODUCTS["categories"][0]))
@@ -257,7 +302,8 @@ def test_14_text_is_cleaned_and_cut_and_its_markup_stays_text(sent, read):
     assert Done.from_wire({"text": sent}).text == read
 
 
-# ---------------------------------------------------------------- no body raises, all survive storage
+# ---------------------------------------------------------------- no body raises, all survive
+# storage
 
 anything = st.recursive(
     st.none()
@@ -266,7 +312,9 @@ anything = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=20)
     | st.sampled_from(["-1", "true", "1e999", "9" * 400, "SUCCESS", "https://x", -1, 10**40]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -274,7 +322,9 @@ anything = st.recursive(
 def spoilt(body):
     """A recorded body with arbitrary JSON in some of its fields, at any level."""
     if isinstance(body, dict):
-        kept = st.fixed_dictionaries({}, optional={key: spoilt(value) for key, value in body.items()})
+        kept = st.fixed_dictionaries(
+            {}, optional={key: spoilt(value) for key, value in body.items()}
+        )
         return st.one_of(kept, kept, kept, anything)
     if isinstance(body, list) and body:
         return st.one_of(st.lists(spoilt(body[0]), max_size=3), anything)
@@ -309,4 +359,7 @@ def test_recorded_bodies_survive_storage(reader, body):
 
 def test_a_product_alone_survives_storage():
     for product in ProductList.from_wire(PRODUCTS).products:
-        assert Product.model_validate(json.loads(json.dumps(product.model_dump(mode="json")))) == product
+        assert (
+            Product.model_validate(json.loads(json.dumps(product.model_dump(mode="json"))))
+            == product
+        )

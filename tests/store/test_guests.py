@@ -1,4 +1,6 @@
-"""One row for one person: found again by id, phone, or room and name, never after they were erased, fast among many."""
+"""One row for one person: found again by id, phone, or room and name, never after they were erased,
+fast among many.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -54,7 +56,12 @@ def test_a_phone_finds_the_person_again_and_what_is_new_of_them_is_kept(house: H
     again = house.told("Guest Heron", NOON + timedelta(days=1), phone=PHONE, room="412")
     assert again == first
     row = house.row(first)
-    assert (row.name, row.phone, row.room, row.seen_at) == ("Guest Heron", PHONE, "412", NOON + timedelta(days=1))
+    assert (row.name, row.phone, row.room, row.seen_at) == (
+        "Guest Heron",
+        PHONE,
+        "412",
+        NOON + timedelta(days=1),
+    )
     assert house.told("heron", phone=PHONE) == first
     assert house.row(first).name == "Guest Heron", "a name does not get shorter"
 
@@ -68,8 +75,14 @@ def test_nobody_is_renamed_by_a_shared_phone_or_taken_for_one_of_two(house: Hous
     first = house.told("Old Heron", phone=PHONE)
     second = house.told("Young Heron", phone=PHONE)
     assert len({short, first, second}) == 3
-    assert [house.row(each).name for each in (short, first, second)] == ["Heron", "Old Heron", "Young Heron"]
-    assert house.told("heron", phone=PHONE) == short, "a name of its own comes before a part of another's"
+    assert [house.row(each).name for each in (short, first, second)] == [
+        "Heron",
+        "Old Heron",
+        "Young Heron",
+    ]
+    assert house.told("heron", phone=PHONE) == short, (
+        "a name of its own comes before a part of another's"
+    )
 
 
 def test_room_and_name_find_the_person_again_while_phones_do_not_differ(house: House) -> None:
@@ -106,7 +119,9 @@ def test_an_erased_guest_is_neither_found_nor_made_again(house: House) -> None:
     with house.db.write() as s:
         row = s.get_one(Guest, first)
         row.erased_at, row.name = NOON, "Guest 0123456789"
-    assert house.found("412") == house.found("heron") == house.found("0123") == house.found("") == []
+    assert (
+        house.found("412") == house.found("heron") == house.found("0123") == house.found("") == []
+    )
     assert house.told("Guest Heron", phone=PHONE, room="412", guest_id=first) != first
     with house.db.read() as s:
         assert guests.of(s, house.id, first) is None
@@ -116,7 +131,9 @@ def test_the_finder_knows_rooms_phones_and_names_in_any_notation(house: House) -
     house.told("José Heron", phone=PHONE, room="412")
     house.told("Guest Wren", NOON + timedelta(hours=1), room="4120")
     house.told("Guest Merlin", NOON + timedelta(hours=2), room="12", phone=OTHER)
-    assert house.found("412") == ["José Heron", "Guest Wren"], "the room itself, then rooms that begin so"
+    assert house.found("412") == ["José Heron", "Guest Wren"], (
+        "the room itself, then rooms that begin so"
+    )
     assert house.found("022 2778-3300") == ["José Heron"]
     assert house.found("+91 22 2778") == ["Guest Merlin", "José Heron"]
     assert house.found("jose") == ["José Heron"]
@@ -148,7 +165,10 @@ def test_among_twenty_thousand_guests_no_search_reads_the_whole_table(house: Hou
         for which in (*guests._ways(house.id, "412"), *guests._ways(house.id, "heron")):
             query = guests._mine(house.id).where(which).limit(8)
             compiled = str(query.compile(s.connection(), compile_kwargs={"literal_binds": True}))
-            plans += [row.detail for row in s.execute(text("EXPLAIN QUERY PLAN " + compiled.replace(":", r"\:")))]
+            plans += [
+                row.detail
+                for row in s.execute(text("EXPLAIN QUERY PLAN " + compiled.replace(":", r"\:")))
+            ]
     assert not [plan for plan in plans if plan.startswith("SCAN guests") and "INDEX" not in plan]
     with house.db.read() as s:
         assert s.scalars(select(Guest)).all() == []

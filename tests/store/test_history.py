@@ -11,7 +11,16 @@ from sqlalchemy import select
 
 from ridedash.store.database.database import Database
 from ridedash.store.database.migrate import alembic_config
-from ridedash.store.history import Asked, Outcome, Totals, categories, outcome_of, page, records, totals
+from ridedash.store.history import (
+    Asked,
+    Outcome,
+    Totals,
+    categories,
+    outcome_of,
+    page,
+    records,
+    totals,
+)
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.orders import Order, OrderState, Ride
 from ridedash.store.properties import Guest
@@ -39,9 +48,15 @@ def migrate(db: Database, to: str) -> None:
 def kept(desk: Desk, order_id: int) -> list[Any]:
     with desk.services.db.read() as s:
         rows = select(
-            Order.happens_at, Order.ended_as, Order.total_minor, Order.currency, Ride.plate, Ride.total_minor,
-            Ride.currency, Guest.folded,
-        )  # fmt: skip
+            Order.happens_at,
+            Order.ended_as,
+            Order.total_minor,
+            Order.currency,
+            Ride.plate,
+            Ride.total_minor,
+            Ride.currency,
+            Guest.folded,
+        )
         joined = rows.join(Ride, Ride.order_id == Order.id).join(Guest, Guest.id == Order.guest_id)
         return list(s.execute(joined.where(Order.id == order_id)).one())
 
@@ -56,7 +71,16 @@ def test_a_database_that_was_in_use_gets_what_the_history_needs(desk: Desk, kind
     desk.services.db.require_current()
     total = {"point_to_point": 24_000, "auto": 18_600}[kind]
     placed = kept(desk, done)[0]
-    assert kept(desk, done) == [placed, "COMPLETED", total, "INR", "KA01AB1234", total, "INR", " jose garcia"]
+    assert kept(desk, done) == [
+        placed,
+        "COMPLETED",
+        total,
+        "INR",
+        "KA01AB1234",
+        total,
+        "INR",
+        " jose garcia",
+    ]
     assert kept(desk, live) == [placed, None, None, None, "KA01AB1234", None, None, " guest heron"]
     assert placed is not None
 
@@ -65,7 +89,13 @@ DAY = timedelta(days=1)
 WEEK = Asked(NOON - 7 * DAY, NOON + DAY)
 
 
-def done(desk: Desk, status: str = "COMPLETED", total: int | None = 24_000, currency: str = "INR", **facts: Any) -> int:
+def done(
+    desk: Desk,
+    status: str = "COMPLETED",
+    total: int | None = 24_000,
+    currency: str = "INR",
+    **facts: Any,
+) -> int:
     """A ride that is over, as the worker leaves it; `order` are columns of the order."""
     columns = facts.pop("order", {})
     over = {"ended_at": NOON, "next_poll_at": None, "plate": facts.pop("plate", "KA01AB1234")}
@@ -73,7 +103,11 @@ def done(desk: Desk, status: str = "COMPLETED", total: int | None = 24_000, curr
     total = total if status == "COMPLETED" else None
     with desk.services.db.write() as s:
         order = s.get(Order, order_id)
-        values = {"ended_as": status, "total_minor": total, "currency": currency if total else None} | columns
+        values = {
+            "ended_as": status,
+            "total_minor": total,
+            "currency": currency if total else None,
+        } | columns
         for name, value in values.items():
             setattr(order, name, value)
     return order_id
@@ -93,14 +127,20 @@ def summed(desk: Desk, currency: str | None = "INR", **asked: Any) -> Totals:
 
 def test_every_outcome_is_asked_for_as_it_is_told(desk: Desk) -> None:
     made = {desk.order(state): outcome_of(state, None) for state in OrderState}
-    made |= {done(desk, status): outcome_of("BOOKED", status) for status in
-             ("COMPLETED", "BOOKING_CANCELLED", "ALLOTMENT_FAILED")}  # fmt: skip
+    made |= {
+        done(desk, status): outcome_of("BOOKED", status)
+        for status in ("COMPLETED", "BOOKING_CANCELLED", "ALLOTMENT_FAILED")
+    }
     assert set(made.values()) == set(Outcome)
     for outcome in Outcome:
-        assert set(found(desk, outcome=outcome)) == {id_ for id_, told in made.items() if told is outcome}, outcome
+        assert set(found(desk, outcome=outcome)) == {
+            id_ for id_, told in made.items() if told is outcome
+        }, outcome
 
 
-def test_pages_follow_one_another_without_gap_or_repeat_also_when_many_came_at_once(desk: Desk) -> None:
+def test_pages_follow_one_another_without_gap_or_repeat_also_when_many_came_at_once(
+    desk: Desk,
+) -> None:
     made = [desk.order(age_s=60 * (n // 4)) for n in range(10)]  # four at each instant
     seen, before = [], None
     with desk.services.db.read() as s:
@@ -123,8 +163,12 @@ def test_a_planned_ride_is_found_on_the_day_of_its_pickup(desk: Desk) -> None:
     assert found(desk, since=NOON + 9 * DAY, until=NOON + 11 * DAY) == [order_id]
 
 
-@pytest.mark.parametrize("text", ["garcia", "GARCÍA jo", "  josé  r", "(0)22 2778 3300", "+91 2227783300", "3300"])
-def test_a_guest_is_found_by_words_in_any_case_and_accent_and_by_phone_in_any_notation(desk: Desk, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["garcia", "GARCÍA jo", "  josé  r", "(0)22 2778 3300", "+91 2227783300", "3300"]
+)
+def test_a_guest_is_found_by_words_in_any_case_and_accent_and_by_phone_in_any_notation(
+    desk: Desk, text: str
+) -> None:
     wanted = desk.order(guest="José García-Ruiz", phone="+912227783300")
     desk.order(guest="Joseline Arcia", phone="+912227783301")
     assert found(desk, guest=text) == [wanted]
@@ -136,7 +180,9 @@ def test_what_is_no_word_and_no_number_of_a_guest_finds_nobody(desk: Desk, text:
     assert found(desk, guest=text) == []
 
 
-def test_room_staff_category_and_cost_centre_choose_and_other_properties_are_never_seen(desk: Desk) -> None:
+def test_room_staff_category_and_cost_centre_choose_and_other_properties_are_never_seen(
+    desk: Desk,
+) -> None:
     with desk.services.db.write() as s:
         centre = CostCentre(property_id=desk.ids["desk.property"], name="Banquets", closed_at=None)
         s.add(centre)
@@ -180,7 +226,12 @@ def test_a_record_tells_where_the_ride_went_after_a_change_of_drop(desk: Desk) -
     order_id, foreign = done(desk, actions=[taken, refused]), done(desk, house="other")
     with desk.services.db.read() as s:
         (record,) = records(s, desk.ids["desk.property"], [order_id, foreign])
-    assert (record.drop, record.plate, record.total_minor, record.room) == ("Old Harbour", "KA01AB1234", 24_000, "412")
+    assert (record.drop, record.plate, record.total_minor, record.room) == (
+        "Old Harbour",
+        "KA01AB1234",
+        24_000,
+        "412",
+    )
 
 
 def test_text_is_compared_without_case_accents_and_spaces() -> None:
@@ -189,6 +240,11 @@ def test_text_is_compared_without_case_accents_and_spaces() -> None:
     assert folded("मीरा नायर") == " मीरा नायर"
     assert folded(None) == folded("...") == ""
     assert squeezed("ka 01 ab-1234") == "KA01AB1234"
-    assert [phone_digits(text) for text in ("+44 (0)20 7946 0958", "0091 22", "412", "Room 4121")] == [
-        "442079460958", "9122", "", "",
-    ]  # fmt: skip
+    assert [
+        phone_digits(text) for text in ("+44 (0)20 7946 0958", "0091 22", "412", "Room 4121")
+    ] == [
+        "442079460958",
+        "9122",
+        "",
+        "",
+    ]

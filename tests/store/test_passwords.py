@@ -41,7 +41,9 @@ def test_a_password_that_guessing_programs_try_early_is_refused(password: str) -
         "AshaRaoHotel1234",
     ],
 )
-def test_a_password_of_the_propertys_the_persons_and_the_trades_words_is_refused(password: str) -> None:
+def test_a_password_of_the_propertys_the_persons_and_the_trades_words_is_refused(
+    password: str,
+) -> None:
     assert weakness(password, NAMES) == "common"
 
 
@@ -60,7 +62,9 @@ def test_a_phrase_of_words_that_dont_belong_together_is_accepted(password: str) 
 
 
 def test_a_generated_password_is_accepted() -> None:
-    assert [each for each in (secrets.token_urlsafe(12) for _ in range(50)) if weakness(each, NAMES)] == []
+    assert [
+        each for each in (secrets.token_urlsafe(12) for _ in range(50)) if weakness(each, NAMES)
+    ] == []
 
 
 def test_the_length_is_at_least_12_and_at_most_128_characters() -> None:

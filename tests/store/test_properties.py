@@ -1,4 +1,6 @@
-"""People and their secrets: sign-ins, the brake on guessing, tokens at rest, pages of one property only."""
+"""People and their secrets: sign-ins, the brake on guessing, tokens at rest, pages of one property
+only.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -40,27 +42,35 @@ def test_staff_are_found_by_their_name_in_any_case(db: Database, staff: properti
         assert properties.find_staff(s, "Desk Lynx") is None
 
 
-def test_a_sign_in_lasts_twelve_hours_and_ends_when_it_is_closed(db: Database, staff: properties.Staff) -> None:
+def test_a_sign_in_lasts_twelve_hours_and_ends_when_it_is_closed(
+    db: Database, staff: properties.Staff
+) -> None:
     with db.write() as s:
         first, second = (properties.open_sign_in(s, staff.id, NOW) for _ in range(2))
         s.flush()
         assert properties.staff_for_sign_in(s, first, NOW + timedelta(hours=11, minutes=59))
         assert properties.staff_for_sign_in(s, first, NOW + timedelta(hours=12)) is None
         properties.close_sign_in(s, first)
-        assert properties.staff_for_sign_in(s, first, NOW) is None, "a copy of the cookie is worth nothing"
+        assert properties.staff_for_sign_in(s, first, NOW) is None, (
+            "a copy of the cookie is worth nothing"
+        )
         assert properties.staff_for_sign_in(s, second, NOW)
         properties.close_all_sign_ins(s, staff.id)
         assert properties.staff_for_sign_in(s, second, NOW) is None
 
 
-def test_the_secret_of_a_sign_in_is_not_in_the_database(db: Database, staff: properties.Staff, tmp_path: Path) -> None:
+def test_the_secret_of_a_sign_in_is_not_in_the_database(
+    db: Database, staff: properties.Staff, tmp_path: Path
+) -> None:
     with db.write() as s:
         sid = properties.open_sign_in(s, staff.id, NOW)
     with db.read() as s:
         kept = repr(s.execute(text("SELECT * FROM sign_ins")).all())
     assert sid not in kept
     db.close()
-    assert all(sid.encode() not in file.read_bytes() for file in tmp_path.iterdir()), "nor in its files"
+    assert all(sid.encode() not in file.read_bytes() for file in tmp_path.iterdir()), (
+        "nor in its files"
+    )
 
 
 def test_a_disabled_member_of_staff_is_signed_out(db: Database, staff: properties.Staff) -> None:
@@ -73,7 +83,9 @@ def test_a_disabled_member_of_staff_is_signed_out(db: Database, staff: propertie
             properties.open_sign_in(s, staff.id, NOW)
 
 
-def test_after_five_failures_a_name_waits_thirty_seconds_and_twice_as_long_each_time(db: Database) -> None:
+def test_after_five_failures_a_name_waits_thirty_seconds_and_twice_as_long_each_time(
+    db: Database,
+) -> None:
     now, waits = NOW, []
     for number in range(12):
         with db.write() as s:
@@ -95,7 +107,10 @@ def test_a_thousand_guesses_try_forty_passwords_at_most(db: Database) -> None:
 
 def test_all_addresses_together_are_braked_too(db: Database) -> None:
     with db.write() as s:
-        tried = [properties.sign_in_allowed(s, f"name {i}", f"10.0.{i // 200}.{i % 200}", NOW) for i in range(400)]
+        tried = [
+            properties.sign_in_allowed(s, f"name {i}", f"10.0.{i // 200}.{i % 200}", NOW)
+            for i in range(400)
+        ]
     assert tried.count(0) == 300
     assert tried[-1] == 600
 
@@ -120,7 +135,11 @@ def test_tokens_are_read_back_only_in_their_own_row_and_column() -> None:
     vault = TokenVault(KEY_1)
     sealed = vault.encrypt("secret", "accounts", 1, "access_token")
     assert vault.decrypt(sealed, "accounts", 1, "access_token") == "secret"
-    for place in (("accounts", 2, "access_token"), ("accounts", 1, "refresh_token"), ("rides", 1, "access_token")):
+    for place in (
+        ("accounts", 2, "access_token"),
+        ("accounts", 1, "refresh_token"),
+        ("rides", 1, "access_token"),
+    ):
         with pytest.raises(Sealed):
             vault.decrypt(sealed, *place)
     assert sealed != vault.encrypt("secret", "accounts", 1, "access_token")
@@ -140,7 +159,9 @@ def test_the_first_key_encrypts_and_all_decrypt_and_a_lost_key_is_said_to_be() -
 FIXED_KEY = "mZkRr0V6pYyQvTn3o1uXcW8eJtL5sB2dHfGaKiNqPw4="
 
 
-@pytest.mark.parametrize("keys", ["", "k1", "k1:", "k1:abc", "k1:" + "A" * 43 + "=", "k 1:" + FIXED_KEY, FIXED_KEY])
+@pytest.mark.parametrize(
+    "keys", ["", "k1", "k1:", "k1:abc", "k1:" + "A" * 43 + "=", "k 1:" + FIXED_KEY, FIXED_KEY]
+)
 def test_weak_or_malformed_keys_are_refused(keys: str) -> None:
     with pytest.raises(BadKeys):
         TokenVault(keys)
@@ -152,9 +173,14 @@ def test_one_account_of_a_property_is_the_default(db: Database, staff: propertie
         house = accounts.add_account(s, vault, staff.property_id, "House", "a-token", NOW)
         s.flush()
         assert house.is_default
-        other = accounts.add_account(s, vault, staff.property_id, "Events", "b-token", NOW, is_default=True)
+        other = accounts.add_account(
+            s, vault, staff.property_id, "Events", "b-token", NOW, is_default=True
+        )
     with db.read() as s:
-        assert [account.id for account in accounts.accounts_of(s, staff.property_id)] == [other.id, house.id]
+        assert [account.id for account in accounts.accounts_of(s, staff.property_id)] == [
+            other.id,
+            house.id,
+        ]
         assert accounts.account_of(s, staff.property_id + 1, house.id) is None
         row = s.get_one(properties.Account, house.id)
     assert row.access_token_enc is not None
@@ -162,13 +188,17 @@ def test_one_account_of_a_property_is_the_default(db: Database, staff: propertie
     assert vault.decrypt(row.access_token_enc, "accounts", house.id, "access_token") == "a-token"
 
 
-def test_an_offer_signs_its_price_and_not_the_lock_of_it(db: Database, staff: properties.Staff) -> None:
+def test_an_offer_signs_its_price_and_not_the_lock_of_it(
+    db: Database, staff: properties.Staff
+) -> None:
     def signed(**changes: object) -> str:
         facts = {"price_text": "₹240", "fare_id": "A", "seat_prices": {"": "240.00"}, **changes}
         priced = Priced("mini", "point_to_point", "Mini", "INR", product={}, **facts)  # type: ignore[arg-type]
         with db.write() as s:
             ids = {"property_id": staff.property_id, "staff_id": staff.id, "account_id": None}
-            return add_offer(s, **ids, trip=Trip(LatLng(1, 2), drop=LatLng(3, 4)), priced=priced, now=NOW).signature
+            return add_offer(
+                s, **ids, trip=Trip(LatLng(1, 2), drop=LatLng(3, 4)), priced=priced, now=NOW
+            ).signature
 
     assert signed() == signed(fare_id="B")
     assert signed() != signed(seat_prices={"": "265.00"})

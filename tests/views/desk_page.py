@@ -1,4 +1,6 @@
-"""A page with the desk's booking form in a column of the board's width, for tests of the form alone."""
+"""A page with the desk's booking form in a column of the board's width, for tests of the form
+alone.
+"""
 
 from flask import Flask, render_template_string
 

@@ -1,4 +1,6 @@
-"""A ride booking service and a gazetteer on an httpx.MockTransport: bodies as the document shows them."""
+"""A ride booking service and a gazetteer on an httpx.MockTransport: bodies as the document shows
+them.
+"""
 
 import copy
 from collections.abc import Callable
@@ -54,7 +56,13 @@ def upfront(id_: str, fare: int, fare_id: str) -> dict[str, Any]:
 
 
 def metered(id_: str, low: int, high: int) -> dict[str, Any]:
-    return {"category": id_, "distance": 8.2, "travel_time_in_minutes": 22, "amount_min": low, "amount_max": high}
+    return {
+        "category": id_,
+        "distance": 8.2,
+        "travel_time_in_minutes": 22,
+        "amount_min": low,
+        "amount_max": high,
+    }
 
 
 SHARE = {
@@ -64,14 +72,30 @@ SHARE = {
     "travel_time_unit": "MINUTES",
     "promotional_message": "Two seats, one price",
     "fares": [
-        {"seats": 1, "actual_cost": 120, "cost": 96, "savings": 24, "peak_time_charge": "1.0x", "fare_string": ""},
-        {"seats": 2, "actual_cost": 140, "cost": 140, "savings": 0, "peak_time_charge": "1.0x", "fare_string": ""},
+        {
+            "seats": 1,
+            "actual_cost": 120,
+            "cost": 96,
+            "savings": 24,
+            "peak_time_charge": "1.0x",
+            "fare_string": "",
+        },
+        {
+            "seats": 2,
+            "actual_cost": 140,
+            "cost": 140,
+            "savings": 0,
+            "peak_time_charge": "1.0x",
+            "fare_string": "",
+        },
     ],
 }
 SURGE = category("suv", "SUV", eta=7)
 SURGE["fare_breakup"][0]["rates_higher_than_usual"] = True
 SURGE["fare_breakup"][0]["surcharge"] = [{"name": "Peak", "type": "multiplier", "value": 1.4}]
-SURGE["fare_breakup"].append({"type": "airport_rate", "base_fare": "90", "cost_per_distance": "15", "surcharge": []})
+SURGE["fare_breakup"].append(
+    {"type": "airport_rate", "base_fare": "90", "cost_per_distance": "15", "surcharge": []}
+)
 SURGE["fare_breakup"].append({"type": "night_owl rate", "fare": "By the moon", "surcharge": []})
 
 ZONE = {
@@ -85,13 +109,30 @@ ZONE = {
     ],
 }
 PLACES = [
-    {"id": "air", "name": "Meridian Airport", "kind": "airport", "area": "Westfields", "lat": -38.55, "lng": -128.06},
-    {"id": "arc", "name": "Arcade", "kind": "shop", "area": "Old Town", "lat": -38.503, "lng": -128.011},
+    {
+        "id": "air",
+        "name": "Meridian Airport",
+        "kind": "airport",
+        "area": "Westfields",
+        "lat": -38.55,
+        "lng": -128.06,
+    },
+    {
+        "id": "arc",
+        "name": "Arcade",
+        "kind": "shop",
+        "area": "Old Town",
+        "lat": -38.503,
+        "lng": -128.011,
+    },
 ]
 
 
 class FakeService:
-    """Answers products and place search; tests change its attributes. `asked` holds every question."""
+    """Answers products and place search; tests change its attributes.
+
+    `asked` holds every question.
+    """
 
     def __init__(self) -> None:
         self.asked: list[httpx.Request] = []
@@ -118,7 +159,9 @@ class FakeService:
         return httpx.MockTransport(self._answer)
 
     def questions(self, path: str) -> list[dict[str, str]]:
-        return [dict(request.url.params) for request in self.asked if request.url.path.endswith(path)]
+        return [
+            dict(request.url.params) for request in self.asked if request.url.path.endswith(path)
+        ]
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.asked.append(request)
@@ -137,8 +180,12 @@ class FakeService:
             return httpx.Response(200, json=self.refusal)
         asked = request.url.params
         wanted = asked.get("category")
-        body: dict[str, Any] = {"categories": [c for c in self.categories if wanted in (None, c["id"])]}
-        body["ride_estimate"] = ([SHARE] if wanted == "share" else self.estimates) if "drop_lat" in asked else {}
+        body: dict[str, Any] = {
+            "categories": [c for c in self.categories if wanted in (None, c["id"])]
+        }
+        body["ride_estimate"] = (
+            ([SHARE] if wanted == "share" else self.estimates) if "drop_lat" in asked else {}
+        )
         if self.zone:
             body["hotspot_zone"] = self.zone
         return httpx.Response(200, json=body)
@@ -149,4 +196,6 @@ class FakeService:
         if told:
             return httpx.Response(200, json=told)
         words = request.url.params["q"].lower()
-        return httpx.Response(200, json={"places": [p for p in self.places if words in str(p["name"]).lower()]})
+        return httpx.Response(
+            200, json={"places": [p for p in self.places if words in str(p["name"]).lower()]}
+        )

@@ -1,4 +1,6 @@
-"""Orders as the pages find them in the database: made for each state, each kind, and for odd facts."""
+"""Orders as the pages find them in the database: made for each state, each kind, and for odd
+facts.
+"""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -21,8 +23,22 @@ PASSWORD = "a long enough password"
 HASH = generate_password_hash(PASSWORD, method="scrypt:1024:8:1")  # cheap: tests sign in often
 PICKUP = {"lat": -38.5, "lng": -128.0}
 STATUSES = {
-    "point_to_point": ["ALLOTMENT_PENDING", "CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED"],
-    "share": ["ALLOTMENT_PENDING", "CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED"],
+    "point_to_point": [
+        "ALLOTMENT_PENDING",
+        "CALL_DRIVER",
+        "CLIENT_LOCATED",
+        "INVOICE",
+        "IN_PROGRESS",
+        "COMPLETED",
+    ],
+    "share": [
+        "ALLOTMENT_PENDING",
+        "CALL_DRIVER",
+        "CLIENT_LOCATED",
+        "INVOICE",
+        "IN_PROGRESS",
+        "COMPLETED",
+    ],
     "auto": ["PENDING", "ALLOTMENT_RETRYING", "CALL_DRIVER", "IN_PROGRESS", "INVOICE", "COMPLETED"],
 }
 ENDS = ["ALLOTMENT_FAILED", "BOOKING_CANCELLED"]
@@ -60,7 +76,9 @@ class Desk:
         """A browser; signed in as the front desk unless told otherwise."""
         client = self.app.test_client()
         if signed_in:
-            answer = client.post("/sign-in", data={"name": name, "password": PASSWORD, "csrf_token": token(client)})
+            answer = client.post(
+                "/sign-in", data={"name": name, "password": PASSWORD, "csrf_token": token(client)}
+            )
             assert answer.status_code == 303, answer.text
         return client
 
@@ -69,7 +87,11 @@ class Desk:
             rows(s)
 
     def order(
-        self, state: str = "BOOKED", status: str | None = None, kind: str = "point_to_point", **facts: Any
+        self,
+        state: str = "BOOKED",
+        status: str | None = None,
+        kind: str = "point_to_point",
+        **facts: Any,
     ) -> int:
         """An order in a state, with a ride in a status when one is given; returns its id."""
         with self.services.db.write() as s:
@@ -109,7 +131,9 @@ def make_desk(folder: Path, **settings: str) -> Desk:
             house = properties.add_property(
                 s, name, "Asia/Kolkata", NOON, country="IN", currency="INR", phone="+910000000000"
             )
-            staff = properties.add_staff(s, house.id, f"Concierge {who}", HASH, "concierge", NOON, sign_in_name=who)
+            staff = properties.add_staff(
+                s, house.id, f"Concierge {who}", HASH, "concierge", NOON, sign_in_name=who
+            )
             account = accounts.add_account(
                 s, desk.services.vault, house.id, "House account", "token", NOON, is_default=True
             )
@@ -174,13 +198,21 @@ def _auto_facts(status: str | None) -> dict[str, Any]:
         "night_charge_ratio": "1.5",
     }
     if status == "INVOICE":
-        return {"trip": bill | {"payable_amount": "186", "trip_time": {"seconds": 1380}}, "svc_money_balance": "42.5"}
+        return {
+            "trip": bill | {"payable_amount": "186", "trip_time": {"seconds": 1380}},
+            "svc_money_balance": "42.5",
+        }
     if status == "COMPLETED":
-        return {"trip": bill | {"cash_paid": "186", "ride_time": {"seconds": 1380}}, "svc_money_balance": "42.5"}
+        return {
+            "trip": bill | {"cash_paid": "186", "ride_time": {"seconds": 1380}},
+            "svc_money_balance": "42.5",
+        }
     return {}
 
 
-def action_row(order: Order, name: str, state: str, now: datetime, extra: Mapping[str, Any]) -> Action:
+def action_row(
+    order: Order, name: str, state: str, now: datetime, extra: Mapping[str, Any]
+) -> Action:
     base = {
         "payload": {},
         "calls": 1,
@@ -233,7 +265,9 @@ def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> 
         product={},
         fare_id=None,
         seat_prices=facts.get("seat_prices", {"1": "96", "2": "140"} if kind == "share" else {}),
-        cancellation=facts.get("cancellation", {"charge": "30", "currency": "INR", "applies_after": {"seconds": 300}}),
+        cancellation=facts.get(
+            "cancellation", {"charge": "30", "currency": "INR", "applies_after": {"seconds": 300}}
+        ),
         fetched_at=desk.now,
         signature="x",
     )
@@ -295,7 +329,9 @@ def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> 
     return order
 
 
-def _ride(desk: Desk, s: Any, order: Order, status: str | None, kind: str, facts: dict[str, Any]) -> None:
+def _ride(
+    desk: Desk, s: Any, order: Order, status: str | None, kind: str, facts: dict[str, Any]
+) -> None:
     base: dict[str, Any] = {
         "reported": None,
         "retried": False,
@@ -338,13 +374,28 @@ def _ride(desk: Desk, s: Any, order: Order, status: str | None, kind: str, facts
     _moments(desk, s, order, status, kind, facts)
 
 
-def _moments(desk: Desk, s: Any, order: Order, status: str | None, kind: str, facts: dict[str, Any]) -> None:
+def _moments(
+    desk: Desk, s: Any, order: Order, status: str | None, kind: str, facts: dict[str, Any]
+) -> None:
     came = STATUSES[kind]
-    reached = came[: came.index(status) + 1] if status in came else [came[0], *([status] if status else [])]
+    reached = (
+        came[: came.index(status) + 1]
+        if status in came
+        else [came[0], *([status] if status else [])]
+    )
     if kind == "point_to_point" and status != "INVOICE":
         reached = [name for name in reached if name != "INVOICE"]
     if kind == "auto" and status != "ALLOTMENT_RETRYING":
         reached = [name for name in reached if name != "ALLOTMENT_RETRYING"]
     for i, name in enumerate(reversed(reached)):
         at = desk.now - timedelta(seconds=facts.get("in_state_s", 45) + 150 * i)
-        s.add(Moment(property_id=order.property_id, order_id=order.id, what="ride", name=name, detail=None, at=at))
+        s.add(
+            Moment(
+                property_id=order.property_id,
+                order_id=order.id,
+                what="ride",
+                name=name,
+                detail=None,
+                at=at,
+            )
+        )

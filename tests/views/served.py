@@ -18,7 +18,8 @@ from ridedash.store.orders import Moment, Order, Ride
 from tests.running import whole
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
 
-expect.set_options(timeout=30_000)  # an upper bound for a condition on a busy machine, never a pause
+# an upper bound for a condition on a busy machine, never a pause
+expect.set_options(timeout=30_000)
 
 PHONE = {"width": 390, "height": 844}
 AXE = {
@@ -44,7 +45,9 @@ class Served:
         self.contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: self.faults.append(str(error)))
-        page.on("request", lambda r: None if r.url.startswith(self.url) else self.faults.append(r.url))
+        page.on(
+            "request", lambda r: None if r.url.startswith(self.url) else self.faults.append(r.url)
+        )
         return page
 
     def staff(self, name: str = "desk", **options: Any) -> Page:
@@ -65,15 +68,28 @@ class Served:
             order.version += 1
             ride = s.query(Ride).filter(Ride.order_id == order_id).one()
             ride.status, ride.facts = status, snapshot_facts("point_to_point", status)
-            ride.otp_enc = self.desk.services.vault.encrypt(otp, "rides", ride.id, "otp") if otp else None
+            ride.otp_enc = (
+                self.desk.services.vault.encrypt(otp, "rides", ride.id, "otp") if otp else None
+            )
             house = order.property_id
-            s.add(Moment(property_id=house, order_id=order_id, what="ride", name=status, detail=None, at=NOON))
+            s.add(
+                Moment(
+                    property_id=house,
+                    order_id=order_id,
+                    what="ride",
+                    name=status,
+                    detail=None,
+                    at=NOON,
+                )
+            )
 
         self.desk.add(rows)
 
 
 def carry_sign_in(client: FlaskClient, page: Page, url: str) -> None:
-    """Hand a browser the sign-in of a test client; tests/e2e signs in as people do, with two pages more to load."""
+    """Hand a browser the sign-in of a test client; tests/e2e signs in as people do, with two pages
+    more to load.
+    """
     name = client.application.config["SESSION_COOKIE_NAME"]
     cookie = client.get_cookie(name)
     assert cookie is not None
@@ -84,7 +100,9 @@ def carry_sign_in(client: FlaskClient, page: Page, url: str) -> None:
 def served_desk(folder: Path, browser: Browser) -> Iterator[Served]:
     """Ends with no script error and no foreign request."""
     held: list[Any] = []
-    server = make_server("127.0.0.1", 0, lambda environ, start: held[0](environ, start), threaded=True)
+    server = make_server(
+        "127.0.0.1", 0, lambda environ, start: held[0](environ, start), threaded=True
+    )
     url = f"http://127.0.0.1:{server.port}"
     desk = make_desk(folder, PUBLIC_URL=url)
     held.append(whole(desk.app))
@@ -110,5 +128,7 @@ def violations(page: Page, *rules: str) -> list[str]:
     options = AXE | {"runOnly": rules} if rules else AXE
     found = Axe().run(page, options=options).response["violations"]
     return [
-        f"{each['id']}: {node['html'][:120]} {node['failureSummary'][:200]}" for each in found for node in each["nodes"]
+        f"{each['id']}: {node['html'][:120]} {node['failureSummary'][:200]}"
+        for each in found
+        for node in each["nodes"]
     ]

@@ -1,4 +1,6 @@
-"""axe finds nothing on any page: each route that gives one, each state of a ride, light and dark."""
+"""axe finds nothing on any page: each route that gives one, each state of a ride, light and
+dark.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,9 +19,18 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 DESKTOP = {"width": 1280, "height": 800}
 FILES = {
-    "accounts.callback", "desk.board_json", "guest.snapshot", "health.alive", "health.ready",
-    "leaflet.file", "lookups.places", "lookups.products", "metrics.show", "rides.snapshot", "static",
-}  # fmt: skip
+    "accounts.callback",
+    "desk.board_json",
+    "guest.snapshot",
+    "health.alive",
+    "health.ready",
+    "leaflet.file",
+    "lookups.places",
+    "lookups.products",
+    "metrics.show",
+    "rides.snapshot",
+    "static",
+}
 ADDRESSES: dict[str, Callable[[Served, int], str]] = {
     "invitations.show": lambda served, _: f"/invite/{_invitation(served.desk)}",
     "guest.show": lambda served, order_id: served.link(order_id),
@@ -31,13 +42,19 @@ ADDRESSES: dict[str, Callable[[Served, int], str]] = {
 def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
     with served_desk(tmp_path, browser) as found:
         house = found.desk.ids["desk.property"]
-        found.desk.add(lambda s: properties.add_staff(s, house, "Desk Otter", HASH, "admin", NOON, sign_in_name="boss"))
+        found.desk.add(
+            lambda s: properties.add_staff(
+                s, house, "Desk Otter", HASH, "admin", NOON, sign_in_name="boss"
+            )
+        )
         yield found
 
 
 def _invitation(desk: Desk) -> str:
     with desk.services.db.write() as s:
-        return invite(s, desk.ids["desk.property"], "concierge", "Desk Wren", desk.ids["desk"], NOON)[1]
+        return invite(
+            s, desk.ids["desk.property"], "concierge", "Desk Wren", desk.ids["desk"], NOON
+        )[1]
 
 
 def _group(desk: Desk) -> int:
@@ -54,7 +71,8 @@ def routes(desk: Desk) -> dict[str, str]:
 
 
 def check(page: Page, address: str, what: object, *schemes: str, status: int = 200) -> None:
-    """Nothing is found in these schemes, light and dark unless told otherwise; nothing is wider than its window.
+    """Nothing is found in these schemes, light and dark unless told otherwise; nothing is wider
+    than its window.
 
     The same page in its second scheme differs in its colours alone.
     """
@@ -66,7 +84,10 @@ def check(page: Page, address: str, what: object, *schemes: str, status: int = 2
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
         assert violations(page, *rules) == [], (what, scheme)
         rules = ("color-contrast",)
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (what, "too wide")
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (
+        what,
+        "too wide",
+    )
 
 
 def test_no_page_of_any_route_fails_on_a_light_desk_or_a_dark_phone(served: Served) -> None:
@@ -85,7 +106,9 @@ def test_no_page_of_any_route_fails_on_a_light_desk_or_a_dark_phone(served: Serv
 def test_no_state_of_a_ride_fails(served: Served, kind: str) -> None:
     page = served.staff(viewport=DESKTOP)
     for status in (*STATUSES[kind], *ENDS):
-        check(page, f"/rides/{served.desk.order('BOOKED', status, kind, otp='4821')}", (kind, status))
+        check(
+            page, f"/rides/{served.desk.order('BOOKED', status, kind, otp='4821')}", (kind, status)
+        )
 
 
 def test_no_state_of_an_order_fails(served: Served) -> None:

@@ -1,4 +1,6 @@
-"""Every state, code and outcome has words for staff and for guests, and they keep the rules of ux.md section 6."""
+"""Every state, code and outcome has words for staff and for guests, and they keep the rules of
+ux.md section 6.
+"""
 
 import re
 
@@ -103,7 +105,9 @@ ACCOUNT_WORDS = re.compile(r"banned|blocked|owes|due|credit|account|unpaid", re.
 @pytest.mark.parametrize("audience", list(Audience))
 @pytest.mark.parametrize("kind", list(Kind))
 @pytest.mark.parametrize("status", STATUSES)
-def test_every_status_speaks_to_both(status: str, kind: Kind, audience: Audience, facts: dict[str, str]) -> None:
+def test_every_status_speaks_to_both(
+    status: str, kind: Kind, audience: Audience, facts: dict[str, str]
+) -> None:
     words = wording.status_words(status, kind, audience, facts)
     assert words.headline
     assert words.tone in TONES
@@ -113,18 +117,27 @@ def test_every_status_speaks_to_both(status: str, kind: Kind, audience: Audience
 @pytest.mark.parametrize("facts", [FACTS, {}], ids=["all known", "nothing known"])
 @pytest.mark.parametrize("audience", list(Audience))
 @pytest.mark.parametrize("state", ORDER_STATES)
-def test_every_order_state_speaks_to_both(state: str, audience: Audience, facts: dict[str, str]) -> None:
+def test_every_order_state_speaks_to_both(
+    state: str, audience: Audience, facts: dict[str, str]
+) -> None:
     words = wording.order_words(state, audience, facts)
     assert words.headline
     assert words.detail
     assert not NEVER.search(words.headline + words.detail)
 
 
-@pytest.mark.parametrize(("codes", "ordering"), [(CREATE_CODES, True), (RIDE_CODES, False)], ids=["create", "ride"])
+@pytest.mark.parametrize(
+    ("codes", "ordering"), [(CREATE_CODES, True), (RIDE_CODES, False)], ids=["create", "ride"]
+)
 def test_every_code_says_what_why_and_what_next(codes: list[str | None], ordering: bool) -> None:
     for code in codes:
         said = wording.refusal(
-            code, Audience.STAFF, message="text of the service", ordering=ordering, fee="₹30", drop="Airport"
+            code,
+            Audience.STAFF,
+            message="text of the service",
+            ordering=ordering,
+            fee="₹30",
+            drop="Airport",
         )
         assert said.headline, code
         assert said.why, code
@@ -134,14 +147,18 @@ def test_every_code_says_what_why_and_what_next(codes: list[str | None], orderin
 
 @pytest.mark.parametrize("code", [*CREATE_CODES, *RIDE_CODES])
 def test_guests_hear_one_sentence_and_nothing_of_accounts(code: str | None) -> None:
-    said = wording.refusal(code, Audience.GUEST, message="You are BANNED", ordering=code not in RIDE_CODES)
+    said = wording.refusal(
+        code, Audience.GUEST, message="You are BANNED", ordering=code not in RIDE_CODES
+    )
     assert said.headline
     assert said.quote == said.why == said.next_step == ""
     assert not ACCOUNT_WORDS.search(said.headline)
 
 
 def test_codes_are_compared_however_they_are_spelled() -> None:
-    assert wording.refusal("banned_user", Audience.STAFF) == wording.refusal("BANNED USER", Audience.STAFF)
+    assert wording.refusal("banned_user", Audience.STAFF) == wording.refusal(
+        "BANNED USER", Audience.STAFF
+    )
 
 
 def test_words_differ_between_codes_that_ask_for_different_steps() -> None:
@@ -165,9 +182,13 @@ def test_an_unlisted_code_without_words_of_its_own_is_quoted_itself(message: str
 
 def test_the_same_invoice_status_means_another_thing_for_an_auto() -> None:
     assert (
-        wording.status_words("INVOICE", Kind.SHARE, Audience.STAFF, FACTS).headline == "Driver is here, fare set: ₹240"
+        wording.status_words("INVOICE", Kind.SHARE, Audience.STAFF, FACTS).headline
+        == "Driver is here, fare set: ₹240"
     )
-    assert wording.status_words("INVOICE", Kind.AUTO, Audience.STAFF, FACTS).headline == "Ride over, bill ready: ₹186"
+    assert (
+        wording.status_words("INVOICE", Kind.AUTO, Audience.STAFF, FACTS).headline
+        == "Ride over, bill ready: ₹186"
+    )
 
 
 def test_unknown_is_said_in_the_words_of_the_protocol() -> None:
@@ -185,12 +206,16 @@ def test_every_action_has_a_button_and_every_outcome_a_sentence(name: str) -> No
     assert words.label
     assert words.about
     for outcome in ("done", "armed", "refused", "unconfirmed", "unanswered", "not_now", "not_sent"):
-        said = wording.outcome_words(name, outcome, code="BOOKING_ALLOTED", text="no", fee="₹30", drop="Airport")
+        said = wording.outcome_words(
+            name, outcome, code="BOOKING_ALLOTED", text="no", fee="₹30", drop="Airport"
+        )
         assert said.headline
         assert not NEVER.search(said.headline + said.detail)
 
 
-@pytest.mark.parametrize("note", ["no_booking_id", "armed", "too_late", "too_early", "on_trip", "ended", "given"])
+@pytest.mark.parametrize(
+    "note", ["no_booking_id", "armed", "too_late", "too_early", "on_trip", "ended", "given"]
+)
 def test_every_reason_for_a_button_that_is_off_has_words(note: str) -> None:
     assert wording.note_words(note) not in ("", note)
 

@@ -1,4 +1,6 @@
-"""Linking accounts to the service by OAuth: started by staff here, ended where the service sends the browser back."""
+"""Linking accounts to the service by OAuth: started by staff here, ended where the service sends
+the browser back.
+"""
 
 import hashlib
 import secrets
@@ -24,7 +26,10 @@ NEW: Final = "new"  # the state of an account that was never connected
 
 
 class LinkFailed(Exception):
-    """Nothing was linked. `reason` is EXPIRED (or used, or another browser's), REFUSED or NO_ANSWER."""
+    """Nothing was linked.
+
+    `reason` is EXPIRED (or used, or another browser's), REFUSED or NO_ANSWER.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -40,7 +45,9 @@ class Back(NamedTuple):
 
 
 class Member(NamedTuple):
-    """Who links: which property's account, which member of staff, and the secret of their sign-in."""
+    """Who links: which property's account, which member of staff, and the secret of their
+    sign-in.
+    """
 
     property_id: int
     staff_id: int
@@ -48,10 +55,20 @@ class Member(NamedTuple):
 
 
 class Linker:
-    """Code with PKCE S256; a `state` is bound to one sign-in, holds for ten minutes and works once."""
+    """Code with PKCE S256; a `state` is bound to one sign-in, holds for ten minutes and works
+    once.
+    """
 
-    def __init__(self, db: Database, vault: TokenVault, oauth: OAuthClient, clock: Clock, callback: str) -> None:
-        self.db, self.vault, self.oauth, self.clock, self.callback = db, vault, oauth, clock, callback
+    def __init__(
+        self, db: Database, vault: TokenVault, oauth: OAuthClient, clock: Clock, callback: str
+    ) -> None:
+        self.db, self.vault, self.oauth, self.clock, self.callback = (
+            db,
+            vault,
+            oauth,
+            clock,
+            callback,
+        )
 
     def start(self, account_id: int, member: Member, order_id: int | None = None) -> str | None:
         """The service's address to go to; None when the account is not one of their property's."""
@@ -62,9 +79,16 @@ class Linker:
             return self._begin(s, row.id, member, order_id)
 
     def start_new(self, label: str, member: Member) -> str:
-        """The same for an account that is connected for the first time; what was begun and never ended is forgotten."""
+        """The same for an account that is connected for the first time; what was begun and never
+        ended is forgotten.
+        """
         with self.db.write() as s:
-            row = Account(property_id=member.property_id, staff_id=member.staff_id, label=label, is_default=False)
+            row = Account(
+                property_id=member.property_id,
+                staff_id=member.staff_id,
+                label=label,
+                is_default=False,
+            )
             row.state, row.created_at = NEW, self.clock()
             s.add(row)
             s.flush()
@@ -74,9 +98,16 @@ class Linker:
         state, (verifier, challenge), now = secrets.token_urlsafe(24), pkce_pair(), self.clock()
         s.execute(delete(LinkStart).where(LinkStart.expires_at <= now))
         under_way = select(LinkStart.account_id).where(LinkStart.account_id == Account.id).exists()
-        over = Account.state == NEW, Account.id != account_id, Account.created_at <= now - LASTS, ~under_way
+        over = (
+            Account.state == NEW,
+            Account.id != account_id,
+            Account.created_at <= now - LASTS,
+            ~under_way,
+        )
         s.execute(delete(Account).where(*over))
-        row = LinkStart(state_hash=_hashed(state), sign_in_hash=_hashed(member.sign_in), expires_at=now + LASTS)
+        row = LinkStart(
+            state_hash=_hashed(state), sign_in_hash=_hashed(member.sign_in), expires_at=now + LASTS
+        )
         row.property_id, row.staff_id = member.property_id, member.staff_id
         row.account_id, row.order_id = account_id, order_id
         row.verifier_enc = self.vault.encrypt(verifier, "link_starts", row.state_hash, "verifier")
@@ -88,7 +119,9 @@ class Linker:
         start = self._taken(back)
         if not back.code:
             raise LinkFailed(REFUSED)
-        verifier = self.vault.decrypt(start.verifier_enc, "link_starts", start.state_hash, "verifier")
+        verifier = self.vault.decrypt(
+            start.verifier_enc, "link_starts", start.state_hash, "verifier"
+        )
         try:
             tokens = self.oauth.exchange(back.code, verifier, self.callback)
         except Refused as error:
@@ -115,7 +148,9 @@ class Linker:
         if row.state == "removed":  # while the browser was away
             raise LinkFailed(EXPIRED)
         row.is_default = row.is_default or default_account(s, row.property_id) is None
-        keep_tokens(row, self.vault, tokens.access_token, tokens.refresh_token, tokens.expires_in_s, now)
+        keep_tokens(
+            row, self.vault, tokens.access_token, tokens.refresh_token, tokens.expires_in_s, now
+        )
         who, what, place = f"staff:{start.staff_id}", f"accounts:{row.id}", start.property_id
         audit.record(s, who, "account.linked", what, "ok", now, property_id=place)
 

@@ -1,4 +1,6 @@
-"""What a manager does to linked accounts beside connecting them: another default, another name, out of use."""
+"""What a manager does to linked accounts beside connecting them: another default, another name, out
+of use.
+"""
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
@@ -15,7 +17,9 @@ DONE, IN_USE, NOT_NOW = "done", "in_use", "not_now"
 
 
 class AccountKeeper:
-    """The accounts of one property, changed by one member of staff. A foreign account raises LookupError."""
+    """The accounts of one property, changed by one member of staff. A foreign account raises
+    LookupError.
+    """
 
     def __init__(self, db: Database, clock: Clock, property_id: int, staff_id: int) -> None:
         self.db, self.clock, self.property_id, self.staff_id = db, clock, property_id, staff_id
@@ -31,7 +35,10 @@ class AccountKeeper:
         return DONE
 
     def remove(self, account_id: int) -> str:
-        """Forget its tokens. The row stays for the rides it had; a ride that is under way keeps it in use."""
+        """Forget its tokens.
+
+        The row stays for the rides it had; a ride that is under way keeps it in use.
+        """
         with self.db.write() as s:
             row = self._own(s, account_id)
             if _in_use(s, row.id):
@@ -52,7 +59,9 @@ class AccountKeeper:
         return row
 
     def _set_default(self, s: Session, row: Account) -> None:
-        s.execute(update(Account).where(Account.property_id == self.property_id).values(is_default=False))
+        s.execute(
+            update(Account).where(Account.property_id == self.property_id).values(is_default=False)
+        )
         row.is_default = True
 
     def _record(self, s: Session, what: str, account_id: int) -> None:
@@ -62,5 +71,7 @@ class AccountKeeper:
 
 def _in_use(s: Session, account_id: int) -> bool:
     waiting = select(func.count()).where(Order.account_id == account_id, Order.state.in_(LIVE))
-    followed = select(func.count()).where(Ride.account_id == account_id, Ride.next_poll_at.is_not(None))
+    followed = select(func.count()).where(
+        Ride.account_id == account_id, Ride.next_poll_at.is_not(None)
+    )
     return bool(s.scalar(waiting) or s.scalar(followed))

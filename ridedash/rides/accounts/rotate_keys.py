@@ -1,4 +1,6 @@
-"""`ridedash keys rotate`: what an older key encrypted is encrypted with the first one (security.md section 7)."""
+"""`ridedash keys rotate`: what an older key encrypted is encrypted with the first one (security.md
+section 7).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +27,9 @@ SECRETS: Final[tuple[tuple[Any, Any, str, str], ...]] = (
 
 @dataclass(frozen=True)
 class Rotated:
-    """How many secrets were encrypted anew, and how many still need an older key: those that could not be read."""
+    """How many secrets were encrypted anew, and how many still need an older key: those that could
+    not be read.
+    """
 
     done: int
     left: int
@@ -36,10 +40,21 @@ def rotate(db: Database, vault: TokenVault, clock: Clock) -> Rotated:
     done = left = 0
     for secret in SECRETS:
         for batch in _batches(db, *secret[:3]):
-            done += _again(db, vault, secret, [each for each in batch if not vault.is_current(each[1])])
+            done += _again(
+                db, vault, secret, [each for each in batch if not vault.is_current(each[1])]
+            )
         left += _older(db, vault, secret)
     with db.write() as s:
-        audit.record(s, "cli", "keys.rotated", "keys", "ok" if not left else "left", clock(), done=done, left=left)
+        audit.record(
+            s,
+            "cli",
+            "keys.rotated",
+            "keys",
+            "ok" if not left else "left",
+            clock(),
+            done=done,
+            left=left,
+        )
     return Rotated(done, left)
 
 
@@ -49,14 +64,19 @@ def _batches(db: Database, table: Any, key: Any, column: str) -> Iterator[list[t
     while True:
         query = select(key, field).where(field.is_not(None)).order_by(key).limit(AT_ONCE)
         with db.read() as s:
-            rows = [(row[0], row[1]) for row in s.execute(query if last is None else query.where(key > last))]
+            rows = [
+                (row[0], row[1])
+                for row in s.execute(query if last is None else query.where(key > last))
+            ]
         if not rows:
             return
         yield rows
         last = rows[-1][0]
 
 
-def _again(db: Database, vault: TokenVault, secret: tuple[Any, Any, str, str], rows: list[tuple[Any, str]]) -> int:
+def _again(
+    db: Database, vault: TokenVault, secret: tuple[Any, Any, str, str], rows: list[tuple[Any, str]]
+) -> int:
     """A secret that changed meanwhile stays: it is newer than what was read."""
     table, key, column, bound = secret
     field, done = getattr(table, column), 0
@@ -77,4 +97,6 @@ def _older(db: Database, vault: TokenVault, secret: tuple[Any, Any, str, str]) -
     field = getattr(table, column)
     first = func.substr(field, 1, len(vault.first) + 1) == f"{vault.first}."
     with db.read() as s:
-        return s.scalar(select(func.count()).select_from(table).where(field.is_not(None), ~first)) or 0
+        return (
+            s.scalar(select(func.count()).select_from(table).where(field.is_not(None), ~first)) or 0
+        )

@@ -1,4 +1,6 @@
-"""Bearer tokens of linked accounts: read, refreshed once for all who ask, or marked as needing a new link."""
+"""Bearer tokens of linked accounts: read, refreshed once for all who ask, or marked as needing a
+new link.
+"""
 
 import logging
 import secrets
@@ -27,20 +29,32 @@ LASTS: Final = timedelta(seconds=10)  # longer than a refresh may take
 
 
 class RefreshLease:
-    """The leases that one process takes on `accounts.refresh_owner`. Safe to share between threads."""
+    """The leases that one process takes on `accounts.refresh_owner`.
+
+    Safe to share between threads.
+    """
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self.db, self.clock, self.owner = db, clock, secrets.token_hex(8)
 
     def take(self, account_id: int, sealed: str | None) -> bool:
-        """True when it is ours now, and the account still has the access token that was read (`sealed`)."""
+        """True when it is ours now, and the account still has the access token that was read
+        (`sealed`).
+        """
         now = self.clock()
         free = or_(  # one that ends too far ahead was taken by a clock that has stepped back since
-            Account.refresh_until.is_(None), Account.refresh_until <= now, Account.refresh_until > now + LASTS
+            Account.refresh_until.is_(None),
+            Account.refresh_until <= now,
+            Account.refresh_until > now + LASTS,
         )
         ours = (
             update(Account)
-            .where(Account.id == account_id, Account.state == "ok", Account.access_token_enc == sealed, free)
+            .where(
+                Account.id == account_id,
+                Account.state == "ok",
+                Account.access_token_enc == sealed,
+                free,
+            )
             .values(refresh_owner=self.owner, refresh_until=now + LASTS)
         )
         with self.db.write() as s:
@@ -57,7 +71,8 @@ GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given 
 WAIT_S: Final = 8.0  # for the process that has the lease
 LOOK_EVERY_S: Final = 0.05
 EARLY: Final = timedelta(seconds=60)  # refreshed before it ends in the middle of a call
-ELSEWHERE: Final = timedelta(seconds=5)  # for so long what is due is left to a worker that can read its account's token
+# for so long what is due is left to a worker that can read its account's token
+ELSEWHERE: Final = timedelta(seconds=5)
 SAID_EVERY_S: Final = 60.0  # that a key is missing: every poll finds it out anew
 log = logging.getLogger(__name__)
 
@@ -75,18 +90,22 @@ class NoRefreshNow(Exception):
 
 
 class TokenUnreadable(NoRefreshNow):
-    """The token can't be read with the keys of this process: a fault of its settings, and no news of the account.
+    """The token can't be read with the keys of this process: a fault of its settings, and no news
+    of the account.
 
-    So it is never filed: another process may have the key, and this one has it after its next start.
+    So it is never filed: another process may have the key, and this one has it after its next
+    start.
     """
 
     code = KEY_MISSING
 
 
 class AccountTokens:
-    """The tokens of all accounts. Safe to share between threads, and between processes on one database.
+    """The tokens of all accounts. Safe to share between threads, and between processes on one
+    database.
 
-    A refresh token may be good for one use, so a refresh is leased: whoever has no lease waits for the new token.
+    A refresh token may be good for one use, so a refresh is leased: whoever has no lease waits for
+    the new token.
     """
 
     def __init__(
@@ -102,11 +121,14 @@ class AccountTokens:
         self._flight = SingleFlight()
         self._lease = RefreshLease(db, clock)
         self._pause = pause
-        self._unsaved: dict[int, tuple[str | None, Tokens]] = {}  # new tokens that the database did not take yet
+        # new tokens that the database did not take yet
+        self._unsaved: dict[int, tuple[str | None, Tokens]] = {}
         self._said: dict[str, float] = {}  # when a key was last told to be missing, monotonic
 
     def bearer(self, account_id: int) -> str:
-        """A token to call with; refreshed first when it is about to end. Raises NeedsReconnect, NoRefreshNow."""
+        """A token to call with; refreshed first when it is about to end. Raises NeedsReconnect,
+        NoRefreshNow.
+        """
         row, access, refresh = self._read(account_id)
         left = None if row.expires_at is None else row.expires_at - self.clock()
         if left is None or left >= EARLY or not refresh:
@@ -118,16 +140,26 @@ class AccountTokens:
                 raise
             return access  # it still holds for a moment
 
-    def foreign(self, account_id: "ColumnElement[int] | InstrumentedAttribute[int]") -> ColumnElement[bool]:
-        """Whether an account, by a column of a query, has a token that no key of ours opens; another's may."""
+    def foreign(
+        self, account_id: "ColumnElement[int] | InstrumentedAttribute[int]"
+    ) -> ColumnElement[bool]:
+        """Whether an account, by a column of a query, has a token that no key of ours opens;
+        another's may.
+        """
         sealed = Account.access_token_enc
         others = (sealed.not_like(f"{name}.%") for name in sorted(self.vault.names))
-        return select(Account.id).where(Account.id == account_id, sealed.is_not(None), *others).exists()
+        return (
+            select(Account.id)
+            .where(Account.id == account_id, sealed.is_not(None), *others)
+            .exists()
+        )
 
     def refreshed(self, account_id: int, stale: str) -> str:
-        """A token other than `stale`, which the service refused; one refresh, however many ask at once.
+        """A token other than `stale`, which the service refused; one refresh, however many ask at
+        once.
 
-        Raises NeedsReconnect (and marks the account) when the link is gone, NoRefreshNow without a clear answer.
+        Raises NeedsReconnect (and marks the account) when the link is gone, NoRefreshNow without a
+        clear answer.
         """
         return self._flight.do(account_id, lambda: self._refresh(account_id, stale))
 
@@ -157,7 +189,8 @@ class AccountTokens:
                 if (access, again) != held:  # in plain text: rotated keys seal the same ones anew
                     return access  # another process used the refresh token first
                 raise self._lost(account_id, now.access_token_enc, "refused") from error
-            # anything else may be our own configuration or a passing fault: it proves nothing about this account
+            # anything else may be our own configuration or a passing fault: it proves nothing about
+            # this account
             self._lease.drop(account_id)
             raise NoRefreshNow(f"account {account_id}") from error
         fresh = self._unsaved[account_id][1].access_token
@@ -167,7 +200,8 @@ class AccountTokens:
     def _save(self, account_id: int) -> None:
         """Keep new tokens, unless the account has been linked anew meanwhile.
 
-        They stay in hand when the database takes nothing just now: lost ones would sign the account out.
+        They stay in hand when the database takes nothing just now: lost ones would sign the account
+        out.
         """
         if account_id not in self._unsaved:
             return
@@ -175,7 +209,8 @@ class AccountTokens:
         try:
             with self.db.write() as s:
                 row = s.get_one(Account, account_id, with_for_update=True)
-                # rotated keys seal the same token anew, and leave the lease that a new link takes away
+                # rotated keys seal the same token anew, and leave the lease that a new link takes
+                # away
                 same = row.access_token_enc == sealed or row.refresh_owner == self._lease.owner
                 if same and row.access_token_enc is not None:
                     given = tokens.access_token, tokens.refresh_token, tokens.expires_in_s
@@ -189,7 +224,10 @@ class AccountTokens:
             row = s.get(Account, account_id)
         if row is None or row.state != "ok" or row.access_token_enc is None:
             raise NeedsReconnect(f"account {account_id}")
-        access, sealed = self._opened(row.id, row.access_token_enc, "access_token"), row.refresh_token_enc
+        access, sealed = (
+            self._opened(row.id, row.access_token_enc, "access_token"),
+            row.refresh_token_enc,
+        )
         return row, access, self._opened(row.id, sealed, "refresh_token") if sealed else None
 
     def _opened(self, account_id: int, sealed: str, column: str) -> str:
@@ -200,17 +238,25 @@ class AccountTokens:
             raise TokenUnreadable(f"account {account_id}") from error
 
     def _say(self, account_id: int, key: str) -> None:
-        """To whoever runs this process: the fault is in its settings, unless the row itself was damaged."""
+        """To whoever runs this process: the fault is in its settings, unless the row itself was
+        damaged.
+        """
         now = time.monotonic()
         if now - self._said.get(key, -SAID_EVERY_S) < SAID_EVERY_S:
             return
         self._said[key] = now
-        lacks = "has other bytes for it, or it is damaged" if key in self.vault.names else "does not name that key"
+        lacks = (
+            "has other bytes for it, or it is damaged"
+            if key in self.vault.names
+            else "does not name that key"
+        )
         words = "account %d can't be used here: its stored secret is sealed with %s, and RIDEDASH_TOKEN_KEYS %s"
         log.error(words, account_id, key, lacks)
 
     def _lost(self, account_id: int, sealed: str | None, why: str) -> NeedsReconnect:
-        """Mark the account, unless it has been linked anew meanwhile; live rides keep their last facts."""
+        """Mark the account, unless it has been linked anew meanwhile; live rides keep their last
+        facts.
+        """
         now, lost = self.clock(), False
         with self.db.write() as s:
             row = s.get(Account, account_id, with_for_update=True)
@@ -218,20 +264,34 @@ class AccountTokens:
                 row.state, lost = "reconnect", True
                 row.refresh_owner = row.refresh_until = None
                 place = row.property_id
-                audit.record(s, "worker", "account.lost", f"accounts:{account_id}", why, now, property_id=place)
+                audit.record(
+                    s,
+                    "worker",
+                    "account.lost",
+                    f"accounts:{account_id}",
+                    why,
+                    now,
+                    property_id=place,
+                )
         if lost:
             log.warning("account %d needs reconnecting: %s", account_id, why)
         return NeedsReconnect(f"account {account_id}")
 
 
-KEPT_S: Final = 5.0  # so long an account that was unlinked or given another token here may still be asked with the old
+# so long an account that was unlinked or given another token here may still be asked with the old
+KEPT_S: Final = 5.0
 KEPT: Final = 10_000  # accounts
 
 
 class Bearers:
-    """What AccountTokens gives, a little later. Safe to share between threads; errors are never kept."""
+    """What AccountTokens gives, a little later.
 
-    def __init__(self, tokens: AccountTokens, monotonic: Callable[[], float] = time.monotonic) -> None:
+    Safe to share between threads; errors are never kept.
+    """
+
+    def __init__(
+        self, tokens: AccountTokens, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self._tokens, self._monotonic = tokens, monotonic
         self._kept: dict[int, tuple[float, str]] = {}
         self._lock = threading.Lock()

@@ -16,11 +16,14 @@ from ridedash.store.properties import ACTS_FOR, Staff
 NOT_BOOKED: Final = "not_booked"  # an order that came to nothing, or a search without a driver
 SEEN_NOT_BOOKED: Final = "seen_not_booked"  # an event of the timeline: somebody has seen that
 STOPPED: Final = "stopped_following"  # an event of the timeline
-STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})  # items for which stopping is offered (booking-protocol.md 3)
+# items for which stopping is offered (booking-protocol.md 3)
+STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})
 
 
 def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: str) -> bool:
-    """Take an attention item away ("Keep both" for late_double). False for `unknown`: only its resolution ends that."""
+    """Take an attention item away ("Keep both" for late_double). False for `unknown`: only its
+    resolution ends that.
+    """
     if name == transitions.UNKNOWN:
         return False
     now = clock()
@@ -36,7 +39,10 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
 
 
 def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
-    """Poll a ride no longer: one that the service does not know, or that never ends. False when it is not followed."""
+    """Poll a ride no longer: one that the service does not know, or that never ends.
+
+    False when it is not followed.
+    """
     now = clock()
     with db.write() as s:
         order = _order(s, order_id, staff_id)

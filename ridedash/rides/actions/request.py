@@ -1,4 +1,6 @@
-"""Abort, cancel, change of drop, feedback: recorded before the call, called once, read back (booking-protocol.md 2)."""
+"""Abort, cancel, change of drop, feedback: recorded before the call, called once, read back
+(booking-protocol.md 2).
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -20,7 +22,15 @@ from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
 from ridedash.store.properties import ACTS_FOR, Staff
 
-__all__ = ["ActionResult", "abort", "arm_cancel", "cancel", "change_drop", "disarm_cancel", "feedback"]
+__all__ = [
+    "ActionResult",
+    "abort",
+    "arm_cancel",
+    "cancel",
+    "change_drop",
+    "disarm_cancel",
+    "feedback",
+]
 
 BUSY: Final = "BUSY"  # the same was asked a moment ago and has no answer yet
 BUSY_LASTS: Final = timedelta(seconds=30)
@@ -29,17 +39,32 @@ ALREADY_GIVEN: Final = "ALREADY_GIVEN"
 
 
 def abort(
-    db: Database, client: RideClient, tokens: AccountTokens, clock: Clock, order_id: int, staff_id: int
+    db: Database,
+    client: RideClient,
+    tokens: AccountTokens,
+    clock: Clock,
+    order_id: int,
+    staff_id: int,
 ) -> ActionResult:
-    """Stop the search for a driver. Refused with BOOKING_ALLOTED: a driver has accepted, offer to cancel."""
+    """Stop the search for a driver. Refused with BOOKING_ALLOTED: a driver has accepted, offer to
+    cancel.
+    """
     return _ask(Caller(db, client, tokens, clock), order_id, staff_id, "abort", {})
 
 
 def cancel(
-    db: Database, client: RideClient, tokens: AccountTokens, clock: Clock, order_id: int, staff_id: int, reason: str
+    db: Database,
+    client: RideClient,
+    tokens: AccountTokens,
+    clock: Clock,
+    order_id: int,
+    staff_id: int,
+    reason: str,
 ) -> ActionResult:
     """Cancel a ride that has a driver; a fee may apply."""
-    return _ask(Caller(db, client, tokens, clock), order_id, staff_id, "cancel", {"reason": reason[:300]})
+    return _ask(
+        Caller(db, client, tokens, clock), order_id, staff_id, "cancel", {"reason": reason[:300]}
+    )
 
 
 def change_drop(
@@ -68,17 +93,25 @@ def feedback(
     options: Sequence[str] = (),
     comments: str | None = None,
 ) -> ActionResult:
-    """Send feedback, once per ride; the worker tries again (three calls at most) after an unclear answer."""
+    """Send feedback, once per ride; the worker tries again (three calls at most) after an unclear
+    answer.
+    """
     payload = {"rating": rating, "options": list(options), "comments": comments}
     return _ask(Caller(db, client, tokens, clock), order_id, staff_id, "feedback", payload)
 
 
-def arm_cancel(db: Database, clock: Clock, order_id: int, staff_id: int, reason: str) -> ActionResult:
+def arm_cancel(
+    db: Database, clock: Clock, order_id: int, staff_id: int, reason: str
+) -> ActionResult:
     """Cancel as soon as a shared ride is matched: sent by the worker when the booking id comes."""
     now = clock()
     with db.write() as s:
         order = _order(s, order_id, staff_id)
-        if order is None or order.booking_id or order.state not in {OrderState.MATCHING, OrderState.BOOKED}:
+        if (
+            order is None
+            or order.booking_id
+            or order.state not in {OrderState.MATCHING, OrderState.BOOKED}
+        ):
             return ActionResult("not_now", NOT_FOUND if order is None else TOO_LATE)
         armed = _armed(s, order_id)
         if armed is None:
@@ -102,7 +135,9 @@ def disarm_cancel(db: Database, clock: Clock, order_id: int, staff_id: int) -> A
         return ActionResult("done", action_id=armed.id)
 
 
-def _ask(caller: Caller, order_id: int, staff_id: int, name: str, payload: dict[str, Any]) -> ActionResult:
+def _ask(
+    caller: Caller, order_id: int, staff_id: int, name: str, payload: dict[str, Any]
+) -> ActionResult:
     """Commit the row, then call."""
     now = caller.clock()
     with caller.db.write() as s:
@@ -124,15 +159,21 @@ def _refusal(s: Session, order: Order, name: str, now: datetime) -> ActionResult
         return ActionResult("not_now", ALREADY_GIVEN)
     ride = s.scalars(select(Ride).where(Ride.order_id == order.id)).first()
     status = ride.status if ride else None
-    possible = allowed_actions(OrderState(order.state), status, wire.Kind(order.kind), order.booking_id, False)
+    possible = allowed_actions(
+        OrderState(order.state), status, wire.Kind(order.kind), order.booking_id, False
+    )
     if any(action.name == name and action.allowed for action in possible):
         return None
     if name == "abort" and status in CANCELLABLE:
         return ActionResult("not_now", wire.BOOKING_ALLOTED)
-    return ActionResult("not_now", next((a.note for a in possible if a.name == name), "") or TOO_LATE)
+    return ActionResult(
+        "not_now", next((a.note for a in possible if a.name == name), "") or TOO_LATE
+    )
 
 
-def _row(s: Session, order: Order, staff_id: int, name: str, payload: dict[str, Any], now: datetime) -> Action:
+def _row(
+    s: Session, order: Order, staff_id: int, name: str, payload: dict[str, Any], now: datetime
+) -> Action:
     row = Action(
         property_id=order.property_id,
         staff_id=staff_id,
@@ -158,8 +199,12 @@ def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
 
 
 def _armed(s: Session, order_id: int) -> Action | None:
-    return s.scalars(select(Action).where(Action.order_id == order_id, Action.state == "armed")).first()
+    return s.scalars(
+        select(Action).where(Action.order_id == order_id, Action.state == "armed")
+    ).first()
 
 
 def _audit(s: Session, order: Order, staff_id: int, what: str, now: datetime) -> None:
-    audit.record(s, f"staff:{staff_id}", what, f"orders:{order.id}", "ok", now, property_id=order.property_id)
+    audit.record(
+        s, f"staff:{staff_id}", what, f"orders:{order.id}", "ok", now, property_id=order.property_id
+    )

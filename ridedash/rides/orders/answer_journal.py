@@ -1,6 +1,8 @@
-"""The black box: answers to create, on disk before the database hears of them (booking-protocol.md 1.3).
+"""The black box: answers to create, on disk before the database hears of them (booking-protocol.md
+1.3).
 
-A file of fixed slots, allocated when it is made: writing an answer needs no free space and no database.
+A file of fixed slots, allocated when it is made: writing an answer needs no free space and no
+database.
 """
 
 import fcntl
@@ -22,7 +24,8 @@ class BoxFullError(OSError):
 
 
 class BoxFile:
-    """One file of slots, held by one process. Raises BlockingIOError when another holds it, OSError when it can't be.
+    """One file of slots, held by one process. Raises BlockingIOError when another holds it, OSError
+    when it can't be.
 
     Safe to share between threads.
     """
@@ -42,12 +45,16 @@ class BoxFile:
         size = os.fstat(self._fd).st_size
         if size < slots * SLOT:
             os.posix_fallocate(self._fd, 0, slots * SLOT)
-            os.pwrite(self._fd, b"\0" * (slots * SLOT - size), size)  # written once, so that no write needs a new block
+            # written once, so that no write needs a new block
+            os.pwrite(self._fd, b"\0" * (slots * SLOT - size), size)
             os.fsync(self._fd)
         self._slots = max(size // SLOT, slots)
 
     def ready(self) -> bool:
-        """Whether an answer could be kept now. After a write that failed, a write that succeeds says so again."""
+        """Whether an answer could be kept now.
+
+        After a write that failed, a write that succeeds says so again.
+        """
         with self._lock:
             if not self._free or self._fd < 0:
                 return False
@@ -85,7 +92,9 @@ class BoxFile:
         os.fdatasync(self._fd)
 
     def clear(self, slot: int) -> None:
-        """Free a slot whose record is settled. Not synced: a replay of a settled record changes nothing."""
+        """Free a slot whose record is settled. Not synced: a replay of a settled record changes
+        nothing.
+        """
         os.pwrite(self._fd, b"\0" * HEAD, slot * SLOT)
         with self._lock:
             if slot not in self._free:
@@ -116,7 +125,10 @@ class BoxFile:
 
 
 class BlackBox:
-    """The box of one worker in `folder`: the first file there that nobody holds. Others' files can be replayed."""
+    """The box of one worker in `folder`: the first file there that nobody holds.
+
+    Others' files can be replayed.
+    """
 
     def __init__(self, folder: Path, slots: int = SLOTS) -> None:
         folder.mkdir(parents=True, exist_ok=True)

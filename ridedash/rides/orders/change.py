@@ -1,4 +1,6 @@
-"""Changing a planned ride until it is ordered: a new version of the same order, by hand and recorded."""
+"""Changing a planned ride until it is ordered: a new version of the same order, by hand and
+recorded.
+"""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -40,8 +42,9 @@ class Change:
 def change(db: Database, clock: Clock, wanted: Change) -> bool:
     """Make the order what is wanted. False when it is that already: the same press came twice.
 
-    It may also be changed while it is due and can't be ordered: then it is tried again at once. Raises TooLate,
-    Overtaken, OfferUnknown, WishRefused; store.db.DatabaseBusy and CommitUnknown like `place`.
+    It may also be changed while it is due and can't be ordered: then it is tried again at once.
+    Raises TooLate, Overtaken, OfferUnknown, WishRefused; store.db.DatabaseBusy and CommitUnknown
+    like `place`.
     """
     return once_more(lambda: _change(db, clock(), wanted))
 
@@ -50,7 +53,11 @@ def _change(db: Database, now: datetime, wanted: Change) -> bool:
     wish = wanted.wish
     with db.write() as s:
         order = s.scalars(select(Order).where(Order.id == wanted.order_id)).first()
-        if order is None or order.property_id != wish.property_id or order.state != OrderState.SCHEDULED:
+        if (
+            order is None
+            or order.property_id != wish.property_id
+            or order.state != OrderState.SCHEDULED
+        ):
             raise TooLate(f"order {wanted.order_id}")
         offer = place.offer_of(s, wish, now)
         changed = _differences(s, order, wish, offer)
@@ -65,8 +72,21 @@ def _change(db: Database, now: datetime, wanted: Change) -> bool:
         _put(s, order, wish, offer, now)
         transitions.clear_attention(s, order, transitions.NOT_YET, now)
         transitions.moment(s, order, "event", CHANGED, now, ", ".join(changed))
-        facts = {"property_id": order.property_id, "changed": changed, "was": before, "is": _said(order)}
-        audit.record(s, f"staff:{wish.staff_id}", "order.change", f"orders:{order.id}", order.state, now, **facts)
+        facts = {
+            "property_id": order.property_id,
+            "changed": changed,
+            "was": before,
+            "is": _said(order),
+        }
+        audit.record(
+            s,
+            f"staff:{wish.staff_id}",
+            "order.change",
+            f"orders:{order.id}",
+            order.state,
+            now,
+            **facts,
+        )
         return True
 
 
@@ -85,13 +105,23 @@ def _differences(s: Session, order: Order, wish: Wish, offer: Offer) -> list[str
         "payment": (order.payment, wish.payment),
         "coupon": (coupon, wish.coupon),
         "account": (order.account_id, wish.account_id),
-        "second_car": (order.guard_override_by is not None, order.guard_override_by is not None or wish.override_guard),
+        "second_car": (
+            order.guard_override_by is not None,
+            order.guard_override_by is not None or wish.override_guard,
+        ),
     }
     return [name for name, (is_so, shall_be) in pairs.items() if is_so != shall_be]
 
 
 def _ends(offer: Offer) -> tuple[Any, ...]:
-    return offer.pickup_lat, offer.pickup_lng, offer.pickup_name, offer.drop_lat, offer.drop_lng, offer.drop_name
+    return (
+        offer.pickup_lat,
+        offer.pickup_lng,
+        offer.pickup_name,
+        offer.drop_lat,
+        offer.drop_lng,
+        offer.drop_name,
+    )
 
 
 def _put(s: Session, order: Order, wish: Wish, offer: Offer, now: datetime) -> None:
@@ -108,11 +138,23 @@ def _put(s: Session, order: Order, wish: Wish, offer: Offer, now: datetime) -> N
         wish.pickup_at,
         schedule_times.due_at(wish.pickup_at, offer.product, wish.margin, now),
     )
-    order.offer_id, order.category, order.kind, order.guest_id = offer.id, offer.category, offer.kind, guest.id
+    order.offer_id, order.category, order.kind, order.guest_id = (
+        offer.id,
+        offer.category,
+        offer.kind,
+        guest.id,
+    )
     order.room, order.cost_centre_id = wish.guest_room, wish.cost_centre_id
-    order.note, order.seats, order.payment, order.account_id = wish.note, wish.seats, wish.payment, wish.account_id
+    order.note, order.seats, order.payment, order.account_id = (
+        wish.note,
+        wish.seats,
+        wish.payment,
+        wish.account_id,
+    )
     order.body, order.body_digest = body, request.digest(body)
-    order.guard_override_by = order.guard_override_by or (wish.staff_id if wish.override_guard else None)
+    order.guard_override_by = order.guard_override_by or (
+        wish.staff_id if wish.override_guard else None
+    )
     order.tries, order.message, order.owner, order.lease_until = 0, None, None, None
 
 
@@ -132,4 +174,9 @@ def _told(order: Order, wish: Wish) -> guests.Told:
 def _said(order: Order) -> dict[str, Any]:
     """What the audit keeps of an order's plan: no guest in it."""
     at = order.pickup_at.isoformat() if order.pickup_at else None
-    return {"pickup_at": at, "category": order.category, "offer": order.offer_id, "guest": order.guest_id}
+    return {
+        "pickup_at": at,
+        "category": order.category,
+        "offer": order.offer_id,
+        "guest": order.guest_id,
+    }

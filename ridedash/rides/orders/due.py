@@ -1,8 +1,10 @@
-"""Planned rides that come due: priced afresh and put to READY, so that the ordinary protocol sends them (1.3, 1.6).
+"""Planned rides that come due: priced afresh and put to READY, so that the ordinary protocol sends
+them (1.3, 1.6).
 
-Until the service is known to answer an order stays SCHEDULED: a try in vain is repeated until ten minutes after the
-pickup time, and a person is told of the first one. READY is reached once; from there no send is repeated by itself.
-I7 counts from `ready_at`, which is the due time unless this worker was late.
+Until the service is known to answer an order stays SCHEDULED: a try in vain is repeated until ten
+minutes after the pickup time, and a person is told of the first one. READY is reached once; from
+there no send is repeated by itself. I7 counts from `ready_at`, which is the due time unless this
+worker was late.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +18,14 @@ from sqlalchemy.orm import Session
 
 from ridedash import wire
 from ridedash.rides.accounts.tokens import ELSEWHERE, AccountTokens, NeedsReconnect, NoRefreshNow
-from ridedash.rides.codes import NO_ANSWER, NO_CONNECTION, NOT_BUILT, PLAN_MISSED, RATE_LIMITED, RECONNECT
+from ridedash.rides.codes import (
+    NO_ANSWER,
+    NO_CONNECTION,
+    NOT_BUILT,
+    PLAN_MISSED,
+    RATE_LIMITED,
+    RECONNECT,
+)
 from ridedash.rides.orders import request, transitions
 from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.orders.schedule_times import WINDOW, wait_after
@@ -55,8 +64,13 @@ def check_room(client: RideClient) -> None:
         raise NotYet(NO_CONNECTION if client.traffic.is_open(write=True) else RATE_LIMITED)
 
 
-def ask_again(client: RideClient, tokens: AccountTokens, order: Order, trip: Trip, *, fixed: bool) -> Product:
-    """The order's car as it is offered now, to its account; `fixed`: its price was. Raises NotYet."""
+def ask_again(
+    client: RideClient, tokens: AccountTokens, order: Order, trip: Trip, *, fixed: bool
+) -> Product:
+    """The order's car as it is offered now, to its account; `fixed`: its price was.
+
+    Raises NotYet.
+    """
     try:
         listed = _listed(client, tokens, order, trip)
     except ServiceError as error:
@@ -81,7 +95,9 @@ def _listed(client: RideClient, tokens: AccountTokens, order: Order, trip: Trip)
 
 
 def _priced(product: Product, seats: int | None, fixed: bool) -> bool:
-    """Whether a price is there where one must be: fixed for shared rides, fixed or by the meter where it was fixed."""
+    """Whether a price is there where one must be: fixed for shared rides, fixed or by the meter
+    where it was fixed.
+    """
     if product.kind is wire.Kind.SHARE:
         fares = product.share.fares if product.share else ()
         return any(fare.seats == seats and fare.cost is not None for fare in fares)
@@ -97,7 +113,10 @@ def _why(error: ServiceError) -> str:
         return RECONNECT
     if isinstance(error, Refused):
         wanted = wire.normal_code(error.code or "")
-        gone = {wire.normal_code(code) for code in (wire.INVALID_CAR_CATEGORY, wire.INVALID_CITY_CAR_CATEGORY)}
+        gone = {
+            wire.normal_code(code)
+            for code in (wire.INVALID_CAR_CATEGORY, wire.INVALID_CITY_CAR_CATEGORY)
+        }
         return CAR_GONE if wanted in gone else error.code or REFUSED
     return NO_CONNECTION if isinstance(error, NoAnswer) and not error.sent else NO_ANSWER
 
@@ -111,12 +130,15 @@ def same_with(body: str, fare_id: str | None) -> str:
 LEASE: Final = timedelta(seconds=60)  # longer than the questions of one try take
 LATE: Final = timedelta(seconds=60)  # later than this after the due time is worth a word
 ORDERED_LATE: Final = "ordered_late"  # an event of the timeline; its detail is minutes
-Describe = Callable[[Product, bool], Priced]  # a product as its card is stored; whether the trip has a drop
+# a product as its card is stored; whether the trip has a drop
+Describe = Callable[[Product, bool], Priced]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The right to try one order until `until`; whoever changes or withdraws it meanwhile ends that right."""
+    """The right to try one order until `until`; whoever changes or withdraws it meanwhile ends that
+    right.
+    """
 
     order: Order
     trip: Trip
@@ -154,7 +176,8 @@ class Promoter:
     def due(self, limit: int) -> Sequence[int]:
         """Planned orders that may be tried now, the longest due first."""
         now = self.clock()
-        since = func.coalesce(Order.lease_until, Order.due_at)  # whoever has the key goes first, after each try
+        # whoever has the key goes first, after each try
+        since = func.coalesce(Order.lease_until, Order.due_at)
         ours = or_(since <= now - ELSEWHERE, ~self.tokens.foreign(Order.account_id))
         query = select(Order.id).where(*_due(now), ours).order_by(Order.due_at).limit(limit)
         with self.db.read() as s:
@@ -180,7 +203,11 @@ class Promoter:
     def _claim(self, order_id: int) -> Claim | None:
         """Ours when exactly one row changed."""
         now = self.clock()
-        ours = update(Order).where(Order.id == order_id, *_due(now)).values(owner=self.owner, lease_until=now + LEASE)
+        ours = (
+            update(Order)
+            .where(Order.id == order_id, *_due(now))
+            .values(owner=self.owner, lease_until=now + LEASE)
+        )
         with self.db.write() as s:
             if self.closed or s.connection().execute(ours).rowcount != 1:
                 return None
@@ -196,7 +223,9 @@ class Promoter:
         return ask_again(self.client, self.tokens, claim.order, claim.trip, fixed=claim.fixed)
 
     def _ready(self, claim: Claim, product: Product) -> None:
-        """SCHEDULED to READY in one commit, with a fresh offer, a frozen body and the guard. Raises NotYet."""
+        """SCHEDULED to READY in one commit, with a fresh offer, a frozen body and the guard. Raises
+        NotYet.
+        """
         now, priced = self.clock(), self.describe(product, claim.trip.drop is not None)
         with self.db.write() as s:
             order = self._still(s, claim)
@@ -212,10 +241,18 @@ class Promoter:
             order.ready_at, order.owner, order.lease_until, order.message = now, None, None, None
             late = now - order.due_at
             transitions.move(
-                s, order, OrderState.READY, now, "worker", late_s=int(late.total_seconds()), tries=order.tries
+                s,
+                order,
+                OrderState.READY,
+                now,
+                "worker",
+                late_s=int(late.total_seconds()),
+                tries=order.tries,
             )
             if late > LATE:
-                transitions.moment(s, order, "event", ORDERED_LATE, now, str(int(late.total_seconds() // 60)))
+                transitions.moment(
+                    s, order, "event", ORDERED_LATE, now, str(int(late.total_seconds() // 60))
+                )
 
     def _not_yet(self, claim: Claim, code: str) -> None:
         """Not now: a person is told why, and it is tried again."""
@@ -240,7 +277,15 @@ class Promoter:
                 return False
             order.code, order.message = PLAN_MISSED, order.message or NO_WORKER
             order.owner = order.lease_until = None
-            transitions.move(s, order, OrderState.NOT_SENT, self.clock(), "worker", code=PLAN_MISSED, why=order.message)
+            transitions.move(
+                s,
+                order,
+                OrderState.NOT_SENT,
+                self.clock(),
+                "worker",
+                code=PLAN_MISSED,
+                why=order.message,
+            )
             return True
 
     def _still(self, s: Session, claim: Claim) -> Order | None:
@@ -252,7 +297,11 @@ class Promoter:
 
 def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
     """Due and free: a lease too far ahead is the work of a clock that stepped back."""
-    free = or_(Order.lease_until.is_(None), Order.lease_until <= now, Order.lease_until > now + LEASE + LATE)
+    free = or_(
+        Order.lease_until.is_(None),
+        Order.lease_until <= now,
+        Order.lease_until > now + LEASE + LATE,
+    )
     return Order.state == OrderState.SCHEDULED, Order.due_at <= now, free
 
 
@@ -274,7 +323,9 @@ def _offer(s: Session, order: Order, trip: Trip, priced: Priced, now: datetime) 
 
 
 def _guard(s: Session, order: Order) -> str | None:
-    """The guard against a second car, from now on; none when it was overridden on purpose. Raises NotYet."""
+    """The guard against a second car, from now on; none when it was overridden on purpose. Raises
+    NotYet.
+    """
     if order.guard_override_by is not None:
         return None
     guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)

@@ -1,10 +1,19 @@
-"""Pure: what an answer to create proves about the order (booking-protocol.md 1.4). Only proof of refusal rejects."""
+"""Pure: what an answer to create proves about the order (booking-protocol.md 1.4). Only proof of
+refusal rejects.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ridedash import wire
-from ridedash.rides.codes import CONTRADICTION, NO_ANSWER, NO_CONNECTION, RATE_LIMITED, RECONNECT, UNCLEAR
+from ridedash.rides.codes import (
+    CONTRADICTION,
+    NO_ANSWER,
+    NO_CONNECTION,
+    RATE_LIMITED,
+    RECONNECT,
+    UNCLEAR,
+)
 from ridedash.service.errors import Held, NoAnswer
 from ridedash.service.types.bookings import CreateAnswer, CreateBody
 from ridedash.store.models.orders import OrderState
@@ -19,7 +28,8 @@ _KNOWN_CODES: Final = frozenset(map(wire.normal_code, wire.CREATE_CODES))
 class Outcome:
     """What is known of an order after its one call.
 
-    `retry` is AUTH or RATE where the protocol lets the order go back to READY once. `alarm`: a person must look.
+    `retry` is AUTH or RATE where the protocol lets the order go back to READY once. `alarm`: a
+    person must look.
     """
 
     state: OrderState
@@ -37,9 +47,13 @@ class Outcome:
 
 
 def classify(answer: CreateAnswer | Exception, mtx: str) -> Outcome:
-    """The outcome that an answer to create, or the error in its place, proves; the first row that matches wins."""
+    """The outcome that an answer to create, or the error in its place, proves; the first row that
+    matches wins.
+    """
     if isinstance(answer, Held) and answer.why == Held.LIMITED:  # as after a 429 of the service's
-        return Outcome(OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.wait_s, code=RATE_LIMITED)
+        return Outcome(
+            OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.wait_s, code=RATE_LIMITED
+        )
     if isinstance(answer, NoAnswer) and not answer.sent:
         return Outcome(OrderState.NOT_SENT, code=NO_CONNECTION)
     if isinstance(answer, Exception):
@@ -48,11 +62,14 @@ def classify(answer: CreateAnswer | Exception, mtx: str) -> Outcome:
 
 
 def _judge(answer: CreateAnswer, mtx: str) -> Outcome:
-    names_id = answer.names_id  # a 401 or 429 that names a ride proves no more than any other 4xx does
+    # a 401 or 429 that names a ride proves no more than any other 4xx does
+    names_id = answer.names_id
     if answer.http_status == 401 and not names_id:
         return Outcome(OrderState.NOT_SENT, retry=AUTH, code=RECONNECT)
     if answer.http_status == 429 and not names_id:
-        return Outcome(OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.retry_after_s, code=RATE_LIMITED)
+        return Outcome(
+            OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.retry_after_s, code=RATE_LIMITED
+        )
     body = answer.body
     if body is None or not _speaks(body):
         return _wordless(answer)
@@ -103,10 +120,16 @@ def _no_success(answer: CreateAnswer, body: CreateBody) -> Outcome:
     code = wire.normal_code(body.code or "")
     known = code in _KNOWN_CODES or wire.normal_code(body.message or "") == wire.BOOKING_FAILED
     if body.status == wire.FAILURE or (body.status is None and known):
-        return Outcome(OrderState.REJECTED, code=body.code, message=body.message or body.text or body.header)
+        return Outcome(
+            OrderState.REJECTED, code=body.code, message=body.message or body.text or body.header
+        )
     plain = answer.http_status in PLAIN_REFUSALS and not answer.names_id
     if plain and body.status is None and code != wire.SUCCESS:
-        return Outcome(OrderState.REJECTED, code=body.code or f"HTTP_{answer.http_status}", message=body.message)
+        return Outcome(
+            OrderState.REJECTED,
+            code=body.code or f"HTTP_{answer.http_status}",
+            message=body.message,
+        )
     return Outcome(OrderState.UNKNOWN, code=UNCLEAR, message=body.message)
 
 

@@ -1,4 +1,6 @@
-"""Placing an order, taking it back, and what a person may say about one whose outcome is unknown."""
+"""Placing an order, taking it back, and what a person may say about one whose outcome is
+unknown.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -42,7 +44,9 @@ OFFER_LASTS: Final = timedelta(minutes=2)
 
 @dataclass(frozen=True)
 class Placed:
-    """The order of a form token, all of them for a group; `created` is False when the same form was sent before."""
+    """The order of a form token, all of them for a group; `created` is False when the same form was
+    sent before.
+    """
 
     order_id: int
     created: bool
@@ -82,7 +86,9 @@ class GuardBusy(PlaceError):
 
 
 class WishRefused(PlaceError):
-    """The wish itself can't be ordered: seats missing for share, an account of another property, a bad coupon."""
+    """The wish itself can't be ordered: seats missing for share, an account of another property, a
+    bad coupon.
+    """
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
@@ -90,10 +96,12 @@ class WishRefused(PlaceError):
 
 
 def place(db: Database, clock: Clock, wish: Wish, at: At = nothing) -> Placed:
-    """T1: one READY order in one commit (SCHEDULED with a pickup time), or the order that this form token already made.
+    """T1: one READY order in one commit (SCHEDULED with a pickup time), or the order that this form
+    token already made.
 
-    Raises OfferUnknown, OfferStale, TokenReused, GuardBusy, WishRefused; store.db.DatabaseBusy when nothing was
-    ordered, store.db.CommitUnknown when nobody knows: the same form pressed again finds the order or makes it.
+    Raises OfferUnknown, OfferStale, TokenReused, GuardBusy, WishRefused; store.db.DatabaseBusy when
+    nothing was ordered, store.db.CommitUnknown when nobody knows: the same form pressed again finds
+    the order or makes it.
     """
     now = clock()
     placed = _seen_before(db, wish)  # a form that is pressed again needs no turn at writing
@@ -111,7 +119,10 @@ def place(db: Database, clock: Clock, wish: Wish, at: At = nothing) -> Placed:
 
 
 def _seen_before(db: Database, wish: Wish) -> Placed | None:
-    """The order that this form made already. Raises DatabaseBusy when the database can't be asked."""
+    """The order that this form made already.
+
+    Raises DatabaseBusy when the database can't be asked.
+    """
     try:
         with db.read() as s:
             return _made_before(s, wish)
@@ -120,7 +131,9 @@ def _seen_before(db: Database, wish: Wish) -> Placed | None:
 
 
 def _looked_up(db: Database, wish: Wish, now: datetime, lost: CommitUnknown) -> Placed:
-    """After a commit without an answer: the form token finds what was written, else it is written now."""
+    """After a commit without an answer: the form token finds what was written, else it is written
+    now.
+    """
     try:
         return once_more(lambda: _place(db, wish, now))
     except (DatabaseBusy, SQLAlchemyError):
@@ -129,7 +142,8 @@ def _looked_up(db: Database, wish: Wish, now: datetime, lost: CommitUnknown) -> 
 
 def _place(db: Database, wish: Wish, now: datetime) -> Placed:
     with db.write() as s:
-        guests.take_turns(s, wish.property_id, request.told(wish))  # the same form pressed beside us finds our order
+        # the same form pressed beside us finds our order
+        guests.take_turns(s, wish.property_id, request.told(wish))
         before = _made_before(s, wish)
         if before is not None:
             return before
@@ -141,7 +155,9 @@ def _place(db: Database, wish: Wish, now: datetime) -> Placed:
 
 
 def _made_before(s: Session, wish: Wish) -> Placed | None:
-    """The order of this form token. Raises OfferUnknown for a form of another property, TokenReused for other words."""
+    """The order of this form token. Raises OfferUnknown for a form of another property, TokenReused
+    for other words.
+    """
     order = s.scalars(select(Order).where(Order.form_token == wish.form_token)).first()
     if order is None:
         return None
@@ -149,12 +165,20 @@ def _made_before(s: Session, wish: Wish) -> Placed | None:
         raise OfferUnknown("the form was another property's")
     if order.form_digest != request.wish_digest(wish):
         raise TokenReused(order.id)
-    group = select(Order.id).where(Order.group_key == order.group_key).order_by(Order.id) if order.group_key else None
-    return Placed(order.id, created=False, order_ids=(order.id,) if group is None else tuple(s.scalars(group)))
+    group = (
+        select(Order.id).where(Order.group_key == order.group_key).order_by(Order.id)
+        if order.group_key
+        else None
+    )
+    return Placed(
+        order.id, created=False, order_ids=(order.id,) if group is None else tuple(s.scalars(group))
+    )
 
 
 def offer_of(s: Session, wish: Wish, now: datetime) -> Offer:
-    """The offer of a wish. Raises OfferUnknown; OfferStale unless the ride is planned and so priced when ordered."""
+    """The offer of a wish. Raises OfferUnknown; OfferStale unless the ride is planned and so priced
+    when ordered.
+    """
     offer = s.get(Offer, wish.offer_id)
     if offer is None or offer.property_id != wish.property_id:
         raise OfferUnknown(f"offer {wish.offer_id}")
@@ -174,7 +198,11 @@ def check(s: Session, wish: Wish, offer: Offer) -> None:
         raise WishRefused("seats", "1 or 2 for a shared ride, none for any other")
     if not 1 <= wish.cars <= MOST_CARS:
         raise WishRefused("cars", "1 to 6 in one go")
-    centre = None if wish.cost_centre_id is None else cost_centre_of(s, wish.property_id, wish.cost_centre_id)
+    centre = (
+        None
+        if wish.cost_centre_id is None
+        else cost_centre_of(s, wish.property_id, wish.cost_centre_id)
+    )
     if wish.cost_centre_id is not None and centre is None:
         raise WishRefused("cost_centre", "not a cost centre of this property")
     if wish.supersedes is not None:
@@ -190,7 +218,9 @@ def check_time(wish: Wish, now: datetime) -> None:
 
 
 def _orders(s: Session, wish: Wish, offer: Offer, now: datetime) -> list[int]:
-    """An order for each car. The first has the guard; those after it are more cars for one guest on purpose."""
+    """An order for each car. The first has the guard; those after it are more cars for one guest on
+    purpose.
+    """
     guest = guests.remember(s, wish.property_id, request.told(wish), now, wish.staff_id)
     key = None
     if wish.pickup_at is None:  # today's ride does not block tomorrow's
@@ -213,8 +243,13 @@ def _orders(s: Session, wish: Wish, offer: Offer, now: datetime) -> list[int]:
 
 
 def _busy(s: Session, wish: Wish, key: str | None) -> int | None:
-    """The guest's other open ride from there, overridden on purpose; None when there is none. Raises GuardBusy."""
-    busy = s.scalars(select(Order).where(Order.guard_key == key, Order.open)).first() if key else None
+    """The guest's other open ride from there, overridden on purpose; None when there is none.
+
+    Raises GuardBusy.
+    """
+    busy = (
+        s.scalars(select(Order).where(Order.guard_key == key, Order.open)).first() if key else None
+    )
     if key and busy is None:
         busy = request.other_car(s, wish.property_id, key)
     if busy is None:
@@ -231,9 +266,15 @@ def refused(error: ValidationError) -> WishRefused:
     return WishRefused(str((first["loc"] or ("wish",))[0]), first["msg"])
 
 
-def _record(s: Session, wish: Wish, order: Order, now: datetime, number: int, busy: int | None) -> None:
+def _record(
+    s: Session, wish: Wish, order: Order, now: datetime, number: int, busy: int | None
+) -> None:
     """Who ordered what, and why a guest may have a second car: on purpose, or as a group."""
-    facts: dict[str, Any] = {"offer": wish.offer_id, "override": wish.override_guard, "supersedes": wish.supersedes}
+    facts: dict[str, Any] = {
+        "offer": wish.offer_id,
+        "override": wish.override_guard,
+        "supersedes": wish.supersedes,
+    }
     if busy is not None:
         facts["second_to"] = busy
     if order.group_key:
@@ -242,4 +283,6 @@ def _record(s: Session, wish: Wish, order: Order, now: datetime, number: int, bu
     if order.pickup_at is not None:
         facts |= {"pickup_at": order.pickup_at.isoformat(), "due_at": order.due_at.isoformat()}
     who, subject = f"staff:{wish.staff_id}", f"orders:{order.id}"
-    audit.record(s, who, "order.place", subject, order.state, now, property_id=order.property_id, **facts)
+    audit.record(
+        s, who, "order.place", subject, order.state, now, property_id=order.property_id, **facts
+    )

@@ -1,4 +1,6 @@
-"""What is done at start and every few seconds: expired orders, dead leases, clocks that stepped (protocol 1.3)."""
+"""What is done at start and every few seconds: expired orders, dead leases, clocks that stepped
+(protocol 1.3).
+"""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,7 +13,8 @@ from ridedash.rides.orders import transitions
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
 
-AHEAD: Final = timedelta(seconds=5)  # further in the future than this, an instant is the work of a clock that stepped
+# further in the future than this, an instant is the work of a clock that stepped
+AHEAD: Final = timedelta(seconds=5)
 SHORT_S: Final = 60.0  # the longest wait between polls of a ride that goes well
 MOST_AHEAD_S: Final = 330.0  # the longest wait that following.py sets, with its jitter
 ACTION_LASTS: Final = timedelta(seconds=30)  # no call of an action takes longer
@@ -42,16 +45,23 @@ def _expired(now: datetime) -> tuple[ColumnElement[bool], ...]:
 
 def _silent(now: datetime) -> tuple[ColumnElement[bool], ...]:
     long_ago = Order.sent_at <= now - transitions.SHOWN_UNKNOWN
-    return Order.state == OrderState.SENDING, or_(long_ago, Order.lease_until <= now, Order.sent_at > now + AHEAD)
+    return Order.state == OrderState.SENDING, or_(
+        long_ago, Order.lease_until <= now, Order.sent_at > now + AHEAD
+    )
 
 
 def _frozen(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    soon = and_(Ride.interval_s <= SHORT_S, Ride.next_poll_at > now + timedelta(seconds=1.1 * SHORT_S) + AHEAD)
+    soon = and_(
+        Ride.interval_s <= SHORT_S,
+        Ride.next_poll_at > now + timedelta(seconds=1.1 * SHORT_S) + AHEAD,
+    )
     return Ride.poison == 0, or_(soon, Ride.next_poll_at > now + timedelta(seconds=MOST_AHEAD_S))
 
 
 def _dead(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    return Action.state == "calling", or_(Action.called_at <= now - ACTION_LASTS, Action.called_at > now + AHEAD)
+    return Action.state == "calling", or_(
+        Action.called_at <= now - ACTION_LASTS, Action.called_at > now + AHEAD
+    )
 
 
 def _expire(s: Session, now: datetime) -> int:
@@ -80,7 +90,9 @@ def _doubt(s: Session, now: datetime) -> int:
 def _unclamp(s: Session, now: datetime) -> int:
     """A wall clock that stepped back must not leave a ride without polls."""
     changed = 0
-    for ride_id, interval_s in s.execute(select(Ride.id, Ride.interval_s).where(*_frozen(now)).order_by(Ride.id)).all():
+    for ride_id, interval_s in s.execute(
+        select(Ride.id, Ride.interval_s).where(*_frozen(now)).order_by(Ride.id)
+    ).all():
         soon = {"next_poll_at": now + timedelta(seconds=min(60.0, interval_s)), "lease_until": None}
         still = update(Ride).where(Ride.id == ride_id, *_frozen(now)).values(soon)
         changed += s.connection().execute(still).rowcount
@@ -91,7 +103,8 @@ def _unconfirmed(s: Session, now: datetime) -> int:
     """An action whose caller is gone: asked, not confirmed. The next poll reads it back."""
     of = select(Action.order_id).where(*_dead(now))
     orders = {order.id: order for order in s.scalars(_free(select(Order).where(Order.id.in_(of))))}
-    actions = s.scalars(select(Action).where(*_dead(now), Action.order_id.in_(orders))).all()  # the order is held now
+    # the order is held now
+    actions = s.scalars(select(Action).where(*_dead(now), Action.order_id.in_(orders))).all()
     for action in actions:
         action.state = "unconfirmed"
         orders[action.order_id].version += 1

@@ -1,4 +1,6 @@
-"""What an order is made of: the wish as pressed, the frozen request, the guard against a second press."""
+"""What an order is made of: the wish as pressed, the frozen request, the guard against a second
+press.
+"""
 
 import hashlib
 import json
@@ -18,7 +20,8 @@ from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.properties import Guest
 from ridedash.wire import PICKUP_NOW, Kind
 
-MTX_ALPHABET: Final = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"  # no I, L, O, U: it is read out on the telephone
+# no I, L, O, U: it is read out on the telephone
+MTX_ALPHABET: Final = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
 MTX_LENGTH: Final = 16
 GROUP_BYTES: Final = 12
 CELL_DIGITS: Final = 3  # of a degree: a pickup cell is about 110 m high
@@ -26,7 +29,9 @@ CELL_DIGITS: Final = 3  # of a degree: a pickup cell is about 110 m high
 
 @dataclass(frozen=True)
 class Wish:
-    """What somebody pressed "Book" for. `seats` 1 or 2 for share only; `payment` cash, svc_money or None."""
+    """What somebody pressed "Book" for. `seats` 1 or 2 for share only; `payment` cash, svc_money or
+    None.
+    """
 
     property_id: int
     staff_id: int | None
@@ -48,7 +53,8 @@ class Wish:
     override_guard: bool = False  # "Book a second car on purpose"
     supersedes: int | None = None  # the order that this one books again
     pickup_at: datetime | None = None  # when the guest wants to be picked up; None: now
-    margin: timedelta = schedule_times.MARGIN  # of a planned ride: so much before the cab's way it is ordered
+    # of a planned ride: so much before the cab's way it is ordered
+    margin: timedelta = schedule_times.MARGIN
 
 
 @dataclass(frozen=True)
@@ -82,10 +88,19 @@ def wish_digest(wish: Wish) -> str:
 
 def told(wish: Wish) -> Told:
     """What a wish says of its guest."""
-    return Told(wish.guest_name, wish.guest_phone, wish.guest_room, wish.guest_language, wish.guest_note, wish.guest_id)
+    return Told(
+        wish.guest_name,
+        wish.guest_phone,
+        wish.guest_room,
+        wish.guest_language,
+        wish.guest_note,
+        wish.guest_id,
+    )
 
 
-def guard_of(property_id: int, name: str, phone: str | None, room: str | None, offer: Offer) -> str | None:
+def guard_of(
+    property_id: int, name: str, phone: str | None, room: str | None, offer: Offer
+) -> str | None:
     """Property, guest and pickup cell; None for a guest without name and phone."""
     digits = "".join(char for char in phone or "" if char.isdigit())
     guest = digits[-10:] or f"{name}/{room or ''}".casefold().strip("/ ")
@@ -97,8 +112,12 @@ def guard_of(property_id: int, name: str, phone: str | None, room: str | None, o
 
 
 def other_car(s: Session, property_id: int, key: str) -> Order | None:
-    """An open car of a group whose first one, which had the guard, is over: it is the guest's ride all the same."""
-    more = select(Order).where(Order.guard_key.is_(None), Order.open, Order.property_id == property_id)
+    """An open car of a group whose first one, which had the guard, is over: it is the guest's ride
+    all the same.
+    """
+    more = select(Order).where(
+        Order.guard_key.is_(None), Order.open, Order.property_id == property_id
+    )
     for order in s.scalars(more.where(Order.group_key.is_not(None))):
         guest, offer = s.get_one(Guest, order.guest_id), s.get_one(Offer, order.offer_id)
         if guard_of(property_id, guest.name, guest.phone, guest.room, offer) == key:
@@ -108,7 +127,11 @@ def other_car(s: Session, property_id: int, key: str) -> Order | None:
 
 def request_of(wish: Wish, offer: Offer, mtx: str) -> NewBooking:
     """The request as it will be sent. Raises pydantic.ValidationError."""
-    drop = None if offer.drop_lat is None or offer.drop_lng is None else LatLng(offer.drop_lat, offer.drop_lng)
+    drop = (
+        None
+        if offer.drop_lat is None or offer.drop_lng is None
+        else LatLng(offer.drop_lat, offer.drop_lng)
+    )
     return NewBooking.model_validate(
         {
             "pickup": LatLng(offer.pickup_lat, offer.pickup_lng),
@@ -125,7 +148,9 @@ def request_of(wish: Wish, offer: Offer, mtx: str) -> NewBooking:
     )
 
 
-def draft(wish: Wish, offer: Offer, guest: Guest, guard: str | None, now: datetime, car: Car) -> Order:
+def draft(
+    wish: Wish, offer: Offer, guest: Guest, guard: str | None, now: datetime, car: Car
+) -> Order:
     """A READY or SCHEDULED order; not yet in a session. Raises pydantic.ValidationError."""
     mtx = new_mtx()
     body = request_of(wish, offer, mtx).model_dump_json()
@@ -153,9 +178,21 @@ def digest(body: str) -> str:
 def _timed(wish: Wish, offer: Offer, guard: str | None, now: datetime) -> dict[str, Any]:
     """To be sent now; or planned, and then without a guard until it comes due."""
     if wish.pickup_at is None:
-        return {"state": OrderState.READY, "due_at": now, "ready_at": now, "guard_key": guard, "open": True}
+        return {
+            "state": OrderState.READY,
+            "due_at": now,
+            "ready_at": now,
+            "guard_key": guard,
+            "open": True,
+        }
     due = schedule_times.due_at(wish.pickup_at, offer.product, wish.margin, now)
-    return {"state": OrderState.SCHEDULED, "pickup_at": wish.pickup_at, "due_at": due, "tries": 0, "open": False}
+    return {
+        "state": OrderState.SCHEDULED,
+        "pickup_at": wish.pickup_at,
+        "due_at": due,
+        "tries": 0,
+        "open": False,
+    }
 
 
 def _wished(wish: Wish, offer: Offer, car: Car) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""A booking number typed by staff for an order whose outcome is unknown: checked with track_ride, then linked."""
+"""A booking number typed by staff for an order whose outcome is unknown: checked with track_ride,
+then linked.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -30,9 +32,11 @@ OPEN_STATES: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
 class Checked:
     """What came of a typed booking number.
 
-    `outcome`: booked (place confirmed), booked_place_unconfirmed (it exists; the answer carried no pickup),
-    not_found (the service does not know it), far (its pickup is `metres` away: more than 250), linked (another
-    order, `order_id`, has it), no_answer (try again), wrong_state (the order is not UNKNOWN or CLOSED_NOT_BOOKED).
+    `outcome`: booked (place confirmed), booked_place_unconfirmed (it exists; the answer carried no
+    pickup),
+    not_found (the service does not know it), far (its pickup is `metres` away: more than 250),
+    linked (another order, `order_id`, has it), no_answer (try again), wrong_state (the order is not
+    UNKNOWN or CLOSED_NOT_BOOKED).
     """
 
     outcome: str
@@ -51,7 +55,9 @@ def resolve_booked(
     staff_id: int,
     pace: float = 1.0,
 ) -> Checked:
-    """UNKNOWN (or CLOSED_NOT_BOOKED) to BOOKED when the typed number proves to be this order's booking."""
+    """UNKNOWN (or CLOSED_NOT_BOOKED) to BOOKED when the typed number proves to be this order's
+    booking.
+    """
     booking_id = booking_id.strip()
     with db.read() as s:
         order = _order(s, order_id, staff_id)
@@ -70,7 +76,9 @@ def resolve_booked(
     return checked
 
 
-def _tracked(client: RideClient, tokens: AccountTokens, account_id: int, booking_id: str) -> Snapshot | Checked:
+def _tracked(
+    client: RideClient, tokens: AccountTokens, account_id: int, booking_id: str
+) -> Snapshot | Checked:
     try:
         token = tokens.bearer(account_id)
         try:
@@ -99,7 +107,13 @@ def _placed(snapshot: Snapshot, pickup: LatLng, booking_id: str) -> Checked:
 
 
 def _link(
-    db: Database, clock: Clock, order_id: int, booking_id: str, staff_id: int, pace: float, checked: Checked
+    db: Database,
+    clock: Clock,
+    order_id: int,
+    booking_id: str,
+    staff_id: int,
+    pace: float,
+    checked: Checked,
 ) -> Checked:
     now = clock()
     with db.write() as s:
@@ -109,9 +123,14 @@ def _link(
         linked = _linked(s, order, booking_id)
         if linked is not None:
             return Checked("linked", order_id=linked)
-        order.resolved_by, order.resolve_reason = staff_id, f"booking number {booking_id} typed: {checked.outcome}"
+        order.resolved_by, order.resolve_reason = (
+            staff_id,
+            f"booking number {booking_id} typed: {checked.outcome}",
+        )
         who = f"staff:{staff_id}"
-        outcome = Outcome(OrderState.BOOKED, booking_id=booking_id, code=order.code, evidence=order.evidence or "")
+        outcome = Outcome(
+            OrderState.BOOKED, booking_id=booking_id, code=order.code, evidence=order.evidence or ""
+        )
         settle(s, order, outcome, now, who, pace)
         facts = {"property_id": order.property_id, "place": checked.outcome}
         audit.record(s, who, "order.resolve", f"orders:{order_id}", OrderState.BOOKED, now, **facts)
@@ -121,30 +140,40 @@ def _link(
 
 def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
     query = select(Order).join(Staff, ACTS_FOR)
-    return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(OPEN_STATES))).first()
+    return s.scalars(
+        query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(OPEN_STATES))
+    ).first()
 
 
 def _linked(s: Session, order: Order, booking_id: str) -> int | None:
     """Another order that has this booking."""
     same = select(Order.id).outerjoin(Ride, Ride.order_id == Order.id).where(Order.id != order.id)
-    return s.scalars(same.where(or_(Order.booking_id == booking_id, Ride.booking_id == booking_id))).first()
+    return s.scalars(
+        same.where(or_(Order.booking_id == booking_id, Ride.booking_id == booking_id))
+    ).first()
 
 
 def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
-    """Take back an order that is not sent yet: it ends as NOT_SENT (code WITHDRAWN). False when it is too late."""
+    """Take back an order that is not sent yet: it ends as NOT_SENT (code WITHDRAWN).
+
+    False when it is too late.
+    """
     with db.write() as s:
         order = _of_staff(s, order_id, staff_id, OrderState.READY, OrderState.SCHEDULED)
         if order is None:
             return False
         order.code = WITHDRAWN
         order.resolved_by = staff_id
-        transitions.move(s, order, OrderState.NOT_SENT, clock(), f"staff:{staff_id}", code=WITHDRAWN)
+        transitions.move(
+            s, order, OrderState.NOT_SENT, clock(), f"staff:{staff_id}", code=WITHDRAWN
+        )
         return True
 
 
 def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     """CLOSED_NOT_BOOKED back to UNKNOWN. False when it is in another state."""
-    return once_more(lambda: _reopen(db, clock, order_id, staff_id))  # a press may take its guard at the same time
+    # a press may take its guard at the same time
+    return once_more(lambda: _reopen(db, clock, order_id, staff_id))
 
 
 def _reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
@@ -157,8 +186,12 @@ def _reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
         return True
 
 
-def resolve_not_booked(db: Database, clock: Clock, order_id: int, staff_id: int, reason: str) -> bool:
-    """UNKNOWN to CLOSED_NOT_BOOKED, for a typed reason of 3 letters or more (ValueError). False in another state."""
+def resolve_not_booked(
+    db: Database, clock: Clock, order_id: int, staff_id: int, reason: str
+) -> bool:
+    """UNKNOWN to CLOSED_NOT_BOOKED, for a typed reason of 3 letters or more (ValueError). False in
+    another state.
+    """
     reason = " ".join(reason.split())
     if len(reason) < 3:
         raise ValueError("say how you know that nothing was booked")
@@ -167,11 +200,20 @@ def resolve_not_booked(db: Database, clock: Clock, order_id: int, staff_id: int,
         if order is None:
             return False
         order.resolved_by, order.resolve_reason = staff_id, reason[:500]
-        transitions.move(s, order, OrderState.CLOSED_NOT_BOOKED, clock(), f"staff:{staff_id}", reason=reason[:500])
+        transitions.move(
+            s,
+            order,
+            OrderState.CLOSED_NOT_BOOKED,
+            clock(),
+            f"staff:{staff_id}",
+            reason=reason[:500],
+        )
         return True
 
 
 def _of_staff(s: Session, order_id: int, staff_id: int, *states: OrderState) -> Order | None:
     """The order, when it is the staff's property's and in one of these states."""
     query = select(Order).join(Staff, ACTS_FOR)
-    return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(states))).first()
+    return s.scalars(
+        query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(states))
+    ).first()

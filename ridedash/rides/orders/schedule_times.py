@@ -1,7 +1,9 @@
-"""Pure: a pickup time as people say it, as an instant; and when it has to be ordered from the service.
+"""Pure: a pickup time as people say it, as an instant; and when it has to be ordered from the
+service.
 
-All of it is people's clock. A sandbox whose pace is above 1 drives faster, but nobody's alarm rings earlier for it:
-neither the pickup time nor the lead is divided by the pace; its cab only comes sooner within the lead.
+All of it is people's clock. A sandbox whose pace is above 1 drives faster, but nobody's alarm rings
+earlier for it: neither the pickup time nor the lead is divided by the pace; its cab only comes
+sooner within the lead.
 """
 
 from collections.abc import Mapping
@@ -29,14 +31,18 @@ class NoSuchTime(ValueError):
 
 @dataclass(frozen=True)
 class LocalTime:
-    """An instant for a local day and time; `twice` says that clocks show that time twice, and this is the first."""
+    """An instant for a local day and time; `twice` says that clocks show that time twice, and this
+    is the first.
+    """
 
     at: datetime
     twice: bool = False
 
 
 def local_time(day: date, clock: time, tz: ZoneInfo) -> LocalTime:
-    """The instant at which clocks in a zone show this. Raises NoSuchTime; OverflowError outside the calendar."""
+    """The instant at which clocks in a zone show this. Raises NoSuchTime; OverflowError outside the
+    calendar.
+    """
     said = datetime.combine(day, clock.replace(second=0, microsecond=0, tzinfo=None), tz)
     at = said.astimezone(UTC)
     back = at.astimezone(tz)
@@ -51,8 +57,11 @@ def _after_gap(said: datetime) -> time:
     before, after = (said.replace(fold=fold).utcoffset() or timedelta(0) for fold in (0, 1))
     gap = after - before
     lasts = range(int(gap.total_seconds()) // 60 + 1)
-    later = ((said + timedelta(minutes=n)) for n in lasts)  # wall arithmetic: the hands go on as if nothing were
-    real = (each for each in later if each.astimezone(UTC).astimezone(each.tzinfo).time() == each.time())
+    # wall arithmetic: the hands go on as if nothing were
+    later = ((said + timedelta(minutes=n)) for n in lasts)
+    real = (
+        each for each in later if each.astimezone(UTC).astimezone(each.tzinfo).time() == each.time()
+    )
     return next(real, said).time()
 
 
@@ -65,8 +74,12 @@ def eta_of(product: Mapping[str, Any]) -> timedelta:
     return min(timedelta(seconds=seconds), LONGEST_ETA)
 
 
-def due_at(pickup_at: datetime, product: Mapping[str, Any], margin: timedelta, now: datetime) -> datetime:
-    """When to order from the service: the eta and a margin before the pickup, and not in the past."""
+def due_at(
+    pickup_at: datetime, product: Mapping[str, Any], margin: timedelta, now: datetime
+) -> datetime:
+    """When to order from the service: the eta and a margin before the pickup, and not in the
+    past.
+    """
     return max(now, pickup_at - eta_of(product) - margin)
 
 

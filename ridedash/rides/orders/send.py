@@ -1,4 +1,6 @@
-"""From READY to settled: claim, one send on a fresh connection, black box, settle (booking-protocol.md 1.3)."""
+"""From READY to settled: claim, one send on a fresh connection, black box, settle
+(booking-protocol.md 1.3).
+"""
 
 import logging
 from collections.abc import Sequence
@@ -57,29 +59,37 @@ class Sender:
         self.db, self.client, self.tokens, self.box, self.clock = db, client, tokens, box, clock
         self.pace, self.owner, self.at = pace, owner, at
         self._live: set[str] = set()  # the mtx of each send in flight here
-        self._doubts: dict[int, datetime] = {}  # orders whose claim may have been committed, and when: never sent
+        # orders whose claim may have been committed, and when: never sent
+        self._doubts: dict[int, datetime] = {}
 
     def due(self, limit: int) -> Sequence[int]:
         """Orders that may be sent now, the oldest first; none while an answer could not be kept.
 
-        While the service wants no questions at all, an order waits as long as its press is fresh. One that can't
-        have its turn in time is given out, so that its send says so at once.
+        While the service wants no questions at all, an order waits as long as its press is fresh.
+        One that can't have its turn in time is given out, so that its send says so at once.
         """
         if not self.box.ready():
             return ()
         self._clear_doubts()
         now, held = self.clock(), timedelta(seconds=self.client.traffic.held_s())
         query = select(Order.id).where(
-            Order.state == OrderState.READY, Order.due_at <= now, Order.ready_at > now - transitions.FRESH
+            Order.state == OrderState.READY,
+            Order.due_at <= now,
+            Order.ready_at > now - transitions.FRESH,
         )
         if held:
             query = query.where(Order.ready_at <= now + held - transitions.FRESH)
-        query = query.where(or_(Order.ready_at <= now - ELSEWHERE, ~self.tokens.foreign(Order.account_id)))
+        query = query.where(
+            or_(Order.ready_at <= now - ELSEWHERE, ~self.tokens.foreign(Order.account_id))
+        )
         with self.db.read() as s:
             return s.scalars(query.order_by(Order.due_at).limit(limit)).all()
 
     def send(self, order_id: int) -> bool:
-        """Take one order through its call. False when there was nothing to do, or somebody else does it."""
+        """Take one order through its call.
+
+        False when there was nothing to do, or somebody else does it.
+        """
         prepared = self._prepare(order_id)
         attempt = self._claim(order_id) if prepared is not None else None
         if prepared is None or attempt is None:
@@ -103,7 +113,10 @@ class Sender:
             self.box.file.clear(slot)
 
     def replay(self, file: BoxFile) -> int:
-        """Settle what a black box still holds, but for what is in flight here. How many there were."""
+        """Settle what a black box still holds, but for what is in flight here.
+
+        How many there were.
+        """
         count = 0
         for slot, record in list(file.pending()):
             if record.get("mtx") in self._live:
@@ -114,11 +127,16 @@ class Sender:
         return count
 
     def _replayed(self, record: dict[str, Any]) -> bool:
-        """Settle one record. One that can't be settled stays in its slot, in the way of no other."""
+        """Settle one record.
+
+        One that can't be settled stays in its slot, in the way of no other.
+        """
         try:
             self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
         except (BadMove, ValueError, LookupError, TypeError, ArithmeticError) as error:
-            log.error("an answer to %s can't be settled: %s", record.get("mtx"), type(error).__name__)
+            log.error(
+                "an answer to %s can't be settled: %s", record.get("mtx"), type(error).__name__
+            )
             return False
         return True
 
@@ -143,17 +161,26 @@ class Sender:
                 transitions.move(s, order, OrderState.NOT_SENT, self.clock(), "worker", code=code)
 
     def _clear_doubts(self) -> None:
-        """Claims whose commit got no answer: where they were written after all, it is known that nothing was sent."""
+        """Claims whose commit got no answer: where they were written after all, it is known that
+        nothing was sent.
+        """
         nothing_sent = Outcome(OrderState.NOT_SENT, code=NO_CONNECTION)
         for order_id, at in list(self._doubts.items()):
             with self.db.write() as s:
                 order = s.get_one(Order, order_id)
-                if (order.state, order.owner, order.sent_at) == (OrderState.SENDING, self.owner, at):
+                if (order.state, order.owner, order.sent_at) == (
+                    OrderState.SENDING,
+                    self.owner,
+                    at,
+                ):
                     settle(s, order, nothing_sent, self.clock(), "worker", self.pace)
             self._doubts.pop(order_id, None)
 
     def _claim(self, order_id: int) -> int | None:
-        """T2: ours when exactly one row changed, and durable before the first byte is sent. The number of the try."""
+        """T2: ours when exactly one row changed, and durable before the first byte is sent.
+
+        The number of the try.
+        """
         now = self.clock()
         try:
             return self._claimed(order_id, now)
@@ -166,7 +193,9 @@ class Sender:
             update(Order)
             .where(Order.id == order_id, Order.state == OrderState.READY)
             .where(Order.due_at <= now, Order.ready_at > now - transitions.FRESH)
-            .values(state=OrderState.SENDING, attempt=Order.attempt + 1, owner=self.owner, sent_at=now)
+            .values(
+                state=OrderState.SENDING, attempt=Order.attempt + 1, owner=self.owner, sent_at=now
+            )
             .values(lease_until=now + transitions.LEASE)
         )
         with self.db.write() as s:
@@ -179,7 +208,9 @@ class Sender:
 
     def _record_send(self, s: Session, order: Order, now: datetime) -> None:
         facts = {"property_id": order.property_id, "attempt": order.attempt}
-        audit.record(s, "worker", "order.move", f"orders:{order.id}", OrderState.SENDING, now, **facts)
+        audit.record(
+            s, "worker", "order.move", f"orders:{order.id}", OrderState.SENDING, now, **facts
+        )
 
     def _call(self, prepared: Prepared) -> Outcome:
         answer: CreateAnswer | Exception
@@ -198,7 +229,9 @@ class Sender:
     def _keep(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
         """BB: the answer on the disk. When even that fails, the database is the last hope."""
         try:
-            slot = self.box.file.append({"mtx": prepared.mtx, "attempt": attempt, **asdict(outcome)})
+            slot = self.box.file.append(
+                {"mtx": prepared.mtx, "attempt": attempt, **asdict(outcome)}
+            )
         except OSError:
             return None
         self.at("order.boxed")

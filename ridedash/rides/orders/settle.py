@@ -1,4 +1,7 @@
-"""T3: what an outcome does to its order. The first proved outcome is final (booking-protocol.md 1.3, 1.6)."""
+"""T3: what an outcome does to its order.
+
+The first proved outcome is final (booking-protocol.md 1.3, 1.6).
+"""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -16,8 +19,11 @@ WAITING: Final = frozenset({S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED})
 SHORT_WAIT_S: Final = 10.0  # a Retry-After up to this is waited for, once
 
 
-def settle(s: Session, order: Order, outcome: Outcome, now: datetime, who: str, pace: float) -> OrderState:
-    """Put an order where its outcome says, with its ride. A second outcome is recorded and changes nothing.
+def settle(
+    s: Session, order: Order, outcome: Outcome, now: datetime, who: str, pace: float
+) -> OrderState:
+    """Put an order where its outcome says, with its ride. A second outcome is recorded and changes
+    nothing.
 
     SENDING takes any outcome; UNKNOWN and CLOSED_NOT_BOOKED take a proof only.
     """
@@ -75,7 +81,10 @@ def _taken(s: Session, outcome: Outcome) -> bool:
     """Whether another order has this booking id already: the answer was not about ours."""
     if outcome.state is not S.BOOKED:
         return False
-    return s.scalars(select(Order.id).where(Order.booking_id == outcome.booking_id)).first() is not None
+    return (
+        s.scalars(select(Order.id).where(Order.booking_id == outcome.booking_id)).first()
+        is not None
+    )
 
 
 def _late(s: Session, order: Order, to: OrderState, now: datetime, who: str) -> None:
@@ -87,7 +96,11 @@ def _late(s: Session, order: Order, to: OrderState, now: datetime, who: str) -> 
 
 
 def _keep(order: Order, outcome: Outcome) -> None:
-    order.code, order.message, order.http_status = outcome.code, outcome.message, outcome.http_status
+    order.code, order.message, order.http_status = (
+        outcome.code,
+        outcome.message,
+        outcome.http_status,
+    )
     order.evidence = outcome.evidence.encode("utf-8", "replace").decode() or order.evidence
     order.owner = order.lease_until = None
 
@@ -135,6 +148,16 @@ def _contradicts(s: Session, order: Order, outcome: Outcome, now: datetime, who:
     if outcome.state is S.MATCHING and mine is not None:
         return  # the handover came before the replay
     result = f"{outcome.state} after {order.state}"
-    audit.record(s, who, "order.late_answer", f"orders:{order.id}", result, now, property_id=order.property_id)
+    audit.record(
+        s,
+        who,
+        "order.late_answer",
+        f"orders:{order.id}",
+        result,
+        now,
+        property_id=order.property_id,
+    )
     if outcome.state in {S.BOOKED, S.MATCHING}:
-        transitions.attention(s, order, transitions.CONTRADICTION, outcome.booking_id or outcome.txn_id, now)
+        transitions.attention(
+            s, order, transitions.CONTRADICTION, outcome.booking_id or outcome.txn_id, now
+        )

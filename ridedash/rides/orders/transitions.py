@@ -1,4 +1,6 @@
-"""Moving an order from state to state, inside the caller's transaction: checked, timed, recorded."""
+"""Moving an order from state to state, inside the caller's transaction: checked, timed,
+recorded.
+"""
 
 import logging
 import re
@@ -26,12 +28,14 @@ LEASE: Final = timedelta(seconds=60)  # the sender reads for so long
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # without an answer after so long, people are told
 LOGGED: Final = {S.REJECTED: logging.INFO, S.NOT_SENT: logging.WARNING, S.UNKNOWN: logging.WARNING}
 _HTTP: Final = re.compile(r"HTTP_[0-9]{3}")
-MOVED: Final = "moved"  # in a session's info: the states that orders came to, for who counts once it is committed
+# in a session's info: the states that orders came to, for who counts once it is committed
+MOVED: Final = "moved"
 # attention items that orders raise; the ride's are merging.ALARMS and those of following.py
 UNKNOWN: Final = "unknown"
 CONTRADICTION: Final = "contradiction"
 LATE_DOUBLE: Final = "late_double"
-NOT_YET: Final = "not_ordered_yet"  # a planned ride that is due and could not be ordered; the detail is the reason
+# a planned ride that is due and could not be ordered; the detail is the reason
+NOT_YET: Final = "not_ordered_yet"
 PLAN_FAILED: Final = "plan_failed"  # a planned ride that came to nothing; the detail is the reason
 
 
@@ -54,25 +58,44 @@ def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **fa
         attention(s, order, UNKNOWN, order.mtx, now)
     if order.pickup_at is not None:
         _planned(s, order, to, now)
-    audit.record(s, who, "order.move", f"orders:{order.id}", to, now, property_id=order.property_id, was=was, **facts)
+    audit.record(
+        s,
+        who,
+        "order.move",
+        f"orders:{order.id}",
+        to,
+        now,
+        property_id=order.property_id,
+        was=was,
+        **facts,
+    )
 
 
 def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> None:
-    """A line once it is committed. What a person took back is no warning; what the service says may be any words."""
+    """A line once it is committed.
+
+    What a person took back is no warning; what the service says may be any words.
+    """
     ours = to is not S.REJECTED or is_known_code(code) or _HTTP.fullmatch(code or "")
     said = "no code" if not code else code if ours else "a code of the service's own"
-    log.log(logging.INFO if code == WITHDRAWN else LOGGED[to], "order %d is %s: %s", order_id, to, said)
+    log.log(
+        logging.INFO if code == WITHDRAWN else LOGGED[to], "order %d is %s: %s", order_id, to, said
+    )
 
 
 def _planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
     """Nobody watches a planned ride when it is ordered: what comes to nothing asks for a person."""
     clear_attention(s, order, NOT_YET, now)
     if to in {S.REJECTED, S.NOT_SENT, S.FAILED} and order.code != WITHDRAWN:
-        attention(s, order, PLAN_FAILED, order.message if order.code == PLAN_MISSED else order.code, now)
+        attention(
+            s, order, PLAN_FAILED, order.message if order.code == PLAN_MISSED else order.code, now
+        )
 
 
 def _remember(s: Session, order: Order, what: str, now: datetime, who: str) -> None:
-    """A row in the audit for a move that was refused, in a transaction of its own: the caller's will be undone."""
+    """A row in the audit for a move that was refused, in a transaction of its own: the caller's
+    will be undone.
+    """
     subject, place, bind, left = f"orders:{order.id}", order.property_id, s.get_bind(), [what]
 
     def write(_session: Session, ended: SessionTransaction) -> None:
@@ -83,30 +106,47 @@ def _remember(s: Session, order: Order, what: str, now: datetime, who: str) -> N
             with Session(bind) as alone, alone.begin():
                 audit.record(alone, who, "order.bad_move", subject, refused, now, property_id=place)
         except SQLAlchemyError as error:
-            log.error("%s: the refused move %s is not in the audit: %s", subject, refused, reason(error))
+            log.error(
+                "%s: the refused move %s is not in the audit: %s", subject, refused, reason(error)
+            )
 
     event.listen(s, "after_transaction_end", write)
 
 
 def _reopen_or_close(s: Session, order: Order, is_open: bool) -> None:
-    """Keep the guard honest: an order that comes back gives way to the one that was opened meanwhile."""
+    """Keep the guard honest: an order that comes back gives way to the one that was opened
+    meanwhile.
+    """
     if is_open and not order.open and order.guard_key:
-        other = select(Order.id).where(Order.guard_key == order.guard_key, Order.open, Order.id != order.id)
+        other = select(Order.id).where(
+            Order.guard_key == order.guard_key, Order.open, Order.id != order.id
+        )
         if s.scalars(other).first() is not None:
             order.guard_key = None
     order.open = is_open
 
 
-def moment(s: Session, order: Order, what: str, name: str, now: datetime, detail: str | None = None) -> None:
+def moment(
+    s: Session, order: Order, what: str, name: str, now: datetime, detail: str | None = None
+) -> None:
     """Add to the timeline of the page and raise the order's version."""
     order.version += 1
-    row = Moment(property_id=order.property_id, order_id=order.id, what=what, name=name[:64], detail=detail, at=now)
+    row = Moment(
+        property_id=order.property_id,
+        order_id=order.id,
+        what=what,
+        name=name[:64],
+        detail=detail,
+        at=now,
+    )
     s.add(row)
 
 
 def attention(s: Session, order: Order, name: str, detail: str | None, now: datetime) -> bool:
     """Ask for a person, once per name; True when it was not being asked for already."""
-    row = s.scalars(select(Attention).where(Attention.order_id == order.id, Attention.name == name)).first()
+    row = s.scalars(
+        select(Attention).where(Attention.order_id == order.id, Attention.name == name)
+    ).first()
     if row is None:
         row = Attention(property_id=order.property_id, order_id=order.id, name=name)
         s.add(row)

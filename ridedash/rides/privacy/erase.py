@@ -1,4 +1,6 @@
-"""`ridedash erase`: a guest's name, phone and room leave the database at once; the rides' figures stay."""
+"""`ridedash erase`: a guest's name, phone and room leave the database at once; the rides' figures
+stay.
+"""
 
 import re
 import sqlite3
@@ -19,20 +21,30 @@ from ridedash.store.models.people import Guest
 ERASED: Final = "[erased]"
 PHONE_LEAST: Final = 7  # digits; fewer would find half the house
 TYPED: Final[tuple[tuple[Any, str], ...]] = (  # where staff type what they like
-    (ShiftNote, "text"), (Guest, "note"), (Order, "note"), (Order, "resolve_reason"),
-)  # fmt: skip
+    (ShiftNote, "text"),
+    (Guest, "note"),
+    (Order, "note"),
+    (Order, "resolve_reason"),
+)
 
 
 class NotCompacted(Exception):
-    """The guest is erased, but somebody reads the file just now: its free pages may still tell. Erase once more."""
+    """The guest is erased, but somebody reads the file just now: its free pages may still tell.
+
+    Erase once more.
+    """
 
 
 class StillRiding(Exception):
     """The guest has a ride that is waiting or under way: it needs the name. Nothing was changed."""
 
 
-def matching(s: Session, property_id: int, *, phone: str | None, name: str | None, room: str | None) -> list[Guest]:
-    """The guest rows of a property with that phone (E.164), or with that name and room, in any case of letters."""
+def matching(
+    s: Session, property_id: int, *, phone: str | None, name: str | None, room: str | None
+) -> list[Guest]:
+    """The guest rows of a property with that phone (E.164), or with that name and room, in any case
+    of letters.
+    """
     query = select(Guest).where(Guest.property_id == property_id, Guest.erased_at.is_(None))
     if phone:
         return list(s.scalars(query.where(Guest.phone == phone)))
@@ -50,9 +62,12 @@ def erase(
     name: str | None = None,
     room: str | None = None,
 ) -> tuple[int, int]:
-    """Erase all rows of one guest: (guests, rides) that were found. Raises StillRiding, NotCompacted.
+    """Erase all rows of one guest: (guests, rides) that were found.
 
-    Writes a line of the record, without saying who it was. Then nothing of it is in the file's free pages either.
+    Raises StillRiding, NotCompacted.
+
+    Writes a line of the record, without saying who it was. Then nothing of it is in the file's free
+    pages either.
     """
     now = clock()
     with db.write() as s:
@@ -66,19 +81,32 @@ def erase(
         s.flush()
         _out_of_notes(s, property_id, words)
         for guest in guests:
-            audit.record(s, "cli", "guest.erased", f"guests:{guest.id}", "ok", now, property_id=property_id)
+            audit.record(
+                s, "cli", "guest.erased", f"guests:{guest.id}", "ok", now, property_id=property_id
+            )
     compact(db)  # also when nothing was found: the last time may have been cut off here
     return len(guests), rides
 
 
 def compact(db: Database) -> None:
-    """Write the database's file anew, so that no free page keeps what was there. Raises NotCompacted."""
+    """Write the database's file anew, so that no free page keeps what was there.
+
+    Raises NotCompacted.
+    """
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         line: Any = connection.connection.driver_connection
         if db.dialect == "sqlite":
             _rewrite(line)
             return
-        for table in ("guests", "orders", "rides", "actions", "moments", "attention", "shift_notes"):
+        for table in (
+            "guests",
+            "orders",
+            "rides",
+            "actions",
+            "moments",
+            "attention",
+            "shift_notes",
+        ):
             connection.exec_driver_sql(f"VACUUM {table}")
 
 
@@ -93,17 +121,23 @@ def _rewrite(line: sqlite3.Connection) -> None:
 
 
 def _riding(s: Session, guest: Guest) -> bool:
-    followed = select(Ride.id).where(Ride.order_id == Order.id, Ride.next_poll_at.is_not(None)).exists()
+    followed = (
+        select(Ride.id).where(Ride.order_id == Order.id, Ride.next_poll_at.is_not(None)).exists()
+    )
     query = select(Order.id).where(Order.guest_id == guest.id, or_(Order.state.in_(LIVE), followed))
     return s.scalars(query.limit(1)).first() is not None
 
 
 def _out_of_notes(s: Session, property_id: int, words: set[str]) -> None:
-    """Names and numbers that staff wrote down elsewhere: in notes for the next shift, of other guests and rides."""
+    """Names and numbers that staff wrote down elsewhere: in notes for the next shift, of other
+    guests and rides.
+    """
     wanted = [re.compile(pattern, re.IGNORECASE) for word in words if (pattern := _pattern(word))]
     for table, column in TYPED:
         field = getattr(table, column)
-        for row in s.scalars(select(table).where(table.property_id == property_id, field.is_not(None))):
+        for row in s.scalars(
+            select(table).where(table.property_id == property_id, field.is_not(None))
+        ):
             said = getattr(row, column)
             for each in wanted:
                 said = each.sub(ERASED, said)

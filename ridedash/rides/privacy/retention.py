@@ -1,7 +1,8 @@
-"""What is kept for how long (security.md section 8): positions, names and phones, answers, the record; in small steps.
+"""What is kept for how long (security.md section 8): positions, names and phones, answers, the
+record; in small steps.
 
-Rides keep their money, their times and where they began and ended. A guest whose time is over gets a pseudonym, by
-which rides of one person still belong together.
+Rides keep their money, their times and where they began and ended. A guest whose time is over gets
+a pseudonym, by which rides of one person still belong together.
 """
 
 import hashlib
@@ -23,8 +24,11 @@ from ridedash.store.models.people import Guest
 AT_ONCE: Final = 200  # rows in one short transaction, so that nobody waits for the tidying
 ROUNDS: Final = 25  # of each kind in one go; the rest is done in an hour
 PLACES: Final = frozenset({"pickup", "drop"})
-WAY: Final = frozenset({"position", "bearing", "speed", "route", "eta", "distance"})  # where somebody was, and when
-PEOPLE: Final = frozenset({"driver_name", "driver_number", "driver_image_url", "share_ride_url", "route", "passengers"})
+# where somebody was, and when
+WAY: Final = frozenset({"position", "bearing", "speed", "route", "eta", "distance"})
+PEOPLE: Final = frozenset(
+    {"driver_name", "driver_number", "driver_image_url", "share_ride_url", "route", "passengers"}
+)
 Step = Callable[[Session], int]
 
 
@@ -39,7 +43,10 @@ class Keep:
 
 
 def tidy(db: Database, now: datetime, keep: Keep, key: str) -> int:
-    """One go: how many rows lost something. `key` makes pseudonyms that nobody without it can test a phone against."""
+    """One go: how many rows lost something.
+
+    `key` makes pseudonyms that nobody without it can test a phone against.
+    """
 
     def before(days: int) -> datetime:
         return now - timedelta(days=days)
@@ -58,7 +65,8 @@ def _in_batches(db: Database, step: Step) -> int:
     for _ in range(ROUNDS):
         with db.write() as s:
             if s.get_bind().dialect.name == "sqlite":
-                s.execute(text("PRAGMA secure_delete = ON"))  # what is dropped leaves no copy in free pages
+                # what is dropped leaves no copy in free pages
+                s.execute(text("PRAGMA secure_delete = ON"))
             count = step(s)
         done += count
         if count < AT_ONCE:
@@ -81,7 +89,9 @@ def _guests(s: Session, before: datetime, now: datetime, key: str) -> int:
     """Guests who were not seen for so long, and have nothing ahead or open."""
     busy = or_(Order.created_at >= before, Order.pickup_at >= before, Order.state.in_(LIVE))
     still = select(Order.id).where(Order.guest_id == Guest.id, busy).exists()
-    query = select(Guest).where(Guest.erased_at.is_(None), func.coalesce(Guest.seen_at, Guest.created_at) < before)
+    query = select(Guest).where(
+        Guest.erased_at.is_(None), func.coalesce(Guest.seen_at, Guest.created_at) < before
+    )
     guests = s.scalars(query.where(~still).order_by(Guest.id).limit(AT_ONCE)).all()
     for guest in guests:
         forget_guest(s, guest, now, key)
@@ -89,7 +99,10 @@ def _guests(s: Session, before: datetime, now: datetime, key: str) -> int:
 
 
 def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
-    """Take the person out of a guest's row and their rides; figures stay. How many rides they were."""
+    """Take the person out of a guest's row and their rides; figures stay.
+
+    How many rides they were.
+    """
     guest.name, guest.erased_at = pseudonym(guest, key), now
     guest.phone = guest.room = guest.note = guest.language = None
     orders = s.scalars(select(Order).where(Order.guest_id == guest.id)).all()
@@ -113,8 +126,13 @@ def _forget_words(s: Session, order_ids: list[int]) -> None:
     for ride in s.scalars(select(Ride).where(Ride.order_id.in_(order_ids))):
         ride.facts = without(ride.facts, WAY | PEOPLE)
         ride.position_at = ride.otp_enc = None
-    for action in s.scalars(select(Action).where(Action.order_id.in_(order_ids), Action.settled_at.is_not(None))):
-        action.payload = {name: None if isinstance(value, str) else value for name, value in action.payload.items()}
+    for action in s.scalars(
+        select(Action).where(Action.order_id.in_(order_ids), Action.settled_at.is_not(None))
+    ):
+        action.payload = {
+            name: None if isinstance(value, str) else value
+            for name, value in action.payload.items()
+        }
         action.text = None
     for table in (Moment, Attention):
         s.execute(update(table).where(table.order_id.in_(order_ids)).values(detail=None))
@@ -122,7 +140,11 @@ def _forget_words(s: Session, order_ids: list[int]) -> None:
 
 def _evidence(s: Session, before: datetime) -> int:
     return _some(
-        s, update(Order).values(evidence=None), Order.id, Order.evidence.is_not(None), Order.created_at < before
+        s,
+        update(Order).values(evidence=None),
+        Order.id,
+        Order.evidence.is_not(None),
+        Order.created_at < before,
     )
 
 
@@ -143,7 +165,8 @@ def without(facts: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if name not in names - PLACES}
 
 
-OFFER_KEPT: Final = timedelta(days=1)  # it can be ordered by for two minutes; the rest is for looking into a case
+# it can be ordered by for two minutes; the rest is for looking into a case
+OFFER_KEPT: Final = timedelta(days=1)
 
 
 def tidy_all(db: Database, keep: Keep, key: str, now: datetime) -> int:
@@ -154,7 +177,8 @@ def tidy_all(db: Database, keep: Keep, key: str, now: datetime) -> int:
 def drop_old_offers(db: Database, now: datetime) -> int:
     """Forget offers of more than a day that no order refers to. How many they were.
 
-    The newest offer always stays: SQLite would give its id to the next one, and a form left open may still post it.
+    The newest offer always stays: SQLite would give its id to the next one, and a form left open
+    may still post it.
     """
     ordered = select(Order.id).where(Order.offer_id == Offer.id).exists()
     newest = select(func.max(Offer.id)).scalar_subquery()

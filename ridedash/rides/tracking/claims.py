@@ -1,4 +1,6 @@
-"""Claiming due rides: a whole batch in one statement, each ride by one worker only (booking-protocol.md 3)."""
+"""Claiming due rides: a whole batch in one statement, each ride by one worker only
+(booking-protocol.md 3).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +18,8 @@ from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride
 
 LEASE: Final = timedelta(seconds=15)
-AGED: Final = timedelta(seconds=20)  # overdue for so long, a ride is asked about as if its guest were waiting
+# overdue for so long, a ride is asked about as if its guest were waiting
+AGED: Final = timedelta(seconds=20)
 GUEST_WAITS: Final = (*sorted(wire.SEARCHING), wire.CALL_DRIVER, wire.CLIENT_LOCATED)
 
 RIDES: Final = cast(Table, Ride.__table__)
@@ -27,7 +30,8 @@ ORDERS: Final = cast(Table, Order.__table__)
 class Claim:
     """The right to poll one ride once. `seq` is the poll's number: only its answer may be merged.
 
-    `row` is the ride as it was then, with its facts as JSON text and its order's `booking_timeout_at`.
+    `row` is the ride as it was then, with its facts as JSON text and its order's
+    `booking_timeout_at`.
     """
 
     ride_id: int
@@ -54,7 +58,8 @@ class Bounds:
 
 
 def claim_due(db: Database, now: datetime, bounds: Bounds, owner: str) -> list[Claim]:
-    """Lease due rides, the longest overdue first; those with a waiting guest before the rest, when not all may go.
+    """Lease due rides, the longest overdue first; those with a waiting guest before the rest, when
+    not all may go.
 
     A ride whose row can't be read is pushed ahead, so that it stands in the way of no other.
     """
@@ -78,20 +83,38 @@ def release(db: Database, claims: Sequence[Claim]) -> None:
 
 def _due(*more: ColumnElement[bool]) -> tuple[ColumnElement[bool], ...]:
     now: ColumnElement[Any] = bindparam("now", type_=RIDES.c.next_poll_at.type)
-    return RIDES.c.next_poll_at <= now, or_(RIDES.c.lease_until.is_(None), RIDES.c.lease_until <= now), *more
+    return (
+        RIDES.c.next_poll_at <= now,
+        or_(RIDES.c.lease_until.is_(None), RIDES.c.lease_until <= now),
+        *more,
+    )
 
 
 def _statement(*more: ColumnElement[bool]) -> Any:
-    found = select(RIDES.c.id).where(*_due(*more)).order_by(RIDES.c.next_poll_at).limit(bindparam("most"))
-    due = found.with_for_update(skip_locked=True).cte("due")  # left out where all writers take turns: SQLite
-    timeout = select(ORDERS.c.booking_timeout_at).where(ORDERS.c.id == RIDES.c.order_id).scalar_subquery()
+    found = (
+        select(RIDES.c.id)
+        .where(*_due(*more))
+        .order_by(RIDES.c.next_poll_at)
+        .limit(bindparam("most"))
+    )
+    # left out where all writers take turns: SQLite
+    due = found.with_for_update(skip_locked=True).cte("due")
+    timeout = (
+        select(ORDERS.c.booking_timeout_at).where(ORDERS.c.id == RIDES.c.order_id).scalar_subquery()
+    )
     kept = [column for column in RIDES.c if column.name != "facts"]
-    lease = {"lease_until": bindparam("lease"), "owner": bindparam("by"), "poll_seq": RIDES.c.poll_seq + 1}
+    lease = {
+        "lease_until": bindparam("lease"),
+        "owner": bindparam("by"),
+        "poll_seq": RIDES.c.poll_seq + 1,
+    }
     return (
         update(RIDES)
         .where(RIDES.c.id.in_(select(due.c.id)))
         .values(lease)
-        .returning(*kept, sql_cast(RIDES.c.facts, Text).label("facts"), timeout.label("booking_timeout_at"))
+        .returning(
+            *kept, sql_cast(RIDES.c.facts, Text).label("facts"), timeout.label("booking_timeout_at")
+        )
     )
 
 
@@ -115,7 +138,10 @@ def _claim(s: Session, now: datetime, bounds: Bounds, owner: str) -> list[Claim]
 def _claims(rows: Sequence[Row[Any]], now: datetime) -> list[Claim]:
     """In the order in which they were due: a database returns changed rows in any."""
     ordered = sorted(rows, key=lambda row: row.next_poll_at)
-    return [Claim(r.id, r.order_id, r.account_id, r.poll_seq, r.booking_id, r.txn_id, now, r) for r in ordered]
+    return [
+        Claim(r.id, r.order_id, r.account_id, r.poll_seq, r.booking_id, r.txn_id, now, r)
+        for r in ordered
+    ]
 
 
 def _one_by_one(db: Database, now: datetime, bounds: Bounds, owner: str) -> list[Claim]:
@@ -133,8 +159,11 @@ def _one_by_one(db: Database, now: datetime, bounds: Bounds, owner: str) -> list
     return found
 
 
-def push_ahead(db: Database, ride_id: int, seq: int | None, times: int, now: datetime, why: str) -> None:
-    """A poison ride: five minutes, doubling, and a person is asked. Its row is not read: it may be what is wrong.
+def push_ahead(
+    db: Database, ride_id: int, seq: int | None, times: int, now: datetime, why: str
+) -> None:
+    """A poison ride: five minutes, doubling, and a person is asked. Its row is not read: it may be
+    what is wrong.
 
     `seq`: unless somebody has claimed it since; `times`: how often in a row this happened.
     """
@@ -142,7 +171,9 @@ def push_ahead(db: Database, ride_id: int, seq: int | None, times: int, now: dat
     later = {"next_poll_at": now + timedelta(seconds=wait), "interval_s": wait, "poison": times}
     still = (RIDES.c.id == ride_id, true() if seq is None else RIDES.c.poll_seq == seq)
     with db.write() as s:
-        order = s.scalars(select(Order).where(Order.id == _ORDER_OF).with_for_update(), {"ride": ride_id}).first()
+        order = s.scalars(
+            select(Order).where(Order.id == _ORDER_OF).with_for_update(), {"ride": ride_id}
+        ).first()
         changed = s.connection().execute(
             update(RIDES).where(*still).values(later | {"lease_until": None, "owner": None})
         )

@@ -1,4 +1,6 @@
-"""Pure: when to poll next, how old is too old, until when cancelling is free (booking-protocol.md 3)."""
+"""Pure: when to poll next, how old is too old, until when cancelling is free (booking-protocol.md
+3).
+"""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -36,7 +38,8 @@ def _interval_s(status: str | None, kind: wire.Kind, eta_s: float | None) -> flo
 
 
 def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str:
-    """fresh: at most two intervals old; aging: say the age; stale: over a minute, grey; lost: over five minutes.
+    """fresh: at most two intervals old; aging: say the age; stale: over a minute, grey; lost: over
+    five minutes.
 
     `interval_s` is the wait that the worker last set (ride.interval_s). None was never seen: stale.
     """
@@ -50,10 +53,14 @@ def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str
     return "stale" if age > STALE_S else "aging"
 
 
-def cancel_free_until(applies_after_s: float | None, allotted_at: datetime | None, pace: float) -> datetime | None:
-    """Until when cancelling costs nothing, by the clock on the wall; None when the policy or the start is unknown.
+def cancel_free_until(
+    applies_after_s: float | None, allotted_at: datetime | None, pace: float
+) -> datetime | None:
+    """Until when cancelling costs nothing, by the clock on the wall; None when the policy or the
+    start is unknown.
 
-    `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds of the service.
+    `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds of the
+    service.
     The document does not say after what: counted here from the first driver (docs/assumptions.md).
     """
     if applies_after_s is None or allotted_at is None:

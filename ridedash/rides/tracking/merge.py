@@ -33,7 +33,9 @@ NEVER_KEPT: Final = ("otp", "otp_text")
 
 def joined(old: Snapshot, new: Snapshot, status: str | None, booking_id: str | None) -> Snapshot:
     """The old facts with what the new answer says put over them; the start code is left out."""
-    update: dict[str, Any] = {name: value for name, value in vars(new).items() if value is not None and value != ()}
+    update: dict[str, Any] = {
+        name: value for name, value in vars(new).items() if value is not None and value != ()
+    }
     for name in FIELD_BY_FIELD:
         update[name] = _over(getattr(old, name), getattr(new, name))
     if old.passengers:
@@ -45,7 +47,9 @@ def joined(old: Snapshot, new: Snapshot, status: str | None, booking_id: str | N
 def _over(old: Fact | None, new: Fact | None) -> Fact | None:
     if old is None or new is None or old == new:
         return new or old
-    return old.model_copy(update={name: value for name, value in vars(new).items() if value is not None})
+    return old.model_copy(
+        update={name: value for name, value in vars(new).items() if value is not None}
+    )
 
 
 def without_cab(facts: Snapshot) -> Snapshot:
@@ -54,7 +58,9 @@ def without_cab(facts: Snapshot) -> Snapshot:
 
 
 def without_eta(facts: Snapshot) -> Snapshot:
-    """The facts without the time and way that were left: they meant the pickup, and now mean the drop, or nothing."""
+    """The facts without the time and way that were left: they meant the pickup, and now mean the
+    drop, or nothing.
+    """
     return facts.model_copy(update={"eta": None, "distance": None})
 
 
@@ -64,7 +70,9 @@ def other_plate(old: Snapshot, new: Snapshot) -> bool:
     return bool(one and other) and one != other and squeezed(one) != squeezed(other)
 
 
-DRIVER_STATUSES: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
+DRIVER_STATUSES: Final = frozenset(
+    {wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS}
+)
 OTP_STATUSES: Final = wire.OTP_STATUSES | {wire.SOFT_ALLOCATED}
 # events
 STATUS: Final = "status"
@@ -75,7 +83,12 @@ UNKNOWN_STATUS: Final = "unknown_status"
 OTHER_BOOKING: Final = "other_booking"  # the answer was about another booking: refused
 AFTER_END: Final = "after_end"  # a live status after the end: not shown
 ALARMS: Final = frozenset({CAR_SWAPPED, UNKNOWN_STATUS, OTHER_BOOKING, AFTER_END})
-_EARLY: Final = {wire.ALLOTMENT_PENDING: 0, wire.PENDING: 0, wire.SOFT_ALLOCATED: 1, wire.ALLOTMENT_RETRYING: 2}
+_EARLY: Final = {
+    wire.ALLOTMENT_PENDING: 0,
+    wire.PENDING: 0,
+    wire.SOFT_ALLOCATED: 1,
+    wire.ALLOTMENT_RETRYING: 2,
+}
 _TAXI: Final = {wire.CALL_DRIVER: 3, wire.CLIENT_LOCATED: 4, wire.INVOICE: 5, wire.IN_PROGRESS: 6}
 _AUTO: Final = {wire.CALL_DRIVER: 3, wire.CLIENT_LOCATED: 4, wire.IN_PROGRESS: 5, wire.INVOICE: 6}
 _END: Final = 9
@@ -121,7 +134,9 @@ class Merged:
 
 
 def merge(ride: RideState, snapshot: Snapshot, seq: int, now: datetime) -> Merged:
-    """The ride after the answer to poll number `seq`, which came at `now`. Answers are ordered by `seq` alone."""
+    """The ride after the answer to poll number `seq`, which came at `now`. Answers are ordered by
+    `seq` alone.
+    """
     if seq <= ride.merged_seq:
         return Merged(ride)
     ride = _with(ride, merged_seq=seq)
@@ -138,7 +153,9 @@ def merge(ride: RideState, snapshot: Snapshot, seq: int, now: datetime) -> Merge
 
 
 def moves_on(ride: RideState, status: str) -> bool:
-    """Whether `status` may follow at once; a step back outside the table needs a second sighting."""
+    """Whether `status` may follow at once; a step back outside the table needs a second
+    sighting.
+    """
     if status == wire.ALLOTMENT_RETRYING and ride.kind is Kind.AUTO and not ride.retried:
         return ride.status in {None, wire.PENDING, wire.ALLOTMENT_PENDING, wire.CALL_DRIVER}
     return rank(ride.kind, status) >= rank(ride.kind, ride.status)
@@ -173,7 +190,9 @@ def _take(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime)
         previous_plate=before.facts.vehicle_number if swapped else before.previous_plate,
         swapped_at=now if swapped else before.swapped_at,
         retried=before.retried or status == wire.ALLOTMENT_RETRYING,
-        allotted_at=None if lost else before.allotted_at or (now if status in DRIVER_STATUSES else None),
+        allotted_at=None
+        if lost
+        else before.allotted_at or (now if status in DRIVER_STATUSES else None),
         ended_at=before.ended_at or (now if status in wire.TERMINAL else None),
         position_at=now if snapshot.position else (None if lost or swapped else before.position_at),
     )
@@ -206,16 +225,27 @@ def _events(before: RideState, ride: RideState, lost: bool, swapped: bool) -> tu
 
 
 def shown(ride: RideState) -> RideState:
-    """A ride without what is written at every poll: equal for two rides that look the same on a page."""
+    """A ride without what is written at every poll: equal for two rides that look the same on a
+    page.
+    """
     return _with(ride, **_AT_EVERY_POLL)
 
 
 def _with(ride: RideState, **changes: Any) -> RideState:
-    """A changed copy, as dataclasses.replace makes at six times the cost: there are three in each poll."""
+    """A changed copy, as dataclasses.replace makes at six times the cost: there are three in each
+    poll.
+    """
     copy = object.__new__(RideState)
     vars(copy).update(vars(ride), **changes)
     return copy
 
 
-_AT_EVERY_POLL: Final[dict[str, Any]] = {"seen_at": None, "position_at": None, "merged_seq": 0, "back_status": None}
-_shown: Final = attrgetter(*(each.name for each in fields(RideState) if each.name not in _AT_EVERY_POLL))
+_AT_EVERY_POLL: Final[dict[str, Any]] = {
+    "seen_at": None,
+    "position_at": None,
+    "merged_seq": 0,
+    "back_status": None,
+}
+_shown: Final = attrgetter(
+    *(each.name for each in fields(RideState) if each.name not in _AT_EVERY_POLL)
+)

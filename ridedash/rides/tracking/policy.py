@@ -1,4 +1,6 @@
-"""How long until a ride is asked about again, when a person must look, and what a poll says about open actions."""
+"""How long until a ride is asked about again, when a person must look, and what a poll says about
+open actions.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -50,8 +52,12 @@ def read_stop(name: str, calls: int, status: str | None) -> Reading:
     return Reading(REPEAT if calls < MOST_CALLS else WAIT)
 
 
-def read_drop(calls: int, asked: LatLng, told: LatLng | None, status: str | None, newer: bool) -> Reading:
-    """A change of drop, by the drop that a later poll carried; one that carried none proves nothing."""
+def read_drop(
+    calls: int, asked: LatLng, told: LatLng | None, status: str | None, newer: bool
+) -> Reading:
+    """A change of drop, by the drop that a later poll carried; one that carried none proves
+    nothing.
+    """
     if told is not None and distance_m(asked, told) <= SAME_PLACE_M:
         return Reading(DONE, READ_BACK)
     if status in wire.TERMINAL:
@@ -62,7 +68,8 @@ def read_drop(calls: int, asked: LatLng, told: LatLng | None, status: str | None
 
 
 # attention items of a ride
-NO_DRIVER: Final = "no_driver"  # no driver a minute after the service said that it would stop searching
+# no driver a minute after the service said that it would stop searching
+NO_DRIVER: Final = "no_driver"
 NOT_KNOWN: Final = "not_known"  # the service no longer knows the id
 TOO_OLD: Final = "too_old"  # still live after a day
 POISON: Final = "poison"  # its answers can't be recorded
@@ -76,10 +83,14 @@ POISON_MAX_S: Final = 3600.0
 FINAL_TRIES: Final = 5  # failed polls after the end, before the final price is given up
 
 
-def wait_s(s: Session, order: Order, ride: Ride, now: datetime, pace: float, *, clear: bool = True) -> float | None:
-    """Seconds to the next poll after a good one; None when the ride is over and its final price was asked for.
+def wait_s(
+    s: Session, order: Order, ride: Ride, now: datetime, pace: float, *, clear: bool = True
+) -> float | None:
+    """Seconds to the next poll after a good one; None when the ride is over and its final price was
+    asked for.
 
-    `clear`: whether there may be anything to clear of what asks for a person; looking costs as much as the rest.
+    `clear`: whether there may be anything to clear of what asks for a person; looking costs as much
+    as the rest.
     """
     if ride.ended_at is not None:
         _clear(s, order, now, (NO_DRIVER, NOT_KNOWN, TOO_OLD) if clear else ())
@@ -102,8 +113,12 @@ def _clear(s: Session, order: Order, now: datetime, names: Sequence[str]) -> Non
         transitions.clear_attention(s, order, name, now)
 
 
-def overdue_by(timeout_at: datetime | None, status: str | None, now: datetime, pace: float) -> timedelta | None:
-    """How long a search goes on past its end and a minute; None when it has a driver or time left."""
+def overdue_by(
+    timeout_at: datetime | None, status: str | None, now: datetime, pace: float
+) -> timedelta | None:
+    """How long a search goes on past its end and a minute; None when it has a driver or time
+    left.
+    """
     if timeout_at is None or (status is not None and status not in wire.SEARCHING):
         return None
     over = now - timeout_at - timedelta(seconds=OVERDUE_S / pace)
@@ -111,11 +126,22 @@ def overdue_by(timeout_at: datetime | None, status: str | None, now: datetime, p
 
 
 def wait_after_error_s(
-    s: Session, order: Order, ride: Ride, error: Exception, now: datetime, pace: float, chance: float
+    s: Session,
+    order: Order,
+    ride: Ride,
+    error: Exception,
+    now: datetime,
+    pace: float,
+    chance: float,
 ) -> float:
-    """Seconds to the next poll after a failed one: chance times 2 to the number of errors, 30 at most."""
-    if ride.unknown_id >= NOT_KNOWN_AFTER and ride.ended_at is None:  # one that has ended may be forgotten
-        transitions.attention(s, order, NOT_KNOWN, error.code if isinstance(error, Refused) else None, now)
+    """Seconds to the next poll after a failed one: chance times 2 to the number of errors, 30 at
+    most.
+    """
+    # one that has ended may be forgotten
+    if ride.unknown_id >= NOT_KNOWN_AFTER and ride.ended_at is None:
+        transitions.attention(
+            s, order, NOT_KNOWN, error.code if isinstance(error, Refused) else None, now
+        )
         return SLOW_S
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         return error.retry_after_s
@@ -136,16 +162,24 @@ def unless_taken(s: Session, order: Order, ride: Ride, merged: Merged) -> Merged
     ride_too = select(Ride.id).where(Ride.booking_id == booking_id, Ride.order_id != order.id)
     if s.scalars(other).first() is None and s.scalars(ride_too).first() is None:
         return merged
-    refused = replace(merged.ride, booking_id=None, status=ride.status, facts=Snapshot.model_validate(ride.facts))
+    refused = replace(
+        merged.ride, booking_id=None, status=ride.status, facts=Snapshot.model_validate(ride.facts)
+    )
     kept = replace(refused, otp=None, ended_at=ride.ended_at, allotted_at=ride.allotted_at)
     return Merged(kept, (merge.Event(merge.OTHER_BOOKING, booking_id),))
 
 
-def read_back(s: Session, order: Order, ride: Ride, answer: Snapshot, asked_at: datetime, now: datetime) -> None:
-    """Settle actions that were asked before this poll began and not confirmed, or have them repeated once."""
+def read_back(
+    s: Session, order: Order, ride: Ride, answer: Snapshot, asked_at: datetime, now: datetime
+) -> None:
+    """Settle actions that were asked before this poll began and not confirmed, or have them
+    repeated once.
+    """
     query = select(Action).where(Action.order_id == order.id, Action.state == "unconfirmed")
     stops = ("abort", "cancel", "drop")
-    for action in s.scalars(query.where(Action.name.in_(stops), Action.called_at < asked_at).order_by(Action.id)):
+    for action in s.scalars(
+        query.where(Action.name.in_(stops), Action.called_at < asked_at).order_by(Action.id)
+    ):
         reading = _reading(s, action, ride, answer)
         if reading.verdict == REPEAT and action.next_try_at is None:
             action.next_try_at = now
@@ -158,6 +192,10 @@ def read_back(s: Session, order: Order, ride: Ride, answer: Snapshot, asked_at: 
 def _reading(s: Session, action: Action, ride: Ride, answer: Snapshot) -> Reading:
     if action.name != "drop":
         return read_stop(action.name, action.calls, ride.status)
-    newer = select(Action.id).where(Action.order_id == action.order_id, Action.name == "drop", Action.id > action.id)
+    newer = select(Action.id).where(
+        Action.order_id == action.order_id, Action.name == "drop", Action.id > action.id
+    )
     asked = LatLng(action.payload["lat"], action.payload["lng"])
-    return read_drop(action.calls, asked, answer.drop, ride.status, s.scalars(newer).first() is not None)
+    return read_drop(
+        action.calls, asked, answer.drop, ride.status, s.scalars(newer).first() is not None
+    )

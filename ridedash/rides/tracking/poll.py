@@ -25,7 +25,15 @@ from ridedash.service.types.tracking import Snapshot
 from ridedash.store.database.database import Database
 
 # raised by recording, these are the ride's own fault: its row or its answers
-POISONOUS: Final = (BadMove, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, DataError)
+POISONOUS: Final = (
+    BadMove,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    DataError,
+)
 CAREFUL: Final = 20  # recorded together: others wait to write meanwhile
 SMALL: Final = 16_384  # bytes; a longer answer is read at once, so that none waits in memory
 UNAUTHORIZED: Final = 401
@@ -37,7 +45,8 @@ log = logging.getLogger(__name__)
 class Polled:
     """A ride that was asked about: the answer, or why there is none.
 
-    `at` is when it came, until its meaning is worked out; then it is a snapshot, with `plain` when it needs no care.
+    `at` is when it came, until its meaning is worked out; then it is a snapshot, with `plain` when
+    it needs no care.
     """
 
     claim: Claim
@@ -50,7 +59,9 @@ def _tried(step: Callable[[Polled], Polled], polled: Polled) -> Polled | None:
     try:
         return step(polled)
     except Exception as error:  # a mistake of ours must cost one poll, not all
-        log.exception("answer about ride %d can't be read: %s", polled.claim.ride_id, type(error).__name__)
+        log.exception(
+            "answer about ride %d can't be read: %s", polled.claim.ride_id, type(error).__name__
+        )
         return None
 
 
@@ -77,15 +88,24 @@ class Tracker:
         self.bearers = Bearers(tokens)
 
     def claim(self, limit: int, rest: int | None = None) -> Sequence[Claim]:
-        """Lease up to `limit` due rides in one commit; only `rest` of those for whom no guest waits."""
-        return claim_due(self.db, self.clock(), Bounds(limit, limit if rest is None else rest), self.owner)
+        """Lease up to `limit` due rides in one commit; only `rest` of those for whom no guest
+        waits.
+        """
+        return claim_due(
+            self.db, self.clock(), Bounds(limit, limit if rest is None else rest), self.owner
+        )
 
     def poll(self, claim: Claim) -> bool:
-        """Ask about one ride and record the answer. False when it got none, or somebody else went on meanwhile."""
+        """Ask about one ride and record the answer.
+
+        False when it got none, or somebody else went on meanwhile.
+        """
         return self.record([self.ask(claim)]) == 1
 
     def ask(self, claim: Claim) -> Polled:
-        """Ask about one ride; writes nothing, and leaves the answer to be read with others: `read` says why."""
+        """Ask about one ride; writes nothing, and leaves the answer to be read with others: `read`
+        says why.
+        """
         self.at("poll.claimed")
         polled = Polled(claim, self._ask(claim), self.clock())
         self.at("poll.answered")
@@ -94,14 +114,18 @@ class Tracker:
         return polled
 
     def read(self, polled: Sequence[Polled]) -> list[Polled]:
-        """Work out what answers mean. All one step and then all the next: a step costs less beside its like."""
+        """Work out what answers mean.
+
+        All one step and then all the next: a step costs less beside its like.
+        """
         said = [each for each in map(partial(_tried, self._said), polled) if each is not None]
         return [each for each in map(partial(_tried, self._weighed), said) if each is not None]
 
     def record(self, polled: Sequence[Polled]) -> int:
         """Write what came, many in one transaction. How many answers were recorded.
 
-        Raises DatabaseBusy and SQLAlchemyError when nothing can be written now: the leases end, and all are asked anew.
+        Raises DatabaseBusy and SQLAlchemyError when nothing can be written now: the leases end, and
+        all are asked anew.
         """
         polled = self.read(polled)
         self._tell(polled)
@@ -110,27 +134,43 @@ class Tracker:
         written: Sequence[Plain] = ()
         try:
             if plainly:
-                written, late = write_plain(self.db, [each.plain for each in plainly.values() if each.plain])
+                written, late = write_plain(
+                    self.db, [each.plain for each in plainly.values() if each.plain]
+                )
                 others += [plainly[each.claim.ride_id] for each in late]
         except POISONOUS as error:
             log.error("a batch of polls is recorded one by one: %s", type(error).__name__)
             others += plainly.values()
         for _ in written:
             self.at("poll.merged")
-        return len(written) + sum(self._carefully(others[n : n + CAREFUL]) for n in range(0, len(others), CAREFUL))
+        return len(written) + sum(
+            self._carefully(others[n : n + CAREFUL]) for n in range(0, len(others), CAREFUL)
+        )
 
     def _carefully(self, polled: Sequence[Polled]) -> int:
-        """Together, and when that fails one by one: then the one that can't be recorded is pushed ahead."""
+        """Together, and when that fails one by one: then the one that can't be recorded is pushed
+        ahead.
+        """
         try:
-            answered = [(each.claim, each.answer) for each in polled if not isinstance(each.answer, Answer)]
+            answered = [
+                (each.claim, each.answer) for each in polled if not isinstance(each.answer, Answer)
+            ]
             written = self.careful.write(answered)
         except (*POISONOUS, IntegrityError) as error:
             if len(polled) > 1:
                 return sum(self._carefully([each]) for each in polled)
-            if isinstance(error, IntegrityError):  # two orders met over one booking id: the next poll says which
+            # two orders met over one booking id: the next poll says which
+            if isinstance(error, IntegrityError):
                 raise
             claim = polled[0].claim
-            push_ahead(self.db, claim.ride_id, claim.seq, claim.row.poison + 1, self.clock(), type(error).__name__)
+            push_ahead(
+                self.db,
+                claim.ride_id,
+                claim.seq,
+                claim.row.poison + 1,
+                self.clock(),
+                type(error).__name__,
+            )
             return 0
         for _ in range(written.handed_over):
             self.at("handover.merged")
@@ -155,10 +195,14 @@ class Tracker:
     def _weighed(self, polled: Polled) -> Polled:
         if polled.at is None or not isinstance(polled.answer, Snapshot):
             return polled
-        return Polled(polled.claim, polled.answer, plain=self._plain(polled.claim, polled.answer, polled.at))
+        return Polled(
+            polled.claim, polled.answer, plain=self._plain(polled.claim, polled.answer, polled.at)
+        )
 
     def _plain(self, claim: Claim, answer: Snapshot, now: datetime) -> Plain | None:
-        """Pure but for chance; whatever goes wrong here goes wrong again the careful way, and is told."""
+        """Pure but for chance; whatever goes wrong here goes wrong again the careful way, and is
+        told.
+        """
         try:
             before = state_as_claimed(claim.row, self.tokens.vault)
             merged = merge(before, answer, claim.seq, now)
@@ -179,4 +223,6 @@ class Tracker:
     def _track(self, claim: Claim, token: str) -> Answer:
         lane = Lane.WAITING if claim.guest_waits else Lane.REST
         txn_id = None if claim.booking_id else claim.txn_id
-        return self.client.ask_track(token, booking_id=claim.booking_id or None, txn_id=txn_id, lane=lane)
+        return self.client.ask_track(
+            token, booking_id=claim.booking_id or None, txn_id=txn_id, lane=lane
+        )

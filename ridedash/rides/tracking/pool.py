@@ -1,4 +1,6 @@
-"""The polls of one worker: threads that ask, rounds that claim ahead of them and record what they bring, in batches."""
+"""The polls of one worker: threads that ask, rounds that claim ahead of them and record what they
+bring, in batches.
+"""
 
 import logging
 import threading
@@ -21,7 +23,8 @@ AHEAD_S: Final = 0.25  # so much work of all threads is claimed ahead of them
 MOST_AHEAD: Final = 400
 BATCH: Final = 200  # that many answers are recorded at once, without waiting for the next round
 ROUND_S: Final = 0.1  # between rounds while there are polls: a commit costs as much as twenty polls
-LATEST_S: Final = LEASE.total_seconds() - 6  # claimed longer ago, a ride is not asked about: a call takes five seconds
+# claimed longer ago, a ride is not asked about: a call takes five seconds
+LATEST_S: Final = LEASE.total_seconds() - 6
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +43,10 @@ class Polling:
         self._pace = 0.0  # polls a second that the threads get through
         self._last = time.monotonic()
         self._hungry = False  # the last claim got all that it asked for: there may be more
-        self._threads = [threading.Thread(target=self._work, name=f"poll-{n}", daemon=True) for n in range(threads)]
+        self._threads = [
+            threading.Thread(target=self._work, name=f"poll-{n}", daemon=True)
+            for n in range(threads)
+        ]
 
     def start(self) -> None:
         """Start the threads."""
@@ -48,7 +54,9 @@ class Polling:
             thread.start()
 
     def round(self) -> float | None:
-        """Record what has come, claim what is due; seconds until the next round, None when nothing is under way."""
+        """Record what has come, claim what is due; seconds until the next round, None when nothing
+        is under way.
+        """
         self._record()
         self._claim()
         return ROUND_S if self._out else None
@@ -95,7 +103,9 @@ class Polling:
             self._waiting.put((claim, now))
 
     def _ahead(self) -> int:
-        """How many polls may be under way: those that the threads do in a fifth of a second, and one for each."""
+        """How many polls may be under way: those that the threads do in a fifth of a second, and
+        one for each.
+        """
         now = time.monotonic()
         with self._lock:
             finished, self._finished = self._finished, 0

@@ -1,4 +1,6 @@
-"""The careful way to record polls: events, ends, errors, open actions; everything that a plain poll has not."""
+"""The careful way to record polls: events, ends, errors, open actions; everything that a plain poll
+has not.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -41,7 +43,13 @@ from ridedash.wire import Kind
 
 _WRITTEN: Final = frozenset({"facts", "position_at", "seen_at", "merged_seq"})
 _kept: Final = attrgetter(*(each.name for each in fields(RideState) if each.name not in _WRITTEN))
-_AS_AFTER_ANY: Final[dict[str, Any]] = {"lease_until": None, "owner": None, "errors": 0, "poison": 0, "unknown_id": 0}
+_AS_AFTER_ANY: Final[dict[str, Any]] = {
+    "lease_until": None,
+    "owner": None,
+    "errors": 0,
+    "poison": 0,
+    "unknown_id": 0,
+}
 _CLEARED_BY_A_POLL: Final = (policy.NO_DRIVER, policy.NOT_KNOWN, policy.POISON, policy.TOO_OLD)
 _ACTIONS: Final = cast(Table, Action.__table__)
 _ATTENTION: Final = cast(Table, Attention.__table__)
@@ -49,7 +57,9 @@ _ATTENTION: Final = cast(Table, Attention.__table__)
 
 @dataclass(frozen=True)
 class Plain:
-    """What such a poll writes. `facts` is JSON text, or None when they are as they were; `shown`: a page changes."""
+    """What such a poll writes. `facts` is JSON text, or None when they are as they were; `shown`: a
+    page changes.
+    """
 
     claim: Claim
     seen_at: datetime
@@ -61,17 +71,32 @@ class Plain:
 
 
 def plain(
-    claim: Claim, before: RideState, merged: Merged, now: datetime, pace: float, spread: Callable[[float], timedelta]
+    claim: Claim,
+    before: RideState,
+    merged: Merged,
+    now: datetime,
+    pace: float,
+    spread: Callable[[float], timedelta],
 ) -> Plain | None:
-    """The poll as a plain one; None when it needs care. `spread` makes a wait of a number of seconds."""
+    """The poll as a plain one; None when it needs care.
+
+    `spread` makes a wait of a number of seconds.
+    """
     after = merged.ride
-    if merged.events or after.ended_at is not None or after.merged_seq != claim.seq or _kept(before) != _kept(after):
+    if (
+        merged.events
+        or after.ended_at is not None
+        or after.merged_seq != claim.seq
+        or _kept(before) != _kept(after)
+    ):
         return None
     if now - claim.row.created_at > policy.TOO_OLD_AFTER:
         return None
     if policy.overdue_by(claim.row.booking_timeout_at, after.status, now, pace) is not None:
         return None
-    wait = next_poll_s(after.status, after.kind, after.facts.eta.seconds if after.facts.eta else None, pace)
+    wait = next_poll_s(
+        after.status, after.kind, after.facts.eta.seconds if after.facts.eta else None, pace
+    )
     changed = after.facts is not before.facts and after.facts != before.facts
     if changed and totals.other_bill(before, after):
         return None
@@ -114,7 +139,9 @@ def _ours(line: Connection, polls: Sequence[Plain]) -> list[Plain]:
 
 
 def _update(line: Connection, polls: Sequence[Plain]) -> None:
-    changed = [_values(each) | {"new_facts": each.facts} for each in polls if each.facts is not None]
+    changed = [
+        _values(each) | {"new_facts": each.facts} for each in polls if each.facts is not None
+    ]
     same = [_values(each) for each in polls if each.facts is None]
     if changed:
         line.execute(_WITH_FACTS[line.dialect.name], changed)
@@ -143,11 +170,18 @@ def _named(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
 # made once: building a statement costs more than running it for a few rides
 _SOME_ORDERS: Final[Any] = bindparam("orders", expanding=True)
 _SOME_RIDES: Final[Any] = bindparam("rides", expanding=True)
-_LOCK_ORDERS: Final = select(ORDERS.c.id).where(ORDERS.c.id.in_(_SOME_ORDERS)).order_by(ORDERS.c.id).with_for_update()
-_LOCK_RIDES: Final = (
-    select(RIDES.c.id, RIDES.c.poll_seq).where(RIDES.c.id.in_(_SOME_RIDES)).order_by(RIDES.c.id).with_for_update()
+_LOCK_ORDERS: Final = (
+    select(ORDERS.c.id).where(ORDERS.c.id.in_(_SOME_ORDERS)).order_by(ORDERS.c.id).with_for_update()
 )
-_RAISE_VERSIONS: Final = update(ORDERS).where(ORDERS.c.id.in_(_SOME_ORDERS)).values(version=ORDERS.c.version + 1)
+_LOCK_RIDES: Final = (
+    select(RIDES.c.id, RIDES.c.poll_seq)
+    .where(RIDES.c.id.in_(_SOME_RIDES))
+    .order_by(RIDES.c.id)
+    .with_for_update()
+)
+_RAISE_VERSIONS: Final = (
+    update(ORDERS).where(ORDERS.c.id.in_(_SOME_ORDERS)).values(version=ORDERS.c.version + 1)
+)
 _OPEN_ACTIONS: Final = select(_ACTIONS.c.order_id).where(_ACTIONS.c.state == "unconfirmed")
 _OPEN_ITEMS: Final = select(_ATTENTION.c.order_id).where(
     _ATTENTION.c.order_id.in_(_SOME_ORDERS),
@@ -189,7 +223,9 @@ def record(s: Session, order: Order, ride: Ride, merged: Merged, now: datetime) 
 def _alarm(s: Session, order: Order, event: Event, now: datetime) -> None:
     if transitions.attention(s, order, event.name, event.detail, now):
         subject = f"orders:{order.id}"
-        audit.record(s, "worker", "ride.alarm", subject, event.name, now, property_id=order.property_id)
+        audit.record(
+            s, "worker", "ride.alarm", subject, event.name, now, property_id=order.property_id
+        )
 
 
 def _hand_over(s: Session, order: Order, ride: Ride, now: datetime) -> None:
@@ -203,11 +239,16 @@ def _hand_over(s: Session, order: Order, ride: Ride, now: datetime) -> None:
 
 
 def _end(s: Session, order: Order, ride: Ride, now: datetime) -> None:
-    """The journey is over: the guest may book again. A match that never got a booking id has failed."""
+    """The journey is over: the guest may book again.
+
+    A match that never got a booking id has failed.
+    """
     if order.state == OrderState.MATCHING and ride.status != wire.COMPLETED:
         transitions.move(s, order, OrderState.FAILED, now, "worker", status=ride.status)
     order.open = False
-    for action in s.scalars(select(Action).where(Action.order_id == order.id, Action.state == "armed")):
+    for action in s.scalars(
+        select(Action).where(Action.order_id == order.id, Action.state == "armed")
+    ):
         action.state, action.settled_at, action.next_try_at = "dropped", now, None
 
 
@@ -253,11 +294,15 @@ def state_as_claimed(row: Row[Any], vault: TokenVault) -> RideState:
     """A claimed row as a value; its facts are still JSON text."""
     same = {name: getattr(row, name) for name in _SAME}
     otp = None if row.otp_enc is None else otp_of(row, vault)
-    return RideState(kind=Kind(row.kind), facts=Snapshot.model_validate_json(row.facts), otp=otp, **same)
+    return RideState(
+        kind=Kind(row.kind), facts=Snapshot.model_validate_json(row.facts), otp=otp, **same
+    )
 
 
 def write_state(ride: Ride, state: RideState, vault: TokenVault) -> None:
-    """A value into its row. A code that did not change keeps its ciphertext; one that is gone is wiped."""
+    """A value into its row. A code that did not change keeps its ciphertext; one that is gone is
+    wiped.
+    """
     if state.otp is None:
         ride.otp_enc = None
     elif otp_of(ride, vault) != state.otp:
@@ -270,14 +315,17 @@ def write_state(ride: Ride, state: RideState, vault: TokenVault) -> None:
         setattr(ride, name, getattr(state, name))
 
 
-UNREAD_S: Final = 5.0  # until a ride is tried again whose account's token this process can't read: another may
+# until a ride is tried again whose account's token this process can't read: another may
+UNREAD_S: Final = 5.0
 Locked = TypeVar("Locked", Order, Ride)
 Answered = tuple[Claim, Snapshot | Exception]
 
 
 @dataclass(frozen=True)
 class Written:
-    """How many answers were recorded, and how many of them brought a booking id for what had none."""
+    """How many answers were recorded, and how many of them brought a booking id for what had
+    none.
+    """
 
     merged: int = 0
     handed_over: int = 0
@@ -286,18 +334,34 @@ class Written:
 class Careful:
     """Records some polls in one transaction; whatever goes wrong with one of them undoes all."""
 
-    def __init__(self, db: Database, vault: TokenVault, clock: Clock, pace: float, chance: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        db: Database,
+        vault: TokenVault,
+        clock: Clock,
+        pace: float,
+        chance: Callable[[], float],
+    ) -> None:
         self.db, self.vault, self.clock, self.pace, self.chance = db, vault, clock, pace, chance
 
     def write(self, answered: Sequence[Answered]) -> Written:
-        """Raises whatever a row or an answer makes recording raise, DatabaseBusy and SQLAlchemyError."""
+        """Raises whatever a row or an answer makes recording raise, DatabaseBusy and
+        SQLAlchemyError.
+        """
         with self.db.write() as s:
             # orders before their rides, as everybody locks them
             orders = _held(s, Order, [claim.order_id for claim, _ in answered])
             rides = _held(s, Ride, [claim.ride_id for claim, _ in answered])
             busy = need_care(s.connection(), list(orders))
             done = [
-                self._one(s, orders[claim.order_id], rides[claim.ride_id], claim, answer, claim.order_id in busy)
+                self._one(
+                    s,
+                    orders[claim.order_id],
+                    rides[claim.ride_id],
+                    claim,
+                    answer,
+                    claim.order_id in busy,
+                )
                 for claim, answer in answered
                 if rides[claim.ride_id].poll_seq == claim.seq
             ]
@@ -308,7 +372,13 @@ class Careful:
         return timedelta(seconds=max(MIN_INTERVAL_S, wait_s * (0.9 + 0.2 * self.chance())))
 
     def _one(
-        self, s: Session, order: Order, ride: Ride, claim: Claim, answer: Snapshot | Exception, busy: bool
+        self,
+        s: Session,
+        order: Order,
+        ride: Ride,
+        claim: Claim,
+        answer: Snapshot | Exception,
+        busy: bool,
     ) -> bool | None:
         """Whether the booking id came with it; None for what is no answer."""
         now = self.clock()
@@ -320,7 +390,14 @@ class Careful:
         return not had_id and ride.booking_id is not None
 
     def _merge(
-        self, s: Session, order: Order, ride: Ride, answer: Snapshot, claim: Claim, now: datetime, busy: bool
+        self,
+        s: Session,
+        order: Order,
+        ride: Ride,
+        answer: Snapshot,
+        claim: Claim,
+        now: datetime,
+        busy: bool,
     ) -> None:
         merged = merge(state_of(ride, self.vault), answer, claim.seq, now)
         merged = policy.unless_taken(s, order, ride, merged)
@@ -334,10 +411,19 @@ class Careful:
         ride.final_polls += was_ended
         self._next(ride, policy.wait_s(s, order, ride, now, self.pace, clear=busy), now)
 
-    def _failed(self, s: Session, order: Order, ride: Ride, error: Exception, now: datetime) -> None:
-        """The schedule is the retry; last facts stay as they are. What we did not ask is no failure of the ride."""
+    def _failed(
+        self, s: Session, order: Order, ride: Ride, error: Exception, now: datetime
+    ) -> None:
+        """The schedule is the retry; last facts stay as they are.
+
+        What we did not ask is no failure of the ride.
+        """
         if isinstance(error, Held | TokenUnreadable):
-            self._next(ride, max(MIN_INTERVAL_S, error.wait_s if isinstance(error, Held) else UNREAD_S), now)
+            self._next(
+                ride,
+                max(MIN_INTERVAL_S, error.wait_s if isinstance(error, Held) else UNREAD_S),
+                now,
+            )
             return
         ride.errors += 1
         ride.unknown_id = ride.unknown_id + 1 if isinstance(error, Refused) else 0

@@ -1,4 +1,6 @@
-"""What a ride comes to: the service's total, or the sum of its lines; kept beside ride and order once it is billed."""
+"""What a ride comes to: the service's total, or the sum of its lines; kept beside ride and order
+once it is billed.
+"""
 
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
@@ -22,7 +24,9 @@ MINOR: Final = 100  # hundredths, whatever a currency's own smallest coin is
 
 
 def total_of(price: PriceDetails | None) -> Decimal | None:
-    """What price_details come to: fare + service_tax + toll_charges - discount_value; None without a fare."""
+    """What price_details come to: fare + service_tax + toll_charges - discount_value; None without
+    a fare.
+    """
     if price is None or price.fare is None:
         return None
     return (
@@ -33,7 +37,9 @@ def total_of(price: PriceDetails | None) -> Decimal | None:
 
 
 def payable_of(trip: TripInfo | None) -> Decimal | None:
-    """What an auto ride comes to: the service's payable_amount, else what was paid in cash, else the lines' sum."""
+    """What an auto ride comes to: the service's payable_amount, else what was paid in cash, else
+    the lines' sum.
+    """
     if trip is None:
         return None
     if trip.payable_amount is not None:
@@ -46,7 +52,12 @@ def sum_of(trip: TripInfo) -> Decimal | None:
     if trip.amount is None:
         return None
     zero = Decimal(0)
-    return trip.amount + (trip.convenience_charge or zero) - (trip.discount or zero) - (trip.advance or zero)
+    return (
+        trip.amount
+        + (trip.convenience_charge or zero)
+        - (trip.discount or zero)
+        - (trip.advance or zero)
+    )
 
 
 def total(kind: Kind, facts: Snapshot) -> Decimal | None:
@@ -65,7 +76,9 @@ def minor(amount: Decimal) -> int:
 
 
 def other_bill(before: RideState, after: RideState) -> bool:
-    """Whether an answer changed what is kept beside the ride for finding and adding up: its plate or its bill."""
+    """Whether an answer changed what is kept beside the ride for finding and adding up: its plate
+    or its bill.
+    """
     if before.facts.vehicle_number != after.facts.vehicle_number:
         return True
     if after.status not in BILLED[after.kind]:
@@ -86,5 +99,7 @@ def keep_bill(s: Session, order: Order, ride: Ride, state: RideState) -> None:
 
 
 def _currency(s: Session, order: Order) -> str | None:
-    query = select(func.coalesce(Offer.currency, Property.currency)).join(Property, Property.id == Offer.property_id)
+    query = select(func.coalesce(Offer.currency, Property.currency)).join(
+        Property, Property.id == Offer.property_id
+    )
     return s.scalar(query.where(Offer.id == order.offer_id))

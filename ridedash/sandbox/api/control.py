@@ -1,4 +1,6 @@
-"""Control of the sandbox, beside the interface: speed, scenarios, faults, the ledger. A real service has none of it.
+"""Control of the sandbox, beside the interface: speed, scenarios, faults, the ledger.
+
+A real service has none of it.
 
 Each request carries `X-Sandbox-Control: 1`, which a form of another site can't send.
 """
@@ -26,7 +28,10 @@ LONGEST_DELAY_S: Final = 120.0
 def check_header() -> None:
     """Refuse what a page of another origin could send without asking."""
     if request.headers.get(HEADER) != "1":
-        raise Refusal(403, {"status": "FAILURE", "code": "CONTROL_REFUSED", "message": f"{HEADER}: 1 is required"})
+        raise Refusal(
+            403,
+            {"status": "FAILURE", "code": "CONTROL_REFUSED", "message": f"{HEADER}: 1 is required"},
+        )
 
 
 @bp.post("/speed")
@@ -49,12 +54,16 @@ def advance() -> Response:
 def clock() -> Response:
     """{"now": service seconds since 1970, "speed": n}."""
     sandbox = world()
-    return jsonify({"status": "SUCCESS", "now": sandbox.clock.now(), "speed": sandbox.clock.speed()})
+    return jsonify(
+        {"status": "SUCCESS", "now": sandbox.clock.now(), "speed": sandbox.clock.speed()}
+    )
 
 
 @bp.post("/next")
 def next_scenario() -> Response:
-    """{"scenario": name}: how the next booking goes that this scenario fits (share_… share, driver_… auto)."""
+    """{"scenario": name}: how the next booking goes that this scenario fits (share_… share,
+    driver_… auto).
+    """
     wanted = request_parsing.text(request_parsing.json_body(request, typed=True), "scenario")
     if wanted not in SCENARIOS:
         raise bad_request(f"scenario must be one of {', '.join(SCENARIOS)}")
@@ -65,7 +74,9 @@ def next_scenario() -> Response:
 
 @bp.post("/faults")
 def order_faults() -> Response:
-    """{"operation", "fault", "times", "seconds"}: what goes wrong with the next calls; see faults.py for each."""
+    """{"operation", "fault", "times", "seconds"}: what goes wrong with the next calls; see
+    faults.py for each.
+    """
     body = request_parsing.json_body(request, typed=True)
     operation, fault = request_parsing.text(body, "operation"), request_parsing.text(body, "fault")
     if operation not in (*faults.OPERATIONS, faults.ANY) or fault not in faults.FAULTS:
@@ -79,7 +90,10 @@ def order_faults() -> Response:
 
 @bp.post("/reset")
 def reset() -> Response:
-    """Forget bookings, feedback, scenarios and faults, and go at the configured pace. Tokens and the clock stay."""
+    """Forget bookings, feedback, scenarios and faults, and go at the configured pace.
+
+    Tokens and the clock stay.
+    """
     sandbox = world()
     with sandbox.store.write() as connection:
         for table in ("bookings", "feedback", "scenarios", "faults"):

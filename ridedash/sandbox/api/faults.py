@@ -1,4 +1,7 @@
-"""Faults ordered by control: what goes wrong with the next calls of an operation. Only a sandbox has them."""
+"""Faults ordered by control: what goes wrong with the next calls of an operation.
+
+Only a sandbox has them.
+"""
 
 import contextlib
 import socket
@@ -20,7 +23,16 @@ HTML: Final = "html"  # it is done, but a web page answers
 RATE_LIMIT: Final = "rate_limit"  # HTTP 429 before anything is done, Retry-After `seconds`
 FAULTS: Final = (DELAY, HTTP_500, CUT_BEFORE, CUT_AFTER, HTML, RATE_LIMIT)
 OPERATIONS: Final = (
-    *("create", "abort", "cancel", "drop_location", "track_ride", "products", "feedback", "feedback_options"),
+    *(
+        "create",
+        "abort",
+        "cancel",
+        "drop_location",
+        "track_ride",
+        "products",
+        "feedback",
+        "feedback_options",
+    ),
 )
 ANY: Final = "*"
 HTML_PAGE: Final = "<!doctype html><title>Bad gateway</title><h1>Bad gateway</h1>"
@@ -44,7 +56,13 @@ def order(store: Store, operation: str, fault: str, times: int, seconds: float) 
 
 def take(store: Store, known: Known, operation: str) -> Fault | None:
     """The fault for this call, used up once; None for a call that goes well."""
-    if known.get("faults", lambda connection: connection.execute("SELECT 1 FROM faults LIMIT 1").fetchone()) is None:
+    if (
+        known.get(
+            "faults",
+            lambda connection: connection.execute("SELECT 1 FROM faults LIMIT 1").fetchone(),
+        )
+        is None
+    ):
         return None
     with store.write() as connection:
         row = connection.execute(
@@ -81,10 +99,11 @@ def after(fault: Fault | None, answer: Response, environ: Mapping[str, Any]) -> 
 
 
 def cut(environ: Mapping[str, Any]) -> Response:
-    """Break the connection of a request: the client reads the end of the stream before any byte of an answer.
+    """Break the connection of a request: the client reads the end of the stream before any byte of
+    an answer.
 
-    What is returned is for the server to write into the closed socket. A server that shows no socket sends
-    the head of an answer whose body never comes, which is as unreadable.
+    What is returned is for the server to write into the closed socket. A server that shows no
+    socket sends the head of an answer whose body never comes, which is as unreadable.
     """
     connection = _connection(environ)
     if connection is not None:
@@ -98,7 +117,9 @@ def cut(environ: Mapping[str, Any]) -> Response:
 
 
 def _connection(environ: Mapping[str, Any]) -> socket.socket | None:
-    """The socket of a request, under werkzeug, gunicorn or waitress (through the channel that serves it)."""
+    """The socket of a request, under werkzeug, gunicorn or waitress (through the channel that
+    serves it).
+    """
     found = environ.get("werkzeug.socket") or environ.get("gunicorn.socket")
     channel = getattr(environ.get("waitress.client_disconnected"), "__self__", None)
     found = found or getattr(channel, "socket", None)

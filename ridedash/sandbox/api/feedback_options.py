@@ -1,4 +1,6 @@
-"""The labels that feedback may carry, by rating (Feedback options). The one list shown serves every category."""
+"""The labels that feedback may carry, by rating (Feedback options). The one list shown serves every
+category.
+"""
 
 from typing import Any, Final
 
@@ -27,12 +29,16 @@ NEEDS_SUB_CATEGORY: Final = frozenset({"rental", "outstation"})
 
 
 def options(category: str, sub_category: str) -> dict[str, Any]:
-    """The answer of feedback options; a Refusal without the sub_category that rental and outstation need."""
+    """The answer of feedback options; a Refusal without the sub_category that rental and outstation
+    need.
+    """
     if not category:
         raise bad_request("category is required")
     if category not in CATEGORY_IDS | NEEDS_SUB_CATEGORY:
         message = "There is no such category"
-        raise Refusal(200, {"status": wire.FAILURE, "code": wire.INVALID_CAR_CATEGORY, "message": message})
+        raise Refusal(
+            200, {"status": wire.FAILURE, "code": wire.INVALID_CAR_CATEGORY, "message": message}
+        )
     if category in NEEDS_SUB_CATEGORY and not sub_category:
         raise bad_request("sub_category is required for outstation and rental")
     labels = {str(rating): list(COMPLAINTS) for rating in range(1, 5)} | {"5": list(PRAISE)}

@@ -27,7 +27,9 @@ Body = dict[str, Any] | str  # a body as an object, or written as JSON already
 
 
 class Call(NamedTuple):
-    """One call: the request, the sandbox, and what is known of its database since it was last written to."""
+    """One call: the request, the sandbox, and what is known of its database since it was last
+    written to.
+    """
 
     request: Request
     sandbox: World
@@ -39,7 +41,9 @@ class Call(NamedTuple):
 
 
 def operation(name: str) -> Callable[[Callable[[Call, SandboxUser], Body]], Callable[[], Response]]:
-    """An operation for a user: X-APP-TOKEN and bearer are checked, and ordered faults are played."""
+    """An operation for a user: X-APP-TOKEN and bearer are checked, and ordered faults are
+    played.
+    """
 
     def wrap(function: Callable[[Call, SandboxUser], Body]) -> Callable[[], Response]:
         @wraps(function)
@@ -85,7 +89,11 @@ def check_partner(call: Call) -> None:
     """Every operation needs the partner's X-APP-TOKEN (Authentication, 1)."""
     sent = call.request.headers.get(wire.APP_TOKEN_HEADER, "")
     if not hmac.compare_digest(sent.encode(), call.sandbox.settings.app_token.encode()):
-        body = {"status": wire.FAILURE, "code": wire.INVALID_PARTNER_KEY, "message": "X-APP-TOKEN is missing or wrong"}
+        body = {
+            "status": wire.FAILURE,
+            "code": wire.INVALID_PARTNER_KEY,
+            "message": "X-APP-TOKEN is missing or wrong",
+        }
         raise Refusal(403, body)
 
 
@@ -137,7 +145,10 @@ def drop_location(call: Call, user: SandboxUser) -> Body:
 def cancel(call: Call, user: SandboxUser) -> Body:
     """Cancel booking (Endpoints, 4)."""
     body = request_parsing.json_body(call.request)
-    booking_id, reason = request_parsing.text(body, "booking_id"), request_parsing.text(body, "reason")
+    booking_id, reason = (
+        request_parsing.text(body, "booking_id"),
+        request_parsing.text(body, "reason"),
+    )
     return actions.cancel(call.sandbox, user.id, booking_id, reason, call.now())
 
 
@@ -160,14 +171,18 @@ def track_ride(call: Call, user: SandboxUser) -> Body:
 
 @lru_cache(maxsize=4096)
 def _ride_asked_for(query: bytes) -> tuple[str, str]:
-    """booking_id and txn_id of a query, each "" when absent; the same few are asked for all the time."""
+    """booking_id and txn_id of a query, each "" when absent; the same few are asked for all the
+    time.
+    """
     args = Request({"QUERY_STRING": query.decode("latin-1")}).args
     return args.get("booking_id", ""), args.get("txn_id", "")
 
 
 @bp.get("/v1/products")
 def list_products() -> Response:
-    """List products: X-APP-TOKEN is enough, a bearer token is not looked at (Endpoints, 6; Authentication, 3)."""
+    """List products: X-APP-TOKEN is enough, a bearer token is not looked at (Endpoints, 6;
+    Authentication, 3).
+    """
     return _played("products", _products)
 
 
@@ -185,8 +200,14 @@ def _products(call: Call) -> Body:
 def feedback(call: Call, user: SandboxUser) -> Body:
     """Submit feedback (Endpoints, 7)."""
     body = request_parsing.json_body(call.request, typed=True)
-    booking_id, rating = request_parsing.text(body, "booking_id"), request_parsing.whole(body, "rating", range(1, 6))
-    labels, comments = request_parsing.optional_text(body, "feedback"), request_parsing.optional_text(body, "comments")
+    booking_id, rating = (
+        request_parsing.text(body, "booking_id"),
+        request_parsing.whole(body, "rating", range(1, 6)),
+    )
+    labels, comments = (
+        request_parsing.optional_text(body, "feedback"),
+        request_parsing.optional_text(body, "comments"),
+    )
     return actions.feedback(call.sandbox, user.id, booking_id, rating, labels, comments, call.now())
 
 
@@ -194,4 +215,6 @@ def feedback(call: Call, user: SandboxUser) -> Body:
 @operation("feedback_options")
 def options(call: Call, user: SandboxUser) -> Body:  # noqa: ARG001 - the same for every user
     """Feedback options (Endpoints, 8)."""
-    return feedback_options.options(call.request.args.get("category", ""), call.request.args.get("sub_category", ""))
+    return feedback_options.options(
+        call.request.args.get("category", ""), call.request.args.get("sub_category", "")
+    )

@@ -1,4 +1,6 @@
-"""The answer of products: categories with fares and the nearest cab, the hotspot zone, estimates."""
+"""The answer of products: categories with fares and the nearest cab, the hotspot zone,
+estimates.
+"""
 
 from decimal import Decimal
 from typing import Any, Final
@@ -8,7 +10,14 @@ from ridedash.geo import LatLng, contains
 from ridedash.sandbox.bookings.snapshots import minutes
 from ridedash.sandbox.city.city import City, Hotspot
 from ridedash.sandbox.pricing import rates
-from ridedash.sandbox.pricing.categories import STANDARD, Category, Package, RateCard, Tariff, tariff_of
+from ridedash.sandbox.pricing.categories import (
+    STANDARD,
+    Category,
+    Package,
+    RateCard,
+    Tariff,
+    tariff_of,
+)
 from ridedash.sandbox.pricing.estimates import PricedTrip, estimate, priced_trip, share_estimate
 from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
@@ -17,8 +26,12 @@ from ridedash.sandbox.world import World
 NONE_NEAR: Final = -1
 
 
-def products(sandbox: World, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float) -> dict[str, Any]:
-    """The body of products; a Refusal outside the cities or for a category that isn't offered here."""
+def products(
+    sandbox: World, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float
+) -> dict[str, Any]:
+    """The body of products; a Refusal outside the cities or for a category that isn't offered
+    here.
+    """
     city = sandbox.city_at(pickup)
     if city is None:
         raise refused(wire.INVALID_CITY, "There is no service at this pickup")
@@ -51,7 +64,12 @@ def _zone(zone: Hotspot) -> dict[str, Any]:
         "default_pickup_point_id": zone.default_point_id,
         "hotspot_boundary": [[round(point.lat, 6), round(point.lng, 6)] for point in zone.boundary],
         "pickup_points": [
-            {"lat": point.position.lat, "lng": point.position.lng, "name": point.name, "id": point.id}
+            {
+                "lat": point.position.lat,
+                "lng": point.position.lng,
+                "name": point.name,
+                "id": point.id,
+            }
             for point in zone.points
         ],
     }
@@ -66,20 +84,28 @@ def _estimates(
     wanted: str | None,
     now: float,
 ) -> Any:
-    """An empty object without a drop in this city and for rental; share's comes when share is asked for."""
+    """An empty object without a drop in this city and for rental; share's comes when share is asked
+    for.
+    """
     if drop is None or not city.contains(drop) or wanted == "rental":
         return {}
     asked = priced_trip(city, tariff_of(city.currency), pickup, drop, now, sandbox.clock.speed())
     if wanted == wire.Kind.SHARE:
         return [share_estimate(offered[0], asked)]
-    return [_one(category, asked, sandbox) for category in offered if not category.rental and category.id != "share"]
+    return [
+        _one(category, asked, sandbox)
+        for category in offered
+        if not category.rental and category.id != "share"
+    ]
 
 
 def _one(category: Category, asked: PricedTrip, sandbox: World) -> dict[str, Any]:
     return estimate(category, asked, sandbox.seal)
 
 
-def _category(sandbox: World, city: City, category: Category, pickup: LatLng, now: float) -> dict[str, Any]:
+def _category(
+    sandbox: World, city: City, category: Category, pickup: LatLng, now: float
+) -> dict[str, Any]:
     tariff, when = tariff_of(city.currency), rates.local(now, city.timezone)
     cab = sandbox.fleet(city.slug).nearest(category.id, pickup, now)
     body: dict[str, Any] = {
@@ -99,7 +125,9 @@ def _category(sandbox: World, city: City, category: Category, pickup: LatLng, no
     if category.rental:
         return body | {"sub_categories": [_sub_category(*each) for each in category.packages]}
     return body | {
-        "fare_breakup": [_card(card, category, tariff, rates.surge(category, when)) for card in category.cards]
+        "fare_breakup": [
+            _card(card, category, tariff, rates.surge(category, when)) for card in category.cards
+        ]
     }
 
 
@@ -114,7 +142,11 @@ def _cancellation(category: Category, currency: str) -> dict[str, Any]:
 
 def _card(card: RateCard, category: Category, tariff: Tariff, surge: Decimal) -> dict[str, Any]:
     if card.type == STANDARD:
-        return {"type": card.type, "fare": _described(card, category, tariff.symbol), "surcharge": _surcharge(surge)}
+        return {
+            "type": card.type,
+            "fare": _described(card, category, tariff.symbol),
+            "surcharge": _surcharge(surge),
+        }
     return {
         "type": card.type,
         "minimum_distance": _text(card.minimum_distance),
@@ -148,11 +180,22 @@ def _surcharge(surge: Decimal) -> list[dict[str, Any]]:
     if surge <= 1:
         return []
     description = f"Fares are {surge} times the usual while many people look for a cab."
-    return [{"name": "Peak time", "type": "multiplier", "value": float(surge), "description": description}]
+    return [
+        {
+            "name": "Peak time",
+            "type": "multiplier",
+            "value": float(surge),
+            "description": description,
+        }
+    ]
 
 
 def _sub_category(name: str, packages: tuple[Package, ...]) -> dict[str, Any]:
-    return {"id": name, "display_name": name.title(), "packages": [_package(package) for package in packages]}
+    return {
+        "id": name,
+        "display_name": name.title(),
+        "packages": [_package(package) for package in packages],
+    }
 
 
 def _package(package: Package) -> dict[str, Any]:

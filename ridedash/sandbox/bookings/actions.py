@@ -1,4 +1,6 @@
-"""What can be done to a booking: abort, cancel, another drop, feedback; with the failures that the document names."""
+"""What can be done to a booking: abort, cancel, another drop, feedback; with the failures that the
+document names.
+"""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -25,7 +27,9 @@ _TOO_LATE: Final = {
 def unknown_booking(**words: str) -> Refusal:
     """No booking of this user has that id."""
     message = "There is no such booking"
-    return Refusal(404, {"status": wire.FAILURE, **words, "code": wire.NO_BOOKING, "message": message})
+    return Refusal(
+        404, {"status": wire.FAILURE, **words, "code": wire.NO_BOOKING, "message": message}
+    )
 
 
 def abort(sandbox: World, user: str, booking_id: str, now: float) -> dict[str, Any]:
@@ -40,7 +44,11 @@ def abort(sandbox: World, user: str, booking_id: str, now: float) -> dict[str, A
         if status not in wire.SEARCHING:
             raise _failure(wire.BOOKING_ALLOTED, "A driver is already allotted")
         sandbox.ledger.end(connection, booking, now, None)
-    return {"status": wire.SUCCESS, "message": f"Booking {booking_id} was aborted", "code": wire.SUCCESS}
+    return {
+        "status": wire.SUCCESS,
+        "message": f"Booking {booking_id} was aborted",
+        "code": wire.SUCCESS,
+    }
 
 
 def cancel(sandbox: World, user: str, booking_id: str, reason: str, now: float) -> dict[str, Any]:
@@ -86,13 +94,17 @@ def _charge(sandbox: World, booking: Booking, now: float) -> str:
     return f" A cancellation charge of {city.currency} {policy.charge} applies."
 
 
-def change_drop(sandbox: World, user: str, booking_id: str, drop: LatLng, now: float) -> dict[str, Any]:
+def change_drop(
+    sandbox: World, user: str, booking_id: str, drop: LatLng, now: float
+) -> dict[str, Any]:
     """Go somewhere else from now on (Endpoints, 3)."""
     with sandbox.store.write() as connection:
         booking = sandbox.ledger.find(connection, user, booking_id, now)
         if booking is None:
             raise unknown_booking(
-                request_type=wire.UPDATE_DROP, header=wire.HEADER_OOPS, text="There is no such booking."
+                request_type=wire.UPDATE_DROP,
+                header=wire.HEADER_OOPS,
+                text="There is no such booking.",
             )
         city, status = sandbox.city(booking.city), booking.status(now)
         over = booking.kind is wire.Kind.AUTO and status == wire.INVOICE
@@ -102,7 +114,9 @@ def change_drop(sandbox: World, user: str, booking_id: str, drop: LatLng, now: f
             raise _drop_refused(wire.HEADER_INVALID_DROP, "The new drop is in a different city.")
         airport = at_airport(city, booking.request.pickup) or at_airport(city, drop)
         request = _redirected_request(booking.request, drop, airport=airport)
-        sandbox.ledger.redirect(connection, booking, request, _redirected_plan(sandbox, booking, drop, now))
+        sandbox.ledger.redirect(
+            connection, booking, request, _redirected_plan(sandbox, booking, drop, now)
+        )
     return {
         "status": wire.SUCCESS,
         "request_type": wire.UPDATE_DROP,
@@ -112,11 +126,16 @@ def change_drop(sandbox: World, user: str, booking_id: str, drop: LatLng, now: f
 
 
 def _redirected_request(request: Request, drop: LatLng, *, airport: bool) -> Request:
-    return replace(request, drop=drop, drop_changed=True, terms=replace(request.terms, airport=airport))
+    return replace(
+        request, drop=drop, drop_changed=True, terms=replace(request.terms, airport=airport)
+    )
 
 
 def _redirected_plan(sandbox: World, booking: Booking, drop: LatLng, now: float) -> Plan:
-    """Before the ride: another way from the pickup. During it: what is driven stays, the rest leads to the new drop."""
+    """Before the ride: another way from the pickup.
+
+    During it: what is driven stays, the rest leads to the new drop.
+    """
     plan, roads = booking.plan, sandbox.city(booking.city).roads
     ride = plan.ride
     if ride is None:
@@ -124,15 +143,26 @@ def _redirected_plan(sandbox: World, booking: Booking, drop: LatLng, now: float)
     if now <= ride.departs:
         return redirected(plan, roads.route(booking.request.pickup, drop), drop, SHORTEST_PHASE_S)
     done = driven_part(ride.route, now - ride.departs)
-    return redirected(plan, joined([done, roads.route(done.points[-1], drop)]), drop, now - ride.departs)
+    return redirected(
+        plan, joined([done, roads.route(done.points[-1], drop)]), drop, now - ride.departs
+    )
 
 
 def _drop_refused(header: str, text: str) -> Refusal:
-    return Refusal(200, {"status": wire.FAILURE, "request_type": wire.UPDATE_DROP, "header": header, "text": text})
+    return Refusal(
+        200,
+        {"status": wire.FAILURE, "request_type": wire.UPDATE_DROP, "header": header, "text": text},
+    )
 
 
 def feedback(
-    sandbox: World, user: str, booking_id: str, rating: int, labels: str | None, comments: str | None, now: float
+    sandbox: World,
+    user: str,
+    booking_id: str,
+    rating: int,
+    labels: str | None,
+    comments: str | None,
+    now: float,
 ) -> dict[str, Any]:
     """Keep feedback on a completed ride; a later one replaces it (Endpoints, 7)."""
     with sandbox.store.write() as connection:
@@ -140,7 +170,9 @@ def feedback(
         if booking is None:
             raise unknown_booking(request_type=wire.BOOKING_FEEDBACK)
         if booking.status(now) != wire.COMPLETED:
-            raise _failure(RIDE_NOT_COMPLETED, "The ride is not completed", request_type=wire.BOOKING_FEEDBACK)
+            raise _failure(
+                RIDE_NOT_COMPLETED, "The ride is not completed", request_type=wire.BOOKING_FEEDBACK
+            )
         connection.execute(
             "REPLACE INTO feedback (booking_id, rating, feedback, comments, at) VALUES (?, ?, ?, ?, ?)",
             (booking_id, rating, labels, comments, now),

@@ -1,4 +1,6 @@
-"""What a booking costs: as planned while it runs, as driven at its end, with a changed drop counted in."""
+"""What a booking costs: as planned while it runs, as driven at its end, with a changed drop counted
+in.
+"""
 
 from decimal import Decimal
 from typing import Final
@@ -21,7 +23,9 @@ def driven(booking: Booking) -> Driven:
 
 
 def bill(booking: Booking, tariff: Tariff, *, ended: bool = True) -> Price:
-    """The price as driven; before the end (`ended` false) without the waiting, which isn't over yet."""
+    """The price as driven; before the end (`ended` false) without the waiting, which isn't over
+    yet.
+    """
     category = tariff.find(booking.category)
     assert category is not None
     trip = driven(booking)
@@ -31,7 +35,9 @@ def bill(booking: Booking, tariff: Tariff, *, ended: bool = True) -> Price:
 
 
 def agreed(booking: Booking) -> Terms:
-    """The terms that hold: a changed drop ends an upfront price, while a shared fare stays fixed."""
+    """The terms that hold: a changed drop ends an upfront price, while a shared fare stays
+    fixed.
+    """
     terms = booking.request.terms
     if booking.request.drop_changed and booking.kind is not wire.Kind.SHARE:
         return Terms(terms.surge, terms.airport, terms.night, terms.coupon, None)

@@ -1,6 +1,8 @@
-"""Create booking: the checks in the order of the document's table, then the trip is laid out and written down.
+"""Create booking: the checks in the order of the document's table, then the trip is laid out and
+written down.
 
-A repeated create makes a second booking, with the same merchant_txn_id too: nothing in the document promises otherwise.
+A repeated create makes a second booking, with the same merchant_txn_id too: nothing in the document
+promises otherwise.
 """
 
 import sqlite3
@@ -69,10 +71,14 @@ def read(body: Mapping[str, Any]) -> Asked:
         raise request_parsing.bad_request("payment_instrument_type must be cash or svc_money")
     return Asked(
         pickup=request_parsing.point(
-            request_parsing.number(body, "pickup_lat"), request_parsing.number(body, "pickup_lng"), "pickup"
+            request_parsing.number(body, "pickup_lat"),
+            request_parsing.number(body, "pickup_lng"),
+            "pickup",
         ),
         drop=request_parsing.optional_point(
-            request_parsing.number(body, "drop_lat"), request_parsing.number(body, "drop_lng"), "drop"
+            request_parsing.number(body, "drop_lat"),
+            request_parsing.number(body, "drop_lng"),
+            "drop",
         ),
         category=request_parsing.text(body, "category"),
         later=mode == wire.PICKUP_LATER,
@@ -86,7 +92,9 @@ def read(body: Mapping[str, Any]) -> Asked:
     )
 
 
-def create(sandbox: World, user: SandboxUser, body: Mapping[str, Any], now: float) -> dict[str, Any]:
+def create(
+    sandbox: World, user: SandboxUser, body: Mapping[str, Any], now: float
+) -> dict[str, Any]:
     """Book, and answer as create does."""
     asked = read(body)
     city, category = _checked(sandbox, user, asked)
@@ -166,7 +174,9 @@ def _laid_out(
     request: Request,
     now: float,
 ) -> Booking:
-    """The booking with its whole timeline. Chance comes from the seed, the booking's number and its moment."""
+    """The booking with its whole timeline. Chance comes from the seed, the booking's number and its
+    moment.
+    """
     dice = dice_of(sandbox.settings.seed, next_number(connection), round(now, 3))
     scenario = _scenario(connection, sandbox, city, category, asked, now, dice)
     booking_id = _fresh_id(connection, PREFIX[category.kind], dice)
@@ -195,7 +205,9 @@ def _scenario(
     now: float,
     dice: Random,
 ) -> str:
-    """The scenario that control asked for; for share also whether a cab is there at once or a retry is needed."""
+    """The scenario that control asked for; for share also whether a cab is there at once or a retry
+    is needed.
+    """
     ordered = scenarios.take(connection, category.kind) or planner.NORMAL
     if category.kind is not wire.Kind.SHARE:
         return ordered
@@ -204,7 +216,10 @@ def _scenario(
 
 
 def _shared_scenario(ordered: str, retry: bool, near: bool, dice: Random) -> str:
-    at_once = {planner.NORMAL: not retry or dice.random() >= RETRY_CHANCE, planner.SHARE_IMMEDIATE: True}
+    at_once = {
+        planner.NORMAL: not retry or dice.random() >= RETRY_CHANCE,
+        planner.SHARE_IMMEDIATE: True,
+    }
     if near and at_once.get(ordered, False):
         return planner.SHARE_IMMEDIATE
     if not retry:
@@ -218,7 +233,12 @@ def _shared_scenario(ordered: str, retry: bool, near: bool, dice: Random) -> str
 def _fresh_id(connection: sqlite3.Connection, prefix: str, dice: Random) -> str:
     while True:
         booking_id = f"{prefix}{dice.randrange(10**9, 10**10)}"
-        if connection.execute("SELECT 1 FROM bookings WHERE booking_id = ?", (booking_id,)).fetchone() is None:
+        if (
+            connection.execute(
+                "SELECT 1 FROM bookings WHERE booking_id = ?", (booking_id,)
+            ).fetchone()
+            is None
+        ):
             return booking_id
 
 
@@ -228,9 +248,16 @@ def _answer(booking: Booking, city: City) -> dict[str, Any]:
     body: dict[str, Any] = {"status": wire.SUCCESS, "booking_id": booking.booking_id}
     if booking.txn_id is not None:
         next_try = iso(booking.created_at + planner.RETRY_EVERY_S, city.timezone)
-        body |= {"booking_id": None, "retry": {**timeout, "next_retry_time": next_try}, "txn_id": booking.txn_id}
+        body |= {
+            "booking_id": None,
+            "retry": {**timeout, "next_retry_time": next_try},
+            "txn_id": booking.txn_id,
+        }
     elif booking.kind is not wire.Kind.SHARE:
-        body |= {"message": "Your booking is made. We are looking for a cab near the pickup.", **timeout}
+        body |= {
+            "message": "Your booking is made. We are looking for a cab near the pickup.",
+            **timeout,
+        }
     if booking.merchant_txn_id is not None:
         body["merchant_txn_id"] = booking.merchant_txn_id
     return body

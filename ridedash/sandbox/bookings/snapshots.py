@@ -27,12 +27,17 @@ def by_txn(booking: Booking, now: float) -> dict[str, Any]:
     """Share tracked by txn_id: status alone, until a booking id comes with a message."""
     body: dict[str, Any] = {"status": wire.SUCCESS, "booking_status": booking.status(now)}
     if booking.revealed(now):
-        body |= {"booking_id": booking.booking_id, "message": "A driver was found. Track by booking_id from now on."}
+        body |= {
+            "booking_id": booking.booking_id,
+            "message": "A driver was found. Track by booking_id from now on.",
+        }
     return body
 
 
 def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[str, Any] | str:
-    """The snapshot of a booking at a moment; as JSON already for those that are asked for every few seconds."""
+    """The snapshot of a booking at a moment; as JSON already for those that are asked for every few
+    seconds.
+    """
     phase = booking.phase(now)
     body = {
         "status": wire.SUCCESS,
@@ -45,16 +50,27 @@ def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[
     if phase.status in LIVE:
         return _full(booking, tariff, phase, now, body)
     if phase.status == wire.COMPLETED:
-        return body | _places(booking, ended=True) | _car(_crew(booking, phase)) | _price(booking, tariff, phase.status)
+        return (
+            body
+            | _places(booking, ended=True)
+            | _car(_crew(booking, phase))
+            | _price(booking, tariff, phase.status)
+        )
     return body
 
 
-def _full(booking: Booking, tariff: Tariff, phase: Phase, now: float, common: dict[str, Any]) -> str:
-    """The full cab and driver field set: what stays for this status is written once, what moves is put behind it."""
+def _full(
+    booking: Booking, tariff: Tariff, phase: Phase, now: float, common: dict[str, Any]
+) -> str:
+    """The full cab and driver field set: what stays for this status is written once, what moves is
+    put behind it.
+    """
     leg = _leg(booking, phase)
     moving, (seconds, metres) = leg.motion(now), leg.left(now)
     if phase.status not in booking.memo:
-        booking.memo[phase.status] = json.dumps(common | _staying(booking, tariff, phase), separators=(",", ":"))[:-1]
+        booking.memo[phase.status] = json.dumps(
+            common | _staying(booking, tariff, phase), separators=(",", ":")
+        )[:-1]
     return booking.memo[phase.status] + MOVING % (
         round(moving.position.lat, 6),
         round(moving.position.lng, 6),
@@ -72,7 +88,9 @@ def _staying(booking: Booking, tariff: Tariff, phase: Phase) -> dict[str, Any]:
     body |= {
         "driver_rating": crew.driver_rating,
         "share_ride_url": f"https://rides.example/follow/{booking.booking_id}",
-        "passengers": [{"name": rider} for rider in booking.plan.riders if phase.status == wire.CALL_DRIVER],
+        "passengers": [
+            {"name": rider} for rider in booking.plan.riders if phase.status == wire.CALL_DRIVER
+        ],
         "route": _route(booking),
         "promotional_message": _promotion(booking),
     }
@@ -113,7 +131,9 @@ def _auto_called(booking: Booking, phase: Phase, now: float) -> dict[str, Any]:
 
 
 def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, Any]:
-    """`svc_money_balance` and `trip_info` in the shape of the state; without billing only the common part."""
+    """`svc_money_balance` and `trip_info` in the shape of the state; without billing only the
+    common part.
+    """
     price, terms = bill(booking, tariff), booking.request.terms
     payable = price.total + CONVENIENCE_CHARGE
     info: dict[str, Any] = {
@@ -133,7 +153,9 @@ def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, An
         time = {"value": max(1, round(trip.minutes)), "unit": "MINUTE"}
         paid = number(payable) if booking.request.cash else 0
         info |= (
-            {"ride_time": time, "cash_paid": paid} if ended else {"payable_amount": number(payable), "trip_time": time}
+            {"ride_time": time, "cash_paid": paid}
+            if ended
+            else {"payable_amount": number(payable), "trip_time": time}
         )
     return {"svc_money_balance": _balance(booking, payable, ended=ended), "trip_info": info}
 
@@ -165,7 +187,10 @@ def _car(crew: Crew) -> dict[str, Any]:
 
 
 def _route(booking: Booking) -> list[dict[str, Any]]:
-    return [{"name": stop.name, "state": stop.state, **_lat_lng(stop.position)} for stop in booking.plan.stops]
+    return [
+        {"name": stop.name, "state": stop.state, **_lat_lng(stop.position)}
+        for stop in booking.plan.stops
+    ]
 
 
 def _promotion(booking: Booking) -> str:

@@ -1,4 +1,7 @@
-"""The two fictional cities: service area, places, hotspots, streets. Built from their plans on first use, then kept."""
+"""The two fictional cities: service area, places, hotspots, streets.
+
+Built from their plans on first use, then kept.
+"""
 
 import functools
 import gc
@@ -20,7 +23,9 @@ Ring = tuple[LatLng, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place people ask for by name. `kind` is one word such as hotel or station; `area` its district."""
+    """A place people ask for by name. `kind` is one word such as hotel or station; `area` its
+    district.
+    """
 
     id: str
     name: str
@@ -50,7 +55,10 @@ class Hotspot:
 
 @dataclass(frozen=True)
 class City:
-    """One city. `bounds` are its south-west and north-east corners; `boundary` is the service area."""
+    """One city.
+
+    `bounds` are its south-west and north-east corners; `boundary` is the service area.
+    """
 
     slug: str
     name: str
@@ -85,14 +93,16 @@ _building = threading.Lock()
 
 def cities() -> tuple[City, City]:
     """Port Meridian and Saltmere. The first call takes about half a second, later ones nothing."""
-    with _building:  # threads that come together wait for one building, instead of each making their own
+    # threads that come together wait for one building, instead of each making their own
+    with _building:
         return _both()
 
 
 @functools.cache
 def _both() -> tuple[City, City]:
     collecting = gc.isenabled()
-    gc.disable()  # a million small tuples and no cycles: the collector would only cost a quarter of the time
+    # a million small tuples and no cycles: the collector would only cost a quarter of the time
+    gc.disable()
     try:
         return _build(port_meridian.PLAN, 100), _build(saltmere.PLAN, 500)
     finally:
@@ -124,7 +134,9 @@ def _build(plan: Plan, first_point_id: int) -> City:
         bounds=(LatLng(min(lats), min(lngs)), LatLng(max(lats), max(lngs))),
         boundary=boundary,
         places=tuple(_place(frame, spot) for spot in plan.spots),
-        hotspots=tuple(_hotspot(frame, roads, z, first_point_id + 10 * i) for i, z in enumerate(plan.zones)),
+        hotspots=tuple(
+            _hotspot(frame, roads, z, first_point_id + 10 * i) for i, z in enumerate(plan.zones)
+        ),
         unshareable=tuple(_ring(frame, ring) for ring in plan.unshareable),
         no_share_heading=tuple(_ring(frame, ring) for ring in plan.no_share_heading),
         roads=roads,
@@ -145,12 +157,19 @@ def _place(frame: Frame, spot: Spot) -> Place:
 
 def _hotspot(frame: Frame, roads: RoadNetwork, zone: Zone, first_id: int) -> Hotspot:
     points = tuple(
-        PickupPoint(first_id + i, name, roads.snap(_point(frame, at))) for i, (name, at) in enumerate(zone.points)
+        PickupPoint(first_id + i, name, roads.snap(_point(frame, at)))
+        for i, (name, at) in enumerate(zone.points)
     )
     return Hotspot(zone.name, _ring(frame, zone.ring), points, first_id)
 
 
 def slug(name: str) -> str:
     """A name as an id: plain small letters and hyphens."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower().replace("'", "")
+    plain = (
+        unicodedata.normalize("NFKD", name)
+        .encode("ascii", "ignore")
+        .decode()
+        .lower()
+        .replace("'", "")
+    )
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

@@ -1,4 +1,6 @@
-"""Finding places by what people type: accents and case ignored, whole names before beginnings before words within."""
+"""Finding places by what people type: accents and case ignored, whole names before beginnings
+before words within.
+"""
 
 import functools
 import re
@@ -20,7 +22,13 @@ class _Entry(NamedTuple):
 
 def plain(text: str) -> str:
     """Small letters without accents, anything else but digits as single spaces."""
-    letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower().replace("'", "")
+    letters = (
+        unicodedata.normalize("NFKD", text)
+        .encode("ascii", "ignore")
+        .decode()
+        .lower()
+        .replace("'", "")
+    )
     return " ".join(re.findall(r"[a-z0-9]+", letters))
 
 
@@ -33,7 +41,9 @@ class Around(NamedTuple):
 
 
 def around(here: LatLng) -> Around:
-    """The nearest street, the area of the nearest place, and the hotspot around a point; nothing outside the cities."""
+    """The nearest street, the area of the nearest place, and the hotspot around a point; nothing
+    outside the cities.
+    """
     city = city_at(here)
     if city is None:
         return Around("", "", "")
@@ -44,13 +54,17 @@ def around(here: LatLng) -> Around:
 
 
 def find(query: str, near: tuple[float | None, float | None], limit: int) -> list[Place]:
-    """Places that match every word of a query, best first, then nearest first, then by name; all when it is empty."""
+    """Places that match every word of a query, best first, then nearest first, then by name; all
+    when it is empty.
+    """
     lat, lng = near
     here = LatLng(lat, lng) if lat is not None and lng is not None else None
     wanted = plain(query)
     if query.strip() and not wanted:
         return []
-    scored = [(score, entry.place) for entry in _entries() if (score := _score(entry, wanted)) is not None]
+    scored = [
+        (score, entry.place) for entry in _entries() if (score := _score(entry, wanted)) is not None
+    ]
     scored.sort(key=lambda s: (s[0], distance_m(here, s[1].position) if here else 0.0, s[1].name))
     return [place for _, place in scored[:limit]]
 
@@ -68,7 +82,9 @@ def _entries() -> tuple[_Entry, ...]:
 
 
 def _score(entry: _Entry, wanted: str) -> int | None:
-    """0 the name itself, 1 its beginning, 2 words that begin in it, 3 with help of kind and area; None is no match."""
+    """0 the name itself, 1 its beginning, 2 words that begin in it, 3 with help of kind and area;
+    None is no match.
+    """
     if not wanted or entry.name == wanted:
         return 0
     if entry.name.startswith(wanted):

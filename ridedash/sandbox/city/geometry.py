@@ -1,4 +1,6 @@
-"""Plane geometry in metres (x east, y north): curves, rings, crossings, and a frame back to the earth."""
+"""Plane geometry in metres (x east, y north): curves, rings, crossings, and a frame back to the
+earth.
+"""
 
 import itertools
 import math
@@ -16,7 +18,9 @@ _M_PER_DEG = math.radians(1) * EARTH_RADIUS_M
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A flat sheet of paper laid on the earth at `origin`; true to a few centimetres within 10 km."""
+    """A flat sheet of paper laid on the earth at `origin`; true to a few centimetres within 10
+    km.
+    """
 
     origin: LatLng
 
@@ -55,9 +59,15 @@ def lerp(a: XY, b: XY, t: float) -> XY:
 
 
 def curve(points: Sequence[XY], *, closed: bool = False, step: float = 45.0) -> Line:
-    """A smooth line through the points (Catmull-Rom), a vertex about every `step` metres; ends kept exactly."""
+    """A smooth line through the points (Catmull-Rom), a vertex about every `step` metres; ends kept
+    exactly.
+    """
     pts = list(points)
-    pts = [pts[-1], *pts, pts[0], pts[1]] if closed else [_beyond(pts[0], pts[1]), *pts, _beyond(pts[-1], pts[-2])]
+    pts = (
+        [pts[-1], *pts, pts[0], pts[1]]
+        if closed
+        else [_beyond(pts[0], pts[1]), *pts, _beyond(pts[-1], pts[-2])]
+    )
     line = [pts[1]]
     for p0, p1, p2, p3 in zip(pts, pts[1:], pts[2:], pts[3:], strict=False):
         count = max(1, round(span(p1, p2) / step))
@@ -78,7 +88,11 @@ def _spline(p0: XY, p1: XY, p2: XY, p3: XY, t: float) -> XY:
     t2, t3 = t * t, t * t * t
     h1, h2, h3, h4 = 2 * t3 - 3 * t2 + 1, 3 * t2 - 2 * t3, t3 - 2 * t2 + t, t3 - t2
     x, y = (
-        h1 * p1[i] + h2 * p2[i] + h3 * scale1 * (p2[i] - p0[i]) / 2 + h4 * scale2 * (p3[i] - p1[i]) / 2 for i in (0, 1)
+        h1 * p1[i]
+        + h2 * p2[i]
+        + h3 * scale1 * (p2[i] - p0[i]) / 2
+        + h4 * scale2 * (p3[i] - p1[i]) / 2
+        for i in (0, 1)
     )
     return x, y
 
@@ -95,7 +109,10 @@ def normals(line: Sequence[XY]) -> list[XY]:
 
 def offset(line: Sequence[XY], metres: Sequence[float]) -> Line:
     """The line moved to its left by so many metres at each vertex."""
-    return [(p[0] + n[0] * d, p[1] + n[1] * d) for p, n, d in zip(line, normals(line), metres, strict=True)]
+    return [
+        (p[0] + n[0] * d, p[1] + n[1] * d)
+        for p, n, d in zip(line, normals(line), metres, strict=True)
+    ]
 
 
 def area(ring: Sequence[XY]) -> float:
@@ -109,7 +126,9 @@ def area(ring: Sequence[XY]) -> float:
 
 
 def centroid(ring: Sequence[XY]) -> XY:
-    """The middle of a ring's vertices' box weighed by area; the mean of its vertices when it has none."""
+    """The middle of a ring's vertices' box weighed by area; the mean of its vertices when it has
+    none.
+    """
     whole = area(ring)
     if abs(whole) < 1e-6:
         return sum(p[0] for p in ring) / len(ring), sum(p[1] for p in ring) / len(ring)
@@ -162,7 +181,9 @@ def nearest_on(a: XY, b: XY, p: XY) -> tuple[float, float]:
 
 
 def simplify(line: Sequence[XY], tolerance: float) -> Line:
-    """The line with vertices left out that lie within `tolerance` of it (Douglas-Peucker); ends stay."""
+    """The line with vertices left out that lie within `tolerance` of it (Douglas-Peucker); ends
+    stay.
+    """
     keep = {0, len(line) - 1}
     stack = [(0, len(line) - 1)]
     while stack:

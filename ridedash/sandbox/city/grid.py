@@ -10,7 +10,9 @@ Cell = tuple[int, int]
 
 
 class SegmentGrid:
-    """Segments by the square cells (side in metres) that their boxes touch; each carries a key of its owner."""
+    """Segments by the square cells (side in metres) that their boxes touch; each carries a key of
+    its owner.
+    """
 
     def __init__(self, cell: float = 160.0) -> None:
         self.cell = cell
@@ -51,7 +53,9 @@ class SegmentGrid:
         return sorted(found.values())
 
 
-def pieces_inside(line: Sequence[XY], outline: SegmentGrid, *, starts_inside: bool = False) -> list[Line]:
+def pieces_inside(
+    line: Sequence[XY], outline: SegmentGrid, *, starts_inside: bool = False
+) -> list[Line]:
     """The parts of a line within a closed outline, by counting crossings from a known start."""
     pieces: list[Line] = []
     current: Line | None = [line[0]] if starts_inside else None

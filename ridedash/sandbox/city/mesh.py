@@ -1,4 +1,6 @@
-"""Streets woven into a graph: split where they cross, joined where they nearly meet, and its faces."""
+"""Streets woven into a graph: split where they cross, joined where they nearly meet, and its
+faces.
+"""
 
 import itertools
 import math
@@ -76,7 +78,9 @@ def _node(mesh: Mesh, numbers: dict[XY, int], p: XY) -> int:
 
 
 def _all_cuts(streets: list[Street]) -> dict[int, dict[int, list[tuple[float, XY]]]]:
-    """For each street and segment of it, where it is cut: (fraction, point); the point is the same for both."""
+    """For each street and segment of it, where it is cut: (fraction, point); the point is the same
+    for both.
+    """
     grid = SegmentGrid()
     owner = [(s, i) for s, street in enumerate(streets) for i in range(len(street.line) - 1)]
     for key, (s, i) in enumerate(owner):
@@ -97,9 +101,13 @@ def _all_cuts(streets: list[Street]) -> dict[int, dict[int, list[tuple[float, XY
 
 def _boxes_meet(a: XY, b: XY, c: XY, d: XY) -> bool:
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = a, b, c, d
-    if (ax if ax > bx else bx) < (cx if cx < dx else dx) or (cx if cx > dx else dx) < (ax if ax < bx else bx):
+    if (ax if ax > bx else bx) < (cx if cx < dx else dx) or (cx if cx > dx else dx) < (
+        ax if ax < bx else bx
+    ):
         return False
-    return (ay if ay > by else by) >= (cy if cy < dy else dy) and (cy if cy > dy else dy) >= (ay if ay < by else by)
+    return (ay if ay > by else by) >= (cy if cy < dy else dy) and (cy if cy > dy else dy) >= (
+        ay if ay < by else by
+    )
 
 
 def _split(line: tuple[XY, ...], cuts: dict[int, list[tuple[float, XY]]]) -> list[Line]:
@@ -118,7 +126,9 @@ def _split(line: tuple[XY, ...], cuts: dict[int, list[tuple[float, XY]]]) -> lis
 
 
 def _joined(mesh: Mesh) -> Mesh:
-    """Junctions joined by an edge shorter than JOIN_M become one: streets that almost face each other then do."""
+    """Junctions joined by an edge shorter than JOIN_M become one: streets that almost face each
+    other then do.
+    """
     leader = list(range(len(mesh.nodes)))
 
     def find(n: int) -> int:
@@ -137,11 +147,16 @@ def _joined(mesh: Mesh) -> Mesh:
             leader[b] = a
             spread.setdefault(a, mesh.nodes[a])
     edges = [_moved(edge, find(edge.a), find(edge.b), mesh.nodes) for edge in mesh.edges]
-    return Mesh(mesh.nodes, _unique(edge for edge in edges if edge.a != edge.b or length(edge.line) > 4 * JOIN_M))
+    return Mesh(
+        mesh.nodes,
+        _unique(edge for edge in edges if edge.a != edge.b or length(edge.line) > 4 * JOIN_M),
+    )
 
 
 def _weights(mesh: Mesh) -> dict[int, tuple[int, int, int]]:
-    """What decides which of two junctions stays in its place: the better street, then the greater crossing."""
+    """What decides which of two junctions stays in its place: the better street, then the greater
+    crossing.
+    """
     around = mesh.around()
     return {n: (min(mesh.edges[e].rank for e in met), -len(met), n) for n, met in around.items()}
 
@@ -155,14 +170,20 @@ def _unique(edges: Iterable[Edge]) -> list[Edge]:
     """Of edges between the same two junctions with nearly the same middle, the highest in rank."""
     kept: dict[tuple[int, int, int, int], Edge] = {}
     for edge in sorted(edges, key=lambda e: e.rank):
-        middle = edge.line[len(edge.line) // 2] if len(edge.line) > 2 else lerp(edge.line[0], edge.line[1], 0.5)
+        middle = (
+            edge.line[len(edge.line) // 2]
+            if len(edge.line) > 2
+            else lerp(edge.line[0], edge.line[1], 0.5)
+        )
         low, high = sorted((edge.a, edge.b))
         kept.setdefault((low, high, round(middle[0] / 40), round(middle[1] / 40)), edge)
     return list(kept.values())
 
 
 def without_stubs(mesh: Mesh, shorter_than: float, *, rank: int = 2) -> Mesh:
-    """Without dead ends of local streets (rank or lower in class) that are too short to be worth drawing."""
+    """Without dead ends of local streets (rank or lower in class) that are too short to be worth
+    drawing.
+    """
     while True:
         around = mesh.around()
         kept = [
@@ -222,7 +243,9 @@ def _rings(mesh: Mesh) -> list[Line]:
 
 
 def outline(mesh: Mesh) -> Line:
-    """The ring around everything: the face on the far side of the outermost edges, turned anticlockwise."""
+    """The ring around everything: the face on the far side of the outermost edges, turned
+    anticlockwise.
+    """
     return min(_rings(mesh), key=area)[::-1]
 
 
@@ -237,7 +260,10 @@ def _turns(mesh: Mesh) -> dict[int, list[tuple[int, bool]]]:
 
 
 def _walk(
-    mesh: Mesh, leaving: dict[int, list[tuple[int, bool]]], start: tuple[int, bool], done: set[tuple[int, bool]]
+    mesh: Mesh,
+    leaving: dict[int, list[tuple[int, bool]]],
+    start: tuple[int, bool],
+    done: set[tuple[int, bool]],
 ) -> Line:
     ring: Line = []
     half = start

@@ -20,7 +20,9 @@ _CELL_M = 200.0
 
 
 class Motion(NamedTuple):
-    """Where a cab is (degrees), where it heads (0 north, clockwise) and how fast (km/h; 0 at rest)."""
+    """Where a cab is (degrees), where it heads (0 north, clockwise) and how fast (km/h; 0 at
+    rest).
+    """
 
     position: LatLng
     bearing: float
@@ -29,7 +31,9 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A way along streets: its points, and for each the metres and seconds from the start (first 0, never falling)."""
+    """A way along streets: its points, and for each the metres and seconds from the start (first 0,
+    never falling).
+    """
 
     points: tuple[LatLng, ...]
     metres: tuple[float, ...]
@@ -46,7 +50,9 @@ class Route:
         return self.seconds[-1]
 
     def at_seconds(self, seconds: float) -> Motion:
-        """Position, bearing and speed after so many seconds; at rest at either end when before or beyond."""
+        """Position, bearing and speed after so many seconds; at rest at either end when before or
+        beyond.
+        """
         last = len(self.points) - 1
         if last == 0:
             return Motion(self.points[0], 0.0, 0.0)
@@ -74,7 +80,9 @@ class Route:
 
 
 class _Foot(NamedTuple):
-    """A point on a street: edge, segment of its line, fraction of that segment, and the distance to it."""
+    """A point on a street: edge, segment of its line, fraction of that segment, and the distance to
+    it.
+    """
 
     edge: int
     segment: int
@@ -107,7 +115,9 @@ class RoadNetwork:
         return self.mesh.edges[self._foot(self.frame.xy(p)).edge].name
 
     def route(self, a: LatLng, b: LatLng) -> Route:
-        """The quickest way between the streets nearest to two points. One point when both are the same."""
+        """The quickest way between the streets nearest to two points. One point when both are the
+        same.
+        """
         start, goal = self._foot(self.frame.xy(a)), self._foot(self.frame.xy(b))
         legs = self._direct(start, goal) if start.edge == goal.edge else self._search(start, goal)
         return self._laid(legs)
@@ -137,7 +147,9 @@ class RoadNetwork:
         return run[foot.segment] + (run[foot.segment + 1] - run[foot.segment]) * foot.fraction
 
     def _part(self, edge: int, start: float, end: float) -> Line:
-        """The line of an edge between two distances along it, in the direction from start to end."""
+        """The line of an edge between two distances along it, in the direction from start to
+        end.
+        """
         low, high = sorted((start, end))
         line, run = self.mesh.edges[edge].line, self._metres[edge]
         inner = [p for p, m in zip(line, run, strict=True) if low + 0.01 < m < high - 0.01]
@@ -170,8 +182,12 @@ class RoadNetwork:
             return {edge.a: min(at, rest) / _ms(edge.rank)}
         return {edge.a: at / _ms(edge.rank), edge.b: rest / _ms(edge.rank)}
 
-    def _quickest(self, heads: dict[int, float], tails: dict[int, float], goal: XY) -> tuple[list[int], list[int]]:
-        """A* from any of `heads` to any of `tails`, guided by the straight way at the highest speed."""
+    def _quickest(
+        self, heads: dict[int, float], tails: dict[int, float], goal: XY
+    ) -> tuple[list[int], list[int]]:
+        """A* from any of `heads` to any of `tails`, guided by the straight way at the highest
+        speed.
+        """
         nodes, top = self.mesh.nodes, _ms(0)
         cost = dict(heads)
         came: dict[int, tuple[int, int]] = {}
@@ -225,7 +241,9 @@ def _relax(
 
 
 def _traced(came: dict[int, tuple[int, int]]) -> tuple[list[int], list[int]]:
-    """Junctions and edges from the first to the last; a head that was improved upon is an ordinary junction."""
+    """Junctions and edges from the first to the last; a head that was improved upon is an ordinary
+    junction.
+    """
     node, _ = came[_ARRIVED]
     nodes, numbers = [node], []
     while node in came:
@@ -240,7 +258,9 @@ def _ms(rank: int) -> float:
 
 
 def _running(line: Line) -> list[float]:
-    return list(itertools.accumulate((span(a, b) for a, b in itertools.pairwise(line)), initial=0.0))
+    return list(
+        itertools.accumulate((span(a, b) for a, b in itertools.pairwise(line)), initial=0.0)
+    )
 
 
 def _at(line: Line, run: list[float], metres: float) -> XY:
@@ -253,7 +273,9 @@ def _cells(a: XY, b: XY) -> Iterable[tuple[int, int]]:
     x0, y0, x1, y1 = (math.floor(side / _CELL_M) for side in (*a, *b))
     if x0 == x1 and y0 == y1:
         return ((x0, y0),)
-    return itertools.product(range(min(x0, x1), max(x0, x1) + 1), range(min(y0, y1), max(y0, y1) + 1))
+    return itertools.product(
+        range(min(x0, x1), max(x0, x1) + 1), range(min(y0, y1), max(y0, y1) + 1)
+    )
 
 
 def _square(cx: int, cy: int, ring: int) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,6 @@
-"""A plan grown into streets: the skeleton of roads, the local weave of each of its faces, gaps that make it live."""
+"""A plan grown into streets: the skeleton of roads, the local weave of each of its faces, gaps that
+make it live.
+"""
 
 import itertools
 import math
@@ -51,14 +53,19 @@ def grow(plan: Plan) -> Mesh:
 
 def _road(road: Road) -> Street:
     via = metres(road.via)
-    return Street(road.name, road.rank, tuple(via if road.straight else curve(via, closed=road.closed)))
+    return Street(
+        road.name, road.rank, tuple(via if road.straight else curve(via, closed=road.closed))
+    )
 
 
 def river_sides(river: River, extra: float = 0.0) -> tuple[Line, Line]:
     """The two edges of a river in metres, source last, moved outwards by `extra`."""
     middle = curve(metres(river.via), step=60)
     widths = curve([(float(i), w) for i, w in enumerate(river.widths)], step=0.05)
-    half = [widths[round(i * (len(widths) - 1) / (len(middle) - 1))][1] / 2 + extra for i in range(len(middle))]
+    half = [
+        widths[round(i * (len(widths) - 1) / (len(middle) - 1))][1] / 2 + extra
+        for i in range(len(middle))
+    ]
     return offset(middle, half), offset(middle, [-h for h in half])
 
 
@@ -118,7 +125,9 @@ def _threads(fabric: Fabric, ring: Line, direction: int) -> Iterator[tuple[int, 
         local = [(math.atan2(y, x) * _HUB_RADIUS_M, math.hypot(x, y)) for x, y in local]
     west, south, east, north = box(local)
     pad = fabric.bend * 2 + 40
-    low, high, start, end = (south, north, west, east) if direction == 0 else (west, east, south, north)
+    low, high, start, end = (
+        (south, north, west, east) if direction == 0 else (west, east, south, north)
+    )
     step = fabric.across if direction == 0 else fabric.along
     for number in range(math.floor((low - pad) / step), math.ceil((high + pad) / step) + 1):
         wobble = (chance(fabric.at, fabric.theme, direction, number) - 0.5) * 0.34
@@ -137,7 +146,9 @@ def _placed(fabric: Fabric, middle: XY, angle: float, p: XY) -> XY:
     turn = 2 * math.pi / fabric.wave
     phase = fabric.at[0] * 2.3 + fabric.at[1]
     u2 = u + fabric.bend * (math.sin(turn * v + phase) + 0.25 * math.sin(turn * 1.9 * v - phase))
-    v2 = v + fabric.bend * (math.sin(turn * 0.8 * u + 1.7 * phase) + 0.25 * math.sin(turn * 1.7 * u))
+    v2 = v + fabric.bend * (
+        math.sin(turn * 0.8 * u + 1.7 * phase) + 0.25 * math.sin(turn * 1.7 * u)
+    )
     if fabric.hub:
         theta = u2 / _HUB_RADIUS_M
         u2, v2 = v2 * math.cos(theta), v2 * math.sin(theta)
@@ -166,8 +177,13 @@ def _not_across(plan: Plan, mesh: Mesh) -> Mesh:
     drawn = _drawn(plan)
 
     def across(edge: Edge) -> bool:
-        barriers = [*([rails] if edge.rank > 2 else []), *([rivers] if edge.name not in drawn else [])]
-        return any(barrier.cuts(a, b) for barrier in barriers for a, b in itertools.pairwise(edge.line))
+        barriers = [
+            *([rails] if edge.rank > 2 else []),
+            *([rivers] if edge.name not in drawn else []),
+        ]
+        return any(
+            barrier.cuts(a, b) for barrier in barriers for a, b in itertools.pairwise(edge.line)
+        )
 
     return mesh.without(across)
 
@@ -187,10 +203,14 @@ def _around_sites(plan: Plan, mesh: Mesh) -> Mesh:
             near[cell].append(ring)
 
     def within(p: XY) -> bool:
-        return any(inside(ring, p) for ring in near.get((int(p[0] // _CELL_M), int(p[1] // _CELL_M)), ()))
+        return any(
+            inside(ring, p) for ring in near.get((int(p[0] // _CELL_M), int(p[1] // _CELL_M)), ())
+        )
 
     def crosses(edge: Edge) -> bool:
-        return any(within(lerp(a, b, t)) for a, b in itertools.pairwise(edge.line) for t in (0.25, 0.75))
+        return any(
+            within(lerp(a, b, t)) for a, b in itertools.pairwise(edge.line) for t in (0.25, 0.75)
+        )
 
     return mesh.without(lambda edge: edge.name not in drawn and crosses(edge))
 
@@ -199,14 +219,19 @@ _CELL_M = 200.0
 
 
 def _thinned(mesh: Mesh) -> Mesh:
-    """Some local pieces left out, so that blocks differ and streets end on others; never two at one junction."""
+    """Some local pieces left out, so that blocks differ and streets end on others; never two at one
+    junction.
+    """
     spoiled: set[int] = set()
     around = mesh.around()
 
     def drop(edge: Edge) -> bool:
         if edge.rank < 3 or edge.a in spoiled or edge.b in spoiled:
             return False
-        if min(len(around[edge.a]), len(around[edge.b])) < 3 or chance(edge.name, edge.line[0]) > 0.16:
+        if (
+            min(len(around[edge.a]), len(around[edge.b])) < 3
+            or chance(edge.name, edge.line[0]) > 0.16
+        ):
             return False
         spoiled.update((edge.a, edge.b))
         return True

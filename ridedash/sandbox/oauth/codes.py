@@ -1,4 +1,7 @@
-"""Authorization codes: made by the authorize page, spent once by the token endpoint. Only their hashes are stored."""
+"""Authorization codes: made by the authorize page, spent once by the token endpoint.
+
+Only their hashes are stored.
+"""
 
 import base64
 import hashlib
@@ -40,8 +43,12 @@ def issue_code(connection: sqlite3.Connection, asked: Asked, wall: float) -> str
 
 
 def spend_code(connection: sqlite3.Connection, presented: Presented, wall: float) -> Grant | None:
-    """Use a code up. A code presented twice revokes what it gave (RFC 6749, 4.1.2); None when it doesn't fit."""
-    row = connection.execute("SELECT * FROM codes WHERE hash = ?", (fingerprint(presented.code),)).fetchone()
+    """Use a code up. A code presented twice revokes what it gave (RFC 6749, 4.1.2); None when it
+    doesn't fit.
+    """
+    row = connection.execute(
+        "SELECT * FROM codes WHERE hash = ?", (fingerprint(presented.code),)
+    ).fetchone()
     if row is None:
         return None
     if row["family"] is not None:

@@ -1,4 +1,6 @@
-"""The OAuth 2.0 server of the sandbox's users: authorize (code with PKCE S256), token, rotating refresh, revoke."""
+"""The OAuth 2.0 server of the sandbox's users: authorize (code with PKCE S256), token, rotating
+refresh, revoke.
+"""
 
 import base64
 import hmac
@@ -42,7 +44,9 @@ BODY_LIMIT: Final = 16 * 1024
 
 @bp.get("/authorize")
 def authorize() -> AnyResponse:
-    """The page on which a user of the sandbox is chosen. An unknown client or redirect is never redirected to."""
+    """The page on which a user of the sandbox is chosen. An unknown client or redirect is never
+    redirected to.
+    """
     problem = _untrusted(request.args)
     if problem:
         return _page(request.args, problem=problem, status=400)
@@ -66,7 +70,9 @@ def decide() -> AnyResponse:
         return _page(form, status=400)
     sandbox = world()
     with sandbox.store.write() as connection:
-        asked = codes.Asked(user.id, form["redirect_uri"], form["code_challenge"], form.get("scope", ""))
+        asked = codes.Asked(
+            user.id, form["redirect_uri"], form["code_challenge"], form.get("scope", "")
+        )
         code = codes.issue_code(connection, asked, sandbox.clock.wall())
     return _back(form, code=code)
 
@@ -77,7 +83,9 @@ def token() -> Response:
     request.max_content_length = BODY_LIMIT
     sandbox, form = world(), request.form
     _check_client(sandbox)
-    exchange = {"authorization_code": _by_code, "refresh_token": _by_refresh}.get(form.get("grant_type", ""))
+    exchange = {"authorization_code": _by_code, "refresh_token": _by_refresh}.get(
+        form.get("grant_type", "")
+    )
     if exchange is None:
         raise _refused("unsupported_grant_type")
     grant = exchange(sandbox, form)
@@ -117,7 +125,9 @@ def _tokens(sandbox: World, grant: Grant) -> Response:
 
 def _by_code(sandbox: World, form: MultiDict[str, str]) -> Grant | None:
     with sandbox.store.write() as connection:
-        presented = codes.Presented(form.get("code", ""), form.get("redirect_uri", ""), form.get("code_verifier", ""))
+        presented = codes.Presented(
+            form.get("code", ""), form.get("redirect_uri", ""), form.get("code_verifier", "")
+        )
         return codes.spend_code(connection, presented, sandbox.clock.wall())
 
 
@@ -128,7 +138,11 @@ def _by_refresh(sandbox: World, form: MultiDict[str, str]) -> Grant | None:
 
 def _check_client(sandbox: World) -> None:
     """The client's id and secret, in the form or by HTTP Basic."""
-    basic = request.authorization if request.authorization and request.authorization.type == "basic" else None
+    basic = (
+        request.authorization
+        if request.authorization and request.authorization.type == "basic"
+        else None
+    )
     client_id = (basic.username if basic else request.form.get("client_id")) or ""
     secret = (basic.password if basic else request.form.get("client_secret")) or ""
     known = (sandbox.settings.client_id.encode(), sandbox.settings.client_secret.encode())
@@ -158,7 +172,11 @@ def _asked_wrongly(asked: MultiDict[str, str]) -> str | None:
     if asked.get("response_type") != "code":
         return "unsupported_response_type"
     plain = asked.get("code_challenge_method") != "S256"
-    return "invalid_request" if plain or not CHALLENGE.fullmatch(asked.get("code_challenge", "")) else None
+    return (
+        "invalid_request"
+        if plain or not CHALLENGE.fullmatch(asked.get("code_challenge", ""))
+        else None
+    )
 
 
 def _back(asked: MultiDict[str, str], **answer: str) -> AnyResponse:
@@ -169,10 +187,14 @@ def _back(asked: MultiDict[str, str], **answer: str) -> AnyResponse:
     return redirect(f"{uri}{'&' if urlsplit(uri).query else '?'}{urlencode(answer)}", 303)
 
 
-def _page(asked: MultiDict[str, str], *, problem: str | None = None, status: int = 200) -> AnyResponse:
+def _page(
+    asked: MultiDict[str, str], *, problem: str | None = None, status: int = 200
+) -> AnyResponse:
     nonce = base64.b64encode(secrets.token_bytes(16)).decode()
     carried: dict[str, Any] = {name: asked.get(name, "") for name in ASKED}
-    html = render_template("authorize.html", users=SANDBOX_USERS, asked=carried, problem=problem, nonce=nonce)
+    html = render_template(
+        "authorize.html", users=SANDBOX_USERS, asked=carried, problem=problem, nonce=nonce
+    )
     answer = make_response(html, status)
     parts = urlsplit(asked.get("redirect_uri", "")) if problem is None else None
     back = (

@@ -1,4 +1,6 @@
-"""Access and refresh tokens of the sandbox's users. Only their hashes are stored; they live by the wall clock."""
+"""Access and refresh tokens of the sandbox's users. Only their hashes are stored; they live by the
+wall clock.
+"""
 
 import hashlib
 import secrets
@@ -26,9 +28,11 @@ class Grant(NamedTuple):
 
 
 def mint_token(database: Path, user: str) -> str:
-    """A fresh long-lived access token of a sandbox user (an id of SANDBOX_USERS); a user may hold many.
+    """A fresh long-lived access token of a sandbox user (an id of SANDBOX_USERS); a user may hold
+    many.
 
-    Works on the file alone, before, while and after the sandbox runs. Raises ValueError for an unknown user.
+    Works on the file alone, before, while and after the sandbox runs. Raises ValueError for an
+    unknown user.
     """
     if find_user(user) is None:
         raise ValueError(f"the sandbox has no user {user!r}")
@@ -53,7 +57,9 @@ def issue(connection: sqlite3.Connection, kind: str, grant: Grant, expires_at: f
 
 def user_of(known: Known, access_token: str, wall: float) -> str | None:
     """The user of a live access token, or None."""
-    user, expires_at = known.get(("token", access_token), lambda connection: _access(connection, access_token))
+    user, expires_at = known.get(
+        ("token", access_token), lambda connection: _access(connection, access_token)
+    )
     return user if expires_at > wall else None
 
 
@@ -64,7 +70,10 @@ def _access(connection: sqlite3.Connection, token: str) -> tuple[str, float]:
 
 
 def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> Grant | None:
-    """Use a refresh token up. One that was used before revokes its whole family, for it may have been stolen."""
+    """Use a refresh token up.
+
+    One that was used before revokes its whole family, for it may have been stolen.
+    """
     row = connection.execute(
         "SELECT * FROM tokens WHERE hash = ? AND kind = 'refresh'", (fingerprint(token),)
     ).fetchone()
@@ -78,8 +87,12 @@ def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> Gr
 
 
 def revoke(connection: sqlite3.Connection, token: str) -> None:
-    """Revoke an access or refresh token and everything issued with it; an unknown one is no error (RFC 7009)."""
-    row = connection.execute("SELECT family FROM tokens WHERE hash = ?", (fingerprint(token),)).fetchone()
+    """Revoke an access or refresh token and everything issued with it; an unknown one is no error
+    (RFC 7009).
+    """
+    row = connection.execute(
+        "SELECT family FROM tokens WHERE hash = ?", (fingerprint(token),)
+    ).fetchone()
     if row is not None:
         revoke_family(connection, row["family"])
 

@@ -1,4 +1,6 @@
-"""What the cities offer: ride categories with their rate cards, cancellation policies, cars and rental packages."""
+"""What the cities offer: ride categories with their rate cards, cancellation policies, cars and
+rental packages.
+"""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,7 +14,9 @@ STANDARD: Final = "standard_rate"
 
 
 class RateCard(NamedTuple):
-    """How a fare is computed: the base fare includes a distance (km) and a time (min); more costs by km and minute."""
+    """How a fare is computed: the base fare includes a distance (km) and a time (min); more costs
+    by km and minute.
+    """
 
     type: str
     minimum_distance: Decimal
@@ -216,7 +220,12 @@ _SALTMERE: Final = Tariff(
             cabs=8,
             cars=("Avocet Saloon",),
             surges=False,
-            packages=(("sedan", (_package(1, 10, "24", "1.5", "0.4"), _package(3, 30, "62", "1.5", "0.4"))),),
+            packages=(
+                (
+                    "sedan",
+                    (_package(1, 10, "24", "1.5", "0.4"), _package(3, 30, "62", "1.5", "0.4")),
+                ),
+            ),
         ),
     ),
     tax=Decimal("0.10"),

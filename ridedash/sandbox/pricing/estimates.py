@@ -1,4 +1,6 @@
-"""Prices before a booking: the trip as planned, the terms that hold now, and the estimates of products."""
+"""Prices before a booking: the trip as planned, the terms that hold now, and the estimates of
+products.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,13 +26,16 @@ def driven_on(route: Route, waiting_s: float = 0.0) -> Driven:
     )
 
 
-METERED_SPREAD: Final = (Decimal("0.95"), Decimal("1.20"))  # of a metered fare: amount_min, amount_max
+# of a metered fare: amount_min, amount_max
+METERED_SPREAD: Final = (Decimal("0.95"), Decimal("1.20"))
 SHARE_TIME_MAX: Final = Decimal("1.4")
 
 
 @dataclass(frozen=True)
 class PricedTrip:
-    """A trip to be priced: the city, its tariff, both ends, the way between them and the city's local time."""
+    """A trip to be priced: the city, its tariff, both ends, the way between them and the city's
+    local time.
+    """
 
     city: City
     tariff: Tariff
@@ -54,14 +59,20 @@ class PricedTrip:
         return rates.share_cost(self.tariff, category, self.terms(category), self.trip, seats)
 
 
-def priced_trip(city: City, tariff: Tariff, pickup: LatLng, drop: LatLng, now: float, speed: float = 1.0) -> PricedTrip:
+def priced_trip(
+    city: City, tariff: Tariff, pickup: LatLng, drop: LatLng, now: float, speed: float = 1.0
+) -> PricedTrip:
     """Plan the way and look at the clock."""
     trip = driven_on(city.roads.route(pickup, drop))
     return PricedTrip(city, tariff, pickup, drop, trip, rates.local(now, city.timezone), now, speed)
 
 
 def terms(
-    city: City, category: Category, ends: tuple[LatLng, LatLng | None], when: datetime, coupon: str | None
+    city: City,
+    category: Category,
+    ends: tuple[LatLng, LatLng | None],
+    when: datetime,
+    coupon: str | None,
 ) -> rates.Terms:
     """The terms of a category for a trip between two places at a local time."""
     airport = any(end is not None and at_airport(city, end) for end in ends)
@@ -70,7 +81,9 @@ def terms(
 
 def at_airport(city: City, point: LatLng) -> bool:
     """Whether a point lies in the airport's hotspot."""
-    return any("airport" in spot.name.lower() and contains(spot.boundary, point) for spot in city.hotspots)
+    return any(
+        "airport" in spot.name.lower() and contains(spot.boundary, point) for spot in city.hotspots
+    )
 
 
 def estimate(category: Category, asked: PricedTrip, seal: FareSeal) -> dict[str, Any]:
@@ -90,13 +103,23 @@ def estimate(category: Category, asked: PricedTrip, seal: FareSeal) -> dict[str,
         "booking_fee_breakup": [],
         "taxes": {"total_tax": rates.number(price.tax)},
         "hub_charges": _hub(asked, price.toll),
-        "discounts": {"discount_type": "", "discount_code": "", "discount_mode": "", "discount": 0, "cashback": 0},
+        "discounts": {
+            "discount_type": "",
+            "discount_code": "",
+            "discount_mode": "",
+            "discount": 0,
+            "cashback": 0,
+        },
         "upfront": _upfront(category, asked, total, seal),
     }
 
 
 def _hub(asked: PricedTrip, toll: Decimal) -> dict[str, Any]:
-    name = next((spot.name for spot in asked.city.hotspots if "airport" in spot.name.lower()), "") if toll else ""
+    name = (
+        next((spot.name for spot in asked.city.hotspots if "airport" in spot.name.lower()), "")
+        if toll
+        else ""
+    )
     at_pickup = toll if at_airport(asked.city, asked.pickup) else Decimal(0)
     return {
         "total_hub_fee": rates.number(toll),
@@ -105,7 +128,9 @@ def _hub(asked: PricedTrip, toll: Decimal) -> dict[str, Any]:
     }
 
 
-def _upfront(category: Category, asked: PricedTrip, total: Decimal, seal: FareSeal) -> dict[str, Any]:
+def _upfront(
+    category: Category, asked: PricedTrip, total: Decimal, seal: FareSeal
+) -> dict[str, Any]:
     if not category.upfront:
         return {"is_upfront_applicable": False}
     locked = LockedFare(category.id, asked.pickup, asked.drop, total, asked.now, asked.speed)

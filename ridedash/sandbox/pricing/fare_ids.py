@@ -1,4 +1,7 @@
-"""fare_id: a price for one trip, locked for some minutes. It carries its own facts, sealed; nothing is stored."""
+"""fare_id: a price for one trip, locked for some minutes.
+
+It carries its own facts, sealed; nothing is stored.
+"""
 
 import base64
 import binascii
@@ -16,7 +19,9 @@ SEAL_BYTES: Final = 9
 
 
 class LockedFare(NamedTuple):
-    """What a fare_id stands for; `issued_at` in service seconds, `speed` that of the service's clock then."""
+    """What a fare_id stands for; `issued_at` in service seconds, `speed` that of the service's
+    clock then.
+    """
 
     category: str
     pickup: LatLng
@@ -26,12 +31,19 @@ class LockedFare(NamedTuple):
     speed: float = 1.0
 
     def expired(self, now: float, speed: float) -> bool:
-        """Whether it is too old to book by. A fast clock doesn't hurry whoever reads the price: they get 300 s too."""
-        return now - self.issued_at > LIFETIME_S * max(speed, self.speed)  # the clock may have been slowed since
+        """Whether it is too old to book by.
+
+        A fast clock doesn't hurry whoever reads the price: they get 300 s too.
+        """
+        # the clock may have been slowed since
+        return now - self.issued_at > LIFETIME_S * max(speed, self.speed)
 
     def fits(self, category: str, pickup: LatLng, drop: LatLng) -> bool:
         """Whether it was given for this trip, give or take a few steps."""
-        near = distance_m(self.pickup, pickup) <= SAME_PLACE_M and distance_m(self.drop, drop) <= SAME_PLACE_M
+        near = (
+            distance_m(self.pickup, pickup) <= SAME_PLACE_M
+            and distance_m(self.drop, drop) <= SAME_PLACE_M
+        )
         return near and self.category == category
 
 
@@ -45,7 +57,8 @@ class FareSeal:
         """The fare_id: URL-safe text."""
         points = [round(degrees, 5) for degrees in (*fare.pickup, *fare.drop)]
         facts = json.dumps(
-            [fare.category, *points, str(fare.total), int(fare.issued_at), fare.speed], separators=(",", ":")
+            [fare.category, *points, str(fare.total), int(fare.issued_at), fare.speed],
+            separators=(",", ":"),
         ).encode()
         return base64.urlsafe_b64encode(self._seal(facts) + facts).decode().rstrip("=")
 

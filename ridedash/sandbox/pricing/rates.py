@@ -1,4 +1,6 @@
-"""Money: surge, fares from the rate cards, share fares, the price of a trip as it was driven. All Decimal."""
+"""Money: surge, fares from the rate cards, share fares, the price of a trip as it was driven. All
+Decimal.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -49,7 +51,10 @@ class Price:
 
 @dataclass(frozen=True)
 class Terms:
-    """On what a booking is priced, frozen when it was made. `fixed` is a total known before, tax and toll within."""
+    """On what a booking is priced, frozen when it was made.
+
+    `fixed` is a total known before, tax and toll within.
+    """
 
     surge: Decimal
     airport: bool
@@ -103,7 +108,9 @@ def is_night(when: datetime) -> bool:
 
 
 def card_for(category: Category, airport: bool) -> RateCard:
-    """The card that prices a trip: the airport's when it begins or ends there and the category has one."""
+    """The card that prices a trip: the airport's when it begins or ends there and the category has
+    one.
+    """
     fitting = [card for card in category.cards if (card.type == AIRPORT) == airport]
     return (fitting or list(category.cards))[0]
 
@@ -124,7 +131,9 @@ def packaged(package: Package, driven: Driven) -> Decimal:
 
 
 def price(tariff: Tariff, category: Category, terms: Terms, driven: Driven) -> Price:
-    """The price of a journey: the fixed total taken apart, or the meter's fare with tax and toll added."""
+    """The price of a journey: the fixed total taken apart, or the meter's fare with tax and toll
+    added.
+    """
     toll = tariff.airport_toll if terms.airport and not category.rental else Decimal(0)
     if terms.fixed is not None:
         toll = min(toll, terms.fixed)
@@ -149,11 +158,17 @@ def fixed_total(tariff: Tariff, category: Category, terms: Terms, driven: Driven
     return rounded(price(tariff, category, terms, driven).total, tariff.step)
 
 
-def share_cost(tariff: Tariff, category: Category, terms: Terms, driven: Driven, seats: int) -> tuple[Decimal, Decimal]:
-    """(actual_cost, cost): the fare of one's own car on this card, and the fixed shared fare; tax within both."""
+def share_cost(
+    tariff: Tariff, category: Category, terms: Terms, driven: Driven, seats: int
+) -> tuple[Decimal, Decimal]:
+    """(actual_cost, cost): the fare of one's own car on this card, and the fixed shared fare; tax
+    within both.
+    """
     alone = metered(category.cards[0], driven, terms.surge) * (1 + tariff.tax) / SHARE_OF_FULL_FARE
     each = SECOND_SEAT if seats == 2 else ONE
-    return rounded(alone * each, tariff.step), rounded(alone * each * SHARE_OF_FULL_FARE, tariff.step)
+    return rounded(alone * each, tariff.step), rounded(
+        alone * each * SHARE_OF_FULL_FARE, tariff.step
+    )
 
 
 def cents(amount: Decimal) -> Decimal:

@@ -1,4 +1,6 @@
-"""A city's drawable things in metres: land, water, grounds, blocks, streets as chains, bridges, rails."""
+"""A city's drawable things in metres: land, water, grounds, blocks, streets as chains, bridges,
+rails.
+"""
 
 import functools
 import itertools
@@ -6,7 +8,18 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ridedash.sandbox.city.data.plan import Plan, Site
-from ridedash.sandbox.city.geometry import XY, Frame, Line, area, box, centroid, curve, inside, length, span
+from ridedash.sandbox.city.geometry import (
+    XY,
+    Frame,
+    Line,
+    area,
+    box,
+    centroid,
+    curve,
+    inside,
+    length,
+    span,
+)
 from ridedash.sandbox.city.grid import SegmentGrid, pieces_inside
 from ridedash.sandbox.city.mesh import Mesh, faces, outline
 from ridedash.sandbox.city.streets import GROUNDS, ground, metres, river_sides
@@ -23,7 +36,10 @@ class Atlas:
 
     def __init__(self, plan: Plan, mesh: Mesh, frame: Frame) -> None:
         self.plan, self.mesh, self.frame = plan, mesh, frame
-        self.coast, self.quays = curve(metres(plan.coast), closed=True), [metres(quay) for quay in plan.quays]
+        self.coast, self.quays = (
+            curve(metres(plan.coast), closed=True),
+            [metres(quay) for quay in plan.quays],
+        )
         self.waters = [curve(metres(lake.ring), closed=True) for lake in plan.lakes]
         self.waters += [left + right[::-1] for left, right in map(river_sides, plan.rivers)]
         # Turned the same way, overlapping waters fill as one.
@@ -51,7 +67,11 @@ class Atlas:
         by_name: dict[tuple[str, int], list[Line]] = defaultdict(list)
         for edge in self.mesh.edges:
             by_name[edge.name, edge.rank].append(edge.line)
-        return [(name, rank, line) for (name, rank), lines in by_name.items() for line in _chained(lines)]
+        return [
+            (name, rank, line)
+            for (name, rank), lines in by_name.items()
+            for line in _chained(lines)
+        ]
 
     @functools.cached_property
     def bridges(self) -> list[tuple[int, Line]]:
@@ -65,9 +85,17 @@ class Atlas:
         """The parts of a line that lie in a river, a lake or the sea."""
         found = []
         for ring, banks in self._rivers_outlined:
-            found += [p for p in pieces_inside(line, banks, starts_inside=inside(ring, line[0])) if len(p) > 1]
+            found += [
+                p
+                for p in pieces_inside(line, banks, starts_inside=inside(ring, line[0]))
+                if len(p) > 1
+            ]
         coast, shore = self._coast_outlined
-        found += pieces_inside(line, shore, starts_inside=not inside(coast, line[0])) if _near(line, shore) else []
+        found += (
+            pieces_inside(line, shore, starts_inside=not inside(coast, line[0]))
+            if _near(line, shore)
+            else []
+        )
         return [piece for piece in found if length(piece) > 2]
 
     @functools.cached_property
@@ -81,11 +109,15 @@ class Atlas:
     @functools.cached_property
     def blocks(self) -> list[Line]:
         """Built blocks, set back from their streets; grounds, water and open country are none."""
-        return [block for ring in self.faces if area(ring) < 120_000 and (block := self._built(ring))]
+        return [
+            block for ring in self.faces if area(ring) < 120_000 and (block := self._built(ring))
+        ]
 
     def _built(self, ring: Line) -> Line:
         middle = centroid(ring)
-        taken = any(kind in GROUNDS | GREEN and inside(shape, middle) for kind, _, shape in self.grounds)
+        taken = any(
+            kind in GROUNDS | GREEN and inside(shape, middle) for kind, _, shape in self.grounds
+        )
         if taken or any(inside(water, middle) for water in self.waters):
             return []
         block = inset(ring, SETBACK_M)
@@ -107,14 +139,20 @@ class Atlas:
             self.houses(number)
 
     def _clear_of_rails(self, found: list[Line]) -> list[Line]:
-        return [house for house in found if not any(self._rail_grid.cuts(a, b) for a, b in _sides(house))]
+        return [
+            house
+            for house in found
+            if not any(self._rail_grid.cuts(a, b) for a, b in _sides(house))
+        ]
 
     @functools.cached_property
     def _rail_grid(self) -> SegmentGrid:
         grid = SegmentGrid()
         for number, rail in enumerate(self.rails):
             for metres_aside in (-7.0, 7.0):
-                grid.add_line([(x + metres_aside, y + metres_aside) for x, y in rail], number * 10_000)
+                grid.add_line(
+                    [(x + metres_aside, y + metres_aside) for x, y in rail], number * 10_000
+                )
         return grid
 
 
@@ -144,7 +182,9 @@ def _chained(lines: list[Line]) -> Iterator[Line]:
         ends[line[0]].append(number)
         ends[line[-1]].append(number)
     used: set[int] = set()
-    for number in sorted(range(len(lines)), key=lambda n: min(len(ends[lines[n][0]]), len(ends[lines[n][-1]]))):
+    for number in sorted(
+        range(len(lines)), key=lambda n: min(len(ends[lines[n][0]]), len(ends[lines[n][-1]]))
+    ):
         if number not in used:
             used.add(number)
             forward = _followed(lines, ends, used, lines[number])

@@ -1,4 +1,6 @@
-"""Blocks between streets, and the buildings on them: a block is split into lots until each is the size of a house."""
+"""Blocks between streets, and the buildings on them: a block is split into lots until each is the
+size of a house.
+"""
 
 import math
 from collections.abc import Sequence
@@ -7,12 +9,16 @@ from ridedash.sandbox.city.geometry import XY, Line, area, chance, lerp, simplif
 
 
 def inset(ring: Sequence[XY], metres: float) -> Line:
-    """A ring moved inwards by so many metres; empty when nothing sound is left. The ring runs anticlockwise."""
+    """A ring moved inwards by so many metres; empty when nothing sound is left. The ring runs
+    anticlockwise.
+    """
     corners = _corners(ring)
     count = len(corners)
     if count < 3:
         return []
-    moved = [_mitred(corners[i - 1], corners[i], corners[(i + 1) % count], metres) for i in range(count)]
+    moved = [
+        _mitred(corners[i - 1], corners[i], corners[(i + 1) % count], metres) for i in range(count)
+    ]
     if any(_squeezed(corners, moved, i) for i in range(count)):
         moved = [m for i, m in enumerate(moved) if not _squeezed(corners, moved, i)]
     return moved if len(moved) >= 3 and 0 < area(moved) < area(corners) else []
@@ -45,7 +51,9 @@ def _squeezed(corners: Line, moved: Line, i: int) -> bool:
 
 
 def buildings(block: Sequence[XY], lot_m2: float) -> list[Line]:
-    """Footprints on a block (a ring already set back from its streets); inner lots stay free as yards."""
+    """Footprints on a block (a ring already set back from its streets); inner lots stay free as
+    yards.
+    """
     found = []
     for lot in _lots(list(block), lot_m2):
         seed = (round(lot[0][0]), round(lot[0][1]))
@@ -74,7 +82,9 @@ def _shrunk(ring: Line, metres: float) -> Line:
 
 
 def _lots(block: Line, lot_m2: float) -> list[Line]:
-    """The lots that touch the block's outline: a part that touches it nowhere is a yard, and is split no further."""
+    """The lots that touch the block's outline: a part that touches it nowhere is a yard, and is
+    split no further.
+    """
     ready: list[Line] = []
     stack = [(block, [True] * len(block))]
     while stack:
@@ -122,7 +132,8 @@ def _axis(ring: Line) -> tuple[XY, XY]:
 
 
 def _half(ring: Line, outer: list[bool], at: XY, ahead: XY) -> tuple[Line, list[bool]]:
-    """The part of a ring that lies ahead of a line through `at` square to `ahead`, and which of its sides were
+    """The part of a ring that lies ahead of a line through `at` square to `ahead`, and which of its
+    sides were
     `outer` ones: a side belongs to the vertex that it leaves.
     """
     kept: Line = []

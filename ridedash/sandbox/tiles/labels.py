@@ -1,4 +1,6 @@
-"""The words on the map, chosen for the whole city at each zoom: what matters most is placed first, the rest if free."""
+"""The words on the map, chosen for the whole city at each zoom: what matters most is placed first,
+the rest if free.
+"""
 
 from html import escape
 
@@ -6,7 +8,16 @@ from ridedash.sandbox.city.data.plan import Spot
 from ridedash.sandbox.city.geometry import XY, Line, area, box, centroid, lerp, nearest_on, span
 from ridedash.sandbox.tiles.atlas import Atlas
 from ridedash.sandbox.tiles.icons import ICON_R, RANKING, icon
-from ridedash.sandbox.tiles.lettering import Board, Circle, Measured, lines_of, readable, row, strip, text_width
+from ridedash.sandbox.tiles.lettering import (
+    Board,
+    Circle,
+    Measured,
+    lines_of,
+    readable,
+    row,
+    strip,
+    text_width,
+)
 from ridedash.sandbox.tiles.paper import Drawer, Paper, path
 
 STREET_SIZE = {13: 85, 14: 88, 15: 92, 16: 98, 17: 112, 18: 124}
@@ -42,7 +53,12 @@ class Labels:
 
     def _city(self) -> None:
         if self.zoom <= 12:
-            self._level(self.atlas.plan.name, self.paper.at((0.0, 0.0)), 150 if self.zoom == 11 else 170, "pl")
+            self._level(
+                self.atlas.plan.name,
+                self.paper.at((0.0, 0.0)),
+                150 if self.zoom == 11 else 170,
+                "pl",
+            )
 
     def _level(self, text: str, at: XY, size: float, kind: str, wide: float = 1.0) -> bool:
         width = text_width(text, size) * wide
@@ -80,13 +96,17 @@ class Labels:
         lines = lines_of(spot.name, size, 900)
         tall = size * 1.15
         for below in (True, False):
-            first = y + ICON_R + size if below else y - ICON_R - size * 0.3 - tall * (len(lines) - 1)
+            first = (
+                y + ICON_R + size if below else y - ICON_R - size * 0.3 - tall * (len(lines) - 1)
+            )
             centers = [(x, first - size * 0.35 + i * tall) for i in range(len(lines))]
             circles = [(x, y, ICON_R + 20.0)]
             for center, text in zip(centers, lines, strict=True):
                 circles += row(center, text_width(text, size), size)
             if self.board.claim(circles):
-                words = "".join(_text(t, x, first + i * tall, size, "pl") for i, t in enumerate(lines))
+                words = "".join(
+                    _text(t, x, first + i * tall, size, "pl") for i, t in enumerate(lines)
+                )
                 self._put(icon(spot.kind, x, y) + words, circles)
                 return
 
@@ -100,16 +120,29 @@ class Labels:
         size = 100 if self.zoom < 16 else 115
         west, _, east, _ = box(ring)
         if text_width(name, size) < (east - west) * 1.15 and abs(area(ring)) > 160_000:
-            self._level(name, centroid(ring), size, "pl" if kind in ("industrial", "airport", "station") else "gr")
+            self._level(
+                name,
+                centroid(ring),
+                size,
+                "pl" if kind in ("industrial", "airport", "station") else "gr",
+            )
 
     def _streets(self, ranks: range) -> None:
         lowest = STREET_RANK.get(self.zoom, -1)
         for rank in ranks:
             if rank > lowest:
                 return
-            chains = sorted((c for c in self.atlas.chains if c[1] == rank), key=lambda c: (-len(c[2]), c[0]))
+            chains = sorted(
+                (c for c in self.atlas.chains if c[1] == rank), key=lambda c: (-len(c[2]), c[0])
+            )
             for name, _, line in chains:
-                self._along(name, Measured(self.paper.line(line)), STREET_SIZE[self.zoom] - 2 * rank, "st", self._gap)
+                self._along(
+                    name,
+                    Measured(self.paper.line(line)),
+                    STREET_SIZE[self.zoom] - 2 * rank,
+                    "st",
+                    self._gap,
+                )
 
     @property
     def _gap(self) -> float:
@@ -126,7 +159,9 @@ class Labels:
                 if self._on(name, line, middle, width, size, kind):
                     break
 
-    def _on(self, name: str, line: Measured, middle: float, width: float, size: float, kind: str) -> bool:
+    def _on(
+        self, name: str, line: Measured, middle: float, width: float, size: float, kind: str
+    ) -> bool:
         half = width / 2
         if middle - half < 0 or middle + half > line.total:
             return False
@@ -160,13 +195,15 @@ def _beyond(inner: XY, end: XY, by: float) -> XY:
 
 
 def _text(text: str, x: float, y: float, size: float, kind: str) -> str:
-    return f'<text class="{kind}" font-size="{size:.0f}" x="{x:.0f}" y="{y:.0f}">{escape(text)}</text>'
+    return (
+        f'<text class="{kind}" font-size="{size:.0f}" x="{x:.0f}" y="{y:.0f}">{escape(text)}</text>'
+    )
 
 
 def _turned(text: str, x: float, y: float, along: XY, size: float, kind: str) -> str:
     d = span((0.0, 0.0), along) or 1.0
     c, s = along[0] / d, along[1] / d
     slope = f"matrix({c:.4g} {s:.4g} {-s:.4g} {c:.4g} {x:.0f} {y:.0f})"
-    return (
-        f'<text class="{kind}" font-size="{size:.0f}" transform="{slope}" y="{size * 0.35:.0f}">{escape(text)}</text>'
-    )
+    height = size * 0.35
+    head = f'<text class="{kind}" font-size="{size:.0f}" transform="{slope}" y="{height:.0f}">'
+    return f"{head}{escape(text)}</text>"

@@ -1,4 +1,6 @@
-"""Room for words on a map: how wide a text is, what is taken, and a stretch of street that a name fits on."""
+"""Room for words on a map: how wide a text is, what is taken, and a stretch of street that a name
+fits on.
+"""
 
 import itertools
 import math
@@ -14,7 +16,10 @@ _NARROW, _WIDE = set("iIjl.,'’ ftr-"), set("mwMWOQGD")
 
 def text_width(text: str, size: float) -> float:
     """The width of a text in a plain sans serif, a little on the safe side."""
-    units = sum(0.31 if c in _NARROW else 0.84 if c in _WIDE else 0.68 if c.isupper() else 0.56 for c in text)
+    units = sum(
+        0.31 if c in _NARROW else 0.84 if c in _WIDE else 0.68 if c.isupper() else 0.56
+        for c in text
+    )
     return units * size * 1.03
 
 
@@ -73,7 +78,9 @@ class Measured:
 
     def __init__(self, line: Sequence[XY]) -> None:
         self.line = line
-        self.run = list(itertools.accumulate((span(a, b) for a, b in itertools.pairwise(line)), initial=0.0))
+        self.run = list(
+            itertools.accumulate((span(a, b) for a, b in itertools.pairwise(line)), initial=0.0)
+        )
         self.total = self.run[-1]
 
     def stretch(self, start: float, end: float) -> Line:
@@ -85,7 +92,11 @@ class Measured:
         for i in range(len(self.run) - 1):
             if self.run[i + 1] >= at:
                 step = self.run[i + 1] - self.run[i]
-                return lerp(self.line[i], self.line[i + 1], max(0.0, at - self.run[i]) / step if step else 0.0)
+                return lerp(
+                    self.line[i],
+                    self.line[i + 1],
+                    max(0.0, at - self.run[i]) / step if step else 0.0,
+                )
         return self.line[-1]
 
 

@@ -1,4 +1,7 @@
-"""From metres to a zoom's pixels, and from points to SVG path data. Tile coordinates are whole tenths of a pixel."""
+"""From metres to a zoom's pixels, and from points to SVG path data.
+
+Tile coordinates are whole tenths of a pixel.
+"""
 
 import math
 from collections import defaultdict
@@ -17,7 +20,9 @@ Tile = tuple[int, int]
 
 
 class Paper:
-    """Web Mercator at one zoom, counted from the corner of the tile that holds the frame's origin."""
+    """Web Mercator at one zoom, counted from the corner of the tile that holds the frame's
+    origin.
+    """
 
     def __init__(self, frame: Frame, zoom: int) -> None:
         size = 2560.0 * 2**zoom
@@ -27,7 +32,8 @@ class Paper:
         self.first: Tile = (int(across // TILE), int(down // TILE))
         self._x, self._y = across % TILE, down % TILE
         self.per_metre = size / (2 * math.pi * EARTH_RADIUS_M * math.cos(lat))
-        # Mercator stretches towards the pole: to the second order this is good to a centimetre over a city.
+        # Mercator stretches towards the pole: to the second order this is good to a centimetre over
+        # a city.
         self._bend = math.tan(lat) / (2 * EARTH_RADIUS_M)
 
     def at(self, p: XY) -> XY:
@@ -41,7 +47,9 @@ class Paper:
 
 
 def path(points: Sequence[XY], *, closed: bool = False) -> str:
-    """Path data in whole numbers, relative after the first point; empty when all points fall together."""
+    """Path data in whole numbers, relative after the first point; empty when all points fall
+    together.
+    """
     x, y = round(points[0][0]), round(points[0][1])
     parts = [f"M{x} {y}l"]
     for p in points[1:]:
@@ -55,7 +63,9 @@ def path(points: Sequence[XY], *, closed: bool = False) -> str:
 
 
 def tiles_of(points: Iterable[XY], pad: float = 0.0) -> Iterator[Tile]:
-    """The tiles, counted from the paper's first, that the box of some points touches when widened by `pad`."""
+    """The tiles, counted from the paper's first, that the box of some points touches when widened
+    by `pad`.
+    """
     west, north, east, south = box(points)
     for x in range(int((west - pad - 10) // TILE), int((east + pad) // TILE) + 1):
         for y in range(int((north - pad - 10) // TILE), int((south + pad) // TILE) + 1):
@@ -80,10 +90,17 @@ class Drawer:
 
 
 def clipped(ring: Sequence[XY], tile: Tile, pad: float) -> list[XY]:
-    """The part of a ring on a tile widened by `pad`, so that even its outline's stroke ends unseen."""
+    """The part of a ring on a tile widened by `pad`, so that even its outline's stroke ends
+    unseen.
+    """
     x, y = tile[0] * TILE, tile[1] * TILE
     points = list(ring)
-    for axis, limit, sign in ((0, x - pad, 1), (0, x + SHEET + pad, -1), (1, y - pad, 1), (1, y + SHEET + pad, -1)):
+    for axis, limit, sign in (
+        (0, x - pad, 1),
+        (0, x + SHEET + pad, -1),
+        (1, y - pad, 1),
+        (1, y + SHEET + pad, -1),
+    ):
         points = _cut(points, axis, limit, sign)
         if not points:
             break

@@ -1,4 +1,6 @@
-"""The cities as SVG map tiles, their places to search and their outlines: beside the interface, for who draws maps."""
+"""The cities as SVG map tiles, their places to search and their outlines: beside the interface, for
+who draws maps.
+"""
 
 import functools
 import hashlib
@@ -32,12 +34,16 @@ def tile_svg(z: int, x: int, y: int) -> bytes | None:
     """A tile as SVG, or None when no such tile exists (zoom outside 11 to 18, or off the world)."""
     if not MIN_ZOOM <= z <= MAX_ZOOM or not (0 <= x < 2**z and 0 <= y < 2**z):
         return None
-    number = next((n for n, box in enumerate(_boxes(z)) if box[0] <= x <= box[2] and box[1] <= y <= box[3]), None)
+    number = next(
+        (n for n, box in enumerate(_boxes(z)) if box[0] <= x <= box[2] and box[1] <= y <= box[3]),
+        None,
+    )
     return _sea() if number is None else _drawn(number, z, x, y)
 
 
 def warm(zooms: tuple[int, ...] = (14, 15, 13, 16, 12)) -> None:
-    """Build the cities with all their houses, and prepare the first one's usual zooms, so that no visitor waits.
+    """Build the cities with all their houses, and prepare the first one's usual zooms, so that no
+    visitor waits.
 
     Takes about four seconds of one core.
     """
@@ -56,7 +62,8 @@ _drawing = threading.Lock()
 
 
 def _sheet(number: int, z: int) -> Sheet:
-    with _drawing:  # a page asks for many tiles at once; the first prepares the zoom, the others wait for it
+    # a page asks for many tiles at once; the first prepares the zoom, the others wait for it
+    with _drawing:
         return _prepared(number, z)
 
 
@@ -73,7 +80,9 @@ def _atlas(number: int) -> Atlas:
 
 @functools.cache
 def _boxes(z: int) -> tuple[tuple[int, int, int, int], ...]:
-    """For each city the tiles that its bounds cover: west, north, east, south, with one tile to spare."""
+    """For each city the tiles that its bounds cover: west, north, east, south, with one tile to
+    spare.
+    """
     found = []
     for city in cities():
         (south, west), (north, east) = city.bounds
@@ -117,7 +126,9 @@ def _tag(body: bytes) -> str:
 
 @bp.get("/places")
 def places() -> tuple[dict[str, Any], int]:
-    """Places by name: `q` (at most 80 characters), optionally nearest to `lat`, `lng`; `limit` 1 to 20, 8 if absent."""
+    """Places by name: `q` (at most 80 characters), optionally nearest to `lat`, `lng`; `limit` 1 to
+    20, 8 if absent.
+    """
     query = request.args.get("q", "")
     limit = request.args.get("limit", 8, type=int)
     near = request.args.get("lat", type=float), request.args.get("lng", type=float)
@@ -128,7 +139,14 @@ def places() -> tuple[dict[str, Any], int]:
     found = find(query, near, limit)
     return {
         "places": [
-            {"id": p.id, "name": p.name, "kind": p.kind, "area": p.area, "lat": p.position.lat, "lng": p.position.lng}
+            {
+                "id": p.id,
+                "name": p.name,
+                "kind": p.kind,
+                "area": p.area,
+                "lat": p.position.lat,
+                "lng": p.position.lng,
+            }
             for p in found
         ]
     }, 200
@@ -136,7 +154,9 @@ def places() -> tuple[dict[str, Any], int]:
 
 @bp.get("/places/near")
 def places_near() -> tuple[dict[str, Any], int]:
-    """What is around `lat`, `lng`: street, area, and the hotspot that it lies in; "" for what is not known there."""
+    """What is around `lat`, `lng`: street, area, and the hotspot that it lies in; "" for what is
+    not known there.
+    """
     lat, lng = request.args.get("lat", type=float), request.args.get("lng", type=float)
     if lat is None or lng is None or not is_valid(lat, lng):
         return {"error": "lat and lng must be a place on the earth"}, 400

@@ -1,4 +1,6 @@
-"""A city drawn at one zoom: pieces are prepared once for the whole city, and a tile puts together what touches it."""
+"""A city drawn at one zoom: pieces are prepared once for the whole city, and a tile puts together
+what touches it.
+"""
 
 import itertools
 
@@ -25,12 +27,17 @@ class Sheet:
         self._town = [self._thin(atlas.town)]
         self._quays = [self._thin(ring) for ring in atlas.quays]
         self._waters = [self._thin(ring) for ring in atlas.waters]
-        by_kind = {kind: [self._thin(r) for k, _, r in atlas.grounds if k == kind] for kind in GROUND_KINDS}
+        by_kind = {
+            kind: [self._thin(r) for k, _, r in atlas.grounds if k == kind] for kind in GROUND_KINDS
+        }
         self._grounds = {kind: rings for kind, rings in by_kind.items() if rings}
         self._halls = [self._thin(ring) for kind, _, ring in atlas.grounds if kind == "hall"]
         self._streets = [self._street_drawer(rank) for rank in range(4)]
         self._bridges = [self._bridge_drawer(rank) for rank in range(3)]
-        self._rails, self._runways = self._line_drawer(atlas.rails), self._line_drawer(atlas.runways)
+        self._rails, self._runways = (
+            self._line_drawer(atlas.rails),
+            self._line_drawer(atlas.runways),
+        )
         self._blocks, self._near_blocks = self._block_drawer()
         self._houses: dict[int, str] = {}
         self._labels = Labels(atlas, self.paper, zoom).drawer
@@ -81,18 +88,30 @@ class Sheet:
             f"<style>{self._style}</style>"
         )
         sea = f'<path class="sea" d="M{left} {top}h{SHEET}v{SHEET}h-{SHEET}z"/>'
-        return "".join((head, sea, *self._ground(tile), *self._ways(tile), self._labels.get(tile), "</svg>"))
+        return "".join(
+            (head, sea, *self._ground(tile), *self._ways(tile), self._labels.get(tile), "</svg>")
+        )
 
     def _ground(self, tile: Tile) -> list[str]:
         land = self._clipped(self._land, tile)
         if not land:
             return []
-        parts = [f'<clipPath id="l"><path d="{land}"/></clipPath>', _path("shore", land), _path("heath", land)]
+        parts = [
+            f'<clipPath id="l"><path d="{land}"/></clipPath>',
+            _path("shore", land),
+            _path("heath", land),
+        ]
         parts += ['<g clip-path="url(#l)">', _path("land", self._clipped(self._town, tile))]
         parts += [_path(kind, self._clipped(rings, tile)) for kind, rings in self._grounds.items()]
-        parts += ["</g>", _path("industrial", self._clipped(self._quays, tile)), _path("blk", self._blocks.get(tile))]
+        parts += [
+            "</g>",
+            _path("industrial", self._clipped(self._quays, tile)),
+            _path("blk", self._blocks.get(tile)),
+        ]
         if self.zoom >= HOUSES_FROM:
-            parts.append(_path("bld", "".join(self._house(n) for n in self._near_blocks.get(tile, ()))))
+            parts.append(
+                _path("bld", "".join(self._house(n) for n in self._near_blocks.get(tile, ())))
+            )
         if self.zoom >= BLOCKS_FROM:
             parts.append(_path("hall", self._clipped(self._halls, tile)))
         parts.append(_path("sea", self._clipped(self._waters, tile)))
@@ -111,13 +130,19 @@ class Sheet:
     def _ways(self, tile: Tile) -> list[str]:
         streets = [drawer.get(tile) for drawer in self._streets]
         drawn = [rank for rank in (3, 2, 1, 0) if streets[rank]]
-        parts = [_path("run", self._runways.get(tile), f' stroke-width="{45 * self.paper.per_metre:.0f}"')]
+        parts = [
+            _path(
+                "run", self._runways.get(tile), f' stroke-width="{45 * self.paper.per_metre:.0f}"'
+            )
+        ]
         parts.append(_path("mark", self._runways.get(tile)) if self.zoom >= BLOCKS_FROM else "")
         rail = self._rails.get(tile)
         parts += [_path("rail", rail), _path("tie", rail) if self.zoom > 13 else ""]
         for rank, drawer in enumerate(self._bridges):
             wide = (STREETS[self.zoom][rank] + CASING[self.zoom] + 2.4) * 10
-            parts.append(_path(f"cap c{rank}", drawer.get(tile), f' style="stroke-width:{wide:.0f}"'))
+            parts.append(
+                _path(f"cap c{rank}", drawer.get(tile), f' style="stroke-width:{wide:.0f}"')
+            )
         if drawn:
             shared = "".join(_path("", streets[rank], f' id="s{rank}"') for rank in drawn)
             parts.append(f"<defs>{shared}</defs>")

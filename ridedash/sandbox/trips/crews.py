@@ -1,4 +1,7 @@
-"""Who drives: call signs, plates, phones and start codes drawn for each booking. No person, plate or number is real."""
+"""Who drives: call signs, plates, phones and start codes drawn for each booking.
+
+No person, plate or number is real.
+"""
 
 from dataclasses import asdict, dataclass
 from random import Random
@@ -8,9 +11,29 @@ from ridedash.sandbox.pricing.categories import Category, Tariff
 
 DRIVERS: Final = (
     *("Cedar", "Juniper", "Rowan", "Hazel", "Maple", "Alder", "Willow", "Aspen", "Linden", "Larch"),
-    *("Spruce", "Hawthorn", "Sorrel", "Bramble", "Clover", "Fern", "Heather", "Laurel", "Myrtle", "Tamarind"),
+    *(
+        "Spruce",
+        "Hawthorn",
+        "Sorrel",
+        "Bramble",
+        "Clover",
+        "Fern",
+        "Heather",
+        "Laurel",
+        "Myrtle",
+        "Tamarind",
+    ),
 )
-RIDERS: Final = ("Heron", "Plover", "Dunlin", "Turnstone", "Sanderling", "Whimbrel", "Godwit", "Phalarope")
+RIDERS: Final = (
+    "Heron",
+    "Plover",
+    "Dunlin",
+    "Turnstone",
+    "Sanderling",
+    "Whimbrel",
+    "Godwit",
+    "Phalarope",
+)
 COLORS: Final = ("White", "Silver", "Grey", "Deep Blue", "Maroon", "Black")
 PLATE_LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"
 

@@ -24,12 +24,18 @@ class Nearby(NamedTuple):
 
 
 class Fleet:
-    """All cabs of one city, by category. Bookings don't occupy them: any number may be booked at once."""
+    """All cabs of one city, by category.
+
+    Bookings don't occupy them: any number may be booked at once.
+    """
 
     def __init__(self, city: City, seed: int) -> None:
         self._city = city
         self._seed = seed
-        self._homes = {category.id: self._draw_homes(category) for category in tariff_of(city.currency).categories}
+        self._homes = {
+            category.id: self._draw_homes(category)
+            for category in tariff_of(city.currency).categories
+        }
         self._leg = lru_cache(maxsize=4096)(self._drive)
 
     def nearest(self, category: str, pickup: LatLng, now: float) -> Nearby | None:
@@ -51,12 +57,17 @@ class Fleet:
         return drive.at_seconds(max(0.0, into - (ROUND_S - drive.total_s)))
 
     def _drive(self, category: str, index: int, number: int) -> Route:
-        return self._city.roads.route(self._stand(category, index, number), self._stand(category, index, number + 1))
+        return self._city.roads.route(
+            self._stand(category, index, number), self._stand(category, index, number + 1)
+        )
 
     def _stand(self, category: str, index: int, number: int) -> LatLng:
         dice = dice_of(self._seed, self._city.slug, category, index, number)
         home = self._homes[category][index]
-        near = LatLng(home.lat + dice.uniform(-ROAM_DEG, ROAM_DEG), home.lng + dice.uniform(-ROAM_DEG, ROAM_DEG))
+        near = LatLng(
+            home.lat + dice.uniform(-ROAM_DEG, ROAM_DEG),
+            home.lng + dice.uniform(-ROAM_DEG, ROAM_DEG),
+        )
         return self._city.roads.snap(near)
 
     def _draw_homes(self, category: Category) -> tuple[LatLng, ...]:

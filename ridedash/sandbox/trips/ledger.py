@@ -1,4 +1,7 @@
-"""The bookings as rows: made, found, ended, given another drop. Each change raises the row's revision."""
+"""The bookings as rows: made, found, ended, given another drop.
+
+Each change raises the row's revision.
+"""
 
 import json
 import sqlite3
@@ -48,7 +51,10 @@ class Request:
 
 def request_from_json(data: dict[str, Any]) -> Request:
     """The request that to_json wrote."""
-    places = {"pickup": LatLng(*data["pickup"]), "drop": LatLng(*data["drop"]) if data["drop"] else None}
+    places = {
+        "pickup": LatLng(*data["pickup"]),
+        "drop": LatLng(*data["drop"]) if data["drop"] else None,
+    }
     return Request(**{**data, **places, "terms": Terms.from_json(data["terms"])})
 
 
@@ -69,7 +75,8 @@ class Booking:
     ended_status: str | None = None
     ended_at: float | None = None
     n: int = field(default=0, compare=False)
-    memo: dict[str, str] = field(default_factory=dict, compare=False, repr=False)  # JSON that stays so, by status
+    # JSON that stays so, by status
+    memo: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def kind(self) -> wire.Kind:
@@ -87,13 +94,17 @@ class Booking:
         return self.phase(now).status
 
     def revealed(self, now: float) -> bool:
-        """Whether the partner may know the booking id: at once, or for a share retry once a driver is allotted."""
+        """Whether the partner may know the booking id: at once, or for a share retry once a driver
+        is allotted.
+        """
         allotted_at = self.plan.allotted_at
         return self.txn_id is None or (allotted_at is not None and now >= allotted_at)
 
 
 class Ledger:
-    """Reads and writes bookings on a connection handed in, and keeps parsed bookings for as long as they hold."""
+    """Reads and writes bookings on a connection handed in, and keeps parsed bookings for as long as
+    they hold.
+    """
 
     def __init__(self) -> None:
         self._parsed: OrderedDict[Key, Booking] = OrderedDict()
@@ -105,13 +116,21 @@ class Ledger:
             "INSERT INTO bookings (booking_id, txn_id, merchant_txn_id, user, category, city, created_at, scenario,"
             " request, plan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *(booking.booking_id, booking.txn_id, booking.merchant_txn_id, booking.user, booking.category),
+                *(
+                    booking.booking_id,
+                    booking.txn_id,
+                    booking.merchant_txn_id,
+                    booking.user,
+                    booking.category,
+                ),
                 *(booking.city, booking.created_at, booking.scenario),
                 *(_dumps(booking.request.to_json()), _dumps(booking.plan.to_json())),
             ),
         )
 
-    def find(self, connection: sqlite3.Connection, user: str, booking_id: str, now: float) -> Booking | None:
+    def find(
+        self, connection: sqlite3.Connection, user: str, booking_id: str, now: float
+    ) -> Booking | None:
         """A user's booking by its id, once the partner may know that id."""
         row = connection.execute(BY_ID, (booking_id, user)).fetchone()
         booking = self._read(connection, row) if row else None
@@ -120,24 +139,32 @@ class Ledger:
     def followed(self, known: Known, user: str, booking_id: str, txn_id: str) -> Booking | None:
         """A user's booking by its id, revealed or not, or else by its temporary transaction id."""
         sql, asked = (BY_ID, booking_id) if booking_id else (BY_TXN, txn_id)
-        row = known.get((sql, asked, user), lambda connection: connection.execute(sql, (asked, user)).fetchone())
+        row = known.get(
+            (sql, asked, user), lambda connection: connection.execute(sql, (asked, user)).fetchone()
+        )
         if row is None:
             return None
-        return self._kept(_key(row)) or known.read(lambda connection: self._parse(connection, row["n"]))
+        return self._kept(_key(row)) or known.read(
+            lambda connection: self._parse(connection, row["n"])
+        )
 
     def all(self, connection: sqlite3.Connection) -> list[Booking]:
         """Every booking, in the order in which they were made."""
         rows = connection.execute(f"{KEY} ORDER BY n").fetchall()
         return [booking for row in rows if (booking := self._read(connection, row))]
 
-    def end(self, connection: sqlite3.Connection, booking: Booking, now: float, reason: str | None) -> None:
+    def end(
+        self, connection: sqlite3.Connection, booking: Booking, now: float, reason: str | None
+    ) -> None:
         """The booking is cancelled from now on."""
         connection.execute(
             "UPDATE bookings SET ended_status = ?, ended_at = ?, reason = ?, revision = revision + 1 WHERE n = ?",
             (wire.BOOKING_CANCELLED, now, reason, booking.n),
         )
 
-    def redirect(self, connection: sqlite3.Connection, booking: Booking, request: Request, plan: Plan) -> None:
+    def redirect(
+        self, connection: sqlite3.Connection, booking: Booking, request: Request, plan: Plan
+    ) -> None:
         """The booking goes somewhere else, by another plan."""
         connection.execute(
             "UPDATE bookings SET request = ?, plan = ?, revision = revision + 1 WHERE n = ?",
@@ -155,7 +182,10 @@ class Ledger:
         return None
 
     def _parse(self, connection: sqlite3.Connection, n: int) -> Booking | None:
-        """The booking as it is now: another process may have changed it since its key was read. None after a reset."""
+        """The booking as it is now: another process may have changed it since its key was read.
+
+        None after a reset.
+        """
         row = connection.execute("SELECT * FROM bookings WHERE n = ?", (n,)).fetchone()
         if row is None:
             return None

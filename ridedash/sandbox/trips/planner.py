@@ -1,4 +1,6 @@
-"""Lays a trip out at the moment of booking: search, approach, waiting, ride and end, by kind and scenario."""
+"""Lays a trip out at the moment of booking: search, approach, waiting, ride and end, by kind and
+scenario.
+"""
 
 from dataclasses import dataclass
 from random import Random
@@ -95,10 +97,14 @@ class Planner:
             return self._search_again()
         if wish.scenario in (SLOW_ALLOTMENT, SHARE_RETRY_SLOW):
             return wish.start + SLOW_ALLOTMENT_S
-        return wish.start + (0.0 if wish.scenario == SHARE_IMMEDIATE else self._dice.uniform(*ALLOTMENT_S))
+        return wish.start + (
+            0.0 if wish.scenario == SHARE_IMMEDIATE else self._dice.uniform(*ALLOTMENT_S)
+        )
 
     def _search_again(self) -> float | None:
-        """Auto: the driver who accepted cancels within 45 s; the search is repeated, once at most."""
+        """Auto: the driver who accepted cancels within 45 s; the search is repeated, once at
+        most.
+        """
         start, leaves = self._wish.start, self._wish.scenario == DRIVER_LEAVES
         if leaves and not self._call(start + LEAVING_S[0]):
             return None
@@ -108,7 +114,9 @@ class Planner:
         return again + SHORTEST_PHASE_S + self._dice.uniform(0, 20) if found else None
 
     def _call(self, at: float) -> bool:
-        """A driver accepts and sets off so as to be at the pickup after SHORTEST_PHASE_S or more."""
+        """A driver accepts and sets off so as to be at the pickup after SHORTEST_PHASE_S or
+        more.
+        """
         wish = self._wish
         cab = self._fleet.nearest(wish.category.id, wish.pickup, at)
         if cab is None:
@@ -143,7 +151,9 @@ class Planner:
         self._add(wire.COMPLETED, end, leg, crew)
 
     def _journey(self) -> tuple[LatLng, Route]:
-        """Where the ride goes, and how: to the drop; without one to a place near; a rental calls somewhere first."""
+        """Where the ride goes, and how: to the drop; without one to a place near; a rental calls
+        somewhere first.
+        """
         wish, roads = self._wish, self._wish.city.roads
         if wish.category.rental:
             via = stroll(wish.city, wish.pickup, self._dice)
@@ -154,7 +164,10 @@ class Planner:
 
     def _finish(self, drop: LatLng | None) -> Plan:
         if drop is None:
-            self._add(wire.ALLOTMENT_FAILED, max(self._wish.start + BOOKING_TIMEOUT_S, self._phases[-1].at + 120.0))
+            self._add(
+                wire.ALLOTMENT_FAILED,
+                max(self._wish.start + BOOKING_TIMEOUT_S, self._phases[-1].at + 120.0),
+            )
         shared = drop is not None and self._wish.category.kind is wire.Kind.SHARE
         riders = draw_riders(self._dice, self._dice.choice((1, 1, 2))) if shared else ()
         return Plan(
@@ -168,14 +181,19 @@ class Planner:
         )
 
     def _stops(self, riders: tuple[str, ...], drop: LatLng) -> tuple[Stop, ...]:
-        """Co-passengers are aboard before us and get out on our way, so that the cab makes no detour."""
+        """Co-passengers are aboard before us and get out on our way, so that the cab makes no
+        detour.
+        """
         approach, ride = self._legs[-2].route, self._legs[-1].route
         parts = [(number + 1) / (len(riders) + 1) for number in range(len(riders))]
         ins = [
             Stop(r, "pickup", approach.at_seconds(approach.total_s * p * 0.6).position)
             for r, p in zip(riders, parts, strict=True)
         ]
-        outs = [Stop(r, "drop", ride.at_seconds(ride.total_s * p).position) for r, p in zip(riders, parts, strict=True)]
+        outs = [
+            Stop(r, "drop", ride.at_seconds(ride.total_s * p).position)
+            for r, p in zip(riders, parts, strict=True)
+        ]
         own = self._wish.rider
         return (*ins, Stop(own, "pickup", self._wish.pickup), *outs, Stop(own, "drop", drop))
 
@@ -190,5 +208,9 @@ def _waiting_status(kind: wire.Kind) -> str:
 def stroll(city: City, start: LatLng, dice: Random) -> LatLng:
     """A place of the city that is neither next door nor at the other end."""
     shortest, longest = STROLL_M
-    fitting = [place.position for place in city.places if shortest <= distance_m(start, place.position) <= longest]
+    fitting = [
+        place.position
+        for place in city.places
+        if shortest <= distance_m(start, place.position) <= longest
+    ]
     return dice.choice(fitting or [place.position for place in city.places])

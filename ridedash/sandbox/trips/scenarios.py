@@ -12,7 +12,9 @@ def order(connection: sqlite3.Connection, scenario: str) -> None:
 
 
 def take(connection: sqlite3.Connection, kind: wire.Kind) -> str | None:
-    """The oldest ordered scenario that a booking of this kind can play, taken off the queue; None without one."""
+    """The oldest ordered scenario that a booking of this kind can play, taken off the queue; None
+    without one.
+    """
     for row in connection.execute("SELECT id, scenario FROM scenarios ORDER BY id").fetchall():
         if SCENARIOS[row["scenario"]] in (None, kind):
             connection.execute("DELETE FROM scenarios WHERE id = ?", (row["id"],))

@@ -1,4 +1,6 @@
-"""A trip laid out as a timeline: which status it has and where the cab is are functions of the time."""
+"""A trip laid out as a timeline: which status it has and where the cab is are functions of the
+time.
+"""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -13,7 +15,9 @@ from ridedash.sandbox.trips.crews import Crew
 
 @dataclass(frozen=True)
 class Leg:
-    """A drive that sets off at a moment; before it the cab stands at its start, after it at its end."""
+    """A drive that sets off at a moment; before it the cab stands at its start, after it at its
+    end.
+    """
 
     departs: float
     route: Route
@@ -31,7 +35,9 @@ class Leg:
     def left(self, now: float) -> tuple[float, float]:
         """(seconds, metres) still to go."""
         seconds = max(0.0, min(self.arrives - now, self.arrives - self.departs))
-        return max(0.0, self.arrives - now), seconds / (self.route.total_s or 1.0) * self.route.total_m
+        return max(0.0, self.arrives - now), seconds / (
+            self.route.total_s or 1.0
+        ) * self.route.total_m
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,9 @@ def plan_from_json(data: dict[str, Any]) -> Plan:
         drop=LatLng(*data["drop"]) if data["drop"] else None,
         start_code=data["start_code"],
         riders=tuple(data["riders"]),
-        stops=tuple(Stop(name, state, LatLng(*position)) for name, state, position in data["stops"]),
+        stops=tuple(
+            Stop(name, state, LatLng(*position)) for name, state, position in data["stops"]
+        ),
     )
 
 
@@ -153,5 +161,9 @@ def redirected(plan: Plan, ride: Route, drop: LatLng, shortest_s: float) -> Plan
     after = plan.phases.index(riding) + 1
     shift = riding.at + max(shortest_s, ride.total_s) - plan.phases[after].at
     later = tuple(replace(phase, at=phase.at + shift) for phase in plan.phases[after:])
-    stops = tuple(stop for stop in plan.stops[:-1]) + tuple(replace(stop, position=drop) for stop in plan.stops[-1:])
-    return replace(plan, phases=plan.phases[:after] + later, legs=tuple(legs), drop=drop, stops=stops)
+    stops = tuple(stop for stop in plan.stops[:-1]) + tuple(
+        replace(stop, position=drop) for stop in plan.stops[-1:]
+    )
+    return replace(
+        plan, phases=plan.phases[:after] + later, legs=tuple(legs), drop=drop, stops=stops
+    )

@@ -1,7 +1,9 @@
-"""Tolerant readings of one JSON value each: a value that makes no sense becomes None, never an exception.
+"""Tolerant readings of one JSON value each: a value that makes no sense becomes None, never an
+exception.
 
-What the service sends varies (field notes, "What a client must tolerate"): numbers as text, booleans as text,
-keys with a trailing space, links that are none. Everything here takes any JSON value; units are in `measures`.
+What the service sends varies (field notes, "What a client must tolerate"): numbers as text,
+booleans as text, keys with a trailing space, links that are none. Everything here takes any JSON
+value; units are in `measures`.
 """
 
 import math
@@ -27,12 +29,14 @@ KEYS_LIMIT: Final = 1000  # spellings of keys that are remembered
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,20})?|\.[0-9]{1,20})")
 _IDENT: Final = re.compile(r"[!-~]+")  # printable ASCII without spaces
-_PLAIN_LINK: Final = re.compile(r"https://[A-Za-z0-9.-]+(/[!-~]*)?")  # nearly all are: no port, nobody's name
+# nearly all are: no port, nobody's name
+_PLAIN_LINK: Final = re.compile(r"https://[A-Za-z0-9.-]+(/[!-~]*)?")
 _FINEST: Final = Decimal("1e-12")
 
 
 class Fact(BaseModel):
-    """A frozen piece of what the service said. Survives `model_dump(mode="json")` and `model_validate`.
+    """A frozen piece of what the service said. Survives `model_dump(mode="json")` and
+    `model_validate`.
 
     A number becomes text there, and a position a list of two.
     """
@@ -70,7 +74,8 @@ class Moment(Fact):
 
 
 def row(value: Any) -> dict[str, Any]:
-    """An object with its keys folded to lower case without outer spaces, to be read only; else an empty one.
+    """An object with its keys folded to lower case without outer spaces, to be read only; else an
+    empty one.
 
     The exact spelling wins over a variant (`text` over `Text`).
     """
@@ -95,7 +100,9 @@ def _remember(keys: Iterable[str]) -> None:
 
 
 def rows(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list, folded; lists within it are flattened; a lone object counts as a list of it."""
+    """The objects of a list, folded; lists within it are flattened; a lone object counts as a list
+    of it.
+    """
     if isinstance(value, Mapping):
         return [row(value)] if value else []
     found: list[dict[str, Any]] = []
@@ -110,7 +117,8 @@ def items(value: Any) -> list[Any]:
 
 
 def text(value: Any) -> str | None:
-    """Cleaned text: no control, bidirectional or other invisible characters, 300 characters at most.
+    """Cleaned text: no control, bidirectional or other invisible characters, 300 characters at
+    most.
 
     Numbers become their text. Markup is kept as it is: it is text, and is shown as text.
     """
@@ -119,7 +127,12 @@ def text(value: Any) -> str | None:
     if not isinstance(value, str):
         plain = number(value) if isinstance(value, int | Decimal | float) else None
         return None if plain is None else format(plain, "f")
-    if len(value) <= TEXT_LIMIT and value.isprintable() and "  " not in value and value.strip() == value:
+    if (
+        len(value) <= TEXT_LIMIT
+        and value.isprintable()
+        and "  " not in value
+        and value.strip() == value
+    ):
         return value or None  # nearly all texts: there is nothing to clean
     cleaned = value[: TEXT_LIMIT * 4]
     if not cleaned.isprintable():  # of what is printable nothing is taken out
@@ -128,18 +141,26 @@ def text(value: Any) -> str | None:
 
 
 def ident(value: Any, limit: int = 100) -> str | None:
-    """An identifier, from text or a whole number: printable ASCII without spaces; never cut, too long is none."""
+    """An identifier, from text or a whole number: printable ASCII without spaces; never cut, too
+    long is none.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if abs(value) < IDENT_LIMIT else ""
     if not isinstance(value, str):
         return None
     trimmed = value.strip() if len(value) <= limit * 2 else ""
-    known = len(trimmed) <= limit and _IDENT.fullmatch(trimmed) and trimmed.lower() not in {"null", "none", "na"}
+    known = (
+        len(trimmed) <= limit
+        and _IDENT.fullmatch(trimmed)
+        and trimmed.lower() not in {"null", "none", "na"}
+    )
     return trimmed if known else None
 
 
 def number(value: Any) -> Decimal | None:
-    """A finite number from a number or a text of digits, exact to 12 places, below 10**12 either side."""
+    """A finite number from a number or a text of digits, exact to 12 places, below 10**12 either
+    side.
+    """
     if value is None:
         return None
     if isinstance(value, Decimal):
@@ -151,7 +172,11 @@ def number(value: Any) -> Decimal | None:
         value = Decimal(repr(value))
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
-    return _bounded(Decimal(value)) if not isinstance(value, int) or abs(value) < NUMBER_LIMIT else None
+    return (
+        _bounded(Decimal(value))
+        if not isinstance(value, int) or abs(value) < NUMBER_LIMIT
+        else None
+    )
 
 
 def _bounded(value: Decimal) -> Decimal | None:
@@ -159,7 +184,8 @@ def _bounded(value: Decimal) -> Decimal | None:
         return None
     if not value:
         return Decimal(0)
-    if value.adjusted() >= NUMBER_DIGITS:  # asked of the exponent: arithmetic on 1E+9999999 overflows
+    # asked of the exponent: arithmetic on 1E+9999999 overflows
+    if value.adjusted() >= NUMBER_DIGITS:
         return None
     if len(str(value)) <= NUMBER_DIGITS and value.adjusted() >= -NUMBER_DIGITS // 2:
         return value  # too short for more places: those are costly to count
@@ -204,14 +230,21 @@ def link(value: Any) -> str | None:
         return None
     try:
         parts = urlsplit(address)
-        sound = parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
+        sound = (
+            parts.scheme == "https"
+            and bool(parts.hostname)
+            and "@" not in parts.netloc
+            and parts.port != 0
+        )
     except ValueError:
         return None
     return address if sound else None
 
 
 def point(lat: Any, lng: Any) -> LatLng | None:
-    """A position from its two halves; (0, 0), half a position and anything off the globe are none."""
+    """A position from its two halves; (0, 0), half a position and anything off the globe are
+    none.
+    """
     north, east = real(lat), real(lng)
     if north is None or east is None or not is_valid(north, east) or (north == 0 and east == 0):
         return None

@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 
 from ridedash.service.parsing.fields import Distance, Duration, Moment, positive, row, text
 
-LONGEST_S: Final = 366 * 86_400  # no wait, ride or free time is longer; a longer one would leave the calendar
+# no wait, ride or free time is longer; a longer one would leave the calendar
+LONGEST_S: Final = 366 * 86_400
 _SECONDS: Final = {"sec": 1, "min": 60, "hour": 3600, "hr": 3600, "day": 86_400}
 _METRES: Final = {"k": Decimal(1000), "mi": Decimal("1609.344"), "m": Decimal(1)}
 _UNIT_WORDS: Final = {"sec": "second", "min": "minute", "hour": "hour", "hr": "hour", "day": "day"}
@@ -23,7 +24,9 @@ def _stem(unit: Any, stems: Mapping[str, Any]) -> str | None:
 
 
 def time_unit(unit: Any, default: str | None = "minute") -> str | None:
-    """`second`, `minute`, `hour` or `day` for any spelling; the default for none; None for another word."""
+    """`second`, `minute`, `hour` or `day` for any spelling; the default for none; None for another
+    word.
+    """
     if unit is None or unit == "":
         return default
     stem = _stem(unit, _SECONDS)
@@ -31,7 +34,9 @@ def time_unit(unit: Any, default: str | None = "minute") -> str | None:
 
 
 def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
-    """`kilometre`, `metre` or `mile` for any spelling; the default for none; None for another word."""
+    """`kilometre`, `metre` or `mile` for any spelling; the default for none; None for another
+    word.
+    """
     if unit is None or unit == "":
         return default
     stem = _stem(unit, _METRES)
@@ -50,19 +55,29 @@ def duration(value: Any, unit: Any = None, default: str = "minute") -> Duration 
 def length(value: Any, unit: Any = None, default: str = "kilometre") -> Distance | None:
     """A length from a value and its unit in any spelling; below zero is none."""
     amount, stem = positive(value), _stem(length_unit(unit, default), _METRES)
-    return None if amount is None or stem is None else Distance(metres=round(amount * _METRES[stem]))
+    return (
+        None if amount is None or stem is None else Distance(metres=round(amount * _METRES[stem]))
+    )
 
 
 def measured_time(value: Any, default: str = "minute") -> Duration | None:
     """A span from `{value, unit}`; a bare number counts in the default unit."""
     pair = row(value)
-    return duration(pair.get("value"), pair.get("unit"), default) if pair else duration(value, None, default)
+    return (
+        duration(pair.get("value"), pair.get("unit"), default)
+        if pair
+        else duration(value, None, default)
+    )
 
 
 def measured_length(value: Any, default: str) -> Distance | None:
     """A length from `{value, unit}`; a bare number counts in the default unit."""
     pair = row(value)
-    return length(pair.get("value"), pair.get("unit"), default) if pair else length(value, None, default)
+    return (
+        length(pair.get("value"), pair.get("unit"), default)
+        if pair
+        else length(value, None, default)
+    )
 
 
 _TIME: Final = re.compile(
@@ -74,8 +89,8 @@ _TIME: Final = re.compile(
 def moment(value: Any) -> Moment | None:
     """A time: its text as sent, and the instant where the text names one with its offset or zone.
 
-    Reads ISO 8601 and its misspellings: `+5:30`, a comma before the milliseconds, a space before the offset,
-    a zone name. A time without an offset names no instant.
+    Reads ISO 8601 and its misspellings: `+5:30`, a comma before the milliseconds, a space before
+    the offset, a zone name. A time without an offset names no instant.
     """
     words = text(value) if isinstance(value, str) else None
     return None if words is None else Moment(text=words, at=_instant(words))
@@ -99,7 +114,11 @@ def _zone(word: str) -> tzinfo | None:
     if word[:1] in {"+", "-"}:
         digits = word[1:].replace(":", "").rjust(4, "0")
         minutes = int(digits[:2]) * 60 + int(digits[2:])
-        return timezone(timedelta(minutes=minutes if word[0] == "+" else -minutes)) if minutes < 24 * 60 else None
+        return (
+            timezone(timedelta(minutes=minutes if word[0] == "+" else -minutes))
+            if minutes < 24 * 60
+            else None
+        )
     if "/" in word:
         with suppress(KeyError, ValueError, OSError):
             return ZoneInfo(word)

@@ -1,4 +1,6 @@
-"""When to stop asking a service that gives no answers, and since when it gives none. Pure, of a monotonic clock."""
+"""When to stop asking a service that gives no answers, and since when it gives none. Pure, of a
+monotonic clock.
+"""
 
 import math
 from collections import deque
@@ -12,18 +14,23 @@ WINDOW_S: Final = 30.0
 
 PROBE_AFTER_S: Final = 5.0
 PROBE_MAX_S: Final = 30.0
-PROBE_JITTER: Final = 0.2  # the waits after the first are up to a fifth shorter: no step with a service that flaps
-PROBE_LASTS_S: Final = 10.0  # a probe without an answer for so long lets another go; a create may wait a minute
-CALM_S: Final = 11.0  # between two closings: a service that flaps toggles it at most 12 times a minute
+# the waits after the first are up to a fifth shorter: no step with a service that flaps
+PROBE_JITTER: Final = 0.2
+# a probe without an answer for so long lets another go; a create may wait a minute
+PROBE_LASTS_S: Final = 10.0
+# between two closings: a service that flaps toggles it at most 12 times a minute
+CALM_S: Final = 11.0
 
 SILENT_AFTER: Final = 2  # failures in a row
 SILENT_LASTS_S: Final = 120.0  # nothing asked for so long: nobody knows
 
 
 class Breaker:
-    """Opens after 5 failures in a row, or when half of 20 and more calls of 30 s failed; closed by one good probe.
+    """Opens after 5 failures in a row, or when half of 20 and more calls of 30 s failed; closed by
+    one good probe.
 
-    Not thread-safe. An epoch is the time between two toggles: what a call of an earlier one found is no news.
+    Not thread-safe. An epoch is the time between two toggles: what a call of an earlier one found
+    is no news.
     """
 
     def __init__(self, chance: Callable[[], float]) -> None:
@@ -35,13 +42,17 @@ class Breaker:
         self.opened_at: float | None = None
 
     def wait_s(self, now: float) -> float:
-        """Seconds until a call may start; 0 when closed, or when a probe is due and none is under way."""
+        """Seconds until a call may start; 0 when closed, or when a probe is due and none is under
+        way.
+        """
         if self.opened_at is None:
             return 0.0
         return max(0.0, self._probe_at - now, self._probing_until - now)
 
     def begin(self, now: float) -> int:
-        """Start a call, which is the probe when the breaker is open. The epoch, for `succeeded` and `failed`."""
+        """Start a call, which is the probe when the breaker is open. The epoch, for `succeeded` and
+        `failed`.
+        """
         if self.opened_at is not None:
             self._probing_until = now + PROBE_LASTS_S
         return self.epoch
@@ -66,7 +77,9 @@ class Breaker:
             return
         self._run += 1
         self._count(False, now)
-        if self._run >= RUN or (len(self._results) >= ENOUGH and self._failures >= SHARE * len(self._results)):
+        if self._run >= RUN or (
+            len(self._results) >= ENOUGH and self._failures >= SHARE * len(self._results)
+        ):
             self._toggle(now)
             self._probe_at = max(now + PROBE_AFTER_S, self._closed_at + CALM_S)
 
@@ -96,7 +109,10 @@ class Breaker:
 
 
 class Silence:
-    """Since when the service gives no answers: the first failure of the present run. Not thread-safe."""
+    """Since when the service gives no answers: the first failure of the present run.
+
+    Not thread-safe.
+    """
 
     def __init__(self) -> None:
         self._since = self._last = 0.0
@@ -113,5 +129,11 @@ class Silence:
         self._run = 0
 
     def since(self, now: float) -> float | None:
-        """The moment, after two failures in a row; None while it answers, or when nothing was asked for long."""
-        return self._since if self._run >= SILENT_AFTER and now - self._last <= SILENT_LASTS_S else None
+        """The moment, after two failures in a row; None while it answers, or when nothing was asked
+        for long.
+        """
+        return (
+            self._since
+            if self._run >= SILENT_AFTER and now - self._last <= SILENT_LASTS_S
+            else None
+        )

@@ -1,4 +1,6 @@
-"""How many calls may start now: a token bucket that is also held for a while, and a budget for repeats. Pure."""
+"""How many calls may start now: a token bucket that is also held for a while, and a budget for
+repeats. Pure.
+"""
 
 import math
 from collections import deque
@@ -15,10 +17,11 @@ RETRIES_KEPT: Final = 10.0
 
 
 class Bucket:
-    """At most `rate` calls in any second, and after a rest no more than half of them at once. Not thread-safe.
+    """At most `rate` calls in any second, and after a rest no more than half of them at once. Not
+    thread-safe.
 
-    Tokens alone would let a burst and a second's refill meet in one second; the starts of the last second are
-    therefore counted too.
+    Tokens alone would let a burst and a second's refill meet in one second; the starts of the last
+    second are therefore counted too.
     """
 
     def __init__(self, rate: float, now: float) -> None:
@@ -36,7 +39,9 @@ class Bucket:
         if math.isinf(self.rate):
             return 0.0 if now < self._held_until else math.inf
         self._refill(now)
-        return 0.0 if now < self._held_until else min(self._tokens, int(self.rate) - len(self._starts))
+        return (
+            0.0 if now < self._held_until else min(self._tokens, int(self.rate) - len(self._starts))
+        )
 
     def take(self, now: float) -> None:
         """Start one call."""
@@ -52,11 +57,17 @@ class Bucket:
             return held
         tokens = held + max(0.0, needed - self._tokens) / self.rate
         too_many = math.ceil(len(self._starts) + needed - int(self.rate) - EPSILON)
-        window = self._starts[too_many - 1] + WINDOW_S - now if 0 < too_many <= len(self._starts) else 0.0
+        window = (
+            self._starts[too_many - 1] + WINDOW_S - now
+            if 0 < too_many <= len(self._starts)
+            else 0.0
+        )
         return max(tokens, window, EPSILON)
 
     def hold(self, until: float) -> None:
-        """Let nothing start until then, and begin again empty: the first tokens are for whoever may use the last."""
+        """Let nothing start until then, and begin again empty: the first tokens are for whoever may
+        use the last.
+        """
         if until > self._held_until:
             self._held_until = until
             self.drain(until)

@@ -1,4 +1,6 @@
-"""What may be asked of the service now, and who goes first: breaker, limiter and retry budget of one partner key."""
+"""What may be asked of the service now, and who goes first: breaker, limiter and retry budget of
+one partner key.
+"""
 
 import logging
 import math
@@ -35,7 +37,8 @@ class Lane(IntEnum):
 
 # the share of a full bucket that a lane leaves to those before it
 RESERVE: Final = {Lane.WRITE: 0.0, Lane.PAGE: 0.25, Lane.WAITING: 0.375, Lane.REST: 0.5}
-TURNS: Final = 3  # polls for waiting guests between two of the others, when there is not room for all
+# polls for waiting guests between two of the others, when there is not room for all
+TURNS: Final = 3
 
 
 class Result(Enum):
@@ -63,7 +66,9 @@ class Pass:
 
 
 class Traffic:
-    """Decides for one host and one partner key. Safe to share between threads; times are monotonic seconds."""
+    """Decides for one host and one partner key. Safe to share between threads; times are monotonic
+    seconds.
+    """
 
     def __init__(
         self,
@@ -77,7 +82,8 @@ class Traffic:
         self._now, self._pause, self._watch = monotonic, pause, watch or Unwatched()
         self._lock = threading.Lock()
         self._bucket = Bucket(rate, monotonic())
-        self._breakers = {True: Breaker(chance), False: Breaker(chance)}  # by whether it is for writes
+        # by whether it is for writes
+        self._breakers = {True: Breaker(chance), False: Breaker(chance)}
         self._budget, self._silence = RetryBudget(), Silence()
         self._queue = dict.fromkeys(Lane, 0)  # who waits for a token
         self._turns = 0  # polls for waiting guests since the last of another
@@ -85,9 +91,16 @@ class Traffic:
         self._held_at = -math.inf
 
     def enter(self, lane: Lane, patience_s: float = 0.0) -> Pass:
-        """The right to make a call, waited for up to `patience_s`. Raises errors.Held; settle what it gives."""
+        """The right to make a call, waited for up to `patience_s`.
+
+        Raises errors.Held; settle what it gives.
+        """
         first = self._try(lane)
-        return first if isinstance(first, Pass) else self._in_turn(lane, first, self._now() + patience_s)
+        return (
+            first
+            if isinstance(first, Pass)
+            else self._in_turn(lane, first, self._now() + patience_s)
+        )
 
     def settle(self, passed: Pass, result: Result, retry_after_s: float | None = None) -> None:
         """Say how a call ended. `retry_after_s` is a 429's own wish."""
@@ -117,7 +130,10 @@ class Traffic:
             return room if breaker.opened_at is None else min(room, 1)
 
     def wait_s(self, lane: Lane) -> float:
-        """Seconds until a call of this lane may start; 0 for now. For whoever can come back later."""
+        """Seconds until a call of this lane may start; 0 for now.
+
+        For whoever can come back later.
+        """
         with self._lock:
             return self._wait(lane, self._now())[0]
 
@@ -133,7 +149,9 @@ class Traffic:
 
     @property
     def silent_since(self) -> float | None:
-        """The first failure of the present run of failures, once there were two; None while the service answers."""
+        """The first failure of the present run of failures, once there were two; None while the
+        service answers.
+        """
         with self._lock:
             now = self._now()
             since = self._silence.since(now)
@@ -181,7 +199,10 @@ class Traffic:
             breaker = self._breakers[lane is Lane.WRITE]
             probes, passed = breaker.opened_at is not None, Pass(lane, now, breaker.begin(now))
         if probes:
-            log.info("breaker of %s calls half-open: this one asks for all", "write" if passed.write else "read")
+            log.info(
+                "breaker of %s calls half-open: this one asks for all",
+                "write" if passed.write else "read",
+            )
         return passed
 
     def _wait(self, lane: Lane, now: float, *, queued: bool = False) -> tuple[float, str]:
@@ -193,14 +214,24 @@ class Traffic:
         return self._bucket.wait_s(needed, now), Held.LIMITED
 
     def _reserve(self, lane: Lane) -> float:
-        """What a lane leaves in the bucket. After some polls for waiting guests one of the others has its turn."""
+        """What a lane leaves in the bucket.
+
+        After some polls for waiting guests one of the others has its turn.
+        """
         if math.isinf(self._bucket.rate) or self._bucket.rate < 2:
             return 0.0
-        return RESERVE[Lane.WAITING if lane is Lane.REST and self._turns >= TURNS else lane] * self._bucket.burst
+        return (
+            RESERVE[Lane.WAITING if lane is Lane.REST and self._turns >= TURNS else lane]
+            * self._bucket.burst
+        )
 
     def _ahead(self, lane: Lane, *, itself: bool = True) -> int:
         """How many wait for a token in the lanes before this one, and in `itself`."""
-        return sum(count for other, count in self._queue.items() if other < lane or (itself and other == lane))
+        return sum(
+            count
+            for other, count in self._queue.items()
+            if other < lane or (itself and other == lane)
+        )
 
     @contextmanager
     def _queued(self, lane: Lane) -> Iterator[None]:
@@ -217,10 +248,13 @@ class Traffic:
         breaker.succeeded(passed.epoch, now)
         self._silence.answered()
         if was_open and breaker.opened_at is None:
-            self._bucket.drain(now)  # all wait for this moment: they begin at the rate, without a burst
+            # all wait for this moment: they begin at the rate, without a burst
+            self._bucket.drain(now)
 
     def _hold(self, passed: Pass, result: Result, retry_after_s: float | None, now: float) -> None:
-        """A 429 holds the whole bucket; those of calls that were under way then are the same 429."""
+        """A 429 holds the whole bucket; those of calls that were under way then are the same
+        429.
+        """
         if result is not Result.LIMITED:
             self._limited = self._limited if passed.began < self._held_at else 0
             return

@@ -1,7 +1,8 @@
 """A network whose every step gets only the time that is left: httpx itself has no total deadline.
 
-The pool's timeouts count from each read anew, so a peer that drips one byte at a time would hold a thread
-for ever. Here each connect, handshake, read and write asks the current call how much time remains.
+The pool's timeouts count from each read anew, so a peer that drips one byte at a time would hold a
+thread for ever. Here each connect, handshake, read and write asks the current call how much time
+remains.
 """
 
 import ipaddress
@@ -20,11 +21,16 @@ from urllib.parse import urlencode, urlsplit
 import httpcore
 
 WRITE_STEP: Final = 4096  # bytes; the time left is looked at between steps
-SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
+SocketOption = (
+    tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
+)
 
 
 class Call:
-    """The time of one call, and whether a byte of its request may have left. Durations are monotonic."""
+    """The time of one call, and whether a byte of its request may have left.
+
+    Durations are monotonic.
+    """
 
     def __init__(self, connect_s: float, total_s: float) -> None:
         started = time.monotonic()
@@ -41,7 +47,8 @@ class Call:
         return self._connect_by - time.monotonic()
 
 
-# A pooled connection serves one call after another, so its stream can't hold the call; the thread's context can.
+# A pooled connection serves one call after another, so its stream can't hold the call; the thread's
+# context can.
 _current: ContextVar[Call | None] = ContextVar("current_call", default=None)
 
 
@@ -70,7 +77,10 @@ class DeadlineStream(httpcore.NetworkStream):
         return self._inner.read(max_bytes, left)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Write all, or raise WriteTimeout when the call's time is up. Marks the call as sent first."""
+        """Write all, or raise WriteTimeout when the call's time is up.
+
+        Marks the call as sent first.
+        """
         call = _current.get()
         for start in range(0, len(buffer), WRITE_STEP):
             left = timeout if call is None else call.left()
@@ -85,7 +95,10 @@ class DeadlineStream(httpcore.NetworkStream):
         self._inner.close()
 
     def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
     ) -> httpcore.NetworkStream:
         """Shake hands within the time for connecting; Python bounds the handshake as a whole."""
         call = _current.get()
@@ -128,7 +141,9 @@ class DeadlineBackend(httpcore.NetworkBackend):
                 raise httpcore.ConnectTimeout("deadline")
             try:
                 return DeadlineStream(
-                    self._inner.connect_tcp(address, port, share, local_address, socket_options or [])
+                    self._inner.connect_tcp(
+                        address, port, share, local_address, socket_options or []
+                    )
                 )
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
                 failure = exc
@@ -136,13 +151,17 @@ class DeadlineBackend(httpcore.NetworkBackend):
 
 
 def _addresses(host: str, port: int, call: Call, look_up: LookUp) -> list[str]:
-    """The addresses of a host. A resolver can't be interrupted, so it works in a thread that may be left behind."""
+    """The addresses of a host. A resolver can't be interrupted, so it works in a thread that may be
+    left behind.
+    """
     try:
         return [str(ipaddress.ip_address(host))]
     except ValueError:
         pass
     found: SimpleQueue[list[str] | None] = SimpleQueue()
-    threading.Thread(target=lambda: found.put(look_up(host, port)), daemon=True, name="name-lookup").start()
+    threading.Thread(
+        target=lambda: found.put(look_up(host, port)), daemon=True, name="name-lookup"
+    ).start()
     try:
         addresses = found.get(timeout=max(0.001, call.connect_left()))
     except Empty:
@@ -161,19 +180,25 @@ def addresses_of(host: str, port: int) -> list[str] | None:
     return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
 
 
-IDLE_S: Final = 5.0  # shorter than any server's idle limit, so that a kept connection is rarely a dead one
+# shorter than any server's idle limit, so that a kept connection is rarely a dead one
+IDLE_S: Final = 5.0
 _PORTS: Final = {"http": 80, "https": 443}
 
 
 class Line:
-    """One connection, opened anew when it can't be used again. Never retries; for one call at a time."""
+    """One connection, opened anew when it can't be used again.
+
+    Never retries; for one call at a time.
+    """
 
     def __init__(self, tls: ssl.SSLContext) -> None:
         self._tls, self._network = tls, DeadlineBackend()
         self._connection: httpcore.HTTPConnection | None = None
 
     def send(self, request: httpcore.Request) -> httpcore.Response:
-        """Send one request; its answer's body is to be read, and it is to be closed. Errors are httpcore's."""
+        """Send one request; its answer's body is to be read, and it is to be closed. Errors are
+        httpcore's.
+        """
         return self._ready(request.url.origin).handle_request(request)
 
     def close(self) -> None:
@@ -183,17 +208,29 @@ class Line:
 
     def _ready(self, origin: httpcore.Origin) -> httpcore.HTTPConnection:
         kept = self._connection
-        if kept is not None and kept.is_available() and kept.can_handle_request(origin) and not kept.has_expired():
+        if (
+            kept is not None
+            and kept.is_available()
+            and kept.can_handle_request(origin)
+            and not kept.has_expired()
+        ):
             return kept
         self.close()
         self._connection = httpcore.HTTPConnection(
-            origin, ssl_context=self._tls, keepalive_expiry=IDLE_S, retries=0, network_backend=self._network
+            origin,
+            ssl_context=self._tls,
+            keepalive_expiry=IDLE_S,
+            retries=0,
+            network_backend=self._network,
         )
         return self._connection
 
 
 def question(
-    url: str, headers: Mapping[str, str], params: Mapping[str, str] | None, extensions: dict[str, Any]
+    url: str,
+    headers: Mapping[str, str],
+    params: Mapping[str, str] | None,
+    extensions: dict[str, Any],
 ) -> httpcore.Request:
     """A GET without a body. Raises ValueError for what can't be said in a header."""
     scheme, host, port, path, named = _address(url)
@@ -205,13 +242,17 @@ def question(
 
 
 def is_plain(url: str) -> bool:
-    """Whether an address is one that `question` can read: of our own settings and paths, nearly all are."""
+    """Whether an address is one that `question` can read: of our own settings and paths, nearly all
+    are.
+    """
     return url.isascii() and url.isprintable() and not any(char in url for char in ' "<>\\^`{|}?#@')
 
 
 @lru_cache(maxsize=64)
 def _address(url: str) -> tuple[bytes, bytes, int | None, bytes, bytes]:
-    """Scheme, host, port, path, and the host as its header says it. Reading one costs a sixth of a poll."""
+    """Scheme, host, port, path, and the host as its header says it. Reading one costs a sixth of a
+    poll.
+    """
     parts = urlsplit(url)
     host = (parts.hostname or "").encode("ascii")
     named = b"[%s]" % host if b":" in host else host

@@ -1,7 +1,7 @@
 """One bounded call: deadline, cap, no redirects, no cookies; the only module that imports httpx.
 
-Transports are called directly rather than through httpx.Client, which would follow the environment's proxies,
-keep cookies from one account to the next and log addresses.
+Transports are called directly rather than through httpx.Client, which would follow the
+environment's proxies, keep cookies from one account to the next and log addresses.
 """
 
 import json as jsonlib
@@ -24,7 +24,8 @@ from ridedash.service.transport import strict_json
 from ridedash.service.transport.connection import IDLE_S, Call, Line, is_plain, question, running
 
 CAP_BYTES: Final = 1 << 20
-CONNECT_S: Final = 2.0  # for any operation of the service: name lookup, connection and TLS handshake together
+# for any operation of the service: name lookup, connection and TLS handshake together
+CONNECT_S: Final = 2.0
 IDLE_CONNECTIONS: Final = 50
 Request = httpx.Request | httpcore.Request
 # Raised by a transport that was handed in, these prove that nothing was sent.
@@ -60,7 +61,9 @@ class Answer:
 
 
 def safe_address(url: str) -> str:
-    """The address itself. Raises ValueError unless it is https, or http to this machine, without credentials."""
+    """The address itself. Raises ValueError unless it is https, or http to this machine, without
+    credentials.
+    """
     parts = urlsplit(url)
     local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
     if not parts.hostname or not (parts.scheme == "https" or (parts.scheme == "http" and local)):
@@ -71,7 +74,9 @@ def safe_address(url: str) -> str:
 
 
 class Http:
-    """Makes calls; safe to share between threads. Hand in a transport to call an app or a fake instead."""
+    """Makes calls; safe to share between threads. Hand in a transport to call an app or a fake
+    instead.
+    """
 
     def __init__(self, transport: httpx.BaseTransport | None = None) -> None:
         self._given = transport
@@ -79,7 +84,8 @@ class Http:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        # Shared by all connections: loading the certificates takes longer than a call on this machine.
+        # Shared by all connections: loading the certificates takes longer than a call on this
+        # machine.
         return httpx.create_ssl_context(trust_env=False)
 
     def call(
@@ -99,20 +105,33 @@ class Http:
     ) -> Answer:
         """One request, one answer, within `total_s` seconds, headers and body included.
 
-        `fresh` uses a connection of its own and closes it. `secrets` are taken out of the answer, should it
-        echo one. Raises errors.NoAnswer, and errors.Unreadable for a body above the cap or in an encoding.
+        `fresh` uses a connection of its own and closes it. `secrets` are taken out of the answer,
+        should it
+        echo one. Raises errors.NoAnswer, and errors.Unreadable for a body above the cap or in an
+        encoding.
         """
         call = Call(connect_s, total_s)
         said = _headers(headers, fresh)
-        plain = method == "GET" and json is None and form is None and self._given is None and is_plain(url)
+        plain = (
+            method == "GET"
+            and json is None
+            and form is None
+            and self._given is None
+            and is_plain(url)
+        )
         if plain:
             request: Request = _built(lambda more: question(url, said, params, more), call)
         else:
-            request = _built(lambda more: _request(method, url, said, params, json, form, more), call)
+            request = _built(
+                lambda more: _request(method, url, said, params, json, form, more), call
+            )
         return self._send(request, call, cap_bytes, fresh, secrets)
 
-    def _send(self, request: Request, call: Call, cap_bytes: int, fresh: bool, secrets: tuple[str, ...]) -> Answer:
-        # Raised outside the except block: a chain of causes would hold the request, and with it the tokens.
+    def _send(
+        self, request: Request, call: Call, cap_bytes: int, fresh: bool, secrets: tuple[str, ...]
+    ) -> Answer:
+        # Raised outside the except block: a chain of causes would hold the request, and with it the
+        # tokens.
         try:
             with running(call):
                 return self._exchange(request, call, cap_bytes, fresh, secrets)
@@ -123,7 +142,9 @@ class Http:
             failure = NoAnswer(type(exc).__name__, sent=sent)
         raise failure
 
-    def _exchange(self, request: Request, call: Call, cap_bytes: int, fresh: bool, secrets: tuple[str, ...]) -> Answer:
+    def _exchange(
+        self, request: Request, call: Call, cap_bytes: int, fresh: bool, secrets: tuple[str, ...]
+    ) -> Answer:
         if self._given is not None:
             assert isinstance(request, httpx.Request)
             return _read(_handed_in(self._given.handle_request(request)), call, cap_bytes, secrets)
@@ -166,10 +187,14 @@ def _headers(asked: Mapping[str, str] | None, fresh: bool) -> dict[str, str]:
 
 
 def _built(build: Callable[[dict[str, Any]], Request], call: Call) -> Request:
-    """The request; NoAnswer with nothing sent when it can't be built (a token that is no header, for one)."""
+    """The request; NoAnswer with nothing sent when it can't be built (a token that is no header,
+    for one).
+    """
     connect, left = call.connect_left(), call.left()
     try:
-        return build({"timeout": {"connect": connect, "pool": connect, "read": left, "write": left}})
+        return build(
+            {"timeout": {"connect": connect, "pool": connect, "read": left, "write": left}}
+        )
     except Exception as exc:  # any failure here is ours and comes before the first byte
         failure = NoAnswer(type(exc).__name__, sent=False)
     raise failure
@@ -189,14 +214,18 @@ def _request(
         headers = {"content-type": "application/json", **headers}
         content = jsonlib.dumps(json, allow_nan=False, separators=(",", ":")).encode()
     data = None if form is None else dict(form)
-    return httpx.Request(method, url, headers=headers, params=params, content=content, data=data, extensions=more)
+    return httpx.Request(
+        method, url, headers=headers, params=params, content=content, data=data, extensions=more
+    )
 
 
 def _raw(request: httpx.Request) -> httpcore.Request:
     url = request.url
     return httpcore.Request(
         method=request.method,
-        url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+        url=httpcore.URL(
+            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+        ),
         headers=request.headers.raw,
         content=request.read(),
         extensions=request.extensions,
@@ -228,7 +257,10 @@ def _handed_in(answer: httpx.Response) -> _Opened:
 
 def _read(answer: _Opened, call: Call, cap_bytes: int, secrets: tuple[str, ...]) -> Answer:
     try:
-        if answer.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}:
+        if answer.headers.get("content-encoding", "identity").strip().lower() not in {
+            "",
+            "identity",
+        }:
             raise Unreadable(answer.status, "in a content encoding")
         body = redaction.without(_body(answer, call, cap_bytes, secrets), secrets)
     finally:

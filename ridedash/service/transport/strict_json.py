@@ -1,4 +1,6 @@
-"""JSON read strictly: UTF-8, bounded depth and digits, no NaN, no contradicting keys; floats as Decimal."""
+"""JSON read strictly: UTF-8, bounded depth and digits, no NaN, no contradicting keys; floats as
+Decimal.
+"""
 
 import json
 import re
@@ -8,7 +10,8 @@ from typing import Any, Final
 DEPTH_LIMIT: Final = 20
 DIGITS_LIMIT: Final = 100  # characters of one number
 
-# A string (to the end when it is not closed) or a bracket. Possessive, so that no input makes it backtrack.
+# A string (to the end when it is not closed) or a bracket. Possessive, so that no input makes it
+# backtrack.
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
@@ -82,5 +85,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER: Final = json.JSONDecoder(
-    parse_float=_decimal, parse_int=_int, parse_constant=_refuse, object_pairs_hook=_object, strict=False
+    parse_float=_decimal,
+    parse_int=_int,
+    parse_constant=_refuse,
+    object_pairs_hook=_object,
+    strict=False,
 )

@@ -11,7 +11,9 @@ from ridedash.service.parsing.units import duration, moment
 
 
 class NewBooking(BaseModel):
-    """The payload of create. Checked strictly: it is ours. Raises pydantic.ValidationError (a ValueError)."""
+    """The payload of create. Checked strictly: it is ours. Raises pydantic.ValidationError (a
+    ValueError).
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,7 +47,10 @@ class NewBooking(BaseModel):
 
 
 class CreateBody(Fact):
-    """Every field that an answer of create may carry; all optional. Read by `from_wire`, never raises."""
+    """Every field that an answer of create may carry; all optional.
+
+    Read by `from_wire`, never raises.
+    """
 
     status: str | None = None  # in capitals: SUCCESS or FAILURE
     booking_id: str | None = None  # None while a share retry is in progress
@@ -81,18 +86,25 @@ class CreateBody(Fact):
 
     @staticmethod
     def usable(body: Any) -> bool:
-        """Whether a body may be judged: an object whose `booking_id` and echo, where there is one, can be read.
+        """Whether a body may be judged: an object whose `booking_id` and echo, where there is one,
+        can be read.
 
-        An echo that can't be read may be another order's: it must not pass for one that was left out.
+        An echo that can't be read may be another order's: it must not pass for one that was left
+        out.
         """
         sent = (row(body).get(name) for name in ("booking_id", "merchant_txn_id"))
-        return isinstance(body, dict) and all(each in (None, "") or ident(each) is not None for each in sent)
+        return isinstance(body, dict) and all(
+            each in (None, "") or ident(each) is not None for each in sent
+        )
 
 
 def _words(got: dict[str, Any]) -> dict[str, Any]:
     status = text(got.get("status"))
     names = ("message", "code", "header", "text")
-    return {"status": status.upper() if status else None, **{name: text(got.get(name)) for name in names}}
+    return {
+        "status": status.upper() if status else None,
+        **{name: text(got.get(name)) for name in names},
+    }
 
 
 def _seconds(got: dict[str, Any]) -> int | None:
@@ -105,8 +117,10 @@ class CreateAnswer(Fact):
 
     http_status: int
     body: CreateBody | None = None  # None when no JSON object came
-    readable: bool = False  # a JSON object, whole, not encoded, with ids that can be read where there are any
-    names_id: bool = False  # an id is named somewhere in it, read or not; or it could not be looked through
+    # a JSON object, whole, not encoded, with ids that can be read where there are any
+    readable: bool = False
+    # an id is named somewhere in it, read or not; or it could not be looked through
+    names_id: bool = False
     retry_after_s: float | None = None
     evidence: str = ""  # the first 2 kB of the body, scrubbed
 
@@ -126,7 +140,10 @@ class Done(Fact):
         """Read a success."""
         got = row(body)
         words = _words(got)
-        return cls(**{**words, "status": words["status"] or "SUCCESS"}, request_type=text(got.get("request_type")))
+        return cls(
+            **{**words, "status": words["status"] or "SUCCESS"},
+            request_type=text(got.get("request_type")),
+        )
 
 
 class FeedbackOptions(Fact):
@@ -137,10 +154,18 @@ class FeedbackOptions(Fact):
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
-        """Read `driver_feedback_options`; keys other than 1 to 5 and labels that are none are left out."""
+        """Read `driver_feedback_options`; keys other than 1 to 5 and labels that are none are left
+        out.
+        """
         got = row(row(body).get("driver_feedback_options"))
-        labels = {rating: [text(each) for each in items(got.get(str(rating)))] for rating in range(1, 6)}
-        return cls(options={rating: tuple(filter(None, texts)) for rating, texts in labels.items() if any(texts)})
+        labels = {
+            rating: [text(each) for each in items(got.get(str(rating)))] for rating in range(1, 6)
+        }
+        return cls(
+            options={
+                rating: tuple(filter(None, texts)) for rating, texts in labels.items() if any(texts)
+            }
+        )
 
     def for_rating(self, rating: int) -> tuple[str, ...]:
         """The labels of a rating; empty when there are none."""
@@ -164,4 +189,6 @@ _GOOD: Final = (
     "Driver familiar with the route",
     "Value for Money",
 )
-DOCUMENT_OPTIONS: Final = FeedbackOptions(options={**dict.fromkeys((1, 2, 3, 4), _POOR), 5: _GOOD}, from_document=True)
+DOCUMENT_OPTIONS: Final = FeedbackOptions(
+    options={**dict.fromkeys((1, 2, 3, 4), _POOR), 5: _GOOD}, from_document=True
+)

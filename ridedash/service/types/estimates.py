@@ -1,4 +1,6 @@
-"""What a ride will cost: estimates for most categories, fixed fares for share (field notes; Endpoints, 6)."""
+"""What a ride will cost: estimates for most categories, fixed fares for share (field notes;
+Endpoints, 6).
+"""
 
 from decimal import Decimal
 from typing import Any, Self
@@ -73,7 +75,9 @@ class Discounts(Fact):
 
 
 class Estimate(Fact):
-    """An element of `ride_estimate` of a category other than share. Amounts are in the product's currency."""
+    """An element of `ride_estimate` of a category other than share. Amounts are in the product's
+    currency.
+    """
 
     category: str | None = None
     distance: Distance | None = None
@@ -92,7 +96,8 @@ class Estimate(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read one element of `ride_estimate`; None when it says nothing (outstation has another shape).
+        """Read one element of `ride_estimate`; None when it says nothing (outstation has another
+        shape).
 
         The shape is the field notes'; the document does not show it.
         """
@@ -124,7 +129,11 @@ def _upfront(got: dict[str, Any]) -> dict[str, Any]:
 
 def _fee_lines(value: Any) -> tuple[FeeLine, ...]:
     pairs = ((text(line.get("display_text")), number(line.get("value"))) for line in rows(value))
-    return tuple(FeeLine(display_text=words, value=amount) for words, amount in pairs if words and amount is not None)
+    return tuple(
+        FeeLine(display_text=words, value=amount)
+        for words, amount in pairs
+        if words and amount is not None
+    )
 
 
 class ShareFare(Fact):
@@ -168,7 +177,9 @@ class ShareEstimate(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read the element of `ride_estimate` that carries `fares`; None when no fare in it can be read."""
+        """Read the element of `ride_estimate` that carries `fares`; None when no fare in it can be
+        read.
+        """
         got = row(value)
         unit = got.get("travel_time_unit")
         fares = (ShareFare.from_wire(each) for each in rows(got.get("fares")))

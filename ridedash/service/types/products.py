@@ -1,4 +1,6 @@
-"""What can be booked at a place: products with their fare breakups, and hotspot zones (Endpoints, 6)."""
+"""What can be booked at a place: products with their fare breakups, and hotspot zones (Endpoints,
+6).
+"""
 
 from typing import Any, Final, Self
 
@@ -38,7 +40,8 @@ class Product(Fact):
     currency: str | None = None
     distance_unit: str | None = "kilometre"  # kilometre, metre or mile: the unit of the rate cards
     time_unit: str | None = "minute"  # second, minute, hour
-    eta: Duration | None = None  # until the nearest cab is at the pickup; None when none is near or unknown
+    # until the nearest cab is at the pickup; None when none is near or unknown
+    eta: Duration | None = None
     none_near: bool = False  # the service said -1: no cab of this category is near
     nearest: Distance | None = None  # of the nearest cab
     ride_later: bool | None = None
@@ -49,11 +52,14 @@ class Product(Fact):
     estimate: Estimate | None = None  # other than share, when a drop was given
     share: ShareEstimate | None = None  # share, when a drop was given
     packages: tuple[Package, ...] = ()  # rental
-    pickup_point_ids: tuple[int, ...] = ()  # the zone's points that serve this category; empty: all of them
+    # the zone's points that serve this category; empty: all of them
+    pickup_point_ids: tuple[int, ...] = ()
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read one element of `categories`; None without a category id. Estimates are put in by ProductList."""
+        """Read one element of `categories`; None without a category id. Estimates are put in by
+        ProductList.
+        """
         got = row(value)
         category = ident(got.get("id"))
         if category is None:
@@ -67,7 +73,9 @@ class Product(Fact):
             ride_later=flag(got.get("ride_later_enabled")),
             image=link(got.get("image")),
             select_applicable=flag(got.get("select_applicable")),
-            rate_cards=tuple(map(RateCard.from_wire, rows(got.get("fare_breakup"))))[:RATE_CARDS_LIMIT],
+            rate_cards=tuple(map(RateCard.from_wire, rows(got.get("fare_breakup"))))[
+                :RATE_CARDS_LIMIT
+            ],
             cancellation=CancellationPolicy.from_wire(got.get("cancellation_policy")),
             packages=Package.list_from_wire(got.get("sub_categories")),
             pickup_point_ids=tuple(each for each in points if each is not None),
@@ -111,7 +119,8 @@ class HotspotZone(Fact):
     description: str | None = None
     boundary: tuple[LatLng, ...] = ()
     points: tuple[PickupPoint, ...] = ()
-    default_point_id: int | None = None  # None when the service named one that is not among the points
+    # None when the service named one that is not among the points
+    default_point_id: int | None = None
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
@@ -151,11 +160,15 @@ class ProductList(Fact):
                 products.setdefault(product.category, product)
         first = [*products.values()][:PRODUCTS_LIMIT]
         estimated = _estimated(first, rows(got.get("ride_estimate")))
-        return cls(hotspot=zone, products=tuple(_with_known_points(each, zone) for each in estimated))
+        return cls(
+            hotspot=zone, products=tuple(_with_known_points(each, zone) for each in estimated)
+        )
 
 
 def _estimated(products: list[Product], estimates: list[dict[str, Any]]) -> list[Product]:
-    """The products, each with its element of `ride_estimate`; a lone one without a category is a lone product's."""
+    """The products, each with its element of `ride_estimate`; a lone one without a category is a
+    lone product's.
+    """
     lone = products[0].category if len(products) == 1 else None
     by_category = {ident(each.get("category")) or lone: each for each in estimates}
     return [_with_estimate(each, by_category.get(each.category)) for each in products]
@@ -172,5 +185,7 @@ def _with_estimate(product: Product, estimate: dict[str, Any] | None) -> Product
 def _with_known_points(product: Product, zone: HotspotZone | None) -> Product:
     known = {point.id for point in zone.points} if zone else set()
     return product.model_copy(
-        update={"pickup_point_ids": tuple(each for each in product.pickup_point_ids if each in known)}
+        update={
+            "pickup_point_ids": tuple(each for each in product.pickup_point_ids if each in known)
+        }
     )

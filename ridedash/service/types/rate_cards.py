@@ -1,4 +1,6 @@
-"""How a product is charged: rate cards with surcharges, rental packages, what cancelling costs (Resources)."""
+"""How a product is charged: rate cards with surcharges, rental packages, what cancelling costs
+(Resources).
+"""
 
 from decimal import Decimal
 from typing import Any, Final, Self
@@ -16,7 +18,14 @@ from ridedash.service.parsing.fields import (
     rows,
     text,
 )
-from ridedash.service.parsing.units import duration, length, length_unit, measured_length, measured_time, time_unit
+from ridedash.service.parsing.units import (
+    duration,
+    length,
+    length_unit,
+    measured_length,
+    measured_time,
+    time_unit,
+)
 
 _AMOUNTS: Final = (
     "minimum_distance",
@@ -52,9 +61,12 @@ class Surcharge(Fact):
 
 
 class RateCard(Fact):
-    """One element of `fare_breakup`. Amounts are in the product's currency, per the product's units.
+    """One element of `fare_breakup`.
 
-    `flat_rate` and `airport_rate` carry the numbers, `standard_rate` carries `fare`, a descriptive text;
+    Amounts are in the product's currency, per the product's units.
+
+    `flat_rate` and `airport_rate` carry the numbers, `standard_rate` carries `fare`, a descriptive
+    text;
     further types occur.
     """
 
@@ -106,7 +118,9 @@ class CancellationPolicy(Fact):
         found = cls(
             charge=positive(got.get("cancellation_charge")),
             currency=text(got.get("currency")),
-            applies_after=duration(got.get("cancellation_charge_applies_after_time"), got.get("time_unit")),
+            applies_after=duration(
+                got.get("cancellation_charge_applies_after_time"), got.get("time_unit")
+            ),
         )
         return None if found.charge is None and found.applies_after is None else found
 
@@ -124,17 +138,29 @@ class Package(Fact):
 
     @classmethod
     def list_from_wire(cls, value: Any) -> tuple[Self, ...]:
-        """Read `sub_categories`, each with `packages`; their shape is not shown, so a package's own names vary."""
-        return tuple(cls._one(row(sub), each) for sub in rows(value) for each in rows(row(sub).get("packages")) or [{}])
+        """Read `sub_categories`, each with `packages`; their shape is not shown, so a package's own
+        names vary.
+        """
+        return tuple(
+            cls._one(row(sub), each)
+            for sub in rows(value)
+            for each in rows(row(sub).get("packages")) or [{}]
+        )
 
     @classmethod
     def _one(cls, sub: dict[str, Any], got: dict[str, Any]) -> Self:
         span = measured_time(got.get("duration"), time_unit(got.get("time_unit")) or "minute")
-        reach = measured_length(got.get("distance"), length_unit(got.get("distance_unit")) or "kilometre")
+        reach = measured_length(
+            got.get("distance"), length_unit(got.get("distance_unit")) or "kilometre"
+        )
         return cls(
             sub_category=ident(sub.get("id")),
-            display_name=text(got.get("display_name")) or text(got.get("name")) or text(sub.get("display_name")),
-            duration=span or duration(got.get("hours"), "hour") or duration(got.get("minimum_time")),
+            display_name=text(got.get("display_name"))
+            or text(got.get("name"))
+            or text(sub.get("display_name")),
+            duration=span
+            or duration(got.get("hours"), "hour")
+            or duration(got.get("minimum_time")),
             distance=reach or length(got.get("km")) or length(got.get("minimum_distance")),
             base_fare=positive(got.get("base_fare")),
             cost_per_distance=positive(got.get("cost_per_distance")),

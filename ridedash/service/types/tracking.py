@@ -1,4 +1,6 @@
-"""What track-ride says about a ride, for all kinds of booking (Track-ride snapshot; Endpoints, 5)."""
+"""What track-ride says about a ride, for all kinds of booking (Track-ride snapshot; Endpoints,
+5).
+"""
 
 from decimal import Decimal
 from typing import Any, Final, Literal, Self
@@ -7,7 +9,19 @@ from pydantic import Field
 
 from ridedash.geo import LatLng
 from ridedash.service.parsing import fields
-from ridedash.service.parsing.fields import Distance, Duration, Fact, Moment, flag, ident, link, number, row, rows, text
+from ridedash.service.parsing.fields import (
+    Distance,
+    Duration,
+    Fact,
+    Moment,
+    flag,
+    ident,
+    link,
+    number,
+    row,
+    rows,
+    text,
+)
 from ridedash.service.parsing.units import measured_length, measured_time, moment
 
 PASSENGERS_LIMIT: Final = 20
@@ -35,7 +49,10 @@ _PRICES: Final = tuple(PriceDetails.model_fields)
 
 
 class RouteStop(Fact):
-    """A place where somebody gets in (`pickup`) or out (`drop`). Names passengers: for staff only."""
+    """A place where somebody gets in (`pickup`) or out (`drop`).
+
+    Names passengers: for staff only.
+    """
 
     name: str | None = None
     state: Literal["pickup", "drop"] | None = None
@@ -55,7 +72,9 @@ class RouteStop(Fact):
 
 
 class TripInfo(Fact):
-    """The invoice of an auto ride (`trip_info`); which fields are there depends on status and billing."""
+    """The invoice of an auto ride (`trip_info`); which fields are there depends on status and
+    billing.
+    """
 
     billing_enabled: bool | None = None
     discount: Decimal | None = None
@@ -122,7 +141,8 @@ class Snapshot(Fact):
     passengers: tuple[str, ...] = Field(default=(), repr=False)  # staff only
     route: tuple[RouteStop, ...] = Field(default=(), repr=False)  # staff only
     promotional_message: str | None = None
-    otp: str | None = Field(default=None, repr=False)  # the start code, only while the service sends it
+    # the start code, only while the service sends it
+    otp: str | None = Field(default=None, repr=False)
     otp_text: str | None = None
     trip: TripInfo | None = None  # auto: INVOICE and COMPLETED
     svc_money_balance: Decimal | None = None  # auto: INVOICE and COMPLETED
@@ -166,7 +186,9 @@ def _otp(got: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cab(got: dict[str, Any]) -> dict[str, Any]:
-    """Driver, vehicle and motion; the vehicle lies flat or in `cab_details` (field notes, point 11)."""
+    """Driver, vehicle and motion; the vehicle lies flat or in `cab_details` (field notes, point
+    11).
+    """
     nested = row(got.get("cab_details"))
     bearing, speed, rating = (
         fields.real(got.get("bearing")),

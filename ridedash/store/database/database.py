@@ -9,7 +9,13 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import BigInteger, DateTime, Dialect, Integer, Select, String, Text, event, text
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    IntegrityError,
+    OperationalError,
+    SQLAlchemyError,
+)
 from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 from sqlalchemy.orm import DeclarativeBase, ORMExecuteState, Session
 from sqlalchemy.types import JSON, TypeDecorator, TypeEngine
@@ -38,8 +44,9 @@ HELD: Final = "orders"
 class HoldingSession(Session):
     """Locks each order that it reads as a row, so that nobody else moves it meanwhile.
 
-    SQLite's writers take turns anyway, and leave the lock out of the statement. Whoever changes a ride, an action or
-    the timeline of an order reads the order first: one lock for all that belongs to it, taken in one order.
+    SQLite's writers take turns anyway, and leave the lock out of the statement. Whoever changes a
+    ride, an action or the timeline of an order reads the order first: one lock for all that belongs
+    to it, taken in one order.
     """
 
 
@@ -62,7 +69,8 @@ AGAIN_S: Final = 5.0  # after it gave no answer
 
 
 class DatabaseClock:
-    """The database's time: asked now and then, carried on by the monotonic clock between; safe to share.
+    """The database's time: asked now and then, carried on by the monotonic clock between; safe to
+    share.
 
     Until the database has answered once, the machine's own clock stands in for it.
     """
@@ -103,11 +111,16 @@ GOING_DOWN: Final = "57P"  # PostgreSQL's codes of a server that ends the connec
 
 
 class DatabaseBusy(Exception):
-    """The database took no write: another writer held it for too long, or it is away or full. Nothing was written."""
+    """The database took no write: another writer held it for too long, or it is away or full.
+
+    Nothing was written.
+    """
 
 
 class CommitUnknown(SQLAlchemyError):
-    """The database went away during a commit: all of it was written, or nothing. Asking again tells which."""
+    """The database went away during a commit: all of it was written, or nothing. Asking again tells
+    which.
+    """
 
 
 class BadDatabaseUrl(ValueError):
@@ -135,7 +148,9 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 def Line(length: int) -> TypeEngine[str]:  # noqa: N802 - named like the types it stands beside
-    """Text that is short by intent. Edges keep it so; no database refuses a longer one from the service."""
+    """Text that is short by intent. Edges keep it so; no database refuses a longer one from the
+    service.
+    """
     return String(length).with_variant(Text(), "postgresql")
 
 
@@ -159,14 +174,17 @@ class Database:
         self.url = url
         try:
             self.engine = make_engine(url, busy_s)
-            self.after_commit: Callable[[dict[Any, Any]], None] = lambda _info: None  # told what a session noted
+            # told what a session noted
+            self.after_commit: Callable[[dict[Any, Any]], None] = lambda _info: None
         except (ArgumentError, ImportError, TypeError) as error:  # TypeError: one in memory
             raise BadDatabaseUrl(f"{type(error).__name__}: {error}") from None
         snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         side_by_side = {"isolation_level": "READ COMMITTED"}
         here = self.dialect == "postgresql"
         self._reading = self.engine.execution_options(**(snapshot if here else {}))
-        self._writing = self.engine.execution_options(**{WRITE: True}, **(side_by_side if here else {}))
+        self._writing = self.engine.execution_options(
+            **{WRITE: True}, **(side_by_side if here else {})
+        )
 
     @property
     def dialect(self) -> str:
@@ -183,8 +201,9 @@ class Database:
     def write(self) -> Iterator[Session]:
         """A session for writing: commits at its end, and undoes all on an exception.
 
-        Raises DatabaseBusy when nothing was written because others held what it needs for more than five seconds, or
-        because the database is away or full; CommitUnknown when it went away while committing.
+        Raises DatabaseBusy when nothing was written because others held what it needs for more than
+        five seconds, or because the database is away or full; CommitUnknown when it went away while
+        committing.
         """
         with HoldingSession(self._writing, expire_on_commit=False) as session:
             try:
@@ -197,13 +216,16 @@ class Database:
             self.after_commit(session.info)
 
     def clock(self, wall: Clock) -> Clock:
-        """The clock that all processes on this database share: its own, or the machine's where it is a file."""
+        """The clock that all processes on this database share: its own, or the machine's where it
+        is a file.
+        """
         return DatabaseClock(self._time, wall) if self.dialect == "postgresql" else wall
 
     def upgrade(self) -> None:
         """Bring the tables to this version's revision; safe when several processes start at once.
 
-        Raises WrongTables for a database of a newer or foreign version, or one that was left half migrated.
+        Raises WrongTables for a database of a newer or foreign version, or one that was left half
+        migrated.
         """
         with self._writing.begin() as connection:
             migrate.upgrade(connection, Base.metadata, self._shown_url())
@@ -229,7 +251,8 @@ class Database:
         """The database's time, and the monotonic one half way between question and answer."""
         try:
             with self._reading.connect() as connection:
-                connection.execute(text("SELECT 1"))  # the way there takes its time before the clock is read
+                # the way there takes its time before the clock is read
+                connection.execute(text("SELECT 1"))
                 before = monotonic()
                 told = connection.scalar(text("SELECT clock_timestamp()"))
                 return told.astimezone(UTC), (before + monotonic()) / 2
@@ -265,7 +288,9 @@ def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
 
 
 def once_more(attempt: Callable[[], T]) -> T:
-    """Do it; when another process was between our look and our insert, look again: its row is there to be seen."""
+    """Do it; when another process was between our look and our insert, look again: its row is there
+    to be seen.
+    """
     for _ in range(2):
         try:
             return attempt()

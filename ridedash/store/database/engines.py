@@ -1,11 +1,14 @@
-"""How connections are made and begun: SQLite's promises of order and durability, PostgreSQL's limits on waiting.
+"""How connections are made and begun: SQLite's promises of order and durability, PostgreSQL's
+limits on waiting.
 
-Write transactions begin with BEGIN IMMEDIATE on SQLite: a deferred one that turns into a write fails at once
-when another writer got in between, an immediate one waits its turn. WAL lets readers pass beside the writer;
-synchronous=FULL makes a commit a promise that survives a power cut (booking-protocol.md 1.3).
+Write transactions begin with BEGIN IMMEDIATE on SQLite: a deferred one that turns into a write
+fails at once when another writer got in between, an immediate one waits its turn. WAL lets readers
+pass beside the writer; synchronous=FULL makes a commit a promise that survives a power cut
+(booking-protocol.md 1.3).
 
-On PostgreSQL writers run side by side (READ COMMITTED): an order that a write session reads is held by it until its
-end, so that two of them never build on the same old state of one order. Claims are conditional UPDATEs.
+On PostgreSQL writers run side by side (READ COMMITTED): an order that a write session reads is held
+by it until its end, so that two of them never build on the same old state of one order. Claims are
+conditional UPDATEs.
 """
 
 import sqlite3
@@ -17,11 +20,15 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_S: Final = 5.0  # how long a writer waits for another one
-STATEMENTS: Final = 24  # that each connection to a file keeps prepared: of ours each takes tens of kilobytes
-PAGES_KB: Final = 512  # of a file that each connection keeps for itself; the system keeps the rest once for all
+# that each connection to a file keeps prepared: of ours each takes tens of kilobytes
+STATEMENTS: Final = 24
+# of a file that each connection keeps for itself; the system keeps the rest once for all
+PAGES_KB: Final = 512
 WRITE: Final = "ridedash_write"  # the execution option of write sessions
-IDLE_MS: Final = 60_000  # a process that stops in the middle of a transaction holds its locks no longer than this
-PATIENCE: Final = {  # a machine that is gone without a word is given up after seconds, not after the system's minutes
+# a process that stops in the middle of a transaction holds its locks no longer than this
+IDLE_MS: Final = 60_000
+# a machine that is gone without a word is given up after seconds, not after the system's minutes
+PATIENCE: Final = {
     "connect_timeout": "5",
     "keepalives_idle": "5",
     "keepalives_interval": "2",
@@ -38,10 +45,12 @@ def make_engine(address: str, busy_s: float) -> Engine:
     url = make_url(address)
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername="postgresql+psycopg")
-    pool: dict[str, Any] = {"pool_timeout": busy_s, "pool_use_lifo": True}  # the one used last: few are kept warm
+    # the one used last: few are kept warm
+    pool: dict[str, Any] = {"pool_timeout": busy_s, "pool_use_lifo": True}
     if url.get_backend_name() == "postgresql":
         return _postgresql(url, pool | {"pool_size": 20, "max_overflow": 20}, busy_s)
-    # A file is opened in a moment, but each connection keeps a megabyte: what few moments need is closed again.
+    # A file is opened in a moment, but each connection keeps a megabyte: what few moments need is
+    # closed again.
     pool |= {"pool_size": 4, "max_overflow": 36}
     engine = create_engine(url, **pool, connect_args={"cached_statements": STATEMENTS})
     if engine.dialect.name == "sqlite":
@@ -53,7 +62,8 @@ def make_engine(address: str, busy_s: float) -> Engine:
 def _sqlite_connect(busy_s: float) -> Any:
     def connected(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         assert isinstance(connection, sqlite3.Connection)
-        connection.isolation_level = None  # BEGIN is ours to say: the driver would say it late and deferred
+        # BEGIN is ours to say: the driver would say it late and deferred
+        connection.isolation_level = None
         for pragma in (
             f"busy_timeout={round(busy_s * 1000)}",
             "journal_mode=WAL",
@@ -73,7 +83,8 @@ def _sqlite_begin(connection: Connection) -> None:
 
 def _postgresql(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
     patience = {name: value for name, value in PATIENCE.items() if name not in url.query}
-    engine = create_engine(url, **pool, pool_pre_ping=True, connect_args=patience)  # a restarted server is found again
+    # a restarted server is found again
+    engine = create_engine(url, **pool, pool_pre_ping=True, connect_args=patience)
 
     def connected(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         with connection.cursor() as cursor:  # type: ignore[attr-defined] # a psycopg cursor closes itself
@@ -86,10 +97,18 @@ def _postgresql(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
 
 
 def _without_nul(
-    _connection: Connection, _cursor: object, statement: str, parameters: Any, _context: object, _many: bool
+    _connection: Connection,
+    _cursor: object,
+    statement: str,
+    parameters: Any,
+    _context: object,
+    _many: bool,
 ) -> tuple[str, Any]:
-    """PostgreSQL stores no NUL in text: what people and the service send loses it here, as the last of all edges."""
-    if isinstance(parameters, list):  # not by `_many`: rows that are inserted by one statement come as one mapping
+    """PostgreSQL stores no NUL in text: what people and the service send loses it here, as the last
+    of all edges.
+    """
+    # not by `_many`: rows that are inserted by one statement come as one mapping
+    if isinstance(parameters, list):
         return statement, [_cleaned(each) for each in parameters]
     return statement, _cleaned(parameters)
 

@@ -1,4 +1,5 @@
-"""Migrations: run in one transaction by one process at a time, and refused by name where they can't be right.
+"""Migrations: run in one transaction by one process at a time, and refused by name where they can't
+be right.
 
 Alembic is there when one is run, not before: processes that only serve don't carry it.
 """
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
-SQLITE_ERROR: Final = 1  # a statement that can't be compiled: mostly "no such table", "no such column"
+# a statement that can't be compiled: mostly "no such table", "no such column"
+SQLITE_ERROR: Final = 1
 LOCK: Final = 7_413_020_931  # PostgreSQL's advisory lock of a migration
-_upgrading = threading.Lock()  # Alembic keeps its environment in a module: one upgrade at a time in a process
+# Alembic keeps its environment in a module: one upgrade at a time in a process
+_upgrading = threading.Lock()
 
 
 class WrongTables(Exception):
@@ -49,12 +52,21 @@ class OldRevision(WrongTables):
     """The database is of an older version: it wants an upgrade."""
 
     def __init__(self, revision: str | None, url: str) -> None:
-        at = f"at revision {revision!r}, older than this version of ridedash" if revision else "without tables"
-        super().__init__(f"the database {url} is {at}, so not current: run `ridedash db upgrade` first")
+        at = (
+            f"at revision {revision!r}, older than this version of ridedash"
+            if revision
+            else "without tables"
+        )
+        super().__init__(
+            f"the database {url} is {at}, so not current: run `ridedash db upgrade` first"
+        )
 
 
 def upgrade(connection: Connection, tables: MetaData, url: str) -> None:
-    """Bring the tables to this version's revision in the connection's transaction. Raises WrongTables."""
+    """Bring the tables to this version's revision in the connection's transaction.
+
+    Raises WrongTables.
+    """
     with _upgrading:
         if connection.dialect.name == "postgresql":  # SQLite's writers take turns anyway
             connection.execute(text("SET LOCAL lock_timeout = '60s'"))
@@ -79,7 +91,9 @@ def is_current(connection: Connection) -> bool:
 
 
 def known() -> list[str]:
-    """All revisions of this version in their order: a migration's file is named after its revision, four digits."""
+    """All revisions of this version in their order: a migration's file is named after its revision,
+    four digits.
+    """
     return sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
 
 
@@ -93,7 +107,10 @@ def misses_tables(error: BaseException) -> bool:
     cause = error if isinstance(error, DBAPIError) else error.__cause__
     if not isinstance(cause, DBAPIError):
         return False
-    return isinstance(cause, ProgrammingError) or getattr(cause.orig, "sqlite_errorcode", None) == SQLITE_ERROR
+    return (
+        isinstance(cause, ProgrammingError)
+        or getattr(cause.orig, "sqlite_errorcode", None) == SQLITE_ERROR
+    )
 
 
 def _refuse_foreign(connection: Connection, tables: MetaData, url: str) -> None:
@@ -110,8 +127,14 @@ def _refuse_foreign(connection: Connection, tables: MetaData, url: str) -> None:
 
 def _refuse_gaps(connection: Connection, tables: MetaData, url: str) -> None:
     seen = inspect(connection)
-    there = {(table, column["name"]) for table in seen.get_table_names() for column in seen.get_columns(table)}
-    wanted = {(table.name, column.name) for table in tables.sorted_tables for column in table.columns}
+    there = {
+        (table, column["name"])
+        for table in seen.get_table_names()
+        for column in seen.get_columns(table)
+    }
+    wanted = {
+        (table.name, column.name) for table in tables.sorted_tables for column in table.columns
+    }
     missing = sorted(f"{table}.{column}" for table, column in wanted - there)
     if missing:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""

@@ -1,4 +1,6 @@
-"""Alembic's environment: runs inside the transaction that Database.upgrade() holds; there is no offline mode."""
+"""Alembic's environment: runs inside the transaction that Database.upgrade() holds; there is no
+offline mode.
+"""
 
 from alembic import context
 

@@ -1,4 +1,6 @@
-"""Tables of the desk: favourite places, cost centres, links and invitations that go out, notes for the next shift."""
+"""Tables of the desk: favourite places, cost centres, links and invitations that go out, notes for
+the next shift.
+"""
 
 from datetime import datetime
 
@@ -9,7 +11,9 @@ from ridedash.store.database.database import Base, Line
 
 
 class Favourite(Base):
-    """A place that a property goes to or starts from often. `kind` is pickup or drop, `slot` its number on the keys."""
+    """A place that a property goes to or starts from often. `kind` is pickup or drop, `slot` its
+    number on the keys.
+    """
 
     __tablename__ = "favourites"
     __table_args__ = (Index("favourite_slots", "property_id", "kind", "slot", unique=True),)
@@ -33,7 +37,10 @@ class CostCentre(Base):
 
 
 class Link(Base):
-    """A guest's or a follower's way to one ride, without a sign-in. The secret is never stored, only its hash."""
+    """A guest's or a follower's way to one ride, without a sign-in.
+
+    The secret is never stored, only its hash.
+    """
 
     __tablename__ = "links"
     __table_args__ = (Index("links_by_order", "order_id"),)
@@ -48,7 +55,9 @@ class Link(Base):
 
 
 class Invitation(Base):
-    """A way in for a new member of staff, or a new password for one: valid once. Only its hash is stored."""
+    """A way in for a new member of staff, or a new password for one: valid once. Only its hash is
+    stored.
+    """
 
     __tablename__ = "invitations"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -56,7 +65,8 @@ class Invitation(Base):
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     role: Mapped[str] = mapped_column(Line(20))
     name: Mapped[str] = mapped_column(Line(120))
-    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))  # whose password it sets; none: somebody new
+    # whose password it sets; none: somebody new
+    staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     made_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     made_at: Mapped[datetime]
     expires_at: Mapped[datetime]

@@ -1,4 +1,6 @@
-"""Tables of orders: offers, orders, rides, actions, the instants of each state, things that need a person."""
+"""Tables of orders: offers, orders, rides, actions, the instants of each state, things that need a
+person.
+"""
 
 from datetime import datetime
 from enum import StrEnum
@@ -26,7 +28,9 @@ class OrderState(StrEnum):
 
 
 class Offer(Base):
-    """One product card as it was shown: the trip, the category, the price. The form posts its id, never a price."""
+    """One product card as it was shown: the trip, the category, the price. The form posts its id,
+    never a price.
+    """
 
     __tablename__ = "offers"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -46,16 +50,29 @@ class Offer(Base):
     price_text: Mapped[str | None] = mapped_column(Line(300))  # the price as the card said it
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
     fare_id: Mapped[str | None] = mapped_column(Line(500))
-    seat_prices: Mapped[dict[str, Any]]  # share: {"1": "96.00", "2": "140.00"}; upfront: {"": "240.00"}; else {}
+    # share: {"1": "96.00", "2": "140.00"}; upfront: {"": "240.00"}; else {}
+    seat_prices: Mapped[dict[str, Any]]
     cancellation: Mapped[dict[str, Any] | None]  # CancellationPolicy.model_dump(mode="json")
     fetched_at: Mapped[datetime]
-    signature: Mapped[str] = mapped_column(Line(64))  # digest of trip, category and price; without fare_id
+    # digest of trip, category and price; without fare_id
+    signature: Mapped[str] = mapped_column(Line(64))
 
 
-HISTORY: Final = (  # all that the history filters and adds up: a year of it is read from this index alone
-    "property_id", "happens_at", "id", "state", "ended_as", "total_minor", "currency", "guest_id", "staff_id",
-    "category", "cost_centre_id", "room",
-)  # fmt: skip
+# all that the history filters and adds up: a year of it is read from this index alone
+HISTORY: Final = (
+    "property_id",
+    "happens_at",
+    "id",
+    "state",
+    "ended_as",
+    "total_minor",
+    "currency",
+    "guest_id",
+    "staff_id",
+    "category",
+    "cost_centre_id",
+    "room",
+)
 
 
 class Order(Base):
@@ -63,8 +80,13 @@ class Order(Base):
 
     __tablename__ = "orders"
     __table_args__ = (
-        Index("one_open_order_per_guest", "guard_key", unique=True, sqlite_where=text("open"),
-              postgresql_where=text("open")),
+        Index(
+            "one_open_order_per_guest",
+            "guard_key",
+            unique=True,
+            sqlite_where=text("open"),
+            postgresql_where=text("open"),
+        ),
         Index("orders_by_state", "state", "due_at"),
         Index("orders_recent", "property_id", "id"),
         Index("orders_of_property", "property_id", "state", "due_at"),
@@ -76,8 +98,13 @@ class Order(Base):
         Index("orders_of_room", "property_id", "room", "id"),
         Index("orders_of_category", "property_id", "category"),
         Index("orders_by_mtx", "property_id", "mtx", postgresql_ops={"mtx": "text_pattern_ops"}),
-        Index("orders_by_booking", "property_id", "booking_id", postgresql_ops={"booking_id": "text_pattern_ops"}),
-    )  # fmt: skip
+        Index(
+            "orders_by_booking",
+            "property_id",
+            "booking_id",
+            postgresql_ops={"booking_id": "text_pattern_ops"},
+        ),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
@@ -86,7 +113,8 @@ class Order(Base):
     offer_id: Mapped[int] = mapped_column(ForeignKey("offers.id"))
     note: Mapped[str | None] = mapped_column(Line(500))
     form_token: Mapped[str] = mapped_column(Line(64), unique=True)
-    form_digest: Mapped[str] = mapped_column(Line(64))  # of all that the form said: same token, other body is refused
+    # of all that the form said: same token, other body is refused
+    form_digest: Mapped[str] = mapped_column(Line(64))
     mtx: Mapped[str] = mapped_column(Line(32), unique=True)  # merchant_txn_id: A-Z, 0-9, hyphen
     body: Mapped[str] = mapped_column(Text)  # the frozen request, JSON
     body_digest: Mapped[str] = mapped_column(Line(64))
@@ -99,8 +127,10 @@ class Order(Base):
     created_at: Mapped[datetime]
     due_at: Mapped[datetime]
     pickup_at: Mapped[datetime | None]  # of a scheduled order: when the guest wants to be picked up
-    tries: Mapped[int] = mapped_column(default=0, server_default="0")  # scheduled: times it could not be ordered
-    group_key: Mapped[str | None] = mapped_column(Line(32))  # cars that were booked in one go have the same one
+    # scheduled: times it could not be ordered
+    tries: Mapped[int] = mapped_column(default=0, server_default="0")
+    # cars that were booked in one go have the same one
+    group_key: Mapped[str | None] = mapped_column(Line(32))
     cost_centre_id: Mapped[int | None]  # a row of cost_centres
     ready_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
@@ -119,16 +149,20 @@ class Order(Base):
     code: Mapped[str | None] = mapped_column(Line(300))
     message: Mapped[str | None] = mapped_column(Line(300))
     evidence: Mapped[str | None] = mapped_column(Text)  # the first 2 kB of the answer, scrubbed
-    supersedes: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))  # "book again" of that order
+    # "book again" of that order
+    supersedes: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))
     resolved_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     resolve_reason: Mapped[str | None] = mapped_column(Line(500))
     guard_key: Mapped[str | None] = mapped_column(Line(200))
     guard_override_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     open: Mapped[bool]
     late_double: Mapped[bool]
-    happens_at: Mapped[datetime | None]  # when the guest is picked up, or asked to be: the day it is listed under
-    room: Mapped[str | None] = mapped_column(Line(32))  # the guest's at that time: they come again and have another
-    ended_as: Mapped[str | None] = mapped_column(Line(64))  # the last booking_status of a ride that is over
+    # when the guest is picked up, or asked to be: the day it is listed under
+    happens_at: Mapped[datetime | None]
+    # the guest's at that time: they come again and have another
+    room: Mapped[str | None] = mapped_column(Line(32))
+    # the last booking_status of a ride that is over
+    ended_as: Mapped[str | None] = mapped_column(Line(64))
     total_minor: Mapped[int | None]  # the ride's, here too
     currency: Mapped[str | None] = mapped_column(Line(8))
 
@@ -140,9 +174,13 @@ class Ride(Base):
     __table_args__ = (
         Index("rides_due", "next_poll_at"),
         Index("rides_by_plate", "property_id", "plate", "order_id"),
-        Index("rides_followed", "property_id", sqlite_where=text("next_poll_at IS NOT NULL"),
-              postgresql_where=text("next_poll_at IS NOT NULL")),
-    )  # fmt: skip
+        Index(
+            "rides_followed",
+            "property_id",
+            sqlite_where=text("next_poll_at IS NOT NULL"),
+            postgresql_where=text("next_poll_at IS NOT NULL"),
+        ),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
@@ -152,25 +190,30 @@ class Ride(Base):
     booking_id: Mapped[str | None] = mapped_column(Line(300), unique=True)
     txn_id: Mapped[str | None] = mapped_column(Line(300))
     status: Mapped[str | None] = mapped_column(Line(64))  # the last known booking_status
-    reported: Mapped[str | None] = mapped_column(Line(300))  # a status that we don't know, while the service sends it
+    # a status that we don't know, while the service sends it
+    reported: Mapped[str | None] = mapped_column(Line(300))
     facts: Mapped[dict[str, Any]]  # merged Snapshot.model_dump(mode="json"), never the otp
     otp_enc: Mapped[str | None]  # the start code, encrypted; only while the service sends it
     back_status: Mapped[str | None] = mapped_column(Line(64))  # a step back seen once
-    previous_plate: Mapped[str | None] = mapped_column(Line(300))  # the plate before the car was swapped
+    # the plate before the car was swapped
+    previous_plate: Mapped[str | None] = mapped_column(Line(300))
     swapped_at: Mapped[datetime | None]
     retried: Mapped[bool]  # auto: the one allotment retry was seen
     allotted_at: Mapped[datetime | None]  # first CALL_DRIVER of the present driver
     ended_at: Mapped[datetime | None]
-    total_minor: Mapped[int | None]  # what the ride cost, in hundredths of `currency`; none: not known
+    # what the ride cost, in hundredths of `currency`; none: not known
+    total_minor: Mapped[int | None]
     currency: Mapped[str | None] = mapped_column(Line(8))
-    plate: Mapped[str | None] = mapped_column(Line(300))  # the cab's, letters and digits only: for finding it
+    # the cab's, letters and digits only: for finding it
+    plate: Mapped[str | None] = mapped_column(Line(300))
     position_at: Mapped[datetime | None]  # age of facts.position
     seen_at: Mapped[datetime | None]  # last good poll; does not raise the version
     created_at: Mapped[datetime]
     poll_seq: Mapped[int]
     merged_seq: Mapped[int]
     next_poll_at: Mapped[datetime | None]  # none: no longer followed
-    interval_s: Mapped[float]  # the wait that was last set, for the page's own polling and for freshness
+    # the wait that was last set, for the page's own polling and for freshness
+    interval_s: Mapped[float]
     lease_until: Mapped[datetime | None]
     owner: Mapped[str | None] = mapped_column(Line(80))
     errors: Mapped[int]  # failed polls in a row
@@ -182,11 +225,15 @@ class Ride(Base):
 class Action(Base):
     """One abort, cancel, drop change or feedback; the row is committed before its call.
 
-    `state`: armed (a cancel waiting for a booking id), calling, done, refused, unconfirmed, not_sent, dropped.
+    `state`: armed (a cancel waiting for a booking id), calling, done, refused, unconfirmed,
+    not_sent, dropped.
     """
 
     __tablename__ = "actions"
-    __table_args__ = (Index("actions_by_order", "order_id", "id"), Index("actions_open", "state", "next_try_at"))
+    __table_args__ = (
+        Index("actions_by_order", "order_id", "id"),
+        Index("actions_open", "state", "next_try_at"),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
@@ -206,9 +253,11 @@ class Action(Base):
 
 
 class Moment(Base):
-    """When an order or its ride came to a state, or something else happened: the timeline of the page.
+    """When an order or its ride came to a state, or something else happened: the timeline of the
+    page.
 
-    `what`: order (name is an OrderState), ride (name is a booking_status), event (name is one of lifecycle.EVENTS).
+    `what`: order (name is an OrderState), ride (name is a booking_status), event (name is one of
+    lifecycle.EVENTS).
     """
 
     __tablename__ = "moments"
@@ -223,14 +272,20 @@ class Moment(Base):
 
 
 class Attention(Base):
-    """Something about an order that a person must look at; raised once per name until it is cleared."""
+    """Something about an order that a person must look at; raised once per name until it is
+    cleared.
+    """
 
     __tablename__ = "attention"
     __table_args__ = (
         UniqueConstraint("order_id", "name"),
-        Index("attention_open", "property_id", sqlite_where=text("cleared_at IS NULL"),
-              postgresql_where=text("cleared_at IS NULL")),
-    )  # fmt: skip
+        Index(
+            "attention_open",
+            "property_id",
+            sqlite_where=text("cleared_at IS NULL"),
+            postgresql_where=text("cleared_at IS NULL"),
+        ),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
@@ -246,8 +301,10 @@ class Heartbeat(Base):
     __tablename__ = "heartbeats"
     worker: Mapped[str] = mapped_column(Line(80), primary_key=True)
     beat_at: Mapped[datetime]
-    silent_since: Mapped[datetime | None]  # since when the service gives this worker no answers; none: it answers
-    unready_since: Mapped[datetime | None]  # since when it could keep no answer, and so sends nothing; none: it could
+    # since when the service gives this worker no answers; none: it answers
+    silent_since: Mapped[datetime | None]
+    # since when it could keep no answer, and so sends nothing; none: it could
+    unready_since: Mapped[datetime | None]
 
 
 @event.listens_for(Order, "before_insert")

@@ -16,7 +16,8 @@ class Property(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(Line(120))
     timezone: Mapped[str] = mapped_column(Line(64))
-    country: Mapped[str | None] = mapped_column(Line(2))  # for phone numbers typed without a country code
+    # for phone numbers typed without a country code
+    country: Mapped[str | None] = mapped_column(Line(2))
     currency: Mapped[str | None] = mapped_column(Line(3))
     pickup_name: Mapped[str | None] = mapped_column(Line(200))
     pickup_lat: Mapped[float | None]
@@ -37,8 +38,10 @@ class Staff(Base):
     role: Mapped[str] = mapped_column(Line(20))
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]
-    shortcuts: Mapped[bool] = mapped_column(default=True, server_default=true())  # keys without Ctrl
-    sound: Mapped[bool] = mapped_column(default=False, server_default=false())  # a sound when something needs somebody
+    # keys without Ctrl
+    shortcuts: Mapped[bool] = mapped_column(default=True, server_default=true())
+    # a sound when something needs somebody
+    sound: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class SignIn(Base):
@@ -53,7 +56,9 @@ class SignIn(Base):
 
 
 class EndedSignIn(Base):
-    """A sign-in that ended before its time, told to processes that remember sign-ins for a moment."""
+    """A sign-in that ended before its time, told to processes that remember sign-ins for a
+    moment.
+    """
 
     __tablename__ = "ended_sign_ins"
     __table_args__ = (Index("ended_sign_ins_by_time", "at"),)
@@ -63,7 +68,10 @@ class EndedSignIn(Base):
 
 
 class LinkStart(Base):
-    """An account's way to the service's OAuth page and back, not yet back. Neither state nor verifier is readable."""
+    """An account's way to the service's OAuth page and back, not yet back.
+
+    Neither state nor verifier is readable.
+    """
 
     __tablename__ = "link_starts"
     state_hash: Mapped[str] = mapped_column(Line(64), primary_key=True)
@@ -103,24 +111,32 @@ class Guest(Base):
     phone: Mapped[str | None] = mapped_column(Line(32))
     room: Mapped[str | None] = mapped_column(Line(32))
     language: Mapped[str | None] = mapped_column(Line(8))  # for the guest's own page
-    note: Mapped[str | None] = mapped_column(Line(500))  # about the person, for every ride of theirs
+    # about the person, for every ride of theirs
+    note: Mapped[str | None] = mapped_column(Line(500))
     created_at: Mapped[datetime]
     seen_at: Mapped[datetime | None]  # the last order
     erased_at: Mapped[datetime | None]  # name, phone and room are gone; the rides' figures stay
-    folded: Mapped[str | None] = mapped_column(Line(300))  # the name's words for finding: store/folding.py
+    # the name's words for finding: store/folding.py
+    folded: Mapped[str | None] = mapped_column(Line(300))
 
 
 class Account(Base):
     """A linked account of the service; tokens are encrypted, bound to this row.
 
-    `state`: new (on its way to be connected for the first time), ok, reconnect, removed (kept for the rides it had).
+    `state`: new (on its way to be connected for the first time), ok, reconnect, removed (kept for
+    the rides it had).
     """
 
     __tablename__ = "accounts"
     __table_args__ = (
-        Index("one_default_account", "property_id", unique=True, sqlite_where=text("is_default"),
-              postgresql_where=text("is_default")),
-    )  # fmt: skip
+        Index(
+            "one_default_account",
+            "property_id",
+            unique=True,
+            sqlite_where=text("is_default"),
+            postgresql_where=text("is_default"),
+        ),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
@@ -130,7 +146,8 @@ class Account(Base):
     access_token_enc: Mapped[str | None]
     refresh_token_enc: Mapped[str | None]
     expires_at: Mapped[datetime | None]
-    refresh_owner: Mapped[str | None] = mapped_column(Line(80))  # the process that asks for new tokens now
+    # the process that asks for new tokens now
+    refresh_owner: Mapped[str | None] = mapped_column(Line(80))
     refresh_until: Mapped[datetime | None]  # its lease
     created_at: Mapped[datetime]
 

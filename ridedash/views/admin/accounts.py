@@ -1,4 +1,6 @@
-"""Linked accounts of a property: their state, which one is the default, connecting and removing them."""
+"""Linked accounts of a property: their state, which one is the default, connecting and removing
+them.
+"""
 
 from typing import Final
 
@@ -7,7 +9,15 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
 from ridedash.places import plain
-from ridedash.rides.accounts.linking import EXPIRED, NO_ANSWER, REFUSED, Back, Linker, LinkFailed, Member
+from ridedash.rides.accounts.linking import (
+    EXPIRED,
+    NO_ANSWER,
+    REFUSED,
+    Back,
+    Linker,
+    LinkFailed,
+    Member,
+)
 from ridedash.rides.accounts.manage import IN_USE, NOT_NOW, AccountKeeper
 from ridedash.store.accounts import account_of, accounts_of, tokens_can_be_read
 from ridedash.views.admin.property import Answer, said
@@ -40,7 +50,9 @@ def callback() -> BaseResponse | ErrorAnswer:
         order_id = linker().finish(Back(state, code, session["sid"]))
     except LinkFailed as failed:
         return _failed(failed.reason)
-    return redirect(f"/rides/{order_id}?said=link-done" if order_id else "/admin/accounts?said=linked", code=303)
+    return redirect(
+        f"/rides/{order_id}?said=link-done" if order_id else "/admin/accounts?said=linked", code=303
+    )
 
 
 def member() -> Member:
@@ -61,7 +73,9 @@ def _failed(reason: str) -> ErrorAnswer:
         REFUSED: _("The service did not allow it."),
         NO_ANSWER: _("The ride service is not answering."),
     }[reason]
-    return page(400, (_("The account was not connected"), why, _("Begin again from the list of accounts.")))
+    return page(
+        400, (_("The account was not connected"), why, _("Begin again from the list of accounts."))
+    )
 
 
 bp = Blueprint("admin_accounts", __name__, url_prefix="/admin/accounts")
@@ -94,7 +108,9 @@ def change(account_id: int) -> BaseResponse:
         if account_of(db, me.property_id, account_id) is None:
             abort(404)
     keeper = AccountKeeper(s.db, s.clock, me.property_id, me.id)
-    deed = {"default": keeper.make_default, "remove": keeper.remove}.get(request.form.get("what", ""))
+    deed = {"default": keeper.make_default, "remove": keeper.remove}.get(
+        request.form.get("what", "")
+    )
     try:
         outcome = deed(account_id) if deed else abort(400)
     except LookupError:
@@ -107,11 +123,23 @@ def _page(wrong: dict[str, str] | None = None) -> str:
     with s.db.read() as db:
         accounts = accounts_of(db, current_staff().property_id)
     let_forms_lead_to(s.settings.oauth_authorize_url)
-    told = said({"done": _("Saved."), "linked": _("The account is connected.")}) if not wrong else ""
-    refused = said({
-        IN_USE: _("Rides are waiting or under way with this account. Remove it when they have ended."),
-        NOT_NOW: _("Reconnect this account first."),
-    })  # fmt: skip
+    told = (
+        said({"done": _("Saved."), "linked": _("The account is connected.")}) if not wrong else ""
+    )
+    refused = said(
+        {
+            IN_USE: _(
+                "Rides are waiting or under way with this account. Remove it when they have ended."
+            ),
+            NOT_NOW: _("Reconnect this account first."),
+        }
+    )
     sealed = {each.id for each in accounts if not tokens_can_be_read(each, s.vault)}
-    facts = {"accounts": accounts, "sealed": sealed, "said": told, "refused": refused, "wrong": wrong or {}}
+    facts = {
+        "accounts": accounts,
+        "sealed": sealed,
+        "said": told,
+        "refused": refused,
+        "wrong": wrong or {},
+    }
     return render_template("admin/accounts.html", tab="accounts", **facts)

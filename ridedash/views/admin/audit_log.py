@@ -113,14 +113,25 @@ def show() -> str:
         people = {f"staff:{each.id}": each.name for each in staff_of(s, house.id)}
         tz = zone(house.timezone)
         rows = entries(s, house.id, _asked(tz), LIMIT + 1)
-    names = people | {"worker": _("ridedash itself"), "cli": _("Command line"), "visitor": _("Nobody signed in")}
+    names = people | {
+        "worker": _("ridedash itself"),
+        "cli": _("Command line"),
+        "visitor": _("Nobody signed in"),
+    }
     older = _older(rows[LIMIT - 1].id) if len(rows) > LIMIT else ""
     lines = [_line(row, names, tz) for row in rows[:LIMIT]]
     chosen = {name: request.args.get(name, "") for name in ("day", "who", "what")}
     return render_template(
-        "admin/audit_log.html", lines=lines, older=older, names=names, deeds=deeds(), chosen=chosen,
-        filtered=any(chosen.values()) or "before" in request.args, zone=house.timezone, tab="audit",
-    )  # fmt: skip
+        "admin/audit_log.html",
+        lines=lines,
+        older=older,
+        names=names,
+        deeds=deeds(),
+        chosen=chosen,
+        filtered=any(chosen.values()) or "before" in request.args,
+        zone=house.timezone,
+        tab="audit",
+    )
 
 
 def _asked(tz: ZoneInfo) -> Asked:
@@ -128,9 +139,13 @@ def _asked(tz: ZoneInfo) -> Asked:
     since, until = _day(request.args.get("day", ""), tz)
     before = request.args.get("before", type=int)
     return Asked(
-        since, until, who=request.args.get("who", "")[:80] or None, what=request.args.get("what", "")[:60] or None,
-        before=min(before, MAX_ID) if before else None, nobodys=may(ADMIN),
-    )  # fmt: skip
+        since,
+        until,
+        who=request.args.get("who", "")[:80] or None,
+        what=request.args.get("what", "")[:60] or None,
+        before=min(before, MAX_ID) if before else None,
+        nobodys=may(ADMIN),
+    )
 
 
 def _day(text: str, tz: ZoneInfo) -> tuple[datetime | None, datetime | None]:
@@ -152,7 +167,9 @@ def _line(row: AuditRow, names: dict[str, str], tz: ZoneInfo) -> Line:
     order = int(number) if table == "orders" and number.isdigit() else None
     bad = row.result in ("refused", "throttled")
     return Line(
-        at=format_datetime(row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=str(get_locale() or "en")),
+        at=format_datetime(
+            row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=str(get_locale() or "en")
+        ),
         instant=row.at.isoformat(),
         who=names.get(row.who, row.who),
         what=deeds().get(row.what, row.what),

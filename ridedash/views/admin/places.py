@@ -1,4 +1,6 @@
-"""Favourite places, one to nine for pickup and for drop, and cost centres: what bookings choose from."""
+"""Favourite places, one to nine for pickup and for drop, and cost centres: what bookings choose
+from.
+"""
 
 from typing import Final
 
@@ -79,7 +81,9 @@ def change_centre(centre_id: int) -> BaseResponse:
     with services().db.write() as s:
         row = cost_centre_of(s, current_staff().property_id, centre_id) or abort(404)
         row.closed_at = services().clock() if closes else None
-        record(s, "cost_centre.closed" if closes else "cost_centre.opened", f"cost_centres:{row.id}")
+        record(
+            s, "cost_centre.closed" if closes else "cost_centre.opened", f"cost_centres:{row.id}"
+        )
     return redirect("/admin/places?said=saved#cost-centres", code=303)
 
 
@@ -90,6 +94,12 @@ def _page(wrong: dict[str, object] | None = None) -> str:
     told = "" if wrong else said({"saved": _("Saved."), "removed": _("Taken off the list.")})
     lists = {"pickup": _("Pickups"), "drop": _("Drops")}
     return render_template(
-        "admin/places.html", favourites=favourites, centres=centres, lists=lists, slots=SLOTS, wrong=wrong or {},
-        said=told, tab="places",
-    )  # fmt: skip
+        "admin/places.html",
+        favourites=favourites,
+        centres=centres,
+        lists=lists,
+        slots=SLOTS,
+        wrong=wrong or {},
+        said=told,
+        tab="places",
+    )

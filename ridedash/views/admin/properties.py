@@ -1,4 +1,6 @@
-"""All properties, for admins: make one, and choose which one to look at. Every page shows one at a time."""
+"""All properties, for admins: make one, and choose which one to look at. Every page shows one at a
+time.
+"""
 
 from flask import Blueprint, abort, redirect, render_template, request, session
 from sqlalchemy.orm import Session
@@ -8,7 +10,14 @@ from ridedash.extensions import services
 from ridedash.places import plain
 from ridedash.store import audit
 from ridedash.store.orders import MAX_ID
-from ridedash.store.properties import Property, add_property, close_sign_in, find_property, open_sign_in, properties
+from ridedash.store.properties import (
+    Property,
+    add_property,
+    close_sign_in,
+    find_property,
+    open_sign_in,
+    properties,
+)
 from ridedash.views.admin.property import NAME_MAX, Answer, check, choices, said
 from ridedash.views.auth.sign_in import begin
 from ridedash.views.web.current_user import current_sign_in, current_staff
@@ -39,7 +48,9 @@ def create() -> Answer:
             place = {name: kept[name] for name in ("currency", "country")}
             house = add_property(s, typed["name"], typed["timezone"], services().clock(), **place)
             _record(s, "property.made", house.id)
-    return (_page(typed, wrong), 422) if wrong else redirect("/admin/properties?said=made", code=303)
+    return (
+        (_page(typed, wrong), 422) if wrong else redirect("/admin/properties?said=made", code=303)
+    )
 
 
 @bp.post("/<int:property_id>/open")
@@ -53,7 +64,9 @@ def look_at(property_id: int) -> BaseResponse:
         if s.get(Property, property_id) is None:
             abort(404)
         close_sign_in(s, session.get("sid", ""))
-        sid = open_sign_in(s, seen.staff_id, services().clock(), property_id=property_id, until=seen.expires_at)
+        sid = open_sign_in(
+            s, seen.staff_id, services().clock(), property_id=property_id, until=seen.expires_at
+        )
         _record(s, "property.looked_at", property_id)
     begin(sid)
     return redirect("/", code=303)
@@ -70,6 +83,12 @@ def _page(typed: dict[str, str], wrong: dict[str, str]) -> str:
         houses = properties(s)
     told = said({"made": _("The property is there.")}) if not wrong else ""
     return render_template(
-        "admin/properties.html", houses=houses, here=current_staff().property_id, typed=typed, wrong=wrong, said=told,
-        tab="properties", **choices(),
-    )  # fmt: skip
+        "admin/properties.html",
+        houses=houses,
+        here=current_staff().property_id,
+        typed=typed,
+        wrong=wrong,
+        said=told,
+        tab="properties",
+        **choices(),
+    )

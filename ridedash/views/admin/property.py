@@ -1,4 +1,6 @@
-"""Settings of a property: name, zone, money, phone, its usual pickup. What all pages of `/admin` share."""
+"""Settings of a property: name, zone, money, phone, its usual pickup. What all pages of `/admin`
+share.
+"""
 
 from typing import Any, Final, NamedTuple
 from zoneinfo import available_timezones
@@ -14,7 +16,13 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import services
 from ridedash.forms import COUNTRIES, PhoneError, read_phone
 from ridedash.geo import LatLng, is_valid
-from ridedash.places import Geocoder, PlacesUnavailableError, coordinates_text, parse_coordinates, plain
+from ridedash.places import (
+    Geocoder,
+    PlacesUnavailableError,
+    coordinates_text,
+    parse_coordinates,
+    plain,
+)
 from ridedash.store import audit
 from ridedash.store.properties import Property
 from ridedash.views.web.current_user import current_staff
@@ -50,7 +58,8 @@ class Spot(NamedTuple):
 
 
 def read_spot(form: Form, end: str, geocoder: Geocoder) -> Spot:
-    """The place that fields `<end>`, `<end>_lat`, `<end>_lng`, `<end>_for` tell; `<end>_name` calls it so instead.
+    """The place that fields `<end>`, `<end>_lat`, `<end>_lng`, `<end>_for` tell; `<end>_name` calls
+    it so instead.
 
     Raises SpotError.
     """
@@ -68,14 +77,18 @@ def _chosen(form: Form, end: str, name: str) -> LatLng | None:
     """The point of the list's place, unless something else was typed over it."""
     if plain(form.get(f"{end}_for", ""), PLACE_NAME_MAX) != name:
         return None
-    return parse_coordinates(f"{form.get(f'{end}_lat', '')[:20]}, {form.get(f'{end}_lng', '')[:20]}")
+    return parse_coordinates(
+        f"{form.get(f'{end}_lat', '')[:20]}, {form.get(f'{end}_lng', '')[:20]}"
+    )
 
 
 def _found(name: str, geocoder: Geocoder) -> tuple[str, LatLng]:
     try:
         found = geocoder.search(name, None)
     except PlacesUnavailableError:
-        raise SpotError(_("Place search is not answering. Type coordinates such as 12.95, 77.6.")) from None
+        raise SpotError(
+            _("Place search is not answering. Type coordinates such as 12.95, 77.6.")
+        ) from None
     exact = [place for place in found if place.name.casefold() == name.casefold()] or found
     if len(exact) != 1 or not is_valid(exact[0].position.lat, exact[0].position.lng):
         raise SpotError(_("Choose one place from the list, or type coordinates."))
@@ -101,7 +114,10 @@ def show() -> str:
     """The form, as the property is."""
     with services().db.read() as s:
         house = s.get_one(Property, current_staff().property_id)
-    typed = {name: getattr(house, name) or "" for name in ("name", "timezone", "currency", "country", "phone")}
+    typed = {
+        name: getattr(house, name) or ""
+        for name in ("name", "timezone", "currency", "country", "phone")
+    }
     return _page(typed, Spot.of(house.pickup_name, house.pickup_lat, house.pickup_lng), {})
 
 
@@ -133,7 +149,9 @@ def save() -> Answer:
 def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
     """What is wrong with a property's facts (field to reason), and what would be kept."""
     wrong: dict[str, str] = {}
-    kept: Facts = {name: typed[name] or None for name in ("timezone", "currency", "country")} | {"name": typed["name"]}
+    kept: Facts = {name: typed[name] or None for name in ("timezone", "currency", "country")} | {
+        "name": typed["name"]
+    }
     if not typed["name"]:
         wrong["name"] = _("Type the property's name.")
     if typed["timezone"] not in available_timezones():
@@ -143,7 +161,11 @@ def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
     if typed["country"] and typed["country"] not in COUNTRIES:
         wrong["country"] = _("Choose a country from the list.")
     try:
-        kept["phone"] = read_phone(typed.get("phone", ""), typed["country"] or None) if "country" not in wrong else None
+        kept["phone"] = (
+            read_phone(typed.get("phone", ""), typed["country"] or None)
+            if "country" not in wrong
+            else None
+        )
     except PhoneError as error:
         wrong["phone"] = str(error)
     return wrong, kept
@@ -153,8 +175,14 @@ def choices() -> Facts:
     """The lists that a property chooses from: names by code, in the page's language."""
     locale = get_locale() or Locale("en")
     countries = {code: locale.territories.get(code, code) for code in COUNTRIES}
-    money = {code: f"{code} · {locale.currencies.get(code, code)}" for code in sorted(list_currencies())}
-    zones = sorted(name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "posix")))
+    money = {
+        code: f"{code} · {locale.currencies.get(code, code)}" for code in sorted(list_currencies())
+    }
+    zones = sorted(
+        name
+        for name in available_timezones()
+        if "/" in name and not name.startswith(("Etc/", "posix"))
+    )
     return {
         "countries": sorted(countries.items(), key=lambda each: each[1]),
         "currencies": list(money.items()),
@@ -166,7 +194,14 @@ def record(s: Session, what: str, subject: str, result: str = "ok", **facts: Any
     """A line of the record, by whoever is signed in, for the property they look at."""
     staff = current_staff()
     audit.record(
-        s, f"staff:{staff.id}", what, subject, result, services().clock(), property_id=staff.property_id, **facts
+        s,
+        f"staff:{staff.id}",
+        what,
+        subject,
+        result,
+        services().clock(),
+        property_id=staff.property_id,
+        **facts,
     )
 
 
@@ -178,5 +213,11 @@ def said(known: dict[str, str]) -> str:
 def _page(typed: dict[str, str], spot: Spot, wrong: dict[str, str]) -> str:
     told = said({"saved": _("Saved.")}) if not wrong else ""
     return render_template(
-        "admin/property.html", typed=typed, spot_at=spot, wrong=wrong, said=told, tab="property", **choices()
+        "admin/property.html",
+        typed=typed,
+        spot_at=spot,
+        wrong=wrong,
+        said=told,
+        tab="property",
+        **choices(),
     )

@@ -10,7 +10,14 @@ from sqlalchemy.orm import Session
 from ridedash.extensions import services
 from ridedash.places import plain
 from ridedash.store.invitations import invitation_of, invite, open_invitations
-from ridedash.store.properties import Property, Staff, close_all_sign_ins, sign_ins_of, staff_member, staff_of
+from ridedash.store.properties import (
+    Property,
+    Staff,
+    close_all_sign_ins,
+    sign_ins_of,
+    staff_member,
+    staff_of,
+)
 from ridedash.views.admin.property import Answer, record, said
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, zone
@@ -39,7 +46,9 @@ def invite_somebody() -> Answer:
     if not name:
         return _page(wrong={"name": _("Type the name of whoever is invited.")}), 422
     with services().db.write() as s:
-        row, secret = invite(s, current_staff().property_id, role, name, current_staff().id, services().clock())
+        row, secret = invite(
+            s, current_staff().property_id, role, name, current_staff().id, services().clock()
+        )
         record(s, "invitation.made", f"invitations:{row.id}", role=role)
     return _page(link=_link(secret), link_for=name)
 
@@ -55,8 +64,14 @@ def change(staff_id: int) -> Answer:
             if staff.disabled_at is not None:
                 abort(409)
             row, secret = invite(
-                s, staff.property_id, staff.role, staff.name, current_staff().id, now, staff_id=staff.id
-            )  # fmt: skip
+                s,
+                staff.property_id,
+                staff.role,
+                staff.name,
+                current_staff().id,
+                now,
+                staff_id=staff.id,
+            )
             record(s, "invitation.made", f"invitations:{row.id}", staff=staff.id)
             name = staff.name
         else:
@@ -80,7 +95,10 @@ def withdraw(invitation_id: int) -> Answer:
 
 
 def _change(s: Session, staff: Staff, what: str, now: datetime) -> None:
-    """What a press of a button does. Each but enabling ends the person's sign-ins, in all processes."""
+    """What a press of a button does.
+
+    Each but enabling ends the person's sign-ins, in all processes.
+    """
     role, subject = request.form.get("role", ""), f"staff:{staff.id}"
     if what == "role" and role in ROLES and outranks(current_staff().role, role):
         if staff.role != role:
@@ -97,7 +115,9 @@ def _change(s: Session, staff: Staff, what: str, now: datetime) -> None:
 
 
 def _theirs(s: Session, staff_id: int) -> Staff:
-    """A member of the property's staff whom whoever asks may change: somebody else, who holds no more than they do."""
+    """A member of the property's staff whom whoever asks may change: somebody else, who holds no
+    more than they do.
+    """
     staff = staff_member(s, current_staff().property_id, staff_id)
     if staff is None:
         abort(404)
@@ -110,20 +130,43 @@ def _link(secret: str) -> str:
     return f"{services().settings.public_url}/invite/{secret}"
 
 
-def _page(link: str = "", link_for: str = "", *, link_resets: bool = False, wrong: dict[str, str] | None = None) -> str:
+def _page(
+    link: str = "",
+    link_for: str = "",
+    *,
+    link_resets: bool = False,
+    wrong: dict[str, str] | None = None,
+) -> str:
     me, now = current_staff(), services().clock()
     with services().db.read() as s:
         tz = zone(s.get_one(Property, me.property_id).timezone)
         people = staff_of(s, me.property_id)
         counts = sign_ins_of(s, [each.id for each in people], now)
         invited = open_invitations(s, me.property_id, now)
-    told = "" if wrong or link else said({"saved": _("Saved."), "withdrawn": _("That link works no more.")})
-    until = {row.id: day_time(row.expires_at, now, tz, str(get_locale() or "en")) for row in invited}
+    told = (
+        ""
+        if wrong or link
+        else said({"saved": _("Saved."), "withdrawn": _("That link works no more.")})
+    )
+    until = {
+        row.id: day_time(row.expires_at, now, tz, str(get_locale() or "en")) for row in invited
+    }
     return render_template(
-        "admin/staff.html", people=people, counts=counts, invited=invited, until=until, roles=role_names(), me=me,
-        outranks=outranks, link=link, link_for=link_for, link_resets=link_resets, wrong=wrong or {}, said=told,
+        "admin/staff.html",
+        people=people,
+        counts=counts,
+        invited=invited,
+        until=until,
+        roles=role_names(),
+        me=me,
+        outranks=outranks,
+        link=link,
+        link_for=link_for,
+        link_resets=link_resets,
+        wrong=wrong or {},
+        said=told,
         tab="staff",
-    )  # fmt: skip
+    )
 
 
 def role_names() -> dict[str, str]:

@@ -1,4 +1,6 @@
-"""The page of an invitation: somebody new chooses a name and a password, or somebody known a new password. Once."""
+"""The page of an invitation: somebody new chooses a name and a password, or somebody known a new
+password. Once.
+"""
 
 from datetime import datetime
 from typing import Final
@@ -35,7 +37,9 @@ def show(token: str) -> str:
 @needs(OPEN)
 @limiter.limit("60/minute")
 def accept(token: str) -> Answer:
-    """Use the link up: the password is stored, and whoever signed in with an older one is signed out."""
+    """Use the link up: the password is stored, and whoever signed in with an older one is signed
+    out.
+    """
     name, password = plain(request.form.get("name", ""), NAME_MAX), request.form.get("password", "")
     with services().db.read() as s:
         row = _open(s, token)
@@ -88,7 +92,9 @@ def _wrong(s: Session, row: Invitation, name: str, password: str) -> dict[str, s
 def password_trouble(password: str, *names: str) -> str:
     """Why a password can't be used, in words; "" when it can."""
     return {
-        "short": _("Use 12 characters or more. Four words that don't belong together make a good one."),
+        "short": _(
+            "Use 12 characters or more. Four words that don't belong together make a good one."
+        ),
         "long": _("Use no more than 128 characters."),
         "common": _("That is one of the first that anybody would try. Choose another."),
     }.get(passwords.weakness(password, names) or "", "")
@@ -98,8 +104,12 @@ def _taken(s: Session, name: str) -> bool:
     return s.query(Staff).filter_by(sign_in_name=sign_in_key(name)).first() is not None
 
 
-def _page(s: Session, row: Invitation, name: str | None = None, wrong: dict[str, str] | None = None) -> str:
+def _page(
+    s: Session, row: Invitation, name: str | None = None, wrong: dict[str, str] | None = None
+) -> str:
     staff = s.get(Staff, row.staff_id) if row.staff_id is not None else None
     shown = (name if name is not None else row.name) if staff is None else staff.sign_in_name
     house = s.get_one(Property, row.property_id).name
-    return render_template("auth/invite.html", house=house, name=shown, known=staff is not None, wrong=wrong or {})
+    return render_template(
+        "auth/invite.html", house=house, name=shown, known=staff is not None, wrong=wrong or {}
+    )

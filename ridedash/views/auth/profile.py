@@ -1,4 +1,6 @@
-"""What everybody may set for themselves: a new password, the end of all sign-ins, keys and sound."""
+"""What everybody may set for themselves: a new password, the end of all sign-ins, keys and
+sound.
+"""
 
 from flask import Blueprint, redirect, render_template, request, session
 from sqlalchemy.orm import Session
@@ -37,7 +39,9 @@ def show() -> str:
 @bp.post("/password")
 @needs(SEE)
 def change_password() -> Answer:
-    """A new password, for whoever knows the present one; other browsers are signed out. Guessing is slowed down."""
+    """A new password, for whoever knows the present one; other browsers are signed out. Guessing is
+    slowed down.
+    """
     s, me, address = services(), current_staff(), request.remote_addr or ""
     fresh = request.form.get("password", "")
     with s.db.write() as db:
@@ -45,7 +49,9 @@ def change_password() -> Answer:
         house = db.get_one(Property, staff.property_id).name
         wait_s = sign_in_allowed(db, staff.sign_in_name, address, s.clock())
     if wait_s:
-        return _page({"current": _("Too many tries. Wait %(n)d s, then try again.", n=max(1, round(wait_s)))}), 429
+        return _page(
+            {"current": _("Too many tries. Wait %(n)d s, then try again.", n=max(1, round(wait_s)))}
+        ), 429
     if not password_holds(staff, request.form.get("current", "")[:200]):
         with s.db.write() as db:
             _record(db, "password.changed", "refused")
@@ -54,7 +60,11 @@ def change_password() -> Answer:
     if weak or fresh != request.form.get("repeated", ""):
         with s.db.write() as db:
             sign_in_succeeded(db, staff.sign_in_name, address)
-        wrong = {"password": weak} if weak else {"repeated": _("The two passwords differ. Type the same one twice.")}
+        wrong = (
+            {"password": weak}
+            if weak
+            else {"repeated": _("The two passwords differ. Type the same one twice.")}
+        )
         return _page(wrong), 422
     _keep_password(staff, fresh, address)
     return redirect("/me?said=password", code=303)
@@ -66,7 +76,9 @@ def _keep_password(staff: Staff, fresh: str, address: str) -> None:
         db.get_one(Staff, staff.id).password_hash = hashed
         sign_in_succeeded(db, staff.sign_in_name, address)
         close_all_sign_ins(db, staff.id)
-        sid = open_sign_in(db, staff.id, s.clock(), property_id=seen.property_id, until=seen.expires_at)
+        sid = open_sign_in(
+            db, staff.id, s.clock(), property_id=seen.property_id, until=seen.expires_at
+        )
         _record(db, "password.changed", "ok")
     begin(sid)
 
@@ -98,15 +110,26 @@ def prefer() -> BaseResponse:
 def _record(db: Session, what: str, result: str) -> None:
     me = current_staff()
     audit.record(
-        db, f"staff:{me.id}", what, f"staff:{me.id}", result, services().clock(), property_id=me.property_id
-    )  # fmt: skip
+        db,
+        f"staff:{me.id}",
+        what,
+        f"staff:{me.id}",
+        result,
+        services().clock(),
+        property_id=me.property_id,
+    )
 
 
 def _page(wrong: dict[str, str]) -> str:
     s = services()
-    known = {"password": _("Your password is changed. Other browsers are signed out."), "preferences": _("Saved.")}
+    known = {
+        "password": _("Your password is changed. Other browsers are signed out."),
+        "preferences": _("Saved."),
+    }
     said = known.get(request.args.get("said", ""), "") if not wrong else ""
     with s.db.read() as db:
         staff = db.get_one(Staff, current_staff().id)
         count = sign_ins_of(db, [staff.id], s.clock()).get(staff.id, 0)
-    return render_template("auth/profile.html", me=staff, count=count, wrong=wrong, said=said, tab="me")
+    return render_template(
+        "auth/profile.html", me=staff, count=count, wrong=wrong, said=said, tab="me"
+    )

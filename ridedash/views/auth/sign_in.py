@@ -1,4 +1,6 @@
-"""Sign in and out: sessions kept on the server, guessing slowed down, `next` kept on this site (security.md 2)."""
+"""Sign in and out: sessions kept on the server, guessing slowed down, `next` kept on this site
+(security.md 2).
+"""
 
 import secrets
 import threading
@@ -15,7 +17,14 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import login_manager, services
 from ridedash.secrets_file import demo_secrets
 from ridedash.store import audit
-from ridedash.store.properties import Staff, close_sign_in, find_staff, open_sign_in, sign_in_allowed, sign_in_succeeded
+from ridedash.store.properties import (
+    Staff,
+    close_sign_in,
+    find_staff,
+    open_sign_in,
+    sign_in_allowed,
+    sign_in_succeeded,
+)
 from ridedash.views.web.current_user import current_staff, safe_next
 from ridedash.views.web.permissions import OPEN, SEE, needs
 from ridedash.wording import gettext as _
@@ -25,7 +34,8 @@ NAME_MAX: Final = 120
 PASSWORD_MAX: Final = 128
 DEMO_NAME: Final = "desk"  # as `ridedash up` seeds it
 _verifying = threading.BoundedSemaphore(4)  # scrypt takes 16 MB each: four at once, the others wait
-login_manager.session_protection = None  # our sessions live on the server; nothing of the browser's is trusted
+# our sessions live on the server; nothing of the browser's is trusted
+login_manager.session_protection = None
 
 
 @bp.get("/sign-in")
@@ -53,7 +63,9 @@ def sign_in_post() -> tuple[str, int] | BaseResponse:
         wait_s = sign_in_allowed(db, name, address, s.clock())
         staff = find_staff(db, name) if not wait_s else None
         if wait_s:
-            audit.record(db, "visitor", "sign_in", "staff:?", "throttled", s.clock(), address=address)
+            audit.record(
+                db, "visitor", "sign_in", "staff:?", "throttled", s.clock(), address=address
+            )
     if wait_s:
         return _wait(target, name, wait_s)
     if not password_holds(staff, password) or staff is None:
@@ -89,7 +101,9 @@ def _start_session(staff: Staff, name: str, address: str) -> None:
 
 
 def begin(sid: str) -> None:
-    """This browser goes on with another sign-in; nothing from before it stays, its CSRF token included."""
+    """This browser goes on with another sign-in; nothing from before it stays, its CSRF token
+    included.
+    """
     session.clear()
     session["sid"] = sid
 
@@ -97,13 +111,28 @@ def begin(sid: str) -> None:
 def _record_refusal(db: Session, staff: Staff | None, address: str) -> None:
     """A wrong password, in the record of the property of whoever it was tried for."""
     whom, place = (f"staff:{staff.id}", staff.property_id) if staff else ("staff:?", None)
-    audit.record(db, "visitor", "sign_in", whom, "refused", services().clock(), address=address, property_id=place)
+    audit.record(
+        db,
+        "visitor",
+        "sign_in",
+        whom,
+        "refused",
+        services().clock(),
+        address=address,
+        property_id=place,
+    )
 
 
 def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
     audit.record(
-        db, f"staff:{staff_id}", what, f"staff:{staff_id}", "ok", services().clock(), property_id=property_id
-    )  # fmt: skip
+        db,
+        f"staff:{staff_id}",
+        what,
+        f"staff:{staff_id}",
+        "ok",
+        services().clock(),
+        property_id=property_id,
+    )
 
 
 def password_holds(staff: Staff | None, password: str) -> bool:
@@ -140,7 +169,9 @@ def _form(target: str, *, name: str = "", error: str = "") -> str:
 
 
 def _demo() -> tuple[str, str] | None:
-    """Name and password of a demo's own person; none where it would open nothing, or the database can't be read."""
+    """Name and password of a demo's own person; none where it would open nothing, or the database
+    can't be read.
+    """
     s = services()
     if not s.settings.demo:
         return None

@@ -19,12 +19,15 @@ LOUD: Final = ("warn", "unknown", "bad")
 RECONNECT: Final = "reconnect"  # asked for once, for the account: not by each of its rides
 ARMED: Final = "cancel_armed"  # goes on by itself
 SWAPPED: Final = "car_swapped"
-TOLD: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}  # notice, and the item that goes once the guest knows
+# notice, and the item that goes once the guest knows
+TOLD: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}
 
 
 @dataclass(frozen=True)
 class Do:
-    """The suggested action. `what` is open (the panel `on` of the ride), again, seen (the item `on`), call or go.
+    """The suggested action.
+
+    `what` is open (the panel `on` of the ride), again, seen (the item `on`), call or go.
 
     `href` leads there without scripts.
     """
@@ -43,7 +46,9 @@ class Need:
     do: Do
 
 
-def need_of(facts: RideFacts, notices: tuple[Notice, ...], *, live: bool, stale: bool, told: bool) -> Need | None:
+def need_of(
+    facts: RideFacts, notices: tuple[Notice, ...], *, live: bool, stale: bool, told: bool
+) -> Need | None:
     """Why this ride needs somebody now; None when it goes well.
 
     `told`: that nothing is being updated is said for all rides at once, so no single one says so.
@@ -52,7 +57,8 @@ def need_of(facts: RideFacts, notices: tuple[Notice, ...], *, live: bool, stale:
     if page.order.state == OrderState.UNKNOWN:
         return Need("", _open(facts, _("Say what happened"), "resolve"))
     double = next((n for n in notices if n.name == LATE_DOUBLE), None)
-    if double is not None:  # mostly of an order that was booked again: that is how there came to be two
+    # mostly of an order that was booked again: that is how there came to be two
+    if double is not None:
         return Need(double.title, _about(facts, double))
     if page.superseded_by is not None:
         return None
@@ -65,7 +71,9 @@ def need_of(facts: RideFacts, notices: tuple[Notice, ...], *, live: bool, stale:
 
 
 def _goes_on(facts: RideFacts, notice: Notice) -> bool:
-    """Whether a loud notice needs nobody: its matter is asked for elsewhere, goes on by itself, or was seen to."""
+    """Whether a loud notice needs nobody: its matter is asked for elsewhere, goes on by itself, or
+    was seen to.
+    """
     if notice.name == "swapped":
         return all(each.name != SWAPPED for each in facts.page.attention)
     return notice.name in (RECONNECT, ARMED)
@@ -106,12 +114,16 @@ def _about(facts: RideFacts, notice: Notice) -> Do:
     if notice.name in ("not_known", "no_driver", "poison"):
         return _call(facts, facts.snapshot.driver_number, _("Call driver"))
     panel = notice.name.split("_")[0]
-    return _open(facts, _("Look"), panel if panel in ("cancel", "abort", "drop", "feedback") else "")
+    return _open(
+        facts, _("Look"), panel if panel in ("cancel", "abort", "drop", "feedback") else ""
+    )
 
 
 def _again(facts: RideFacts) -> Do:
     state = facts.status or facts.page.order.state
-    return Do("again", action_words("again", state).label, f"/rides/new?again={facts.page.order.id}")
+    return Do(
+        "again", action_words("again", state).label, f"/rides/new?again={facts.page.order.id}"
+    )
 
 
 def _stop(facts: RideFacts) -> Do:

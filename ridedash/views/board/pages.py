@@ -1,4 +1,6 @@
-"""The board at `/`, the one poll that keeps all of it live, and what every page of the staff's shows on top."""
+"""The board at `/`, the one poll that keeps all of it live, and what every page of the staff's
+shows on top.
+"""
 
 import json
 import zlib
@@ -37,7 +39,9 @@ LONGEST_STEP: Final = 13  # digits in base 36: no id has more
 
 @dataclass(frozen=True)
 class Known:
-    """What somebody has, as `since` says: revisions of the order, the cabs and the chosen ride, and of each row."""
+    """What somebody has, as `since` says: revisions of the order, the cabs and the chosen ride, and
+    of each row.
+    """
 
     order: str
     cabs: str
@@ -49,8 +53,9 @@ NOTHING: Final = Known("", "", "", {})
 
 
 def known(since: str) -> Known:
-    """`since` read: `order.cabs.ride~rows`, where each row is its distance from the one before (base 36) and four
-    letters of its revision. Whatever can't be read is not known."""
+    """`since` read: `order.cabs.ride~rows`, where each row is its distance from the one before
+    (base 36) and four letters of its revision. Whatever can't be read is not known.
+    """
     head, _tilde, rows = since[:MAX_KNOWN].partition("~")
     parts = head.split(".")
     if len(parts) != 3:
@@ -165,8 +170,12 @@ def _needs(found: Board, bar: StaffBar) -> int:
 
 
 def _only_bar(bar: StaffBar, now: datetime) -> BaseResponse:
-    body = json.dumps({"bar": bar.as_json(), "rows": []}, ensure_ascii=False, separators=(",", ":")).encode()
-    return _sent(Response(body, mimetype="application/json"), f"{__version__}-bar-{zlib.crc32(body):x}", now)
+    body = json.dumps(
+        {"bar": bar.as_json(), "rows": []}, ensure_ascii=False, separators=(",", ":")
+    ).encode()
+    return _sent(
+        Response(body, mimetype="application/json"), f"{__version__}-bar-{zlib.crc32(body):x}", now
+    )
 
 
 def _sent(answer: Response, tag: str, now: datetime, seen_at: str = "") -> BaseResponse:
@@ -205,9 +214,15 @@ def _with_ride(body: dict[str, Any], ride: Ready | None, has: Known) -> bytes:
 
 @bp.app_context_processor
 def give_bar() -> dict[str, Any]:
-    """`staff_bar`, `demo_mode` and `page_locale` for base.html; no bar on error pages or for strangers."""
+    """`staff_bar`, `demo_mode` and `page_locale` for base.html; no bar on error pages or for
+    strangers.
+    """
     s = services()
-    found: dict[str, Any] = {"demo_mode": s.settings.demo, "page_locale": _locale(), "staff_bar": None}
+    found: dict[str, Any] = {
+        "demo_mode": s.settings.demo,
+        "page_locale": _locale(),
+        "staff_bar": None,
+    }
     if g.get("error_page") or not current_user.is_authenticated:
         return found
     with s.db.read() as db:
@@ -218,8 +233,9 @@ def give_bar() -> dict[str, Any]:
 def group_names() -> dict[str, str]:
     """Headings of the list's groups, in their order."""
     return {"unknown": _("We don't know"), "needs": _("Needs you"), "now": _("Now")} | {
-        "later": _("Later"), "done": _("Done"),
-    }  # fmt: skip
+        "later": _("Later"),
+        "done": _("Done"),
+    }
 
 
 def _locale() -> str:

@@ -21,9 +21,15 @@ from ridedash.wording import Audience, say
 from ridedash.wording import gettext as _
 
 RANKS: Final = {
-    wire.CLIENT_LOCATED: 2, wire.INVOICE: 2, wire.CALL_DRIVER: 3, wire.ALLOTMENT_RETRYING: 4,
-    wire.ALLOTMENT_PENDING: 4, wire.PENDING: 4, wire.SOFT_ALLOCATED: 4, wire.IN_PROGRESS: 6,
-}  # fmt: skip
+    wire.CLIENT_LOCATED: 2,
+    wire.INVOICE: 2,
+    wire.CALL_DRIVER: 3,
+    wire.ALLOTMENT_RETRYING: 4,
+    wire.ALLOTMENT_PENDING: 4,
+    wire.PENDING: 4,
+    wire.SOFT_ALLOCATED: 4,
+    wire.IN_PROGRESS: 6,
+}
 UNKNOWN: Final = 0
 NEEDS: Final = 1
 PLANNED: Final = 8
@@ -65,7 +71,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Item:
-    """A row with its place in the list, its cab on the map, and until when time alone leaves it as it is."""
+    """A row with its place in the list, its cab on the map, and until when time alone leaves it as
+    it is.
+    """
 
     row: Row
     json: dict[str, Any]  # the row as it is sent, with `rev`: another one is another row
@@ -75,16 +83,27 @@ class Item:
 
 
 def item(facts: RideFacts, *, stale: bool, told: bool) -> Item:
-    """An order's line now. `stale`: its news are too old; `told`: all are, and that is said already."""
+    """An order's line now.
+
+    `stale`: its news are too old; `told`: all are, and that is said already.
+    """
     page = facts.page
     said, live = notices(facts, Audience.STAFF), is_live(page)
     need = need_of(facts, said, live=live, stale=stale, told=told)
     rank = _rank(facts, live, need)
     row = _row(facts, live, need if rank <= NEEDS else None, GROUPS.get(rank, "now"), stale)
-    turns = [turn for turn in (turns_at(page, facts.now, facts.pace), *turns_of(facts)) if turn and turn > facts.now]
+    turns = [
+        turn
+        for turn in (turns_at(page, facts.now, facts.pace), *turns_of(facts))
+        if turn and turn > facts.now
+    ]
     body = row.as_json()
     return Item(
-        row, body | {"rev": revision(body)}, (rank, *_turn(facts, rank)), cab_of(facts), min(turns, default=None)
+        row,
+        body | {"rev": revision(body)},
+        (rank, *_turn(facts, rank)),
+        cab_of(facts),
+        min(turns, default=None),
     )
 
 
@@ -103,7 +122,9 @@ def revision(body: object) -> str:
 
 
 def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
-    """Where it stands: unknown, needs somebody, driver here, then by the next event, later, ended."""
+    """Where it stands: unknown, needs somebody, driver here, then by the next event, later,
+    ended.
+    """
     state = facts.page.order.state
     if state == OrderState.UNKNOWN:
         return UNKNOWN
@@ -115,7 +136,9 @@ def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
 
 
 def _turn(facts: RideFacts, rank: int) -> tuple[float, ...]:
-    """Within a rank: planned rides by their pickup, ended ones the last first, others the newest first."""
+    """Within a rank: planned rides by their pickup, ended ones the last first, others the newest
+    first.
+    """
     order, ride = facts.page.order, facts.page.ride
     if rank == PLANNED and order.pickup_at:
         return order.pickup_at.timestamp(), order.id
@@ -142,7 +165,9 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         plate=cab.plate if cab and live else "",
         price=price(facts)[0],
         placed=_placed(facts),
-        timer={"pattern": timer.pattern, "since": timer.since, "until": timer.until} if timer else None,
+        timer={"pattern": timer.pattern, "since": timer.since, "until": timer.until}
+        if timer
+        else None,
         why=_news(words.headline, need.why) if need else "",
         do=need.do if need else None,
         seen=stamp(seen_at) if stale and live else "",
@@ -150,7 +175,9 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
 
 
 def _placed(facts: RideFacts) -> str:
-    """When it was pressed; of a planned ride the headline says when it is for, and two times would be one too many."""
+    """When it was pressed; of a planned ride the headline says when it is for, and two times would
+    be one too many.
+    """
     order = facts.page.order
     planned = order.state == OrderState.SCHEDULED
     return "" if planned else day_time(order.created_at, facts.now, facts.tz, facts.locale)

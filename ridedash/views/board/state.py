@@ -1,4 +1,6 @@
-"""The whole board of a property at an instant; rows that look the same as before are not made again."""
+"""The whole board of a property at an instant; rows that look the same as before are not made
+again.
+"""
 
 import threading
 from dataclasses import dataclass, field, replace
@@ -18,11 +20,26 @@ from ridedash.views.rides.facts import RideFacts
 
 SAME_S: Final = 0.5  # so long the same board is shown to everybody who asks this process
 _SERVES: Final = timedelta(seconds=FRESH_S)
-OF_THE_CAB: Final = frozenset({"position", "bearing", "speed", "distance"})  # facts that no row speaks of
-AT_EVERY_POLL: Final = frozenset({
-    "_sa_instance_state", "version", "facts", "seen_at", "position_at", "merged_seq", "poll_seq", "next_poll_at",
-    "interval_s", "lease_until", "owner", "errors", "poison", "unknown_id",
-})  # fmt: skip
+# facts that no row speaks of
+OF_THE_CAB: Final = frozenset({"position", "bearing", "speed", "distance"})
+AT_EVERY_POLL: Final = frozenset(
+    {
+        "_sa_instance_state",
+        "version",
+        "facts",
+        "seen_at",
+        "position_at",
+        "merged_seq",
+        "poll_seq",
+        "next_poll_at",
+        "interval_s",
+        "lease_until",
+        "owner",
+        "errors",
+        "poison",
+        "unknown_id",
+    }
+)
 
 
 class Key(NamedTuple):
@@ -96,17 +113,32 @@ class House:
     told: bool = False
 
 
-def board_of(s: Session, property_id: int, now: datetime, pace: float, locale: str, told: bool, house: House) -> Board:
-    """The board now. `told`: that nothing is being updated is said for all rides; `house` keeps what was made."""
+def board_of(
+    s: Session, property_id: int, now: datetime, pace: float, locale: str, told: bool, house: House
+) -> Board:
+    """The board now.
+
+    `told`: that nothing is being updated is said for all rides; `house` keeps what was made.
+    """
     marks = board_marks(s, property_id, now)
-    keys = {each.order_id: Key(each.version, each.followed, _stale(each, now), told) for each in marks}
-    stays = {number: house.kept[number] for number, key in keys.items() if _holds(house.kept.get(number), key, now)}
+    keys = {
+        each.order_id: Key(each.version, each.followed, _stale(each, now), told) for each in marks
+    }
+    stays = {
+        number: house.kept[number]
+        for number, key in keys.items()
+        if _holds(house.kept.get(number), key, now)
+    }
     others = [number for number in keys if number not in stays]
     for page in orders_by_ids(s, property_id, others, light=True) if others else ():
         number = page.order.id
-        stays[number] = _made(RideFacts(page, now, pace, locale), keys[number], house.kept.get(number))
+        stays[number] = _made(
+            RideFacts(page, now, pace, locale), keys[number], house.kept.get(number)
+        )
     house.kept = stays
-    return Board(tuple(sorted((each.item for each in house.kept.values()), key=lambda each: each.place)))
+    return Board(
+        tuple(sorted((each.item for each in house.kept.values()), key=lambda each: each.place))
+    )
 
 
 def _stale(mark: BoardMark, now: datetime) -> bool:
@@ -120,9 +152,15 @@ def _holds(kept: Kept | None, key: Key, now: datetime) -> bool:
 
 
 def _made(facts: RideFacts, key: Key, before: Kept | None) -> Kept:
-    """A row; the one from before with its cab elsewhere, when nothing else has changed: as after most polls."""
+    """A row; the one from before with its cab elsewhere, when nothing else has changed: as after
+    most polls.
+    """
     said, now = _said(facts.page), facts.now
-    if before is not None and before.said == said and _holds(before, key._replace(version=before.key.version), now):
+    if (
+        before is not None
+        and before.said == said
+        and _holds(before, key._replace(version=before.key.version), now)
+    ):
         moved = replace(before.item, cab=cab_of(facts))
         return before._replace(key=key, item=moved) if not key.stale else _new(facts, key, said)
     return _new(facts, key, said)
@@ -136,11 +174,27 @@ def _new(facts: RideFacts, key: Key, said: list[Any]) -> Kept:
 
 def _said(page: OrderPage) -> list[Any]:
     """Every column that was read for a row, but those that each poll writes."""
-    rows = (page.order, page.offer, page.guest, page.account, page.property, *page.actions, *page.attention)
-    said: list[Any] = [{k: v for k, v in vars(row).items() if k not in AT_EVERY_POLL} for row in rows]
-    said += [[each.id for each in page.moments], page.superseded_by, page.order.lease_until, page.order.owner]
+    rows = (
+        page.order,
+        page.offer,
+        page.guest,
+        page.account,
+        page.property,
+        *page.actions,
+        *page.attention,
+    )
+    said: list[Any] = [
+        {k: v for k, v in vars(row).items() if k not in AT_EVERY_POLL} for row in rows
+    ]
+    said += [
+        [each.id for each in page.moments],
+        page.superseded_by,
+        page.order.lease_until,
+        page.order.owner,
+    ]
     if page.ride is not None:
-        stopped = any(each.name in ("abort", "cancel") for each in page.actions)  # then it matters when it was heard
+        # then it matters when it was heard
+        stopped = any(each.name in ("abort", "cancel") for each in page.actions)
         facts = {k: v for k, v in page.ride.facts.items() if k not in OF_THE_CAB}
         said += [{k: v for k, v in vars(page.ride).items() if k not in AT_EVERY_POLL}, facts]
         said.append(page.ride.seen_at if stopped else None)

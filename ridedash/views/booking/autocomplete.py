@@ -32,8 +32,13 @@ WHOLE_PHONE: Final = 7  # digits: fewer may be anybody's
 NAMES: Final = dict(LANGUAGES)
 
 
-def guest_told(guest: Guest, usual: Usual, typed: str, now: datetime, zone: ZoneInfo) -> dict[str, Any]:
-    """As JSON. `exact` says that Enter may take this one: room, phone or name were typed in full."""
+def guest_told(
+    guest: Guest, usual: Usual, typed: str, now: datetime, zone: ZoneInfo
+) -> dict[str, Any]:
+    """As JSON.
+
+    `exact` says that Enter may take this one: room, phone or name were typed in full.
+    """
     return {
         "id": guest.id,
         "name": guest.name,
@@ -49,14 +54,22 @@ def guest_told(guest: Guest, usual: Usual, typed: str, now: datetime, zone: Zone
 
 
 def _about(guest: Guest, now: datetime, zone: ZoneInfo) -> list[str]:
-    seen = _("last ride %(at)s", at=day_time(guest.seen_at, now, zone, locale())) if guest.seen_at else ""
-    return [words for words in (seen, NAMES.get(guest.language or "", ""), guest.note or "") if words]
+    seen = (
+        _("last ride %(at)s", at=day_time(guest.seen_at, now, zone, locale()))
+        if guest.seen_at
+        else ""
+    )
+    return [
+        words for words in (seen, NAMES.get(guest.language or "", ""), guest.note or "") if words
+    ]
 
 
 def _exact(guest: Guest, typed: str) -> bool:
     text, digits = " ".join(typed.split()).casefold(), phone_digits(typed)
     phone = len(digits) >= WHOLE_PHONE and (guest.phone or "").endswith(digits)
-    return bool(text) and (text == (guest.room or "").casefold() or phone or folded(text) == folded(guest.name) != "")
+    return bool(text) and (
+        text == (guest.room or "").casefold() or phone or folded(text) == folded(guest.name) != ""
+    )
 
 
 bp = Blueprint("lookups", __name__)
@@ -80,7 +93,10 @@ def by_staff() -> str:
 @needs(BOOK)
 @limiter.limit("120/minute", key_func=by_staff)
 def products() -> Answer:
-    """Cards for a trip as the page's own markup, and the hotspot for its map. Stores an offer for each card."""
+    """Cards for a trip as the page's own markup, and the hotspot for its map.
+
+    Stores an offer for each card.
+    """
     picker = asked_trip(TripForm(request.args), search=False)
     picker.form.account.data = request.args.get("account", type=int)
     if picker.pickup.point is None:
@@ -97,7 +113,9 @@ def products() -> Answer:
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff)
 def places() -> Answer:
-    """Places for typed words, best first; coordinates are a place too; nothing typed: where guests went lately."""
+    """Places for typed words, best first; coordinates are a place too; nothing typed: where guests
+    went lately.
+    """
     typed = " ".join(request.args.get("q", "")[:200].split())
     near = _near()
     point = parse_coordinates(typed)
@@ -111,14 +129,19 @@ def places() -> Answer:
         except PlacesUnavailableError:
             return jsonify(places=[], message=_no_answer()), 503
     told = [_place(each) for each in found]
-    return jsonify(places=told, message="" if found else _no_place(), credit=_credit() if found and not point else "")
+    return jsonify(
+        places=told,
+        message="" if found else _no_place(),
+        credit=_credit() if found and not point else "",
+    )
 
 
 @bp.post("/guests.json")
 @needs(BOOK)
 @limiter.limit("300/minute", key_func=by_staff)
 def find_guests() -> Answer:
-    """Guests of the property by room, name or phone, with what the form fills in; nothing typed: who was here last.
+    """Guests of the property by room, name or phone, with what the form fills in; nothing typed:
+    who was here last.
 
     The words come in the body: no address names a guest.
     """
@@ -177,33 +200,56 @@ def _end(end: End) -> dict[str, str]:
 
 
 def _place(found: Place) -> dict[str, Any]:
-    """A found place for the list, where nothing is said twice: "Meridian Airport" needs no "airport" beside it."""
+    """A found place for the list, where nothing is said twice: "Meridian Airport" needs no
+    "airport" beside it.
+    """
     name, area, kind = found.name.casefold(), found.area, found.kind.replace("_", " ")
     area = "" if area.casefold() in name else area
-    kind = "" if kind.casefold() in (name, area.casefold()) or kind.casefold() in name.split() else kind
-    return {"name": found.name, "kind": kind, "area": area, "lat": found.position.lat, "lng": found.position.lng}
+    kind = (
+        ""
+        if kind.casefold() in (name, area.casefold()) or kind.casefold() in name.split()
+        else kind
+    )
+    return {
+        "name": found.name,
+        "kind": kind,
+        "area": area,
+        "lat": found.position.lat,
+        "lng": found.position.lng,
+    }
 
 
 def _suggested() -> list[dict[str, Any]]:
-    """Before anything is typed: where this guest goes, the house's favourites by their keys, where guests went lately.
+    """Before anything is typed: where this guest goes, the house's favourites by their keys, where
+    guests went lately.
 
     Each place once.
     """
     end, guest_id = request.args.get("end", "drop"), request.args.get("guest", type=int)
     with services().db.read() as s:
         house = current_staff().property_id
-        favourites = [place for (kind, _slot), place in sorted(favourites_of(s, house).items()) if kind == end]
+        favourites = [
+            place for (kind, _slot), place in sorted(favourites_of(s, house).items()) if kind == end
+        ]
         guest = guests.of(s, house, guest_id) if guest_id and end == "drop" else None
         often = guests.usual(s, guest.id).places if guest else ()
         offers = [page.offer for page in recent_orders(s, house, 40)] if end == "drop" else []
     slots = {place.name: str(place.slot) for place in favourites}
-    lately = [(o.drop_name, o.drop_lat, o.drop_lng) for o in offers if o.drop_name and o.drop_lat is not None]
+    lately = [
+        (o.drop_name, o.drop_lat, o.drop_lng)
+        for o in offers
+        if o.drop_name and o.drop_lat is not None
+    ]
     found: dict[str, dict[str, Any]] = {}
     for kind, places in (
-        (_("often"), often), ("", [(p.name, p.lat, p.lng) for p in favourites]), (_("lately"), lately[:LATELY])
-    ):  # fmt: skip
+        (_("often"), often),
+        ("", [(p.name, p.lat, p.lng) for p in favourites]),
+        (_("lately"), lately[:LATELY]),
+    ):
         for name, lat, lng in places:
-            found.setdefault(name, {"name": name, "kind": kind, "area": "", "lat": lat, "lng": lng, "slot": ""})
+            found.setdefault(
+                name, {"name": name, "kind": kind, "area": "", "lat": lat, "lng": lng, "slot": ""}
+            )
     return [place | {"slot": slots.get(name, "")} for name, place in found.items()][:SUGGESTED]
 
 
@@ -220,7 +266,9 @@ def _has_map() -> bool:
 
 def _no_answer() -> str:
     if _has_map():
-        return _("Place search is not answering. Click the map, or type coordinates such as 12.95, 77.6.")
+        return _(
+            "Place search is not answering. Click the map, or type coordinates such as 12.95, 77.6."
+        )
     return _("Place search is not answering. Type coordinates, such as 12.95, 77.6.")
 
 

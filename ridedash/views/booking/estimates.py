@@ -1,4 +1,6 @@
-"""What a trip costs now: the products of a pickup and a drop, asked for and turned into stored offers and cards."""
+"""What a trip costs now: the products of a pickup and a drop, asked for and turned into stored
+offers and cards.
+"""
 
 import logging
 import math
@@ -32,11 +34,21 @@ BLAMED: Final = {  # the end that has to change: asking again for the same trip 
 
 
 class EstimateFailedError(Exception):
-    """No products: what happened and what to do, in words; `status` is for HTTP, `end` the one to change or ""."""
+    """No products: what happened and what to do, in words; `status` is for HTTP, `end` the one to
+    change or "".
+    """
 
-    def __init__(self, headline: str, detail: str, status: int, quoted: str = "", end: str = "") -> None:
+    def __init__(
+        self, headline: str, detail: str, status: int, quoted: str = "", end: str = ""
+    ) -> None:
         super().__init__(headline)
-        self.headline, self.detail, self.status, self.quoted, self.end = headline, detail, status, quoted, end
+        self.headline, self.detail, self.status, self.quoted, self.end = (
+            headline,
+            detail,
+            status,
+            quoted,
+            end,
+        )
 
 
 def blamed(code: str | None) -> str:
@@ -48,7 +60,9 @@ def blamed(code: str | None) -> str:
 def refused(code: str | None, message: str | None = None, status: int = 422) -> EstimateFailedError:
     """A refusal by the service, or one that we know beforehand, in our words."""
     words = refusal(code, Audience.STAFF, message=message)
-    return EstimateFailedError(words.headline, f"{words.why} {words.next_step}", status, words.quote, blamed(code))
+    return EstimateFailedError(
+        words.headline, f"{words.why} {words.next_step}", status, words.quote, blamed(code)
+    )
 
 
 def down(error: ServiceError) -> EstimateFailedError:
@@ -59,12 +73,16 @@ def down(error: ServiceError) -> EstimateFailedError:
         return EstimateFailedError(_("Too many requests at once"), text, 503)
     return EstimateFailedError(
         _("The ride service is not answering"),
-        _("No prices right now. Nothing was ordered; what you typed is kept. Try again in a moment."),
+        _(
+            "No prices right now. Nothing was ordered; what you typed is kept. Try again in a moment."
+        ),
         503,
     )
 
 
-def drop_trouble(cities: Sequence[CityArea], pickup: LatLng, drop: LatLng) -> EstimateFailedError | None:
+def drop_trouble(
+    cities: Sequence[CityArea], pickup: LatLng, drop: LatLng
+) -> EstimateFailedError | None:
     """Why no car goes there; None when one may, or when nobody told where the cities are.
 
     A pickup outside of all is left to the service's own refusal.
@@ -78,7 +96,9 @@ def drop_trouble(cities: Sequence[CityArea], pickup: LatLng, drop: LatLng) -> Es
         return refused(wire.INVALID_DROP_LOCATION)
     return EstimateFailedError(
         _("No service at this drop"),
-        _("It lies outside the cities that the service covers. Check the pin, or choose another drop."),
+        _(
+            "It lies outside the cities that the service covers. Check the pin, or choose another drop."
+        ),
         422,
         end="drop",
     )
@@ -87,7 +107,8 @@ def drop_trouble(cities: Sequence[CityArea], pickup: LatLng, drop: LatLng) -> Es
 log = logging.getLogger(__name__)
 SAME_PLACE_M: Final = 25.0  # nobody needs a car between two places this close
 SAME_POINT_M: Final = 1.0  # a page's coordinates are rounded
-LAST_LIST: Final = timedelta(seconds=60)  # how long the last list stands in when the service is down
+# how long the last list stands in when the service is down
+LAST_LIST: Final = timedelta(seconds=60)
 KEPT_TRIPS: Final = 50  # some 100 kB each
 
 
@@ -117,14 +138,23 @@ class Estimator:
         """Fresh cards with one stored offer each. Raises EstimateFailedError."""
         if trip.drop and distance_m(trip.pickup, trip.drop) < SAME_PLACE_M:
             raise refused(wire.SAME_PICKUP_DROP)
-        away = drop_trouble(self.services.geocoder.cities(), trip.pickup, trip.drop) if trip.drop else None
+        away = (
+            drop_trouble(self.services.geocoder.cities(), trip.pickup, trip.drop)
+            if trip.drop
+            else None
+        )
         if away:
             raise away
         listed, trip, at, late = self._listed(trip, account_id)
-        cards = tuple(card(product, has_drop=trip.drop is not None, locale=self.locale) for product in listed.products)
+        cards = tuple(
+            card(product, has_drop=trip.drop is not None, locale=self.locale)
+            for product in listed.products
+        )
         if not cards:
             raise EstimateFailedError(
-                _("No cars here"), _("The service offers none at this pickup. Try another one."), 422
+                _("No cars here"),
+                _("The service offers none at this pickup. Try another one."),
+                422,
             )
         offers = self._store(trip, listed.products, cards, at)
         zone = zone_of(listed.hotspot, trip)
@@ -132,8 +162,12 @@ class Estimator:
         stored = tuple(c.with_offer(i) for c, i in zip(cards, offers, strict=True))
         return Estimates(trip, stored, zone, at, facts, late)
 
-    def _listed(self, trip: Trip, account_id: int | None) -> tuple[ProductList, Trip, datetime, bool]:
-        """The list, the trip it is for, when it was fetched, and whether it is only the last one."""
+    def _listed(
+        self, trip: Trip, account_id: int | None
+    ) -> tuple[ProductList, Trip, datetime, bool]:
+        """The list, the trip it is for, when it was fetched, and whether it is only the last
+        one.
+        """
         now, key = self.services.clock(), (self.staff.property_id, trip.pickup, trip.drop)
         kept = _kept_lists()
         try:
@@ -160,7 +194,11 @@ class Estimator:
 
     def _around(self, zone: HotspotZone | None, trip: Trip) -> str:
         """The name of the place around a pickup that was picked on the map in a hotspot."""
-        found = self.services.geocoder.nearby(trip.pickup) if is_hotspot(zone) and is_pin(trip.pickup_name) else None
+        found = (
+            self.services.geocoder.nearby(trip.pickup)
+            if is_hotspot(zone) and is_pin(trip.pickup_name)
+            else None
+        )
         return found.place if found else ""
 
     def _with_share(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
@@ -169,23 +207,31 @@ class Estimator:
         if shared is None or shared.share or trip.drop is None:
             return listed
         try:
-            answer = self.services.client.products(trip.pickup, trip.drop, shared.category, self._bearer(account_id))
+            answer = self.services.client.products(
+                trip.pickup, trip.drop, shared.category, self._bearer(account_id)
+            )
         except ServiceError as error:
             log.info("share estimate: %s", error)  # its card says that no price came
             return listed
         priced = answer.product(shared.category)
         if priced is None or priced.share is None:
             return listed
-        return listed.model_copy(update={"products": tuple(priced if p is shared else p for p in listed.products)})
+        return listed.model_copy(
+            update={"products": tuple(priced if p is shared else p for p in listed.products)}
+        )
 
     def _bearer(self, account_id: int | None) -> str | None:
-        """The document's share example sends the user's token; without one the question is asked without."""
+        """The document's share example sends the user's token; without one the question is asked
+        without.
+        """
         try:
             return self.services.tokens.bearer(account_id) if account_id else None
         except (NeedsReconnect, NoRefreshNow):
             return None
 
-    def _store(self, trip: Trip, products: Sequence[Product], cards: Sequence[Card], at: datetime) -> list[int]:
+    def _store(
+        self, trip: Trip, products: Sequence[Product], cards: Sequence[Card], at: datetime
+    ) -> list[int]:
         staff = self.staff
         with self.services.db.write() as s:
             stored = [

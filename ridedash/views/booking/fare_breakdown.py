@@ -1,4 +1,6 @@
-"""A product's fare breakup as tables: rate cards, estimate, share fares, packages; each line with its unit. Pure."""
+"""A product's fare breakup as tables: rate cards, estimate, share fares, packages; each line with
+its unit. Pure.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -37,7 +39,9 @@ class FareTable:
 
 
 def fare_tables(product: Product, locale: str) -> tuple[FareTable, ...]:
-    """Everything that the service said about the price of a product, in the order in which people ask."""
+    """Everything that the service said about the price of a product, in the order in which people
+    ask.
+    """
     pay = partial(_pay, currency=product.currency, locale=locale)
     tables = []
     if product.share:
@@ -77,7 +81,11 @@ def _measure(value: Decimal | None, unit: str) -> str:
 
 def rate_title(kind: str | None) -> str:
     """The name of a rate card; types beyond the published ones are shown as words."""
-    known = {"flat_rate": _("City rate"), "airport_rate": _("Airport rate"), "standard_rate": _("Standard rate")}
+    known = {
+        "flat_rate": _("City rate"),
+        "airport_rate": _("Airport rate"),
+        "standard_rate": _("Standard rate"),
+    }
     name = (kind or "").strip()
     words = " ".join(name.replace("_", " ").replace("-", " ").split())
     return known.get(name.lower()) or (words[:1].upper() + words[1:] if words else _("Rate"))
@@ -126,13 +134,22 @@ def _package_table(package: Package, product: Product, pay: Pay) -> FareTable:
     per_distance = unit_words(product.distance_unit)[1]
     lines = _lines(
         (_("Package fare"), pay(package.base_fare)),
-        (_("Time included"), _("%(n)d min", n=package.duration.minutes) if package.duration else ""),
-        (_("Distance included"), _measure(package.distance.km if package.distance else None, _("km"))),
+        (
+            _("Time included"),
+            _("%(n)d min", n=package.duration.minutes) if package.duration else "",
+        ),
+        (
+            _("Distance included"),
+            _measure(package.distance.km if package.distance else None, _("km")),
+        ),
         (_("Each further %(unit)s", unit=per_distance), pay(package.cost_per_distance)),
         (_("Each further minute"), pay(package.ride_cost_per_minute)),
     )
     several = len({each.sub_category for each in product.packages}) > 1
-    names = (package.sub_category if several else None, package.display_name or package.sub_category or _("Package"))
+    names = (
+        package.sub_category if several else None,
+        package.display_name or package.sub_category or _("Package"),
+    )
     return FareTable(" · ".join(filter(None, names)), lines)
 
 
@@ -144,7 +161,10 @@ def _estimate_table(estimate: Estimate, pay: Pay) -> FareTable:
         (_("By the meter, at least"), "" if estimate.upfront else pay(estimate.amount_min)),
         (_("By the meter, at most"), "" if estimate.upfront else pay(estimate.amount_max)),
         (_("Distance"), _measure(estimate.distance.km if estimate.distance else None, _("km"))),
-        (_("Time on the road"), _("about %(n)d min", n=estimate.travel_time.minutes) if estimate.travel_time else ""),
+        (
+            _("Time on the road"),
+            _("about %(n)d min", n=estimate.travel_time.minutes) if estimate.travel_time else "",
+        ),
         *(fees or ((_("Booking fee"), pay(estimate.booking_fee or None)),)),
         (_("Taxes"), pay(estimate.taxes)),
         (_hub_name(hub), pay(hub.total_hub_fee or None) if hub else ""),
@@ -161,7 +181,11 @@ def _hub_name(hub: HubCharges | None) -> str:
 def _discounts(
     discount: Decimal | None, cashback: Decimal | None, savings: Decimal | None, pay: Pay
 ) -> Iterator[tuple[str, str]]:
-    for words, amount in ((_("Discount"), discount), (_("Cashback"), cashback), (_("Saved by a pass"), savings)):
+    for words, amount in (
+        (_("Discount"), discount),
+        (_("Cashback"), cashback),
+        (_("Saved by a pass"), savings),
+    ):
         if amount:
             yield words, pay(-abs(amount))
 
@@ -179,10 +203,14 @@ def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
         notes += [fare.fare_string or "", fare.discount_string or "", fare.peak_time_text or ""]
     if share.travel_time_min and share.travel_time_max:
         low, high = share.travel_time_min.minutes, share.travel_time_max.minutes
-        lines.append((_("Time on the road"), _("%(low)d to %(high)d min, with stops", low=low, high=high)))
+        lines.append(
+            (_("Time on the road"), _("%(low)d to %(high)d min, with stops", low=low, high=high))
+        )
     told = set(AMOUNT.findall(" ".join(amount for _what, amount in lines)))
     return FareTable(
-        _("This trip, shared"), _lines(*lines), tuple(each for each in dict.fromkeys(notes) if _new(each, told))
+        _("This trip, shared"),
+        _lines(*lines),
+        tuple(each for each in dict.fromkeys(notes) if _new(each, told)),
     )
 
 

@@ -1,4 +1,6 @@
-"""The booking form as pages show it: a picker to fill, what its templates need, the compact one of the desk."""
+"""The booking form as pages show it: a picker to fill, what its templates need, the compact one of
+the desk.
+"""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -28,14 +30,19 @@ from ridedash.views.web.responses import locale
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 
-FRESH_MS: Final = 100_000  # the page renews its prices before an offer's two minutes are over; faster with the clock
+# the page renews its prices before an offer's two minutes are over; faster with the clock
+FRESH_MS: Final = 100_000
 FRESH_LEAST_MS: Final = 3_000
 
 
 def desk_form() -> dict[str, Any]:
-    """The context of `booking/_desk.html`: a clean form that starts from the property's own pickup."""
+    """The context of `booking/_desk.html`: a clean form that starts from the property's own
+    pickup.
+    """
     picker = new_picker(clean=True)
-    picker.pickup, picker.drop = read_ends(TripForm(), services().geocoder, picker.home, search=False)
+    picker.pickup, picker.drop = read_ends(
+        TripForm(), services().geocoder, picker.home, search=False
+    )
     return context(picker)
 
 
@@ -46,7 +53,9 @@ def new_picker(*, clean: bool = False) -> Picker:
         accounts, centres = accounts_of(s, home.id), cost_centres_of(s, home.id)
         favourites = favourites_of(s, home.id)
     posted = {"formdata": None} if clean else {}
-    form = BookingForm(now=services().clock(), tz=formatting.zone(home.timezone), country=home.country, **posted)
+    form = BookingForm(
+        now=services().clock(), tz=formatting.zone(home.timezone), country=home.country, **posted
+    )
     form.offer_accounts([(each.id, each.label) for each in accounts])
     form.offer_centres([(each.id, each.name) for each in centres if each.closed_at is None])
     if clean or not form.is_submitted():
@@ -69,7 +78,9 @@ def context(picker: Picker) -> dict[str, Any]:
 
 
 def calendar(picker: Picker) -> dict[str, Any]:
-    """What the form's date and time fields need: the first and last day, the plan's own time, the property's clock."""
+    """What the form's date and time fields need: the first and last day, the plan's own time, the
+    property's clock.
+    """
     now, tz = services().clock(), formatting.zone(picker.home.timezone)
     first, last = now.astimezone(tz).date(), (now + LATEST).astimezone(tz).date()
     if not picker.form.pickup_date.data:
@@ -77,9 +88,12 @@ def calendar(picker: Picker) -> dict[str, Any]:
     plan = picker.form.kept_pickup
     kept = f"{plan.astimezone(tz):%Y-%m-%dT%H:%M}" if plan else ""
     return {
-        "first": first.isoformat(), "last": last.isoformat(),
-        "zone": tz.key, "now": formatting.stamp(now), "kept": kept,
-    }  # fmt: skip
+        "first": first.isoformat(),
+        "last": last.isoformat(),
+        "zone": tz.key,
+        "now": formatting.stamp(now),
+        "kept": kept,
+    }
 
 
 def describe(product: Product, has_drop: bool) -> Priced:
@@ -97,7 +111,11 @@ def refill(picker: Picker, page: OrderPage) -> None:
     form.coupon.data = NewBooking.model_validate_json(order.body).coupon_code
     if order.pickup_at is not None:
         at = order.pickup_at.astimezone(zone(page.property.timezone))
-        form.when.data, form.pickup_date.data, form.pickup_time.data = "later", f"{at:%Y-%m-%d}", f"{at:%H:%M}"
+        form.when.data, form.pickup_date.data, form.pickup_time.data = (
+            "later",
+            f"{at:%Y-%m-%d}",
+            f"{at:%H:%M}",
+        )
 
 
 def take(picker: Picker, page: OrderPage | None) -> None:
@@ -112,7 +130,9 @@ def is_plan(page: OrderPage | None) -> bool:
 
 
 def carry_out(picker: Picker, wish: Wish) -> Response:
-    """Change the plan that the form is about, then its page. Raises what `change` raises, but for TooLate."""
+    """Change the plan that the form is about, then its page. Raises what `change` raises, but for
+    TooLate.
+    """
     form, app = picker.form, services()
     order_id = int(form.change.data)
     try:
@@ -133,15 +153,24 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
     if isinstance(error, GuardBusy):
         seconds = (now - error.placed_at).total_seconds()
         by, ago = error.staff_name or _("somebody"), formatting.age(seconds)
-        picker.busy = {"order_id": error.order_id, "by": by, "ago": ago, "guest": picker.form.guest_name.data}
+        picker.busy = {
+            "order_id": error.order_id,
+            "by": by,
+            "ago": ago,
+            "guest": picker.form.guest_name.data,
+        }
         return 409
     if isinstance(error, DatabaseBusy):
         words = refusal("NO_DB", Audience.STAFF)
         picker.trouble = EstimateFailedError(words.headline, f"{words.why} {words.next_step}", 503)
         return 503
     if isinstance(error, CommitUnknown):
-        step = _("Press again: if it was saved, you will see that ride, and nothing is ordered twice.")
-        picker.trouble = EstimateFailedError(_("The database went away while it was saving."), step, 503)
+        step = _(
+            "Press again: if it was saved, you will see that ride, and nothing is ordered twice."
+        )
+        picker.trouble = EstimateFailedError(
+            _("The database went away while it was saving."), step, 503
+        )
         return 503
     if isinstance(error, WishRefused):
         _blame(picker.form, error)
@@ -153,9 +182,13 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
 def _meanwhile(error: Exception) -> str:
     """What changed between the form and the press."""
     if isinstance(error, OfferStale):
-        return _("The price was more than two minutes old, so it was asked again. Nothing was ordered yet.")
+        return _(
+            "The price was more than two minutes old, so it was asked again. Nothing was ordered yet."
+        )
     if isinstance(error, Overtaken):
-        return _("Somebody changed this ride meanwhile. Look at it, or press again to save it as it stands here.")
+        return _(
+            "Somebody changed this ride meanwhile. Look at it, or press again to save it as it stands here."
+        )
     return _("That price is not known any more. Choose a car again; nothing was ordered.")
 
 
@@ -168,4 +201,7 @@ def _blame(form: BookingForm, error: WishRefused) -> None:
     }
     names = {"coupon_code": "coupon", "pickup_at": "pickup_time"}
     field = form._fields.get(names.get(error.field, error.field), form.offer)
-    field.errors = [*field.errors, words.get(error.field, _("This can't be booked as it is. Choose a car again."))]
+    field.errors = [
+        *field.errors,
+        words.get(error.field, _("This can't be booked as it is. Choose a car again.")),
+    ]

@@ -1,4 +1,6 @@
-"""Several cars of one group on one page: each is a ride of its own, and it is said which could not be booked."""
+"""Several cars of one group on one page: each is a ride of its own, and it is said which could not
+be booked.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -84,7 +86,9 @@ def _group(order_id: int) -> list[OrderPage]:
             abort(404)
         if page.order.group_key is None:
             return []
-        query = select(Order.id).where(Order.property_id == house, Order.group_key == page.order.group_key)
+        query = select(Order.id).where(
+            Order.property_id == house, Order.group_key == page.order.group_key
+        )
         return orders_by_ids(s, house, s.scalars(query.order_by(Order.id)).all(), light=True)
 
 
@@ -94,13 +98,17 @@ def _cancelled(page: OrderPage) -> bool:
 
 def _failed(page: OrderPage) -> bool:
     state = OrderState(page.order.state)
-    return state != OrderState.UNKNOWN and came_to_nothing(state, page.ride.status if page.ride else None)
+    return state != OrderState.UNKNOWN and came_to_nothing(
+        state, page.ride.status if page.ride else None
+    )
 
 
 def _car(number: int, page: OrderPage) -> Car:
     app = services()
     view = ride_view(page, app.clock(), app.settings, locale())
-    loud = next((notice.title for notice in view.notices if notice.tone in ("warn", "unknown", "bad")), "")
+    loud = next(
+        (notice.title for notice in view.notices if notice.tone in ("warn", "unknown", "bad")), ""
+    )
     return Car(
         order_id=page.order.id,
         number=number,

@@ -1,4 +1,6 @@
-"""Pick and book: `/rides/new`, the page, and the same form inside the desk's board (asked for as JSON)."""
+"""Pick and book: `/rides/new`, the page, and the same form inside the desk's board (asked for as
+JSON).
+"""
 
 from datetime import timedelta
 
@@ -11,7 +13,16 @@ from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, Wish, p
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
 from ridedash.views.booking.autocomplete import asked_trip, by_staff, estimator, own_offer
-from ridedash.views.booking.form import carry_out, context, desk_form, explain, is_plan, new_picker, refill, take
+from ridedash.views.booking.form import (
+    carry_out,
+    context,
+    desk_form,
+    explain,
+    is_plan,
+    new_picker,
+    refill,
+    take,
+)
 from ridedash.views.booking.picker import Picker, page_map, read_ends
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import BOOK, needs
@@ -23,7 +34,9 @@ Answer = str | Response | tuple[str | Response, int]
 
 
 def sent_before() -> bool:
-    """Whether this form has made its order: pressed again it counts for nothing, and is shown what it made."""
+    """Whether this form has made its order: pressed again it counts for nothing, and is shown what
+    it made.
+    """
     with services().db.read() as s:
         used = order_of_form(s, current_staff().property_id, request.form.get("form_token", ""))
     return "show" not in request.form and used is not None
@@ -38,11 +51,15 @@ def cars_asked() -> int:
 @bp.get("/rides/new")
 @needs(BOOK)
 def new() -> Answer:
-    """The picker; the query presets its trip; `again`, `return`, `change` fill it from an order; `show` lists cars."""
+    """The picker; the query presets its trip; `again`, `return`, `change` fill it from an order;
+    `show` lists cars.
+    """
     plan = _order(request.args.get("change", type=int))
     if plan:
         return _plan(plan)
-    before = _order(request.args.get("again", type=int)) or _order(request.args.get("return", type=int))
+    before = _order(request.args.get("again", type=int)) or _order(
+        request.args.get("return", type=int)
+    )
     if before is None:
         picker = asked_trip(TripForm(request.args), search="show" in request.args)
         if "show" in request.args:
@@ -71,15 +88,20 @@ def _plan(plan: OrderPage) -> Answer:
 @needs(BOOK)
 @limiter.limit("60/minute", key_func=by_staff, exempt_when=sent_before, cost=cars_asked)
 def create() -> Answer:
-    """One order for one form token, then its page (booking-protocol.md 1.3, T1). `show` only lists the cars."""
-    picker = asked_trip(TripForm(request.form), search=False)  # no network between the press and the answer
+    """One order for one form token, then its page (booking-protocol.md 1.3, T1).
+
+    `show` only lists the cars.
+    """
+    # no network between the press and the answer
+    picker = asked_trip(TripForm(request.form), search=False)
     offer = own_offer(picker.form.offer.data)
     picker.again = _order(picker.form.supersedes.data)
     take(picker, _order(picker.form.change.data))
     if "show" in request.form:
         return _retry(picker, None, 200)
     if not picker.form.validate():
-        made = _made_of(picker.form.form_token.data)  # what held when it was pressed may hold no more
+        # what held when it was pressed may hold no more
+        made = _made_of(picker.form.form_token.data)
         return (_reused(made), 409) if made else _retry(picker, offer, 422)
     try:
         if picker.changing:
@@ -106,7 +128,9 @@ def _made(placed: Placed) -> Answer:
         kind = "groups" if len(placed.order_ids) > 1 else "rides"
         return redirect(f"/{kind}/{placed.order_id}", 303)
     clean = render_template("booking/_compact_form.html", **desk_form())
-    return jsonify(order=placed.order_id, orders=placed.order_ids, html=clean), 201 if placed.created else 200
+    return jsonify(
+        order=placed.order_id, orders=placed.order_ids, html=clean
+    ), 201 if placed.created else 200
 
 
 def _order(order_id: int | None) -> OrderPage | None:
@@ -118,7 +142,8 @@ def _order(order_id: int | None) -> OrderPage | None:
 
 def _wish(picker: Picker, offer: Offer | None) -> Wish:
     form = picker.form
-    shared = offer is not None and offer.kind == Kind.SHARE  # the page posts the seats of its share card in any case
+    # the page posts the seats of its share card in any case
+    shared = offer is not None and offer.kind == Kind.SHARE
     return Wish(
         property_id=current_staff().property_id,
         staff_id=current_staff().id,
@@ -162,7 +187,9 @@ def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
 def _reused(order_id: int) -> str | Response:
     if not wants_json():
         return render_template("booking/reused.html", order_id=order_id)
-    return jsonify(order=order_id, html=render_template("booking/_compact_form.html", **desk_form()))
+    return jsonify(
+        order=order_id, html=render_template("booking/_compact_form.html", **desk_form())
+    )
 
 
 def _page(picker: Picker) -> str | Response:

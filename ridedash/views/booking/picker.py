@@ -1,4 +1,6 @@
-"""What the picker page shows: two ends of a trip, product cards, and a booking form that keeps what was typed."""
+"""What the picker page shows: two ends of a trip, product cards, and a booking form that keeps what
+was typed.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +16,14 @@ from ridedash.rides.states import came_to_nothing
 from ridedash.store.models.desk import Favourite
 from ridedash.store.orders import Offer, OrderPage, OrderState, Trip
 from ridedash.store.properties import Account, Guest, Property
-from ridedash.views.booking.estimates import EstimateFailedError, Estimates, Estimator, blamed, home_trip, refused
+from ridedash.views.booking.estimates import (
+    EstimateFailedError,
+    Estimates,
+    Estimator,
+    blamed,
+    home_trip,
+    refused,
+)
 from ridedash.views.booking.product_cards import Card, preferred
 from ridedash.wording import gettext as _
 
@@ -72,7 +81,9 @@ class Picker:
     @property
     def busy_then(self) -> bool:
         """Whether the planned ride waits for the guest's other ride."""
-        return self.changing is not None and any(item.detail == GUARD_BUSY for item in self.changing.attention)
+        return self.changing is not None and any(
+            item.detail == GUARD_BUSY for item in self.changing.attention
+        )
 
     @property
     def trip(self) -> Trip | None:
@@ -80,10 +91,17 @@ class Picker:
         if self.pickup.point is None:
             return None
         drop = self.drop.point
-        return Trip(self.pickup.point, self.pickup.name or None, drop, (self.drop.name or None) if drop else None)
+        return Trip(
+            self.pickup.point,
+            self.pickup.name or None,
+            drop,
+            (self.drop.name or None) if drop else None,
+        )
 
     def ask(self, estimator: Estimator, before: Offer | None = None) -> None:
-        """Fetch cards for the trip; `before` is the offer that was chosen last, to say when its price changed."""
+        """Fetch cards for the trip; `before` is the offer that was chosen last, to say when its
+        price changed.
+        """
         self.pickup, self.drop = _named(estimator, self.pickup), _named(estimator, self.drop)
         if self.trip is None or (self.drop.error and self.drop.point is None):
             return
@@ -93,25 +111,47 @@ class Picker:
             self.trouble = error
             self._blame(error.end, f"{error.headline}. {error.detail}")
             return
-        self.pickup = End(self.estimates.trip.pickup_name or "", self.estimates.trip.pickup, self.pickup.error)
-        self.chosen = preferred(self.estimates.cards, before.category if before else self.category, self.usual)
-        same = self.chosen if before and self.chosen and self.chosen.category == before.category else None
+        self.pickup = End(
+            self.estimates.trip.pickup_name or "", self.estimates.trip.pickup, self.pickup.error
+        )
+        self.chosen = preferred(
+            self.estimates.cards, before.category if before else self.category, self.usual
+        )
+        same = (
+            self.chosen
+            if before and self.chosen and self.chosen.category == before.category
+            else None
+        )
         if before and same and (before.price_text or "") != same.price_text:
-            self.changed = Changed(same.name, before.price_text or _("no price"), same.price_text or _("no price"))
+            self.changed = Changed(
+                same.name, before.price_text or _("no price"), same.price_text or _("no price")
+            )
 
     def follow(self, offer: Offer) -> None:
         """Take the trip of an offer."""
         self.pickup = End(offer.pickup_name or "", LatLng(offer.pickup_lat, offer.pickup_lng))
-        drop = None if offer.drop_lat is None or offer.drop_lng is None else LatLng(offer.drop_lat, offer.drop_lng)
+        drop = (
+            None
+            if offer.drop_lat is None or offer.drop_lng is None
+            else LatLng(offer.drop_lat, offer.drop_lng)
+        )
         self.drop = End(offer.drop_name or "", drop) if drop else End()
 
     def refill(self, page: OrderPage) -> None:
         """Take all that an earlier order was made of; its form token is not among it."""
         form, order = self.form, page.order
-        self.category, self.seats, self.filled_from = page.offer.category, order.seats or 1, page.guest.name
+        self.category, self.seats, self.filled_from = (
+            page.offer.category,
+            order.seats or 1,
+            page.guest.name,
+        )
         self.follow(page.offer)
         self._take_guest(page.guest, order.room)
-        form.note.data, form.payment.data, form.account.data = order.note, order.payment or "", order.account_id
+        form.note.data, form.payment.data, form.account.data = (
+            order.note,
+            order.payment or "",
+            order.account_id,
+        )
         form.cost_centre.data = order.cost_centre_id or ""
         if came_to_nothing(OrderState(order.state), page.ride.status if page.ride else None):
             self.again, form.supersedes.data = page, order.id
@@ -122,7 +162,10 @@ class Picker:
     def turn_back(self, page: OrderPage) -> None:
         """The way back of an earlier ride: the same guest from its drop to its pickup."""
         self.refill(page)
-        self.pickup, self.drop = End(self.drop.name, self.drop.point), End(self.pickup.name, self.pickup.point)
+        self.pickup, self.drop = (
+            End(self.drop.name, self.drop.point),
+            End(self.pickup.name, self.pickup.point),
+        )
         self.again, self.form.supersedes.data, self.form.note.data = None, None, None
 
     def _take_guest(self, guest: Guest, room: str | None) -> None:
@@ -130,8 +173,16 @@ class Picker:
             self.filled_from = ""
             return
         form = self.form
-        form.guest_id.data, form.guest_name.data, form.guest_phone.data = guest.id, guest.name, guest.phone
-        form.guest_room.data, form.language.data, form.guest_note.data = room, guest.language or "", guest.note
+        form.guest_id.data, form.guest_name.data, form.guest_phone.data = (
+            guest.id,
+            guest.name,
+            guest.phone,
+        )
+        form.guest_room.data, form.language.data, form.guest_note.data = (
+            room,
+            guest.language or "",
+            guest.note,
+        )
 
     def _blame(self, end: str, words: str) -> None:
         """Say at an end what is wrong with it; "" is no end."""
@@ -143,15 +194,22 @@ class Picker:
     def url(self, **ends: LatLng | str) -> str:
         """The page's address for this trip, shown with cars, with some of its values replaced."""
         values = {
-            "pickup": self.pickup.name, "pickup_lat": self.pickup.lat, "pickup_lng": self.pickup.lng,
-            "drop": self.drop.name, "drop_lat": self.drop.lat, "drop_lng": self.drop.lng,
-            "category": self.category, "show": "1",
-        } | {key: str(value) for key, value in ends.items()}  # fmt: skip
+            "pickup": self.pickup.name,
+            "pickup_lat": self.pickup.lat,
+            "pickup_lng": self.pickup.lng,
+            "drop": self.drop.name,
+            "drop_lat": self.drop.lat,
+            "drop_lng": self.drop.lng,
+            "category": self.category,
+            "show": "1",
+        } | {key: str(value) for key, value in ends.items()}
         return "/rides/new?" + urlencode({key: value for key, value in values.items() if value})
 
     def place_url(self, end: str, name: str, point: LatLng) -> str:
         """The page's address with one end moved to a place."""
-        return self.url(**{end: name, f"{end}_lat": f"{point.lat:.7f}", f"{end}_lng": f"{point.lng:.7f}"})
+        return self.url(
+            **{end: name, f"{end}_lat": f"{point.lat:.7f}", f"{end}_lng": f"{point.lng:.7f}"}
+        )
 
     def _account_id(self) -> int | None:
         chosen = self.form.account.data
@@ -162,8 +220,12 @@ def _named(estimator: Estimator, end: End) -> End:
     return replace(end, name=estimator.named(end.name, end.point)) if end.point else end
 
 
-def read_ends(trip: TripForm, geocoder: Geocoder, home: Property, *, search: bool) -> tuple[End, End]:
-    """Pickup and drop as asked for. With `search`, words without coordinates are looked up; pickup defaults to home."""
+def read_ends(
+    trip: TripForm, geocoder: Geocoder, home: Property, *, search: bool
+) -> tuple[End, End]:
+    """Pickup and drop as asked for. With `search`, words without coordinates are looked up; pickup
+    defaults to home.
+    """
     start = home_trip(home)
     near = trip.point("pickup") or (start.pickup if start else None)
     pickup = _end(trip, "pickup", geocoder, near, search=search)
@@ -181,7 +243,9 @@ def _end(trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, s
     try:
         found = tuple(geocoder.search(name, near, 6))
     except PlacesUnavailableError:
-        return End(name, error=_("Place search is not answering. Type coordinates, such as 12.95, 77.6."))
+        return End(
+            name, error=_("Place search is not answering. Type coordinates, such as 12.95, 77.6.")
+        )
     exact = [place for place in found if place.name.casefold() == name.casefold()]
     if len(found) == 1 or exact:
         best = (exact or found)[0]

@@ -1,4 +1,6 @@
-"""Where a cab and its guest meet in a hotspot: which of its points, and what that place is called. Pure."""
+"""Where a cab and its guest meet in a hotspot: which of its points, and what that place is called.
+Pure.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -11,14 +13,22 @@ from ridedash.wording import gettext as _
 
 
 def pin_words(point: LatLng) -> str:
-    """A pin by its coordinates alone: what the page's script writes too, before the server knows better."""
+    """A pin by its coordinates alone: what the page's script writes too, before the server knows
+    better.
+    """
     return f"{_('Pin on the map')} ({coordinates_text(point)})"
 
 
 def is_pin(name: str | None) -> bool:
-    """Whether a name says only where a point lies: coordinates, or the words of a pin. No place is called so."""
+    """Whether a name says only where a point lies: coordinates, or the words of a pin. No place is
+    called so.
+    """
     words = (name or "").strip()
-    return not words or bool(parse_coordinates(words)) or words.startswith((_("Pin on the map"), _near("")))
+    return (
+        not words
+        or bool(parse_coordinates(words))
+        or words.startswith((_("Pin on the map"), _near("")))
+    )
 
 
 def pin_name(geocoder: Geocoder, name: str, point: LatLng) -> str:
@@ -50,7 +60,9 @@ class ZonePoint:
 
 @dataclass(frozen=True)
 class Zone:
-    """A hotspot as the picker shows it: `points` are numbered from 1 in this order; `chosen` is a number or None."""
+    """A hotspot as the picker shows it: `points` are numbered from 1 in this order; `chosen` is a
+    number or None.
+    """
 
     description: str
     boundary: tuple[LatLng, ...]
@@ -64,10 +76,11 @@ def is_hotspot(zone: HotspotZone | None) -> bool:
 
 
 def meet(zone: HotspotZone | None, trip: Trip, around: str) -> Trip:
-    """The trip, its pickup moved to a point of the hotspot that it is in, and called by what is sent.
+    """The trip, its pickup moved to a point of the hotspot that it is in, and called by what is
+    sent.
 
-    A pin means the nearest point; a place means the service's default one. `around` is the name of the place
-    around a pin, "" when nobody knows it.
+    A pin means the nearest point; a place means the service's default one. `around` is the name of
+    the place around a pin, "" when nobody knows it.
     """
     if zone is None or not is_hotspot(zone):
         return trip
@@ -75,7 +88,11 @@ def meet(zone: HotspotZone | None, trip: Trip, around: str) -> Trip:
     default = next((point for point in zone.points if point.id == zone.default_point_id), nearest)
     exact = is_pin(trip.pickup_name) or distance_m(nearest.position, trip.pickup) <= AT_POINT_M
     point = nearest if exact else default
-    return replace(trip, pickup=point.position, pickup_name=_full(point, _place(zone, trip.pickup_name, around)))
+    return replace(
+        trip,
+        pickup=point.position,
+        pickup_name=_full(point, _place(zone, trip.pickup_name, around)),
+    )
 
 
 def zone_of(zone: HotspotZone | None, trip: Trip) -> Zone | None:
@@ -83,7 +100,9 @@ def zone_of(zone: HotspotZone | None, trip: Trip) -> Zone | None:
     if zone is None or not is_hotspot(zone):
         return None
     place = _place(zone, trip.pickup_name, "")
-    points = tuple(ZonePoint(point.name, _full(point, place), point.position) for point in zone.points)
+    points = tuple(
+        ZonePoint(point.name, _full(point, place), point.position) for point in zone.points
+    )
     chosen = next((n for n, point in enumerate(points, 1) if point.position == trip.pickup), None)
     return Zone(zone.description or "", zone.boundary, points, chosen)
 
@@ -100,4 +119,8 @@ def _place(zone: HotspotZone, name: str | None, around: str) -> str:
 
 def _full(point: PickupPoint, place: str) -> str:
     room = MAX_NAME - len(DASH + point.name)
-    return f"{place[:room]}{DASH}{point.name}" if place and place != point.name and room > 0 else point.name[:MAX_NAME]
+    return (
+        f"{place[:room]}{DASH}{point.name}"
+        if place and place != point.name and room > 0
+        else point.name[:MAX_NAME]
+    )

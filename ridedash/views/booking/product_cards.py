@@ -42,7 +42,9 @@ def _packages(product: Product, locale: str) -> Iterator[str]:
             fares.append(package.base_fare)
     for (seconds, km), fares in sorted(by_size.items()):
         words = ", ".join(filter(None, (_span(seconds), _("%(n)g km", n=km) if km else "")))
-        price = _("from %(price)s", price=money(min(fares), product.currency, locale)) if fares else ""
+        price = (
+            _("from %(price)s", price=money(min(fares), product.currency, locale)) if fares else ""
+        )
         if words:
             yield " ".join(filter(None, (words, price)))
 
@@ -50,7 +52,9 @@ def _packages(product: Product, locale: str) -> Iterator[str]:
 def _span(seconds: int) -> str:
     if not seconds:
         return ""
-    return _("%(n)g h", n=seconds / 3600) if seconds % 1800 == 0 else _("%(n)d min", n=seconds // 60)
+    return (
+        _("%(n)g h", n=seconds / 3600) if seconds % 1800 == 0 else _("%(n)d min", n=seconds // 60)
+    )
 
 
 # Which drawing of static/img/cars.svg stands for a category id; any other id gets "car".
@@ -87,7 +91,8 @@ class Card:
     drawing: str
     eta: str
     near: bool
-    private_car: bool  # neither shared, nor an auto, nor by the hour: what most guests mean by a car
+    # neither shared, nor an auto, nor by the hour: what most guests mean by a car
+    private_car: bool
     price: str  # the biggest thing on the card
     price_kind: str  # "Fixed price", "Estimate, by the meter", …
     price_text: str  # the same in a sentence: what is stored and what the button says
@@ -154,22 +159,27 @@ def trip_facts(products: Sequence[Product], locale: str) -> str:
     far = next((e.distance.km for e in estimates if e.distance), None)
     long = next((e.travel_time.minutes for e in estimates if e.travel_time), None)
     parts = [
-        _("%(n)s km", n=format_decimal(far, format="#,##0.#", locale=locale)) if far is not None else "",
+        _("%(n)s km", n=format_decimal(far, format="#,##0.#", locale=locale))
+        if far is not None
+        else "",
         _("about %(n)d min on the road", n=long) if long is not None else "",
     ]
     return " · ".join(filter(None, parts))
 
 
 def preferred(cards: tuple[Card, ...], category: str = "", usual: str = "") -> Card | None:
-    """The card to choose beforehand: what was asked for, else the guest's usual one, else the cheapest private car.
+    """The card to choose beforehand: what was asked for, else the guest's usual one, else the
+    cheapest private car.
 
-    The last two only where one is near. None without a trip to compare by: what is chosen beforehand must be what
-    most people would choose.
+    The last two only where one is near. None without a trip to compare by: what is chosen
+    beforehand must be what most people would choose.
     """
     open_cards = [each for each in cards if not each.blocked]
     asked = next((each for each in open_cards if each.category == category), None)
     again = next((each for each in open_cards if each.category == usual and each.near), None)
-    private = [each for each in open_cards if each.private_car and each.near and each.amount is not None]
+    private = [
+        each for each in open_cards if each.private_car and each.near and each.amount is not None
+    ]
     by_price = sorted(private, key=lambda each: each.amount or Decimal(0))
     return asked or again or next(iter(by_price), None)
 
@@ -180,15 +190,21 @@ def drawing(category: str) -> str:
 
 
 def seat_prices(product: Product) -> Mapping[str, str]:
-    """Fixed prices as they are stored: by number of seats for share, under "" for an upfront fare."""
+    """Fixed prices as they are stored: by number of seats for share, under "" for an upfront
+    fare.
+    """
     if product.share:
-        return {str(fare.seats): str(fare.cost) for fare in product.share.fares if fare.cost is not None}
+        return {
+            str(fare.seats): str(fare.cost) for fare in product.share.fares if fare.cost is not None
+        }
     estimate = product.estimate
     fixed = estimate.upfront_fare if estimate and estimate.upfront else None
     return {} if fixed is None else {"": str(fixed)}
 
 
-def cancellation_sentence(policy: CancellationPolicy | None, currency: str | None, locale: str) -> str:
+def cancellation_sentence(
+    policy: CancellationPolicy | None, currency: str | None, locale: str
+) -> str:
     """When cancelling starts to cost, and how much; says so when the service did not tell."""
     if policy is None or policy.charge is None:
         return _("The service told no cancellation rule for this car.")
@@ -210,7 +226,11 @@ def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) 
 
 
 def _button(name: str, price_text: str) -> str:
-    return _("Book %(car)s · %(price)s", car=name, price=price_text) if price_text else _("Book %(car)s", car=name)
+    return (
+        _("Book %(car)s · %(price)s", car=name, price=price_text)
+        if price_text
+        else _("Book %(car)s", car=name)
+    )
 
 
 def _eta(product: Product) -> str:
@@ -218,7 +238,11 @@ def _eta(product: Product) -> str:
         return _("No cab near")
     if product.eta is None:
         return _("Arrival not known")
-    return _("%(n)d min away", n=product.eta.minutes) if product.eta.seconds >= 60 else _("Under a minute away")
+    return (
+        _("%(n)d min away", n=product.eta.minutes)
+        if product.eta.seconds >= 60
+        else _("Under a minute away")
+    )
 
 
 def _price(product: Product, has_drop: bool, locale: str) -> _Price:
@@ -229,32 +253,50 @@ def _price(product: Product, has_drop: bool, locale: str) -> _Price:
     estimate = product.estimate
     if estimate and estimate.upfront and estimate.upfront_fare is not None:
         shown = money(estimate.upfront_fare, product.currency, locale)
-        return _Price(shown, _("Fixed price"), _("%(price)s fixed", price=shown), estimate.upfront_fare)
+        return _Price(
+            shown, _("Fixed price"), _("%(price)s fixed", price=shown), estimate.upfront_fare
+        )
     low, high = (estimate.amount_min, estimate.amount_max) if estimate else (None, None)
     low, high = low if low is not None else high, high if high is not None else low
     if low is not None and high is not None:
         shown = money_range(low, high, product.currency, locale)
-        return _Price(shown, _("Estimate, by the meter"), _("meter fare, about %(price)s", price=shown), low)
+        return _Price(
+            shown, _("Estimate, by the meter"), _("meter fare, about %(price)s", price=shown), low
+        )
     return _meter_price(product, has_drop, locale)
 
 
 def _meter_price(product: Product, has_drop: bool, locale: str) -> _Price:
     """No estimate came: the least that the rate cards allow."""
-    least = [c.minimum_fare if c.minimum_fare is not None else c.base_fare for c in product.rate_cards]
+    least = [
+        c.minimum_fare if c.minimum_fare is not None else c.base_fare for c in product.rate_cards
+    ]
     known = [amount for amount in least if amount is not None]
     lowest = min(known, default=None)
     shown = (
-        _("from %(price)s", price=money(lowest, product.currency, locale)) if lowest is not None else _("by the meter")
+        _("from %(price)s", price=money(lowest, product.currency, locale))
+        if lowest is not None
+        else _("by the meter")
     )
     blocked = "" if has_drop else _("Choose a drop to see the price.")
     text = _("meter fare, %(price)s", price=shown) if lowest is not None else _("meter fare")
-    return _Price(shown, _("By the meter, no estimate"), text, lowest if has_drop else None, blocked)
+    return _Price(
+        shown, _("By the meter, no estimate"), text, lowest if has_drop else None, blocked
+    )
 
 
 def _share_price(product: Product, has_drop: bool, locale: str) -> _Price:
-    fares = {f.seats: f.cost for f in product.share.fares if f.cost is not None} if product.share else {}
+    fares = (
+        {f.seats: f.cost for f in product.share.fares if f.cost is not None}
+        if product.share
+        else {}
+    )
     if not fares:
-        why = _("The service gave no price for a shared ride.") if has_drop else _("Choose a drop to see the price.")
+        why = (
+            _("The service gave no price for a shared ride.")
+            if has_drop
+            else _("Choose a drop to see the price.")
+        )
         return _Price("–", _("Fixed price, shared"), "", None, why)
     lowest = min(fares.values())
     parts = [
@@ -269,7 +311,9 @@ def _package_price(product: Product, locale: str) -> _Price:
     fares = [package.base_fare for package in product.packages if package.base_fare is not None]
     lowest = min(fares, default=None)
     shown = (
-        _("from %(price)s", price=money(lowest, product.currency, locale)) if lowest is not None else _("by package")
+        _("from %(price)s", price=money(lowest, product.currency, locale))
+        if lowest is not None
+        else _("by package")
     )
     return _Price(shown, _("Rental, by package"), _("by package, %(price)s", price=shown), None)
 
@@ -290,13 +334,21 @@ def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
 
 def _surge(product: Product) -> tuple[str, str]:
     """Higher rates in a few words, and what they mean; two empty texts at usual rates."""
-    peak = any(_is_peak(fare.peak_time_charge) for fare in product.share.fares) if product.share else False
+    peak = (
+        any(_is_peak(fare.peak_time_charge) for fare in product.share.fares)
+        if product.share
+        else False
+    )
     if not peak and not any(rate.rates_higher_than_usual for rate in product.rate_cards):
         return "", ""
     if peak or (product.estimate and product.estimate.upfront):
-        means = _("Many people want cars now, so the price is higher than usual. It is fixed: it will not rise.")
+        means = _(
+            "Many people want cars now, so the price is higher than usual. It is fixed: it will not rise."
+        )
         return _("Busy: higher price"), means
-    means = _("Many people want cars now, so the meter runs at higher rates. Waiting may bring them down.")
+    means = _(
+        "Many people want cars now, so the meter runs at higher rates. Waiting may bring them down."
+    )
     return _("Busy: higher rates"), means
 
 

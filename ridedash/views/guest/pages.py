@@ -1,4 +1,6 @@
-"""One ride for a guest or a follower, behind a link: no sign-in, no cookie, nothing kept by browsers or others."""
+"""One ride for a guest or a follower, behind a link: no sign-in, no cookie, nothing kept by
+browsers or others.
+"""
 
 import contextlib
 import hashlib
@@ -34,8 +36,13 @@ from ridedash.views.web.security_headers import nonce
 bp = Blueprint("guest", __name__)
 
 PATHS: Final = "/t/"
-PRIVATE: Final = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow", "Cache-Control": "no-store"}
-NOWHERE: Final = LatLng(0.0, 0.0)  # where a map looks until there is something to show: its frame is hidden
+PRIVATE: Final = {
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex, nofollow",
+    "Cache-Control": "no-store",
+}
+# where a map looks until there is something to show: its frame is hidden
+NOWHERE: Final = LatLng(0.0, 0.0)
 
 
 class Opened(NamedTuple):
@@ -52,11 +59,21 @@ def show(token: str) -> str:
     now = services().clock()
     shared = _shared(token, now)
     page, view = _opened(shared, now)
-    frame = map_parts(services().settings, center=_middle(view), zoom=15, map_id="ride") if view.live else None
+    frame = (
+        map_parts(services().settings, center=_middle(view), zoom=15, map_id="ride")
+        if view.live
+        else None
+    )
     return _rendered(
-        "guest/ride.html", view=view, page=page, map=frame, follows=shared.kind is LinkKind.FOLLOWER,
-        address=f"/t/{token}", server_now=stamp(now), points={"snapshot": view.as_json()},
-    )  # fmt: skip
+        "guest/ride.html",
+        view=view,
+        page=page,
+        map=frame,
+        follows=shared.kind is LinkKind.FOLLOWER,
+        address=f"/t/{token}",
+        server_now=stamp(now),
+        points={"snapshot": view.as_json()},
+    )
 
 
 @bp.get("/t/<token>/snapshot.json")
@@ -75,9 +92,11 @@ def snapshot(token: str) -> BaseResponse:
 
 @bp.after_app_request
 def keep_nothing(answer: Response) -> Response:
-    """Whatever is answered below /t/, failures included: no cookie goes out, and nothing is kept or passed on.
+    """Whatever is answered below /t/, failures included: no cookie goes out, and nothing is kept or
+    passed on.
 
-    Nor does a stranger get one with a picture that is not there: a tile of a guest's map may be missing.
+    Nor does a stranger get one with a picture that is not there: a tile of a guest's map may be
+    missing.
     """
     if request.path.startswith(PATHS):
         answer.headers.update(PRIVATE)
@@ -127,11 +146,16 @@ def _opened(shared: Shared, now: datetime) -> Opened:
 
 
 def _ready(shared: Shared, now: datetime) -> Ready:
-    """What a poll is answered: made once for all who look on by links of one kind, but for a start code."""
+    """What a poll is answered: made once for all who look on by links of one kind, but for a start
+    code.
+    """
     memory = services().polls
     if memory is None:
         return _made(shared, now)
-    key, began = Key(shared.order_id, shared.property_id, f"link {shared.kind}", _locale()), memory.moment()
+    key, began = (
+        Key(shared.order_id, shared.property_id, f"link {shared.kind}", _locale()),
+        memory.moment(),
+    )
     with memory.making(key) as found:
         made = found or _made(shared, now)
         return memory.keep(key, made, began) if found is None and made.turns_in_s else made
@@ -141,7 +165,10 @@ def _made(shared: Shared, now: datetime) -> Ready:
     """An answer made from the database; one with a start code serves once."""
     page, view = _opened(shared, now)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
-    etag, mark = f"{__version__}-{view.digest()}-{_locale()}", mark_of(page.order, page.account, page.ride)
+    etag, mark = (
+        f"{__version__}-{view.digest()}-{_locale()}",
+        mark_of(page.order, page.account, page.ride),
+    )
     serves = 0.0 if view.code else serves_s(page, now, services().settings.pace)
     return Ready(mark, body, etag, view.seen_at, serves)
 
@@ -162,12 +189,22 @@ def _not_found_instead() -> Iterator[None]:
         raise NotFound from None
 
 
-@limiter.shared_limit("60/minute", scope="links", key_func=lambda: f"{g.link_key}:{get_remote_address()}")
+@limiter.shared_limit(
+    "60/minute", scope="links", key_func=lambda: f"{g.link_key}:{get_remote_address()}"
+)
 def _count_look() -> None:
-    """One link may be asked for so often from one address. The key is a hash: limits are kept outside too."""
+    """One link may be asked for so often from one address.
+
+    The key is a hash: limits are kept outside too.
+    """
 
 
-@limiter.shared_limit("20/10 minutes", scope="missed links", key_func=get_remote_address, cost=lambda: int(g.miss_cost))
+@limiter.shared_limit(
+    "20/10 minutes",
+    scope="missed links",
+    key_func=get_remote_address,
+    cost=lambda: int(g.miss_cost),
+)
 def _count_miss() -> None:
     """An address that guesses finds nothing any more for a while, not even what is there."""
 
@@ -185,7 +222,9 @@ def _sorry(status: int, why: str) -> BaseResponse:
 
 
 def _rendered(template: str, **facts: Any) -> str:
-    """Without what every other page gets: nothing here depends on who is signed in, or touches the session."""
+    """Without what every other page gets: nothing here depends on who is signed in, or touches the
+    session.
+    """
     app = current_app
     known = {"csp_nonce": nonce() if "map" in facts else "", "demo_mode": services().settings.demo}
     return app.jinja_env.get_template(template).render(page_locale=_locale(), **known, **facts)

@@ -1,6 +1,8 @@
-"""What a link shows of a ride: the guest's own page, and the smaller one of somebody who follows it.
+"""What a link shows of a ride: the guest's own page, and the smaller one of somebody who follows
+it.
 
-Both are made by naming what goes out, never by taking away from what staff see (security.md section 6).
+Both are made by naming what goes out, never by taking away from what staff see (security.md section
+6).
 """
 
 import zlib
@@ -16,7 +18,15 @@ from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.prices import Invoice
 from ridedash.views.rides.receipt import guest_invoice
 from ridedash.views.rides.view_model import PaceSettings, RideView, ride_view
-from ridedash.views.web.formatting import age, day_time, driver_words, first_name, plate, spelled, stamp
+from ridedash.views.web.formatting import (
+    age,
+    day_time,
+    driver_words,
+    first_name,
+    plate,
+    spelled,
+    stamp,
+)
 from ridedash.wording import Audience, status_words
 from ridedash.wording import gettext as _
 from ridedash.wording.followers import follower_words
@@ -36,7 +46,10 @@ class Pin:
 
 @dataclass(frozen=True)
 class GuestView:
-    """Everything on a link's page that can change. Instants, never ages; "" and None are not shown."""
+    """Everything on a link's page that can change.
+
+    Instants, never ages; "" and None are not shown.
+    """
 
     version: int
     status: str | None
@@ -79,9 +92,17 @@ class GuestView:
 
 
 def guest_view(
-    page: OrderPage, kind: LinkKind, now: datetime, settings: PaceSettings, locale: str, code: str = ""
+    page: OrderPage,
+    kind: LinkKind,
+    now: datetime,
+    settings: PaceSettings,
+    locale: str,
+    code: str = "",
 ) -> GuestView:
-    """The page of a link of that kind. `code` is the start code, for the rider, while there is one."""
+    """The page of a link of that kind.
+
+    `code` is the start code, for the rider, while there is one.
+    """
     facts = RideFacts(page, now, settings.pace, locale)
     view = ride_view(page, now, settings, locale, Audience.GUEST)
     follows = _follower(facts, view)
@@ -91,7 +112,9 @@ def guest_view(
 def code_is_due(page: OrderPage, kind: LinkKind, facts: RideFacts) -> bool:
     """Whether a link's page tells the start code: the guest's own, while the driver is there."""
     there = facts.status in wire.OTP_STATUSES
-    return kind is LinkKind.RIDER and there and page.ride is not None and page.ride.otp_enc is not None
+    return (
+        kind is LinkKind.RIDER and there and page.ride is not None and page.ride.otp_enc is not None
+    )
 
 
 def _follower(facts: RideFacts, view: RideView) -> GuestView:
@@ -103,16 +126,33 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
     last = number.replace(" ", "")[-LAST:]
     seen = facts.snapshot
     return GuestView(
-        version=view.version, status=facts.status, headline=_capital(headline), detail=detail,
-        tone=view.tone, icon=view.icon,
-        changed=_("The car has changed") if swapped else "", was="",
-        plate=f"… {last}" if last else "", spelled=spelled(last),
+        version=view.version,
+        status=facts.status,
+        headline=_capital(headline),
+        detail=detail,
+        tone=view.tone,
+        icon=view.icon,
+        changed=_("The car has changed") if swapped else "",
+        was="",
+        plate=f"… {last}" if last else "",
+        spelled=spelled(last),
         car=_car(seen.vehicle_color, seen.vehicle_type) if view.cab else "",
-        driver="", driver_phone="", code="", code_label="", pickup=None, drop=None, invoice=None,
-        position=view.position if view.live else None, steps=view.steps,
-        seen_at=stamp(view.seen_at), updated=_updated(facts, view), freshness=view.freshness,
-        live=view.live, poll_ms=max(view.poll_ms, POLL_MS), stop=view.stop,
-    )  # fmt: skip
+        driver="",
+        driver_phone="",
+        code="",
+        code_label="",
+        pickup=None,
+        drop=None,
+        invoice=None,
+        position=view.position if view.live else None,
+        steps=view.steps,
+        seen_at=stamp(view.seen_at),
+        updated=_updated(facts, view),
+        freshness=view.freshness,
+        live=view.live,
+        poll_ms=max(view.poll_ms, POLL_MS),
+        stop=view.stop,
+    )
 
 
 def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> GuestView:
@@ -125,16 +165,21 @@ def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> Gue
     pickup = Pin(*facts.pickup[0], facts.pickup[1])
     return replace(
         shown,
-        headline=headline, detail=detail,
-        changed=_("Your car has changed") if shown.changed else "", was=was,
-        plate=number, spelled=spelled(number), car=view.cab.car if view.cab else "",
+        headline=headline,
+        detail=detail,
+        changed=_("Your car has changed") if shown.changed else "",
+        was=was,
+        plate=number,
+        spelled=spelled(number),
+        car=view.cab.car if view.cab else "",
         driver=driver_words(driver.name) if driver else "",
         driver_phone=driver.phone if driver and view.live and not over else "",
-        code=code, code_label=view.otp.label if view.otp and code else "",
+        code=code,
+        code_label=view.otp.label if view.otp and code else "",
         pickup=pickup if view.live else None,
         drop=Pin(view.drop.lat, view.drop.lng, view.drop.name) if view.drop and view.live else None,
         invoice=guest_invoice(facts, view),
-    )  # fmt: skip
+    )
 
 
 def _said(facts: RideFacts) -> tuple[str, str]:
@@ -142,7 +187,9 @@ def _said(facts: RideFacts) -> tuple[str, str]:
     if facts.status is None:
         words = parts.lead(facts, Audience.GUEST)
         return words.headline, (
-            _("For %(due)s", due=_due(facts)) if facts.page.order.state == "SCHEDULED" else words.detail
+            _("For %(due)s", due=_due(facts))
+            if facts.page.order.state == "SCHEDULED"
+            else words.detail
         )
     known = facts.for_words | {"driver": first_name(facts.snapshot.driver_name)}
     if facts.drop is None:
@@ -162,7 +209,11 @@ def _updated(facts: RideFacts, view: RideView) -> str:
 
 
 def _car(*words: str | None) -> str:
-    return " · ".join(_capital(word.lower() if word.isupper() and len(word) > 3 else word) for word in words if word)
+    return " · ".join(
+        _capital(word.lower() if word.isupper() and len(word) > 3 else word)
+        for word in words
+        if word
+    )
 
 
 def _capital(text: str) -> str:

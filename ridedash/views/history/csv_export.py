@@ -1,6 +1,7 @@
 """The history as a CSV file: all that a bill needs, a line for each ride, sent as it is read.
 
-Posted, since it is recorded and counted; its address is the history's, so what is seen is what is exported.
+Posted, since it is recorded and counted; its address is the history's, so what is seen is what is
+exported.
 """
 
 import csv
@@ -38,14 +39,46 @@ log = logging.getLogger(__name__)
 AT_ONCE: Final = 500  # rides in memory, and in one short reading of the database
 BOM: Final = "\ufeff"  # without it spreadsheets take the file for their own old encoding
 DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")  # a spreadsheet would take such a text for a formula
-INSIDE: Final = re.compile(r"[;\t]\s*[=+\-@＝＋－＠]")  # and where it splits a line there, the rest of it
+# and where it splits a line there, the rest of it
+INSIDE: Final = re.compile(r"[;\t]\s*[=+\-@＝＋－＠]")
 FIGURE: Final = re.compile(r"-?\d+(?:\.\d+)?")
 COLUMNS: Final = (
-    "reference", "booking_id", "outcome", "placed_at", "pickup_planned_for", "began_at", "ended_at", "guest", "room",
-    "phone", "pickup", "pickup_lat", "pickup_lng", "drop", "drop_lat", "drop_lng", "category", "product", "seats",
-    "driver", "plate", "distance_km", "minutes", "payment", "currency", "fare", "tax", "tolls", "extra_charges",
-    "discount", "advance", "total", "booked_by", "cost_centre", "note",
-)  # fmt: skip
+    "reference",
+    "booking_id",
+    "outcome",
+    "placed_at",
+    "pickup_planned_for",
+    "began_at",
+    "ended_at",
+    "guest",
+    "room",
+    "phone",
+    "pickup",
+    "pickup_lat",
+    "pickup_lng",
+    "drop",
+    "drop_lat",
+    "drop_lng",
+    "category",
+    "product",
+    "seats",
+    "driver",
+    "plate",
+    "distance_km",
+    "minutes",
+    "payment",
+    "currency",
+    "fare",
+    "tax",
+    "tolls",
+    "extra_charges",
+    "discount",
+    "advance",
+    "total",
+    "booked_by",
+    "cost_centre",
+    "note",
+)
 
 
 class CutShort(Exception):
@@ -56,7 +89,10 @@ class CutShort(Exception):
 @needs(EXPORT)
 @limiter.limit("5/hour", key_func=lambda: f"staff-{current_staff().id}")
 def export() -> Response:
-    """The rides that the history's address asks for, from the newest on. The export is recorded before it begins."""
+    """The rides that the history's address asks for, from the newest on.
+
+    The export is recorded before it begins.
+    """
     s = services()
     with s.db.read() as db:
         put = question(db, unsealed(request.args))
@@ -65,7 +101,8 @@ def export() -> Response:
     _record(put)
     words = {outcome.value: state.words for outcome, state in outcomes().items()}
     parts = _lines(_rows(s.db, put.house.id, put.chosen.asked(put.tz), put.tz, words))
-    begin = next(parts)  # while a failure can still be answered with its page; most files have no second part
+    # while a failure can still be answered with its page; most files have no second part
+    begin = next(parts)
     first, last = put.chosen.first.isoformat(), put.chosen.last.isoformat()
     headers = {
         "Content-Disposition": f'attachment; filename="rides-{first}-to-{last}.csv"',
@@ -76,14 +113,24 @@ def export() -> Response:
 
 
 def _record(put: Question) -> None:
-    """That it was exported, by whom, how filtered; about which guest is nobody's business a year later."""
+    """That it was exported, by whom, how filtered; about which guest is nobody's business a year
+    later.
+    """
     wanted, house, who = put.chosen, put.house.id, f"staff:{current_staff().id}"
     days = {"from": wanted.first.isoformat(), "to": wanted.last.isoformat()}
     with services().db.write() as db:
         audit.record(
-            db, who, "history.exported", f"properties:{house}", "ok", put.now,
-            property_id=house, filters=wanted.filters(), by_guest=bool(wanted.person()), **days,
-        )  # fmt: skip
+            db,
+            who,
+            "history.exported",
+            f"properties:{house}",
+            "ok",
+            put.now,
+            property_id=house,
+            filters=wanted.filters(),
+            by_guest=bool(wanted.person()),
+            **days,
+        )
 
 
 def _lines(rows: Iterable[list[str]]) -> Iterator[str]:
@@ -104,8 +151,8 @@ def _lines(rows: Iterable[list[str]]) -> Iterator[str]:
 def _or_cut(begin: str, parts: Iterator[str], cut: str, name: str) -> Iterator[str]:
     """All parts; where they break off a last line that says so, then a failure.
 
-    Most servers break the transfer then, and browsers call the download failed; granian ends it as if all were there,
-    and so may a proxy: for them is the line.
+    Most servers break the transfer then, and browsers call the download failed; granian ends it as
+    if all were there, and so may a proxy: for them is the line.
     """
     yield begin
     try:
@@ -115,11 +162,13 @@ def _or_cut(begin: str, parts: Iterator[str], cut: str, name: str) -> Iterator[s
         held = io.StringIO()
         csv.writer(held).writerow([harmless(cut)])
         yield held.getvalue()
-        raise CutShort from None  # the servers log it: without the statement, which may name a guest
+        # the servers log it: without the statement, which may name a guest
+        raise CutShort from None
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet runs: a quote goes before what looks like a formula, also behind spaces.
+    """A text that no spreadsheet runs: a quote goes before what looks like a formula, also behind
+    spaces.
 
     Plain figures stay figures, also those below zero; a phone's plus is no figure.
     """
@@ -128,7 +177,9 @@ def harmless(text: str) -> str:
     return INSIDE.sub(lambda found: f"{found[0][:-1]}'{found[0][-1]}", text)
 
 
-def _rows(db: Database, property_id: int, asked: Asked, tz: ZoneInfo, words: dict[str, str]) -> Iterator[list[str]]:
+def _rows(
+    db: Database, property_id: int, asked: Asked, tz: ZoneInfo, words: dict[str, str]
+) -> Iterator[list[str]]:
     """Each part is read in a transaction of its own: a slow reader holds none open."""
     before: Key | None = None
     while True:
@@ -148,14 +199,29 @@ def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) ->
     planned = record.at if record.planned else None
     times = (more.created_at, planned, more.began_at, more.ended_at)
     return [
-        record.mtx, record.booking_id or "", words[outcome_of(record.state, record.ended_as)],
-        *(_time(at, tz) for at in times), record.guest, record.room or "", record.phone or "",
-        record.pickup or "", *map(_degrees, more.pickup),
-        record.drop or "", *(map(_degrees, more.drop) if more.drop else ("", "")),
-        record.category, record.product, str(more.seats or ""), facts.driver_name or "", plate(record.plate),
-        *_way(facts, more), more.payment or "", *_money(record, more, facts),
-        record.staff or "", record.centre or "", record.note or "",
-    ]  # fmt: skip
+        record.mtx,
+        record.booking_id or "",
+        words[outcome_of(record.state, record.ended_as)],
+        *(_time(at, tz) for at in times),
+        record.guest,
+        record.room or "",
+        record.phone or "",
+        record.pickup or "",
+        *map(_degrees, more.pickup),
+        record.drop or "",
+        *(map(_degrees, more.drop) if more.drop else ("", "")),
+        record.category,
+        record.product,
+        str(more.seats or ""),
+        facts.driver_name or "",
+        plate(record.plate),
+        *_way(facts, more),
+        more.payment or "",
+        *_money(record, more, facts),
+        record.staff or "",
+        record.centre or "",
+        record.note or "",
+    ]
 
 
 def _facts(more: Evidence) -> Snapshot:
@@ -174,14 +240,23 @@ def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
     elif more.kind == Kind.AUTO and trip is not None:
         lines = (trip.amount, None, None, trip.convenience_charge, trip.discount, trip.advance)
     elif price is not None:
-        lines = (price.fare, price.service_tax, price.toll_charges, None, price.discount_value, None)
+        lines = (
+            price.fare,
+            price.service_tax,
+            price.toll_charges,
+            None,
+            price.discount_value,
+            None,
+        )
     else:
         lines = (None,) * 6
     return [record.currency or "", *map(_number, lines), _number(total)]
 
 
 def _way(facts: Snapshot, more: Evidence) -> tuple[str, str]:
-    """How far and how long it went: the service's figures, else the time between our two instants."""
+    """How far and how long it went: the service's figures, else the time between our two
+    instants.
+    """
     trip = facts.trip
     took = (trip.ride_time or trip.trip_time) if trip else None
     seconds = took.seconds if took else None

@@ -1,6 +1,7 @@
 """What somebody asks the history for: read from an address or a form, put into an address.
 
-Guest and room name a person: they come in the form, and stand sealed in addresses (security.md 14.2.1).
+Guest and room name a person: they come in the form, and stand sealed in addresses (security.md
+14.2.1).
 """
 
 from collections.abc import Mapping
@@ -25,12 +26,16 @@ from ridedash.wording import gettext as _
 
 
 def seal(what: str, words: str) -> str:
-    """The words as an address may hold them, readable to this program alone, and only while this sign-in holds."""
+    """The words as an address may hold them, readable to this program alone, and only while this
+    sign-in holds.
+    """
     return services().vault.encrypt(words, "addresses", current_sign_in().sign_in, what)
 
 
 def opened(what: str, text: str) -> str | None:
-    """The words again; None for what was not sealed here: typed by hand, changed, or of another sign-in."""
+    """The words again; None for what was not sealed here: typed by hand, changed, or of another
+    sign-in.
+    """
     try:
         return services().vault.decrypt(text, "addresses", current_sign_in().sign_in, what)
     except Sealed:
@@ -72,7 +77,9 @@ class Chosen:
 
     def filters(self) -> dict[str, str]:
         """What is filtered by beside the days and the person."""
-        named = {name: str(getattr(self, name)) for name in ("state", "category", "staff", "centre")}
+        named = {
+            name: str(getattr(self, name)) for name in ("state", "category", "staff", "centre")
+        }
         return {name: value for name, value in named.items() if value not in ("", "0")}
 
     def person(self) -> dict[str, str]:
@@ -85,7 +92,9 @@ class Chosen:
         said = {"from": self.first.isoformat(), "to": self.last.isoformat()} | self.filters()
         said |= {name: seal(name, words) for name, words in self.person().items()}
         if before is not None:
-            said["before"] = f"{before.at.astimezone(UTC).replace(tzinfo=None).isoformat()}_{before.id}"
+            said["before"] = (
+                f"{before.at.astimezone(UTC).replace(tzinfo=None).isoformat()}_{before.id}"
+            )
         return urlencode(said)
 
 
@@ -101,7 +110,9 @@ class Question:
 
 
 def question(db: Session, form: Mapping[str, str]) -> Question:
-    """What a form, or an address whose words were unsealed, asks of the house of whoever is signed in."""
+    """What a form, or an address whose words were unsealed, asks of the house of whoever is signed
+    in.
+    """
     house, now = db.get_one(Property, current_staff().property_id), services().clock()
     tz = zone(house.timezone)
     today = now.astimezone(tz).date()
@@ -109,14 +120,18 @@ def question(db: Session, form: Mapping[str, str]) -> Question:
 
 
 def unsealed(args: Mapping[str, str]) -> dict[str, str]:
-    """An address as the form that led to it; `unread` when it names a person in words that are not ours."""
+    """An address as the form that led to it; `unread` when it names a person in words that are not
+    ours.
+    """
     named = {name: opened(name, args[name]) for name in PERSONS if args.get(name)}
     unread = {"unread": "1"} if None in named.values() else {}
     return dict(args.items()) | {name: words or "" for name, words in named.items()} | unread
 
 
 def chosen(args: Mapping[str, str], today: date) -> Chosen:
-    """What a form asks for: the last seven days unless it says otherwise; what makes no sense is not asked for."""
+    """What a form asks for: the last seven days unless it says otherwise; what makes no sense is
+    not asked for.
+    """
     wrong = ""
     last = _day(args.get("to", ""))
     first = _day(args.get("from", ""))
@@ -131,9 +146,14 @@ def chosen(args: Mapping[str, str], today: date) -> Chosen:
     words = {name: plain(args.get(name, ""), most) for name, most in WORDS.items()}
     state = args.get("state", "")
     return Chosen(
-        first, last, state if state in list(Outcome) else "", staff=_id(args.get("staff", "")),
-        centre=_id(args.get("centre", "")), wrong=wrong, **words,
-    )  # fmt: skip
+        first,
+        last,
+        state if state in list(Outcome) else "",
+        staff=_id(args.get("staff", "")),
+        centre=_id(args.get("centre", "")),
+        wrong=wrong,
+        **words,
+    )
 
 
 def key_of(text: str) -> Key | None:

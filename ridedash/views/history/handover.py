@@ -1,4 +1,6 @@
-"""Shift hand-over: one sheet of paper with what the next shift must know, and notes from one to the other."""
+"""Shift hand-over: one sheet of paper with what the next shift must know, and notes from one to the
+other.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,7 +70,11 @@ def add() -> Answer:
     text = "\n".join(plain(each, LONGEST + 1) for each in typed.splitlines()).strip()
     s, staff = services(), current_staff()
     if not text or len(text) > LONGEST:
-        wrong = _("Keep the note under 500 characters.") if text else _("Write what the next shift must know.")
+        wrong = (
+            _("Keep the note under 500 characters.")
+            if text
+            else _("Write what the next shift must know.")
+        )
         return _page(text, wrong), 422
     with s.db.write() as db:
         add_note(db, staff.property_id, staff.id, text, s.clock())
@@ -88,7 +94,8 @@ def settle(note_id: int) -> Answer:
 
 
 def fair(wanted: Sequence[int], costs: Sequence[int], room: int) -> list[int]:
-    """How many of each kind fit into so many lines: one of each by turns, so that no kind crowds out another.
+    """How many of each kind fit into so many lines: one of each by turns, so that no kind crowds
+    out another.
 
     >>> fair([1, 40, 2], [1, 1, 2], 10)
     [1, 5, 2]
@@ -115,10 +122,18 @@ def _page(typed: str = "", wrong: str = "") -> str:
         sections, room = _sections(db, house.id, ahead(db, house.id, now), len(waiting), now, tz)
     lines = [_note(note, now, tz, locale) for note in waiting]
     return render_template(
-        "history/handover.html", house=house, sections=sections, at=full_time(now, tz, locale), by=staff.name,
-        notes=lines, on_paper=room, done=[_note(note, now, tz, locale) for note in told if note.done_at],
-        typed=typed, wrong=wrong, longest=LONGEST,
-    )  # fmt: skip
+        "history/handover.html",
+        house=house,
+        sections=sections,
+        at=full_time(now, tz, locale),
+        by=staff.name,
+        notes=lines,
+        on_paper=room,
+        done=[_note(note, now, tz, locale) for note in told if note.done_at],
+        typed=typed,
+        wrong=wrong,
+        longest=LONGEST,
+    )
 
 
 def _sections(
@@ -130,7 +145,12 @@ def _sections(
     words = (
         ("unknown", _("We don't know"), "unknown", _("Nothing is unknown.")),
         ("going", _("Under way"), "riding", _("No ride is under way.")),
-        ("planned", _("Planned for the next 12 hours"), "waiting", _("Nothing is planned for the next 12 hours.")),
+        (
+            "planned",
+            _("Planned for the next 12 hours"),
+            "waiting",
+            _("Nothing is planned for the next 12 hours."),
+        ),
     )
     made = []
     for ids, most, (name, title, icon, empty) in zip(kinds, given, words, strict=True):
@@ -151,6 +171,10 @@ def _more(here: int, later: int) -> str:
 
 
 def _note(note: Note, now: datetime, tz: ZoneInfo, locale: str) -> NoteLine:
-    done = _("done %(at)s by %(name)s", at=day_time(note.done_at, now, tz, locale), name=note.done_by or "")
+    done = _(
+        "done %(at)s by %(name)s",
+        at=day_time(note.done_at, now, tz, locale),
+        name=note.done_by or "",
+    )
     by = f"{note.by} · {day_time(note.made_at, now, tz, locale)}"
     return NoteLine(note.id, note.text, by, done if note.done_at else "")

@@ -35,7 +35,9 @@ class Choices:
 @bp.get("/history")
 @needs(SEE)
 def show() -> str:
-    """A page of rides that fit, the newest first, under what all of them come to; older ones by a link."""
+    """A page of rides that fit, the newest first, under what all of them come to; older ones by a
+    link.
+    """
     return _page(unsealed(request.args), key_of(request.args.get("before", "")))
 
 
@@ -60,21 +62,35 @@ def _page(form: Mapping[str, str], begin: Key | None = None) -> str:
         choices = _choices(db, house.id)
     lines = [line(record, put.now, put.tz, _locale()) for record in found]
     older = wanted.query(keys[SIZE - 1]) if len(keys) > SIZE else ""
-    return render_template("history/page.html", **_said(put), lines=lines, sums=sums, choices=choices,
-                           older=older, paged=begin is not None, zone=house.timezone)  # fmt: skip
+    return render_template(
+        "history/page.html",
+        **_said(put),
+        lines=lines,
+        sums=sums,
+        choices=choices,
+        older=older,
+        paged=begin is not None,
+        zone=house.timezone,
+    )
 
 
 def _said(put: Question) -> dict[str, Any]:
     """How the question is shown."""
     wanted = put.chosen
     filtered = bool(wanted.filters() or wanted.person())
-    return {"chosen": wanted, "spans": spans(put.today, wanted), "query": wanted.query(), "filtered": filtered}
+    return {
+        "chosen": wanted,
+        "spans": spans(put.today, wanted),
+        "query": wanted.query(),
+        "filtered": filtered,
+    }
 
 
 def _sums(found: Totals) -> list[tuple[str, str, str]]:
     """Totals in words: label, figure, and what is to be known about it."""
     money = " + ".join(
-        amount(minor, currency, _locale()) for currency, minor in sorted(found.sums.items(), key=lambda each: str(each))
+        amount(minor, currency, _locale())
+        for currency, minor in sorted(found.sums.items(), key=lambda each: str(each))
     )
     unpriced = _("%(n)d without a price", n=found.unpriced) if found.unpriced else ""
     return [

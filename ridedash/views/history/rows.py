@@ -1,4 +1,6 @@
-"""A ride as one line of history, search and hand-over: the same words, icons and times everywhere."""
+"""A ride as one line of history, search and hand-over: the same words, icons and times
+everywhere.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime

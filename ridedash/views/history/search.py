@@ -1,6 +1,7 @@
 """Search everywhere: a page of rides for a few words, and the list below the box in the bar.
 
-The words name guests, so they come in a body, and stand sealed in the page's address (security.md 14.2.1).
+The words name guests, so they come in a body, and stand sealed in the page's address (security.md
+14.2.1).
 """
 
 from typing import Any, Final
@@ -26,7 +27,8 @@ bp = Blueprint("search", __name__)
 MOST: Final = 20
 LISTED: Final = 8  # below the box
 WORDS: Final = 80
-searches: Final = limiter.shared_limit(  # of the page and of the list together: as fast as somebody can type
+# of the page and of the list together: as fast as somebody can type
+searches: Final = limiter.shared_limit(
     "240/minute", scope="search", key_func=lambda: f"staff-{current_staff().id}"
 )
 
@@ -39,9 +41,16 @@ def show() -> str:
     given = request.args.get("q", "")
     asked = opened("search", given) if given else ""
     house, lines = _found(asked or "", MOST)
-    wrong = _("This address can't be read any more. Type your words again.") if asked is None else ""
+    wrong = (
+        _("This address can't be read any more. Type your words again.") if asked is None else ""
+    )
     return render_template(
-        "history/search.html", asked=asked or "", lines=lines, most=MOST, zone=house.timezone, wrong=wrong
+        "history/search.html",
+        asked=asked or "",
+        lines=lines,
+        most=MOST,
+        zone=house.timezone,
+        wrong=wrong,
     )
 
 
@@ -80,4 +89,6 @@ def _found(asked: str, most: int) -> tuple[Property, list[RecordLine]]:
 
 def _short(found: RecordLine) -> dict[str, Any]:
     state = {"state": found.state.words, "icon": found.state.icon, "tone": found.state.tone}
-    return state | {name: getattr(found, name) for name in ("id", "guest", "room", "to", "plate", "at")}
+    return state | {
+        name: getattr(found, name) for name in ("id", "guest", "room", "to", "plate", "at")
+    }

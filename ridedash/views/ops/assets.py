@@ -1,4 +1,6 @@
-"""Leaflet, served by us from the wheel that carries it, so that no page asks another host for it."""
+"""Leaflet, served by us from the wheel that carries it, so that no page asks another host for
+it.
+"""
 
 import re
 from collections.abc import Iterable
@@ -33,7 +35,9 @@ A_DAY_S = 86_400
 
 
 def folder() -> Path:
-    """Where the wheel django-js-lib-leaflet put the files. The package itself (a Django app) is not imported."""
+    """Where the wheel django-js-lib-leaflet put the files. The package itself (a Django app) is not
+    imported.
+    """
     spec = find_spec("js_lib_leaflet")
     if spec is None or spec.origin is None:
         raise RuntimeError("django-js-lib-leaflet is not installed: maps need its copy of Leaflet.")
@@ -51,7 +55,13 @@ def file(name: str) -> Response:
 
 TILE: Final = re.compile(r"/tiles/[0-9]+/[0-9]+/[0-9]+\.svg")
 TILE_S: Final = 20.0  # the sandbox prepares a city when the first tile of a zoom is asked for
-PASSED_ON: Final = ("content-type", "cache-control", "etag", "content-security-policy", "x-content-type-options")
+PASSED_ON: Final = (
+    "content-type",
+    "cache-control",
+    "etag",
+    "content-security-policy",
+    "x-content-type-options",
+)
 
 
 class DemoTiles:
@@ -72,7 +82,9 @@ class DemoTiles:
         known = environ.get("HTTP_IF_NONE_MATCH")
         asked = {"accept": "image/*"} | ({"if-none-match": known} if known else {})
         try:
-            tile = self._http.call("GET", self._url + path, headers=asked, connect_s=2, total_s=TILE_S)
+            tile = self._http.call(
+                "GET", self._url + path, headers=asked, connect_s=2, total_s=TILE_S
+            )
         except ServiceError:
             start("502 Bad Gateway", [("Content-Type", "text/plain")])
             return [b"The sandbox does not answer."]

@@ -29,7 +29,8 @@ def alive() -> Response:
 @bp.get("/readyz")
 @needs(OPEN)
 def ready() -> tuple[Response, int]:
-    """200 when the database answers, its migrations are current and a worker lives that may send; else 503.
+    """200 when the database answers, its migrations are current and a worker lives that may send;
+    else 503.
 
     `failing` names what does not hold, the first cause first.
     """
@@ -40,20 +41,34 @@ def ready() -> tuple[Response, int]:
         checks["database"] = True
         if checks["migrations"]:  # without the tables there is nobody to hear of
             with s.db.read() as session:
-                age, checks["sending"] = heartbeat_age(session, s.clock()), can_send(session, s.clock())
+                age, checks["sending"] = (
+                    heartbeat_age(session, s.clock()),
+                    can_send(session, s.clock()),
+                )
             checks["worker"] = age is not None and age <= WORKER_SILENT_S
     failing = [name for name, holds in checks.items() if not holds]
-    return jsonify(status="not ready" if failing else "ok", checks=checks, failing=failing), 503 if failing else 200
+    return jsonify(
+        status="not ready" if failing else "ok", checks=checks, failing=failing
+    ), 503 if failing else 200
 
 
 metrics_bp = Blueprint("metrics", __name__)
-FORWARDED: Final = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via")
+FORWARDED: Final = (
+    "Forwarded",
+    "X-Forwarded-For",
+    "X-Forwarded-Host",
+    "X-Forwarded-Proto",
+    "X-Real-Ip",
+    "Via",
+)
 
 
 @metrics_bp.get("/metrics")
 @needs(OPEN)
 def show() -> Response:
-    """What every process of this machine has counted, and how orders and rides stand in the database."""
+    """What every process of this machine has counted, and how orders and rides stand in the
+    database.
+    """
     if not (_of_this_machine() or _has_token()):
         abort(404)
     s = services()
@@ -81,19 +96,37 @@ def _has_token() -> bool:
 
 
 def _figures(found: Standing | None) -> Iterator[Figure]:
-    yield _one("ridedash_database_up", "Whether the database answered this question", float(found is not None))
+    yield _one(
+        "ridedash_database_up",
+        "Whether the database answered this question",
+        float(found is not None),
+    )
     if found is None:
         return
-    states: dict[tuple[str, ...], float] = {(state,): float(count) for state, count in found.orders.items()}
+    states: dict[tuple[str, ...], float] = {
+        (state,): float(count) for state, count in found.orders.items()
+    }
     yield Figure("ridedash_orders_open", "Orders that are not settled", states, ("state",))
-    yield _one("ridedash_unknown_oldest_seconds", "Age of the oldest order of unknown outcome", found.unknown_oldest_s)
+    yield _one(
+        "ridedash_unknown_oldest_seconds",
+        "Age of the oldest order of unknown outcome",
+        found.unknown_oldest_s,
+    )
     yield _one("ridedash_rides_followed", "Rides that are being followed", found.followed)
-    yield _one("ridedash_rides_overdue", "Rides that should have been asked about by now", found.overdue)
+    yield _one(
+        "ridedash_rides_overdue", "Rides that should have been asked about by now", found.overdue
+    )
     yield _one("ridedash_poll_lag_seconds", "How late the most overdue ride is", found.late_s)
     yield _one("ridedash_workers", "Workers heard of in the last 30 s", found.workers)
     if found.worker_silent_s is not None:
-        yield _one("ridedash_worker_silent_seconds", "Since any worker was heard of", found.worker_silent_s)
-    yield _one("ridedash_service_silent_seconds", "Since the service answers a worker nothing", found.service_silent_s)
+        yield _one(
+            "ridedash_worker_silent_seconds", "Since any worker was heard of", found.worker_silent_s
+        )
+    yield _one(
+        "ridedash_service_silent_seconds",
+        "Since the service answers a worker nothing",
+        found.service_silent_s,
+    )
 
 
 def _one(name: str, meaning: str, value: float) -> Figure:

@@ -1,1 +1,4 @@
-"""Answers to polls that changed nothing, sent before Flask. Decides nothing; can be switched off."""
+"""Answers to polls that changed nothing, sent before Flask.
+
+Decides nothing; can be switched off.
+"""

@@ -1,8 +1,10 @@
-"""What a process remembers between polls: whose cookie it saw, and the ready answer of each ride that is watched.
+"""What a process remembers between polls: whose cookie it saw, and the ready answer of each ride
+that is watched.
 
-Nothing is believed for long. The database is asked every quarter of a second, by one thread for all, which orders
-moved and which sign-ins ended; an answer is made anew when time alone changes its words, and after half a minute.
-When the database can't be asked nothing is remembered at all, and each request is on its own.
+Nothing is believed for long. The database is asked every quarter of a second, by one thread for
+all, which orders moved and which sign-ins ended; an answer is made anew when time alone changes its
+words, and after half a minute. When the database can't be asked nothing is remembered at all, and
+each request is on its own.
 """
 
 import logging
@@ -22,10 +24,12 @@ from ridedash.store.sign_ins import SignInFacts, ended_sign_ins
 
 LOOK_S: Final = 0.25  # how often the database is asked
 BEHIND_S: Final = 1.0  # how old its answer may be while another thread asks anew
-FRESH_S: Final = 30.0  # how long an answer serves at most: a house, a guest or an account may get another name
+# how long an answer serves at most: a house, a guest or an account may get another name
+FRESH_S: Final = 30.0
 LATE_S: Final = 1.0  # and beyond that while its successor is being made
 KNOWN_S: Final = 600.0  # how long a cookie is known without being verified again
-OVERLAP_S: Final = 60.0  # ended sign-ins are read again for so long: a smaller number may be committed later
+# ended sign-ins are read again for so long: a smaller number may be committed later
+OVERLAP_S: Final = 60.0
 MAX_SIGN_INS: Final = 200_000  # some 700 bytes each
 MAX_ANSWERS: Final = 20_000
 MAX_COOKIE: Final = 2_000
@@ -34,7 +38,9 @@ log = logging.getLogger(__name__)
 
 
 class Key(NamedTuple):
-    """Who sees the same answer: those who ask for one order, of one property, in one role and language."""
+    """Who sees the same answer: those who ask for one order, of one property, in one role and
+    language.
+    """
 
     order_id: int
     property_id: int
@@ -56,7 +62,8 @@ class Viewer:
 class Ready:
     """An answer that can be sent as it is.
 
-    `facts` are the headers that the view gives it. Every header, `head` and `head_304`, is filled in by the layer.
+    `facts` are the headers that the view gives it. Every header, `head` and `head_304`, is filled
+    in by the layer.
     """
 
     mark: Mark
@@ -92,16 +99,25 @@ class PollMemory:
         self.deeds = 0  # done in this process
         self._failed = False
         self.viewers: dict[str, Viewer] = {}  # by cookie header
-        self.ended: dict[str, float] = {}  # sign-ins that ended before their time, and when that was read
+        # sign-ins that ended before their time, and when that was read
+        self.ended: dict[str, float] = {}
         self._houses: dict[tuple[int, str], tuple[int, str]] = {}
-        self._numbers: deque[tuple[float, int]] = deque([(NEVER, 0)])  # highest number read, by time
+        # highest number read, by time
+        self._numbers: deque[tuple[float, int]] = deque([(NEVER, 0)])
         self._ready: dict[Key, Ready] = {}
         self._making: dict[Key, threading.Event] = {}
 
     def who(self, cookie: str | None) -> Viewer | None:
-        """Whose cookie header this is, if it was seen lately and its sign-in neither expired nor ended."""
+        """Whose cookie header this is, if it was seen lately and its sign-in neither expired nor
+        ended.
+        """
         found = self.viewers.get(cookie) if cookie else None
-        if found is None or not self.in_touch() or found.until <= self.moment() or found.sign_in in self.ended:
+        if (
+            found is None
+            or not self.in_touch()
+            or found.until <= self.moment()
+            or found.sign_in in self.ended
+        ):
             return None
         return found
 
@@ -111,7 +127,9 @@ class PollMemory:
             return
         holds_s = min(KNOWN_S, (known.expires_at - now).total_seconds())
         with self._lock:
-            house = self._houses.setdefault((known.property_id, known.role), (known.property_id, known.role))
+            house = self._houses.setdefault(
+                (known.property_id, known.role), (known.property_id, known.role)
+            )
             self.viewers.pop(cookie, None)  # it goes to the end: the first one is the oldest
             if len(self.viewers) >= MAX_SIGN_INS:
                 del self.viewers[next(iter(self.viewers))]
@@ -127,7 +145,10 @@ class PollMemory:
 
     @contextmanager
     def making(self, key: Key) -> Iterator[Ready | None]:
-        """The answer; None when it is for the caller to make and keep. Others wait for it meanwhile."""
+        """The answer; None when it is for the caller to make and keep.
+
+        Others wait for it meanwhile.
+        """
         found = self.ready(key)
         if found is not None:
             yield found
@@ -174,9 +195,12 @@ class PollMemory:
             try:
                 self._look()
                 self._failed = False
-            except Exception as error:  # whatever the database says: each request then asks it on its own
+            # whatever the database says: each request then asks it on its own
+            except Exception as error:
                 if not self._failed:
-                    log.warning("remembered polls can't be compared with the database: %s", reason(error))
+                    log.warning(
+                        "remembered polls can't be compared with the database: %s", reason(error)
+                    )
                 self._failed = True
                 return False
             finally:
@@ -186,7 +210,9 @@ class PollMemory:
     def _look(self) -> None:
         began, deeds = self.moment(), self.deeds
         with self._lock:
-            self._ready = {key: each for key, each in self._ready.items() if began < each.until + LATE_S}
+            self._ready = {
+                key: each for key, each in self._ready.items() if began < each.until + LATE_S
+            }
             watched = {key.order_id for key in self._ready}
         with self._db.read() as s:
             ended = ended_sign_ins(s, self._numbers[0][1])

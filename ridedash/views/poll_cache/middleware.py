@@ -1,9 +1,11 @@
-"""A layer before Flask for one route, `/rides/<id>/snapshot.json`: what Flask answered a moment ago, sent again.
+"""A layer before Flask for one route, `/rides/<id>/snapshot.json`: what Flask answered a moment
+ago, sent again.
 
-It learns from Flask's own answers and decides nothing itself: a cookie header that Flask found signed in, an address
-that Flask knew on a host that it trusts, an answer that Flask made for that property and role. Whatever is new, odd,
-old or unsure goes to Flask. PollMemory says how long a thing may be believed. What is sent from here is counted but
-not logged, so it has no X-Request-Id either. What runs for every poll is written for speed.
+It learns from Flask's own answers and decides nothing itself: a cookie header that Flask found
+signed in, an address that Flask knew on a host that it trusts, an answer that Flask made for that
+property and role. Whatever is new, odd, old or unsure goes to Flask. PollMemory says how long a
+thing may be believed. What is sent from here is counted but not logged, so it has no X-Request-Id
+either. What runs for every poll is written for speed.
 """
 
 import logging
@@ -26,14 +28,16 @@ if TYPE_CHECKING:
 SAID: Final = "ridedash.poll"  # where the view leaves (Key, Ready) in the environ
 START: Final = "/rides/"
 TAIL: Final = "/snapshot.json"
-OF_ONE_ANSWER: Final = frozenset({"x-server-now", "x-request-id", "date"})  # headers that are not sent again
+# headers that are not sent again
+OF_ONE_ANSWER: Final = frozenset({"x-server-now", "x-request-id", "date"})
 # posted, because words that name a person stand in no address; nothing is done by them
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
 MAX_PLACES: Final = 50_000
 FEW_PLACES: Final = 200  # some five kilobytes each: fewer are not looked through for what is over
 SAME_TIME_S: Final = 0.01  # so long the same X-Server-Now is said: its readers count in seconds
 log = logging.getLogger(__name__)
-Place = tuple[str, str, str | None, tuple[int, str]]  # path, host, languages; property and role of whoever asks
+# path, host, languages; property and role of whoever asks
+Place = tuple[str, str, str | None, tuple[int, str]]
 Head = list[tuple[str, str]]
 Answer = tuple[str, Head, list[bytes]]
 
@@ -77,7 +81,9 @@ class PollLayer:
         return body
 
     def _other(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
-        """Any other page; after a deed the database is asked anew, so that its doer sees it at once."""
+        """Any other page; after a deed the database is asked anew, so that its doer sees it at
+        once.
+        """
         if environ.get("REQUEST_METHOD") in ("GET", "HEAD") or environ.get("PATH_INFO") in READS:
             return self.app(environ, start)
         try:
@@ -93,7 +99,12 @@ class PollLayer:
             return None
         if moment - memory.looked_at >= LOOK_S and not self._in_touch():
             return None
-        place = environ["PATH_INFO"], environ["HTTP_HOST"], asked("HTTP_ACCEPT_LANGUAGE"), viewer.house
+        place = (
+            environ["PATH_INFO"],
+            environ["HTTP_HOST"],
+            asked("HTTP_ACCEPT_LANGUAGE"),
+            viewer.house,
+        )
         found = None if viewer.sign_in in memory.ended else self._places.get(place)
         if found is None:
             return None
@@ -115,7 +126,9 @@ class PollLayer:
         return self._memory.in_touch()
 
     def _asked(self, environ: "WSGIEnvironment") -> Answer:
-        """Flask's answer, kept if it is a snapshot. Flask is asked for the whole one; 304 is said here."""
+        """Flask's answer, kept if it is a snapshot. Flask is asked for the whole one; 304 is said
+        here.
+        """
         seen = environ.pop("HTTP_IF_NONE_MATCH", None)
         environ.pop(SAID, None)
         answer = _answer_of(self.app, environ)
@@ -125,24 +138,39 @@ class PollLayer:
             self._complain()
             return answer
 
-    def _learnt(self, environ: "WSGIEnvironment", answer: Answer, seen: str | None) -> Answer | None:
+    def _learnt(
+        self, environ: "WSGIEnvironment", answer: Answer, seen: str | None
+    ) -> Answer | None:
         status, head, _body = answer
         key, ready = environ.get(SAID, (None, None))
-        if ready is None or status != "200 OK" or any(name.lower() == "set-cookie" for name, _ in head):
+        if (
+            ready is None
+            or status != "200 OK"
+            or any(name.lower() == "set-cookie" for name, _ in head)
+        ):
             return None
         if ready.head is None:
             ready.head_304 = _without_entity(head)
-            ready.head = [(name, value) for name, value in head if name.lower() not in OF_ONE_ANSWER]
+            ready.head = [
+                (name, value) for name, value in head if name.lower() not in OF_ONE_ANSWER
+            ]
         if len(self._places) >= self._enough:
             self._forget_old()
         known = environ[KNOWN]
         house = known.property_id, known.role
-        place = environ["PATH_INFO"], environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE"), house
+        place = (
+            environ["PATH_INFO"],
+            environ["HTTP_HOST"],
+            environ.get("HTTP_ACCEPT_LANGUAGE"),
+            house,
+        )
         self._places[place] = key, ready
         return self._answer(ready, seen, self._memory.moment())
 
     def _forget_old(self) -> None:
-        """Rides end and nobody asks for them again: what is too old to be sent goes, each time that it may be half."""
+        """Rides end and nobody asks for them again: what is too old to be sent goes, each time that
+        it may be half.
+        """
         moment = self._memory.moment()
         kept = {place: said for place, said in list(self._places.items()) if moment < said[1].until}
         self._places = kept if len(kept) < MAX_PLACES else {}
@@ -165,7 +193,9 @@ class PollLayer:
 
 
 def _is_plain(environ: "WSGIEnvironment") -> bool:
-    """Whether nothing in a request could change the answer, but who asks, and whether they have it already."""
+    """Whether nothing in a request could change the answer, but who asks, and whether they have it
+    already.
+    """
     asked = environ.get
     if (
         asked("REQUEST_METHOD") != "GET"
@@ -199,7 +229,9 @@ def _answer_of(app: "WSGIApplication", environ: "WSGIEnvironment") -> Answer:
     """An application's whole answer, read to its end."""
     said: list[Any] = []
 
-    def start(status: str, head: list[tuple[str, str]], _exc_info: Any = None) -> Callable[[bytes], object]:
+    def start(
+        status: str, head: list[tuple[str, str]], _exc_info: Any = None
+    ) -> Callable[[bytes], object]:
         said[:] = status, head
         return lambda _data: None
 
@@ -214,13 +246,19 @@ def _answer_of(app: "WSGIApplication", environ: "WSGIEnvironment") -> Answer:
 
 
 class PollSessions(SecureCookieSessionInterface):
-    """The session of a remembered poll is empty, and nobody reads it: its sign-in stands in the environ."""
+    """The session of a remembered poll is empty, and nobody reads it: its sign-in stands in the
+    environ.
+    """
 
     def __init__(self, memory: PollMemory) -> None:
         self._memory = memory
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        if request.method == "GET" and request.path.startswith(START) and request.path.endswith(TAIL):
+        if (
+            request.method == "GET"
+            and request.path.startswith(START)
+            and request.path.endswith(TAIL)
+        ):
             viewer = self._memory.who(request.environ.get("HTTP_COOKIE"))
             if viewer is not None:
                 request.environ[KNOWN] = viewer.known

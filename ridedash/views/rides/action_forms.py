@@ -1,4 +1,7 @@
-"""What the small forms of a ride page post, read strictly. Pure but for the place search handed in."""
+"""What the small forms of a ride page post, read strictly.
+
+Pure but for the place search handed in.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -33,7 +36,9 @@ def cancel_reason(form: Form) -> str:
     return " ".join(form.get("reason", "").split())[:TEXT_MAX] or "Guest changed plans"
 
 
-def new_drop(form: Form, geocoder: Geocoder, near: tuple[float, float]) -> tuple[LatLng, str | None]:
+def new_drop(
+    form: Form, geocoder: Geocoder, near: tuple[float, float]
+) -> tuple[LatLng, str | None]:
     """The new drop and its name. Raises FormError."""
     name = " ".join(form.get("name", "").split())[:NAME_MAX]
     typed = _point(form.get("lat", ""), form.get("lng", ""))
@@ -47,7 +52,9 @@ def new_drop(form: Form, geocoder: Geocoder, near: tuple[float, float]) -> tuple
     try:
         found = geocoder.search(name, LatLng(*near))
     except PlacesUnavailableError:
-        raise FormError("drop", _("Places can't be searched right now. Click the map instead.")) from None
+        raise FormError(
+            "drop", _("Places can't be searched right now. Click the map instead.")
+        ) from None
     exact = [place for place in found if place.name.casefold() == name.casefold()] or found
     if len(exact) != 1:
         raise FormError("drop", _("Choose one place from the list, or click it on the map."))
@@ -94,9 +101,15 @@ def refuse_unlinked(checked: Checked) -> None:
 
 
 def again_query(page: OrderPage) -> dict[str, Any]:
-    """What `/rides/new` presets from an order; the end that the service would not take, the picker reads from it."""
+    """What `/rides/new` presets from an order; the end that the service would not take, the picker
+    reads from it.
+    """
     offer = page.offer
-    query: dict[str, Any] = {"again": page.order.id, "pickup_lat": offer.pickup_lat, "pickup_lng": offer.pickup_lng}
+    query: dict[str, Any] = {
+        "again": page.order.id,
+        "pickup_lat": offer.pickup_lat,
+        "pickup_lng": offer.pickup_lng,
+    }
     if offer.drop_lat is not None and offer.drop_lng is not None:
         query |= {"drop_lat": offer.drop_lat, "drop_lng": offer.drop_lng}
     return query | {"category": page.order.category}

@@ -42,14 +42,18 @@ def cancel(order_id: int) -> Answer:
     reason = action_forms.cancel_reason(request.form)
     if what == "arm":
         own_order(order_id)
-        return _back(order_id, "arm", arm_cancel(s.db, s.clock, order_id, current_staff().id, reason))
+        return _back(
+            order_id, "arm", arm_cancel(s.db, s.clock, order_id, current_staff().id, reason)
+        )
     return _act(order_id, "cancel", actions.cancel, reason)
 
 
 @bp.post("/<int:order_id>/drop")
 @needs(BOOK)
 def change_drop(order_id: int) -> Answer:
-    """Ask for another drop: a point chosen on the map or from the list, or the one place of a typed name."""
+    """Ask for another drop: a point chosen on the map or from the list, or the one place of a typed
+    name.
+    """
     page = own_order(order_id)
     s = services()
     near = page.offer.pickup_lat, page.offer.pickup_lng
@@ -114,11 +118,19 @@ def resolve(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/again")
 @needs(BOOK)
 def again(order_id: int) -> BaseResponse:
-    """The booking form with this trip in it; the press is recorded, the new order will name this one."""
+    """The booking form with this trip in it; the press is recorded, the new order will name this
+    one.
+    """
     page, s, staff = own_order(order_id), services(), current_staff()
     with s.db.write() as db:
         audit.record(
-            db, f"staff:{staff.id}", "again", f"orders:{order_id}", "ok", s.clock(), property_id=staff.property_id
+            db,
+            f"staff:{staff.id}",
+            "again",
+            f"orders:{order_id}",
+            "ok",
+            s.clock(),
+            property_id=staff.property_id,
         )
     return redirect("/rides/new?" + urlencode(action_forms.again_query(page)), code=303)
 
@@ -132,7 +144,9 @@ def _act(order_id: int, name: str, deed: Callable[..., ActionResult], *args: Any
 
 
 def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:
-    """To the page, which says what came of it; refusals stand in the record and are shown from there."""
+    """To the page, which says what came of it; refusals stand in the record and are shown from
+    there.
+    """
     code = f"-{result.code}" if result.code in SAYABLE_CODES and result.outcome != "done" else ""
     said = f"?said={name}-{result.outcome}{code}" if result.outcome in SAYABLE else ""
     return redirect(f"/rides/{order_id}{said}", code=303)

@@ -11,24 +11,55 @@ from ridedash.views.rides.facts import RideFacts, status_of
 from ridedash.views.rides.notices import Notice, notices
 from ridedash.views.web.formatting import initials, plate, span, spelled, stamp
 from ridedash.wire import Kind
-from ridedash.wording import Audience, Words, action_words, note_words, order_words, refusal, say, status_step
+from ridedash.wording import (
+    Audience,
+    Words,
+    action_words,
+    note_words,
+    order_words,
+    refusal,
+    say,
+    status_step,
+)
 from ridedash.wording import gettext as _
 from ridedash.wording import status_words as words_of_status
 
 __all__ = [
-    "ActionView", "Cab", "Driver", "Notice", "Place", "Position", "StartCode", "Step", "Stop", "Timer",
-    "buttons", "cab", "driver", "drop_place", "lead", "notices", "position",
-    "route", "start_code", "steps", "timer",
-]  # fmt: skip
+    "ActionView",
+    "Cab",
+    "Driver",
+    "Notice",
+    "Place",
+    "Position",
+    "StartCode",
+    "Step",
+    "Stop",
+    "Timer",
+    "buttons",
+    "cab",
+    "driver",
+    "drop_place",
+    "lead",
+    "notices",
+    "position",
+    "route",
+    "start_code",
+    "steps",
+    "timer",
+]
 
 OLD_PLATE_FOR: Final = timedelta(seconds=30)
-WITH_CAB: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED})
+WITH_CAB: Final = frozenset(
+    {wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED}
+)
 MOVING: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS})
 
 
 @dataclass(frozen=True)
 class Timer:
-    """A running time: `pattern` with {up} since `since`, {down} to `until`, {total} between them; `text` at now."""
+    """A running time: `pattern` with {up} since `since`, {down} to `until`, {total} between them;
+    `text` at now.
+    """
 
     pattern: str
     since: str
@@ -74,7 +105,9 @@ class Position:
 
 @dataclass(frozen=True)
 class Cab:
-    """Number plate, the same letter by letter, the car in words; the old plate until an instant after a swap."""
+    """Number plate, the same letter by letter, the car in words; the old plate until an instant
+    after a swap.
+    """
 
     plate: str
     spelled: str
@@ -132,7 +165,9 @@ def lead(facts: RideFacts, audience: Audience) -> Words:
 
 def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
     order = facts.page.order
-    code = order.code or ("SHARE_NONE" if facts.kind is Kind.SHARE and order.state == "REJECTED" else None)
+    code = order.code or (
+        "SHARE_NONE" if facts.kind is Kind.SHARE and order.state == "REJECTED" else None
+    )
     if code is None and order.state == "NOT_SENT":
         code = "NOT_SENT"
     said = refusal(code, audience, message=order.message, fee=facts.fee)
@@ -144,7 +179,9 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
         else f"{_('Not booked')}: {_low(said.headline)}"
     )
     quote = say(_("The ride service said: “{quote}”"), {"quote": said.quote}) if said.quote else ""
-    return Words(headline, " ".join(filter(None, [said.why, said.next_step, quote])), words.tone, words.icon)
+    return Words(
+        headline, " ".join(filter(None, [said.why, said.next_step, quote])), words.tone, words.icon
+    )
 
 
 def _low(text: str) -> str:
@@ -160,16 +197,24 @@ def timer(facts: RideFacts) -> Timer | None:
     if order.state == "MATCHING":
         return _timer(facts, _("{down} left"), order.sent_at, order.booking_timeout_at)
     if facts.status in wire.SEARCHING:
-        since = order.sent_at if facts.status != wire.ALLOTMENT_RETRYING else facts.since(wire.ALLOTMENT_RETRYING)
+        since = (
+            order.sent_at
+            if facts.status != wire.ALLOTMENT_RETRYING
+            else facts.since(wire.ALLOTMENT_RETRYING)
+        )
         until = order.booking_timeout_at
         late = until is None or since is None or until <= since
-        return _timer(facts, "{up}" if late else _("{up} of {total}"), since, None if late else until)
+        return _timer(
+            facts, "{up}" if late else _("{up} of {total}"), since, None if late else until
+        )
     if facts.status == wire.CLIENT_LOCATED and ride is not None:
         return _timer(facts, _("waiting {up}"), facts.since(wire.CLIENT_LOCATED), None)
     return None
 
 
-def _timer(facts: RideFacts, pattern: str, since: datetime | None, until: datetime | None) -> Timer | None:
+def _timer(
+    facts: RideFacts, pattern: str, since: datetime | None, until: datetime | None
+) -> Timer | None:
     if since is None or ("{down}" in pattern and until is None):
         return None
     slots = {"up": span((facts.now - since).total_seconds())}
@@ -185,8 +230,12 @@ def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[Actio
     state = status_of(facts.page) or facts.page.order.state
     for action in allowed:
         words = action_words(action.name, state)
-        note = note_words(action.note) if not action.allowed or action.note == "no_booking_id" else ""
-        views.append(ActionView(action.name, words.label, words.icon, words.about, action.allowed, note))
+        note = (
+            note_words(action.note) if not action.allowed or action.note == "no_booking_id" else ""
+        )
+        views.append(
+            ActionView(action.name, words.label, words.icon, words.about, action.allowed, note)
+        )
     return tuple(views)
 
 
@@ -194,7 +243,11 @@ def steps(facts: RideFacts) -> tuple[Step, ...]:
     """The kind's statuses as a line of steps, with the time at which each came."""
     if facts.page.order.state in ("UNKNOWN", "REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"):
         return ()
-    sequence = [s for s in wire.SEQUENCE[facts.kind] if s != wire.INVOICE or facts.kind is not Kind.POINT_TO_POINT]
+    sequence = [
+        s
+        for s in wire.SEQUENCE[facts.kind]
+        if s != wire.INVOICE or facts.kind is not Kind.POINT_TO_POINT
+    ]
     status = status_of(facts.page)
     reached = [s for s in sequence if facts.since(s) is not None]
     if status in sequence:
@@ -230,19 +283,31 @@ def position(facts: RideFacts) -> Position | None:
 def cab(facts: RideFacts) -> Cab | None:
     """The car, from the first driver to the end."""
     seen, ride = facts.snapshot, facts.page.ride
-    if ride is None or facts.status not in WITH_CAB or not (seen.vehicle_number or seen.vehicle_type):
+    if (
+        ride is None
+        or facts.status not in WITH_CAB
+        or not (seen.vehicle_number or seen.vehicle_type)
+    ):
         return None
     swapped = ride.swapped_at if ride.previous_plate and facts.status in MOVING else None
     until = swapped + OLD_PLATE_FOR if swapped else None
-    car = " · ".join(filter(None, [_title(seen.vehicle_color), _title(seen.vehicle_type), seen.car_model]))
+    car = " · ".join(
+        filter(None, [_title(seen.vehicle_color), _title(seen.vehicle_type), seen.car_model])
+    )
     number = plate(seen.vehicle_number)
     was = plate(ride.previous_plate) if until and facts.now < until else ""
     return Cab(number, spelled(number), car, was, stamp(until) if was else "")
 
 
 def _title(text: str | None) -> str:
-    """A word of the service's as we write words: "white", "MINI" and "mini" begin with a capital alike."""
-    return text[:1].upper() + (text[1:].lower() if text.isupper() and len(text) > 3 else text[1:]) if text else ""
+    """A word of the service's as we write words: "white", "MINI" and "mini" begin with a capital
+    alike.
+    """
+    return (
+        text[:1].upper() + (text[1:].lower() if text.isupper() and len(text) > 3 else text[1:])
+        if text
+        else ""
+    )
 
 
 def driver(facts: RideFacts) -> Driver | None:
@@ -251,13 +316,19 @@ def driver(facts: RideFacts) -> Driver | None:
     if facts.status not in WITH_CAB or not (seen.driver_name or seen.driver_number):
         return None
     rating = f"{seen.driver_rating.quantize(Decimal('0.1'))}" if seen.driver_rating else ""
-    return Driver(seen.driver_name or "", seen.driver_number or "", rating, initials(seen.driver_name))
+    return Driver(
+        seen.driver_name or "", seen.driver_number or "", rating, initials(seen.driver_name)
+    )
 
 
 def start_code(facts: RideFacts) -> StartCode | None:
     """Whether there is a start code to show: only while the service sends it."""
     ride = facts.page.ride
-    sent = ride is not None and ride.otp_enc is not None and facts.status in (*wire.OTP_STATUSES, wire.SOFT_ALLOCATED)
+    sent = (
+        ride is not None
+        and ride.otp_enc is not None
+        and facts.status in (*wire.OTP_STATUSES, wire.SOFT_ALLOCATED)
+    )
     return StartCode(facts.snapshot.otp_text or _("Start code")) if sent else None
 
 
@@ -277,4 +348,8 @@ def route(facts: RideFacts) -> tuple[Stop, ...]:
 
 def drop_place(facts: RideFacts) -> Place | None:
     """Where the ride goes now."""
-    return Place(round(facts.drop[0].lat, 6), round(facts.drop[0].lng, 6), facts.drop[1]) if facts.drop else None
+    return (
+        Place(round(facts.drop[0].lat, 6), round(facts.drop[0].lng, 6), facts.drop[1])
+        if facts.drop
+        else None
+    )

@@ -20,15 +20,22 @@ from ridedash.views.web.formatting import clock_time, minutes, money, planned_ti
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
 
-CONFIRMED_FOR: Final = timedelta(seconds=5)  # a poll that was asked before the stop may be merged after it
+# a poll that was asked before the stop may be merged after it
+CONFIRMED_FOR: Final = timedelta(seconds=5)
 
 
 def status_of(page: OrderPage) -> str | None:
-    """The ride's status: the last reported one, but a stop that the service has just confirmed counts at once."""
+    """The ride's status: the last reported one, but a stop that the service has just confirmed
+    counts at once.
+    """
     ride = page.ride
     if ride is None or page.order.state != "BOOKED" or ride.status in wire.TERMINAL:
         return ride.status if ride else None
-    stops = (a.settled_at for a in page.actions if a.name in ("abort", "cancel") and a.state == "done" and a.settled_at)
+    stops = (
+        a.settled_at
+        for a in page.actions
+        if a.name in ("abort", "cancel") and a.state == "done" and a.settled_at
+    )
     latest = max(stops, default=None)
     fresh = latest is not None and (ride.seen_at is None or ride.seen_at < latest + CONFIRMED_FOR)
     return wire.BOOKING_CANCELLED if fresh else ride.status
@@ -86,7 +93,9 @@ class RideFacts:
 
     @property
     def fee_from(self) -> datetime | None:
-        """From when cancelling costs the policy's fee; None before a driver is allotted, or without a policy."""
+        """From when cancelling costs the policy's fee; None before a driver is allotted, or without
+        a policy.
+        """
         policy, ride = self.policy, self.page.ride
         if policy is None or ride is None or policy.applies_after is None:
             return None
@@ -107,7 +116,11 @@ class RideFacts:
 
     @property
     def _stopped_at(self) -> datetime:
-        asked = [a.made_at for a in self.page.actions if a.name in ("abort", "cancel") and a.state == "done"]
+        asked = [
+            a.made_at
+            for a in self.page.actions
+            if a.name in ("abort", "cancel") and a.state == "done"
+        ]
         return max(asked, default=None) or self.since(wire.BOOKING_CANCELLED) or self.now
 
     @property
@@ -118,7 +131,9 @@ class RideFacts:
 
     @cached_property
     def drop(self) -> tuple[LatLng, str] | None:
-        """Where the ride goes: the newest drop change that the service took, else the offer's drop."""
+        """Where the ride goes: the newest drop change that the service took, else the offer's
+        drop.
+        """
         changed = self.drop_change
         if changed is not None:
             return _payload_place(changed)
@@ -130,7 +145,9 @@ class RideFacts:
     @property
     def pickup(self) -> tuple[LatLng, str]:
         offer = self.page.offer
-        return LatLng(offer.pickup_lat, offer.pickup_lng), offer.pickup_name or _("the pinned place")
+        return LatLng(offer.pickup_lat, offer.pickup_lng), offer.pickup_name or _(
+            "the pinned place"
+        )
 
     @property
     def total(self) -> Decimal | None:
@@ -167,7 +184,9 @@ class RideFacts:
             "closed": self.at(order.resolved_at),
             "due": self.planned(order.pickup_at or order.due_at),
             "order_at": self._order_at(),
-            "retry": self.at(order.lease_until, seconds=True) if order.tries and order.owner is None else None,
+            "retry": self.at(order.lease_until, seconds=True)
+            if order.tries and order.owner is None
+            else None,
         }
 
     def planned(self, instant: datetime) -> str:
@@ -195,7 +214,9 @@ class RideFacts:
         return any(a.name in ("abort", "cancel") and a.state == "done" for a in self.page.actions)
 
     def _next_try(self) -> str | None:
-        """As the service said it once, at create: nothing when it has passed, or when its clock is not ours."""
+        """As the service said it once, at create: nothing when it has passed, or when its clock is
+        not ours.
+        """
         text = self.page.order.next_retry
         try:
             parsed = datetime.fromisoformat(text) if text else None
@@ -203,7 +224,8 @@ class RideFacts:
                 return text
             here = self.at(parsed, seconds=True)
             return here if parsed > self.now and self.pace == 1 else None
-        except (ValueError, OverflowError):  # no time, or one that the property's zone puts outside the calendar
+        # no time, or one that the property's zone puts outside the calendar
+        except (ValueError, OverflowError):
             return text
 
 

@@ -1,4 +1,6 @@
-"""What goes out of the desk about one ride: the guest's card, links for the guest and for followers, the receipt."""
+"""What goes out of the desk about one ride: the guest's card, links for the guest and for
+followers, the receipt.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -45,9 +47,14 @@ def reveal(page: OrderPage, view: RideView) -> str:
         return ""
     with s.db.write() as db:
         audit.record(
-            db, f"staff:{staff.id}", "code_shown", f"orders:{page.order.id}", "ok", s.clock(),
+            db,
+            f"staff:{staff.id}",
+            "code_shown",
+            f"orders:{page.order.id}",
+            "ok",
+            s.clock(),
             property_id=staff.property_id,
-        )  # fmt: skip
+        )
     return code
 
 
@@ -77,12 +84,21 @@ def card(order_id: int) -> str:
 @bp.post("/card")
 @needs(BOOK)
 def make_card(order_id: int) -> Answer:
-    """The card with a link of the guest's own, new unless the page has one; with the start code if asked for."""
+    """The card with a link of the guest's own, new unless the page has one; with the start code if
+    asked for.
+    """
     page, s = _own(order_id), services()
     token = request.form.get("token", "")
     try:
         if not _opens(s, token, page):
-            token = make_link(s.db, s.clock(), page.order.property_id, order_id, LinkKind.RIDER, current_staff().id)
+            token = make_link(
+                s.db,
+                s.clock(),
+                page.order.property_id,
+                order_id,
+                LinkKind.RIDER,
+                current_staff().id,
+            )
     except RideOver:
         return _card(page)
     code = ""
@@ -100,7 +116,11 @@ def links(order_id: int) -> Answer:
     what = request.form.get("what", "")
     if what == "end":
         end_links(s.db, s.clock(), staff.property_id, order_id, staff.id)
-        return jsonify(state=_said(page)) if _wants_json() else redirect(f"/rides/{order_id}#out", code=303)
+        return (
+            jsonify(state=_said(page))
+            if _wants_json()
+            else redirect(f"/rides/{order_id}#out", code=303)
+        )
     if what not in list(LinkKind):
         abort(400)
     try:
@@ -122,7 +142,9 @@ def show_receipt(order_id: int) -> str:
     with s.db.read() as db:
         row = db.get(CostCentre, page.order.cost_centre_id) if page.order.cost_centre_id else None
         centre = row.name if row is not None and row.property_id == page.order.property_id else ""
-    return render_template("rides/handouts/receipt.html", page=page, receipt=receipt(page, facts, view, centre))
+    return render_template(
+        "rides/handouts/receipt.html", page=page, receipt=receipt(page, facts, view, centre)
+    )
 
 
 def link_state(page: OrderPage, s: Services) -> LinkState:
@@ -138,7 +160,9 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
     if followers:
         said.append(_("%(n)d of %(most)d followers", n=followers, most=MOST_FOLLOWERS))
     can = page.order.state not in CAME_TO_NOTHING
-    return LinkState(" · ".join(said), bool(held), since is not None, can, can and followers < MOST_FOLLOWERS)
+    return LinkState(
+        " · ".join(said), bool(held), since is not None, can, can and followers < MOST_FOLLOWERS
+    )
 
 
 @showings
@@ -152,11 +176,20 @@ def _card(page: OrderPage, token: str = "", code: str = "") -> str:
     url = _address(token) if token else ""
     place, name = facts.pickup
     return render_template(
-        "rides/handouts/card.html", page=page, view=view, token=token, url=url, short=url.split("://")[-1],
-        qr=qr_code(url) if url else None, code=code, driver=driver_words(view.driver.name) if view.driver else "",
-        pickup=name, map=still_map(s.settings.tiles_url, place, **CARD_MAP), credit=s.settings.tiles_attribution,
+        "rides/handouts/card.html",
+        page=page,
+        view=view,
+        token=token,
+        url=url,
+        short=url.split("://")[-1],
+        qr=qr_code(url) if url else None,
+        code=code,
+        driver=driver_words(view.driver.name) if view.driver else "",
+        pickup=name,
+        map=still_map(s.settings.tiles_url, place, **CARD_MAP),
+        credit=s.settings.tiles_attribution,
         state=link_state(page, s),
-    )  # fmt: skip
+    )
 
 
 def _opens(s: Services, token: str, page: OrderPage) -> bool:
@@ -168,12 +201,18 @@ def _opens(s: Services, token: str, page: OrderPage) -> bool:
 
 def _refused(page: OrderPage, error: Exception) -> Answer:
     full = _("%(n)d people follow this ride already. End the links first.", n=MOST_FOLLOWERS)
-    words = full if isinstance(error, TooManyFollowers) else _("The ride is over: its links have ended.")
+    words = (
+        full
+        if isinstance(error, TooManyFollowers)
+        else _("The ride is over: its links have ended.")
+    )
     if _wants_json():
         answer = jsonify(message=words)
         answer.status_code = 409
         return answer
-    return render_template("rides/handouts/link.html", page=page, url="", kind="", refused=words), 409
+    return render_template(
+        "rides/handouts/link.html", page=page, url="", kind="", refused=words
+    ), 409
 
 
 def _said(page: OrderPage) -> dict[str, object]:
@@ -190,7 +229,9 @@ def _view(page: OrderPage) -> RideView:
 
 
 def _own(order_id: int) -> OrderPage:
-    """The order, if it belongs to the property of whoever asks; a foreign one does not exist for them."""
+    """The order, if it belongs to the property of whoever asks; a foreign one does not exist for
+    them.
+    """
     with services().db.read() as db:
         page = order_page(db, current_staff().property_id, order_id)
     if page is None:

@@ -1,4 +1,6 @@
-"""What must be said loudly about a ride beside its headline: things odd, swapped, asked for, or in need of a person."""
+"""What must be said loudly about a ride beside its headline: things odd, swapped, asked for, or in
+need of a person.
+"""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -33,26 +35,40 @@ def _twice(facts: RideFacts) -> Said | None:
     if here.utcoffset() == here.replace(fold=1 - here.fold).utcoffset():
         return None
     title = _("%(time)s comes twice that night", time=f"{here:%H:%M}")
-    return "twice", "info", "info", title, _("Clocks go back then. The car is ordered for the first of the two.")
+    return (
+        "twice",
+        "info",
+        "info",
+        title,
+        _("Clocks go back then. The car is ordered for the first of the two."),
+    )
 
 
 def _late(facts: RideFacts) -> Said | None:
     """It could not be ordered when it came due."""
     late = next((m.detail for m in reversed(facts.page.moments) if m.name == ORDERED_LATE), None)
-    if late is None or facts.status in ON_THE_WAY or facts.page.order.state in ("NOT_SENT", "REJECTED", "FAILED"):
+    if (
+        late is None
+        or facts.status in ON_THE_WAY
+        or facts.page.order.state in ("NOT_SENT", "REJECTED", "FAILED")
+    ):
         return None
     title = _("Ordered %(n)s min late", n=late)
     return "ordered_late", "info", "waiting", title, _("The car may come late: tell the guest.")
 
 
-SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})  # by headline or notice
-STOPS_NEEDING: Final = timedelta(minutes=30)  # an order that came to nothing needs nobody any more after so long
+# by headline or notice
+SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})
+# an order that came to nothing needs nobody any more after so long
+STOPS_NEEDING: Final = timedelta(minutes=30)
 BEFORE_RIDE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 
 
 @dataclass(frozen=True)
 class Notice:
-    """A tone and icon of base.css, a title, and a line below. `name` tells one from another for scripts and tests."""
+    """A tone and icon of base.css, a title, and a line below. `name` tells one from another for
+    scripts and tests.
+    """
 
     name: str
     tone: str
@@ -69,7 +85,14 @@ def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
     if audience is Audience.GUEST:
         return tuple(filter(None, [swapped]))
     told = [Notice(*each) for each in planned(facts)]
-    found = [_late_double(facts), swapped, _stopped(facts), _reported(facts), _reconnect(facts), *told]
+    found = [
+        _late_double(facts),
+        swapped,
+        _stopped(facts),
+        _reported(facts),
+        _reconnect(facts),
+        *told,
+    ]
     return tuple(filter(None, [*found, *_under_way(facts), *_attention(facts), _not_booked(facts)]))
 
 
@@ -77,10 +100,15 @@ def _late_double(facts: RideFacts) -> Notice | None:
     if not facts.page.order.late_double or not _open_item(facts, "late_double"):
         return None
     return Notice(
-        "late_double", "unknown", "unknown", _("Two rides may exist for this guest"),
-        _("A late answer came after “book again”. Stop or cancel the older one, or keep both on purpose."),
+        "late_double",
+        "unknown",
+        "unknown",
+        _("Two rides may exist for this guest"),
+        _(
+            "A late answer came after “book again”. Stop or cancel the older one, or keep both on purpose."
+        ),
         seen=_open_item(facts, "late_double"),
-    )  # fmt: skip
+    )
 
 
 def _swapped(facts: RideFacts) -> Notice | None:
@@ -99,7 +127,13 @@ def _stopped(facts: RideFacts) -> Notice | None:
     if ride is None or at is None or ride.ended_at is not None or ride.next_poll_at is not None:
         return None
     title = say(_("Followed no longer, since {at}"), {"at": facts.at(at)})
-    return Notice(STOPPED, "info", "info", title, _("The ride itself is not affected. This page shows the last news."))
+    return Notice(
+        STOPPED,
+        "info",
+        "info",
+        title,
+        _("The ride itself is not affected. This page shows the last news."),
+    )
 
 
 def _reported(facts: RideFacts) -> Notice | None:
@@ -120,9 +154,12 @@ def _reconnect(facts: RideFacts) -> Notice | None:
     if facts.page.account.state != "reconnect":
         return None
     return Notice(
-        "reconnect", "warn", "link", _("The account needs reconnecting"),
+        "reconnect",
+        "warn",
+        "link",
+        _("The account needs reconnecting"),
         _("Until a manager reconnects it, this page shows the last facts."),
-    )  # fmt: skip
+    )
 
 
 def _under_way(facts: RideFacts) -> list[Notice]:
@@ -141,16 +178,27 @@ def _under_way(facts: RideFacts) -> list[Notice]:
             found.append(_matched())
             continue
         said = outcome_words(
-            name, outcome, code=action.code, header=action.header, text=action.text,
-            fee=facts.fee, drop=facts.drop[1] if facts.drop else None,
-        )  # fmt: skip
+            name,
+            outcome,
+            code=action.code,
+            header=action.header,
+            text=action.text,
+            fee=facts.fee,
+            drop=facts.drop[1] if facts.drop else None,
+        )
         found.append(Notice(f"{name}_{outcome}", said.tone, said.icon, said.headline, said.detail))
     return found
 
 
 def _matched() -> Notice:
     """What waited for a booking number has one: it is no longer waiting."""
-    return Notice("cancel_armed", "info", "waiting", _("Matched: it is being cancelled now"), _("The fee rules apply."))
+    return Notice(
+        "cancel_armed",
+        "info",
+        "waiting",
+        _("Matched: it is being cancelled now"),
+        _("The fee rules apply."),
+    )
 
 
 def _still_matters(facts: RideFacts, action: Action) -> bool:
@@ -165,14 +213,19 @@ def _attention(facts: RideFacts) -> list[Notice]:
         if item.name in SAID_ELSEWHERE:
             continue
         title, detail = attention_words(item.name, item.detail)
-        found.append(Notice(item.name, "warn", "needs", title, detail, item.name, item.name in STOPPABLE))
+        found.append(
+            Notice(item.name, "warn", "needs", title, detail, item.name, item.name in STOPPABLE)
+        )
     return found
 
 
 def _not_booked(facts: RideFacts) -> Notice | None:
     """Nothing came of it, lately, and nobody has done anything about it."""
     page, ride = facts.page, facts.page.ride
-    failed = page.order.state in ("REJECTED", "NOT_SENT", "FAILED") or facts.status == wire.ALLOTMENT_FAILED
+    failed = (
+        page.order.state in ("REJECTED", "NOT_SENT", "FAILED")
+        or facts.status == wire.ALLOTMENT_FAILED
+    )
     done_with = (
         page.superseded_by is not None
         or page.order.code == "WITHDRAWN"
@@ -183,7 +236,14 @@ def _not_booked(facts: RideFacts) -> Notice | None:
     if not failed or done_with or facts.now - (ended or page.order.created_at) >= STOPS_NEEDING:
         return None
     title = _("Still on the list under “Needs you”")
-    return Notice(NOT_BOOKED, "quiet", "list", title, _("For half an hour, or until somebody has seen it."), NOT_BOOKED)
+    return Notice(
+        NOT_BOOKED,
+        "quiet",
+        "list",
+        title,
+        _("For half an hour, or until somebody has seen it."),
+        NOT_BOOKED,
+    )
 
 
 def _open_item(facts: RideFacts, name: str) -> str:

@@ -1,4 +1,6 @@
-"""What a ride page shows once, besides the view model: the map, the trip, the guest, the forms' contents."""
+"""What a ride page shows once, besides the view model: the map, the trip, the guest, the forms'
+contents.
+"""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -33,7 +35,20 @@ SENT: Final = frozenset({"calling", "unconfirmed", "done"})
 SAYABLE: Final = frozenset({"done", "armed", "not_now"})
 SAYABLE_CODES: Final = frozenset({"BUSY", "ALREADY_GIVEN", "BOOKING_ALLOTED"})
 SAYERS: Final = frozenset(
-    {"abort", "cancel", "arm", "disarm", "drop", "feedback", "change", "withdraw", "resolve", "reopen", "stop", "link"}
+    {
+        "abort",
+        "cancel",
+        "arm",
+        "disarm",
+        "drop",
+        "feedback",
+        "change",
+        "withdraw",
+        "resolve",
+        "reopen",
+        "stop",
+        "link",
+    }
 )
 
 
@@ -88,25 +103,41 @@ def policy_sentence(facts: RideFacts) -> str:
         return _("Cancelling is free.")
     if policy.applies_after is None:
         return say(_("Cancelling may cost {fee}."), {"fee": facts.fee})
-    time = _("%(n)d min", n=policy.applies_after.minutes)  # the service's minutes, as on the product card
-    return say(_("Free to cancel for {time} after a driver accepts, then {fee}."), {"time": time, "fee": facts.fee})
+    # the service's minutes, as on the product card
+    time = _("%(n)d min", n=policy.applies_after.minutes)
+    return say(
+        _("Free to cancel for {time} after a driver accepts, then {fee}."),
+        {"time": time, "fee": facts.fee},
+    )
 
 
 def _fee_left(view: RideView, facts: RideFacts) -> str:
     policy, ride = facts.policy, facts.page.ride
-    if not view.fee_from or policy is None or policy.applies_after is None or ride is None or ride.allotted_at is None:
+    if (
+        not view.fee_from
+        or policy is None
+        or policy.applies_after is None
+        or ride is None
+        or ride.allotted_at is None
+    ):
         return ""
-    left = ride.allotted_at + timedelta(seconds=policy.applies_after.seconds / facts.pace) - facts.now
+    left = (
+        ride.allotted_at + timedelta(seconds=policy.applies_after.seconds / facts.pace) - facts.now
+    )
     return span(left.total_seconds()) if left.total_seconds() > 0 else ""
 
 
 def said_words(view: RideView, fee: str) -> Words | None:
-    """What came of the press that led here, when the ride itself doesn't show it: `?said=name-outcome[-code]`."""
+    """What came of the press that led here, when the ride itself doesn't show it:
+    `?said=name-outcome[-code]`.
+    """
     name, outcome, code = [*request.args.get("said", "").split("-"), "", "", ""][:3]
     if outcome not in SAYABLE or name not in SAYERS:
         return None
     known = code if code in SAYABLE_CODES else None
-    return outcome_words(name, outcome, code=known, fee=fee, drop=view.drop.name if view.drop else None)
+    return outcome_words(
+        name, outcome, code=known, fee=fee, drop=view.drop.name if view.drop else None
+    )
 
 
 def sent_feedback(page: OrderPage) -> dict[str, Any]:
@@ -134,7 +165,10 @@ def _sub_category(page: OrderPage) -> str | None:
 
 
 def support_text(facts: RideFacts) -> str:
-    """What to send to the service's support about an order whose outcome is unknown. No guest in it."""
+    """What to send to the service's support about an order whose outcome is unknown.
+
+    No guest in it.
+    """
     order, offer = facts.page.order, facts.page.offer
     rows = [
         f"merchant_txn_id: {order.mtx}",
@@ -154,7 +188,11 @@ def _points(page: OrderPage, view: RideView) -> dict[str, Any]:
     """Fixed geometry for the script, as JSON in the page."""
     offer = page.offer
     return {
-        "pickup": {"lat": offer.pickup_lat, "lng": offer.pickup_lng, "name": offer.pickup_name or ""},
+        "pickup": {
+            "lat": offer.pickup_lat,
+            "lng": offer.pickup_lng,
+            "name": offer.pickup_name or "",
+        },
         "share": view.kind == wire.Kind.SHARE.value,
         "snapshot": view.as_json(),
     }

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flask import Blueprint, g, jsonify, redirect, render_template, request
+from flask import Blueprint, g, jsonify, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import language, services
@@ -31,7 +31,9 @@ def show(order_id: int) -> Answer:
 @bp.get("/<int:order_id>/snapshot.json")
 @needs(SEE)
 def snapshot(order_id: int) -> BaseResponse:
-    """What can change on the page (design.md, The snapshot). 304 when nothing did; its age is in the headers."""
+    """What can change on the page (design.md, The snapshot). 304 when nothing did; its age is in
+    the headers.
+    """
     now = services().clock()
     return send_snapshot(request, *ready_snapshot(order_id, now), now)
 
@@ -43,8 +45,10 @@ def show_code(order_id: int) -> Answer:
     """The start code, for twenty seconds, and only while the service sends it. Recorded."""
     page, s = own_order(order_id), services()
     code = reveal(page, ride_view(page, s.clock(), s.settings, language()))
+    if not code and _wants_json():
+        return make_response(jsonify(error="no_code"), 409)
     if not code:
-        return (jsonify(error="no_code"), 409) if _wants_json() else redirect(f"/rides/{order_id}", code=303)  # type: ignore[return-value]
+        return redirect(f"/rides/{order_id}", code=303)
     if _wants_json():
         return jsonify(code=code, seconds=CODE_SHOWN_S)
     return render_order(page, code=code)
@@ -56,7 +60,9 @@ def render_order(page: OrderPage, error: FormError | None = None, code: str = ""
     g.ride_view = view
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
-    template = "rides/panel.html" if request.headers.get("X-Part") == "beside" else "rides/page.html"
+    template = (
+        "rides/panel.html" if request.headers.get("X-Part") == "beside" else "rides/page.html"
+    )
     return render_template(template, **page_context(page, view, s, language(), error, code))
 
 

@@ -23,28 +23,43 @@ NOT_RIDDEN: Final = frozenset({wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED})
 
 
 def price(facts: RideFacts) -> tuple[str, str]:
-    """The price as far as known, and a note on it. Where nobody rode, no price: at most what stopping may cost."""
+    """The price as far as known, and a note on it.
+
+    Where nobody rode, no price: at most what stopping may cost.
+    """
     if facts.page.order.state == "SCHEDULED":
         return "", _planned(facts)
     if facts.page.order.state in NO_RIDE or facts.status in NOT_RIDDEN:
         return NO_PRICE, _cost_of_stopping(facts)
     if facts.total is not None and facts.status in INVOICED:
-        note = _("From before the drop was changed") if _older_than_the_drop(facts) else _("From the service")
+        note = (
+            _("From before the drop was changed")
+            if _older_than_the_drop(facts)
+            else _("From the service")
+        )
         return money(facts.total, facts.currency, facts.locale), note
     return _expected(facts)
 
 
 def _expected(facts: RideFacts) -> tuple[str, str]:
-    """The offer's price. A changed drop makes it one for the old drop, until the service sends another."""
+    """The offer's price. A changed drop makes it one for the old drop, until the service sends
+    another.
+    """
     offer, seats = facts.page.offer, str(facts.page.order.seats or "")
     moved = facts.drop_change is not None
     fixed = offer.seat_prices.get(seats) or offer.seat_prices.get("")
     if fixed is not None:
-        note = _("Fixed for the old drop; the service may set another price") if moved else _("Fixed price")
+        note = (
+            _("Fixed for the old drop; the service may set another price")
+            if moved
+            else _("Fixed price")
+        )
         return money(Decimal(str(fixed)), facts.currency, facts.locale), note
     if not offer.price_text:
         return "", ""
-    return offer.price_text, _("Estimated for the old drop; the meter decides") if moved else _("As estimated")
+    return offer.price_text, _("Estimated for the old drop; the meter decides") if moved else _(
+        "As estimated"
+    )
 
 
 def _planned(facts: RideFacts) -> str:
@@ -86,7 +101,9 @@ class Invoice:
     notes: tuple[str, ...] = ()
 
 
-def invoice(kind: Kind, status: str | None, facts: Snapshot, currency: str | None, locale: str) -> Invoice | None:
+def invoice(
+    kind: Kind, status: str | None, facts: Snapshot, currency: str | None, locale: str
+) -> Invoice | None:
     """The invoice that a ride in this status has; None before there is one."""
     if status not in BILLED[kind]:
         return None
@@ -98,7 +115,9 @@ def invoice(kind: Kind, status: str | None, facts: Snapshot, currency: str | Non
 def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
     discount = _("Discount")
     if price.discount_percentage:
-        discount = _("Discount ({n} %)").replace("{n}", f"{price.discount_percentage.normalize():f}")
+        discount = _("Discount ({n} %)").replace(
+            "{n}", f"{price.discount_percentage.normalize():f}"
+        )
     rows = [
         (_("Fare"), price.fare, False),
         (_("Service tax"), price.service_tax, False),
@@ -106,7 +125,9 @@ def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
         (discount, _minus(price.discount_value), False),
         (_("Total"), total_of(price), True),
     ]
-    return Invoice(_lines(rows, currency, locale), (_("The service sends no total: we added these lines up."),))
+    return Invoice(
+        _lines(rows, currency, locale), (_("The service sends no total: we added these lines up."),)
+    )
 
 
 def _auto(facts: Snapshot, currency: str | None, locale: str, *, over: bool) -> Invoice:
@@ -131,7 +152,9 @@ def _auto(facts: Snapshot, currency: str | None, locale: str, *, over: bool) -> 
 
 
 def _who_paid(trip: TripInfo) -> str:
-    """What is known of the payment of a ride that is over: the service tells the cash, nothing else."""
+    """What is known of the payment of a ride that is over: the service tells the cash, nothing
+    else.
+    """
     total = payable_of(trip)
     if total is None or (trip.cash_paid is not None and trip.cash_paid >= total):
         return ""
@@ -144,7 +167,9 @@ def _who_paid(trip: TripInfo) -> str:
 
 def _auto_notes(facts: Snapshot, trip: TripInfo, currency: str | None, locale: str) -> list[str]:
     took = trip.ride_time or trip.trip_time
-    way = " · ".join(filter(None, [kilometres(trip.distance), minutes(took.seconds) if took else ""]))
+    way = " · ".join(
+        filter(None, [kilometres(trip.distance), minutes(took.seconds) if took else ""])
+    )
     notes = [way] if way else []
     if trip.night_charges_applied:
         ratio = f" × {trip.night_charge_ratio}" if trip.night_charge_ratio else ""
@@ -169,6 +194,14 @@ def _minus(amount: Decimal | None) -> Decimal | None:
     return -amount if amount else None
 
 
-def _lines(rows: list[tuple[str, Decimal | None, bool]], currency: str | None, locale: str) -> tuple[Line, ...]:
-    shown = [(label, amount, total) for label, amount, total in rows if amount is not None and (amount or total)]
-    return tuple(Line(label, money(amount, currency, locale), total) for label, amount, total in shown)
+def _lines(
+    rows: list[tuple[str, Decimal | None, bool]], currency: str | None, locale: str
+) -> tuple[Line, ...]:
+    shown = [
+        (label, amount, total)
+        for label, amount, total in rows
+        if amount is not None and (amount or total)
+    ]
+    return tuple(
+        Line(label, money(amount, currency, locale), total) for label, amount, total in shown
+    )

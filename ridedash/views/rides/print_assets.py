@@ -1,4 +1,6 @@
-"""A map that does not move, of tiles laid side by side in one SVG: it prints, and needs no script. Pure."""
+"""A map that does not move, of tiles laid side by side in one SVG: it prints, and needs no script.
+Pure.
+"""
 
 import math
 from collections.abc import Iterable
@@ -10,7 +12,8 @@ import segno
 
 from ridedash.geo import LatLng
 
-CELL: Final = 256  # px of a tile's place; a tile is drawn one px wider, so that no hairline shows between two
+# px of a tile's place; a tile is drawn one px wider, so that no hairline shows between two
+CELL: Final = 256
 FURTHEST: Final = 85.0  # degrees of latitude that the projection knows
 
 
@@ -42,7 +45,11 @@ def still_map(tiles_url: str, middle: LatLng, zoom: int, width: int, height: int
     across = range(math.floor(left / CELL), math.floor((left + width) / CELL) + 1)
     down = range(math.floor(top / CELL), math.floor((top + height) / CELL) + 1)
     tiles = [
-        Tile(_address(tiles_url, zoom, x % count, y), round(x * CELL - left, 1), round(y * CELL - top, 1))
+        Tile(
+            _address(tiles_url, zoom, x % count, y),
+            round(x * CELL - left, 1),
+            round(y * CELL - top, 1),
+        )
         for y in down
         if 0 <= y < count
         for x in across
@@ -73,7 +80,9 @@ def qr_code(text: str) -> QrCode:
     made = segno.make_qr(text, error="m", boost_error=False)
     size = made.symbol_size(border=QUIET)[0]
     rows = enumerate(made.matrix_iter(border=QUIET))
-    return QrCode(int(size), "".join(_run(x, y, width) for y, row in rows for x, width in _runs(row)))
+    return QrCode(
+        int(size), "".join(_run(x, y, width) for y, row in rows for x, width in _runs(row))
+    )
 
 
 def _run(x: int, y: int, width: int) -> str:

@@ -1,4 +1,6 @@
-"""What a receipt says: the service's lines and total, how it was paid, and our sum only where it differs."""
+"""What a receipt says: the service's lines and total, how it was paid, and our sum only where it
+differs.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,7 +42,9 @@ def receipt(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str)
         booking=page.order.booking_id or "",
         dated=full_time(_when(facts), facts.tz, facts.locale),
         state="" if over and found else _state(facts, view, found),
-        rows=tuple((label, words) for label, words in _rows(page, facts, view, cost_centre) if words),
+        rows=tuple(
+            (label, words) for label, words in _rows(page, facts, view, cost_centre) if words
+        ),
         invoice=found,
         sum_check=sum_check(facts) if found else "",
         payment=_payment(page, facts) if found else "",
@@ -48,7 +52,9 @@ def receipt(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str)
 
 
 def guest_invoice(facts: RideFacts, view: RideView) -> Invoice | None:
-    """The lines as a guest may see them: the balance of the account that pays is the house's own business."""
+    """The lines as a guest may see them: the balance of the account that pays is the house's own
+    business.
+    """
     if view.invoice is None:
         return None
     theirs = facts.snapshot.model_copy(update={"svc_money_balance": None})
@@ -56,18 +62,25 @@ def guest_invoice(facts: RideFacts, view: RideView) -> Invoice | None:
 
 
 def sum_check(facts: RideFacts) -> str:
-    """That the service's total is not the sum of its lines; "" when it is, or when it sends no total."""
+    """That the service's total is not the sum of its lines; "" when it is, or when it sends no
+    total.
+    """
     trip = facts.snapshot.trip
     if facts.kind is not Kind.AUTO or trip is None:
         return ""
     ours, theirs = sum_of(trip), payable_of(trip)
     if ours is None or theirs is None or ours == theirs:
         return ""
-    said = {"sum": money(ours, facts.currency, facts.locale), "total": money(theirs, facts.currency, facts.locale)}
+    said = {
+        "sum": money(ours, facts.currency, facts.locale),
+        "total": money(theirs, facts.currency, facts.locale),
+    }
     return say(_("The lines add up to {sum}; the service's total is {total}."), said)
 
 
-def _rows(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str) -> list[tuple[str, str]]:
+def _rows(
+    page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str
+) -> list[tuple[str, str]]:
     cab, driver = view.cab, view.driver
     room = _("room %(room)s", room=page.order.room) if page.order.room else ""
     seats = str(page.order.seats) if page.order.seats else ""

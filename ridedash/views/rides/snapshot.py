@@ -1,4 +1,6 @@
-"""When time alone will change what a ride's page says: until then an answer made from the same rows is the same."""
+"""When time alone will change what a ride's page says: until then an answer made from the same rows
+is the same.
+"""
 
 import json
 import time
@@ -29,7 +31,9 @@ from ridedash.views.web.formatting import stamp, zone
 
 
 def serves_s(page: OrderPage, now: datetime, pace: float) -> float:
-    """For how many seconds an answer made now may be sent again, as far as time alone changes its words."""
+    """For how many seconds an answer made now may be sent again, as far as time alone changes its
+    words.
+    """
     turn = turns_at(page, now, pace)
     return (turn - now).total_seconds() if turn else FRESH_S
 
@@ -43,7 +47,9 @@ def turns_at(page: OrderPage, now: datetime, pace: float) -> datetime | None:
         turns.append(ride.swapped_at + OLD_PLATE_FOR)
     if order.state == "SCHEDULED":  # "tomorrow" becomes "today"
         tz = zone(page.property.timezone)
-        turns.append(datetime.combine(now.astimezone(tz).date() + timedelta(days=1), time_of_day(0), tz))
+        turns.append(
+            datetime.combine(now.astimezone(tz).date() + timedelta(days=1), time_of_day(0), tz)
+        )
     turns += filter(None, [RideFacts(page, now, pace, "en").fee_from, _retry(order.next_retry)])
     return min((each for each in turns if each > now), default=None)
 
@@ -67,7 +73,9 @@ def send_snapshot(asked: Request, key: Key, ready: Ready, now: datetime) -> Base
 
 
 def ready_snapshot(order_id: int, now: datetime) -> tuple[Key, Ready]:
-    """What can change about an order that whoever asks may see, ready to be sent. 404 for a foreign one."""
+    """What can change about an order that whoever asks may see, ready to be sent. 404 for a foreign
+    one.
+    """
     memory, staff = services().polls, current_staff()
     key = Key(order_id, staff.property_id, staff.role, language())
     if memory is None:
@@ -89,7 +97,9 @@ def _date(second: int) -> str:
 
 @limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{_asked_for()}")
 def _count_poll() -> None:
-    """One browser may ask for one ride four times a second, so that twenty open pages don't hold each other back."""
+    """One browser may ask for one ride four times a second, so that twenty open pages don't hold
+    each other back.
+    """
 
 
 @limiter.limit("240/minute", key_func=lambda: current_sign_in().sign_in)
@@ -109,4 +119,6 @@ def _rendered(key: Key, now: datetime) -> Ready:
     # the digest: what time alone or an account changes has no version
     etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.role}"
     serves = serves_s(page, now, services().settings.pace)
-    return Ready(mark_of(page.order, page.account, page.ride), body, etag, stamp(view.seen_at), serves)
+    return Ready(
+        mark_of(page.order, page.account, page.ride), body, etag, stamp(view.seen_at), serves
+    )

@@ -1,4 +1,6 @@
-"""ride_view(): the one view model that the tracking page, its JSON and the ride list show (design.md section 3)."""
+"""ride_view(): the one view model that the tracking page, its JSON and the ride list show
+(design.md section 3).
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -20,7 +22,11 @@ from ridedash.wording import gettext as _
 
 def distance_left(facts: RideFacts) -> str:
     """How far the cab still has to go: to the pickup, then to the drop."""
-    return kilometres(facts.snapshot.distance) if facts.status in (wire.CALL_DRIVER, wire.IN_PROGRESS) else ""
+    return (
+        kilometres(facts.snapshot.distance)
+        if facts.status in (wire.CALL_DRIVER, wire.IN_PROGRESS)
+        else ""
+    )
 
 
 def distance_label(facts: RideFacts) -> str:
@@ -31,12 +37,24 @@ def distance_label(facts: RideFacts) -> str:
 
 
 def way_taken(facts: RideFacts) -> str:
-    """How far and how long a completed ride went, as far as known: the service's words, else our two instants."""
+    """How far and how long a completed ride went, as far as known: the service's words, else our
+    two instants.
+    """
     if facts.status != wire.COMPLETED:
         return ""
-    trip, began, ended = facts.snapshot.trip, facts.since(wire.IN_PROGRESS), facts.since(wire.COMPLETED)
+    trip, began, ended = (
+        facts.snapshot.trip,
+        facts.since(wire.IN_PROGRESS),
+        facts.since(wire.COMPLETED),
+    )
     took = trip.ride_time or trip.trip_time if trip else None
-    seconds = took.seconds if took else (ended - began).total_seconds() * facts.pace if began and ended else None
+    seconds = (
+        took.seconds
+        if took
+        else (ended - began).total_seconds() * facts.pace
+        if began and ended
+        else None
+    )
     about = seconds is not None and took is None
     time = _("about %(time)s", time=minutes(seconds)) if about else minutes(seconds)
     return " · ".join(filter(None, [kilometres(trip.distance) if trip else "", time]))
@@ -86,7 +104,8 @@ class RideView:
     fare_note: str
     invoice: Invoice | None
     fee_from: str  # instant from which cancelling costs; "" when unknown
-    seen_at: datetime | None  # last good poll: a header, not in the JSON, for it changes without the version
+    # last good poll: a header, not in the JSON, for it changes without the version
+    seen_at: datetime | None
     updated: str  # its age in words at `now`, for readers without scripts
     freshness: str  # fresh, aging, stale, lost: at `now`
     live: bool  # whether news is still expected
@@ -104,13 +123,22 @@ class RideView:
             body["fee_from"] = ""
         body["steps"] = [[step.state, step.time] for step in self.steps]
         body["actions"] = [action.as_json() for action in self.actions]
-        return {name: _lean(value) for name, value in body.items() if value not in (None, "", (), [])}
+        return {
+            name: _lean(value) for name, value in body.items() if value not in (None, "", (), [])
+        }
 
 
 def ride_view(
-    page: OrderPage, now: datetime, settings: PaceSettings, locale: str = "en", audience: Audience = Audience.STAFF
+    page: OrderPage,
+    now: datetime,
+    settings: PaceSettings,
+    locale: str = "en",
+    audience: Audience = Audience.STAFF,
 ) -> RideView:
-    """What `page` means at `now` to that audience, in that language. Pure; never raises for odd facts."""
+    """What `page` means at `now` to that audience, in that language.
+
+    Pure; never raises for odd facts.
+    """
     facts = RideFacts(page, now, settings.pace, locale)
     status = status_of(page)
     return RideView(
@@ -165,7 +193,12 @@ def allowed_actions(page: OrderPage) -> tuple[Any, ...]:
 
 
 def _words(words: Words) -> dict[str, Any]:
-    return {"headline": words.headline, "detail": words.detail, "tone": words.tone, "icon": words.icon}
+    return {
+        "headline": words.headline,
+        "detail": words.detail,
+        "tone": words.tone,
+        "icon": words.icon,
+    }
 
 
 def _cab_facts(facts: RideFacts, audience: Audience) -> dict[str, Any]:
@@ -200,7 +233,9 @@ def _poll_ms(page: OrderPage) -> int:
 
 
 def _stops(page: OrderPage) -> bool:
-    """Whether nothing can change any more: also no price that the last poll brings, and no action under way."""
+    """Whether nothing can change any more: also no price that the last poll brings, and no action
+    under way.
+    """
     if is_live(page) or any(a.state in ("calling", "unconfirmed", "armed") for a in page.actions):
         return False
     return page.ride is None or page.ride.next_poll_at is None or page.order.state in ENDED_STATES
@@ -209,7 +244,11 @@ def _stops(page: OrderPage) -> bool:
 def _lean(value: Any) -> Any:
     """A value without its empty fields, so that the snapshot stays small."""
     if isinstance(value, Mapping):
-        return {name: _lean(item) for name, item in value.items() if item not in (None, "", (), [], False)}
+        return {
+            name: _lean(item)
+            for name, item in value.items()
+            if item not in (None, "", (), [], False)
+        }
     if isinstance(value, (list, tuple)):
         return [_lean(item) for item in value]
     return value

@@ -1,4 +1,6 @@
-"""Who is signed in: the member of staff behind a request, and the way to the sign-in page for others."""
+"""Who is signed in: the member of staff behind a request, and the way to the sign-in page for
+others.
+"""
 
 import re
 from dataclasses import dataclass
@@ -23,7 +25,9 @@ FORM_PAGE: Final = re.compile(r"/rides/([0-9]+|new)")  # the page that has the f
 
 @dataclass(frozen=True)
 class SignedIn(UserMixin):  # type: ignore[misc] # flask_login ships no types
-    """The member of staff behind a request; a copy of the row's facts, so that no session stays open."""
+    """The member of staff behind a request; a copy of the row's facts, so that no session stays
+    open.
+    """
 
     id: int
     property_id: int
@@ -65,16 +69,22 @@ def current_sign_in() -> SignInFacts:
 @login_manager.unauthorized_handler  # type: ignore[untyped-decorator]
 def ask_to_sign_in() -> tuple[Response, int] | BaseResponse:
     """401 as JSON for scripts; for people the sign-in page, which brings them back."""
-    wants_json = request.path.endswith(".json") or request.accept_mimetypes.best == "application/json"
+    wants_json = (
+        request.path.endswith(".json") or request.accept_mimetypes.best == "application/json"
+    )
     if wants_json:
         return jsonify(error="signed_out", message=_("You are signed out.")), 401
     return redirect(sign_in_address(), code=303)
 
 
 def sign_in_address() -> str:
-    """The sign-in page, which leads back to the page that was asked for, or from which a form came."""
+    """The sign-in page, which leads back to the page that was asked for, or from which a form
+    came.
+    """
     came_from = request.full_path.rstrip("?") if request.method == "GET" else form_page() or "/"
-    query = urlencode({"next": came_from}) if came_from != "/" and safe_next(came_from) != "/" else ""
+    query = (
+        urlencode({"next": came_from}) if came_from != "/" and safe_next(came_from) != "/" else ""
+    )
     return "/sign-in" + (f"?{query}" if query else "")
 
 

@@ -1,4 +1,6 @@
-"""Error pages: what happened, what it means, one next step, and a reference that the log knows too."""
+"""Error pages: what happened, what it means, one next step, and a reference that the log knows
+too.
+"""
 
 import logging
 from typing import Final
@@ -22,16 +24,32 @@ Answer = tuple[str | Response, int]
 RETRY_S: Final = "5"  # a database that was locked or restarted is back by then
 
 PAGES: Final = {
-    400: (_("That request can't be used"), _("Nothing was changed."), _("Go back, reload the page and try again.")),
-    403: (_("That isn't open to you"), _("Nothing was changed."), _("Ask a manager if you need it.")),
+    400: (
+        _("That request can't be used"),
+        _("Nothing was changed."),
+        _("Go back, reload the page and try again."),
+    ),
+    403: (
+        _("That isn't open to you"),
+        _("Nothing was changed."),
+        _("Ask a manager if you need it."),
+    ),
     404: (
         _("There is nothing here"),
         _("The address may be wrong, or the ride belongs elsewhere."),
         _("Go to the list of rides."),
     ),
     405: (_("That can't be done here"), _("Nothing was changed."), _("Go to the list of rides.")),
-    413: (_("That was too much to send"), _("Nothing was saved."), _("Shorten the text and send it again.")),
-    429: (_("Too many requests at once"), _("Nothing was ordered."), _("Wait a moment, then try again.")),
+    413: (
+        _("That was too much to send"),
+        _("Nothing was saved."),
+        _("Shorten the text and send it again."),
+    ),
+    429: (
+        _("Too many requests at once"),
+        _("Nothing was ordered."),
+        _("Wait a moment, then try again."),
+    ),
     500: (
         _("Something went wrong here"),
         _("Rides that are under way go on. Nothing is ordered twice."),
@@ -44,18 +62,26 @@ PAGES: Final = {
     ),
 }
 EXPIRED_FORM: Final = (
-    _("This page was open for too long"), _("Nothing was changed."), _("Go back, reload the page and send it again."),
-)  # fmt: skip
+    _("This page was open for too long"),
+    _("Nothing was changed."),
+    _("Go back, reload the page and send it again."),
+)
 
 NOT_KNOWN: Final = (
-    _("The database went away while it was saving"), _("What you sent may have been saved."),
+    _("The database went away while it was saving"),
+    _("What you sent may have been saved."),
     _("Go back and send the same form again: nothing is ordered twice."),
-)  # fmt: skip
+)
 OTHER_TABLES: Final = (
-    _("The database is not of this version"), _("Nothing was changed."),
+    _("The database is not of this version"),
+    _("Nothing was changed."),
     _("Whoever runs ridedash must run: ridedash db upgrade"),
-)  # fmt: skip
-SIGNED_OUT: Final = (_("You are signed out"), _("Nothing was changed."), _("Sign in, then send it again."))
+)
+SIGNED_OUT: Final = (
+    _("You are signed out"),
+    _("Nothing was changed."),
+    _("Sign in, then send it again."),
+)
 
 
 def init_app(app: Flask) -> None:
@@ -69,7 +95,9 @@ def init_app(app: Flask) -> None:
 
 
 def on_csrf(error: CSRFError) -> Answer:
-    """A form without its token, or of an older sign-in, or of somebody who signed out in another tab."""
+    """A form without its token, or of an older sign-in, or of somebody who signed out in another
+    tab.
+    """
     if _signed_in():
         return _answer(error.code or 400, EXPIRED_FORM)
     return _answer(401, SIGNED_OUT, sign_in=sign_in_address())
@@ -85,12 +113,16 @@ def _signed_in() -> bool:
 
 def on_foreign_host(_error: SecurityError) -> BaseResponse:
     """A host name that is not ours: plain words, since no address of ours can be built for it."""
-    words = _("This address is not one that ridedash answers to. RIDEDASH_TRUSTED_HOSTS lists those.")
+    words = _(
+        "This address is not one that ridedash answers to. RIDEDASH_TRUSTED_HOSTS lists those."
+    )
     return Response(str(words), 400, mimetype="text/plain")
 
 
 def on_http(error: HTTPException) -> BaseResponse:
-    """Anything that aborts with a status; redirects pass. Headers of its own (Allow, Retry-After) stay."""
+    """Anything that aborts with a status; redirects pass. Headers of its own (Allow, Retry-After)
+    stay.
+    """
     given = error.get_response()
     if error.code is None or error.code < 400:
         return given
@@ -110,7 +142,13 @@ def on_http(error: HTTPException) -> BaseResponse:
 def on_database(error: Exception) -> BaseResponse:
     """The database is busy, full or away: nothing is booked."""
     log.error("database failed: %s at %s, reference %s", reason(error), route(), reference())
-    words = NOT_KNOWN if isinstance(error, CommitUnknown) else OTHER_TABLES if misses_tables(error) else PAGES[503]
+    words = (
+        NOT_KNOWN
+        if isinstance(error, CommitUnknown)
+        else OTHER_TABLES
+        if misses_tables(error)
+        else PAGES[503]
+    )
     answer: BaseResponse = current_app.make_response(_answer(503, words))
     answer.headers["Retry-After"] = RETRY_S
     return answer
@@ -127,7 +165,9 @@ def page(status: int, words: tuple[str, str, str]) -> Answer:
     return _answer(status, words)
 
 
-def _answer(status: int, words: tuple[object, object, object], sign_in: str = "", ride: str = "") -> Answer:
+def _answer(
+    status: int, words: tuple[object, object, object], sign_in: str = "", ride: str = ""
+) -> Answer:
     title, meaning, step = (str(word) for word in words)
     if request.path.endswith(".json") or request.accept_mimetypes.best == "application/json":
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status

@@ -1,4 +1,7 @@
-"""How money, times, minutes and number plates are written. Pure; the locale and zone are handed in."""
+"""How money, times, minutes and number plates are written.
+
+Pure; the locale and zone are handed in.
+"""
 
 import re
 from datetime import datetime
@@ -27,7 +30,11 @@ def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> s
         return _sign(format_decimal(amount, format="#,##0" if whole else "#,##0.00", locale=known))
     try:
         pattern = "¤#,##0" if whole else None
-        return _sign(format_currency(amount, currency, locale=known, format=pattern, currency_digits=not whole))
+        return _sign(
+            format_currency(
+                amount, currency, locale=known, format=pattern, currency_digits=not whole
+            )
+        )
     except (UnknownLocaleError, ValueError):
         return f"{amount} {currency}"
 
@@ -39,7 +46,9 @@ def _sign(text: str) -> str:
 
 @lru_cache(maxsize=32)
 def _known(locale: str) -> Locale | str:
-    """A locale that is read once, not for every number; one that is not known stays a word, for whoever refuses it."""
+    """A locale that is read once, not for every number; one that is not known stays a word, for
+    whoever refuses it.
+    """
     try:
         return Locale.parse(locale)
     except (UnknownLocaleError, ValueError):
@@ -54,11 +63,14 @@ def zone(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
-def clock_time(at: datetime | None, tz: ZoneInfo, _locale: str = "en", *, seconds: bool = False) -> str:
+def clock_time(
+    at: datetime | None, tz: ZoneInfo, _locale: str = "en", *, seconds: bool = False
+) -> str:
     """An instant as hours and minutes in the property's zone; "" when unknown."""
     if at is None:
         return ""
-    return at.astimezone(tz).strftime("%H:%M:%S" if seconds else "%H:%M")  # the same in every language of ours
+    # the same in every language of ours
+    return at.astimezone(tz).strftime("%H:%M:%S" if seconds else "%H:%M")
 
 
 def day_time(at: datetime | None, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
@@ -74,12 +86,20 @@ def planned_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") 
     days = (here.date() - now.astimezone(tz).date()).days
     if days in (0, 1):
         return _("%(time)s tomorrow", time=said) if days else _("%(time)s today", time=said)
-    return _("%(time)s on %(day)s", time=said, day=str(format_datetime(here, "EEE d MMM", locale=_known(locale))))
+    return _(
+        "%(time)s on %(day)s",
+        time=said,
+        day=str(format_datetime(here, "EEE d MMM", locale=_known(locale))),
+    )
 
 
 def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     """An instant with its date and zone, for print and for titles."""
-    return "" if at is None else str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=_known(locale)))
+    return (
+        ""
+        if at is None
+        else str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=_known(locale)))
+    )
 
 
 def stamp(at: datetime | None) -> str:
@@ -115,7 +135,10 @@ def span(seconds: float) -> str:
 
 
 def plate(text: str | None) -> str:
-    """A number plate in groups, as it is painted: "KA 01 AB 1234". Anything else stays as it came."""
+    """A number plate in groups, as it is painted: "KA 01 AB 1234".
+
+    Anything else stays as it came.
+    """
     raw = " ".join((text or "").split())
     match = _PLATE.fullmatch(re.sub(r"[ \-]", "", raw).upper())
     return " ".join(filter(None, match.groups())) if match else raw
@@ -134,7 +157,21 @@ def initials(name: str | None) -> str:
 
 
 TITLES: Final = frozenset(
-    {"mr", "mrs", "ms", "miss", "mx", "dr", "prof", "sir", "madam", "lady", "shri", "smt", "captain"}
+    {
+        "mr",
+        "mrs",
+        "ms",
+        "miss",
+        "mx",
+        "dr",
+        "prof",
+        "sir",
+        "madam",
+        "lady",
+        "shri",
+        "smt",
+        "captain",
+    }
 )
 CALL_SIGNS: Final = frozenset({"driver", "guest", "rider"})  # "Driver Cedar" is one name
 
@@ -154,4 +191,8 @@ def first_name(name: str | None) -> str:
 def driver_words(name: str | None) -> str:
     """The driver by first name, so that nobody asks who that is; "" when unknown."""
     known = first_name(name)
-    return known if not known or known.casefold().startswith("driver ") else _("Driver %(name)s", name=known)
+    return (
+        known
+        if not known or known.casefold().startswith("driver ")
+        else _("Driver %(name)s", name=known)
+    )

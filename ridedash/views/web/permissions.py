@@ -1,4 +1,6 @@
-"""Who may do what: each view says what it needs, and a view that says nothing is open to nobody (security.md 8.x)."""
+"""Who may do what: each view says what it needs, and a view that says nothing is open to nobody
+(security.md 8.x).
+"""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
@@ -24,10 +26,12 @@ KNOWN: Final = ROLES["admin"] | {OPEN}
 
 
 def needs(permission: str) -> Callable[[View], View]:
-    """Declare what a view needs: one of SEE, BOOK, EXPORT, MANAGE, AUDIT, ADMIN, or OPEN. Stands next to its route.
+    """Declare what a view needs: one of SEE, BOOK, EXPORT, MANAGE, AUDIT, ADMIN, or OPEN.
 
-    Whoever is not signed in is asked to; whoever may not gets 403. Rows of another property are the view's own
-    business: they do not exist for it, so 404.
+    Stands next to its route.
+
+    Whoever is not signed in is asked to; whoever may not gets 403. Rows of another property are the
+    view's own business: they do not exist for it, so 404.
     """
     if permission not in KNOWN:
         raise ValueError(f"no permission is called {permission!r}")
@@ -90,17 +94,27 @@ def _check() -> BaseResponse | None:
 
 
 def _refuse(need: str) -> None:
-    """403; a deed that was refused is recorded, a page that was looked for is not: reading changes nothing."""
+    """403; a deed that was refused is recorded, a page that was looked for is not: reading changes
+    nothing.
+    """
     s = services()
     if request.method == "POST":
         with s.db.write() as db:
             audit.record(
-                db, f"staff:{current_user.id}", "refused", f"route:{request.endpoint}"[:80], "refused", s.clock(),
-                property_id=current_user.property_id, needs=need,
-            )  # fmt: skip
+                db,
+                f"staff:{current_user.id}",
+                "refused",
+                f"route:{request.endpoint}"[:80],
+                "refused",
+                s.clock(),
+                property_id=current_user.property_id,
+                needs=need,
+            )
     abort(403)
 
 
 def may_link() -> bool:
-    """Whether whoever asks may connect the house's accounts: that lets rides be booked on its money."""
+    """Whether whoever asks may connect the house's accounts: that lets rides be booked on its
+    money.
+    """
     return may(MANAGE)

@@ -1,4 +1,6 @@
-"""Each request has a name, of which its answer, its error page and every line of the log speak; and is counted."""
+"""Each request has a name, of which its answer, its error page and every line of the log speak; and
+is counted.
+"""
 
 import logging
 import random
@@ -14,15 +16,25 @@ from ridedash.views.web.current_user import KNOWN
 
 HEADER: Final = "X-Request-Id"
 NAME: Final = re.compile(r"[A-Za-z0-9._-]{4,64}")
-POLLS: Final = frozenset({
-    "rides.snapshot", "desk.board_json", "health.alive", "health.ready", "metrics.show", "static", "leaflet.file",
-})  # fmt: skip # asked for all day by pages and machines: a line each only when asked for
+POLLS: Final = frozenset(
+    {
+        "rides.snapshot",
+        "desk.board_json",
+        "health.alive",
+        "health.ready",
+        "metrics.show",
+        "static",
+        "leaflet.file",
+    }
+)  # asked for all day by pages and machines: a line each only when asked for
 
 log = logging.getLogger("ridedash.access")
 
 
 def init_app(app: Flask) -> None:
-    """Name, time and log every request. First of the extensions, so that nothing comes before the name."""
+    """Name, time and log every request. First of the extensions, so that nothing comes before the
+    name.
+    """
     app.before_request(_begin)
     app.after_request(_end)
     app.teardown_request(_forget)
@@ -55,17 +67,31 @@ def _end(answer: Response) -> Response:
     asked: Request = request._get_current_object()  # type: ignore[attr-defined] # looked up once, for every request
     answer.headers[HEADER] = reference()
     began = g.get("began")
-    seconds = 0.0 if began is None else time.perf_counter() - began  # none: refused before anything began
+    # none: refused before anything began
+    seconds = 0.0 if began is None else time.perf_counter() - began
     services().metrics.answered(asked.method, _rule(asked), answer.status_code, seconds)
     level = logging.DEBUG if asked.endpoint in POLLS else logging.INFO
     if log.isEnabledFor(level):
-        log.log(level, "%s %s %s", request.method, route(), answer.status_code, extra=_facts(answer, seconds))
+        log.log(
+            level,
+            "%s %s %s",
+            request.method,
+            route(),
+            answer.status_code,
+            extra=_facts(answer, seconds),
+        )
     return answer
 
 
 def _facts(answer: Response, seconds: float) -> dict[str, object]:
-    staff = getattr(request.environ.get(KNOWN), "staff_id", None)  # only when the page has asked who it is already
-    facts = {"method": request.method, "route": route(), "status": answer.status_code, "ms": seconds * 1000}
+    # only when the page has asked who it is already
+    staff = getattr(request.environ.get(KNOWN), "staff_id", None)
+    facts = {
+        "method": request.method,
+        "route": route(),
+        "status": answer.status_code,
+        "ms": seconds * 1000,
+    }
     return facts | {"staff": staff}
 
 

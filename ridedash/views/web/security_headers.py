@@ -1,4 +1,6 @@
-"""Headers on every answer: content security policy with a nonce, and what security.md section 2 (3.4.x) lists."""
+"""Headers on every answer: content security policy with a nonce, and what security.md section 2
+(3.4.x) lists.
+"""
 
 import secrets
 from urllib.parse import urlsplit
@@ -37,7 +39,9 @@ def init_app(app: Flask, settings: Settings) -> None:
     def add_headers(answer: Response) -> Response:
         kind, head = answer.mimetype, answer.headers
         page = kind == "text/html"
-        policy = page_policy(nonce(), tile_host, g.get("form_leads_to", "")) if page else JSON_POLICY
+        policy = (
+            page_policy(nonce(), tile_host, g.get("form_leads_to", "")) if page else JSON_POLICY
+        )
         head["Content-Security-Policy"] = policy
         wanted = of_pages if page else of_json if kind == "application/json" else of_documents
         own = {name.lower() for name, _ in head}
@@ -48,7 +52,9 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def nonce() -> str:
-    """This request's nonce, made when it is first wanted: also by an error that comes before every other hook."""
+    """This request's nonce, made when it is first wanted: also by an error that comes before every
+    other hook.
+    """
     if "csp_nonce" not in g:
         g.csp_nonce = secrets.token_urlsafe(16)
     return str(g.csp_nonce)
@@ -57,7 +63,8 @@ def nonce() -> str:
 def page_policy(nonce: str, tile_host: str, form_host: str = "") -> str:
     """The policy of security.md section 3; the hosts are origins or empty.
 
-    `form_host` is where a form of this page ends by a redirect: Chromium holds that to form-action too.
+    `form_host` is where a form of this page ends by a redirect: Chromium holds that to form-action
+    too.
     """
     forms = f"'self' {form_host}".strip()
     own = f"'self' 'nonce-{nonce}'"

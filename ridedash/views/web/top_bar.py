@@ -1,4 +1,6 @@
-"""The bar on top of every staff page: what is unknown, whether updates stopped, what asks for a manager."""
+"""The bar on top of every staff page: what is unknown, whether updates stopped, what asks for a
+manager.
+"""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -21,7 +23,9 @@ SILENT_S: Final = 30.0
 
 @dataclass(frozen=True)
 class Alert:
-    """Something of the whole property that needs somebody, and where that is done; "" when it is not theirs to do."""
+    """Something of the whole property that needs somebody, and where that is done; "" when it is
+    not theirs to do.
+    """
 
     name: str
     title: str
@@ -52,7 +56,11 @@ class StaffBar:
 
     def as_json(self) -> dict[str, Any]:
         """What can change while a page is open."""
-        said: dict[str, Any] = {"unknown": self.unknown, "since": self.unknown_since, "text": self.unknown_text}
+        said: dict[str, Any] = {
+            "unknown": self.unknown,
+            "since": self.unknown_since,
+            "text": self.unknown_text,
+        }
         said |= {"stopped": self.stopped, "silent": self.silent}
         return said | ({"alerts": [vars(each) for each in self.alerts]} if self.alerts else {})
 
@@ -67,10 +75,15 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
     if since is not None:
         text = f"{text} · {age((now - since).total_seconds())}"
     return StaffBar(
-        house.name if house else "", staff.name, count, text, stamp(since), stopped,
+        house.name if house else "",
+        staff.name,
+        count,
+        text,
+        stamp(since),
+        stopped,
         "" if stopped or house is None else _silent(db, house, now),
         tuple(map(_in_need, accounts_in_need(db, staff.property_id, services().vault.names))),
-    )  # fmt: skip
+    )
 
 
 def page_bar(db: Session, now: datetime) -> StaffBar:
@@ -80,14 +93,23 @@ def page_bar(db: Session, now: datetime) -> StaffBar:
 
 
 def _stopped(db: Session, house: Property | None, now: datetime) -> str:
-    """That no worker refreshes what is shown: a clock's time, so that it is read out once and not at each poll."""
+    """That no worker refreshes what is shown: a clock's time, so that it is read out once and not
+    at each poll.
+    """
     beat = heartbeat_age(db, now)
     if beat is not None and beat <= SILENT_S:
         return ""
     if beat is None or house is None:
-        return _("Live updates have not started: no worker runs. Rides go on; what is shown here is not refreshed.")
-    at = day_time(now - timedelta(seconds=beat), now, zone(house.timezone), str(get_locale() or "en"))
-    return _("Live updates stopped at %(at)s. Rides go on; what is shown here is not being refreshed.", at=at)
+        return _(
+            "Live updates have not started: no worker runs. Rides go on; what is shown here is not refreshed."
+        )
+    at = day_time(
+        now - timedelta(seconds=beat), now, zone(house.timezone), str(get_locale() or "en")
+    )
+    return _(
+        "Live updates stopped at %(at)s. Rides go on; what is shown here is not being refreshed.",
+        at=at,
+    )
 
 
 def _silent(db: Session, house: Property, now: datetime) -> str:
@@ -96,7 +118,10 @@ def _silent(db: Session, house: Property, now: datetime) -> str:
     if since is None:
         return ""
     at = day_time(since, now, zone(house.timezone), str(get_locale() or "en"))
-    return _("The ride service has not answered since %(at)s. Rides go on; what you see may be old.", at=at)
+    return _(
+        "The ride service has not answered since %(at)s. Rides go on; what you see may be old.",
+        at=at,
+    )
 
 
 def _in_need(account: AccountInNeed) -> Alert:
@@ -110,7 +135,9 @@ def _in_need(account: AccountInNeed) -> Alert:
     return Alert(
         f"reconnect-{account.id}",
         _("%(account)s needs reconnecting", account=account.label),
-        _("Its rides show their last facts until then.") if mine else _("Ask a manager: rides show their last facts."),
+        _("Its rides show their last facts until then.")
+        if mine
+        else _("Ask a manager: rides show their last facts."),
         _("Reconnect") if mine else "",
         "/admin/accounts" if mine else "",
     )

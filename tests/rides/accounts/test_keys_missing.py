@@ -1,4 +1,6 @@
-"""A process that lacks the key of an account's token: it sends and asks nothing, files nothing, and goes on with it."""
+"""A process that lacks the key of an account's token: it sends and asks nothing, files nothing, and
+goes on with it.
+"""
 
 from datetime import timedelta
 
@@ -45,7 +47,9 @@ def test_an_order_is_left_to_a_worker_that_has_the_key(world: World) -> None:
     assert (world.state(order_id), world.service.count("create")) == ("BOOKED", 1)
 
 
-def test_an_order_that_nobody_can_send_is_told_why_and_the_next_one_goes_once_the_key_is_there(world: World) -> None:
+def test_an_order_that_nobody_can_send_is_told_why_and_the_next_one_goes_once_the_key_is_there(
+    world: World,
+) -> None:
     rotated_too_early(world)
     with world.worker() as worker:
         order_id = world.place()
@@ -59,7 +63,9 @@ def test_an_order_that_nobody_can_send_is_told_why_and_the_next_one_goes_once_th
         assert world.state(world.book(worker)) == "BOOKED"
 
 
-def test_rides_keep_their_facts_while_the_key_is_missing_and_are_followed_again_with_it(world: World) -> None:
+def test_rides_keep_their_facts_while_the_key_is_missing_and_are_followed_again_with_it(
+    world: World,
+) -> None:
     world.service.tracks["C1"] = [CAB]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -71,7 +77,11 @@ def test_rides_keep_their_facts_while_the_key_is_missing_and_are_followed_again_
             world.clock.go(6)
             worker.step()
     ride = world.ride(order_id)
-    assert (ride.status, ride.errors, world.service.count("track_ride")) == ("CALL_DRIVER", 0, asked)
+    assert (ride.status, ride.errors, world.service.count("track_ride")) == (
+        "CALL_DRIVER",
+        0,
+        asked,
+    )
     assert ride.next_poll_at is not None
     assert ride.next_poll_at - world.clock() < timedelta(seconds=6)
     assert account_state(world) == "ok"
@@ -91,7 +101,11 @@ def test_what_a_person_presses_for_a_ride_is_not_sent_and_says_why(world: World)
     rotated_too_early(world)
     asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id)
     result = request.cancel(*asked, "changed plans")
-    assert (result.outcome, result.code, world.service.count("cancel")) == ("not_sent", "KEY_MISSING", 0)
+    assert (result.outcome, result.code, world.service.count("cancel")) == (
+        "not_sent",
+        "KEY_MISSING",
+        0,
+    )
     said = outcome_words("cancel", result.outcome, code=result.code)
     assert said.headline == "ridedash can't read its link to this account"
     assert "Try again" not in said.detail
@@ -117,4 +131,7 @@ def test_feedback_waits_for_the_key_however_long_and_is_then_sent_once(world: Wo
     assert (world.service.count("feedback"), world.page(order_id).actions[-1].state) == (1, "done")
     with world.db.read() as s:
         rows = s.query(AuditRow).filter_by(what="ride.feedback").order_by(AuditRow.id)
-        assert [(row.who, row.result) for row in rows] == [(f"staff:{world.staff_id}", "not_sent"), ("worker", "done")]
+        assert [(row.who, row.result) for row in rows] == [
+            (f"staff:{world.staff_id}", "not_sent"),
+            ("worker", "done"),
+        ]

@@ -1,4 +1,6 @@
-"""Linking an account by OAuth against the sandbox's own server: from the authorize page to the lost link."""
+"""Linking an account by OAuth against the sandbox's own server: from the authorize page to the lost
+link.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -26,7 +28,9 @@ CALLBACK = "http://127.0.0.1:8000/accounts/callback"
 
 
 class Linking(World):
-    """The small desk before a sandbox whose accounts are linked by its OAuth server; counts what is asked there."""
+    """The small desk before a sandbox whose accounts are linked by its OAuth server; counts what is
+    asked there.
+    """
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -47,11 +51,15 @@ class Linking(World):
         self.tokens = AccountTokens(self.db, self.vault, self.oauth, self.clock)
 
     def allowed(self, address: str, user: str) -> dict[str, list[str]]:
-        """What a browser does: opens the page, chooses a user, is sent back; the query of the address it ends at."""
+        """What a browser does: opens the page, chooses a user, is sent back; the query of the
+        address it ends at.
+        """
         with httpx.Client(transport=httpx.WSGITransport(app=self.sandbox)) as browser:
             assert browser.get(address).status_code == 200
             asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-            answer = browser.post(f"{SERVICE}/oauth/authorize", data=asked | {"user": user, "decision": "allow"})
+            answer = browser.post(
+                f"{SERVICE}/oauth/authorize", data=asked | {"user": user, "decision": "allow"}
+            )
         assert answer.headers["location"].startswith(CALLBACK + "?")
         return parse_qs(urlsplit(answer.headers["location"]).query)
 
@@ -63,12 +71,20 @@ class Linking(World):
         tokens = self.oauth.exchange(back["code"][0], verifier, CALLBACK)
         with self.db.write() as s:
             row = s.get_one(Account, self.account_id)
-            keep_tokens(row, self.vault, tokens.access_token, tokens.refresh_token, tokens.expires_in_s, self.clock())
+            keep_tokens(
+                row,
+                self.vault,
+                tokens.access_token,
+                tokens.refresh_token,
+                tokens.expires_in_s,
+                self.clock(),
+            )
         return tokens
 
     def works(self, token: str) -> bool:
         try:
-            fresh = RideClient(self.http, SERVICE, "app-token")  # it keeps no options of an earlier question
+            # it keeps no options of an earlier question
+            fresh = RideClient(self.http, SERVICE, "app-token")
             return bool(fresh.feedback_options("mini", token).options)
         except Unauthorized:
             return False
@@ -114,7 +130,9 @@ def test_a_code_without_its_verifier_gives_nothing(desk: Linking) -> None:
     assert caught.value.code == "invalid_grant"
 
 
-def test_ten_who_ask_when_the_token_ends_cause_one_refresh_and_all_get_a_token_that_works(desk: Linking) -> None:
+def test_ten_who_ask_when_the_token_ends_cause_one_refresh_and_all_get_a_token_that_works(
+    desk: Linking,
+) -> None:
     first = desk.linked()
     desk.clock.go(3600 - 30)
     start = threading.Barrier(10)
@@ -141,11 +159,14 @@ def test_the_refresh_token_is_rotated_and_the_next_refresh_uses_the_new_one(desk
     assert desk.grants == ["authorization_code", *["refresh_token"] * 3]
 
 
-def test_a_stolen_refresh_token_ends_the_link_and_the_account_asks_for_a_new_one(desk: Linking) -> None:
+def test_a_stolen_refresh_token_ends_the_link_and_the_account_asks_for_a_new_one(
+    desk: Linking,
+) -> None:
     first = desk.linked()
     desk.clock.go(3600)
     second = desk.tokens.bearer(desk.account_id)
-    with pytest.raises(Refused):  # a thief comes second; the server then trusts nobody of this family
+    # a thief comes second; the server then trusts nobody of this family
+    with pytest.raises(Refused):
         desk.oauth.refresh(str(first.refresh_token))
     assert not desk.works(second)
     with pytest.raises(NeedsReconnect):

@@ -13,7 +13,13 @@ from sqlalchemy.orm import Session
 
 from ridedash.rides.accounts.manage import DONE, AccountKeeper
 from ridedash.rides.accounts.rotate_keys import rotate
-from ridedash.rides.accounts.tokens import AccountTokens, NeedsReconnect, NoRefreshNow, RefreshLease, TokenUnreadable
+from ridedash.rides.accounts.tokens import (
+    AccountTokens,
+    NeedsReconnect,
+    NoRefreshNow,
+    RefreshLease,
+    TokenUnreadable,
+)
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.transport.http import Http
 from ridedash.store.accounts import keep_tokens
@@ -25,7 +31,14 @@ from tests.rides.desk_world import KEYS, World
 
 def expires_in(world: World, seconds: float) -> None:
     with world.db.write() as s:
-        keep_tokens(s.get_one(Account, world.account_id), world.vault, "good", "again", seconds, world.clock())
+        keep_tokens(
+            s.get_one(Account, world.account_id),
+            world.vault,
+            "good",
+            "again",
+            seconds,
+            world.clock(),
+        )
 
 
 def account_state(world: World) -> str:
@@ -43,7 +56,9 @@ def test_a_token_that_is_about_to_end_is_refreshed_before_it_is_used(world: Worl
 
 
 @pytest.mark.parametrize("answer", ["silence", "invalid_client"])
-def test_a_refresh_that_proves_nothing_uses_the_old_token_while_it_lasts(world: World, answer: str) -> None:
+def test_a_refresh_that_proves_nothing_uses_the_old_token_while_it_lasts(
+    world: World, answer: str
+) -> None:
     def down() -> httpx.Response:
         if answer == "silence":
             raise httpx.ConnectError("refused")
@@ -70,7 +85,14 @@ def test_a_refused_refresh_means_that_the_account_must_be_linked_again(world: Wo
 def test_a_refresh_that_another_process_won_is_no_reason_to_link_again(world: World) -> None:
     def lost_race() -> httpx.Response:
         with world.db.write() as s:
-            keep_tokens(s.get_one(Account, world.account_id), world.vault, "theirs", "next", 3600, world.clock())
+            keep_tokens(
+                s.get_one(Account, world.account_id),
+                world.vault,
+                "theirs",
+                "next",
+                3600,
+                world.clock(),
+            )
         return httpx.Response(400, json={"error": "invalid_grant"})
 
     world.service.token = lost_race  # type: ignore[method-assign]
@@ -84,7 +106,9 @@ OTHER_KEYS = "k2:" + new_key()
 def seal_with(world: World, vault: TokenVault) -> None:
     """As `ridedash keys rotate` does with keys that the world's own processes were not given."""
     with world.db.write() as s:
-        keep_tokens(s.get_one(Account, world.account_id), vault, "good", "again", 3600, world.clock())
+        keep_tokens(
+            s.get_one(Account, world.account_id), vault, "good", "again", 3600, world.clock()
+        )
 
 
 def test_a_token_whose_key_is_missing_here_is_no_fault_of_the_account_and_is_read_again_with_it(
@@ -97,7 +121,9 @@ def test_a_token_whose_key_is_missing_here_is_no_fault_of_the_account_and_is_rea
         with pytest.raises(TokenUnreadable):
             world.tokens.refreshed(world.account_id, "good")
     assert account_state(world) == "ok"
-    assert [record.levelname for record in caplog.records] == ["ERROR"], "once, however often it is asked for"
+    assert [record.levelname for record in caplog.records] == ["ERROR"], (
+        "once, however often it is asked for"
+    )
     said = caplog.text
     assert f"account {world.account_id}" in said
     assert "k2" in said
@@ -107,7 +133,9 @@ def test_a_token_whose_key_is_missing_here_is_no_fault_of_the_account_and_is_rea
     assert both.bearer(world.account_id) == "good"
 
 
-@pytest.mark.parametrize("sealed", ["k1.gone.gone", "no secret of ours", "", "a-token-that-is-not-sealed.and.more"])
+@pytest.mark.parametrize(
+    "sealed", ["k1.gone.gone", "no secret of ours", "", "a-token-that-is-not-sealed.and.more"]
+)
 def test_a_damaged_token_is_not_shown_in_the_log_and_a_new_link_mends_it(
     world: World, sealed: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -121,7 +149,9 @@ def test_a_damaged_token_is_not_shown_in_the_log_and_a_new_link_mends_it(
     assert world.tokens.bearer(world.account_id) == "good"
 
 
-def test_keys_that_are_rotated_during_a_refresh_do_not_cost_the_account_its_new_tokens(world: World) -> None:
+def test_keys_that_are_rotated_during_a_refresh_do_not_cost_the_account_its_new_tokens(
+    world: World,
+) -> None:
     server, vault = RotatingServer(), TokenVault(f"{OTHER_KEYS},{KEYS}")
     tokens = AccountTokens(world.db, vault, server(), world.clock)
 
@@ -130,14 +160,20 @@ def test_keys_that_are_rotated_during_a_refresh_do_not_cost_the_account_its_new_
         return server.answer(request)
 
     http = Http(transport=httpx.MockTransport(rotated))
-    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    tokens.oauth = OAuthClient(
+        http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", ""
+    )
     assert tokens.refreshed(world.account_id, "good") == "fresh-1"
     again = AccountTokens(world.db, vault, server(), world.clock)
     assert again.bearer(world.account_id) == "fresh-1"
-    assert again.refreshed(world.account_id, "fresh-1") == "fresh-2", "the refresh token is the new one too"
+    assert again.refreshed(world.account_id, "fresh-1") == "fresh-2", (
+        "the refresh token is the new one too"
+    )
 
 
-def test_keys_that_are_rotated_during_a_refused_refresh_hide_nothing_and_leave_nobody_waiting(world: World) -> None:
+def test_keys_that_are_rotated_during_a_refused_refresh_hide_nothing_and_leave_nobody_waiting(
+    world: World,
+) -> None:
     vault = TokenVault(f"{OTHER_KEYS},{KEYS}")
     tokens = AccountTokens(world.db, vault, None, world.clock)
 
@@ -146,7 +182,9 @@ def test_keys_that_are_rotated_during_a_refused_refresh_hide_nothing_and_leave_n
         return httpx.Response(400, json={"error": "invalid_grant"})
 
     http = Http(transport=httpx.MockTransport(rotated))
-    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    tokens.oauth = OAuthClient(
+        http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", ""
+    )
     with pytest.raises(NeedsReconnect):
         tokens.refreshed(world.account_id, "good")
     with world.db.read() as s:
@@ -159,18 +197,27 @@ def test_an_account_that_is_removed_during_a_refresh_stays_removed(world: World)
     tokens = AccountTokens(world.db, world.vault, server(), world.clock)
 
     def removed(request: httpx.Request) -> httpx.Response:
-        assert AccountKeeper(world.db, world.clock, world.property_id, world.staff_id).remove(world.account_id) == DONE
+        assert (
+            AccountKeeper(world.db, world.clock, world.property_id, world.staff_id).remove(
+                world.account_id
+            )
+            == DONE
+        )
         return server.answer(request)
 
     http = Http(transport=httpx.MockTransport(removed))
-    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    tokens.oauth = OAuthClient(
+        http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", ""
+    )
     tokens.refreshed(world.account_id, "good")
     with world.db.read() as s:
         row = s.get_one(Account, world.account_id)
     assert (row.state, row.access_token_enc, row.refresh_token_enc) == ("removed", None, None)
 
 
-def test_that_an_account_is_lost_is_said_once_with_the_reason(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_that_an_account_is_lost_is_said_once_with_the_reason(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
     world.service.token = lambda: httpx.Response(400, json={"error": "invalid_grant"})  # type: ignore[method-assign]
     for _ in range(2):
         with pytest.raises(NeedsReconnect):
@@ -180,7 +227,9 @@ def test_that_an_account_is_lost_is_said_once_with_the_reason(world: World, capl
 
 
 class RotatingServer:
-    """An authorization server whose refresh tokens hold once, and whose answer waits for `ready`."""
+    """An authorization server whose refresh tokens hold once, and whose answer waits for
+    `ready`.
+    """
 
     def __init__(self) -> None:
         self.good, self.asked, self.ready = "again", 0, threading.Event()
@@ -188,7 +237,9 @@ class RotatingServer:
 
     def __call__(self) -> OAuthClient:
         http = Http(transport=httpx.MockTransport(self.answer))
-        return OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+        return OAuthClient(
+            http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", ""
+        )
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         self.asked += 1
@@ -196,7 +247,11 @@ class RotatingServer:
         if parse_qs(request.content.decode())["refresh_token"] != [self.good]:
             return httpx.Response(400, json={"error": "invalid_grant"})
         self.good = f"again-{self.asked}"
-        body = {"access_token": f"fresh-{self.asked}", "refresh_token": self.good, "expires_in": 3600}
+        body = {
+            "access_token": f"fresh-{self.asked}",
+            "refresh_token": self.good,
+            "expires_in": 3600,
+        }
         return httpx.Response(200, json=body | {"token_type": "Bearer"})
 
 
@@ -208,9 +263,13 @@ def test_two_processes_with_ten_threads_each_use_a_refresh_token_once(world: Wor
         server.ready.set()  # one process is seen to wait for the other: now the answer may come
         time.sleep(seconds)
 
-    processes = [AccountTokens(world.db, world.vault, server(), world.clock, pause=waited) for _ in range(2)]
+    processes = [
+        AccountTokens(world.db, world.vault, server(), world.clock, pause=waited) for _ in range(2)
+    ]
     with ThreadPoolExecutor(20) as pool:
-        asked = [pool.submit(processes[n % 2].refreshed, world.account_id, "good") for n in range(20)]
+        asked = [
+            pool.submit(processes[n % 2].refreshed, world.account_id, "good") for n in range(20)
+        ]
         got = {each.result() for each in asked}
     assert (got, server.asked) == ({"fresh-1"}, 1)
     assert [each.bearer(world.account_id) for each in processes] == ["fresh-1"] * 2
@@ -222,7 +281,9 @@ def test_two_processes_with_ten_threads_each_use_a_refresh_token_once(world: Wor
 def test_the_lease_of_a_process_that_died_ends_after_seconds(world: World) -> None:
     with world.db.read() as s:
         sealed = s.get_one(Account, world.account_id).access_token_enc
-    assert RefreshLease(world.db, world.clock).take(world.account_id, sealed), "a process that dies right after"
+    assert RefreshLease(world.db, world.clock).take(world.account_id, sealed), (
+        "a process that dies right after"
+    )
     assert not RefreshLease(world.db, world.clock).take(world.account_id, sealed)
     pauses: list[float] = []
 
@@ -267,10 +328,19 @@ def test_a_link_made_anew_during_a_refresh_is_not_overwritten(world: World) -> N
 
     def relinked(request: httpx.Request) -> httpx.Response:
         with world.db.write() as s:
-            keep_tokens(s.get_one(Account, world.account_id), world.vault, "linked", "new", 3600, world.clock())
+            keep_tokens(
+                s.get_one(Account, world.account_id),
+                world.vault,
+                "linked",
+                "new",
+                3600,
+                world.clock(),
+            )
         return server.answer(request)
 
     http = Http(transport=httpx.MockTransport(relinked))
-    tokens.oauth = OAuthClient(http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", "")
+    tokens.oauth = OAuthClient(
+        http, "http://127.0.0.1:1/a", "http://127.0.0.1:1/token", "id", "secret", ""
+    )
     tokens.refreshed(world.account_id, "good")
     assert tokens.bearer(world.account_id) == "linked"

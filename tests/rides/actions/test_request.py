@@ -1,4 +1,6 @@
-"""Abort, cancel, change of drop and feedback: one call, its outcome, and what is read back afterwards."""
+"""Abort, cancel, change of drop and feedback: one call, its outcome, and what is read back
+afterwards.
+"""
 
 from typing import Any
 
@@ -15,7 +17,9 @@ NEW_DROP = LatLng(-38.55, -128.06)
 LOST = httpx.ReadTimeout("no answer")
 
 
-def ride_in(world: World, worker: Worker, status: str, kind: str = "point_to_point", **facts: Any) -> int:
+def ride_in(
+    world: World, worker: Worker, status: str, kind: str = "point_to_point", **facts: Any
+) -> int:
     world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": status, **facts}]
     return world.book(worker, kind=kind)
 
@@ -37,7 +41,9 @@ def state(world: World, order_id: int) -> tuple[str, str | None, int]:
     return action.state, action.code, action.calls
 
 
-def test_an_abort_that_is_accepted_is_done_and_the_ride_is_asked_about_at_once(world: World) -> None:
+def test_an_abort_that_is_accepted_is_done_and_the_ride_is_asked_about_at_once(
+    world: World,
+) -> None:
     with world.worker() as worker:
         order_id = ride_in(world, worker, "ALLOTMENT_PENDING")
         assert ask(world, "abort", order_id).outcome == "done"
@@ -47,13 +53,19 @@ def test_an_abort_that_is_accepted_is_done_and_the_ride_is_asked_about_at_once(w
     assert world.ride(order_id).status == "BOOKING_CANCELLED"
 
 
-def test_an_abort_that_comes_too_late_is_refused_with_the_code_that_offers_the_cancel(world: World) -> None:
+def test_an_abort_that_comes_too_late_is_refused_with_the_code_that_offers_the_cancel(
+    world: World,
+) -> None:
     refusal = {"status": "FAILURE", "code": "BOOKING_ALLOTED", "message": "driver allotted"}
     world.service.answers["abort"] = [refusal]
     with world.worker() as worker:
         order_id = ride_in(world, worker, "ALLOTMENT_PENDING")
         result = ask(world, "abort", order_id)
-        assert (result.outcome, result.code, result.text) == ("refused", "BOOKING_ALLOTED", "driver allotted")
+        assert (result.outcome, result.code, result.text) == (
+            "refused",
+            "BOOKING_ALLOTED",
+            "driver allotted",
+        )
         poll(world, worker, "CALL_DRIVER")
         assert (ask(world, "abort", order_id).outcome, ask(world, "abort", order_id).code) == (
             "not_now",
@@ -64,7 +76,9 @@ def test_an_abort_that_comes_too_late_is_refused_with_the_code_that_offers_the_c
 
 def test_a_cancel_that_is_refused_keeps_the_services_words(world: World) -> None:
     words = {"header": "Can't cancel", "text": "Your ride has started"}
-    world.service.answers["cancel"] = [{"status": "FAILURE", "reason": "CANCELLATION_NOT_ALLOWED", **words}]
+    world.service.answers["cancel"] = [
+        {"status": "FAILURE", "reason": "CANCELLATION_NOT_ALLOWED", **words}
+    ]
     with world.worker() as worker:
         order_id = ride_in(world, worker, "CALL_DRIVER")
         result = ask(world, "cancel", order_id, "guest left")
@@ -96,7 +110,9 @@ def test_an_unclear_cancel_is_repeated_once_at_most_while_the_ride_is_live(world
     assert state(world, order_id) == ("refused", "CANCELLATION_NOT_ALLOWED", 2)
 
 
-def test_an_unclear_abort_of_a_ride_that_has_a_driver_meanwhile_is_refused_as_alloted(world: World) -> None:
+def test_an_unclear_abort_of_a_ride_that_has_a_driver_meanwhile_is_refused_as_alloted(
+    world: World,
+) -> None:
     world.service.answers["abort"] = [LOST]
     with world.worker() as worker:
         order_id = ride_in(world, worker, "ALLOTMENT_PENDING")
@@ -105,8 +121,12 @@ def test_an_unclear_abort_of_a_ride_that_has_a_driver_meanwhile_is_refused_as_al
     assert state(world, order_id) == ("refused", "BOOKING_ALLOTED", 1)
 
 
-@pytest.mark.parametrize(("status", "outcome"), [(400, "refused"), (429, "not_sent"), (500, "unconfirmed")])
-def test_the_http_status_of_a_wordless_answer_says_how_much_is_known(world: World, status: int, outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "outcome"), [(400, "refused"), (429, "not_sent"), (500, "unconfirmed")]
+)
+def test_the_http_status_of_a_wordless_answer_says_how_much_is_known(
+    world: World, status: int, outcome: str
+) -> None:
     world.service.answers["cancel"] = [httpx.Response(status)]
     with world.worker() as worker:
         order_id = ride_in(world, worker, "CALL_DRIVER")
@@ -175,7 +195,10 @@ def test_an_unclear_change_of_drop_of_an_auto_can_not_be_confirmed(world: World)
 def test_feedback_is_given_once(world: World) -> None:
     with world.worker() as worker:
         order_id = ride_in(world, worker, "COMPLETED")
-        assert ask(world, "feedback", order_id, 4, ["Car Quality", "Unsafe Driving"], "fast").outcome == "done"
+        assert (
+            ask(world, "feedback", order_id, 4, ["Car Quality", "Unsafe Driving"], "fast").outcome
+            == "done"
+        )
         body = world.service.calls[-1][1]
         assert body == {
             "booking_id": "C1",
@@ -196,7 +219,9 @@ def test_feedback_without_a_clear_answer_is_sent_three_times_at_most(world: Worl
             worker.step()
     assert world.service.count("feedback") == 3
     assert state(world, order_id)[0] == "unconfirmed"
-    assert world.page(order_id).actions[-1].settled_at is not None, "nobody is told that it will be sent"
+    assert world.page(order_id).actions[-1].settled_at is not None, (
+        "nobody is told that it will be sent"
+    )
 
 
 def test_feedback_that_could_not_leave_is_kept_for_a_day_and_sent_once_it_can(world: World) -> None:
@@ -224,7 +249,9 @@ def test_an_armed_cancel_is_sent_when_the_booking_id_comes(world: World) -> None
         order_id = matching(world, worker)
         assert ask(world, "cancel", order_id, "changed mind").outcome == "not_now"
         for _ in range(2):
-            armed = request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
+            armed = request.arm_cancel(
+                world.db, world.clock, order_id, world.staff_id, "changed mind"
+            )
             assert armed.outcome == "armed"
         assert len(world.page(order_id).actions) == 1
         world.service.tracks["T1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
@@ -239,13 +266,18 @@ def test_an_armed_cancel_is_sent_when_the_booking_id_comes(world: World) -> None
     assert world.service.count("cancel") == 1
 
 
-def test_an_armed_cancel_that_never_reached_the_service_is_sent_when_it_can_be(world: World) -> None:
+def test_an_armed_cancel_that_never_reached_the_service_is_sent_when_it_can_be(
+    world: World,
+) -> None:
     with world.worker() as worker:
         order_id = matching(world, worker)
         request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
         world.service.tracks["T1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
         world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
-        world.service.answers["cancel"] = [httpx.ConnectError("refused"), httpx.ConnectError("refused")]
+        world.service.answers["cancel"] = [
+            httpx.ConnectError("refused"),
+            httpx.ConnectError("refused"),
+        ]
         for _ in range(5):
             world.clock.go(6)
             worker.step()
@@ -257,8 +289,13 @@ def test_an_armed_cancel_can_be_taken_back_and_falls_with_the_match(world: World
     with world.worker() as worker:
         order_id = matching(world, worker)
         request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
-        assert request.disarm_cancel(world.db, world.clock, order_id, world.staff_id).outcome == "done"
-        assert request.disarm_cancel(world.db, world.clock, order_id, world.staff_id).outcome == "not_now"
+        assert (
+            request.disarm_cancel(world.db, world.clock, order_id, world.staff_id).outcome == "done"
+        )
+        assert (
+            request.disarm_cancel(world.db, world.clock, order_id, world.staff_id).outcome
+            == "not_now"
+        )
         request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
         world.service.tracks["T1"] = [{"booking_status": "ALLOTMENT_FAILED"}]
         world.clock.go(4)

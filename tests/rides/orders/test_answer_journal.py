@@ -27,7 +27,11 @@ def test_the_file_never_grows_so_a_full_disk_does_not_matter(tmp_path: Path) -> 
     for _ in range(4):
         box.file.append({"mtx": "RD-1", "evidence": "x" * 2048})
     after = box.path.stat()
-    assert (before.st_size, before.st_blocks) == (after.st_size, after.st_blocks) == (4 * SLOT, after.st_blocks)
+    assert (
+        (before.st_size, before.st_blocks)
+        == (after.st_size, after.st_blocks)
+        == (4 * SLOT, after.st_blocks)
+    )
     assert after.st_blocks * 512 >= 4 * SLOT
     box.close()
 
@@ -44,7 +48,9 @@ def test_a_full_box_says_so_and_is_ready_again_when_a_slot_is_cleared(tmp_path: 
     assert not box.ready()
 
 
-def test_a_box_that_could_not_be_written_is_not_ready_until_a_write_succeeds(tmp_path: Path) -> None:
+def test_a_box_that_could_not_be_written_is_not_ready_until_a_write_succeeds(
+    tmp_path: Path,
+) -> None:
     box = BlackBox(tmp_path, slots=2)
     sound, unwritable = box.file._fd, os.open(box.path, os.O_RDONLY)
     box.file._fd = unwritable
@@ -70,7 +76,9 @@ def test_a_torn_record_is_left_out(tmp_path: Path) -> None:
     box.close()
 
 
-def test_two_workers_hold_two_files_and_one_reads_what_the_other_left_behind(tmp_path: Path) -> None:
+def test_two_workers_hold_two_files_and_one_reads_what_the_other_left_behind(
+    tmp_path: Path,
+) -> None:
     first, second = BlackBox(tmp_path, slots=2), BlackBox(tmp_path, slots=2)
     assert first.path != second.path
     second.file.append({"mtx": "RD-2"})

@@ -1,4 +1,6 @@
-"""A worker that dies at each fail point, and one that comes after it: nothing lost, nothing doubled, nothing false."""
+"""A worker that dies at each fail point, and one that comes after it: nothing lost, nothing
+doubled, nothing false.
+"""
 
 import itertools
 from pathlib import Path
@@ -67,7 +69,9 @@ def check(world: World) -> None:
     for mtx, ids in made.items():
         assert len(ids) == 1, "I2: one booking for one order"
         order = orders[mtx]
-        assert order.state in {"BOOKED", "SENDING", "UNKNOWN", "CLOSED_NOT_BOOKED"}, "I1: no booking is lost"
+        assert order.state in {"BOOKED", "SENDING", "UNKNOWN", "CLOSED_NOT_BOOKED"}, (
+            "I1: no booking is lost"
+        )
         if order.state == "BOOKED":
             assert [order.booking_id] == ids
     for mtx, order in orders.items():
@@ -97,11 +101,18 @@ def test_a_worker_that_dies_there_leaves_an_order_that_the_next_one_settles_hone
     state = world.state(order_id)
     assert state in SETTLED | {"UNKNOWN"}
     if point == "order.settled" and kind == "unauthorised":
-        assert (state, world.service.count("create")) == ("BOOKED", 2), "the one second try, with a fresh token"
+        assert (state, world.service.count("create")) == ("BOOKED", 2), (
+            "the one second try, with a fresh token"
+        )
     else:
         assert world.service.count("create") == sent, "what may have been sent is never sent again"
     if point in {"order.boxed", "order.settled"}:
-        known = {"booked": "BOOKED", "matching": "MATCHING", "refused": "REJECTED", "unreachable": "NOT_SENT"}
+        known = {
+            "booked": "BOOKED",
+            "matching": "MATCHING",
+            "refused": "REJECTED",
+            "unreachable": "NOT_SENT",
+        }
         assert state == known.get(kind, state), "the black box knew the answer"
 
 
@@ -115,8 +126,12 @@ def test_a_press_whose_process_dies_right_after_the_commit_is_sent_or_expires(wo
     assert [order.state for order in world.orders()] == ["BOOKED"]
 
 
-@pytest.mark.parametrize("point", ["poll.claimed", "poll.answered", "poll.merged", "handover.merged"])
-def test_a_tracker_that_dies_there_hands_over_once_and_releases_the_cancel_once(world: World, point: str) -> None:
+@pytest.mark.parametrize(
+    "point", ["poll.claimed", "poll.answered", "poll.merged", "handover.merged"]
+)
+def test_a_tracker_that_dies_there_hands_over_once_and_releases_the_cancel_once(
+    world: World, point: str
+) -> None:
     world.service.create.append(world.service.matching)
     world.service.tracks["T1"] = [{"booking_status": "ALLOTMENT_PENDING"}]
     world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
@@ -138,7 +153,9 @@ def test_a_tracker_that_dies_there_hands_over_once_and_releases_the_cancel_once(
     assert world.service.count("cancel") == 1
 
 
-def test_the_answer_to_an_earlier_try_that_is_found_later_does_not_settle_the_present_one(world: World) -> None:
+def test_the_answer_to_an_earlier_try_that_is_found_later_does_not_settle_the_present_one(
+    world: World,
+) -> None:
     world.service.create.append(lambda _: httpx.Response(401))
     with world.worker() as finder, world.worker() as third:
         order_id = world.place()
@@ -160,7 +177,9 @@ def test_the_answer_to_an_earlier_try_that_is_found_later_does_not_settle_the_pr
 
 
 def test_an_order_over_whose_claim_the_host_slept_is_not_sent_late(world: World) -> None:
-    with world.worker(at=lambda name: world.clock.go(31) if name == "order.sent" else None) as worker:
+    with world.worker(
+        at=lambda name: world.clock.go(31) if name == "order.sent" else None
+    ) as worker:
         order_id = world.place()
         worker.step()
     assert (world.state(order_id), world.page(order_id).order.code) == ("NOT_SENT", "EXPIRED")
@@ -184,7 +203,9 @@ def test_an_answer_survives_a_database_that_can_not_be_written(world: World) -> 
 
 
 class Orders(RuleBasedStateMachine):
-    """People and workers do what they like, workers die where they like; the invariants hold after every step."""
+    """People and workers do what they like, workers die where they like; the invariants hold after
+    every step.
+    """
 
     base = Path()
     numbers = itertools.count()
@@ -227,7 +248,12 @@ class Orders(RuleBasedStateMachine):
     @rule(which=st.integers(0, 5))
     def not_booked(self, which: int) -> None:
         orders = self.world.orders()
-        deed = (self.world.db, self.world.clock, orders[which % len(orders)].id, self.world.staff_id)
+        deed = (
+            self.world.db,
+            self.world.clock,
+            orders[which % len(orders)].id,
+            self.world.staff_id,
+        )
         resolve_not_booked(*deed, "asked by phone")
 
     @invariant()
@@ -250,5 +276,8 @@ def test_the_invariants_hold_whatever_people_and_workers_do(tmp_path: Path) -> N
 
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     run_state_machine_as_test(
-        Here, settings=settings(max_examples=25, stateful_step_count=15, deadline=None, suppress_health_check=slow)
+        Here,
+        settings=settings(
+            max_examples=25, stateful_step_count=15, deadline=None, suppress_health_check=slow
+        ),
     )

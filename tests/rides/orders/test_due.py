@@ -1,4 +1,6 @@
-"""Planned rides: ordered once and in time, or a person is told; changed and withdrawn until then, whoever is first."""
+"""Planned rides: ordered once and in time, or a person is told; changed and withdrawn until then,
+whoever is first.
+"""
 
 import itertools
 from collections.abc import Callable
@@ -25,7 +27,8 @@ from tests.rides.orders.test_crashes import KillAt, Killed, check
 from tests.rides.orders.test_side_by_side import at_once
 
 HOURS = timedelta(hours=5)
-LEAD = timedelta(minutes=20)  # ten for the cab's way, which the offers here don't tell, and ten more
+# ten for the cab's way, which the offers here don't tell, and ten more
+LEAD = timedelta(minutes=20)
 THREADS = 6
 
 
@@ -33,7 +36,9 @@ def offered(fare: int = 250, fare_id: str | None = "F2", category: str = "mini")
     """What the service offers when it is asked again."""
     upfront = {"fare": fare, "fare_id": fare_id, "is_upfront_applicable": True}
     return {
-        "categories": [{"id": category, "display_name": category.title(), "currency": "INR", "eta": 4}],
+        "categories": [
+            {"id": category, "display_name": category.title(), "currency": "INR", "eta": 4}
+        ],
         "ride_estimate": [{"category": category, "upfront": upfront}],
     }
 
@@ -69,11 +74,20 @@ def test_a_planned_ride_waits_and_is_ordered_in_time_with_the_price_of_then(worl
         worker.step()
     page = world.page(order_id)
     assert page.order.state == "BOOKED"
-    assert (page.offer.fare_id, page.offer.seat_prices, page.offer.fetched_at) == ("F2", {}, world.clock())
+    assert (page.offer.fare_id, page.offer.seat_prices, page.offer.fetched_at) == (
+        "F2",
+        {},
+        world.clock(),
+    )
     sent = next(body for name, body in world.service.calls if name == "create")
     assert (sent["fare_id"], sent["pickup_mode"], sent["category"]) == ("F2", "now", "mini")
     assert (page.order.open, page.order.guard_key is not None) == (True, True)
-    assert [m.name for m in page.moments if m.what == "order"] == ["SCHEDULED", "READY", "SENDING", "BOOKED"]
+    assert [m.name for m in page.moments if m.what == "order"] == [
+        "SCHEDULED",
+        "READY",
+        "SENDING",
+        "BOOKED",
+    ]
     assert items(world, order_id) == {}
     check(world)
 
@@ -84,7 +98,9 @@ def test_the_questions_of_a_planned_ride_are_asked_with_its_own_account(world: W
     until_due(world)
     with world.worker() as worker:
         worker.step()
-    assert [body["category"] for name, body in world.service.calls if name == "products"] == ["mini"]
+    assert [body["category"] for name, body in world.service.calls if name == "products"] == [
+        "mini"
+    ]
 
 
 def test_a_form_that_plans_makes_one_order_however_often_it_is_pressed(world: World) -> None:
@@ -96,7 +112,9 @@ def test_a_form_that_plans_makes_one_order_however_often_it_is_pressed(world: Wo
         place(world.db, world.clock, world.wish(form_token=wish.form_token))
 
 
-@pytest.mark.parametrize("ahead", [timedelta(minutes=14, seconds=59), timedelta(days=30, seconds=1), -HOURS])
+@pytest.mark.parametrize(
+    "ahead", [timedelta(minutes=14, seconds=59), timedelta(days=30, seconds=1), -HOURS]
+)
 def test_a_pickup_too_near_or_too_far_is_refused(world: World, ahead: timedelta) -> None:
     with pytest.raises(WishRefused) as refused:
         world.place(pickup_at=world.clock() + ahead)
@@ -130,14 +148,19 @@ FAILURES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_a_ride_that_cannot_be_ordered_asks_for_a_person_and_is_tried_again(world: World, name: str) -> None:
+def test_a_ride_that_cannot_be_ordered_asks_for_a_person_and_is_tried_again(
+    world: World, name: str
+) -> None:
     answer, code = FAILURES[name]
     order_id = planned(world, offer_id=world.offer(fare_id="F1"))
     answers(world, answer, answer)  # a harmless question is repeated once
     until_due(world)
     with world.worker() as worker:
         worker.step()
-        assert (world.state(order_id), items(world, order_id)) == ("SCHEDULED", {"not_ordered_yet": code})
+        assert (world.state(order_id), items(world, order_id)) == (
+            "SCHEDULED",
+            {"not_ordered_yet": code},
+        )
         assert world.page(order_id).order.tries == 1
         answers(world, offered())
         worker.step()
@@ -148,7 +171,9 @@ def test_a_ride_that_cannot_be_ordered_asks_for_a_person_and_is_tried_again(worl
     check(world)
 
 
-def test_a_ride_that_cannot_be_ordered_until_its_window_ends_is_given_up_loudly(world: World) -> None:
+def test_a_ride_that_cannot_be_ordered_until_its_window_ends_is_given_up_loudly(
+    world: World,
+) -> None:
     order_id = planned(world)
     until_due(world)
     with world.worker() as worker:
@@ -169,7 +194,10 @@ def test_a_ride_that_cannot_be_ordered_until_its_window_ends_is_given_up_loudly(
 def test_a_fixed_price_that_became_one_by_the_meter_is_ordered_by_the_meter(world: World) -> None:
     order_id = planned(world, offer_id=world.offer(fare_id="F1"))
     until_due(world)
-    answers(world, offered() | {"ride_estimate": [{"category": "mini", "amount_min": 200, "amount_max": 260}]})
+    answers(
+        world,
+        offered() | {"ride_estimate": [{"category": "mini", "amount_min": 200, "amount_max": 260}]},
+    )
     with world.worker() as worker:
         worker.step()
     sent = next(body for name, body in world.service.calls if name == "create")
@@ -226,7 +254,9 @@ def test_an_expired_token_is_refreshed_before_anything_is_given_up(world: World)
     assert (world.state(order_id), world.service.refreshes) == ("BOOKED", 1)
 
 
-def test_a_guest_with_an_open_ride_from_there_is_not_given_a_second_car_unasked(world: World) -> None:
+def test_a_guest_with_an_open_ride_from_there_is_not_given_a_second_car_unasked(
+    world: World,
+) -> None:
     order_id = planned(world, guest_name="Guest Heron")
     until_due(world)
     with world.worker() as worker:
@@ -249,7 +279,11 @@ def test_a_second_car_on_purpose_is_ordered_beside_the_first(world: World) -> No
         answers(world, offered())
         world.book(worker, guest_name="Guest Heron")
     order = world.page(order_id).order
-    assert (order.state, order.guard_key, order.guard_override_by) == ("BOOKED", None, world.staff_id)
+    assert (order.state, order.guard_key, order.guard_override_by) == (
+        "BOOKED",
+        None,
+        world.staff_id,
+    )
 
 
 def test_nothing_is_ordered_while_its_answer_could_not_be_kept(world: World) -> None:
@@ -258,7 +292,10 @@ def test_nothing_is_ordered_while_its_answer_could_not_be_kept(world: World) -> 
     with world.worker() as worker:
         worker.box.ready = lambda: False  # type: ignore[method-assign]
         worker.step()
-    assert (world.state(order_id), items(world, order_id)) == ("SCHEDULED", {"not_ordered_yet": "PLAN_NO_BOX"})
+    assert (world.state(order_id), items(world, order_id)) == (
+        "SCHEDULED",
+        {"not_ordered_yet": "PLAN_NO_BOX"},
+    )
 
 
 def test_a_worker_that_was_down_orders_late_inside_the_window_and_says_so(world: World) -> None:
@@ -272,19 +309,30 @@ def test_a_worker_that_was_down_orders_late_inside_the_window_and_says_so(world:
     assert [m.detail for m in page.moments if m.name == "ordered_late"] == ["7"]
 
 
-def test_a_worker_that_was_down_for_too_long_orders_nothing_and_asks_for_a_person(world: World) -> None:
+def test_a_worker_that_was_down_for_too_long_orders_nothing_and_asks_for_a_person(
+    world: World,
+) -> None:
     order_id = planned(world)
     world.clock.go(HOURS.total_seconds() + 601)
     answers(world, offered())
     with world.worker() as worker:
         worker.step()
-    assert (world.state(order_id), items(world, order_id)) == ("NOT_SENT", {"plan_failed": "PLAN_NO_WORKER"})
+    assert (world.state(order_id), items(world, order_id)) == (
+        "NOT_SENT",
+        {"plan_failed": "PLAN_NO_WORKER"},
+    )
     assert world.service.calls == []
 
 
-SENDS: dict[str, tuple[Callable[[World], Callable[[dict[str, Any]], httpx.Response]], str, str | None]] = {
+SENDS: dict[
+    str, tuple[Callable[[World], Callable[[dict[str, Any]], httpx.Response]], str, str | None]
+] = {
     "refused": (
-        lambda _: lambda _body: httpx.Response(200, json={"status": "FAILURE", "code": "NO_CABS_AVAILABLE"}),
+        lambda _: (
+            lambda _body: httpx.Response(
+                200, json={"status": "FAILURE", "code": "NO_CABS_AVAILABLE"}
+            )
+        ),
         "REJECTED",
         "NO_CABS_AVAILABLE",
     ),
@@ -328,13 +376,21 @@ def test_a_planned_ride_is_withdrawn_for_nothing_and_asks_for_nobody(world: Worl
     until_due(world)
     with world.worker() as worker:
         worker.step()
-    assert (world.state(order_id), items(world, order_id), world.service.calls) == ("NOT_SENT", {}, [])
+    assert (world.state(order_id), items(world, order_id), world.service.calls) == (
+        "NOT_SENT",
+        {},
+        [],
+    )
 
 
 def wanted(world: World, order_id: int, **facts: Any) -> Change:
     """A change of a planned ride as the page would post it: all as it is, but for `facts`."""
     page = world.page(order_id)
-    same = {"pickup_at": page.order.pickup_at, "guest_name": page.guest.name, "offer_id": page.offer.id}
+    same = {
+        "pickup_at": page.order.pickup_at,
+        "guest_name": page.guest.name,
+        "offer_id": page.offer.id,
+    }
     return Change(order_id, page.order.version, world.wish(**{**same, **facts}))
 
 
@@ -342,16 +398,29 @@ def test_a_change_is_a_new_version_of_the_same_order_and_is_recorded(world: Worl
     order_id = planned(world)
     before = world.page(order_id).order
     later = world.clock() + 2 * HOURS
-    made = wanted(world, order_id, pickup_at=later, offer_id=world.offer(category="suv"), guest_name="Guest Wren")
+    made = wanted(
+        world,
+        order_id,
+        pickup_at=later,
+        offer_id=world.offer(category="suv"),
+        guest_name="Guest Wren",
+    )
     assert change(world.db, world.clock, made)
     page = world.page(order_id)
     assert (page.order.mtx, page.order.state, page.order.id) == (before.mtx, "SCHEDULED", before.id)
     assert (page.order.pickup_at, page.order.due_at) == (later, later - LEAD)
-    assert (page.order.category, page.guest.name, page.order.version > before.version) == ("suv", "Guest Wren", True)
+    assert (page.order.category, page.guest.name, page.order.version > before.version) == (
+        "suv",
+        "Guest Wren",
+        True,
+    )
     assert '"suv"' in page.order.body
     with world.db.read() as s:
         (row,) = s.scalars(select(AuditRow).where(AuditRow.what == "order.change"))
-    assert (row.who, sorted(row.facts["changed"])) == (f"staff:{world.staff_id}", ["category", "guest", "pickup_at"])
+    assert (row.who, sorted(row.facts["changed"])) == (
+        f"staff:{world.staff_id}",
+        ["category", "guest", "pickup_at"],
+    )
     assert "Wren" not in str(row.facts)
 
 
@@ -373,7 +442,9 @@ def test_a_change_over_somebody_elses_is_refused(world: World) -> None:
     assert world.page(order_id).order.note == "theirs"
 
 
-def test_a_change_of_the_note_needs_no_new_time_and_one_of_the_time_needs_a_good_one(world: World) -> None:
+def test_a_change_of_the_note_needs_no_new_time_and_one_of_the_time_needs_a_good_one(
+    world: World,
+) -> None:
     order_id = planned(world)
     world.clock.go((HOURS - timedelta(minutes=5)).total_seconds())
     with world.worker() as worker:
@@ -381,7 +452,11 @@ def test_a_change_of_the_note_needs_no_new_time_and_one_of_the_time_needs_a_good
         worker.step()
     assert change(world.db, world.clock, wanted(world, order_id, note="gate 3"))
     with pytest.raises(WishRefused):
-        change(world.db, world.clock, wanted(world, order_id, pickup_at=world.clock() + timedelta(minutes=3)))
+        change(
+            world.db,
+            world.clock,
+            wanted(world, order_id, pickup_at=world.clock() + timedelta(minutes=3)),
+        )
 
 
 def test_a_ride_whose_car_is_gone_is_ordered_with_the_one_that_a_person_chose(world: World) -> None:
@@ -414,7 +489,9 @@ def test_what_is_ordered_or_withdrawn_is_changed_no_more(world: World, state: st
         change(world.db, world.clock, made)
 
 
-def test_a_change_in_the_middle_of_a_try_wins_and_the_try_makes_nothing_of_what_was(world: World) -> None:
+def test_a_change_in_the_middle_of_a_try_wins_and_the_try_makes_nothing_of_what_was(
+    world: World,
+) -> None:
     order_id = planned(world)
     until_due(world)
 
@@ -426,7 +503,11 @@ def test_a_change_in_the_middle_of_a_try_wins_and_the_try_makes_nothing_of_what_
     with world.worker(at=meanwhile) as worker:
         worker.step()
     order = world.page(order_id).order
-    assert (order.state, order.due_at, order.owner) == ("SCHEDULED", world.clock() + HOURS - LEAD, None)
+    assert (order.state, order.due_at, order.owner) == (
+        "SCHEDULED",
+        world.clock() + HOURS - LEAD,
+        None,
+    )
     assert world.service.count("create") == 0
 
 
@@ -437,7 +518,9 @@ def test_a_withdrawal_in_the_middle_of_a_try_wins(world: World) -> None:
     taken: list[bool] = []
     with world.worker(
         at=lambda name: (
-            taken.append(withdraw(world.db, world.clock, order_id, world.staff_id)) if name == "plan.asked" else None
+            taken.append(withdraw(world.db, world.clock, order_id, world.staff_id))
+            if name == "plan.asked"
+            else None
         )
     ) as worker:
         worker.step()
@@ -451,10 +534,14 @@ def test_many_workers_try_a_ride_that_is_due_once(world: World) -> None:
             until_due(world)
             answers(world, *[offered()] * THREADS)
             rivals = [
-                Promoter(world.db, world.client, world.tokens, worker.box, world.clock, owner=f"w{n}")
+                Promoter(
+                    world.db, world.client, world.tokens, worker.box, world.clock, owner=f"w{n}"
+                )
                 for n in range(THREADS)
             ]
-            came = at_once([lambda rival=rival, order_id=order_id: rival.promote(order_id) for rival in rivals])
+            came = at_once(
+                [lambda rival=rival, order_id=order_id: rival.promote(order_id) for rival in rivals]
+            )
             assert sorted(map(str, came)) == ["False"] * (THREADS - 1) + ["True"]
             moments = [m.name for m in world.page(order_id).moments]
             assert moments.count("READY") == 1
@@ -473,7 +560,11 @@ def test_a_withdrawal_and_a_try_at_one_moment_go_one_way_only(world: World) -> N
             ]
             at_once(deeds)
             states = [m.name for m in world.page(order_id).moments if m.what == "order"]
-            assert states in (["SCHEDULED", "NOT_SENT"], ["SCHEDULED", "READY"], ["SCHEDULED", "READY", "NOT_SENT"])
+            assert states in (
+                ["SCHEDULED", "NOT_SENT"],
+                ["SCHEDULED", "READY"],
+                ["SCHEDULED", "READY", "NOT_SENT"],
+            )
 
 
 def test_a_change_and_a_try_at_one_moment_never_send_what_was_changed_away(world: World) -> None:
@@ -491,13 +582,17 @@ def test_a_change_and_a_try_at_one_moment_never_send_what_was_changed_away(world
             )
             order = world.page(order_id).order
             assert (changed is True) == ('"suv"' in order.body), changed
-            assert isinstance(changed, TooLate) == (order.state == "READY" and '"mini"' in order.body)
+            assert isinstance(changed, TooLate) == (
+                order.state == "READY" and '"mini"' in order.body
+            )
 
 
 POINTS = ["plan.claimed", "plan.asked", "plan.ready"]
 
 
-@pytest.mark.parametrize(("point", "kind"), list(itertools.product(POINTS, ["booked", "lost_answer", "unreachable"])))
+@pytest.mark.parametrize(
+    ("point", "kind"), list(itertools.product(POINTS, ["booked", "lost_answer", "unreachable"]))
+)
 def test_a_worker_that_dies_while_it_orders_a_planned_ride_leaves_it_to_the_next(
     world: World, point: str, kind: str
 ) -> None:
@@ -526,7 +621,9 @@ def test_a_worker_that_ends_makes_nothing_ready_that_it_would_not_send(world: Wo
     assert world.state(order_id) == "SCHEDULED"
 
 
-def test_a_ride_that_was_made_ready_and_found_no_sender_ends_with_a_person_told(world: World) -> None:
+def test_a_ride_that_was_made_ready_and_found_no_sender_ends_with_a_person_told(
+    world: World,
+) -> None:
     order_id = planned(world)
     until_due(world)
     answers(world, offered())
@@ -534,7 +631,10 @@ def test_a_ride_that_was_made_ready_and_found_no_sender_ends_with_a_person_told(
         worker.promoter.promote(order_id)
         world.clock.go(31)
         worker.step()
-    assert (world.state(order_id), items(world, order_id)) == ("NOT_SENT", {"plan_failed": "EXPIRED"})
+    assert (world.state(order_id), items(world, order_id)) == (
+        "NOT_SENT",
+        {"plan_failed": "EXPIRED"},
+    )
     assert world.service.count("create") == 0
 
 
@@ -559,7 +659,10 @@ def test_a_shared_ride_is_planned_for_its_seats_and_priced_for_them(world: World
     order_id = planned(world, kind="share")
     until_due(world)
     share = {"category": "share", "fares": [{"seats": 1, "cost": 96}]}
-    body = {"categories": [{"id": "share", "display_name": "Share", "currency": "INR"}], "ride_estimate": [share]}
+    body = {
+        "categories": [{"id": "share", "display_name": "Share", "currency": "INR"}],
+        "ride_estimate": [share],
+    }
     answers(world, body)
     with world.worker() as worker:
         worker.step()
@@ -567,7 +670,9 @@ def test_a_shared_ride_is_planned_for_its_seats_and_priced_for_them(world: World
     assert (world.state(order_id), sent["seats"], sent["retry"]) == ("BOOKED", 1, True)
 
 
-def test_offers_that_a_planned_ride_was_priced_by_are_kept_until_it_is_ordered(world: World) -> None:
+def test_offers_that_a_planned_ride_was_priced_by_are_kept_until_it_is_ordered(
+    world: World,
+) -> None:
     order_id = planned(world, pickup_at=world.clock() + timedelta(days=29))
     world.offer()
     world.clock.go(timedelta(days=28).total_seconds())

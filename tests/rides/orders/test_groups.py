@@ -1,4 +1,6 @@
-"""Several cars in one go: each its own order from one form token and a number, placed together, sent for itself."""
+"""Several cars in one go: each its own order from one form token and a number, placed together,
+sent for itself.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,12 +25,16 @@ from tests.rides.orders.test_side_by_side import at_once
 def record(world: World) -> list[dict[str, Any]]:
     """What the record says of orders that were placed."""
     with world.db.read() as s:
-        rows = s.scalars(select(AuditRow).where(AuditRow.what == "order.place").order_by(AuditRow.id))
+        rows = s.scalars(
+            select(AuditRow).where(AuditRow.what == "order.place").order_by(AuditRow.id)
+        )
         return [row.facts for row in rows]
 
 
 def refused(_body: dict[str, Any]) -> httpx.Response:
-    return httpx.Response(200, json={"status": "FAILURE", "code": "INVALID_CITY", "message": "no cars there"})
+    return httpx.Response(
+        200, json={"status": "FAILURE", "code": "INVALID_CITY", "message": "no cars there"}
+    )
 
 
 def test_a_group_is_one_order_for_each_car_with_a_number_of_its_own(world: World) -> None:
@@ -43,16 +49,22 @@ def test_a_group_is_one_order_for_each_car_with_a_number_of_its_own(world: World
     assert len({order.guest_id for order in orders}) == 1
 
 
-def test_the_first_car_has_the_guard_and_the_group_is_why_the_others_have_none(world: World) -> None:
+def test_the_first_car_has_the_guard_and_the_group_is_why_the_others_have_none(
+    world: World,
+) -> None:
     placed = world.placed(cars=3)
     first, *others = world.orders()
     assert first.guard_key is not None
     assert first.guard_override_by is None
-    assert [(order.guard_key, order.guard_override_by) for order in others] == [(None, world.staff_id)] * 2
+    assert [(order.guard_key, order.guard_override_by) for order in others] == [
+        (None, world.staff_id)
+    ] * 2
     said = record(world)
     assert [(facts["car"], facts["cars"], facts["override"]) for facts in said] == [
-        (1, 3, False), (2, 3, "group"), (3, 3, "group"),
-    ]  # fmt: skip
+        (1, 3, False),
+        (2, 3, "group"),
+        (3, 3, "group"),
+    ]
     assert {facts["group"] for facts in said} == {first.group_key}
     assert placed.order_id == first.id
 
@@ -108,20 +120,30 @@ def test_a_guest_who_has_a_ride_already_gets_no_group_but_on_purpose(world: Worl
     assert len(world.orders()) == 1
     world.place(guest_name="Guest Heron", guest_room="412", cars=2, override_guard=True)
     assert [(facts["override"], facts.get("second_to")) for facts in record(world)] == [
-        (False, None), (True, busy), ("group", busy),
-    ]  # fmt: skip
+        (False, None),
+        (True, busy),
+        ("group", busy),
+    ]
 
 
 def test_some_cars_may_fail_and_the_others_are_booked_all_the_same(world: World) -> None:
     answers: list[Callable[[dict[str, Any]], httpx.Response]] = [
-        world.service.booked, refused, world.service.lost_answer, world.service.unreachable,
-    ]  # fmt: skip
+        world.service.booked,
+        refused,
+        world.service.lost_answer,
+        world.service.unreachable,
+    ]
     world.service.create = answers
     with world.worker() as worker:
         ids = world.placed(cars=4).order_ids
         for _ in range(8):
             worker.step()
-    assert sorted(world.state(order_id) for order_id in ids) == ["BOOKED", "NOT_SENT", "REJECTED", "UNKNOWN"]
+    assert sorted(world.state(order_id) for order_id in ids) == [
+        "BOOKED",
+        "NOT_SENT",
+        "REJECTED",
+        "UNKNOWN",
+    ]
     assert len(world.service.bookings) == 2, "one that is booked, and one whose answer was lost"
     assert len({booking["mtx"] for booking in world.service.bookings}) == 2
     assert world.service.count("create") == 4
@@ -133,7 +155,9 @@ def test_one_car_of_a_group_is_withdrawn_alone(world: World) -> None:
     assert (world.state(first), world.state(second)) == ("NOT_SENT", "READY")
 
 
-def test_a_group_whose_first_car_is_over_guards_the_guest_as_long_as_another_one_is_open(world: World) -> None:
+def test_a_group_whose_first_car_is_over_guards_the_guest_as_long_as_another_one_is_open(
+    world: World,
+) -> None:
     wish = world.wish(cars=3, guest_phone="+919845011111", form_token="the-form")
     first, *others = place(world.db, world.clock, wish).order_ids
     assert withdraw(world.db, world.clock, first, wish.staff_id or 0)
@@ -145,7 +169,9 @@ def test_a_group_whose_first_car_is_over_guards_the_guest_as_long_as_another_one
 
 
 def test_a_planned_group_is_ordered_car_by_car_when_it_comes_due(world: World) -> None:
-    ids = world.placed(cars=3, pickup_at=world.clock() + HOURS, guest_phone="+919845011111").order_ids
+    ids = world.placed(
+        cars=3, pickup_at=world.clock() + HOURS, guest_phone="+919845011111"
+    ).order_ids
     assert [world.state(order_id) for order_id in ids] == ["SCHEDULED"] * 3
     world.service.answers["products"] = [offered() for _ in range(3)]
     world.clock.go((HOURS - LEAD).total_seconds())
@@ -153,13 +179,19 @@ def test_a_planned_group_is_ordered_car_by_car_when_it_comes_due(world: World) -
         for _ in range(12):
             worker.step()
     assert [world.state(order_id) for order_id in ids] == ["BOOKED"] * 3
-    assert len({body["merchant_txn_id"] for call, body in world.service.calls if call == "create"}) == 3
+    assert (
+        len({body["merchant_txn_id"] for call, body in world.service.calls if call == "create"})
+        == 3
+    )
 
 
 def test_a_ride_is_charged_to_a_cost_centre_of_its_own_property_only(world: World) -> None:
     with world.db.write() as s:
         other = add_property(s, "Other Hotel", "UTC", world.clock()).id
-        rows = [CostCentre(property_id=house, name="Spa", closed_at=None) for house in (world.property_id, other)]
+        rows = [
+            CostCentre(property_id=house, name="Spa", closed_at=None)
+            for house in (world.property_id, other)
+        ]
         s.add_all(rows)
         s.flush()
         ours, theirs = (row.id for row in rows)

@@ -1,4 +1,6 @@
-"""What orders, actions and heartbeats do while calls are held back: wait, say so honestly, lose nothing."""
+"""What orders, actions and heartbeats do while calls are held back: wait, say so honestly, lose
+nothing.
+"""
 
 from datetime import timedelta
 
@@ -30,7 +32,8 @@ def refuse_polls(world: World) -> None:
 
 def test_an_order_waits_for_a_hold_that_ends_while_its_press_is_fresh(world: World) -> None:
     riding(world)
-    world.client.traffic.settle(world.client.traffic.enter(Lane.REST), Result.LIMITED, 12.0)  # a poll was told to wait
+    # a poll was told to wait
+    world.client.traffic.settle(world.client.traffic.enter(Lane.REST), Result.LIMITED, 12.0)
     with world.worker() as worker:
         order_id = world.place()
         worker.step()
@@ -66,10 +69,20 @@ def test_an_open_breaker_of_writes_ends_an_order_as_not_sent_and_another_goes_wh
         assert world.state(world.book(worker)) == "BOOKED"
 
 
-def test_a_press_while_writes_are_held_is_told_as_not_sent_and_can_be_repeated(world: World) -> None:
+def test_a_press_while_writes_are_held_is_told_as_not_sent_and_can_be_repeated(
+    world: World,
+) -> None:
     order_id = riding(world)
     _open_writes(world)
-    asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id, "changed mind")
+    asked = (
+        world.db,
+        world.client,
+        world.tokens,
+        world.clock,
+        order_id,
+        world.staff_id,
+        "changed mind",
+    )
     assert request.cancel(*asked).outcome == "not_sent"
     assert world.service.count("cancel") == 0
     world.clock.go(31)
@@ -79,7 +92,15 @@ def test_a_press_while_writes_are_held_is_told_as_not_sent_and_can_be_repeated(w
 def test_a_repeat_that_could_not_be_sent_does_not_say_that_nothing_was(world: World) -> None:
     order_id = riding(world)
     world.service.answers["cancel"] = [httpx.ReadTimeout("late"), httpx.ConnectError("refused")]
-    asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id, "changed mind")
+    asked = (
+        world.db,
+        world.client,
+        world.tokens,
+        world.clock,
+        order_id,
+        world.staff_id,
+        "changed mind",
+    )
     assert request.cancel(*asked).outcome == "unconfirmed"
     with world.worker() as worker:
         for _ in range(4):
@@ -92,7 +113,15 @@ def test_a_repeat_that_could_not_be_sent_does_not_say_that_nothing_was(world: Wo
 def test_the_workers_actions_wait_for_their_turn_and_stay_due(world: World) -> None:
     order_id = riding(world)
     world.service.answers["cancel"] = [httpx.ReadTimeout("late")]
-    asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id, "changed mind")
+    asked = (
+        world.db,
+        world.client,
+        world.tokens,
+        world.clock,
+        order_id,
+        world.staff_id,
+        "changed mind",
+    )
     request.cancel(*asked)
     _open_writes(world)
     with world.worker() as worker:
@@ -122,7 +151,9 @@ def test_a_poll_that_was_held_back_is_no_failure_of_the_ride(world: World) -> No
     assert world.ride(order_id).status == "CALL_DRIVER"
 
 
-def test_a_heartbeat_says_at_once_that_the_service_is_silent_and_that_it_speaks_again(world: World) -> None:
+def test_a_heartbeat_says_at_once_that_the_service_is_silent_and_that_it_speaks_again(
+    world: World,
+) -> None:
     riding(world)
     refuse_polls(world)
     with world.worker() as worker:
@@ -130,7 +161,9 @@ def test_a_heartbeat_says_at_once_that_the_service_is_silent_and_that_it_speaks_
         for _ in range(60):
             world.clock.go(1)
             worker.step()
-            first = first or (world.clock() if world.client.traffic.silent_s() is not None else None)
+            first = first or (
+                world.clock() if world.client.traffic.silent_s() is not None else None
+            )
             if first:
                 break
         worker.step()

@@ -1,4 +1,6 @@
-"""A PostgreSQL that stops as in a crash in the middle of orders, and comes back: nothing lost, nothing sent blindly."""
+"""A PostgreSQL that stops as in a crash in the middle of orders, and comes back: nothing lost,
+nothing sent blindly.
+"""
 
 import contextlib
 import re
@@ -37,7 +39,9 @@ def step(worker: Worker) -> None:
         worker.step()
 
 
-def test_orders_outlive_a_server_that_stops_while_they_are_sent(server: PostgresServer, tmp_path: Path) -> None:
+def test_orders_outlive_a_server_that_stops_while_they_are_sent(
+    server: PostgresServer, tmp_path: Path
+) -> None:
     world = World(tmp_path, server.url())
 
     def stops(body: dict[str, Any]) -> httpx.Response:
@@ -63,11 +67,15 @@ def test_orders_outlive_a_server_that_stops_while_they_are_sent(server: Postgres
             assert again.created, "the refused press had written nothing"
             step(worker)
             assert world.state(again.order_id) == "BOOKED"
-    assert [order.booking_id for order in world.orders()] == [each["booking_id"] for each in world.service.bookings]
+    assert [order.booking_id for order in world.orders()] == [
+        each["booking_id"] for each in world.service.bookings
+    ]
     world.close()
 
 
-def test_pages_say_when_to_come_back_and_work_again_without_a_restart(server: PostgresServer, tmp_path: Path) -> None:
+def test_pages_say_when_to_come_back_and_work_again_without_a_restart(
+    server: PostgresServer, tmp_path: Path
+) -> None:
     environ = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_DATABASE_URL": server.url()}
     app = create_app(environ | {"RIDEDASH_SERVICE_URL": "http://127.0.0.1:9"})
     browser = app.test_client()

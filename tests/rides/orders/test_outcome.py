@@ -26,21 +26,36 @@ CODES = [
 
 
 def answer(http: int, readable: bool = True, **body: object) -> CreateAnswer:
-    return CreateAnswer(http_status=http, body=CreateBody(**body) if body else None, readable=readable)
+    return CreateAnswer(
+        http_status=http, body=CreateBody(**body) if body else None, readable=readable
+    )
 
 
 @pytest.mark.parametrize(("code", "http"), list(itertools.product(CODES, [200, 400, 422, 500])))
-def test_every_code_is_a_refusal_whatever_the_http_status_and_with_or_without_a_status(code: str, http: int) -> None:
-    for body in ({"status": "FAILURE", "code": code}, {"code": code, "message": "BOOKING_FAILED"}, {"code": code}):
+def test_every_code_is_a_refusal_whatever_the_http_status_and_with_or_without_a_status(
+    code: str, http: int
+) -> None:
+    for body in (
+        {"status": "FAILURE", "code": code},
+        {"code": code, "message": "BOOKING_FAILED"},
+        {"code": code},
+    ):
         outcome = classify(answer(http, **body), MTX)
         assert (outcome.state, outcome.code) == (OrderState.REJECTED, code)
 
 
 @pytest.mark.parametrize("http", [200, 400, 422, 500])
 def test_a_failure_without_a_code_or_with_an_unlisted_one_is_a_refusal(http: int) -> None:
-    assert classify(answer(http, status="FAILURE", message="No cabs that way"), MTX).state == "REJECTED"
+    assert (
+        classify(answer(http, status="FAILURE", message="No cabs that way"), MTX).state
+        == "REJECTED"
+    )
     outcome = classify(answer(http, status="FAILURE", code="SOLAR_FLARE", message="Try later"), MTX)
-    assert (outcome.state, outcome.code, outcome.message) == ("REJECTED", "SOLAR_FLARE", "Try later")
+    assert (outcome.state, outcome.code, outcome.message) == (
+        "REJECTED",
+        "SOLAR_FLARE",
+        "Try later",
+    )
 
 
 @pytest.mark.parametrize("http", [200, 400, 422, 500])
@@ -53,19 +68,27 @@ def test_a_refusal_that_carries_an_id_is_a_contradiction_and_an_alarm(http: int)
 @pytest.mark.parametrize("http", [200, 201, 202])
 def test_success_with_a_booking_id_is_booked_when_the_echo_is_ours_or_absent(http: int) -> None:
     for echo in (None, MTX):
-        outcome = classify(answer(http, status="SUCCESS", booking_id="C1", merchant_txn_id=echo), MTX)
+        outcome = classify(
+            answer(http, status="SUCCESS", booking_id="C1", merchant_txn_id=echo), MTX
+        )
         assert (outcome.state, outcome.booking_id) == ("BOOKED", "C1")
 
 
 @pytest.mark.parametrize("http", [200, 201, 202])
 def test_success_with_only_a_txn_id_is_matching(http: int) -> None:
-    outcome = classify(answer(http, status="SUCCESS", txn_id="T1", retry_timeout_s=180, next_retry_time="14:02"), MTX)
+    outcome = classify(
+        answer(http, status="SUCCESS", txn_id="T1", retry_timeout_s=180, next_retry_time="14:02"),
+        MTX,
+    )
     assert (outcome.state, outcome.txn_id, outcome.booking_timeout_s) == ("MATCHING", "T1", 180)
 
 
 @pytest.mark.parametrize("http", [200, 400, 422, 500])
 def test_another_echo_is_never_believed(http: int) -> None:
-    for body in ({"status": "SUCCESS", "booking_id": "C1"}, {"status": "FAILURE", "code": "INVALID_CITY"}):
+    for body in (
+        {"status": "SUCCESS", "booking_id": "C1"},
+        {"status": "FAILURE", "code": "INVALID_CITY"},
+    ):
         outcome = classify(answer(http, merchant_txn_id="RD-OTHER", **body), MTX)
         assert (outcome.state, outcome.alarm, outcome.booking_id) == ("UNKNOWN", True, None)
 
@@ -93,7 +116,9 @@ def test_a_refused_status_over_a_body_that_nobody_read_proves_nothing(http: int)
     assert classify(CreateAnswer(http_status=http, evidence="<h1>No</h1>"), MTX).state == "REJECTED"
 
 
-@pytest.mark.parametrize("http", [100, 200, 204, 301, 302, 307, 402, 406, 408, 409, 410, 418, 425, 500, 502, 503, 504])
+@pytest.mark.parametrize(
+    "http", [100, 200, 204, 301, 302, 307, 402, 406, 408, 409, 410, 418, 425, 500, 502, 503, 504]
+)
 def test_any_other_wordless_answer_is_unknown(http: int) -> None:
     assert classify(answer(http, readable=False), MTX).state == "UNKNOWN"
 
@@ -108,13 +133,23 @@ def test_a_message_alone_or_a_strange_status_proves_nothing() -> None:
 @pytest.mark.parametrize("http", [401, 429])
 def test_a_401_or_429_that_names_a_ride_is_not_sent_again(http: int) -> None:
     said = CreateAnswer(
-        http_status=http, readable=True, names_id=True, body=CreateBody(status="SUCCESS", booking_id="C1")
+        http_status=http,
+        readable=True,
+        names_id=True,
+        body=CreateBody(status="SUCCESS", booking_id="C1"),
     )
-    assert (classify(said, MTX).state, classify(said, MTX).retry, classify(said, MTX).alarm) == ("UNKNOWN", "", True)
+    assert (classify(said, MTX).state, classify(said, MTX).retry, classify(said, MTX).alarm) == (
+        "UNKNOWN",
+        "",
+        True,
+    )
 
 
 def test_401_and_429_are_not_sent_and_may_be_tried_once_more() -> None:
-    assert (classify(answer(401, status="FAILURE"), MTX).state, classify(answer(401), MTX).retry) == (
+    assert (
+        classify(answer(401, status="FAILURE"), MTX).state,
+        classify(answer(401), MTX).retry,
+    ) == (
         "NOT_SENT",
         "auth",
     )
@@ -124,9 +159,16 @@ def test_401_and_429_are_not_sent_and_may_be_tried_once_more() -> None:
 
 def test_only_proof_that_no_byte_left_makes_an_error_not_sent() -> None:
     assert classify(NoAnswer("ConnectError", sent=False), MTX).state == "NOT_SENT"
-    for error in (NoAnswer("ReadTimeout", sent=True), Unreadable(200, "too long"), RuntimeError("x")):
+    for error in (
+        NoAnswer("ReadTimeout", sent=True),
+        Unreadable(200, "too long"),
+        RuntimeError("x"),
+    ):
         assert classify(error, MTX).state == "UNKNOWN"
 
 
 def test_an_unreadable_success_is_never_booked() -> None:
-    assert classify(answer(200, readable=False, status="SUCCESS", booking_id="C1"), MTX).state == "UNKNOWN"
+    assert (
+        classify(answer(200, readable=False, status="SUCCESS", booking_id="C1"), MTX).state
+        == "UNKNOWN"
+    )

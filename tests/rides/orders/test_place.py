@@ -10,7 +10,14 @@ import pytest
 from sqlalchemy import select
 
 from ridedash.rides.actions import acknowledge
-from ridedash.rides.orders.place import GuardBusy, OfferStale, OfferUnknown, TokenReused, WishRefused, place
+from ridedash.rides.orders.place import (
+    GuardBusy,
+    OfferStale,
+    OfferUnknown,
+    TokenReused,
+    WishRefused,
+    place,
+)
 from ridedash.rides.orders.resolve import reopen, resolve_booked, resolve_not_booked, withdraw
 from ridedash.rides.orders.transitions import attention, move
 from ridedash.rides.states import MOVES, BadMove, allowed_move
@@ -35,16 +42,28 @@ def test_an_order_is_ready_then_sent_once_and_booked_with_its_ride(world: World)
         assert worker.step()
         assert list(worker.box.file.pending()) == []
     page = world.page(order_id)
-    assert (page.order.state, page.order.booking_id, page.order.booking_timeout_s) == ("BOOKED", "C1", 240)
+    assert (page.order.state, page.order.booking_id, page.order.booking_timeout_s) == (
+        "BOOKED",
+        "C1",
+        240,
+    )
     assert page.ride is not None
     assert names(world, order_id)[:3] == ["order:READY", "order:SENDING", "order:BOOKED"]
-    assert [body["merchant_txn_id"] for call, body in world.service.calls if call == "create"] == [page.order.mtx]
+    assert [body["merchant_txn_id"] for call, body in world.service.calls if call == "create"] == [
+        page.order.mtx
+    ]
 
 
 def test_the_request_is_what_was_priced_and_carries_nothing_of_the_guest(world: World) -> None:
     offer = world.offer(fare_id="FARE-7")
     with world.worker() as worker:
-        world.place(offer_id=offer, payment="cash", coupon="STAY10", guest_phone="+91 98450 00000", note="bags")
+        world.place(
+            offer_id=offer,
+            payment="cash",
+            coupon="STAY10",
+            guest_phone="+91 98450 00000",
+            note="bags",
+        )
         worker.step()
     body = world.service.calls[0][1]
     assert body.pop("merchant_txn_id").startswith("RD-")
@@ -85,7 +104,9 @@ def test_a_form_of_another_property_tells_nothing_of_the_order_that_it_made(worl
     assert len(world.orders()) == 1
 
 
-def test_one_form_token_makes_one_order_even_when_pressed_in_many_places_at_once(world: World) -> None:
+def test_one_form_token_makes_one_order_even_when_pressed_in_many_places_at_once(
+    world: World,
+) -> None:
     wish, seen, start = world.wish(), [], threading.Barrier(8)
 
     def press() -> None:
@@ -129,7 +150,9 @@ def test_an_offer_of_nobody_or_of_another_property_makes_no_order(world: World) 
         ({"supersedes": 99}, "supersedes"),
     ],
 )
-def test_a_wish_that_can_not_be_sent_is_refused_by_field(world: World, facts: dict[str, object], field: str) -> None:
+def test_a_wish_that_can_not_be_sent_is_refused_by_field(
+    world: World, facts: dict[str, object], field: str
+) -> None:
     with pytest.raises(WishRefused) as caught:
         world.place(**facts)
     assert caught.value.field == field
@@ -142,7 +165,9 @@ def test_the_same_guest_is_not_booked_twice_by_two_desks(world: World) -> None:
     with pytest.raises(GuardBusy) as caught:
         world.place(guest_name="Heron", guest_phone="098450 11111")
     assert (caught.value.order_id, caught.value.staff_name) == (first, "Desk Otter")
-    second = world.page(world.place(guest_name="Guest Heron", guest_phone="9845011111", override_guard=True)).order
+    second = world.page(
+        world.place(guest_name="Guest Heron", guest_phone="9845011111", override_guard=True)
+    ).order
     assert (second.guard_key, second.guard_override_by) == (None, world.staff_id)
 
 
@@ -201,7 +226,11 @@ def test_a_refusal_is_kept_with_its_words(world: World) -> None:
     with world.worker() as worker:
         order_id = world.book(worker)
     order = world.page(order_id).order
-    assert (order.state, order.code, order.message) == ("REJECTED", "BANNED USER", "account blocked")
+    assert (order.state, order.code, order.message) == (
+        "REJECTED",
+        "BANNED USER",
+        "account blocked",
+    )
     assert not order.open
     assert "BANNED USER" in (order.evidence or "")
 
@@ -213,7 +242,9 @@ def test_a_refusal_is_kept_with_its_words(world: World) -> None:
         lambda _: httpx.Response(200, html="<h1>Sign in to the Wi-Fi</h1>"),
         lambda _: httpx.Response(200, text=""),
         lambda _: httpx.Response(200, text='{"status": "SUCC'),
-        lambda _: httpx.Response(200, json={"status": "SUCCESS", "booking_id": "C9", "merchant_txn_id": "RD-OTHER"}),
+        lambda _: httpx.Response(
+            200, json={"status": "SUCCESS", "booking_id": "C9", "merchant_txn_id": "RD-OTHER"}
+        ),
     ],
 )
 def test_an_unclear_answer_is_unknown_and_asks_for_a_person(
@@ -257,7 +288,9 @@ def test_a_booking_id_that_another_order_has_is_not_believed(world: World) -> No
     assert wanted(world, second) == {"unknown", "contradiction"}
 
 
-def test_an_item_that_asks_for_a_person_can_be_seen_but_an_unknown_order_can_not(world: World) -> None:
+def test_an_item_that_asks_for_a_person_can_be_seen_but_an_unknown_order_can_not(
+    world: World,
+) -> None:
     order_id = unknown(world)
     assert not acknowledge.acknowledge(world.db, world.clock, order_id, world.staff_id, "unknown")
     with world.db.write() as s:
@@ -370,9 +403,15 @@ def test_not_booked_needs_a_typed_reason_and_can_be_reopened(world: World) -> No
     order_id = unknown(world)
     with pytest.raises(ValueError, match="how you know"):
         resolve_not_booked(world.db, world.clock, order_id, world.staff_id, "  x ")
-    assert resolve_not_booked(world.db, world.clock, order_id, world.staff_id, "asked the partner by phone")
+    assert resolve_not_booked(
+        world.db, world.clock, order_id, world.staff_id, "asked the partner by phone"
+    )
     order = world.page(order_id).order
-    assert (order.state, order.resolved_by, order.open) == ("CLOSED_NOT_BOOKED", world.staff_id, False)
+    assert (order.state, order.resolved_by, order.open) == (
+        "CLOSED_NOT_BOOKED",
+        world.staff_id,
+        False,
+    )
     assert wanted(world, order_id) == set()
     assert reopen(world.db, world.clock, order_id, world.staff_id)
     assert world.state(order_id) == "UNKNOWN"
@@ -380,17 +419,23 @@ def test_not_booked_needs_a_typed_reason_and_can_be_reopened(world: World) -> No
 
 
 def check(world: World, order_id: int, number: str) -> str:
-    return resolve_booked(world.db, world.client, world.tokens, world.clock, order_id, number, world.staff_id).outcome
+    return resolve_booked(
+        world.db, world.client, world.tokens, world.clock, order_id, number, world.staff_id
+    ).outcome
 
 
 def test_a_typed_booking_number_is_checked_before_it_is_believed(world: World) -> None:
     order_id = unknown(world)
     assert check(world, order_id, "C404") == "not_found"
     far = {"lat": -38.51, "lng": -128.0}
-    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER", "pickup_location": far}]
+    world.service.tracks["C1"] = [
+        {"booking_id": "C1", "booking_status": "CALL_DRIVER", "pickup_location": far}
+    ]
     assert check(world, order_id, "C1") == "far"
     near = {"lat": -38.5005, "lng": -128.0}
-    world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER", "pickup_location": near}]
+    world.service.tracks["C1"] = [
+        {"booking_id": "C1", "booking_status": "CALL_DRIVER", "pickup_location": near}
+    ]
     assert check(world, order_id, " C1 ") == "booked"
     assert (world.state(order_id), world.ride(order_id).booking_id) == ("BOOKED", "C1")
     assert check(world, order_id, "C1") == "wrong_state"
@@ -417,7 +462,9 @@ def test_a_late_answer_after_a_person_closed_it_is_a_possible_double(world: Worl
             world.clock.go(21)
             with world.worker() as other:
                 other.step()
-            assert resolve_not_booked(world.db, world.clock, order_id, world.staff_id, "nobody knows of it")
+            assert resolve_not_booked(
+                world.db, world.clock, order_id, world.staff_id, "nobody knows of it"
+            )
             world.clock.go(5)
             world.again = world.place(guest_name="Guest Heron", supersedes=order_id)  # type: ignore[attr-defined]
             return world.service.booked(body)
@@ -426,7 +473,11 @@ def test_a_late_answer_after_a_person_closed_it_is_a_possible_double(world: Worl
         order_id = world.place(guest_name="Guest Heron")
         worker.step()
     page = world.page(order_id)
-    assert (page.order.state, page.order.late_double, page.superseded_by) == ("BOOKED", True, page.order.id + 1)
+    assert (page.order.state, page.order.late_double, page.superseded_by) == (
+        "BOOKED",
+        True,
+        page.order.id + 1,
+    )
     assert "late_double" in wanted(world, order_id)
 
 
@@ -448,7 +499,9 @@ def test_every_move_is_recorded(world: World) -> None:
     with world.worker() as worker:
         order_id = world.book(worker)
     with world.db.read() as s:
-        rows = s.scalars(select(AuditRow).where(AuditRow.subject == f"orders:{order_id}").order_by(AuditRow.id)).all()
+        rows = s.scalars(
+            select(AuditRow).where(AuditRow.subject == f"orders:{order_id}").order_by(AuditRow.id)
+        ).all()
     assert [(row.what, row.result) for row in rows] == [
         ("order.place", "READY"),
         ("order.move", "SENDING"),
@@ -462,7 +515,11 @@ def test_a_move_that_the_protocol_lacks_raises(world: World) -> None:
     with pytest.raises(BadMove), world.db.write() as s:
         move(s, s.get_one(Order, order_id), OrderState.BOOKED, world.clock(), "worker")
     assert world.state(order_id) == "READY"
-    assert not any(allowed_move(state, OrderState.READY) for state in MOVES if state not in {"SCHEDULED", "SENDING"})
+    assert not any(
+        allowed_move(state, OrderState.READY)
+        for state in MOVES
+        if state not in {"SCHEDULED", "SENDING"}
+    )
 
 
 def test_the_timeline_has_an_instant_for_each_state(world: World) -> None:
@@ -474,7 +531,9 @@ def test_the_timeline_has_an_instant_for_each_state(world: World) -> None:
     assert moments[1].at - moments[0].at == timedelta(seconds=2)
 
 
-def test_a_move_that_the_protocol_does_not_have_changes_nothing_and_is_in_the_audit(world: World) -> None:
+def test_a_move_that_the_protocol_does_not_have_changes_nothing_and_is_in_the_audit(
+    world: World,
+) -> None:
     with world.worker() as worker:
         order_id = world.book(worker)
     with pytest.raises(BadMove), world.db.write() as s:
@@ -483,7 +542,9 @@ def test_a_move_that_the_protocol_does_not_have_changes_nothing_and_is_in_the_au
     with pytest.raises(BadMove), world.db.write() as s, s.begin_nested():
         move(s, s.get_one(Order, order_id), OrderState.REJECTED, world.clock(), "worker")
     with world.db.read() as s:
-        rows = s.scalars(select(AuditRow).where(AuditRow.what == "order.bad_move").order_by(AuditRow.id)).all()
+        rows = s.scalars(
+            select(AuditRow).where(AuditRow.what == "order.bad_move").order_by(AuditRow.id)
+        ).all()
     assert [(row.subject, row.result, row.property_id) for row in rows] == [
         (f"orders:{order_id}", "BOOKED to READY", world.property_id),
         (f"orders:{order_id}", "BOOKED to REJECTED", world.property_id),

@@ -1,4 +1,6 @@
-"""Planned rides among all the others: people and workers do what they like, workers die where they like."""
+"""Planned rides among all the others: people and workers do what they like, workers die where they
+like.
+"""
 
 from datetime import timedelta
 from pathlib import Path
@@ -20,7 +22,9 @@ from tests.rides.orders.test_due import POINTS, offered, wanted
 
 
 class Plans(Orders):
-    """Orders of now, and planned ones that are due at once or in a while; the service offers the car or does not."""
+    """Orders of now, and planned ones that are due at once or in a while; the service offers the
+    car or does not.
+    """
 
     def _planned(self) -> list[Order]:
         return [order for order in self.world.orders() if order.state == "SCHEDULED"]
@@ -28,12 +32,20 @@ class Plans(Orders):
     @rule(answer=st.sampled_from(["offered", "gone", "silent"]))
     def the_next_offer(self, answer: str) -> None:
         gone: dict[str, Any] = {"categories": [], "ride_estimate": []}
-        bodies = {"offered": [offered()], "gone": [gone], "silent": [httpx.ConnectError("refused")] * 2}
+        bodies = {
+            "offered": [offered()],
+            "gone": [gone],
+            "silent": [httpx.ConnectError("refused")] * 2,
+        }
         self.world.service.answers.setdefault("products", []).extend(bodies[answer])
 
-    @rule(guest=st.sampled_from(["Guest Heron", "Guest Wren"]), minutes=st.sampled_from([15, 21, 60]))
+    @rule(
+        guest=st.sampled_from(["Guest Heron", "Guest Wren"]), minutes=st.sampled_from([15, 21, 60])
+    )
     def plan(self, guest: str, minutes: int) -> None:
-        self.world.place(guest_name=guest, pickup_at=self.world.clock() + timedelta(minutes=minutes))
+        self.world.place(
+            guest_name=guest, pickup_at=self.world.clock() + timedelta(minutes=minutes)
+        )
 
     @precondition(lambda self: self._planned())
     @rule(which=st.integers(0, 3), minutes=st.sampled_from([16, 45]))
@@ -61,7 +73,11 @@ class Plans(Orders):
     def nobody_is_forgotten(self) -> None:
         """What came to nothing, other than by a person's wish, has asked for one."""
         for order in self.world.orders():
-            if order.pickup_at is None or order.code == "WITHDRAWN" or order.state not in {"NOT_SENT", "REJECTED"}:
+            if (
+                order.pickup_at is None
+                or order.code == "WITHDRAWN"
+                or order.state not in {"NOT_SENT", "REJECTED"}
+            ):
                 continue
             assert "plan_failed" in {item.name for item in self.world.page(order.id).attention}
 
@@ -71,20 +87,29 @@ class Plans(Orders):
         with self.world.worker() as worker:
             for _ in range(3):
                 worker.step()
-        late = [order for order in self._planned() if (order.pickup_at or order.due_at) + WINDOW < self.world.clock()]
+        late = [
+            order
+            for order in self._planned()
+            if (order.pickup_at or order.due_at) + WINDOW < self.world.clock()
+        ]
         self.nobody_is_forgotten()
         super().teardown()
         assert late == []
 
 
 @pytest.mark.database
-def test_no_planned_ride_is_lost_doubled_or_forgotten_whatever_people_and_workers_do(tmp_path: Path) -> None:
+def test_no_planned_ride_is_lost_doubled_or_forgotten_whatever_people_and_workers_do(
+    tmp_path: Path,
+) -> None:
     class Here(Plans):
         base = tmp_path
 
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     run_state_machine_as_test(
-        Here, settings=settings(max_examples=20, stateful_step_count=15, deadline=None, suppress_health_check=slow)
+        Here,
+        settings=settings(
+            max_examples=20, stateful_step_count=15, deadline=None, suppress_health_check=slow
+        ),
     )
 
 

@@ -1,4 +1,6 @@
-"""Local pickup times as instants, at clock changes too, and when a ride has to be ordered for one."""
+"""Local pickup times as instants, at clock changes too, and when a ride has to be ordered for
+one.
+"""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -23,13 +25,17 @@ NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
         (AUTUMN, time(3, 0), datetime(2026, 10, 25, 2, 0, tzinfo=UTC)),
     ],
 )
-def test_a_local_time_beside_a_clock_change_is_one_instant(day: date, clock: time, utc: datetime) -> None:
+def test_a_local_time_beside_a_clock_change_is_one_instant(
+    day: date, clock: time, utc: datetime
+) -> None:
     found = local_time(day, clock, BERLIN)
     assert (found.at, found.twice) == (utc, False)
 
 
 @pytest.mark.parametrize("minute", [0, 1, 30, 59])
-def test_a_local_time_that_a_clock_change_leaves_out_is_refused_with_the_next_one_that_exists(minute: int) -> None:
+def test_a_local_time_that_a_clock_change_leaves_out_is_refused_with_the_next_one_that_exists(
+    minute: int,
+) -> None:
     with pytest.raises(NoSuchTime) as refused:
         local_time(SPRING, time(2, minute), BERLIN)
     assert refused.value.after == time(3, 0)
@@ -70,7 +76,9 @@ def test_a_lead_is_kept_across_a_clock_change_in_real_minutes() -> None:
         ({}, 20),
     ],
 )
-def test_a_ride_is_ordered_its_cabs_way_and_a_margin_before_the_pickup(product: dict[str, object], lead: int) -> None:
+def test_a_ride_is_ordered_its_cabs_way_and_a_margin_before_the_pickup(
+    product: dict[str, object], lead: int
+) -> None:
     pickup = NOW + timedelta(hours=5)
     assert due_at(pickup, product, timedelta(minutes=10), NOW) == pickup - timedelta(minutes=lead)
 
@@ -82,4 +90,12 @@ def test_a_lead_that_has_begun_already_orders_at_once() -> None:
 
 
 def test_waits_between_tries_double_up_to_a_minute() -> None:
-    assert [wait_after(n).total_seconds() for n in (1, 2, 3, 4, 5, 6, 40)] == [5, 10, 20, 40, 60, 60, 60]
+    assert [wait_after(n).total_seconds() for n in (1, 2, 3, 4, 5, 6, 40)] == [
+        5,
+        10,
+        20,
+        40,
+        60,
+        60,
+        60,
+    ]

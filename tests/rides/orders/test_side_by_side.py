@@ -1,4 +1,6 @@
-"""Writers that run side by side on one database: one order for one press, one guest, one code, whoever is first."""
+"""Writers that run side by side on one database: one order for one press, one guest, one code,
+whoever is first.
+"""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -57,7 +59,9 @@ def test_one_form_pressed_many_times_at_once_makes_one_order(world: World) -> No
     assert len(world.orders()) == 1
 
 
-def test_staff_who_book_for_one_guest_at_once_get_one_order_and_the_others_are_told(world: World) -> None:
+def test_staff_who_book_for_one_guest_at_once_get_one_order_and_the_others_are_told(
+    world: World,
+) -> None:
     wishes = [world.wish(guest_name="Guest Heron") for _ in range(THREADS)]
     came = at_once([lambda wish=wish: place(world.db, world.clock, wish) for wish in wishes])
     assert sum(isinstance(each, Placed) for each in came) == 1
@@ -71,7 +75,9 @@ def test_an_order_that_is_withdrawn_while_it_is_claimed_goes_one_way_only(world:
         with world.worker() as worker:
             withdrawn, attempt = at_once(
                 [
-                    lambda order_id=order_id: withdraw(world.db, world.clock, order_id, world.staff_id),
+                    lambda order_id=order_id: withdraw(
+                        world.db, world.clock, order_id, world.staff_id
+                    ),
                     lambda order_id=order_id, worker=worker: worker.sender._claim(order_id),
                 ]
             )
@@ -109,7 +115,9 @@ def test_attention_is_asked_for_once_by_many_at_once(world: World) -> None:
 
     def ask() -> bool:
         with world.db.write() as s:
-            return transitions.attention(s, s.get_one(Order, order_id), "no_driver", None, world.clock())
+            return transitions.attention(
+                s, s.get_one(Order, order_id), "no_driver", None, world.clock()
+            )
 
     came = at_once([ask] * THREADS)
     assert sorted(came) == [False] * (THREADS - 1) + [True]
@@ -151,7 +159,9 @@ def test_a_link_that_comes_back_twice_at_once_works_once(world: World) -> None:
 
 @contextmanager
 def cut(db: Database, *, after: bool) -> Iterator[None]:
-    """The first commit loses its connection: right before, or right after the server has carried it out."""
+    """The first commit loses its connection: right before, or right after the server has carried it
+    out.
+    """
     done: list[int] = []
 
     def at_commit(connection: Connection) -> None:
@@ -161,7 +171,8 @@ def cut(db: Database, *, after: bool) -> Iterator[None]:
         own = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
         if after:
             connection.exec_driver_sql("COMMIT")
-            connection.exec_driver_sql("SELECT 1")  # begins anew, so that there is something to commit
+            # begins anew, so that there is something to commit
+            connection.exec_driver_sql("SELECT 1")
         with db.engine.connect() as other:
             other.execute(text("SELECT pg_terminate_backend(:pid, 10000)"), {"pid": own})
 
@@ -173,7 +184,9 @@ def cut(db: Database, *, after: bool) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_commit_without_an_answer_is_looked_up_by_its_form(on_postgres: World, after: bool) -> None:
+def test_a_commit_without_an_answer_is_looked_up_by_its_form(
+    on_postgres: World, after: bool
+) -> None:
     world = on_postgres
     wish = world.wish()
     with cut(world.db, after=after):
@@ -183,7 +196,9 @@ def test_a_commit_without_an_answer_is_looked_up_by_its_form(on_postgres: World,
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_claim_without_an_answer_sends_nothing_and_ends_honestly(on_postgres: World, after: bool) -> None:
+def test_a_claim_without_an_answer_sends_nothing_and_ends_honestly(
+    on_postgres: World, after: bool
+) -> None:
     world = on_postgres
     order_id = world.place()
     with world.worker() as worker:

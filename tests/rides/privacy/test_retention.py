@@ -27,12 +27,19 @@ NAME, PHONE, ROOM = "Guest Quillfeather", "+911234509876", "Q-417"
 DAY = timedelta(days=1)
 
 
-def ridden(world: World, name: str = NAME, phone: str | None = PHONE, room: str | None = ROOM) -> int:
+def ridden(
+    world: World, name: str = NAME, phone: str | None = PHONE, room: str | None = ROOM
+) -> int:
     """An order whose ride has ended, with all that may say who it was for, and where."""
     order_id = world.place()
     with world.db.write() as s:
         order = s.get_one(Order, order_id)
-        order.state, order.open, order.note, order.evidence = "BOOKED", False, f"wheelchair of {name}", '{"x": 1}'
+        order.state, order.open, order.note, order.evidence = (
+            "BOOKED",
+            False,
+            f"wheelchair of {name}",
+            '{"x": 1}',
+        )
         order.guard_key, order.resolve_reason = f"1|{phone}", f"{name} told us"
         guest = s.get_one(Guest, order.guest_id)
         guest.name, guest.phone, guest.room, guest.note, guest.seen_at = (
@@ -43,35 +50,100 @@ def ridden(world: World, name: str = NAME, phone: str | None = PHONE, room: str 
             START,
         )
         facts: dict[str, Any] = {
-            "pickup": [1.0, 2.0], "drop": [3.0, 4.0], "position": [1.5, 2.5], "bearing": 7.0,
+            "pickup": [1.0, 2.0],
+            "drop": [3.0, 4.0],
+            "position": [1.5, 2.5],
+            "bearing": 7.0,
             "driver_name": "Driver Cedar",
-            "driver_number": "+910000000001", "price": {"fare": "210"}, "passengers": [name],
+            "driver_number": "+910000000001",
+            "price": {"fare": "210"},
+            "passengers": [name],
             "route": [{"name": name, "state": "pickup", "position": [1.0, 2.0]}],
-        }  # fmt: skip
+        }
         ride = Ride(
-            property_id=order.property_id, staff_id=order.staff_id, account_id=order.account_id, order_id=order_id,
-            kind="point_to_point", booking_id=None, txn_id=None, status="COMPLETED", reported=None, facts=facts,
-            otp_enc=None, back_status=None, previous_plate=None, swapped_at=None, retried=False, allotted_at=None,
-            ended_at=START, total_minor=24_000, currency="INR", position_at=START, seen_at=START, created_at=START,
-            poll_seq=1, merged_seq=1, next_poll_at=None, interval_s=4.0, lease_until=None, owner=None, errors=0,
+            property_id=order.property_id,
+            staff_id=order.staff_id,
+            account_id=order.account_id,
+            order_id=order_id,
+            kind="point_to_point",
+            booking_id=None,
+            txn_id=None,
+            status="COMPLETED",
+            reported=None,
+            facts=facts,
+            otp_enc=None,
+            back_status=None,
+            previous_plate=None,
+            swapped_at=None,
+            retried=False,
+            allotted_at=None,
+            ended_at=START,
+            total_minor=24_000,
+            currency="INR",
+            position_at=START,
+            seen_at=START,
+            created_at=START,
+            poll_seq=1,
+            merged_seq=1,
+            next_poll_at=None,
+            interval_s=4.0,
+            lease_until=None,
+            owner=None,
+            errors=0,
             poison=0,
-            unknown_id=0, final_polls=3,
-        )  # fmt: skip
+            unknown_id=0,
+            final_polls=3,
+        )
         s.add(ride)
-        s.add(Moment(property_id=order.property_id, order_id=order_id, what="event", name="x", detail=name, at=START))
-        s.add(Attention(
-            property_id=order.property_id, order_id=order_id, name="x", detail=name, raised_at=START, cleared_at=None
-        ))  # fmt: skip
-        s.add(Action(
-            property_id=order.property_id, staff_id=order.staff_id, account_id=order.account_id, order_id=order_id,
-            name="feedback", payload={"rating": 5, "options": [], "comments": f"{name} was kind"}, state="done",
-            calls=1,
-            made_at=START, called_at=START, settled_at=START, next_try_at=None, code=None, header=None, text=name,
-        ))  # fmt: skip
-        s.add(ShiftNote(
-            property_id=order.property_id, staff_id=order.staff_id or 0, made_at=START, done_at=None, done_by=None,
-            text=f"Call {name.upper()} back on 12345 09876, not on 55 12345 09",
-        ))  # fmt: skip
+        s.add(
+            Moment(
+                property_id=order.property_id,
+                order_id=order_id,
+                what="event",
+                name="x",
+                detail=name,
+                at=START,
+            )
+        )
+        s.add(
+            Attention(
+                property_id=order.property_id,
+                order_id=order_id,
+                name="x",
+                detail=name,
+                raised_at=START,
+                cleared_at=None,
+            )
+        )
+        s.add(
+            Action(
+                property_id=order.property_id,
+                staff_id=order.staff_id,
+                account_id=order.account_id,
+                order_id=order_id,
+                name="feedback",
+                payload={"rating": 5, "options": [], "comments": f"{name} was kind"},
+                state="done",
+                calls=1,
+                made_at=START,
+                called_at=START,
+                settled_at=START,
+                next_try_at=None,
+                code=None,
+                header=None,
+                text=name,
+            )
+        )
+        s.add(
+            ShiftNote(
+                property_id=order.property_id,
+                staff_id=order.staff_id or 0,
+                made_at=START,
+                done_at=None,
+                done_by=None,
+                text=f"Call {name.upper()} back on 12345 09876, not on 55 12345 09",
+            )
+        )
     return order_id
 
 
@@ -91,7 +163,14 @@ def test_after_seven_days_a_ride_keeps_only_where_it_began_and_ended(world: Worl
     assert "position" in ride_of(world, order_id).facts
     tidy(world.db, START + 7 * DAY + timedelta(seconds=1), Keep(), KEY)
     ride = ride_of(world, order_id)
-    assert set(ride.facts) == {"pickup", "drop", "driver_name", "driver_number", "price", "passengers"}
+    assert set(ride.facts) == {
+        "pickup",
+        "drop",
+        "driver_name",
+        "driver_number",
+        "price",
+        "passengers",
+    }
     assert ride.position_at is None
     assert guest_of(world, order_id).name == NAME
 
@@ -105,9 +184,14 @@ def test_after_thirty_days_name_and_phone_are_a_pseudonym_and_the_money_stays(wo
     guest, ride = guest_of(world, first), ride_of(world, first)
     assert (guest.phone, guest.room, guest.note) == (None, None, None)
     assert guest.erased_at is not None
-    assert (ride.total_minor, ride.currency, ride.facts["price"]) == (24_000, "INR", {"fare": "210"})
+    assert (ride.total_minor, ride.currency, ride.facts["price"]) == (
+        24_000,
+        "INR",
+        {"fare": "210"},
+    )
     assert "driver_name" not in ride.facts
-    assert hits(world, NAME) == {("shift_notes", "text")}  # those are notes of the house, told by `erase` alone
+    # those are notes of the house, told by `erase` alone
+    assert hits(world, NAME) == {("shift_notes", "text")}
 
 
 def test_a_guest_with_a_ride_ahead_or_of_unknown_outcome_keeps_the_name(world: World) -> None:
@@ -139,7 +223,9 @@ def test_the_days_are_settings(world: World) -> None:
     tidy(world.db, START + 99 * DAY, keep, KEY)
     assert "position" in ride_of(world, order_id).facts
     assert guest_of(world, order_id).name == NAME
-    assert all(getattr(keep, each.name) > getattr(Keep(), each.name) for each in dataclasses.fields(keep))
+    assert all(
+        getattr(keep, each.name) > getattr(Keep(), each.name) for each in dataclasses.fields(keep)
+    )
 
 
 def test_many_rows_are_done_in_small_transactions_and_once(world: World) -> None:
@@ -181,7 +267,9 @@ def erased(world: World, **who: str | None) -> tuple[int, int]:
     return erase(world.db, world.clock, KEY, world.property_id, **who)  # type: ignore[arg-type]
 
 
-def test_after_erasing_no_column_and_no_byte_of_the_file_tells_name_or_phone(world: World, tmp_path: Path) -> None:
+def test_after_erasing_no_column_and_no_byte_of_the_file_tells_name_or_phone(
+    world: World, tmp_path: Path
+) -> None:
     ridden(world)
     order_id = ridden(world)
     spoken = (NAME, PHONE, "1234509876", "12345 09876", ROOM)
@@ -226,7 +314,9 @@ def test_a_guest_of_another_property_stays(world: World) -> None:
     assert guest_of(world, order_id).name == NAME
 
 
-def test_rotating_encrypts_all_secrets_with_the_first_key_and_counts_those_it_could_not_read(world: World) -> None:
+def test_rotating_encrypts_all_secrets_with_the_first_key_and_counts_those_it_could_not_read(
+    world: World,
+) -> None:
     fresh = new_key()
     order_id = ridden(world)
     both = TokenVault(f"k2:{fresh},{KEYS}")

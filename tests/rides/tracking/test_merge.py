@@ -52,7 +52,9 @@ def follow(kind: Kind, *snapshots: Snapshot, **start: Any) -> tuple[RideState, l
         (AUTO, "PENDING ALLOTMENT_RETRYING ALLOTMENT_FAILED"),
     ],
 )
-def test_each_kind_goes_through_its_own_states_at_the_first_sighting(kind: Kind, statuses: str) -> None:
+def test_each_kind_goes_through_its_own_states_at_the_first_sighting(
+    kind: Kind, statuses: str
+) -> None:
     ride = RideState(kind=kind)
     for seq, status in enumerate(statuses.split(), 1):
         ride = merge(ride, snap(status), seq, NOW).ride
@@ -68,7 +70,11 @@ def test_an_older_answer_is_dropped_whole() -> None:
 
 def test_a_step_back_needs_two_sightings_in_a_row() -> None:
     once, _ = follow(
-        TAXI, snap("IN_PROGRESS"), snap("CALL_DRIVER", otp="9999"), snap("IN_PROGRESS"), snap("CALL_DRIVER")
+        TAXI,
+        snap("IN_PROGRESS"),
+        snap("CALL_DRIVER", otp="9999"),
+        snap("IN_PROGRESS"),
+        snap("CALL_DRIVER"),
     )
     assert (once.status, once.otp) == ("IN_PROGRESS", None)
     twice, _ = follow(TAXI, snap("IN_PROGRESS"), snap("CALL_DRIVER"), snap("CALL_DRIVER"))
@@ -77,14 +83,22 @@ def test_a_step_back_needs_two_sightings_in_a_row() -> None:
 
 def test_the_one_retry_of_auto_is_believed_once() -> None:
     ride, _ = follow(
-        AUTO, snap("CALL_DRIVER"), snap("ALLOTMENT_RETRYING"), snap("CALL_DRIVER"), snap("ALLOTMENT_RETRYING")
+        AUTO,
+        snap("CALL_DRIVER"),
+        snap("ALLOTMENT_RETRYING"),
+        snap("CALL_DRIVER"),
+        snap("ALLOTMENT_RETRYING"),
     )
     assert ride.status == "CALL_DRIVER"
 
 
 def test_the_end_absorbs_and_a_later_live_state_is_an_alarm() -> None:
     ride, names = follow(
-        TAXI, snap("COMPLETED", **CAB), snap("IN_PROGRESS"), snap("IN_PROGRESS"), snap("BOOKING_CANCELLED")
+        TAXI,
+        snap("COMPLETED", **CAB),
+        snap("IN_PROGRESS"),
+        snap("IN_PROGRESS"),
+        snap("BOOKING_CANCELLED"),
     )
     assert ride.status == "COMPLETED"
     assert names.count("after_end") == 3
@@ -92,7 +106,11 @@ def test_the_end_absorbs_and_a_later_live_state_is_an_alarm() -> None:
 
 def test_an_unknown_status_keeps_the_last_one_and_is_told_once() -> None:
     ride, names = follow(TAXI, snap("CALL_DRIVER"), snap("TELEPORTING"), snap("TELEPORTING"))
-    assert (ride.status, ride.reported, names.count("unknown_status")) == ("CALL_DRIVER", "TELEPORTING", 1)
+    assert (ride.status, ride.reported, names.count("unknown_status")) == (
+        "CALL_DRIVER",
+        "TELEPORTING",
+        1,
+    )
     ride, _ = follow(TAXI, snap("CALL_DRIVER"), snap("TELEPORTING"), snap("CLIENT_LOCATED"))
     assert (ride.status, ride.reported) == ("CLIENT_LOCATED", None)
 
@@ -103,7 +121,13 @@ def test_a_missing_status_keeps_the_last_one() -> None:
 
 def test_the_reduced_last_answer_erases_nothing() -> None:
     stops = (RouteStop(name="Guest Heron", state="pickup", position=LatLng(1, 2)),)
-    full = snap("IN_PROGRESS", **CAB, route=stops, passengers=("Guest Heron",), price=PriceDetails(fare=Decimal(90)))
+    full = snap(
+        "IN_PROGRESS",
+        **CAB,
+        route=stops,
+        passengers=("Guest Heron",),
+        price=PriceDetails(fare=Decimal(90)),
+    )
     ride, _ = follow(SHARE, full, snap("COMPLETED", price=PriceDetails(service_tax=Decimal(5))))
     assert ride.facts.vehicle_number == "PM 01 AB 1234"
     assert ride.facts.route == stops
@@ -113,15 +137,22 @@ def test_the_reduced_last_answer_erases_nothing() -> None:
 
 
 def test_the_invoice_of_auto_keeps_what_completed_no_longer_says() -> None:
-    bill = TripInfo(billing_enabled=True, payable_amount=Decimal(186), trip_time=Duration(seconds=900))
+    bill = TripInfo(
+        billing_enabled=True, payable_amount=Decimal(186), trip_time=Duration(seconds=900)
+    )
     paid = TripInfo(billing_enabled=True, cash_paid=Decimal(186), ride_time=Duration(seconds=900))
     ride, _ = follow(AUTO, snap("INVOICE", trip=bill), snap("COMPLETED", trip=paid))
     assert ride.facts.trip is not None
-    assert (ride.facts.trip.payable_amount, ride.facts.trip.cash_paid) == (Decimal(186), Decimal(186))
+    assert (ride.facts.trip.payable_amount, ride.facts.trip.cash_paid) == (
+        Decimal(186),
+        Decimal(186),
+    )
 
 
 def test_the_first_passengers_stay() -> None:
-    ride, _ = follow(SHARE, snap("CALL_DRIVER"), snap("CALL_DRIVER", passengers=("A", "B")), snap("CALL_DRIVER"))
+    ride, _ = follow(
+        SHARE, snap("CALL_DRIVER"), snap("CALL_DRIVER", passengers=("A", "B")), snap("CALL_DRIVER")
+    )
     assert ride.facts.passengers == ("A", "B")
 
 
@@ -138,15 +169,27 @@ def test_a_start_code_outside_its_states_is_not_taken() -> None:
 
 
 def test_an_answer_about_another_booking_changes_nothing() -> None:
-    ride, names = follow(TAXI, snap("CALL_DRIVER", **CAB), snap("COMPLETED", booking_id="B2", driver_name="Driver Oak"))
-    assert (ride.status, ride.facts.driver_name, names[-1]) == ("CALL_DRIVER", "Driver Cedar", "other_booking")
+    ride, names = follow(
+        TAXI,
+        snap("CALL_DRIVER", **CAB),
+        snap("COMPLETED", booking_id="B2", driver_name="Driver Oak"),
+    )
+    assert (ride.status, ride.facts.driver_name, names[-1]) == (
+        "CALL_DRIVER",
+        "Driver Cedar",
+        "other_booking",
+    )
     assert ride.seen_at == NOW + timedelta(seconds=1)
 
 
 def test_a_lost_driver_is_forgotten_at_once() -> None:
     ride, names = follow(AUTO, snap("CALL_DRIVER", **CAB), snap("ALLOTMENT_RETRYING", **CAB))
     assert "driver_lost" in names
-    assert (ride.facts.driver_name, ride.facts.vehicle_number, ride.facts.position) == (None, None, None)
+    assert (ride.facts.driver_name, ride.facts.vehicle_number, ride.facts.position) == (
+        None,
+        None,
+        None,
+    )
     assert (ride.allotted_at, ride.position_at) == (None, None)
 
 
@@ -155,11 +198,15 @@ def test_another_plate_in_the_same_state_is_a_swapped_car() -> None:
     ride, names = follow(TAXI, snap("CALL_DRIVER", **CAB), snap("CALL_DRIVER", **other))
     assert "car_swapped" in names
     assert (ride.facts.vehicle_number, ride.previous_plate) == ("PM 05 XY 7777", "PM 01 AB 1234")
-    assert ride.facts.vehicle_color is None, "the colour of the old car must not be told of the new one"
+    assert ride.facts.vehicle_color is None, (
+        "the colour of the old car must not be told of the new one"
+    )
 
 
 def test_a_plate_spelled_otherwise_is_the_same_car() -> None:
-    _, names = follow(TAXI, snap("CALL_DRIVER", **CAB), snap("CALL_DRIVER", vehicle_number="pm01ab1234"))
+    _, names = follow(
+        TAXI, snap("CALL_DRIVER", **CAB), snap("CALL_DRIVER", vehicle_number="pm01ab1234")
+    )
     assert "car_swapped" not in names
 
 
@@ -182,7 +229,9 @@ def test_a_poll_that_brings_nothing_new_changes_nothing_that_is_shown() -> None:
 
 
 def test_merged_facts_survive_being_stored() -> None:
-    ride, _ = follow(SHARE, snap("CLIENT_LOCATED", **CAB, otp="4321", price=PriceDetails(fare=Decimal("90.50"))))
+    ride, _ = follow(
+        SHARE, snap("CLIENT_LOCATED", **CAB, otp="4321", price=PriceDetails(fare=Decimal("90.50")))
+    )
     stored = ride.facts.model_dump(mode="json")
     assert Snapshot.model_validate(stored) == ride.facts
     assert "4321" not in str(stored)
@@ -190,8 +239,23 @@ def test_merged_facts_survive_being_stored() -> None:
 
 STATUSES = st.sampled_from(
     [
-        *("ALLOTMENT_PENDING", "PENDING", "ALLOTMENT_RETRYING", "SOFT_ALLOCATED", "CALL_DRIVER", "CLIENT_LOCATED"),
-        *("INVOICE", "IN_PROGRESS", "COMPLETED", "ALLOTMENT_FAILED", "BOOKING_CANCELLED", "WHAT_IS_THIS", None),
+        *(
+            "ALLOTMENT_PENDING",
+            "PENDING",
+            "ALLOTMENT_RETRYING",
+            "SOFT_ALLOCATED",
+            "CALL_DRIVER",
+            "CLIENT_LOCATED",
+        ),
+        *(
+            "INVOICE",
+            "IN_PROGRESS",
+            "COMPLETED",
+            "ALLOTMENT_FAILED",
+            "BOOKING_CANCELLED",
+            "WHAT_IS_THIS",
+            None,
+        ),
     ]
 )
 TEXTS = st.sampled_from([None, "a", "b"])
@@ -204,13 +268,17 @@ SNAPSHOTS = st.builds(
     driver_name=TEXTS,
     passengers=st.sampled_from([(), ("x",), ("y", "z")]),
     position=st.sampled_from([None, LatLng(1.0, 2.0), LatLng(3.0, 4.0)]),
-    price=st.sampled_from([None, PriceDetails(fare=Decimal(1)), PriceDetails(toll_charges=Decimal(2))]),
+    price=st.sampled_from(
+        [None, PriceDetails(fare=Decimal(1)), PriceDetails(toll_charges=Decimal(2))]
+    ),
 )
 ANSWERS = st.lists(st.tuples(st.integers(1, 12), SNAPSHOTS), max_size=14)
 
 
 @given(st.sampled_from(list(Kind)), ANSWERS)
-def test_whatever_comes_in_whatever_order_the_ride_stays_sound(kind: Kind, answers: list[tuple[int, Snapshot]]) -> None:
+def test_whatever_comes_in_whatever_order_the_ride_stays_sound(
+    kind: Kind, answers: list[tuple[int, Snapshot]]
+) -> None:
     ride, previous_status = RideState(kind=kind, txn_id="T1"), None
     for seq, snapshot in answers:
         before, merged = ride, merge(ride, snapshot, seq, NOW)

@@ -57,7 +57,11 @@ def test_a_ride_is_followed_to_its_end_and_once_more_for_the_final_price(world: 
             due(world, order_id)
             worker.step()
         ride = world.ride(order_id)
-        assert (ride.status, ride.ended_at, world.page(order_id).order.open) == ("COMPLETED", world.clock(), False)
+        assert (ride.status, ride.ended_at, world.page(order_id).order.open) == (
+            "COMPLETED",
+            world.clock(),
+            False,
+        )
         assert 54 <= wait(world, order_id) <= 66
         due(world, order_id)
         worker.step()
@@ -70,9 +74,19 @@ def test_a_ride_is_followed_to_its_end_and_once_more_for_the_final_price(world: 
     facts = facts_of(ride)
     assert (facts.vehicle_number, facts.driver_name) == ("PM 01 AB 1234", "Driver Cedar")
     assert facts.price is not None
-    assert [str(facts.price.fare), str(facts.price.service_tax), str(facts.price.toll_charges)] == ["99", "4.5", "10"]
+    assert [str(facts.price.fare), str(facts.price.service_tax), str(facts.price.toll_charges)] == [
+        "99",
+        "4.5",
+        "10",
+    ]
     statuses = [moment.name for moment in world.page(order_id).moments if moment.what == "ride"]
-    assert statuses == ["ALLOTMENT_PENDING", "CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS", "COMPLETED"]
+    assert statuses == [
+        "ALLOTMENT_PENDING",
+        "CALL_DRIVER",
+        "CLIENT_LOCATED",
+        "IN_PROGRESS",
+        "COMPLETED",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +110,10 @@ def test_each_state_is_asked_about_at_its_own_interval_and_pace(
     with world.worker(pace=pace) as worker:
         order_id = world.book(worker, kind=kind)
     expected = max(0.5, seconds / pace)
-    assert 0.9 * expected - 0.001 <= wait(world, order_id) <= 1.1 * expected + 0.001 or wait(world, order_id) == 0.5
+    assert (
+        0.9 * expected - 0.001 <= wait(world, order_id) <= 1.1 * expected + 0.001
+        or wait(world, order_id) == 0.5
+    )
     assert world.ride(order_id).interval_s == expected
 
 
@@ -124,7 +141,10 @@ def test_a_poll_that_brings_nothing_new_writes_its_time_and_not_the_version(worl
 
 
 def test_a_changed_fact_raises_the_version(world: World) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB), says("CALL_DRIVER", **{**CAB, "driver_lat": -38.52})]
+    world.service.tracks["C1"] = [
+        says("CALL_DRIVER", **CAB),
+        says("CALL_DRIVER", **{**CAB, "driver_lat": -38.52}),
+    ]
     with world.worker() as worker:
         order_id = world.book(worker)
         before = world.page(order_id).order.version
@@ -143,14 +163,22 @@ def test_failed_polls_keep_the_last_facts_and_back_off(world: World) -> None:
             worker.step()
             waits.append(wait(world, order_id))
     ride = world.ride(order_id)
-    assert (ride.status, ride.errors, facts_of(ride).driver_name) == ("CALL_DRIVER", 8, "Driver Cedar")
+    assert (ride.status, ride.errors, facts_of(ride).driver_name) == (
+        "CALL_DRIVER",
+        8,
+        "Driver Cedar",
+    )
     assert all(0.5 <= seconds <= 33 for seconds in waits)
     assert ride.seen_at is not None
     assert ride.seen_at < world.clock()
 
 
 def test_an_answer_that_comes_after_another_poll_began_is_dropped(world: World) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB), says("ALLOTMENT_PENDING"), says("IN_PROGRESS", **CAB)]
+    world.service.tracks["C1"] = [
+        says("CALL_DRIVER", **CAB),
+        says("ALLOTMENT_PENDING"),
+        says("IN_PROGRESS", **CAB),
+    ]
     with world.worker() as worker:
         order_id = world.book(worker)
         due(world, order_id)
@@ -173,7 +201,10 @@ def test_a_leased_ride_is_not_claimed_twice(world: World) -> None:
 
 def test_a_shared_ride_is_handed_over_from_txn_id_to_booking_id(world: World) -> None:
     world.service.create.append(world.service.matching)
-    world.service.tracks["T1"] = [{"booking_status": "ALLOTMENT_PENDING"}, {**says("CALL_DRIVER"), "message": "found"}]
+    world.service.tracks["T1"] = [
+        {"booking_status": "ALLOTMENT_PENDING"},
+        {**says("CALL_DRIVER"), "message": "found"},
+    ]
     world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
     with world.worker() as worker:
         order_id = world.book(worker, kind="share")
@@ -231,13 +262,19 @@ def test_an_unknown_status_is_shown_and_told_once(world: World) -> None:
 
 
 def test_a_swapped_car_asks_for_a_person(world: World) -> None:
-    world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB), says("CALL_DRIVER", vehicle_number="PM 05 XY 7777")]
+    world.service.tracks["C1"] = [
+        says("CALL_DRIVER", **CAB),
+        says("CALL_DRIVER", vehicle_number="PM 05 XY 7777"),
+    ]
     with world.worker() as worker:
         order_id = world.book(worker)
         due(world, order_id)
         worker.step()
     ride = world.ride(order_id)
-    assert (facts_of(ride).vehicle_number, ride.previous_plate) == ("PM 05 XY 7777", "PM 01 AB 1234")
+    assert (facts_of(ride).vehicle_number, ride.previous_plate) == (
+        "PM 05 XY 7777",
+        "PM 01 AB 1234",
+    )
     assert "car_swapped" in wanted(world, order_id)
 
 
@@ -251,7 +288,9 @@ def test_an_id_that_the_service_does_not_know_is_asked_about_slowly(world: World
     assert wait(world, order_id) >= 270
 
 
-def test_a_search_that_should_be_over_is_asked_about_once_a_minute_and_then_slowly(world: World) -> None:
+def test_a_search_that_should_be_over_is_asked_about_once_a_minute_and_then_slowly(
+    world: World,
+) -> None:
     world.service.tracks["C1"] = [says("ALLOTMENT_PENDING")]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -279,7 +318,9 @@ def test_a_ride_older_than_a_day_asks_for_a_person(world: World) -> None:
 
 
 def test_a_poison_ride_is_pushed_ahead_and_the_others_go_on(world: World) -> None:
-    world.service.tracks |= {f"C{i}": [{"booking_id": f"C{i}", "booking_status": "CALL_DRIVER"}] for i in (1, 2)}
+    world.service.tracks |= {
+        f"C{i}": [{"booking_id": f"C{i}", "booking_status": "CALL_DRIVER"}] for i in (1, 2)
+    }
     with world.worker() as worker:
         first, second = world.book(worker), world.book(worker)
         with world.db.write() as s:
@@ -305,7 +346,9 @@ def test_a_clock_that_steps_back_does_not_freeze_a_ride(world: World) -> None:
     assert world.clock() < START
 
 
-def test_a_401_while_following_refreshes_the_token_and_a_lost_link_keeps_the_facts(world: World) -> None:
+def test_a_401_while_following_refreshes_the_token_and_a_lost_link_keeps_the_facts(
+    world: World,
+) -> None:
     world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB)]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -331,7 +374,9 @@ def test_the_worker_says_that_it_is_alive(world: World) -> None:
         assert heartbeat_age(s, world.clock() + timedelta(seconds=40)) == 40
 
 
-def test_a_ride_that_has_ended_may_be_forgotten_by_the_service_and_needs_nobody(world: World) -> None:
+def test_a_ride_that_has_ended_may_be_forgotten_by_the_service_and_needs_nobody(
+    world: World,
+) -> None:
     world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB), says("COMPLETED")]
     with world.worker() as worker:
         order_id = world.book(worker)

@@ -15,7 +15,13 @@ from tests.rides.desk_world import World
 
 
 def says(number: int, status: str = "CALL_DRIVER", **facts: Any) -> dict[str, Any]:
-    return {"booking_id": f"C{number}", "booking_status": status, "driver_lat": -38.5, "driver_lng": -128.0, **facts}
+    return {
+        "booking_id": f"C{number}",
+        "booking_status": status,
+        "driver_lat": -38.5,
+        "driver_lng": -128.0,
+        **facts,
+    }
 
 
 @pytest.fixture
@@ -33,7 +39,9 @@ def tracker(world: World) -> Tracker:
     return Tracker(world.db, world.client, world.tokens, world.clock)
 
 
-def test_polls_without_events_are_recorded_together_and_show_what_moved(world: World, ids: list[int]) -> None:
+def test_polls_without_events_are_recorded_together_and_show_what_moved(
+    world: World, ids: list[int]
+) -> None:
     world.service.tracks["C2"] = [says(2, driver_lat=-38.6)]
     ours, versions = tracker(world), [world.page(order_id).order.version for order_id in ids]
     polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
@@ -43,10 +51,19 @@ def test_polls_without_events_are_recorded_together_and_show_what_moved(world: W
     assert {ride.seen_at for ride in rides} == {world.clock()}
     assert rides[1].facts["position"] == [-38.6, -128.0]
     now = [world.page(order_id).order.version for order_id in ids]
-    assert [after - before for before, after in zip(versions, now, strict=True)] == [0, 1, 0, 0, 0, 0]
+    assert [after - before for before, after in zip(versions, now, strict=True)] == [
+        0,
+        1,
+        0,
+        0,
+        0,
+        0,
+    ]
 
 
-def test_answers_to_polls_that_others_have_begun_anew_are_dropped_from_a_batch(world: World, ids: list[int]) -> None:
+def test_answers_to_polls_that_others_have_begun_anew_are_dropped_from_a_batch(
+    world: World, ids: list[int]
+) -> None:
     slow = tracker(world)
     polled = [slow.ask(claim) for claim in slow.claim(10)]
     world.clock.go(16)
@@ -56,7 +73,9 @@ def test_answers_to_polls_that_others_have_begun_anew_are_dropped_from_a_batch(w
     assert fast.record([fast.ask(claim) for claim in again]) == 2
 
 
-def test_trackers_that_claim_at_the_same_time_never_have_one_poll_twice(world: World, ids: list[int]) -> None:
+def test_trackers_that_claim_at_the_same_time_never_have_one_poll_twice(
+    world: World, ids: list[int]
+) -> None:
     claimed: list[tuple[int, int]] = []
     start = threading.Barrier(3)
 
@@ -74,7 +93,9 @@ def test_trackers_that_claim_at_the_same_time_never_have_one_poll_twice(world: W
     assert len(claimed) == len(set(claimed)) == 6
 
 
-def test_what_a_dead_tracker_had_claimed_is_due_again_after_fifteen_seconds(world: World, ids: list[int]) -> None:
+def test_what_a_dead_tracker_had_claimed_is_due_again_after_fifteen_seconds(
+    world: World, ids: list[int]
+) -> None:
     assert len(tracker(world).claim(10)) == 6
     world.clock.go(14)
     assert not tracker(world).claim(10)
@@ -98,9 +119,15 @@ def test_rides_whose_guest_waits_go_first_when_not_all_may(world: World, ids: li
     assert len(claim_due(world.db, world.clock(), Bounds(all=3, rest=2), "me")) == 2
 
 
-def test_a_ride_that_has_waited_long_is_not_left_behind_by_waiting_guests(world: World, ids: list[int]) -> None:
+def test_a_ride_that_has_waited_long_is_not_left_behind_by_waiting_guests(
+    world: World, ids: list[int]
+) -> None:
     with world.db.write() as s:
-        s.execute(update(Ride).values(status="IN_PROGRESS", next_poll_at=world.clock() - timedelta(seconds=21)))
+        s.execute(
+            update(Ride).values(
+                status="IN_PROGRESS", next_poll_at=world.clock() - timedelta(seconds=21)
+            )
+        )
     assert len(claim_due(world.db, world.clock(), Bounds(all=6, rest=0), "me")) == 6
 
 
@@ -121,17 +148,24 @@ def test_a_poison_ride_takes_no_other_of_its_batch_with_it(world: World, ids: li
         world.service.tracks[f"C{number}"] = [says(number, "CLIENT_LOCATED")]
     ours = tracker(world)
     assert ours.record([ours.ask(claim) for claim in ours.claim(10)]) == 5
-    assert [world.ride(order_id).status for order_id in ids] == ["CALL_DRIVER"] + ["CLIENT_LOCATED"] * 5
+    assert [world.ride(order_id).status for order_id in ids] == ["CALL_DRIVER"] + [
+        "CLIENT_LOCATED"
+    ] * 5
     poisoned = world.ride(ids[0])
     assert (poisoned.poison, poisoned.interval_s) == (1, 300.0)
 
 
-def test_a_batch_that_can_not_be_written_as_one_is_written_one_by_one(world: World, ids: list[int]) -> None:
+def test_a_batch_that_can_not_be_written_as_one_is_written_one_by_one(
+    world: World, ids: list[int]
+) -> None:
     ours = tracker(world)
     polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
     claims = [each.claim for each in polled]
     broken = Polled(claims[0], polled[0].answer)
     with world.db.write() as s:
-        s.execute(text("UPDATE rides SET kind = 'balloon' WHERE order_id = :id"), {"id": claims[0].order_id})
+        s.execute(
+            text("UPDATE rides SET kind = 'balloon' WHERE order_id = :id"),
+            {"id": claims[0].order_id},
+        )
     assert ours.record([broken, *(Polled(each.claim, each.answer) for each in polled[1:])]) == 5
     assert world.ride(claims[0].order_id).poison == 1

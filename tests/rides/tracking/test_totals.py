@@ -1,4 +1,6 @@
-"""What is kept beside a ride so that it is found and added up: its plate, how it ended, what it was billed."""
+"""What is kept beside a ride so that it is found and added up: its plate, how it ended, what it was
+billed.
+"""
 
 from typing import Any
 
@@ -8,7 +10,12 @@ from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database
 
-PRICE: dict[str, Any] = {"fare": "210", "service_tax": "18.505", "toll_charges": "35", "discount_value": "23.50"}
+PRICE: dict[str, Any] = {
+    "fare": "210",
+    "service_tax": "18.505",
+    "toll_charges": "35",
+    "discount_value": "23.50",
+}
 
 
 def go(world: World, status: str, worker: Any, order_id: int, **facts: Any) -> None:
@@ -32,7 +39,8 @@ def test_plate_end_and_bill_are_kept_also_when_no_status_changes(world: World) -
         assert (world.ride(order_id).plate, kept(world, order_id)) == ("KA01AB1234", [None] * 5)
         go(world, "COMPLETED", worker, order_id, price_details=PRICE | {"fare": "200"})
         assert kept(world, order_id) == [23001, "INR", 23001, "INR", "COMPLETED"]
-        go(world, "COMPLETED", worker, order_id, price_details=PRICE)  # the last poll brings the final price
+        # the last poll brings the final price
+        go(world, "COMPLETED", worker, order_id, price_details=PRICE)
         assert kept(world, order_id) == [24001, "INR", 24001, "INR", "COMPLETED"]
         assert world.ride(order_id).next_poll_at is None
 

@@ -1,4 +1,6 @@
-"""Control: scenarios and faults that are played over a real socket, and the header without which nothing is done."""
+"""Control: scenarios and faults that are played over a real socket, and the header without which
+nothing is done.
+"""
 
 import time
 
@@ -14,7 +16,10 @@ CREATE = "/v1.5/bookings/create"
 @pytest.fixture(params=[waitress, werkzeug])
 def wire(request, desk):
     """A partner's session over a real socket."""
-    with request.param(desk.app) as address, httpx.Client(base_url=address, headers=desk.headers) as session:
+    with (
+        request.param(desk.app) as address,
+        httpx.Client(base_url=address, headers=desk.headers) as session,
+    ):
         yield session
 
 
@@ -67,7 +72,12 @@ def test_rate_limit_says_when_to_come_back(desk, wire):
 def test_delay_answers_late_but_well(desk, wire):
     order(wire, operation="products", fault="delay", seconds=0.3)
     begun = time.monotonic()
-    assert wire.get("/v1/products", params={"pickup_lat": "-38.507", "pickup_lng": "-128.0101"}).status_code == 200
+    assert (
+        wire.get(
+            "/v1/products", params={"pickup_lat": "-38.507", "pickup_lng": "-128.0101"}
+        ).status_code
+        == 200
+    )
     assert time.monotonic() - begun >= 0.3
 
 

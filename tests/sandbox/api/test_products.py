@@ -64,7 +64,14 @@ def test_at_peak_hours_the_rates_are_higher_than_usual(desk_at):
 def test_an_upfront_estimate_has_the_shape_of_the_field_notes(desk):
     (estimate,) = desk.products(drop=far_drop(), category="mini")["ride_estimate"]
     assert set(estimate) >= {
-        *("category", "distance", "travel_time_in_minutes", "amount_min", "amount_max", "booking_fee"),
+        *(
+            "category",
+            "distance",
+            "travel_time_in_minutes",
+            "amount_min",
+            "amount_max",
+            "booking_fee",
+        ),
         *("booking_fee_breakup", "taxes", "hub_charges", "discounts", "upfront"),
     }
     upfront = estimate["upfront"]
@@ -94,7 +101,9 @@ def test_share_has_fixed_fares_for_one_seat_and_for_two(desk):
     assert (one["seats"], two["seats"]) == (1, 2)
     assert one["cost"] < two["cost"] < 2 * one["cost"]
     for fare in (one, two):
-        assert Decimal(str(fare["savings"])) == Decimal(str(fare["actual_cost"])) - Decimal(str(fare["cost"]))
+        assert Decimal(str(fare["savings"])) == Decimal(str(fare["actual_cost"])) - Decimal(
+            str(fare["cost"])
+        )
         assert isinstance(fare["peak_time_charge"], str)
         assert {"peak_time_text", "discount_string", "fare_string"} <= set(fare)
 
@@ -136,9 +145,18 @@ def test_where_no_cab_is_near_eta_and_distance_are_minus_one_and_a_booking_finds
 
 def test_the_cities_differ_in_categories_currency_and_policies(desk):
     first, second = desk.products(), desk.products(SALT.center)
-    assert [each["id"] for each in second["categories"]] == ["micro", "sedan", "share", "auto", "rental"]
+    assert [each["id"] for each in second["categories"]] == [
+        "micro",
+        "sedan",
+        "share",
+        "auto",
+        "rental",
+    ]
     assert {each["currency"] for each in second["categories"]} == {"EUR"}
-    assert category(first, "share")["cancellation_policy"] != category(second, "share")["cancellation_policy"]
+    assert (
+        category(first, "share")["cancellation_policy"]
+        != category(second, "share")["cancellation_policy"]
+    )
 
 
 def test_outside_the_cities_and_for_a_foreign_category_products_fails_in_json(desk):
@@ -146,7 +164,9 @@ def test_outside_the_cities_and_for_a_foreign_category_products_fails_in_json(de
     assert desk.products(category="micro")["code"] == "INVALID_CAR_CATEGORY"
     assert desk.products((95, 0))["code"] == "BAD_REQUEST"
     for wrong in ("nan", "inf", "1e5", "abc", "1_0", "٣"):
-        assert desk.get("/v1/products", pickup_lat=wrong, pickup_lng="1").json["code"] == "BAD_REQUEST"
+        assert (
+            desk.get("/v1/products", pickup_lat=wrong, pickup_lng="1").json["code"] == "BAD_REQUEST"
+        )
 
 
 def test_products_needs_the_partner_key_but_no_bearer(desk):

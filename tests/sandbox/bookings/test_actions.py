@@ -1,4 +1,6 @@
-"""Abort, cancel, another drop and feedback: success and failure word for word, and what follows from each."""
+"""Abort, cancel, another drop and feedback: success and failure word for word, and what follows
+from each.
+"""
 
 import pytest
 
@@ -61,7 +63,8 @@ def test_aborting_twice_says_that_it_is_cancelled_already(desk):
 
 
 @pytest.mark.parametrize(
-    ("category", "status"), [("mini", "CALL_DRIVER"), ("mini", "CLIENT_LOCATED"), ("auto", "CALL_DRIVER")]
+    ("category", "status"),
+    [("mini", "CALL_DRIVER"), ("mini", "CLIENT_LOCATED"), ("auto", "CALL_DRIVER")],
 )
 def test_a_ride_can_be_cancelled_until_it_starts(desk, category, status):
     booking = desk.book(category)
@@ -84,7 +87,12 @@ def test_cancelling_is_free_at_first_and_costs_the_policys_charge_later(desk):
 
 @pytest.mark.parametrize(
     ("category", "status"),
-    [("mini", "ALLOTMENT_PENDING"), ("share", "INVOICE"), ("mini", "IN_PROGRESS"), ("auto", "COMPLETED")],
+    [
+        ("mini", "ALLOTMENT_PENDING"),
+        ("share", "INVOICE"),
+        ("mini", "IN_PROGRESS"),
+        ("auto", "COMPLETED"),
+    ],
 )
 def test_cancelling_is_refused_before_allotment_and_after_the_start(desk, category, status):
     booking = desk.book(category)
@@ -104,7 +112,10 @@ def test_another_drop_before_the_ride_leads_there(desk):
     assert set(answer) == {"status", "request_type", "header", "text"}
     assert (answer["status"], answer["header"]) == ("SUCCESS", "SUCCESS")
     assert answer["request_type"] == "Update User Booking Drop Location"
-    assert desk.track(booking)["drop_location"] == {"lat": other_drop().lat, "lng": other_drop().lng}
+    assert desk.track(booking)["drop_location"] == {
+        "lat": other_drop().lat,
+        "lng": other_drop().lng,
+    }
     last = follow_to_the_end(desk, booking)
     assert distance_m(last, PORT.roads.snap(other_drop())) < 60
 
@@ -127,11 +138,15 @@ def test_another_drop_during_the_ride_goes_on_from_where_the_cab_is_and_is_bille
     assert go_to(desk, changed, other_drop())["status"] == "SUCCESS"
     after = desk.track(changed)
     gap = distance_m(
-        LatLng(before["driver_lat"], before["driver_lng"]), LatLng(after["driver_lat"], after["driver_lng"])
+        LatLng(before["driver_lat"], before["driver_lng"]),
+        LatLng(after["driver_lat"], after["driver_lng"]),
     )
     assert gap < 5
     assert distance_m(follow_to_the_end(desk, changed), PORT.roads.snap(other_drop())) < 60
-    assert desk.until(changed, "COMPLETED")["price_details"] != desk.until(plain, "COMPLETED")["price_details"]
+    assert (
+        desk.until(changed, "COMPLETED")["price_details"]
+        != desk.until(plain, "COMPLETED")["price_details"]
+    )
 
 
 def test_a_changed_drop_ends_an_upfront_price_but_a_shared_fare_stays(desk):
@@ -173,10 +188,18 @@ def test_drop_and_feedback_ask_for_a_json_content_type(desk):
 
 def test_feedback_is_taken_once_the_ride_is_completed(desk):
     booking = desk.book("mini")
-    body = {"booking_id": booking, "rating": 5, "feedback": "On-time pickup,Value for Money", "comments": "Good"}
+    body = {
+        "booking_id": booking,
+        "rating": 5,
+        "feedback": "On-time pickup,Value for Money",
+        "comments": "Good",
+    }
     assert desk.post(FEEDBACK, body).json["status"] == "FAILURE"
     desk.until(booking, "COMPLETED")
-    assert desk.post(FEEDBACK, body).json == {"status": "SUCCESS", "request_type": "BOOKING_FEEDBACK"}
+    assert desk.post(FEEDBACK, body).json == {
+        "status": "SUCCESS",
+        "request_type": "BOOKING_FEEDBACK",
+    }
     assert desk.ledger()[0]["rating"] == 5
 
 
@@ -197,7 +220,13 @@ def test_feedback_options_are_those_of_the_document(desk):
         options["1"]
         == options["4"]
         == [
-            *("Delayed Pick up", "Driver Unprofessional", "Driver Untrained", "Unsafe Driving", "Car Quality"),
+            *(
+                "Delayed Pick up",
+                "Driver Unprofessional",
+                "Driver Untrained",
+                "Unsafe Driving",
+                "Car Quality",
+            ),
             *("Incorrect Billing", "Dropped at wrong location", "Not Value for Money"),
         ]
     )
@@ -220,7 +249,13 @@ def test_an_unknown_booking_and_somebody_elses_are_the_same_json_failure(desk, p
     booking = desk.book("mini")
     desk.headers |= bearer(mint_token(desk.database, "due"))
     for each in (booking, "PT0000000000"):
-        body = {"booking_id": each, "reason": "r", "drop_lat": HOTEL[0], "drop_lng": HOTEL[1], "rating": 3}
+        body = {
+            "booking_id": each,
+            "reason": "r",
+            "drop_lat": HOTEL[0],
+            "drop_lng": HOTEL[1],
+            "rating": 3,
+        }
         answer = desk.post(path, body)
         assert (answer.status_code, answer.json["status"]) == (404, "FAILURE")
         assert answer.json["code"] == "NO_BOOKING"
@@ -248,6 +283,10 @@ def test_every_operation_for_a_user_needs_the_partner_key_and_a_bearer(desk, met
 
 
 def test_unknown_paths_and_wrong_methods_are_json_failures(desk):
-    for answer in (desk.web.get("/v2/anything"), desk.web.delete("/v1/products"), desk.web.get("/v1/bookings/abort")):
+    for answer in (
+        desk.web.get("/v2/anything"),
+        desk.web.delete("/v1/products"),
+        desk.web.get("/v1/bookings/abort"),
+    ):
         assert answer.status_code in (404, 405)
         assert answer.json["status"] == "FAILURE"

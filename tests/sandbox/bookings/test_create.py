@@ -1,4 +1,6 @@
-"""Create booking: three shapes of success, every failure of the document's table, and what the document leaves open."""
+"""Create booking: three shapes of success, every failure of the document's table, and what the
+document leaves open.
+"""
 
 import pytest
 
@@ -11,7 +13,14 @@ CREATE = "/v1.5/bookings/create"
 def test_point_to_point_answers_with_an_id_a_message_and_the_timeout(desk):
     answer = desk.create("mini", merchant_txn_id="ORD-42")
     assert set(answer) == {
-        *("status", "booking_id", "message", "merchant_txn_id", "booking_timeout", "booking_timeout_unit"),
+        *(
+            "status",
+            "booking_id",
+            "message",
+            "merchant_txn_id",
+            "booking_timeout",
+            "booking_timeout_unit",
+        ),
     }
     assert answer["status"] == "SUCCESS"
     assert answer["booking_id"].isalnum()
@@ -66,7 +75,9 @@ def test_pickup_mode_now_is_read_in_any_case(desk, mode):
         ({"pickup_lat": OCEAN[0], "pickup_lng": OCEAN[1]}, "BOOKING_FAILED", "INVALID_CITY"),
     ],
 )
-def test_an_invalid_category_or_city_fails_with_booking_failed_and_a_code(desk, change, message, code):
+def test_an_invalid_category_or_city_fails_with_booking_failed_and_a_code(
+    desk, change, message, code
+):
     assert desk.post(CREATE, desk.wish("suv") | change).json == {"message": message, "code": code}
 
 
@@ -146,7 +157,12 @@ def test_a_coupon_takes_its_percentage_off_and_an_unknown_one_nothing(desk):
     price = desk.until(desk.book("suv", coupon_code="WELCOME10"), "COMPLETED")["price_details"]
     assert price["discount_percentage"] == 10
     assert price["discount_value"] == pytest.approx(price["fare"] / 10, abs=0.01)
-    assert desk.until(desk.book("suv", coupon_code="NO-SUCH"), "COMPLETED")["price_details"]["discount_value"] == 0
+    assert (
+        desk.until(desk.book("suv", coupon_code="NO-SUCH"), "COMPLETED")["price_details"][
+            "discount_value"
+        ]
+        == 0
+    )
 
 
 def test_the_same_create_twice_makes_two_bookings(desk):

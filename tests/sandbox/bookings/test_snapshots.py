@@ -7,18 +7,48 @@ import pytest
 from tests.sandbox.sandbox_desk import NIGHT, SALT, far_drop
 
 COMMON = {"status", "request_type", "booking_id", "booking_status"}
-CAR = {"driver_name", "driver_number", "driver_image_url", "vehicle_type", "vehicle_number", "vehicle_color"}
+CAR = {
+    "driver_name",
+    "driver_number",
+    "driver_image_url",
+    "vehicle_type",
+    "vehicle_number",
+    "vehicle_color",
+}
 FULL = (
     COMMON
     | CAR
     | {
-        *("pickup_location", "drop_location", "price_details", "bearing", "speed", "driver_rating", "share_ride_url"),
-        *("duration", "distance", "driver_lat", "driver_lng", "passengers", "route", "promotional_message"),
+        *(
+            "pickup_location",
+            "drop_location",
+            "price_details",
+            "bearing",
+            "speed",
+            "driver_rating",
+            "share_ride_url",
+        ),
+        *(
+            "duration",
+            "distance",
+            "driver_lat",
+            "driver_lng",
+            "passengers",
+            "route",
+            "promotional_message",
+        ),
     }
 )
 ENDED = COMMON | CAR | {"pickup_location", "drop_location", "price_details"}
 AUTO_CALLED = COMMON | {
-    *("driver_name", "driver_number", "driver_image_url", "vehicle_type", "vehicle_number", "driver_rating"),
+    *(
+        "driver_name",
+        "driver_number",
+        "driver_image_url",
+        "vehicle_type",
+        "vehicle_number",
+        "driver_rating",
+    ),
     *("driver_lat", "driver_lng", "duration", "distance"),
 }
 
@@ -34,7 +64,11 @@ def test_point_to_point_carries_the_fields_of_each_state(desk):
     assert set(desk.track(booking)) == COMMON
     called = desk.until(booking, "CALL_DRIVER")
     assert set(called) == FULL
-    assert (called["status"], called["request_type"], called["booking_id"]) == ("SUCCESS", "TRACK_RIDE", booking)
+    assert (called["status"], called["request_type"], called["booking_id"]) == (
+        "SUCCESS",
+        "TRACK_RIDE",
+        booking,
+    )
     located = desk.until(booking, "CLIENT_LOCATED")
     assert set(located) == FULL | {"otp"}
     assert set(located["otp"]["start_trip"]) == {"text", "value"}
@@ -75,7 +109,10 @@ def test_a_shared_booking_is_unknown_by_id_before_its_driver_is_found(desk):
     desk.control("next", scenario="share_retry")
     desk.book("share", retry=True)
     (line,) = desk.ledger()
-    assert desk.get("/v1/bookings/track_ride", booking_id=line["booking_id"]).json["code"] == "NO_BOOKING"
+    assert (
+        desk.get("/v1/bookings/track_ride", booking_id=line["booking_id"]).json["code"]
+        == "NO_BOOKING"
+    )
 
 
 def test_a_shared_ride_carries_the_fields_of_each_state(desk):
@@ -99,7 +136,10 @@ def test_a_shared_ride_carries_the_fields_of_each_state(desk):
 def test_a_share_retry_that_fails_shows_only_its_status(desk):
     desk.control("next", scenario="share_retry_fail")
     txn = desk.book("share", retry=True)
-    assert desk.until(txn, "ALLOTMENT_FAILED") == {"status": "SUCCESS", "booking_status": "ALLOTMENT_FAILED"}
+    assert desk.until(txn, "ALLOTMENT_FAILED") == {
+        "status": "SUCCESS",
+        "booking_status": "ALLOTMENT_FAILED",
+    }
 
 
 def test_an_auto_goes_through_its_own_states_with_reduced_fields(desk):
@@ -112,7 +152,11 @@ def test_an_auto_goes_through_its_own_states_with_reduced_fields(desk):
     assert called["duration"]["unit"] == "MINUTES"
     assert set(desk.until(booking, "IN_PROGRESS")) == COMMON | {"driver_lat", "driver_lng"}
     assert set(desk.until(booking, "INVOICE")) == COMMON | {"svc_money_balance", "trip_info"}
-    assert set(desk.until(booking, "COMPLETED")) == COMMON | {"svc_money_balance", "trip_info", "pickup_time"}
+    assert set(desk.until(booking, "COMPLETED")) == COMMON | {
+        "svc_money_balance",
+        "trip_info",
+        "pickup_time",
+    }
 
 
 BILL = {
@@ -193,7 +237,11 @@ def test_every_phase_after_the_search_is_long_enough_to_be_seen_at_sixty_times_t
     for category in ("mini", "suv", "auto", "share", "rental"):
         desk.book(category)
     for line in desk.ledger():
-        times = [phase["at"] for phase in line["phases"] if phase["status"] not in ("ALLOTMENT_PENDING", "PENDING")]
+        times = [
+            phase["at"]
+            for phase in line["phases"]
+            if phase["status"] not in ("ALLOTMENT_PENDING", "PENDING")
+        ]
         assert all(after - before >= 119.9 for before, after in itertools.pairwise(times)), line
 
 

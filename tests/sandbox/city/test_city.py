@@ -51,7 +51,9 @@ def test_every_place_lies_in_the_service_area_and_near_a_street(city: City) -> N
 
 
 @BOTH
-def test_pickup_points_lie_on_streets_within_their_hotspot_and_the_default_is_one_of_them(city: City) -> None:
+def test_pickup_points_lie_on_streets_within_their_hotspot_and_the_default_is_one_of_them(
+    city: City,
+) -> None:
     for spot in city.hotspots:
         assert spot.default_point_id in {point.id for point in spot.points}
         for point in spot.points:
@@ -63,7 +65,9 @@ def test_pickup_points_lie_on_streets_within_their_hotspot_and_the_default_is_on
 
 def test_hotspots_are_the_station_the_airport_and_more() -> None:
     first, second = cities()
-    assert {"Port Meridian Central Station", "Meridian Airport"} <= {spot.name for spot in first.hotspots}
+    assert {"Port Meridian Central Station", "Meridian Airport"} <= {
+        spot.name for spot in first.hotspots
+    }
     assert len(first.hotspots) >= 2
     assert len(first.hotspots) + len(second.hotspots) >= 3
 
@@ -74,7 +78,9 @@ def test_the_demo_hotel_stands_beside_a_hotspot() -> None:
     assert hotel is not None
     assert hotel.name == "Grand Meridian Hotel"
     assert city.hotspot_at(hotel.position) is None
-    nearest = min(distance_m(hotel.position, p.position) for spot in city.hotspots for p in spot.points)
+    nearest = min(
+        distance_m(hotel.position, p.position) for spot in city.hotspots for p in spot.points
+    )
     assert nearest < 600
 
 
@@ -84,7 +90,12 @@ def test_some_grounds_are_unfit_for_sharing_and_no_shared_cab_heads_to_others(ci
     for rings in (city.unshareable, city.no_share_heading):
         assert rings
         assert any(contains(rings[0], p) for p in streets)
-        assert not any(contains(ring, point.position) for ring in rings for s in city.hotspots for point in s.points)
+        assert not any(
+            contains(ring, point.position)
+            for ring in rings
+            for s in city.hotspots
+            for point in s.points
+        )
 
 
 @BOTH
@@ -107,7 +118,11 @@ def test_every_process_builds_the_same_cities() -> None:
     )
     answers = {
         subprocess.run(
-            [sys.executable, "-c", script], check=True, capture_output=True, text=True, env={"PYTHONHASHSEED": seed}
+            [sys.executable, "-c", script],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={"PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
     }

@@ -70,7 +70,9 @@ def test_motion_moves_along_the_route_with_the_bearing_and_speed_of_its_street()
     for seconds in range(0, int(route.total_s), 20):
         now, later = route.at_seconds(seconds), route.at_seconds(seconds + 0.05)
         assert 0 <= now.bearing < 360
-        assert distance_m(now.position, later.position) / 0.05 * 3.6 == pytest.approx(now.speed_kmh, rel=0.5, abs=3)
+        assert distance_m(now.position, later.position) / 0.05 * 3.6 == pytest.approx(
+            now.speed_kmh, rel=0.5, abs=3
+        )
     assert route.at_seconds(-5).position == route.points[0]
     end = route.at_seconds(route.total_s + 60)
     assert end.position == route.points[-1]

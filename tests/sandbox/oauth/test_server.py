@@ -1,4 +1,6 @@
-"""The OAuth server: authorize with a choice of user, code with PKCE, tokens, rotating refresh, revoke."""
+"""The OAuth server: authorize with a choice of user, code with PKCE, tokens, rotating refresh,
+revoke.
+"""
 
 import base64
 import hashlib
@@ -8,7 +10,9 @@ import pytest
 
 CALLBACK = "http://127.0.0.1:8000/accounts/callback"
 VERIFIER = "v" * 43
-CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
+CHALLENGE = (
+    base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
+)
 ASKED = {
     "response_type": "code",
     "client_id": "ridedash",
@@ -29,21 +33,32 @@ def back(answer):
 
 
 def code_of(desk, user="house"):
-    return back(desk.web.post("/oauth/authorize", data=ASKED | {"user": user, "decision": "allow"}))["code"]
+    return back(
+        desk.web.post("/oauth/authorize", data=ASKED | {"user": user, "decision": "allow"})
+    )["code"]
 
 
 def exchange(desk, granted, **change):
-    form = {"grant_type": "authorization_code", "code": granted, "redirect_uri": CALLBACK, "code_verifier": VERIFIER}
+    form = {
+        "grant_type": "authorization_code",
+        "code": granted,
+        "redirect_uri": CALLBACK,
+        "code_verifier": VERIFIER,
+    }
     return desk.web.post("/oauth/token", data=form | CLIENT | change)
 
 
 def refresh(desk, token):
-    return desk.web.post("/oauth/token", data=CLIENT | {"grant_type": "refresh_token", "refresh_token": token})
+    return desk.web.post(
+        "/oauth/token", data=CLIENT | {"grant_type": "refresh_token", "refresh_token": token}
+    )
 
 
 def accepted(desk, access):
     path, key = "/v1.5/bookings/feedback/options", {"X-APP-TOKEN": "partner-key"}
-    answer = desk.web.get(path, query_string={"category": "mini"}, headers=key | {"Authorization": f"Bearer {access}"})
+    answer = desk.web.get(
+        path, query_string={"category": "mini"}, headers=key | {"Authorization": f"Bearer {access}"}
+    )
     return answer.status_code == 200
 
 
@@ -59,16 +74,27 @@ def test_the_page_offers_every_user_and_runs_nothing_foreign(desk):
 
 
 def test_what_was_asked_is_shown_as_text(desk):
-    page = desk.web.get("/oauth/authorize", query_string=ASKED | {"state": '"><script>alert(1)</script>'})
+    page = desk.web.get(
+        "/oauth/authorize", query_string=ASKED | {"state": '"><script>alert(1)</script>'}
+    )
     assert "<script>" not in page.text
 
 
 def test_allowing_gives_a_code_and_the_state_and_the_code_gives_tokens_that_work(desk):
     assert (
-        back(desk.web.post("/oauth/authorize", data=ASKED | {"user": "house", "decision": "allow"}))["state"] == "st&te"
+        back(
+            desk.web.post("/oauth/authorize", data=ASKED | {"user": "house", "decision": "allow"})
+        )["state"]
+        == "st&te"
     )
     answer = exchange(desk, code_of(desk))
-    assert set(answer.json) == {"access_token", "token_type", "expires_in", "refresh_token", "scope"}
+    assert set(answer.json) == {
+        "access_token",
+        "token_type",
+        "expires_in",
+        "refresh_token",
+        "scope",
+    }
     assert answer.json["token_type"] == "Bearer"
     assert answer.headers["Cache-Control"] == "no-store"
     assert accepted(desk, answer.json["access_token"])
@@ -76,22 +102,29 @@ def test_allowing_gives_a_code_and_the_state_and_the_code_gives_tokens_that_work
 
 
 def test_the_chosen_user_is_the_one_who_books(desk):
-    desk.headers |= {"Authorization": f"Bearer {exchange(desk, code_of(desk, 'banned')).json['access_token']}"}
+    desk.headers |= {
+        "Authorization": f"Bearer {exchange(desk, code_of(desk, 'banned')).json['access_token']}"
+    }
     assert desk.create("suv")["code"] == "BANNED USER"
 
 
 def test_denying_goes_back_with_access_denied(desk):
-    answer = back(desk.web.post("/oauth/authorize", data=ASKED | {"user": "house", "decision": "deny"}))
+    answer = back(
+        desk.web.post("/oauth/authorize", data=ASKED | {"user": "house", "decision": "deny"})
+    )
     assert answer == {"error": "access_denied", "state": "st&te"}
 
 
 @pytest.mark.parametrize(
-    "change", [{"client_id": "other"}, {"redirect_uri": "https://evil.example/"}, {"redirect_uri": ""}]
+    "change",
+    [{"client_id": "other"}, {"redirect_uri": "https://evil.example/"}, {"redirect_uri": ""}],
 )
 def test_an_unknown_client_or_redirect_is_told_on_the_page_and_never_redirected(desk, change):
     for answer in (
         desk.web.get("/oauth/authorize", query_string=ASKED | change),
-        desk.web.post("/oauth/authorize", data=ASKED | change | {"user": "house", "decision": "allow"}),
+        desk.web.post(
+            "/oauth/authorize", data=ASKED | change | {"user": "house", "decision": "allow"}
+        ),
     ):
         assert answer.status_code == 400
         assert "Location" not in answer.headers
@@ -110,7 +143,8 @@ def test_pkce_with_s256_is_required(desk, change, error):
 
 
 @pytest.mark.parametrize(
-    "change", [{"code": "invented"}, {"code_verifier": "w" * 43}, {"redirect_uri": "http://127.0.0.1:8000/"}]
+    "change",
+    [{"code": "invented"}, {"code_verifier": "w" * 43}, {"redirect_uri": "http://127.0.0.1:8000/"}],
 )
 def test_a_code_is_bound_to_its_verifier_and_redirect(desk, change):
     answer = exchange(desk, code_of(desk), **change)
@@ -139,7 +173,10 @@ def test_the_client_must_prove_itself_in_the_form_or_by_basic(desk):
         "redirect_uri": CALLBACK,
         "code_verifier": VERIFIER,
     }
-    assert desk.web.post("/oauth/token", data=form, auth=("ridedash", "client-secret")).status_code == 200
+    assert (
+        desk.web.post("/oauth/token", data=form, auth=("ridedash", "client-secret")).status_code
+        == 200
+    )
 
 
 def test_an_access_token_expires_and_a_refresh_gives_new_ones(desk):
@@ -161,7 +198,10 @@ def test_a_refresh_token_used_twice_revokes_the_whole_family(desk):
 
 def test_revoking_one_token_revokes_what_was_issued_with_it(desk):
     tokens = exchange(desk, code_of(desk)).json
-    assert desk.web.post("/oauth/revoke", data=CLIENT | {"token": tokens["refresh_token"]}).status_code == 200
+    assert (
+        desk.web.post("/oauth/revoke", data=CLIENT | {"token": tokens["refresh_token"]}).status_code
+        == 200
+    )
     assert not accepted(desk, tokens["access_token"])
     assert desk.web.post("/oauth/revoke", data=CLIENT | {"token": "unknown"}).status_code == 200
     assert desk.web.post("/oauth/revoke", data={"token": "unknown"}).status_code == 401
@@ -176,5 +216,9 @@ def test_no_token_is_stored_as_it_is(desk):
     tokens = exchange(desk, code_of(desk)).json
     desk.close()
     stored = b"".join(path.read_bytes() for path in desk.database.parent.iterdir())
-    for token in (tokens["access_token"], tokens["refresh_token"], desk.headers["Authorization"].split()[1]):
+    for token in (
+        tokens["access_token"],
+        tokens["refresh_token"],
+        desk.headers["Authorization"].split()[1],
+    ):
         assert token.encode() not in stored

@@ -21,7 +21,8 @@ def price(category, terms=PLAIN, trip=TEN_KM, tariff=INR):
 
 
 def test_a_metered_fare_adds_distance_time_and_waiting_to_the_base():
-    # base 110, 7 km beyond the first 3 at 20, 20 minutes at 2.50, 3 minutes beyond 2 of waiting at 2.50
+    # base 110, 7 km beyond the first 3 at 20, 20 minutes at 2.50, 3 minutes beyond 2 of waiting at
+    # 2.50
     assert price("suv").fare == Decimal("307.50")
     assert price("suv").tax == Decimal("15.38")
     assert price("suv").total == Decimal("322.88")
@@ -66,7 +67,8 @@ def test_a_coupon_is_a_line_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("hour", "day", "surge"), [(9, 4, "1.3"), (10, 4, "1"), (19, 4, "1.3"), (12, 4, "1"), (9, 7, "1")]
+    ("hour", "day", "surge"),
+    [(9, 4, "1.3"), (10, 4, "1"), (19, 4, "1.3"), (12, 4, "1"), (9, 7, "1")],
 )
 def test_surge_comes_on_working_days_in_the_morning_and_evening(hour, day, surge):
     when = datetime(2026, 3, day, hour, 15, tzinfo=UTC)

@@ -1,4 +1,6 @@
-"""Tiles are sound SVG, seamless, small and quick; places are found as people type; outlines are told."""
+"""Tiles are sound SVG, seamless, small and quick; places are found as people type; outlines are
+told.
+"""
 
 import itertools
 import math
@@ -46,7 +48,12 @@ def test_a_tile_is_well_formed_one_pixel_over_its_cell_and_small(zoom: int, numb
         body = _drawn(zoom, x, y)
         root = ElementTree.fromstring(body)
         left, top, wide, high = map(float, root.attrib["viewBox"].split())
-        assert (root.attrib["width"], root.attrib["height"], wide, high) == ("257", "257", 2570, 2570)
+        assert (root.attrib["width"], root.attrib["height"], wide, high) == (
+            "257",
+            "257",
+            2570,
+            2570,
+        )
         assert left % 2560 == top % 2560 == 0
         assert len(body) < 60_000
 
@@ -73,7 +80,9 @@ def test_a_word_that_crosses_an_edge_is_drawn_by_both_tiles_alike(zoom: int) -> 
 
 
 def test_streets_meet_at_the_edge_of_neighbouring_tiles() -> None:
-    """Both tiles draw in the same frame of coordinates, and a street that touches both appears in both, the same."""
+    """Both tiles draw in the same frame of coordinates, and a street that touches both appears in
+    both, the same.
+    """
     x, y = _at(16, *cities()[0].center)
     here, below = (set(re.findall(r"M-?\d+ -?\d+l[-\d ]+", _drawn(16, x, y + i))) for i in (0, 1))
     assert len(here & below) > 5
@@ -123,7 +132,10 @@ def test_houses_stand_on_their_block_and_most_of_a_blocks_edge_is_built() -> Non
     houses = buildings(square, 300.0)
     assert len(houses) > 12
     assert all(-0.1 <= x <= 90.1 and -0.1 <= y <= 90.1 for house in houses for x, y in house)
-    assert not any(inside(house, (45.0, 45.0)) for house in buildings([(x * 3, y * 3) for x, y in square], 300.0))
+    assert not any(
+        inside(house, (45.0, 45.0))
+        for house in buildings([(x * 3, y * 3) for x, y in square], 300.0)
+    )
 
 
 def _names(client: FlaskClient, **query: str) -> list[str]:
@@ -132,7 +144,9 @@ def _names(client: FlaskClient, **query: str) -> list[str]:
     return [place["name"] for place in answer.get_json()["places"]]
 
 
-def test_places_are_found_by_beginnings_of_words_whatever_case_or_accent(client: FlaskClient) -> None:
+def test_places_are_found_by_beginnings_of_words_whatever_case_or_accent(
+    client: FlaskClient,
+) -> None:
     assert _names(client, q="grand mer")[0] == "Grand Meridian Hotel"
     assert _names(client, q="ÉTOILE") == _names(client, q="etoile") == ["Hotel Belle Étoile"]
     assert _names(client, q="childrens") == ["Children's Hospital"]
@@ -140,7 +154,9 @@ def test_places_are_found_by_beginnings_of_words_whatever_case_or_accent(client:
     assert _names(client, q="!!!") == []
 
 
-def test_a_whole_name_goes_before_a_beginning_and_a_beginning_before_a_word_within(client: FlaskClient) -> None:
+def test_a_whole_name_goes_before_a_beginning_and_a_beginning_before_a_word_within(
+    client: FlaskClient,
+) -> None:
     found = _names(client, q="lode stadium")
     assert found[0] == "Lode Stadium"
     found = _names(client, q="harbour", limit="20")
@@ -160,27 +176,46 @@ def test_equal_matches_come_nearest_first(client: FlaskClient) -> None:
 def test_a_place_tells_its_id_kind_area_and_position(client: FlaskClient) -> None:
     (place,) = client.get("/places?q=grand+meridian+hotel").get_json()["places"]
     assert set(place) == {"id", "name", "kind", "area", "lat", "lng"}
-    assert (place["id"], place["kind"], place["area"]) == ("grand-meridian-hotel", "hotel", "Station Quarter")
+    assert (place["id"], place["kind"], place["area"]) == (
+        "grand-meridian-hotel",
+        "hotel",
+        "Station Quarter",
+    )
 
 
 @pytest.mark.parametrize(
-    "query", [f"q={'x' * 81}", "q=a&limit=0", "q=a&limit=21", "q=a&lat=nan&lng=0", "q=a&lat=91&lng=0"]
+    "query",
+    [f"q={'x' * 81}", "q=a&limit=0", "q=a&limit=21", "q=a&lat=nan&lng=0", "q=a&lat=91&lng=0"],
 )
 def test_nonsense_in_a_search_is_refused(client: FlaskClient, query: str) -> None:
     assert client.get(f"/places?{query}").status_code == 400
 
 
-def test_a_point_is_called_by_its_nearest_street_its_area_and_the_hotspot_around_it(client: FlaskClient) -> None:
+def test_a_point_is_called_by_its_nearest_street_its_area_and_the_hotspot_around_it(
+    client: FlaskClient,
+) -> None:
     city = cities()[0]
     hotel = city.place("grand-meridian-hotel")
     station = city.hotspots[0]
     assert hotel
-    told = client.get("/places/near", query_string={"lat": hotel.position.lat, "lng": hotel.position.lng}).get_json()
-    assert told == {"street": city.roads.nearest_street_name(hotel.position), "area": "Station Quarter", "place": ""}
+    told = client.get(
+        "/places/near", query_string={"lat": hotel.position.lat, "lng": hotel.position.lng}
+    ).get_json()
+    assert told == {
+        "street": city.roads.nearest_street_name(hotel.position),
+        "area": "Station Quarter",
+        "place": "",
+    }
     inside = station.points[0].position
-    told = client.get("/places/near", query_string={"lat": inside.lat, "lng": inside.lng}).get_json()
+    told = client.get(
+        "/places/near", query_string={"lat": inside.lat, "lng": inside.lng}
+    ).get_json()
     assert told["place"] == station.name
-    assert client.get("/places/near?lat=48.8&lng=2.3").get_json() == {"street": "", "area": "", "place": ""}
+    assert client.get("/places/near?lat=48.8&lng=2.3").get_json() == {
+        "street": "",
+        "area": "",
+        "place": "",
+    }
 
 
 @pytest.mark.parametrize("query", ["", "lat=1", "lat=nan&lng=0", "lat=91&lng=0", "lat=x&lng=0"])
@@ -197,7 +232,16 @@ def test_the_outline_of_each_city_is_told(client: FlaskClient) -> None:
     told = client.get("/city.json").get_json()["cities"]
     assert [city["slug"] for city in told] == ["port-meridian", "saltmere"]
     for city in told:
-        assert set(city) == {"slug", "name", "currency", "timezone", "center", "zoom", "boundary", "bounds"}
+        assert set(city) == {
+            "slug",
+            "name",
+            "currency",
+            "timezone",
+            "center",
+            "zoom",
+            "boundary",
+            "bounds",
+        }
         (south, west), (north, east) = city["bounds"]
         assert all(south <= lat <= north and west <= lng <= east for lat, lng in city["boundary"])
 
@@ -212,4 +256,7 @@ def test_after_warming_a_new_tile_prepares_nothing_more() -> None:
     warm((14,))
     before = _prepared.cache_info().misses, [len(_atlas(n)._houses) for n in range(len(cities()))]
     assert b"<path" in (tile_svg(14, *_at(14, -38.47, -128.03)) or b"")
-    assert before == (_prepared.cache_info().misses, [len(_atlas(n).blocks) for n in range(len(cities()))])
+    assert before == (
+        _prepared.cache_info().misses,
+        [len(_atlas(n).blocks) for n in range(len(cities()))],
+    )

@@ -22,7 +22,9 @@ def test_speed_and_bearing_agree_with_the_motion(desk, category):
         bodies.append(body)
         desk.clock.advance(1)
     moving = [
-        (a, b) for a, b in itertools.pairwise(bodies) if a["speed"] == b["speed"] > 0 and a["bearing"] == b["bearing"]
+        (a, b)
+        for a, b in itertools.pairwise(bodies)
+        if a["speed"] == b["speed"] > 0 and a["bearing"] == b["bearing"]
     ]
     assert len(moving) > 30
     for a, b in moving:
@@ -64,7 +66,9 @@ def test_cabs_stand_and_move_on_streets():
     for city in (PORT, SALT):
         fleet = Fleet(city, seed=1)
         for category in ("share", "auto"):
-            seen = [fleet._position(category, 3, 1_000_000 + step * 20).position for step in range(200)]
+            seen = [
+                fleet._position(category, 3, 1_000_000 + step * 20).position for step in range(200)
+            ]
             assert all(distance_m(spot, city.roads.snap(spot)) < 1 for spot in seen)
             steps = [distance_m(a, b) for a, b in itertools.pairwise(seen)]
             assert any(step == 0 for step in steps)

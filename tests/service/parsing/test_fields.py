@@ -20,7 +20,17 @@ anything = st.recursive(
     | st.decimals()
     | st.text()
     | st.sampled_from(
-        ["-1", "1e999", "9" * 400, "0x10", "٣", " 5 ", "NaN", Decimal("1E+999999"), Decimal("1E-999999")]
+        [
+            "-1",
+            "1e999",
+            "9" * 400,
+            "0x10",
+            "٣",
+            " 5 ",
+            "NaN",
+            Decimal("1E+999999"),
+            Decimal("1E-999999"),
+        ]
     ),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=8,
@@ -104,7 +114,10 @@ def test_a_number_of_5000_digits_is_none_for_every_reading():
         ("CRN123", "CRN123"),
         (12345, "12345"),
         (" x ", "x"),
-        *((bad, None) for bad in ("", "a b", "null", "x" * 101, "\u202ex", True, Decimal("1.5"), 10**50, {})),
+        *(
+            (bad, None)
+            for bad in ("", "a b", "null", "x" * 101, "\u202ex", True, Decimal("1.5"), 10**50, {})
+        ),
     ],
 )
 def test_an_identifier_is_whole_or_none(value, read):
@@ -160,7 +173,15 @@ def test_a_position_is_whole_and_on_the_globe_or_none(lat, lng, read):
 @pytest.mark.parametrize(
     ("unit", "seconds"),
     [(word, 180) for word in ("MINUTE", "MINUTES", "minute", "Minutes", "min", " MINS ", None, "")]
-    + [("SECONDS", 3), ("second", 3), ("hour", 10800), ("HRS", 10800), ("day", 259200), ("fortnight", None), (7, None)],
+    + [
+        ("SECONDS", 3),
+        ("second", 3),
+        ("hour", 10800),
+        ("HRS", 10800),
+        ("day", 259200),
+        ("fortnight", None),
+        (7, None),
+    ],
 )
 def test_a_time_unit_is_read_in_any_spelling(unit, seconds):
     assert units.duration("3", unit) == (None if seconds is None else Duration(seconds=seconds))
@@ -215,7 +236,15 @@ def test_cleaned_text_is_short_and_holds_no_invisible_character(value):
     read = fields.text(value)
     assert read is None or (0 < len(read) <= 300 and read == read.strip())
     for char in read or "":
-        assert char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+        assert char in "\u200c\u200d" or unicodedata.category(char) not in {
+            "Cc",
+            "Cf",
+            "Cs",
+            "Co",
+            "Cn",
+            "Zl",
+            "Zp",
+        }
     (read or "").encode("utf-8")
 
 

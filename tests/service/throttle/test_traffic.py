@@ -1,4 +1,6 @@
-"""What may be asked of the service, and when: breaker, limiter, 429, retry budget, on a clock set by hand."""
+"""What may be asked of the service, and when: breaker, limiter, 429, retry budget, on a clock set
+by hand.
+"""
 
 import math
 
@@ -15,7 +17,9 @@ class Desk:
 
     def __init__(self, rate=45, chance=1.0):
         self.now, self.pauses = 1000.0, []
-        self.traffic = Traffic(rate, monotonic=lambda: self.now, pause=self.pause, chance=lambda: chance)
+        self.traffic = Traffic(
+            rate, monotonic=lambda: self.now, pause=self.pause, chance=lambda: chance
+        )
 
     def pause(self, seconds):
         self.pauses.append(seconds)
@@ -127,9 +131,11 @@ def test_the_log_has_a_line_for_each_turn_of_a_breaker_and_none_for_a_call(caplo
     desk.call()
     probe = ("INFO", "breaker of read calls half-open: this one asks for all")
     assert [(each.levelname, each.getMessage()) for each in caplog.records] == [
-        ("WARNING", "breaker of read calls open: the service gives no answers"), probe, probe,
+        ("WARNING", "breaker of read calls open: the service gives no answers"),
+        probe,
+        probe,
         ("INFO", "breaker of read calls closed: the service answers again"),
-    ]  # fmt: skip
+    ]
 
 
 def test_writes_and_reads_have_a_breaker_each():
@@ -213,7 +219,10 @@ def test_a_429_holds_everybody_exactly_as_long_as_it_says(wait):
     assert desk.traffic.held_s() == wait
     assert desk.held(Lane.WRITE)[0] == "limited"
     desk.now += wait - 0.001
-    assert (desk.traffic.room(), desk.traffic.wait_s(Lane.WRITE)) == (0, pytest.approx(0.001 + 1 / 45))
+    assert (desk.traffic.room(), desk.traffic.wait_s(Lane.WRITE)) == (
+        0,
+        pytest.approx(0.001 + 1 / 45),
+    )
     desk.now += 0.001
     assert (desk.traffic.room(), desk.traffic.held_s()) == (0, 0)  # it begins empty
 
@@ -331,7 +340,9 @@ def peak(starts):
     return max((sum(t <= other < t + 1 - 1e-9 for other in starts) for t in starts), default=0)
 
 
-steps = st.lists(st.tuples(st.sampled_from(Lane), st.floats(0, 0.7), st.sampled_from(Result)), max_size=120)
+steps = st.lists(
+    st.tuples(st.sampled_from(Lane), st.floats(0, 0.7), st.sampled_from(Result)), max_size=120
+)
 
 
 @given(st.integers(1, 60), steps)

@@ -1,4 +1,6 @@
-"""The client and its traffic: what an answer says of the service itself, and what is not asked while it is silent."""
+"""The client and its traffic: what an answer says of the service itself, and what is not asked
+while it is silent.
+"""
 
 import json
 import math
@@ -25,10 +27,14 @@ class Stage:
 
     def __init__(self, says, rate=math.inf):
         self.says, self.calls, self.now = says, 0, 0.0
-        self.traffic = Traffic(rate, monotonic=lambda: self.now, pause=self.pause, chance=lambda: 0.0)
+        self.traffic = Traffic(
+            rate, monotonic=lambda: self.now, pause=self.pause, chance=lambda: 0.0
+        )
         clock = {"monotonic": lambda: self.now, "pause": self.pause}
         http = Http(httpx.MockTransport(self.play))
-        self.client = RideClient(http, "https://rides.example", "key", **clock, traffic=self.traffic)
+        self.client = RideClient(
+            http, "https://rides.example", "key", **clock, traffic=self.traffic
+        )
 
     def pause(self, seconds):
         self.now += seconds
@@ -37,7 +43,11 @@ class Stage:
         self.calls += 1
         if isinstance(self.says, Exception):
             raise self.says
-        return self.says if isinstance(self.says, httpx.Response) else httpx.Response(200, json=self.says)
+        return (
+            self.says
+            if isinstance(self.says, httpx.Response)
+            else httpx.Response(200, json=self.says)
+        )
 
     def ask(self, deed, times=1):
         for _ in range(times):
@@ -170,7 +180,12 @@ def test_the_time_for_waiting_counts_as_time_of_the_call():
             given.append(total_s)
             return super().call(*args, total_s=total_s, **options)
 
-    client = RideClient(Timed(httpx.MockTransport(stage.play)), "https://rides.example", "key", traffic=stage.traffic)
+    client = RideClient(
+        Timed(httpx.MockTransport(stage.play)),
+        "https://rides.example",
+        "key",
+        traffic=stage.traffic,
+    )
     for _ in range(4):
         stage.traffic.settle(stage.traffic.enter(Lane.WRITE), Result.ANSWERED)
     products(client)

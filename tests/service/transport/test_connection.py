@@ -1,4 +1,6 @@
-"""The time for connecting covers name lookup and all addresses; every read and write asks what is left."""
+"""The time for connecting covers name lookup and all addresses; every read and write asks what is
+left.
+"""
 
 import threading
 
@@ -17,7 +19,8 @@ def connect(look_up, port=1, connect_s=0.3):
 def test_a_resolver_that_hangs_is_left_behind():
     release = threading.Event()
     try:
-        with pytest.raises(httpcore.ConnectTimeout):  # its own end, much later, would be a ConnectError
+        # its own end, much later, would be a ConnectError
+        with pytest.raises(httpcore.ConnectTimeout):
             connect(lambda host, port: release.wait(30) and None)
     finally:
         release.set()

@@ -30,8 +30,9 @@ def get(http, url, **more):
 def failed(work):
     """How a call ended without an answer.
 
-    What ended it tells a deadline from a server that was done: each server here goes on for five seconds or more after
-    the deadline, and then hangs up or answers, which is no timeout. So no clock is read.
+    What ended it tells a deadline from a server that was done: each server here goes on for five
+    seconds or more after the deadline, and then hangs up or answers, which is no timeout. So no
+    clock is read.
     """
     with pytest.raises(NoAnswer) as caught:
         work()
@@ -39,10 +40,15 @@ def failed(work):
 
 
 def test_a_whole_answer_comes_back_with_its_status_headers_and_body(http):
-    with serving(lambda line, stop: line.sendall(answer(b'{"a": 1.50}', "X-Kind: Yes", status="418 No"))) as server:
+    with serving(
+        lambda line, stop: line.sendall(answer(b'{"a": 1.50}', "X-Kind: Yes", status="418 No"))
+    ) as server:
         got = get(http, server.url + "/x", params={"q": "a b"}, headers={"X-Mine": "1"})
     assert (got.status, got.headers["x-kind"], str(got.json()["a"])) == (418, "Yes", "1.50")
-    assert server.requests[0].startswith(b"GET /x?q=a+b HTTP/1.1\r\n") or b"GET /x?q=a%20b " in server.requests[0]
+    assert (
+        server.requests[0].startswith(b"GET /x?q=a+b HTTP/1.1\r\n")
+        or b"GET /x?q=a%20b " in server.requests[0]
+    )
     assert b"accept-encoding: identity\r\n" in server.requests[0].lower()
 
 
@@ -74,7 +80,9 @@ def test_a_body_that_drips_ends_at_the_deadline(http):
 
 
 def test_informational_answers_without_end_end_at_the_deadline(http):
-    with serving(lambda line, stop: drip(line, stop, b"HTTP/1.1 102 Processing\r\n\r\n" * 150, 0.005)) as server:
+    with serving(
+        lambda line, stop: drip(line, stop, b"HTTP/1.1 102 Processing\r\n\r\n" * 150, 0.005)
+    ) as server:
         error = failed(lambda: get(http, server.url, total_s=0.5))
     assert (error.sent, error.why) == (True, "ReadTimeout")
 
@@ -138,13 +146,17 @@ def test_endless_headers_are_cut_off(http):
 
 
 def test_a_redirect_is_an_answer_and_is_not_followed(http):
-    with serving(lambda line, stop: line.sendall(answer(b"", "Location: /next", status="302 Found"))) as server:
+    with serving(
+        lambda line, stop: line.sendall(answer(b"", "Location: /next", status="302 Found"))
+    ) as server:
         assert get(http, server.url, headers={"X-APP-TOKEN": APP_TOKEN}).status == 302
         assert server.connections == 1
 
 
 def test_a_cookie_of_one_call_is_not_sent_with_the_next(http):
-    with serving(lambda line, stop: line.sendall(answer(b"{}", "Set-Cookie: who=me")), keep=True) as server:
+    with serving(
+        lambda line, stop: line.sendall(answer(b"{}", "Set-Cookie: who=me")), keep=True
+    ) as server:
         get(http, server.url)
         get(http, server.url)
     assert b"cookie" not in server.requests[1].lower()
@@ -158,12 +170,16 @@ def test_the_environments_proxy_is_ignored(http, monkeypatch):
 
 
 def test_a_truncated_body_is_no_answer(http):
-    with serving(lambda line, stop: line.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"st')) as server:
+    with serving(
+        lambda line, stop: line.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"st')
+    ) as server:
         error = failed(lambda: get(http, server.url, total_s=0.5))
     assert error.sent
 
 
-@pytest.mark.parametrize("garbage", [b"", b"\x00\x01\x02\r\n\r\n", b"HTTP/1.1 banana\r\n\r\n", b"<html>"])
+@pytest.mark.parametrize(
+    "garbage", [b"", b"\x00\x01\x02\r\n\r\n", b"HTTP/1.1 banana\r\n\r\n", b"<html>"]
+)
 def test_an_answer_that_is_not_http_is_no_answer_to_a_sent_request(http, garbage):
     with serving(lambda line, stop: line.sendall(garbage)) as server:
         error = failed(lambda: get(http, server.url, total_s=0.5))
@@ -196,7 +212,11 @@ def test_a_full_backlog_times_out_in_connecting_with_nothing_sent(http):
             line.connect_ex(listener.getsockname())
             waiting.append(line)
         try:
-            error = failed(lambda: get(http, f"http://127.0.0.1:{listener.getsockname()[1]}", connect_s=0.3, total_s=5))
+            error = failed(
+                lambda: get(
+                    http, f"http://127.0.0.1:{listener.getsockname()[1]}", connect_s=0.3, total_s=5
+                )
+            )
         finally:
             for line in waiting:
                 line.close()
@@ -204,21 +224,27 @@ def test_a_full_backlog_times_out_in_connecting_with_nothing_sent(http):
 
 
 def test_a_failed_tls_handshake_proves_that_nothing_was_sent(http):
-    with serving(lambda line, stop: line.sendall(b"not tls at all\r\n"), read_first=False) as server:
+    with serving(
+        lambda line, stop: line.sendall(b"not tls at all\r\n"), read_first=False
+    ) as server:
         error = failed(lambda: get(http, f"https://127.0.0.1:{server.port}"))
     assert not error.sent
 
 
 def test_a_tls_handshake_that_drips_ends_with_the_time_for_connecting(http):
     with serving(
-        lambda line, stop: drip(line, stop, b"\x16\x03\x03\x40\x00" + b"\x02" * 1000), read_first=False
+        lambda line, stop: drip(line, stop, b"\x16\x03\x03\x40\x00" + b"\x02" * 1000),
+        read_first=False,
     ) as server:
-        error = failed(lambda: get(http, f"https://127.0.0.1:{server.port}", connect_s=0.3, total_s=5))
+        error = failed(
+            lambda: get(http, f"https://127.0.0.1:{server.port}", connect_s=0.3, total_s=5)
+        )
     assert (error.sent, error.why) == (False, "ConnectTimeout")
 
 
 @pytest.mark.parametrize(
-    "headers", [{"Authorization": "Bearer a\r\nX: 1"}, {"Authorization": "Bearer é"}, {"bad name": "x"}]
+    "headers",
+    [{"Authorization": "Bearer a\r\nX: 1"}, {"Authorization": "Bearer é"}, {"bad name": "x"}],
 )
 def test_a_request_that_cannot_be_built_is_not_sent(http, headers):
     with serving(lambda line, stop: line.sendall(answer(b"{}"))) as server:
@@ -235,7 +261,9 @@ def test_a_number_that_json_does_not_know_is_not_sent(http):
 
 def test_a_server_that_hangs_up_after_reading_leaves_the_outcome_open(http):
     with serving(lambda line, stop: None) as server:
-        error = failed(lambda: http.call("POST", server.url, json={}, connect_s=1, total_s=1, fresh=True))
+        error = failed(
+            lambda: http.call("POST", server.url, json={}, connect_s=1, total_s=1, fresh=True)
+        )
     assert error.sent
 
 
@@ -262,7 +290,10 @@ def test_a_handed_in_transport_is_judged_by_its_error(raised, sent):
 
 def test_the_evidence_of_a_body_above_the_cap_holds_no_token(http):
     echo = f"{TOKEN} ".encode() * 1000
-    with serving(lambda line, stop: line.sendall(answer(echo))) as server, pytest.raises(Unreadable) as caught:
+    with (
+        serving(lambda line, stop: line.sendall(answer(echo))) as server,
+        pytest.raises(Unreadable) as caught,
+    ):
         get(http, server.url, cap_bytes=100, secrets=(TOKEN,))
     assert TOKEN not in caught.value.evidence
 
@@ -300,7 +331,8 @@ def test_many_threads_share_one_http(http):
     with serving(lambda line, stop: line.sendall(answer(b'{"a":1}')), keep=True) as server:
         got = []
         threads = [
-            threading.Thread(target=lambda: got.append(get(http, server.url, total_s=5).json())) for _ in range(20)
+            threading.Thread(target=lambda: got.append(get(http, server.url, total_s=5).json()))
+            for _ in range(20)
         ]
         for thread in threads:
             thread.start()
@@ -321,7 +353,11 @@ def test_no_token_is_in_any_log_error_or_repr(http, caplog):
     with serving(lambda line, stop: line.sendall(answer(echo))) as server:
         got = get(http, server.url, headers=headers, secrets=secrets)
     errors = [failed(lambda: get(http, "http://127.0.0.1:1", headers=headers))]
-    errors.append(failed(lambda: get(http, "http://127.0.0.1:1", headers={"Authorization": f"Bearer {TOKEN}é"})))
+    errors.append(
+        failed(
+            lambda: get(http, "http://127.0.0.1:1", headers={"Authorization": f"Bearer {TOKEN}é"})
+        )
+    )
     seen = caplog.text + repr(got) + str(got.json()) + got.evidence + "".join(map(repr, errors))
     for secret in secrets:
         assert secret not in seen
@@ -336,7 +372,9 @@ def test_a_dripping_token_endpoint_is_read_whole_when_it_is_quick_enough(http):
         assert get(http, server.url, total_s=5).json() == {"ok": True}
 
 
-@pytest.mark.parametrize("url", ["https://rides.example/api", "http://127.0.0.1:8001", "http://localhost:1"])
+@pytest.mark.parametrize(
+    "url", ["https://rides.example/api", "http://127.0.0.1:8001", "http://localhost:1"]
+)
 def test_an_address_may_be_https_or_on_this_machine(url):
     assert safe_address(url) == url
 

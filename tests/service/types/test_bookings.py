@@ -5,7 +5,12 @@ from datetime import UTC, datetime
 import pytest
 
 from ridedash.geo import LatLng
-from ridedash.service.types.bookings import DOCUMENT_OPTIONS, CreateBody, FeedbackOptions, NewBooking
+from ridedash.service.types.bookings import (
+    DOCUMENT_OPTIONS,
+    CreateBody,
+    FeedbackOptions,
+    NewBooking,
+)
 from tests.service.bodies import CREATED, RETRYING
 
 PICKUP, DROP = LatLng(12.1, 77.1), LatLng(12.2, 77.2)
@@ -77,7 +82,11 @@ def test_a_payload_that_the_document_does_not_allow_is_refused_here(wrong):
 
 def test_a_point_to_point_answer_has_every_field():
     assert CreateBody.from_wire(CREATED) == CreateBody(
-        status="SUCCESS", booking_id="CRN1", message="Booked", merchant_txn_id="rd-1", booking_timeout_s=240
+        status="SUCCESS",
+        booking_id="CRN1",
+        message="Booked",
+        merchant_txn_id="rd-1",
+        booking_timeout_s=240,
     )
 
 
@@ -92,7 +101,8 @@ def test_a_share_answer_in_retry_has_every_field():
 
 
 @pytest.mark.parametrize(
-    ("sent", "read"), [(123456, "123456"), ("CRN1", "CRN1"), ("", None), (None, None), ("null", None)]
+    ("sent", "read"),
+    [(123456, "123456"), ("CRN1", "CRN1"), ("", None), (None, None), ("null", None)],
 )
 def test_a_booking_id_is_text_or_a_number(sent, read):
     assert CreateBody.from_wire(CREATED | {"booking_id": sent}).booking_id == read
@@ -100,7 +110,8 @@ def test_a_booking_id_is_text_or_a_number(sent, read):
 
 @pytest.mark.parametrize("sent", [["CRN1"], {"id": 1}, True, "CRN 1", "x" * 500, 1.5, "null"])
 def test_a_booking_id_that_cannot_be_read_makes_the_answer_unusable(sent):
-    # A refusal that carries an id, even a strange one, proves nothing: somebody may have made a booking.
+    # A refusal that carries an id, even a strange one, proves nothing: somebody may have made a
+    # booking.
     assert not CreateBody.usable(CREATED | {"booking_id": sent})
 
 

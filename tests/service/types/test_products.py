@@ -6,7 +6,14 @@ import pytest
 
 from ridedash.geo import LatLng
 from ridedash.service.parsing.fields import Distance, Duration
-from ridedash.service.types.estimates import Discounts, Estimate, FeeLine, HubCharges, ShareEstimate, ShareFare
+from ridedash.service.types.estimates import (
+    Discounts,
+    Estimate,
+    FeeLine,
+    HubCharges,
+    ShareEstimate,
+    ShareFare,
+)
 from ridedash.service.types.products import HotspotZone, PickupPoint, ProductList
 from ridedash.service.types.rate_cards import CancellationPolicy, RateCard, Surcharge
 from ridedash.wire import Kind
@@ -21,11 +28,17 @@ def read():
 def test_a_product_has_every_field_of_its_category(read):
     mini = read.product("mini")
     assert (mini.display_name, mini.kind, mini.currency) == ("Mini", Kind.POINT_TO_POINT, "INR")
-    assert (mini.eta, mini.none_near, mini.nearest) == (Duration(seconds=180), False, Distance(metres=200))
+    assert (mini.eta, mini.none_near, mini.nearest) == (
+        Duration(seconds=180),
+        False,
+        Distance(metres=200),
+    )
     assert (mini.distance_unit, mini.time_unit) == ("kilometre", "minute")
     assert (mini.ride_later, mini.select_applicable) == (True, None)
     assert mini.image == "https://img.example/mini.png"
-    assert mini.cancellation == CancellationPolicy(charge=30, currency="INR", applies_after=Duration(seconds=300))
+    assert mini.cancellation == CancellationPolicy(
+        charge=30, currency="INR", applies_after=Duration(seconds=300)
+    )
     share = read.product("share")
     assert (share.kind, share.eta, share.none_near, share.nearest) == (Kind.SHARE, None, True, None)
     assert share.select_applicable is False
@@ -43,13 +56,22 @@ def test_a_rate_card_has_every_field(read):
         waiting_cost_per_minute=0,
         ride_cost_per_minute=1,
         rates_higher_than_usual=True,
-        surcharges=(Surcharge(name="Peak", type="multiplier", value=Decimal("1.5"), description="busy"),),
+        surcharges=(
+            Surcharge(name="Peak", type="multiplier", value=Decimal("1.5"), description="busy"),
+        ),
     )
     assert standard == RateCard(type="standard_rate", fare="As the meter shows")
 
 
 def test_night_charges_of_na_are_none_and_others_are_kept():
-    body = {"categories": [{"id": "x", "fare_breakup": [{"night_time_charges": "25", "night_time_duration": "23-5"}]}]}
+    body = {
+        "categories": [
+            {
+                "id": "x",
+                "fare_breakup": [{"night_time_charges": "25", "night_time_duration": "23-5"}],
+            }
+        ]
+    }
     card = ProductList.from_wire(body).products[0].rate_cards[0]
     assert (card.night_time_charges, card.night_time_duration) == (25, "23-5")
 
@@ -95,7 +117,10 @@ def test_an_estimate_has_every_field(read):
 
 def test_a_share_estimate_has_fares_for_one_and_two_seats(read):
     share = read.product("share").share
-    assert (share.travel_time_min, share.travel_time_max) == (Duration(seconds=1500), Duration(seconds=2100))
+    assert (share.travel_time_min, share.travel_time_max) == (
+        Duration(seconds=1500),
+        Duration(seconds=2100),
+    )
     assert share.promotional_message == "Less for more"
     assert share.fare(2) == ShareFare(
         seats=2,
@@ -112,14 +137,19 @@ def test_a_share_estimate_has_fares_for_one_and_two_seats(read):
     assert isinstance(share, ShareEstimate)
 
 
-@pytest.mark.parametrize("estimate", [{}, [], None, "x", {"one_way": {"amount_min": 1}, "two_way": {}}, [{}]])
+@pytest.mark.parametrize(
+    "estimate", [{}, [], None, "x", {"one_way": {"amount_min": 1}, "two_way": {}}, [{}]]
+)
 def test_no_usable_estimate_is_none(estimate):
     body = {"categories": [{"id": "outstation"}], "ride_estimate": estimate}
     assert ProductList.from_wire(body).products[0].estimate is None
 
 
 def test_a_share_estimate_without_fares_is_none():
-    body = {"categories": [{"id": "share"}], "ride_estimate": [{"category": "share", "fares": [{"seats": 9}]}]}
+    body = {
+        "categories": [{"id": "share"}],
+        "ride_estimate": [{"category": "share", "fares": [{"seats": 9}]}],
+    }
     assert ProductList.from_wire(body).products[0].share is None
 
 
@@ -149,5 +179,7 @@ def test_a_lone_estimate_without_a_category_belongs_to_the_lone_product():
 
 def test_a_category_named_twice_is_shown_once_and_order_is_kept():
     names = [("b", "first"), ("a", "second"), ("b", "third")]
-    read = ProductList.from_wire({"categories": [{"id": key, "display_name": name} for key, name in names]})
+    read = ProductList.from_wire(
+        {"categories": [{"id": key, "display_name": name} for key, name in names]}
+    )
     assert [product.display_name for product in read.products] == ["first", "second"]

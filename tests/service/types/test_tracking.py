@@ -32,7 +32,11 @@ def test_a_share_or_point_to_point_snapshot_has_every_field():
         eta=Duration(seconds=180),
         distance=Distance(metres=800),
         price=PriceDetails(
-            fare=200, service_tax=Decimal("10.5"), discount_percentage=5, discount_value=10, toll_charges=0
+            fare=200,
+            service_tax=Decimal("10.5"),
+            discount_percentage=5,
+            discount_value=10,
+            toll_charges=0,
         ),
         passengers=("Guest Heron",),
         route=(RouteStop(name="Guest Heron", state="pickup", position=LatLng(12.1, 77.1)),),
@@ -70,7 +74,10 @@ def test_a_trip_without_billing_has_only_what_is_always_there():
 
 
 def test_a_night_charge_ratio_is_kept_when_it_applies():
-    assert Snapshot.from_wire({"trip_info": {"night_charge_ratio": "1.5"}}).trip.night_charge_ratio == "1.5"
+    assert (
+        Snapshot.from_wire({"trip_info": {"night_charge_ratio": "1.5"}}).trip.night_charge_ratio
+        == "1.5"
+    )
 
 
 def test_a_reduced_answer_is_none_and_empty_elsewhere():
@@ -87,7 +94,12 @@ def test_a_reduced_answer_is_none_and_empty_elsewhere():
 
 
 def test_the_hand_over_brings_a_booking_id_and_a_message():
-    sent = {"status": "SUCCESS", "booking_status": "CALL_DRIVER", "booking_id": "SHR9", "message": "Found"}
+    sent = {
+        "status": "SUCCESS",
+        "booking_status": "CALL_DRIVER",
+        "booking_id": "SHR9",
+        "message": "Found",
+    }
     read = Snapshot.from_wire(sent)
     assert (read.booking_id, read.message) == ("SHR9", "Found")
 

@@ -1,4 +1,6 @@
-"""One clock for all machines: the database's, carried on by the monotonic clock, whatever this machine's wall says."""
+"""One clock for all machines: the database's, carried on by the monotonic clock, whatever this
+machine's wall says.
+"""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,10 +12,18 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 class Machine:
-    """A monotonic clock, a wall clock of its own, and a database whose clock may be elsewhere or away."""
+    """A monotonic clock, a wall clock of its own, and a database whose clock may be elsewhere or
+    away.
+    """
 
     def __init__(self) -> None:
-        self.passed, self.wall_off, self.database_off, self.asked, self.away = 0.0, 3600.0, 0.0, 0, False
+        self.passed, self.wall_off, self.database_off, self.asked, self.away = (
+            0.0,
+            3600.0,
+            0.0,
+            0,
+            False,
+        )
         self.clock = DatabaseClock(self.ask, self.wall, lambda: self.passed)
 
     def wall(self) -> datetime:
@@ -21,7 +31,11 @@ class Machine:
 
     def ask(self, monotonic: object) -> Reading | None:
         self.asked += 1
-        return None if self.away else (NOON + timedelta(seconds=self.passed + self.database_off), self.passed)
+        return (
+            None
+            if self.away
+            else (NOON + timedelta(seconds=self.passed + self.database_off), self.passed)
+        )
 
 
 def test_the_databases_clock_is_followed_whatever_the_wall_says() -> None:
@@ -39,7 +53,9 @@ def test_the_database_is_asked_once_a_minute() -> None:
     assert machine.asked == 300 / EVERY_S
     machine.database_off = 2.0
     machine.passed = 310.0
-    assert machine.clock() == NOON + timedelta(seconds=312), "another server took over: its clock counts now"
+    assert machine.clock() == NOON + timedelta(seconds=312), (
+        "another server took over: its clock counts now"
+    )
 
 
 def test_without_an_answer_the_last_one_is_carried_on_and_asked_for_again_soon() -> None:

@@ -1,4 +1,6 @@
-"""The database: migrations that may meet, writers that wait their turn, instants that keep their zone."""
+"""The database: migrations that may meet, writers that wait their turn, instants that keep their
+zone.
+"""
 
 import multiprocessing
 import threading
@@ -84,10 +86,22 @@ def test_threads_and_processes_may_upgrade_one_database_at_once(empty: Database)
 
 
 SPOILT = [
-    ("UPDATE alembic_version SET version_num = '9999'", UnknownRevision, "revision '9999', which this version"),
-    ("DELETE FROM alembic_version", HalfMigrated, "half migrated .it names no revision, yet has the tables accounts"),
+    (
+        "UPDATE alembic_version SET version_num = '9999'",
+        UnknownRevision,
+        "revision '9999', which this version",
+    ),
+    (
+        "DELETE FROM alembic_version",
+        HalfMigrated,
+        "half migrated .it names no revision, yet has the tables accounts",
+    ),
     ("INSERT INTO alembic_version VALUES ('0001')", HalfMigrated, "names the revisions 0001 and"),
-    ("ALTER TABLE heartbeats DROP COLUMN silent_since", HalfMigrated, r"it lacks heartbeats\.silent_since"),
+    (
+        "ALTER TABLE heartbeats DROP COLUMN silent_since",
+        HalfMigrated,
+        r"it lacks heartbeats\.silent_since",
+    ),
 ]
 
 
@@ -126,7 +140,9 @@ def test_writers_wait_their_turn_and_none_is_turned_away(database: str) -> None:
     for thread in threads:
         thread.join()
     with db.read() as s:
-        assert sorted(int(row.result) for row in s.query(AuditRow)) == list(range(200)), "no write was lost"
+        assert sorted(int(row.result) for row in s.query(AuditRow)) == list(range(200)), (
+            "no write was lost"
+        )
     db.close()
 
 
@@ -158,7 +174,9 @@ def test_a_database_that_stays_busy_is_said_to_be(db: Database) -> None:
         with pytest.raises(DatabaseBusy, match="nothing was written"), db.write() as s:
             add_property(s, "Harbour Clinic", "UTC", NOW)
         with db.read() as s:
-            assert s.execute(text("SELECT count(*) FROM properties")).scalar() == 0, "reading goes on"
+            assert s.execute(text("SELECT count(*) FROM properties")).scalar() == 0, (
+                "reading goes on"
+            )
     holder.close()
 
 
@@ -189,7 +207,9 @@ def test_an_instant_comes_back_in_utc_and_a_naive_one_is_refused(db: Database) -
 def test_several_rows_are_written_by_one_transaction(db: Database) -> None:
     with db.write() as s:
         for number in range(3):
-            record(s, "worker", "order.move", f"orders:{number}\0", "UNKNOWN", NOW, property_id=None)
+            record(
+                s, "worker", "order.move", f"orders:{number}\0", "UNKNOWN", NOW, property_id=None
+            )
     with db.read() as s:
         assert sorted(row.subject.replace("\0", "") for row in s.query(AuditRow)) == [
             "orders:0",
@@ -200,7 +220,9 @@ def test_several_rows_are_written_by_one_transaction(db: Database) -> None:
 
 def test_text_with_a_nul_or_longer_than_meant_is_no_failure(db: Database) -> None:
     with db.write() as s:
-        row_id = add_property(s, "Harbour\0 Clinic" + "x" * 300, "UTC", NOW, currency="a currency of many letters").id
+        row_id = add_property(
+            s, "Harbour\0 Clinic" + "x" * 300, "UTC", NOW, currency="a currency of many letters"
+        ).id
     with db.read() as s:
         row = s.get_one(people.Property, row_id)
     assert row.name.replace("\0", "") == "Harbour Clinic" + "x" * 300

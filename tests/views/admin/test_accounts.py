@@ -1,4 +1,6 @@
-"""Reconnecting the house's account: from the ride's page to the service's own page and back, by managers only."""
+"""Reconnecting the house's account: from the ride's page to the service's own page and back, by
+managers only.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +26,9 @@ CALLBACK = "http://127.0.0.1:8000/accounts/callback"
 
 
 class House:
-    """A desk whose manager is signed in and whose account lost its link, beside a sandbox with its OAuth server."""
+    """A desk whose manager is signed in and whose account lost its link, beside a sandbox with its
+    OAuth server.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.desk: Desk = make_desk(folder)
@@ -122,7 +126,9 @@ def test_another_browser_can_not_end_what_this_one_began(house: House) -> None:
     assert house.state() == "reconnect"
 
 
-@pytest.mark.parametrize("query", ["", "?state=x&code=y", "?code=y", "?state=%00&code=y", "?error=access_denied"])
+@pytest.mark.parametrize(
+    "query", ["", "?state=x&code=y", "?code=y", "?state=%00&code=y", "?error=access_denied"]
+)
 def test_what_nobody_began_links_nothing(house: House, query: str) -> None:
     assert house.desk.client().get("/accounts/callback" + query).status_code == 400
     assert house.state() == "reconnect"
@@ -150,14 +156,19 @@ def test_only_managers_connect_and_only_their_own_houses_account(house: House) -
     assert stranger.post(f"/accounts/{house.account_id}/link", data=form).status_code == 403
     manager = house.desk.client()
     form = {"csrf_token": token(manager, "/")}
-    assert manager.post(f"/accounts/{house.desk.ids['other.account']}/link", data=form).status_code == 404
+    assert (
+        manager.post(f"/accounts/{house.desk.ids['other.account']}/link", data=form).status_code
+        == 404
+    )
     order_id = house.desk.order("BOOKED", "CALL_DRIVER", house="other")
     page = stranger.get(f"/rides/{order_id}")
     assert "Reconnect</span>" not in page.text
     assert "form-action 'self';" in page.headers["Content-Security-Policy"]
 
 
-def test_a_manager_connects_a_new_account_which_is_offered_only_when_it_is_there(house: House) -> None:
+def test_a_manager_connects_a_new_account_which_is_offered_only_when_it_is_there(
+    house: House,
+) -> None:
     browser, desk = house.desk.client(), house.desk
     page = browser.get("/admin/accounts")
     assert f"form-action 'self' {SERVICE};" in page.headers["Content-Security-Policy"]
@@ -171,7 +182,11 @@ def test_a_manager_connects_a_new_account_which_is_offered_only_when_it_is_there
     assert "Conference account" in told.text
     with desk.services.db.read() as s:
         account = s.query(Account).filter_by(label="Conference account").one()
-    assert (account.state, account.is_default, account.property_id) == ("ok", False, desk.ids["desk.property"])
+    assert (account.state, account.is_default, account.property_id) == (
+        "ok",
+        False,
+        desk.ids["desk.property"],
+    )
     assert desk.services.tokens.bearer(account.id)
 
 

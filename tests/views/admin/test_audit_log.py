@@ -1,4 +1,6 @@
-"""The record of who did what: read by day, by person and by deed, of one's own property, and never changed."""
+"""The record of who did what: read by day, by person and by deed, of one's own property, and never
+changed.
+"""
 
 import re
 from collections.abc import Iterator
@@ -25,10 +27,20 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     made.close()
 
 
-def test_only_the_own_property_is_read_and_failed_sign_ins_of_nobody_by_admins_alone(desk: Desk) -> None:
+def test_only_the_own_property_is_read_and_failed_sign_ins_of_nobody_by_admins_alone(
+    desk: Desk,
+) -> None:
     with desk.services.db.write() as s:
         for house, subject in (("desk", "orders:11"), ("other", "orders:12")):
-            audit.record(s, "worker", "ride.alarm", subject, "x", NOON, property_id=desk.ids[f"{house}.property"])
+            audit.record(
+                s,
+                "worker",
+                "ride.alarm",
+                subject,
+                "x",
+                NOON,
+                property_id=desk.ids[f"{house}.property"],
+            )
         audit.record(s, "visitor", "sign_in", "staff:?", "refused", NOON)
     text = desk.client().get("/admin/audit").text
     assert "/rides/11" in text
@@ -43,7 +55,15 @@ def test_day_person_and_deed_choose_and_a_day_is_the_propertys(desk: Desk) -> No
     late = NOON.replace(hour=18, minute=29)  # 23:59 in Kolkata
     with desk.services.db.write() as s:
         audit.record(s, me, "code_shown", "orders:21", "ok", late, property_id=house)
-        audit.record(s, "worker", "order.move", "orders:22", "BOOKED", late + timedelta(minutes=1), property_id=house)
+        audit.record(
+            s,
+            "worker",
+            "order.move",
+            "orders:22",
+            "BOOKED",
+            late + timedelta(minutes=1),
+            property_id=house,
+        )
     client = desk.client()
 
     def rides(query: str) -> set[str]:
@@ -63,7 +83,13 @@ def test_a_long_record_has_pages(desk: Desk) -> None:
     with desk.services.db.write() as s:
         for n in range(150):
             audit.record(
-                s, "worker", "order.move", f"orders:{1000 + n}", "x", NOON, property_id=desk.ids["desk.property"]
+                s,
+                "worker",
+                "order.move",
+                f"orders:{1000 + n}",
+                "x",
+                NOON,
+                property_id=desk.ids["desk.property"],
             )
     client = desk.client()
     first = client.get("/admin/audit?what=order.move").text
@@ -80,7 +106,9 @@ def test_wrong_passwords_are_in_the_record_of_whose_name_was_tried(desk: Desk) -
     from tests.views.ride_pages import token
 
     stranger = desk.client(signed_in=False)
-    stranger.post("/sign-in", data={"name": "desk", "password": "wrong", "csrf_token": token(stranger)})
+    stranger.post(
+        "/sign-in", data={"name": "desk", "password": "wrong", "csrf_token": token(stranger)}
+    )
     text = desk.client().get("/admin/audit?who=visitor").text
     assert "Refused" in text
     assert "Concierge desk" in text
@@ -94,7 +122,8 @@ def test_no_code_changes_the_record_and_only_its_age_shortens_it() -> None:
 
 def test_each_kind_of_deed_has_its_words(desk: Desk) -> None:
     written = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
-    named = set(re.findall(r'audit\.record\(\s*\w+,\s*f?"[^"]*",\s*"([a-z_.]+)"', written))  # session, who, what
+    # session, who, what
+    named = set(re.findall(r'audit\.record\(\s*\w+,\s*f?"[^"]*",\s*"([a-z_.]+)"', written))
     named |= set(re.findall(r'audit\.record\(\s*\w+, who, "([a-z_.]+)"', written))
     for call in (r'(?<![._])record\(s, "([a-z_.]+)",', r'_record\(\w+, "([a-z_.]+)",'):
         named |= set(re.findall(call, written))

@@ -1,4 +1,6 @@
-"""The pages of settings: property, places, staff and invitations, accounts, several properties, one's own settings."""
+"""The pages of settings: property, places, staff and invitations, accounts, several properties,
+one's own settings.
+"""
 
 import re
 from collections.abc import Iterator
@@ -48,15 +50,26 @@ def colleague(desk: Desk, role: str = "concierge") -> int:
 
     with desk.services.db.write() as s:
         made = Staff(
-            property_id=desk.ids["desk.property"], name="Desk Wren", sign_in_name="wren", password_hash=HASH, role=role,
-            created_at=NOON, disabled_at=None,
-        )  # fmt: skip
+            property_id=desk.ids["desk.property"],
+            name="Desk Wren",
+            sign_in_name="wren",
+            password_hash=HASH,
+            role=role,
+            created_at=NOON,
+            disabled_at=None,
+        )
         s.add(made)
         s.flush()
         return int(made.id)
 
 
-FACTS = {"name": "Harbour House", "timezone": "Europe/Lisbon", "currency": "EUR", "country": "PT", "phone": ""}
+FACTS = {
+    "name": "Harbour House",
+    "timezone": "Europe/Lisbon",
+    "currency": "EUR",
+    "country": "PT",
+    "phone": "",
+}
 
 
 def test_a_manager_changes_the_property_and_the_record_says_what(desk: Desk) -> None:
@@ -65,8 +78,11 @@ def test_a_manager_changes_the_property_and_the_record_says_what(desk: Desk) -> 
     assert answer.headers["Location"] == "/admin/property?said=saved"
     house = row(desk, Property, desk.ids["desk.property"])
     assert (house.name, house.timezone, house.currency, house.country) == (
-        "Harbour House", "Europe/Lisbon", "EUR", "PT"
-    )  # fmt: skip
+        "Harbour House",
+        "Europe/Lisbon",
+        "EUR",
+        "PT",
+    )
     assert (house.pickup_lat, house.pickup_lng) == (-38.5, -128.0)
     assert "name" in recorded(desk, "property.changed")[0].facts["changed"]
     assert 'value="Harbour House"' in client.get("/admin/property").text
@@ -84,7 +100,9 @@ def test_a_manager_changes_the_property_and_the_record_says_what(desk: Desk) -> 
         ("phone", "12"),
     ],
 )
-def test_nonsense_is_told_at_its_field_and_nothing_is_saved(desk: Desk, field: str, value: str) -> None:
+def test_nonsense_is_told_at_its_field_and_nothing_is_saved(
+    desk: Desk, field: str, value: str
+) -> None:
     answer = post(desk.client(), "/admin/property", **(FACTS | {field: value}))
     assert answer.status_code == 422
     assert f'id="{field}-error"' in answer.text
@@ -154,10 +172,16 @@ def test_unknown_used_over_and_withdrawn_links_are_the_same_404(desk: Desk) -> N
         number = s.query(Invitation).filter_by(name="B").one().id
     post(client, f"/admin/invitations/{number}/withdraw")
     stranger = desk.client(signed_in=False)
-    bodies = {without_reference(stranger.get(withdrawn)), without_reference(stranger.get("/invite/" + "x" * 32))}
+    bodies = {
+        without_reference(stranger.get(withdrawn)),
+        without_reference(stranger.get("/invite/" + "x" * 32)),
+    }
     assert stranger.get(over).status_code == 200
     desk.now += timedelta(hours=24)
-    bodies |= {without_reference(stranger.get(over)), without_reference(stranger.get("/invite/" + "y" * 5000))}
+    bodies |= {
+        without_reference(stranger.get(over)),
+        without_reference(stranger.get("/invite/" + "y" * 5000)),
+    }
     assert len(bodies) == 1
 
 
@@ -179,7 +203,9 @@ WEAK = [
 
 
 @pytest.mark.parametrize("password", WEAK)
-def test_a_password_that_anybody_would_try_is_refused_and_the_link_still_works(desk: Desk, password: str) -> None:
+def test_a_password_that_anybody_would_try_is_refused_and_the_link_still_works(
+    desk: Desk, password: str
+) -> None:
     link = link_of(post(desk.client(), "/admin/staff", name="Desk Heron", role="concierge").text)
     answer = accept(desk, link, name="heron", password=password, repeated=password)
     assert answer.status_code == 422
@@ -202,10 +228,15 @@ def test_a_link_for_a_new_password_ends_the_sign_ins_and_an_older_link(desk: Des
 
 
 @pytest.mark.parametrize("what", ["disable", "sign_out", "role"])
-def test_disabling_signing_out_or_another_role_ends_the_sign_ins_at_once(desk: Desk, what: str) -> None:
+def test_disabling_signing_out_or_another_role_ends_the_sign_ins_at_once(
+    desk: Desk, what: str
+) -> None:
     staff_id = colleague(desk)
     theirs = desk.client(name="wren")
-    assert post(desk.client(), f"/admin/staff/{staff_id}", what=what, role="manager").status_code == 303
+    assert (
+        post(desk.client(), f"/admin/staff/{staff_id}", what=what, role="manager").status_code
+        == 303
+    )
     assert theirs.get("/").status_code == 303
     with desk.services.db.read() as s:
         assert s.query(SignIn).filter_by(staff_id=staff_id).count() == 0
@@ -221,15 +252,22 @@ def test_nobody_changes_themselves_or_hands_out_more_than_they_hold(desk: Desk) 
     assert row(desk, Staff, staff_id).disabled_at is None
 
 
-def test_the_own_password_is_changed_by_whoever_knows_it_and_other_browsers_are_signed_out(desk: Desk) -> None:
+def test_the_own_password_is_changed_by_whoever_knows_it_and_other_browsers_are_signed_out(
+    desk: Desk,
+) -> None:
     client, elsewhere = desk.client(), desk.client()
     wrong = post(client, "/me/password", current="not it", password=NEW, repeated=NEW)
     assert (wrong.status_code, 'id="current-error"' in wrong.text) == (422, True)
-    weak = post(client, "/me/password", current=PASSWORD, password="Password1234", repeated="Password1234")
+    weak = post(
+        client, "/me/password", current=PASSWORD, password="Password1234", repeated="Password1234"
+    )
     assert 'id="password-error"' in weak.text
     differ = post(client, "/me/password", current=PASSWORD, password=NEW, repeated=NEW + "s")
     assert 'id="repeated-error"' in differ.text
-    assert post(client, "/me/password", current=PASSWORD, password=NEW, repeated=NEW).status_code == 303
+    assert (
+        post(client, "/me/password", current=PASSWORD, password=NEW, repeated=NEW).status_code
+        == 303
+    )
     assert client.get("/me?said=password").status_code == 200
     assert elsewhere.get("/").status_code == 303
     assert [each.result for each in recorded(desk, "password.changed")] == ["refused", "ok"]
@@ -238,10 +276,14 @@ def test_the_own_password_is_changed_by_whoever_knows_it_and_other_browsers_are_
 def test_guessing_the_present_password_is_slowed_down(desk: Desk) -> None:
     client = desk.client()
     codes = [
-        post(client, "/me/password", current=f"guess {i}", password=NEW, repeated=NEW).status_code for i in range(6)
+        post(client, "/me/password", current=f"guess {i}", password=NEW, repeated=NEW).status_code
+        for i in range(6)
     ]
     assert codes == [422] * 5 + [429]
-    assert post(client, "/me/password", current=PASSWORD, password=NEW, repeated=NEW).status_code == 429
+    assert (
+        post(client, "/me/password", current=PASSWORD, password=NEW, repeated=NEW).status_code
+        == 429
+    )
 
 
 def test_signing_out_everywhere_ends_this_browser_too(desk: Desk) -> None:
@@ -259,11 +301,15 @@ def test_keys_and_sound_are_kept_for_each_person(desk: Desk) -> None:
     assert 'name="sound" checked' in client.get("/me").text
 
 
-def test_an_account_whose_tokens_this_process_can_not_read_is_not_called_connected(desk: Desk) -> None:
+def test_an_account_whose_tokens_this_process_can_not_read_is_not_called_connected(
+    desk: Desk,
+) -> None:
     client = desk.client()
     assert "A key is missing" not in client.get("/admin/accounts").text
     with desk.services.db.write() as s:
-        add_account(s, TokenVault("k9:" + new_key()), desk.ids["desk.property"], "Second", "t", NOON)
+        add_account(
+            s, TokenVault("k9:" + new_key()), desk.ids["desk.property"], "Second", "t", NOON
+        )
     page = client.get("/admin/accounts").text
     assert (page.count("A key is missing"), page.count("Connected<")) == (1, 1)
     assert page.index("A key is missing") > page.index("Second")
@@ -271,13 +317,26 @@ def test_an_account_whose_tokens_this_process_can_not_read_is_not_called_connect
 
 def test_an_account_is_made_the_default_and_removed_when_no_ride_needs_it(desk: Desk) -> None:
     with desk.services.db.write() as s:
-        second = add_account(s, desk.services.vault, desk.ids["desk.property"], "Second", "t", NOON).id
+        second = add_account(
+            s, desk.services.vault, desk.ids["desk.property"], "Second", "t", NOON
+        ).id
     first, client = desk.ids["desk.account"], desk.client()
     post(client, f"/admin/accounts/{second}", what="default")
-    assert (row(desk, Account, second).is_default, row(desk, Account, first).is_default) == (True, False)
+    assert (row(desk, Account, second).is_default, row(desk, Account, first).is_default) == (
+        True,
+        False,
+    )
     desk.order("BOOKED", "CALL_DRIVER")  # with the first account
-    assert post(client, f"/admin/accounts/{first}", what="remove").headers["Location"].endswith("said=in_use")
-    assert post(client, f"/admin/accounts/{second}", what="remove").headers["Location"].endswith("said=done")
+    assert (
+        post(client, f"/admin/accounts/{first}", what="remove")
+        .headers["Location"]
+        .endswith("said=in_use")
+    )
+    assert (
+        post(client, f"/admin/accounts/{second}", what="remove")
+        .headers["Location"]
+        .endswith("said=done")
+    )
     gone = row(desk, Account, second)
     assert (gone.state, gone.access_token_enc, gone.is_default) == ("removed", None, False)
     assert row(desk, Account, first).is_default
@@ -288,7 +347,10 @@ def test_an_account_is_made_the_default_and_removed_when_no_ride_needs_it(desk: 
 def test_an_admin_makes_a_property_and_looks_at_one_at_a_time(desk: Desk) -> None:
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "admin"))
     client, other = desk.client(), desk.ids["other.property"]
-    theirs, ours = desk.order("BOOKED", "CALL_DRIVER", house="other"), desk.order("BOOKED", "CALL_DRIVER")
+    theirs, ours = (
+        desk.order("BOOKED", "CALL_DRIVER", house="other"),
+        desk.order("BOOKED", "CALL_DRIVER"),
+    )
     assert client.get(f"/rides/{theirs}").status_code == 404
     cookie = client.get_cookie("ridedash_sid")
     assert post(client, f"/admin/properties/{other}/open").status_code == 303
@@ -302,7 +364,8 @@ def test_an_admin_makes_a_property_and_looks_at_one_at_a_time(desk: Desk) -> Non
     older.set_cookie("ridedash_sid", cookie.value)
     assert older.get("/").status_code == 303  # the sign-in before the change is over
     desk.now += timedelta(hours=12)
-    assert client.get("/").status_code == 303  # and the new one lasts no longer than that would have
+    # and the new one lasts no longer than that would have
+    assert client.get("/").status_code == 303
     assert row(desk, Staff, desk.ids["desk"]).property_id == desk.ids["desk.property"]
 
 

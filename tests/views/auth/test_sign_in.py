@@ -33,7 +33,8 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 def try_in(desk: Desk, name: str = "desk", password: str = PASSWORD, target: str = "/") -> int:
     client = desk.client(signed_in=False)
     return client.post(
-        "/sign-in", data={"name": name, "password": password, "next": target, "csrf_token": token(client)}
+        "/sign-in",
+        data={"name": name, "password": password, "next": target, "csrf_token": token(client)},
     ).status_code
 
 
@@ -46,14 +47,18 @@ def test_the_right_name_and_password_open_the_desk(desk: Desk) -> None:
 @pytest.mark.parametrize(("name", "password"), [("desk", "wrong"), ("nobody", PASSWORD)])
 def test_wrong_ones_are_refused_alike(desk: Desk, name: str, password: str) -> None:
     client = desk.client(signed_in=False)
-    answer = client.post("/sign-in", data={"name": name, "password": password, "csrf_token": token(client)})
+    answer = client.post(
+        "/sign-in", data={"name": name, "password": password, "csrf_token": token(client)}
+    )
     assert answer.status_code == 401
     assert "That name and password don&#39;t go together." in answer.text
     assert f'value="{name}"' in answer.text
     assert password not in answer.text.replace(f'value="{name}"', "")
 
 
-def test_one_verification_runs_for_a_known_and_for_an_unknown_name(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_verification_runs_for_a_known_and_for_an_unknown_name(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls: list[str] = []
 
     def counted(pwhash: str, password: str) -> bool:
@@ -93,7 +98,9 @@ def test_each_sign_in_has_a_secret_of_its_own_which_the_database_does_not_know(d
     with client.session_transaction() as before:
         before["planted"] = "by somebody else"
         before["sid"] = "chosen-by-an-attacker"
-    client.post("/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token(client)})
+    client.post(
+        "/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token(client)}
+    )
     with client.session_transaction() as after:
         sid = after["sid"]
         assert "planted" not in after
@@ -115,7 +122,9 @@ def test_guessing_is_slowed_down_even_with_the_right_password(desk: Desk) -> Non
     codes = [try_in(desk, password=f"guess {i}") for i in range(5)]
     assert codes == [401] * 5
     client = desk.client(signed_in=False)
-    answer = client.post("/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token(client)})
+    answer = client.post(
+        "/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token(client)}
+    )
     assert answer.status_code == 429
     assert int(answer.headers["Retry-After"]) > 0
     assert "Too many tries" in answer.text
@@ -123,9 +132,13 @@ def test_guessing_is_slowed_down_even_with_the_right_password(desk: Desk) -> Non
     assert try_in(desk) == 303
 
 
-def test_of_a_thousand_guesses_few_are_ever_verified(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_thousand_guesses_few_are_ever_verified(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tried: list[str] = []
-    monkeypatch.setattr(sign_in, "check_password_hash", lambda _hash, password: tried.append(password))
+    monkeypatch.setattr(
+        sign_in, "check_password_hash", lambda _hash, password: tried.append(password)
+    )
     client = desk.client(signed_in=False)
     form = {"csrf_token": token(client)}
     for i in range(200):
@@ -134,7 +147,9 @@ def test_of_a_thousand_guesses_few_are_ever_verified(desk: Desk, monkeypatch: py
 
 
 def test_no_form_goes_through_without_its_token(desk: Desk) -> None:
-    answer = desk.client(signed_in=False).post("/sign-in", data={"name": "desk", "password": PASSWORD})
+    answer = desk.client(signed_in=False).post(
+        "/sign-in", data={"name": "desk", "password": PASSWORD}
+    )
     assert answer.status_code == 400
     assert "This page was open for too long" in answer.text
     assert desk.client().post("/sign-out").status_code == 400
@@ -151,7 +166,9 @@ def test_the_demo_shows_the_password_that_opens_it_and_no_other(desk: Desk, tmp_
     assert demo_secrets(tmp_path)["staff_password"] in text
 
 
-def test_a_demo_whose_person_nobody_made_shows_no_name_and_no_password(desk: Desk, tmp_path: Path) -> None:
+def test_a_demo_whose_person_nobody_made_shows_no_name_and_no_password(
+    desk: Desk, tmp_path: Path
+) -> None:
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "sign_in_name", "somebody"))
     text = desk.client(signed_in=False).get("/sign-in").text
     assert "data-demo" not in text
@@ -159,7 +176,12 @@ def test_a_demo_whose_person_nobody_made_shows_no_name_and_no_password(desk: Des
 
 
 def test_the_sign_in_page_of_a_demo_is_there_before_its_tables_are(tmp_path: Path) -> None:
-    app = create_app({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_DATABASE_URL": empty_database(tmp_path / "new")})
+    app = create_app(
+        {
+            "RIDEDASH_INSTANCE": str(tmp_path),
+            "RIDEDASH_DATABASE_URL": empty_database(tmp_path / "new"),
+        }
+    )
     answer = app.test_client().get("/sign-in")
     app.extensions["ridedash"].db.close()
     assert answer.status_code == 200
@@ -200,7 +222,9 @@ def test_anything_else_leads_home(desk: Desk, target: str | None) -> None:
 
 
 def test_no_mix_of_awkward_letters_leaves_the_site(desk: Desk) -> None:
-    """Against the rules of browsers: backslash is a slash, tab and line breaks vanish, spaces at the ends go."""
+    """Against the rules of browsers: backslash is a slash, tab and line breaks vanish, spaces at
+    the ends go.
+    """
     chance = random.Random(7)
     pieces = [
         "/",
@@ -229,7 +253,13 @@ def test_no_mix_of_awkward_letters_leaves_the_site(desk: Desk) -> None:
         for _ in range(20_000):
             text = "".join(chance.choices(pieces, k=chance.randint(1, 6)))
             target = current_user.safe_next(text)
-            seen = target.strip().replace("\t", "").replace("\n", "").replace("\r", "").replace("\\", "/")
+            seen = (
+                target.strip()
+                .replace("\t", "")
+                .replace("\n", "")
+                .replace("\r", "")
+                .replace("\\", "/")
+            )
             assert urlsplit(urljoin(HOST + "/sign-in", seen)).netloc == "desk.test", text
 
 
@@ -254,7 +284,9 @@ def test_error_pages_say_what_to_do_and_give_a_reference(desk: Desk) -> None:
     assert set(as_json.json) == {"error", "message", "reference"}
 
 
-def test_a_database_that_is_away_is_told_without_asking_it_again(desk: Desk, tmp_path: Path) -> None:
+def test_a_database_that_is_away_is_told_without_asking_it_again(
+    desk: Desk, tmp_path: Path
+) -> None:
     from ridedash.store.database.database import Database
 
     client, there = desk.client(), desk.services.db

@@ -32,7 +32,9 @@ def rows(browser: FlaskClient) -> list[tuple[int, str]]:
     return [(row["id"], row["group"]) for row in body["rows"]]
 
 
-def test_unknown_comes_first_then_what_needs_you_then_by_progress(desk: Desk, browser: FlaskClient) -> None:
+def test_unknown_comes_first_then_what_needs_you_then_by_progress(
+    desk: Desk, browser: FlaskClient
+) -> None:
     done = desk.order("BOOKED", "COMPLETED", ride={"next_poll_at": None})
     riding = desk.order("BOOKED", "IN_PROGRESS")
     here = desk.order("BOOKED", "CLIENT_LOCATED")
@@ -58,12 +60,17 @@ def test_unknown_comes_first_then_what_needs_you_then_by_progress(desk: Desk, br
         ("CLIENT_LOCATED", {"in_state_s": 121}, "Driver is waiting"),
         ("CALL_DRIVER", {"ride": {"seen_at": NOON - timedelta(seconds=61)}}, "Not updating"),
         (
-            "CALL_DRIVER", {"ride": {"previous_plate": "KA 1"}, "attention": ["car_swapped"]},
+            "CALL_DRIVER",
+            {"ride": {"previous_plate": "KA 1"}, "attention": ["car_swapped"]},
             "Car changed: now KA 01 AB 1234",
         ),
-        ("CALL_DRIVER", {"late_double": True, "attention": ["late_double"]}, "Two rides may exist for this guest"),
+        (
+            "CALL_DRIVER",
+            {"late_double": True, "attention": ["late_double"]},
+            "Two rides may exist for this guest",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_ride_needs_somebody_for_a_reason_in_words(
     desk: Desk, browser: FlaskClient, status: str, facts: dict[str, object], why: str
 ) -> None:
@@ -73,7 +80,9 @@ def test_a_ride_needs_somebody_for_a_reason_in_words(
     assert (body["rows"][0]["group"], body["rows"][0]["why"]) == ("needs", why)
 
 
-def test_a_refused_order_needs_nobody_any_more_after_half_an_hour(desk: Desk, browser: FlaskClient) -> None:
+def test_a_refused_order_needs_nobody_any_more_after_half_an_hour(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("REJECTED", resolved_at=NOON)
     assert rows(browser) == [(order_id, "needs")]
     desk.now = NOON + timedelta(minutes=31)
@@ -83,9 +92,15 @@ def test_a_refused_order_needs_nobody_any_more_after_half_an_hour(desk: Desk, br
 def test_the_list_is_304_until_something_changes(desk: Desk, browser: FlaskClient) -> None:
     desk.order("BOOKED", "CALL_DRIVER")
     first = browser.get("/board.json")
-    assert browser.get("/board.json", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+    assert (
+        browser.get("/board.json", headers={"If-None-Match": first.headers["ETag"]}).status_code
+        == 304
+    )
     desk.order("READY")
-    assert browser.get("/board.json", headers={"If-None-Match": first.headers["ETag"]}).status_code == 200
+    assert (
+        browser.get("/board.json", headers={"If-None-Match": first.headers["ETag"]}).status_code
+        == 200
+    )
 
 
 def test_an_empty_list_says_how_to_begin(browser: FlaskClient) -> None:
@@ -115,7 +130,9 @@ def test_rides_of_another_house_are_not_listed(desk: Desk, browser: FlaskClient)
 
 
 @pytest.mark.parametrize(("age_s", "stopped"), [(5, False), (31, True)])
-def test_a_silent_worker_is_told_on_every_page(desk: Desk, browser: FlaskClient, age_s: int, stopped: bool) -> None:
+def test_a_silent_worker_is_told_on_every_page(
+    desk: Desk, browser: FlaskClient, age_s: int, stopped: bool
+) -> None:
     desk.now = NOON + timedelta(seconds=age_s)
     body = browser.get("/board.json?only=bar").json
     assert body is not None

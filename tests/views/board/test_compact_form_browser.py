@@ -1,4 +1,6 @@
-"""The booking form in the board's column, in Chromium: books without leaving the page, once, and is clean after."""
+"""The booking form in the board's column, in Chromium: books without leaving the page, once, and is
+clean after.
+"""
 
 import re
 from datetime import timedelta
@@ -53,7 +55,9 @@ def test_booking_leaves_the_page_where_it_is_and_the_form_clean_for_the_next_gue
     assert browsed.faults == []
 
 
-def test_the_trip_that_is_put_together_is_seen_on_the_boards_map(browsed: Browsed, desk: Desk) -> None:
+def test_the_trip_that_is_put_together_is_seen_on_the_boards_map(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     desk.press(desk.form())
     browsed.open("/")
@@ -74,7 +78,9 @@ def test_the_trip_that_is_put_together_is_seen_on_the_boards_map(browsed: Browse
     assert browsed.faults == []
 
 
-def test_a_lost_answer_is_asked_for_again_with_the_same_form_and_makes_one_order(browsed: Browsed, desk: Desk) -> None:
+def test_a_lost_answer_is_asked_for_again_with_the_same_form_and_makes_one_order(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     browsed.open(PATH)
     lost: list[str] = []
@@ -95,7 +101,9 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_form_and_makes_one_order
     assert len(desk.orders()) == 1
 
 
-def test_while_nobody_knows_no_field_changes_and_the_button_asks_again(browsed: Browsed, desk: Desk) -> None:
+def test_while_nobody_knows_no_field_changes_and_the_button_asks_again(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     page.clock.install()
     browsed.open(PATH)
@@ -104,12 +112,15 @@ def test_while_nobody_knows_no_field_changes_and_the_button_asks_again(browsed: 
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-desk-said]")).to_contain_text("No answer yet")
     page.clock.run_for(6_000)
-    expect(page.locator("[data-desk-said]")).to_contain_text("Nobody knows yet whether this was ordered")
+    expect(page.locator("[data-desk-said]")).to_contain_text(
+        "Nobody knows yet whether this was ordered"
+    )
     expect(go(page)).to_have_text("Ask again")
     assert page.evaluate("document.querySelector('#guest-find').closest('[inert]') !== null")
     assert desk.orders() == []
     page.route("**/products.json*", lambda route: route.abort())
-    page.clock.run_for(300_000)  # the prices are old, and can't be renewed: the press is asked about all the same
+    # the prices are old, and can't be renewed: the press is asked about all the same
+    page.clock.run_for(300_000)
     expect(go(page)).to_have_text("Ask again")
     expect(go(page)).to_be_enabled()
     page.unroute_all()
@@ -118,7 +129,9 @@ def test_while_nobody_knows_no_field_changes_and_the_button_asks_again(browsed: 
     assert len(desk.orders()) == 1
 
 
-def test_what_is_wrong_is_said_in_place_and_everything_typed_is_kept(browsed: Browsed, desk: Desk) -> None:
+def test_what_is_wrong_is_said_in_place_and_everything_typed_is_kept(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     browsed.open(PATH)
     fill(page)
@@ -148,7 +161,9 @@ def test_a_second_car_is_asked_for_and_booked_on_purpose(browsed: Browsed, desk:
     assert [order.guard_override_by is not None for order in desk.orders()] == [False, True]
 
 
-def test_a_price_that_got_old_is_asked_again_and_accepted_by_a_second_press(browsed: Browsed, desk: Desk) -> None:
+def test_a_price_that_got_old_is_asked_again_and_accepted_by_a_second_press(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     browsed.open(PATH)
     fill(page)
@@ -179,7 +194,9 @@ def test_three_cars_are_booked_with_one_press_and_said_to_be(browsed: Browsed, d
     expect(page.locator(".group-car")).to_have_count(3)
     with desk.app.extensions["ridedash"].db.write() as s:
         s.get_one(Order, 2).state = "REJECTED"
-    expect(page.locator(".group-summary")).to_have_text("2 waiting for the ride service · 1 not booked")
+    expect(page.locator(".group-summary")).to_have_text(
+        "2 waiting for the ride service · 1 not booked"
+    )
     expect(page.get_by_role("link", name="Book car 2 again")).to_be_visible()
     assert Axe().run(page).violations_count == 0
     assert browsed.faults == []
@@ -234,7 +251,9 @@ def test_the_focus_stays_with_whoever_went_on_meanwhile(browsed: Browsed) -> Non
 
 
 @pytest.mark.parametrize("scheme", ["dark"])
-def test_axe_finds_nothing_in_any_state_of_the_form(browsed: Browsed, desk: Desk, scheme: str) -> None:
+def test_axe_finds_nothing_in_any_state_of_the_form(
+    browsed: Browsed, desk: Desk, scheme: str
+) -> None:
     page = browsed.page
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     desk.press(desk.form(pickup="Grand Hotel, lobby"), guest_room="412")

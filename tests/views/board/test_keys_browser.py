@@ -1,4 +1,6 @@
-"""Booking at the speed of talk, in Chromium: guests are found, favourites have a digit, every key press is counted."""
+"""Booking at the speed of talk, in Chromium: guests are found, favourites have a digit, every key
+press is counted.
+"""
 
 import re
 
@@ -21,17 +23,25 @@ KNOWN, NEW = 11, 36  # keys at most
 
 @pytest.fixture
 def counted(browsed: Browsed, desk: Desk) -> Page:
-    """The desk's form with two favourites and a guest who is known, and a count of all keys that go down."""
+    """The desk's form with two favourites and a guest who is known, and a count of all keys that go
+    down.
+    """
     desk.press(
-        desk.form(category="suv"), guest_name="Guest Heron", guest_room="412", guest_phone="022 2778 3300",
-        language="hi", guest_note="Wheelchair",
-    )  # fmt: skip
+        desk.form(category="suv"),
+        guest_name="Guest Heron",
+        guest_room="412",
+        guest_phone="022 2778 3300",
+        language="hi",
+        guest_note="Wheelchair",
+    )
     with desk.app.extensions["ridedash"].db.write() as s:
         set_favourite(s, 1, "drop", 1, *AIRPORT)
         set_favourite(s, 1, "drop", 2, *STATION)
         s.get_one(Order, 1).guard_key = None  # that ride is over
     browsed.open(PATH)
-    browsed.page.evaluate("window.keys = 0; addEventListener('keydown', () => (window.keys += 1), true)")
+    browsed.page.evaluate(
+        "window.keys = 0; addEventListener('keydown', () => (window.keys += 1), true)"
+    )
     browsed.page.focus("#guest-find")
     return browsed.page
 
@@ -45,7 +55,9 @@ def guest_of(desk: Desk, order: Order) -> Guest:
         return s.get_one(Guest, order.guest_id)
 
 
-def test_a_known_guest_goes_to_a_favourite_place_with_eleven_keys_at_most(counted: Page, desk: Desk) -> None:
+def test_a_known_guest_goes_to_a_favourite_place_with_eleven_keys_at_most(
+    counted: Page, desk: Desk
+) -> None:
     page = counted
     for digit in "412":
         page.keyboard.press(digit)
@@ -64,7 +76,9 @@ def test_a_known_guest_goes_to_a_favourite_place_with_eleven_keys_at_most(counte
     assert (second.category, guest_of(desk, second).phone) == ("suv", "+912227783300")
 
 
-def test_a_new_guest_is_typed_in_full_with_thirty_six_keys_at_most(counted: Page, desk: Desk) -> None:
+def test_a_new_guest_is_typed_in_full_with_thirty_six_keys_at_most(
+    counted: Page, desk: Desk
+) -> None:
     page = counted
     for words in ("Guest Merle", "515", "2227783311"):
         for letter in words:
@@ -80,7 +94,9 @@ def test_a_new_guest_is_typed_in_full_with_thirty_six_keys_at_most(counted: Page
     assert (guest.name, guest.room, guest.phone) == ("Guest Merle", "515", "+912227783311")
 
 
-def test_choosing_a_guest_fills_in_what_is_known_and_another_name_takes_it_away(counted: Page, desk: Desk) -> None:
+def test_choosing_a_guest_fills_in_what_is_known_and_another_name_takes_it_away(
+    counted: Page, desk: Desk
+) -> None:
     page = counted
     page.keyboard.type("her")
     option = page.locator("#guest-find-list [role=option]")
@@ -88,11 +104,17 @@ def test_choosing_a_guest_fills_in_what_is_known_and_another_name_takes_it_away(
     expect(option).to_contain_text(re.compile("Guest Heron.*412.*2227783300"))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    filled = {"#guest_room": "412", "#guest_phone": "+912227783300", "#language": "hi", "#guest_note": "Wheelchair"}
+    filled = {
+        "#guest_room": "412",
+        "#guest_phone": "+912227783300",
+        "#language": "hi",
+        "#guest_note": "Wheelchair",
+    }
     for field, value in filled.items():
         expect(page.locator(field)).to_have_value(value)
     expect(page.locator("[data-guest-about]")).to_contain_text("Wheelchair")
-    expect(page.locator("#drop-list [role=option]").first).to_contain_text("Airport")  # where they went before
+    # where they went before
+    expect(page.locator("#drop-list [role=option]").first).to_contain_text("Airport")
     page.fill("#guest-find", "Guest Merle")
     for field in filled:
         expect(page.locator(field)).to_have_value("")
@@ -120,32 +142,43 @@ def test_a_digit_that_goes_on_is_no_favourite(counted: Page) -> None:
     expect(page.locator("#drop")).to_have_value("12 Quay")
 
 
-def test_the_empty_drop_offers_favourites_with_their_digits_and_the_boards_keys_choose_them(counted: Page) -> None:
+def test_the_empty_drop_offers_favourites_with_their_digits_and_the_boards_keys_choose_them(
+    counted: Page,
+) -> None:
     page = counted
     page.focus("#drop")
     options = page.locator("#drop-list [role=option]")
     expect(options).to_have_count(2)
     expect(options.nth(0)).to_contain_text("1")
     page.focus("#elsewhere")
-    page.evaluate("document.dispatchEvent(new CustomEvent('ridedash:favourite', {detail: {slot: 2}}))")
+    page.evaluate(
+        "document.dispatchEvent(new CustomEvent('ridedash:favourite', {detail: {slot: 2}}))"
+    )
     expect(page.locator("#drop")).to_have_value("Harbour Station")
     expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
     expect(page.locator("#elsewhere")).to_be_focused()
-    page.evaluate("document.dispatchEvent(new CustomEvent('ridedash:favourite', {detail: {slot: 9}}))")
+    page.evaluate(
+        "document.dispatchEvent(new CustomEvent('ridedash:favourite', {detail: {slot: 9}}))"
+    )
     expect(page.locator("#drop")).to_have_value("Harbour Station")
 
 
 def test_an_earlier_ride_fills_the_form_again_or_for_the_way_back(counted: Page) -> None:
     page = counted
-    page.evaluate("document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: 'return'}}))")
+    page.evaluate(
+        "document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: 'return'}}))"
+    )
     expect(page.locator("#guest-find")).to_have_value("Guest Heron")
     expect(page.locator("#pickup")).to_have_value(TRIP["drop"])
     expect(page.locator("#drop")).to_have_value(TRIP["pickup"])
     expect(page.locator("[data-book-go]")).to_contain_text("Book SUV")
-    page.evaluate("document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: 'again'}}))")
+    page.evaluate(
+        "document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: 'again'}}))"
+    )
     expect(page.locator("#pickup")).to_have_value(TRIP["pickup"])
     expect(page.locator("[data-guest] [name=guest_id]")).to_have_value("1")
     expect(page.locator("#guest_phone")).to_have_value("+912227783300")
-    page.fill("#guest-find", "Guest Merle")  # another person: nobody calls the first one about this ride
+    # another person: nobody calls the first one about this ride
+    page.fill("#guest-find", "Guest Merle")
     expect(page.locator("#guest_phone")).to_have_value("")
     expect(page.locator("[data-guest] [name=guest_id]")).to_have_value("")

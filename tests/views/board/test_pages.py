@@ -1,4 +1,6 @@
-"""The one poll of the board: what changed since what somebody has, and the snapshot of the ride that is chosen."""
+"""The one poll of the board: what changed since what somebody has, and the snapshot of the ride
+that is chosen.
+"""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -68,7 +70,16 @@ def move(desk: Desk, order_id: int, **facts: Any) -> None:
             setattr(ride, name, value)
         if "status" in facts:
             house = ride.property_id
-            s.add(Moment(property_id=house, order_id=order_id, what="ride", name=ride.status, detail=None, at=desk.now))
+            s.add(
+                Moment(
+                    property_id=house,
+                    order_id=order_id,
+                    what="ride",
+                    name=ride.status,
+                    detail=None,
+                    at=desk.now,
+                )
+            )
 
     desk.add(rows)
 
@@ -82,12 +93,16 @@ def test_who_has_everything_gets_no_rows_and_no_order(desk: Desk, browser: Flask
     assert again == {"v": first["v"], "bar": first["bar"], "needs": 1, "rows": []}
 
 
-def test_only_the_row_that_changed_is_sent_and_the_order_when_it_is_another(desk: Desk, browser: FlaskClient) -> None:
+def test_only_the_row_that_changed_is_sent_and_the_order_when_it_is_another(
+    desk: Desk, browser: FlaskClient
+) -> None:
     riding, coming = desk.order("BOOKED", "IN_PROGRESS"), desk.order("BOOKED", "CALL_DRIVER")
     first = poll(browser)
     move(desk, coming, facts=snapshot_facts("point_to_point", "CALL_DRIVER", eta={"seconds": 100}))
     second = poll(browser, since=has(first))
-    assert [(row["id"], row["headline"]) for row in second["rows"]] == [(coming, "Driver on the way\u00a0· 2 min")]
+    assert [(row["id"], row["headline"]) for row in second["rows"]] == [
+        (coming, "Driver on the way\u00a0· 2 min")
+    ]
     assert "order" not in second
     move(desk, coming, status="COMPLETED", ended_at=NOON, next_poll_at=None)
     third = poll(browser, since=has(first))
@@ -101,26 +116,38 @@ def test_a_row_that_left_the_board_is_said_to_be_gone(desk: Desk, browser: Flask
     assert (body["gone"], [row["id"] for row in body["rows"]]) == ([order_id + 7], [order_id])
 
 
-@pytest.mark.parametrize("text", ["", "x", "a.b.c~!", "a.b.c~....", "~", "a.b.c.d~1", "a.b.c~zzzzzzzzzzzzzzzzz.-"])
-def test_what_can_not_be_read_of_since_is_not_known(desk: Desk, browser: FlaskClient, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["", "x", "a.b.c~!", "a.b.c~....", "~", "a.b.c.d~1", "a.b.c~zzzzzzzzzzzzzzzzz.-"]
+)
+def test_what_can_not_be_read_of_since_is_not_known(
+    desk: Desk, browser: FlaskClient, text: str
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     assert known(text).rows == NOTHING.rows or text
     assert [row["id"] for row in poll(browser, since=text)["rows"]] == [order_id]
 
 
-def test_cabs_are_sent_for_the_map_and_again_only_when_one_moved(desk: Desk, browser: FlaskClient) -> None:
+def test_cabs_are_sent_for_the_map_and_again_only_when_one_moved(
+    desk: Desk, browser: FlaskClient
+) -> None:
     coming = desk.order("BOOKED", "CALL_DRIVER")
     desk.order("BOOKED", "ALLOTMENT_PENDING")
     first = poll(browser)
     assert first["cabs"] == [[coming, -38.505, -128.004, 73]]
     assert "cabs" not in poll(browser, since=has(first))
-    move(desk, coming, facts=snapshot_facts("point_to_point", "CALL_DRIVER", position=[-38.5051, -128.0041]))
+    move(
+        desk,
+        coming,
+        facts=snapshot_facts("point_to_point", "CALL_DRIVER", position=[-38.5051, -128.0041]),
+    )
     second = poll(browser, since=has(first))
     assert second["cabs"] == [[coming, -38.5051, -128.0041, 73]]
     assert second["rows"] == []  # where it is stands on the map alone
 
 
-def test_the_chosen_ride_comes_with_the_board_and_again_when_it_changed(desk: Desk, browser: FlaskClient) -> None:
+def test_the_chosen_ride_comes_with_the_board_and_again_when_it_changed(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     answer = browser.get(f"/board.json?ride={order_id}")
     first = dict(answer.json or {})
@@ -128,10 +155,14 @@ def test_the_chosen_ride_comes_with_the_board_and_again_when_it_changed(desk: De
     assert answer.headers["X-Seen-At"]
     assert "ride" not in poll(browser, ride=order_id, since=has(first))
     move(desk, order_id, status="CLIENT_LOCATED")
-    assert poll(browser, ride=order_id, since=has(first))["ride"]["booking_status"] == "CLIENT_LOCATED"
+    assert (
+        poll(browser, ride=order_id, since=has(first))["ride"]["booking_status"] == "CLIENT_LOCATED"
+    )
 
 
-def test_a_ride_of_another_house_is_neither_listed_nor_shown(desk: Desk, browser: FlaskClient) -> None:
+def test_a_ride_of_another_house_is_neither_listed_nor_shown(
+    desk: Desk, browser: FlaskClient
+) -> None:
     foreign = desk.order("BOOKED", "CALL_DRIVER", house="other")
     body = poll(browser, ride=foreign)
     assert (body["rows"], body["cabs"], "ride" in body) == ([], [], False)
@@ -162,22 +193,51 @@ def test_time_alone_changes_what_a_row_says(desk: Desk, browser: FlaskClient) ->
         ("UNKNOWN", None, {}, ("open", "Say what happened", "/rides/1#action-resolve")),
         ("BOOKED", "ALLOTMENT_FAILED", {}, ("again", "Try again", "/rides/new?again=1")),
         ("FAILED", None, {"resolved_at": NOON}, ("again", "Other cars", "/rides/new?again=1")),
-        ("BOOKED", "ALLOTMENT_PENDING", {"in_state_s": 61}, ("open", "Stop the search", "/rides/1#action-abort")),
-        ("BOOKED", "CLIENT_LOCATED", {"in_state_s": 121}, ("call", "Call guest", "tel:+910000012345")),
-        ("BOOKED", "CLIENT_LOCATED", {"in_state_s": 121, "phone": None}, ("open", "Look", "/rides/1")),
         (
-            "BOOKED", "CALL_DRIVER", {"ride": {"previous_plate": "KA 1"}, "attention": ["car_swapped"]},
+            "BOOKED",
+            "ALLOTMENT_PENDING",
+            {"in_state_s": 61},
+            ("open", "Stop the search", "/rides/1#action-abort"),
+        ),
+        (
+            "BOOKED",
+            "CLIENT_LOCATED",
+            {"in_state_s": 121},
+            ("call", "Call guest", "tel:+910000012345"),
+        ),
+        (
+            "BOOKED",
+            "CLIENT_LOCATED",
+            {"in_state_s": 121, "phone": None},
+            ("open", "Look", "/rides/1"),
+        ),
+        (
+            "BOOKED",
+            "CALL_DRIVER",
+            {"ride": {"previous_plate": "KA 1"}, "attention": ["car_swapped"]},
             ("seen", "Guest told", "/rides/1"),
         ),
-        ("BOOKED", "CALL_DRIVER", {"attention": ["driver_lost"]}, ("seen", "Guest told", "/rides/1")),
         (
-            "BOOKED", "CALL_DRIVER", {"ride": {"seen_at": NOON - timedelta(seconds=61)}},
+            "BOOKED",
+            "CALL_DRIVER",
+            {"attention": ["driver_lost"]},
+            ("seen", "Guest told", "/rides/1"),
+        ),
+        (
+            "BOOKED",
+            "CALL_DRIVER",
+            {"ride": {"seen_at": NOON - timedelta(seconds=61)}},
             ("call", "Call driver", "tel:+910000012345"),
         ),
     ],
-)  # fmt: skip
+)
 def test_what_needs_somebody_suggests_one_thing_to_do(
-    desk: Desk, browser: FlaskClient, state: str, status: str | None, facts: dict[str, Any], do: tuple[str, ...]
+    desk: Desk,
+    browser: FlaskClient,
+    state: str,
+    status: str | None,
+    facts: dict[str, Any],
+    do: tuple[str, ...],
 ) -> None:
     desk.order(state, status, **facts)
     (row,) = poll(browser)["rows"]
@@ -185,8 +245,12 @@ def test_what_needs_somebody_suggests_one_thing_to_do(
     assert (row["do"]["what"], row["do"]["label"], row["do"]["href"]) == do
 
 
-def test_a_guest_who_was_told_of_the_other_car_needs_nobody_any_more(desk: Desk, browser: FlaskClient) -> None:
-    order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"])
+def test_a_guest_who_was_told_of_the_other_car_needs_nobody_any_more(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    order_id = desk.order(
+        "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"]
+    )
     assert poll(browser)["needs"] == 1
     token = browser.get("/").text.split('name="csrf-token" content="')[1].split('"')[0]
     told = {"what": "seen", "item": "car_swapped", "csrf_token": token}
@@ -194,7 +258,9 @@ def test_a_guest_who_was_told_of_the_other_car_needs_nobody_any_more(desk: Desk,
     assert poll(browser)["needs"] == 0
 
 
-def test_an_account_to_reconnect_is_said_once_not_by_each_ride(desk: Desk, browser: FlaskClient) -> None:
+def test_an_account_to_reconnect_is_said_once_not_by_each_ride(
+    desk: Desk, browser: FlaskClient
+) -> None:
     for _ in range(3):
         desk.order("BOOKED", "CALL_DRIVER")
     desk.add(lambda s: s.query(Account).update({"state": "reconnect"}))
@@ -209,13 +275,17 @@ def test_an_account_whose_key_is_missing_is_said_and_nobody_is_told_to_reconnect
 ) -> None:
     assert "alerts" not in poll(browser)["bar"]
     vault = TokenVault("k9:" + new_key())
-    desk.add(lambda s: [keep_tokens(each, vault, "good", "again", 60, NOON) for each in s.query(Account)])
+    desk.add(
+        lambda s: [keep_tokens(each, vault, "good", "again", 60, NOON) for each in s.query(Account)]
+    )
     (alert,) = poll(browser)["bar"]["alerts"]
     assert (alert["title"], alert["href"]) == ("ridedash can't read its link to House account", "")
     assert "A key is missing" in alert["detail"]
 
 
-def test_while_all_updates_stopped_no_single_ride_asks_for_somebody(desk: Desk, browser: FlaskClient) -> None:
+def test_while_all_updates_stopped_no_single_ride_asks_for_somebody(
+    desk: Desk, browser: FlaskClient
+) -> None:
     desk.order("BOOKED", "CALL_DRIVER")
     desk.now = NOON + timedelta(seconds=90)  # the worker's last word is as old
     body = poll(browser)
@@ -240,8 +310,12 @@ def test_a_cancelled_ride_tells_a_free_cancel_from_one_with_a_fee_where_that_is_
     assert [row["headline"] for row in poll(browser)["rows"]] == [said]
 
 
-def test_what_asks_for_somebody_stays_however_many_rides_came_after(desk: Desk, browser: FlaskClient) -> None:
-    old = desk.order("BOOKED", "COMPLETED", age_s=9_000, ride={"next_poll_at": None}, attention=["contradiction"])
+def test_what_asks_for_somebody_stays_however_many_rides_came_after(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    old = desk.order(
+        "BOOKED", "COMPLETED", age_s=9_000, ride={"next_poll_at": None}, attention=["contradiction"]
+    )
     live = desk.order("BOOKED", "IN_PROGRESS", age_s=9_000)
     gone = desk.order("BOOKED", "COMPLETED", age_s=9_000, ride={"next_poll_at": None})
     for _ in range(31):
@@ -251,15 +325,21 @@ def test_what_asks_for_somebody_stays_however_many_rides_came_after(desk: Desk, 
     assert gone not in body["order"]
 
 
-def test_another_name_of_the_guest_and_a_cleared_item_are_seen(desk: Desk, browser: FlaskClient) -> None:
+def test_another_name_of_the_guest_and_a_cleared_item_are_seen(
+    desk: Desk, browser: FlaskClient
+) -> None:
     desk.order("BOOKED", "COMPLETED", ride={"next_poll_at": None}, attention=["contradiction"])
     assert poll(browser)["rows"][0]["group"] == "needs"
     desk.add(lambda s: s.query(Attention).update({"cleared_at": NOON}))
     desk.add(lambda s: s.query(Guest).update({"name": "Guest Wren"}))
-    assert [(row["group"], row["guest"]) for row in poll(browser)["rows"]] == [("done", "Guest Wren")]
+    assert [(row["group"], row["guest"]) for row in poll(browser)["rows"]] == [
+        ("done", "Guest Wren")
+    ]
 
 
-def test_a_board_that_is_remembered_reads_no_order_twice_and_sees_each_change(tmp_path: Path) -> None:
+def test_a_board_that_is_remembered_reads_no_order_twice_and_sees_each_change(
+    tmp_path: Path,
+) -> None:
     desk = make_desk(tmp_path, POLL_LAYER="on")
     try:
         browser, read = desk.client(), []
@@ -276,7 +356,9 @@ def test_a_board_that_is_remembered_reads_no_order_twice_and_sees_each_change(tm
         assert poll(browser, since=has(first))["rows"] == []
         assert read == []
         move(desk, moving, status="CLIENT_LOCATED")
-        assert [row["headline"] for row in poll(browser, since=has(first))["rows"]] == ["Driver is here"]
+        assert [row["headline"] for row in poll(browser, since=has(first))["rows"]] == [
+            "Driver is here"
+        ]
         assert len(read) == 1
         assert set(read[0]) == {moving, desk.ids["desk.property"]}
     finally:
@@ -330,17 +412,27 @@ def test_two_rides_for_one_guest_ask_for_somebody_although_one_was_booked_in_pla
     desk.add(rows)
     body = poll(browser)
     found = {row["id"]: row for row in body["rows"]}
-    assert (found[old]["group"], found[old]["why"]) == ("needs", "Two rides may exist for this guest")
+    assert (found[old]["group"], found[old]["why"]) == (
+        "needs",
+        "Two rides may exist for this guest",
+    )
     assert (found[new]["group"], body["needs"]) == ("now", 1)
 
 
-def test_an_unknown_order_says_what_to_do_although_it_was_booked_again(desk: Desk, browser: FlaskClient) -> None:
+def test_an_unknown_order_says_what_to_do_although_it_was_booked_again(
+    desk: Desk, browser: FlaskClient
+) -> None:
     old, new = desk.order("UNKNOWN"), desk.order("BOOKED", "CALL_DRIVER")
     desk.add(lambda s: setattr(s.get(Order, new), "supersedes", old))
-    assert next(row for row in poll(browser)["rows"] if row["id"] == old)["do"]["label"] == "Say what happened"
+    assert (
+        next(row for row in poll(browser)["rows"] if row["id"] == old)["do"]["label"]
+        == "Say what happened"
+    )
 
 
 @pytest.mark.parametrize("step", ["z" * 3000, "0", "-1", "zzzzzzzzzzzzz"])
-def test_rows_that_nobody_can_have_are_not_known(desk: Desk, browser: FlaskClient, step: str) -> None:
+def test_rows_that_nobody_can_have_are_not_known(
+    desk: Desk, browser: FlaskClient, step: str
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     assert [row["id"] for row in poll(browser, since=f"a.b.c~{step}AAAA")["rows"]] == [order_id]

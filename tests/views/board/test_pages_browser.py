@@ -1,4 +1,6 @@
-"""The board in a real Chromium: worked by keys, kept live without moving under anybody, honest when it is not."""
+"""The board in a real Chromium: worked by keys, kept live without moving under anybody, honest when
+it is not.
+"""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +28,9 @@ TOUCHED = """() => {
   new MutationObserver((list) => list.forEach((each) => window.touched.push(row(each.target))))
     .observe(document.querySelector(".list-body"), { subtree: true, childList: true, characterData: true });
 }"""
-BOOKED = """id => document.dispatchEvent(new CustomEvent("ridedash:booked", {detail: {order: id}}))"""
+BOOKED = (
+    """id => document.dispatchEvent(new CustomEvent("ridedash:booked", {detail: {order: id}}))"""
+)
 
 
 class NoTokens:
@@ -72,7 +76,9 @@ def note(served: Served, order_id: int, **facts: Any) -> None:
     served.desk.add(rows)
 
 
-def test_a_click_shows_the_ride_beside_the_list_and_one_poll_keeps_both_live(served: Served) -> None:
+def test_a_click_shows_the_ride_beside_the_list_and_one_poll_keeps_both_live(
+    served: Served,
+) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     page = opened(served)
     polled: list[str] = []
@@ -89,7 +95,10 @@ def test_a_click_shows_the_ride_beside_the_list_and_one_poll_keeps_both_live(ser
 
 
 def test_rides_are_walked_and_opened_by_keys_and_closed_with_the_focus_back(served: Served) -> None:
-    second, first = served.desk.order("BOOKED", "CALL_DRIVER"), served.desk.order("BOOKED", "CALL_DRIVER")
+    second, first = (
+        served.desk.order("BOOKED", "CALL_DRIVER"),
+        served.desk.order("BOOKED", "CALL_DRIVER"),
+    )
     page = opened(served)
     for key, order_id in (("j", first), ("j", second), ("j", second), ("k", first), ("j", second)):
         page.keyboard.press(key)
@@ -172,31 +181,50 @@ def test_who_switched_single_keys_off_is_not_surprised_by_one(served: Served) ->
 
 
 def test_nothing_moves_under_the_pointer_or_the_focus_until_u_is_pressed(served: Served) -> None:
-    coming, other = served.desk.order("BOOKED", "CALL_DRIVER"), served.desk.order("BOOKED", "CALL_DRIVER")
+    coming, other = (
+        served.desk.order("BOOKED", "CALL_DRIVER"),
+        served.desk.order("BOOKED", "CALL_DRIVER"),
+    )
     page = opened(served)
     page.keyboard.press("j")
     served.move(coming, "CLIENT_LOCATED")
     held = page.get_by_role("button", name="1 update, press U")
     expect(held).to_be_visible()
-    expect(row(page, coming).locator(".row-headline")).to_have_text("Driver is here")  # the words are of now
-    assert page.locator(".row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))") == [other, coming]
+    # the words are of now
+    expect(row(page, coming).locator(".row-headline")).to_have_text("Driver is here")
+    assert page.locator(".row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))") == [
+        other,
+        coming,
+    ]
     page.keyboard.press("u")
     expect(held).to_be_hidden()
-    assert page.locator(".row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))") == [coming, other]
+    assert page.locator(".row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))") == [
+        coming,
+        other,
+    ]
     expect(row(page, other).locator(".row-link")).to_be_focused()
 
 
 def test_only_the_text_that_changed_is_touched(served: Served) -> None:
-    first, second = served.desk.order("BOOKED", "CALL_DRIVER"), served.desk.order("BOOKED", "IN_PROGRESS")
+    first, second = (
+        served.desk.order("BOOKED", "CALL_DRIVER"),
+        served.desk.order("BOOKED", "IN_PROGRESS"),
+    )
     page = opened(served)
     page.evaluate(TOUCHED)
-    note(served, second, facts=snapshot_facts("point_to_point", "IN_PROGRESS", eta={"seconds": 600}))
-    expect(row(page, second).locator(".row-headline")).to_have_text("On trip\u00a0· about 10 min left")
+    note(
+        served, second, facts=snapshot_facts("point_to_point", "IN_PROGRESS", eta={"seconds": 600})
+    )
+    expect(row(page, second).locator(".row-headline")).to_have_text(
+        "On trip\u00a0· about 10 min left"
+    )
     assert set(page.evaluate("window.touched")) == {str(second)}
     assert first
 
 
-def test_what_needs_somebody_counts_in_the_title_and_sounds_once_when_it_is_new(served: Served) -> None:
+def test_what_needs_somebody_counts_in_the_title_and_sounds_once_when_it_is_new(
+    served: Served,
+) -> None:
     old, order_id = served.desk.order("UNKNOWN"), served.desk.order("BOOKED", "CALL_DRIVER")
     served.desk.add(lambda s: s.query(Staff).update({"sound": True}))
     page = opened(served)
@@ -213,7 +241,9 @@ def test_what_needs_somebody_counts_in_the_title_and_sounds_once_when_it_is_new(
 
 
 def test_what_is_suggested_is_done_with_one_press(served: Served) -> None:
-    swapped = served.desk.order("BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"])
+    swapped = served.desk.order(
+        "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"]
+    )
     unknown = served.desk.order("UNKNOWN")
     page = opened(served)
     row(page, swapped).get_by_role("link", name="Guest told").click()
@@ -231,7 +261,9 @@ def test_what_is_suggested_is_done_with_one_press(served: Served) -> None:
 
 
 def test_what_is_suggested_can_be_done_before_the_first_answer(served: Served) -> None:
-    swapped = served.desk.order("BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"])
+    swapped = served.desk.order(
+        "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"]
+    )
     page = served.staff(viewport=WIDE)
     page.route("**/board.json*", lambda route: route.abort())
     with page.expect_event("requestfailed"):  # its script runs
@@ -247,12 +279,18 @@ def test_no_words_of_a_row_stand_under_its_button(served: Served) -> None:
     served.desk.order("NOT_SENT", guest="Zebulon Featherstonehaugh")
     page = opened(served)
     expect(page.locator(".row-do")).to_have_count(2)
-    wide = page.locator(".row-top").evaluate_all("all => all.map(each => each.getBoundingClientRect().right)")
-    begun = page.locator(".row-do").evaluate_all("all => all.map(each => each.getBoundingClientRect().left)")
+    wide = page.locator(".row-top").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect().right)"
+    )
+    begun = page.locator(".row-do").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect().left)"
+    )
     assert all(end <= start for end, start in zip(wide, begun, strict=True)), (wide, begun)
 
 
-def test_a_form_that_is_refused_comes_back_beside_the_list_with_what_was_typed(served: Served) -> None:
+def test_a_form_that_is_refused_comes_back_beside_the_list_with_what_was_typed(
+    served: Served,
+) -> None:
     order_id = served.desk.order("UNKNOWN")
     page = opened(served, f"/?ride={order_id}")
     page.get_by_label("Booking number").fill("no number at all!")
@@ -309,7 +347,10 @@ def test_a_ride_that_was_just_booked_is_there_before_the_next_poll_was_due(serve
 
 
 def test_an_answer_for_the_ride_before_is_not_shown_as_the_one_now(served: Served) -> None:
-    first, second = served.desk.order("BOOKED", "CALL_DRIVER"), served.desk.order("BOOKED", "IN_PROGRESS")
+    first, second = (
+        served.desk.order("BOOKED", "CALL_DRIVER"),
+        served.desk.order("BOOKED", "IN_PROGRESS"),
+    )
     page = opened(served, f"/?ride={first}")
     expect(headline(page)).to_contain_text("Driver on the way")
 
@@ -345,9 +386,16 @@ def test_on_a_phone_a_ride_is_a_page_and_the_map_another_view(served: Served) ->
 def test_axe_finds_nothing_on_a_board_where_everything_happens(served: Served, scheme: str) -> None:
     chosen = served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4711")
     for state, status, facts in (
-        ("UNKNOWN", None, {}), ("BOOKED", "ALLOTMENT_FAILED", {}), ("BOOKED", "COMPLETED", {}), ("READY", None, {}),
-        ("BOOKED", "CALL_DRIVER", {"ride": {"previous_plate": "KA 1"}, "attention": ["car_swapped"]}),
-    ):  # fmt: skip
+        ("UNKNOWN", None, {}),
+        ("BOOKED", "ALLOTMENT_FAILED", {}),
+        ("BOOKED", "COMPLETED", {}),
+        ("READY", None, {}),
+        (
+            "BOOKED",
+            "CALL_DRIVER",
+            {"ride": {"previous_plate": "KA 1"}, "attention": ["car_swapped"]},
+        ),
+    ):
         served.desk.order(state, status, **facts)
     page = opened(served, f"/?ride={chosen}", color_scheme=scheme)
     expect(headline(page)).to_be_visible()

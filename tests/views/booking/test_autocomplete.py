@@ -1,4 +1,6 @@
-"""Guests, groups, cost centres and the form alone as JSON: what the routes of booking answer, property by property."""
+"""Guests, groups, cost centres and the form alone as JSON: what the routes of booking answer,
+property by property.
+"""
 
 import re
 from html import unescape
@@ -26,7 +28,11 @@ def guest_rows(desk: Desk) -> list[properties.Guest]:
 
 def known(desk: Desk, **facts: str) -> None:
     """A guest who has been here before, whose ride is over."""
-    given = {"guest_name": "Guest Heron", "guest_room": "412", "guest_phone": "022-2778 3300"} | facts
+    given = {
+        "guest_name": "Guest Heron",
+        "guest_room": "412",
+        "guest_phone": "022-2778 3300",
+    } | facts
     assert desk.press(desk.form(), **given).status_code == 303
     with desk.app.extensions["ridedash"].db.write() as s:
         for order in s.scalars(select(Order)):
@@ -35,7 +41,9 @@ def known(desk: Desk, **facts: str) -> None:
 
 def found(desk: Desk, typed: str) -> list[dict[str, Any]]:
     """Whom the form's field lists."""
-    answer = desk.client.post("/guests.json", data={"q": typed, "csrf_token": desk.form()["csrf_token"]})
+    answer = desk.client.post(
+        "/guests.json", data={"q": typed, "csrf_token": desk.form()["csrf_token"]}
+    )
     assert answer.headers["Cache-Control"] == "no-store"
     told: list[dict[str, Any]] = answer.get_json()["guests"]
     return told
@@ -43,10 +51,20 @@ def found(desk: Desk, typed: str) -> list[dict[str, Any]]:
 
 def test_a_guest_who_comes_again_is_the_same_row_with_what_is_new(desk: Desk) -> None:
     known(desk)
-    again = {"guest_name": "Heron", "guest_phone": "+91 22 2778 3300", "guest_room": "500", "language": "hi"}
+    again = {
+        "guest_name": "Heron",
+        "guest_phone": "+91 22 2778 3300",
+        "guest_room": "500",
+        "language": "hi",
+    }
     assert desk.press(desk.form(), **again).status_code == 303
     (guest,) = guest_rows(desk)
-    assert (guest.name, guest.room, guest.language, guest.seen_at) == ("Guest Heron", "500", "hi", desk.now)
+    assert (guest.name, guest.room, guest.language, guest.seen_at) == (
+        "Guest Heron",
+        "500",
+        "hi",
+        desk.now,
+    )
     assert [order.room for order in desk.orders()] == ["412", "500"]
     for order_id, room in ((1, "412"), (2, "500")):  # each ride keeps the room of its day
         assert f"<bdi>{room}</bdi>" in desk.client.get(f"/rides/{order_id}").text
@@ -58,12 +76,21 @@ def test_a_guest_who_comes_again_is_the_same_row_with_what_is_new(desk: Desk) ->
 def test_the_finder_tells_what_the_form_fills_in(desk: Desk) -> None:
     known(desk, language="hi", guest_note="Wheelchair")
     (guest,) = found(desk, "412")
-    assert {name: guest[name] for name in ("name", "room", "phone", "language", "note", "exact")} == {
-        "name": "Guest Heron", "room": "412", "phone": "+912227783300", "language": "hi", "note": "Wheelchair",
+    assert {
+        name: guest[name] for name in ("name", "room", "phone", "language", "note", "exact")
+    } == {
+        "name": "Guest Heron",
+        "room": "412",
+        "phone": "+912227783300",
+        "language": "hi",
+        "note": "Wheelchair",
         "exact": True,
-    }  # fmt: skip
+    }
     assert guest["about"] == "last ride 14:30 · हिन्दी · Wheelchair"
-    assert (guest["category"], guest["places"]) == ("mini", [{"name": "Airport", "lat": -38.55, "lng": -128.06}])
+    assert (guest["category"], guest["places"]) == (
+        "mini",
+        [{"name": "Airport", "lat": -38.55, "lng": -128.06}],
+    )
     assert not found(desk, "her")[0]["exact"]
     assert found(desk, "99") == found(desk, "9" * 60_000) == []
 
@@ -90,7 +117,12 @@ def test_an_erased_guest_is_never_shown_nor_filled_in(desk: Desk) -> None:
     services = desk.app.extensions["ridedash"]
     with services.db.write() as s:
         guest = s.get_one(properties.Guest, 1)
-        guest.name, guest.erased_at, guest.phone, guest.room = "Guest 0123456789", desk.now, None, None
+        guest.name, guest.erased_at, guest.phone, guest.room = (
+            "Guest 0123456789",
+            desk.now,
+            None,
+            None,
+        )
         s.get_one(Order, 1).room = None
     for typed in ("412", "heron", "0123456789", ""):
         assert found(desk, typed) == []
@@ -99,7 +131,9 @@ def test_an_erased_guest_is_never_shown_nor_filled_in(desk: Desk) -> None:
     assert 'name="guest_id" type="hidden" value=""' in page
 
 
-def test_nothing_typed_suggests_where_the_guest_goes_then_favourites_then_where_others_went(desk: Desk) -> None:
+def test_nothing_typed_suggests_where_the_guest_goes_then_favourites_then_where_others_went(
+    desk: Desk,
+) -> None:
     known(desk)
     with desk.app.extensions["ridedash"].db.write() as s:
         set_favourite(s, 1, "drop", 1, "Harbour Station", -38.52, -128.02)
@@ -118,8 +152,12 @@ def test_nothing_typed_suggests_where_the_guest_goes_then_favourites_then_where_
 
 def test_the_guests_usual_car_is_chosen_beforehand_where_one_is_near(desk: Desk) -> None:
     def chosen(usual: str) -> str:
-        html = desk.client.get("/products.json", query_string=TRIP | {"usual": usual}).get_json()["html"]
-        found = re.search(r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', html.replace("\n", " "))
+        html = desk.client.get("/products.json", query_string=TRIP | {"usual": usual}).get_json()[
+            "html"
+        ]
+        found = re.search(
+            r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', html.replace("\n", " ")
+        )
         return found[1] if found else ""
 
     assert chosen("suv") == "suv"
@@ -132,7 +170,9 @@ def test_a_cost_centre_of_the_house_is_kept_and_no_other_is_taken(desk: Desk) ->
     assert "Cost centre" not in desk.page(), "a house without any is asked nothing"
     with services.db.write() as s:
         other = properties.add_property(s, "Other Hotel", "UTC", desk.now)
-        s.add_all([CostCentre(property_id=house, name="Spa", closed_at=None) for house in (1, other.id)])
+        s.add_all(
+            [CostCentre(property_id=house, name="Spa", closed_at=None) for house in (1, other.id)]
+        )
         s.add(CostCentre(property_id=1, name="Old wing", closed_at=desk.now))
     page = desk.page()
     assert "Spa" in page
@@ -140,7 +180,9 @@ def test_a_cost_centre_of_the_house_is_kept_and_no_other_is_taken(desk: Desk) ->
     assert desk.press(desk.form(), cost_centre="1").status_code == 303
     assert desk.orders()[0].cost_centre_id == 1
     for theirs in ("2", "3", "x", "77"):
-        assert desk.press(desk.form(), guest_name="Guest Wren", cost_centre=theirs).status_code == 422
+        assert (
+            desk.press(desk.form(), guest_name="Guest Wren", cost_centre=theirs).status_code == 422
+        )
     assert len(desk.orders()) == 1
 
 
@@ -181,10 +223,19 @@ def test_another_number_of_cars_is_refused_and_nothing_ordered(desk: Desk, cars:
 
 def test_each_car_of_a_group_counts_for_the_limit(desk: Desk) -> None:
     form = desk.form()
-    codes = [desk.press(form, form_token=f"token-of-a-group-{n:02}", guest_name=f"Guest {n}", cars="6").status_code
-             for n in range(11)]  # fmt: skip
+    codes = [
+        desk.press(
+            form, form_token=f"token-of-a-group-{n:02}", guest_name=f"Guest {n}", cars="6"
+        ).status_code
+        for n in range(11)
+    ]
     assert codes == [303] * 10 + [429]
-    assert desk.press(form, form_token="token-of-a-group-00", guest_name="Guest 0", cars="6").status_code == 303
+    assert (
+        desk.press(
+            form, form_token="token-of-a-group-00", guest_name="Guest 0", cars="6"
+        ).status_code
+        == 303
+    )
 
 
 def test_the_desks_script_gets_the_form_alone_and_a_clean_one_after_each_order(desk: Desk) -> None:
@@ -210,7 +261,12 @@ def test_a_second_car_on_purpose_is_written_down_with_the_ride_it_is_second_to(d
     desk.press(desk.form())
     assert desk.press(desk.form(), override_guard="y").status_code == 303
     with desk.app.extensions["ridedash"].db.read() as s:
-        rows = list(s.scalars(select(AuditRow).where(AuditRow.what == "order.place").order_by(AuditRow.id)))
-    assert [(row.facts["override"], row.facts.get("second_to")) for row in rows] == [(False, None), (True, 1)]
+        rows = list(
+            s.scalars(select(AuditRow).where(AuditRow.what == "order.place").order_by(AuditRow.id))
+        )
+    assert [(row.facts["override"], row.facts.get("second_to")) for row in rows] == [
+        (False, None),
+        (True, 1),
+    ]
     assert rows[1].who == "staff:1"
     assert "Heron" not in str([row.facts for row in rows])

@@ -1,4 +1,6 @@
-"""Pick and book: what `/rides/new` shows, keeps, refuses and orders, against a service played on a transport."""
+"""Pick and book: what `/rides/new` shows, keeps, refuses and orders, against a service played on a
+transport.
+"""
 
 import re
 from collections.abc import Iterator
@@ -30,9 +32,13 @@ from tests.views.fake_service import ZONE, FakeService, category
 
 PASSWORD = "a phrase for this test"
 SERVICE = "http://127.0.0.1:9"
-TRIP = {"pickup": "Lobby", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Airport", "drop_lat": "-38.55"} | {
-    "drop_lng": "-128.06"
-}
+TRIP = {
+    "pickup": "Lobby",
+    "pickup_lat": "-38.5",
+    "pickup_lng": "-128",
+    "drop": "Airport",
+    "drop_lat": "-38.55",
+} | {"drop_lng": "-128.06"}
 
 
 @dataclass
@@ -68,11 +74,18 @@ class Desk:
 def filled(page: str) -> dict[str, str]:
     """Names and values of the booking form's hidden and checked inputs."""
     part = page[page.index('id="book"') :]
-    inputs = [dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) | {"_": tag} for tag in re.findall(r"<input[^>]*>", part)]
+    inputs = [
+        dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) | {"_": tag}
+        for tag in re.findall(r"<input[^>]*>", part)
+    ]
     sent = {}
     for each in inputs:
         kind, checked = each.get("type", "text"), " checked" in each["_"]
-        wanted = kind == "hidden" or each.get("name") in ("pickup", "drop") or (kind == "radio" and checked)
+        wanted = (
+            kind == "hidden"
+            or each.get("name") in ("pickup", "drop")
+            or (kind == "radio" and checked)
+        )
         if "name" in each and wanted and each["name"] != "aim":
             sent[each["name"]] = unescape(each.get("value", ""))
     return sent
@@ -90,7 +103,11 @@ def cards(page: str) -> dict[str, str]:
 @pytest.fixture
 def desk(tmp_path: Path, database: str) -> Iterator[Desk]:
     made = Desk(None, None, FakeService())  # type: ignore[arg-type]
-    environ = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_DATABASE_URL": database, "RIDEDASH_SERVICE_URL": SERVICE}
+    environ = {
+        "RIDEDASH_INSTANCE": str(tmp_path),
+        "RIDEDASH_DATABASE_URL": database,
+        "RIDEDASH_SERVICE_URL": SERVICE,
+    }
     app = create_app(environ, clock=lambda: made.now)
     services = app.extensions["ridedash"]
     http = Http(made.service.transport())
@@ -98,14 +115,30 @@ def desk(tmp_path: Path, database: str) -> Iterator[Desk]:
     services.geocoder = SandboxPlaces(http, SERVICE)
     with services.db.write() as s:
         home = properties.add_property(
-            s, "Grand Hotel", "Asia/Kolkata", made.now, country="IN", currency="INR",
-            pickup_name="Grand Hotel, lobby", pickup_lat=-38.5, pickup_lng=-128.0,
-        )  # fmt: skip
-        properties.add_staff(
-            s, home.id, "desk", generate_password_hash(PASSWORD, "scrypt:1024:8:1"), "concierge", made.now
+            s,
+            "Grand Hotel",
+            "Asia/Kolkata",
+            made.now,
+            country="IN",
+            currency="INR",
+            pickup_name="Grand Hotel, lobby",
+            pickup_lat=-38.5,
+            pickup_lng=-128.0,
         )
-        accounts.add_account(s, services.vault, home.id, "House account", "token of the house", made.now)
-        accounts.add_account(s, services.vault, home.id, "Second account", "token of the second", made.now)
+        properties.add_staff(
+            s,
+            home.id,
+            "desk",
+            generate_password_hash(PASSWORD, "scrypt:1024:8:1"),
+            "concierge",
+            made.now,
+        )
+        accounts.add_account(
+            s, services.vault, home.id, "House account", "token of the house", made.now
+        )
+        accounts.add_account(
+            s, services.vault, home.id, "Second account", "token of the second", made.now
+        )
     desk_page.serve(app)
     made.app, made.client = app, app.test_client()
     sign_in(made.client)
@@ -117,11 +150,15 @@ def desk(tmp_path: Path, database: str) -> Iterator[Desk]:
 def sign_in(client: FlaskClient) -> None:
     token = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/sign-in").text)
     assert token
-    answer = client.post("/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token[1]})
+    answer = client.post(
+        "/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token[1]}
+    )
     assert answer.status_code == 303
 
 
-def test_the_page_starts_from_the_propertys_own_pickup_and_asks_the_service_nothing(desk: Desk) -> None:
+def test_the_page_starts_from_the_propertys_own_pickup_and_asks_the_service_nothing(
+    desk: Desk,
+) -> None:
     page = desk.page()
     assert 'value="Grand Hotel, lobby"' in page
     assert 'value="-38.5000000"' in page
@@ -131,19 +168,26 @@ def test_the_page_starts_from_the_propertys_own_pickup_and_asks_the_service_noth
 def test_the_query_presets_both_ends_and_the_car(desk: Desk) -> None:
     page = desk.page(**TRIP, show="1", category="suv")
     assert 'value="Airport"' in page
-    chosen = re.search(r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', page.replace("\n", " "))
+    chosen = re.search(
+        r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', page.replace("\n", " ")
+    )
     assert chosen
     assert chosen[1] == "suv"
 
 
 def test_the_cheapest_private_car_that_is_near_is_chosen_beforehand(desk: Desk) -> None:
-    page = desk.page(**TRIP, show="1")  # auto is cheaper and none is near, share is cheaper and shared
-    chosen = re.search(r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', page.replace("\n", " "))
+    # auto is cheaper and none is near, share is cheaper and shared
+    page = desk.page(**TRIP, show="1")
+    chosen = re.search(
+        r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', page.replace("\n", " ")
+    )
     assert chosen
     assert chosen[1] == "mini"
 
 
-def test_cards_say_time_price_kind_of_price_seats_surge_and_what_cancelling_costs(desk: Desk) -> None:
+def test_cards_say_time_price_kind_of_price_seats_surge_and_what_cancelling_costs(
+    desk: Desk,
+) -> None:
     said = cards(desk.page(**TRIP, show="1"))
     assert "3 min away" in said["mini"]
     assert "₹240" in said["mini"]
@@ -161,10 +205,20 @@ def test_cards_say_time_price_kind_of_price_seats_surge_and_what_cancelling_cost
 def test_the_breakup_names_every_line_of_every_rate_card_with_its_unit(desk: Desk) -> None:
     said = cards(desk.page(**TRIP, show="1"))["suv"]
     for words in (
-        "City rate", "Base fare ₹50", "Minimum fare ₹80", "Distance included 2 km", "Time included 0 min",
-        "Distance ₹12.50 per km", "Riding time ₹1 per min", "Waiting time ₹2 per min", "Peak × 1.4",
-        "Airport rate", "Base fare ₹90", "Night owl rate", "By the moon",
-    ):  # fmt: skip
+        "City rate",
+        "Base fare ₹50",
+        "Minimum fare ₹80",
+        "Distance included 2 km",
+        "Time included 0 min",
+        "Distance ₹12.50 per km",
+        "Riding time ₹1 per min",
+        "Waiting time ₹2 per min",
+        "Peak × 1.4",
+        "Airport rate",
+        "Base fare ₹90",
+        "Night owl rate",
+        "By the moon",
+    ):
         assert words in said
 
 
@@ -173,7 +227,11 @@ def test_the_share_price_is_asked_for_by_category_with_the_accounts_token(desk: 
     first, second = desk.service.questions("/v1/products")
     assert "category" not in first
     assert second["category"] == "share"
-    sent = [request.headers.get("Authorization") for request in desk.service.asked if "products" in request.url.path]
+    sent = [
+        request.headers.get("Authorization")
+        for request in desk.service.asked
+        if "products" in request.url.path
+    ]
     assert sent == [None, "Bearer token of the house"]
 
 
@@ -198,12 +256,22 @@ def test_without_a_drop_rates_are_shown_and_nothing_can_be_chosen(desk: Desk) ->
 def test_booking_leads_to_the_order_with_what_was_asked_for(desk: Desk) -> None:
     form = desk.form()
     answer = desk.press(
-        form, guest_phone="022-2778 3300", guest_room="412", note="Two bags", payment="cash", coupon="WELCOME"
+        form,
+        guest_phone="022-2778 3300",
+        guest_room="412",
+        note="Two bags",
+        payment="cash",
+        coupon="WELCOME",
     )
     (order,) = desk.orders()
     assert answer.status_code == 303
     assert answer.location == f"/rides/{order.id}"
-    assert (order.category, order.payment, order.state, order.note) == ("mini", "cash", "READY", "Two bags")
+    assert (order.category, order.payment, order.state, order.note) == (
+        "mini",
+        "cash",
+        "READY",
+        "Two bags",
+    )
     with desk.app.extensions["ridedash"].db.read() as s:
         guest = s.get_one(properties.Guest, order.guest_id)
     assert (guest.name, guest.phone, guest.room) == ("Guest Heron", "+912227783300", "412")
@@ -253,8 +321,15 @@ def test_the_same_form_with_other_contents_is_refused_and_points_to_its_ride(des
         ({"guest_room": "x" * 40}, "under 32"),
     ],
 )
-def test_a_wrong_field_is_marked_and_everything_typed_is_kept(desk: Desk, changes: dict[str, str], words: str) -> None:
-    typed = {"guest_name": "Guest Heron", "guest_phone": "022-2778 3300", "guest_room": "412", "note": "Two bags"}
+def test_a_wrong_field_is_marked_and_everything_typed_is_kept(
+    desk: Desk, changes: dict[str, str], words: str
+) -> None:
+    typed = {
+        "guest_name": "Guest Heron",
+        "guest_phone": "022-2778 3300",
+        "guest_room": "412",
+        "note": "Two bags",
+    }
     answer = desk.press(desk.form(), **(typed | changes))
     assert answer.status_code == 422
     assert words in unescape(answer.text)
@@ -317,7 +392,9 @@ def test_a_hotspot_starts_at_its_default_point_and_lists_its_points_in_order(des
     points = re.findall(r'data-zone-point="(\d)"\s+(aria-current="true")?', page)
     assert points == [("1", ""), ("2", 'aria-current="true"')]
     assert "South Gate" in page
-    assert {(offer.pickup_lat, offer.pickup_lng) for offer in desk.offers()} == {(-38.508, -127.995)}
+    assert {(offer.pickup_lat, offer.pickup_lng) for offer in desk.offers()} == {
+        (-38.508, -127.995)
+    }
     assert "feature_group_zone_picker" in page
 
 
@@ -325,13 +402,15 @@ def test_a_chosen_point_of_a_hotspot_stays_chosen(desk: Desk) -> None:
     desk.service.zone = ZONE
     answer = desk.client.get(
         "/products.json",
-        query_string=TRIP | {"pickup_lat": "-38.501", "pickup_lng": "-127.995", "pickup": "North Gate"},
+        query_string=TRIP
+        | {"pickup_lat": "-38.501", "pickup_lng": "-127.995", "pickup": "North Gate"},
     )
     zone = answer.get_json()["zone"]
     assert zone["chosen"] == 1
     assert [point["name"] for point in zone["points"]] == ["North Gate", "South Gate"]
     assert len(zone["boundary"]) == 4
-    assert len(desk.service.questions("/v1/products")) == 2  # the list and the share price, no third
+    # the list and the share price, no third
+    assert len(desk.service.questions("/v1/products")) == 2
 
 
 def test_a_hotspot_without_its_default_point_offers_the_nearest(desk: Desk) -> None:
@@ -388,7 +467,9 @@ def test_a_refusal_by_the_service_is_told_in_our_words(desk: Desk) -> None:
 
 
 def test_pickup_and_drop_at_one_place_are_not_asked_for(desk: Desk) -> None:
-    answer = desk.client.get("/products.json", query_string=TRIP | {"drop_lat": "-38.5", "drop_lng": "-128.0001"})
+    answer = desk.client.get(
+        "/products.json", query_string=TRIP | {"drop_lat": "-38.5", "drop_lng": "-128.0001"}
+    )
     assert answer.status_code == 422
     assert "Pickup and drop are the same" in answer.get_json()["html"]
     assert "data-retry" not in answer.get_json()["html"]
@@ -410,7 +491,9 @@ CITIES = [
         (("-39.5", "-128"), "The drop is in another city"),
     ],
 )
-def test_a_drop_that_no_car_goes_to_is_marked_and_not_asked_for(desk: Desk, drop: tuple[str, str], words: str) -> None:
+def test_a_drop_that_no_car_goes_to_is_marked_and_not_asked_for(
+    desk: Desk, drop: tuple[str, str], words: str
+) -> None:
     desk.service.cities = CITIES
     trip = TRIP | {"drop": "Far away", "drop_lat": drop[0], "drop_lng": drop[1]}
     answer = desk.client.get("/products.json", query_string=trip)
@@ -425,12 +508,16 @@ def test_a_drop_that_no_car_goes_to_is_marked_and_not_asked_for(desk: Desk, drop
 
 
 def test_where_no_outline_is_known_a_far_drop_is_left_to_the_service(desk: Desk) -> None:
-    answer = desk.client.get("/products.json", query_string=TRIP | {"drop_lat": "48.8584", "drop_lng": "2.2945"})
+    answer = desk.client.get(
+        "/products.json", query_string=TRIP | {"drop_lat": "48.8584", "drop_lng": "2.2945"}
+    )
     assert answer.status_code == 200
     assert answer.get_json()["drop"]["error"] == ""
 
 
-def test_a_pickup_outside_the_cities_is_left_to_the_service_and_marked_at_its_field(desk: Desk) -> None:
+def test_a_pickup_outside_the_cities_is_left_to_the_service_and_marked_at_its_field(
+    desk: Desk,
+) -> None:
     desk.service.cities = CITIES
     desk.service.refusal = {"message": "BOOKING_FAILED", "code": "INVALID_CITY"}
     trip = TRIP | {"pickup": "Far away", "pickup_lat": "48.8584", "pickup_lng": "2.2945"}
@@ -447,18 +534,25 @@ def test_after_a_refused_drop_the_refilled_form_says_so_at_the_drop(desk: Desk) 
     page = desk.page(again="1")
     assert re.search(r'id="drop-error"[^>]*>.*The drop is in another city', page)
     assert 'aria-invalid="true" aria-describedby="drop-error"' in page
-    assert "₹240" in page  # other cars may go there: the service decides where nobody told the outlines
+    # other cars may go there: the service decides where nobody told the outlines
+    assert "₹240" in page
 
 
 def test_a_pin_in_a_hotspot_meets_at_the_nearest_point_and_is_called_by_it(desk: Desk) -> None:
     desk.service.zone = ZONE
     desk.service.around["place"] = "Harbour Station"
-    pin = {"pickup": "Pin on the map (-38.50200, -127.99600)", "pickup_lat": "-38.502", "pickup_lng": "-127.996"}
+    pin = {
+        "pickup": "Pin on the map (-38.50200, -127.99600)",
+        "pickup_lat": "-38.502",
+        "pickup_lng": "-127.996",
+    }
     body = desk.client.get("/products.json", query_string=TRIP | pin).get_json()
     assert body["zone"]["chosen"] == 1  # the default is the second
     assert body["pickup"]["name"] == "Harbour Station – North Gate"
     assert (body["pickup"]["lat"], body["pickup"]["lng"]) == ("-38.5010000", "-127.9950000")
-    assert {(o.pickup_name, o.pickup_lat) for o in desk.offers()} == {("Harbour Station – North Gate", -38.501)}
+    assert {(o.pickup_name, o.pickup_lat) for o in desk.offers()} == {
+        ("Harbour Station – North Gate", -38.501)
+    }
 
 
 @pytest.mark.parametrize(
@@ -473,13 +567,20 @@ def test_words_of_a_pin_are_not_kept_for_a_point_that_lies_elsewhere(desk: Desk,
 
 def test_another_point_of_a_hotspot_keeps_the_name_of_the_place(desk: Desk) -> None:
     desk.service.zone = ZONE
-    first = desk.client.get("/products.json", query_string=TRIP | {"pickup": "Harbour Station"}).get_json()
+    first = desk.client.get(
+        "/products.json", query_string=TRIP | {"pickup": "Harbour Station"}
+    ).get_json()
     assert first["pickup"]["name"] == "Harbour Station – South Gate"
     assert [point["name"] for point in first["zone"]["points"]] == [
-        "Harbour Station – North Gate", "Harbour Station – South Gate",
-    ]  # fmt: skip
+        "Harbour Station – North Gate",
+        "Harbour Station – South Gate",
+    ]
     other = first["zone"]["points"][0]
-    chosen = {"pickup": other["name"], "pickup_lat": str(other["lat"]), "pickup_lng": str(other["lng"])}
+    chosen = {
+        "pickup": other["name"],
+        "pickup_lat": str(other["lat"]),
+        "pickup_lng": str(other["lng"]),
+    }
     form = filled(desk.page(**(TRIP | chosen), show="1"))
     assert form["pickup"] == "Harbour Station – North Gate"
     desk.press(form)
@@ -502,10 +603,13 @@ def test_a_pin_that_nobody_can_name_is_called_by_its_coordinates(desk: Desk) -> 
 
 def test_a_rental_says_who_agrees_the_package_and_which_there_are(desk: Desk) -> None:
     packages = [
-        {"hours": 4, "km": 40, "base_fare": "899"}, {"hours": 1, "km": 10, "base_fare": "249"},
+        {"hours": 4, "km": 40, "base_fare": "899"},
+        {"hours": 1, "km": 10, "base_fare": "249"},
         {"hours": 1, "km": 10, "base_fare": "199"},
-    ]  # fmt: skip
-    desk.service.categories.append(category("rental", "Rental", sub_categories=[{"id": "mini", "packages": packages}]))
+    ]
+    desk.service.categories.append(
+        category("rental", "Rental", sub_categories=[{"id": "mini", "packages": packages}])
+    )
     said = cards(desk.page(**TRIP, show="1"))["rental"]
     assert "The guest agrees the package with the driver; this desk can't choose it." in said
     assert "1 h, 10 km from ₹199 · 4 h, 40 km from ₹899" in said
@@ -513,14 +617,22 @@ def test_a_rental_says_who_agrees_the_package_and_which_there_are(desk: Desk) ->
 
 def test_the_shared_cards_price_is_that_of_the_seats(desk: Desk) -> None:
     body = desk.client.get("/products.json", query_string=TRIP | {"seats": "2"}).get_json()
-    price = re.search(r'data-product="share".*?product-price num">([^<]+)<', body["html"], re.DOTALL)
+    price = re.search(
+        r'data-product="share".*?product-price num">([^<]+)<', body["html"], re.DOTALL
+    )
     assert price
     assert price[1] == "₹140"
 
 
 def test_a_found_place_says_nothing_twice(desk: Desk) -> None:
     desk.service.places = [
-        {"name": "Meridian Airport", "kind": "airport", "area": "Airport", "lat": -38.5, "lng": -128}
+        {
+            "name": "Meridian Airport",
+            "kind": "airport",
+            "area": "Airport",
+            "lat": -38.5,
+            "lng": -128,
+        }
     ]
     (found,) = desk.client.get("/places.json", query_string={"q": "airport"}).get_json()["places"]
     assert (found["name"], found["kind"], found["area"]) == ("Meridian Airport", "", "")
@@ -551,7 +663,9 @@ def test_without_scripts_words_become_places_coordinates_or_a_choice(desk: Desk)
     assert "No place of that name" in desk.page(drop="nowhere at all", show="1")
 
 
-def test_without_scripts_show_cars_keeps_the_guest_and_follows_the_words_not_old_coordinates(desk: Desk) -> None:
+def test_without_scripts_show_cars_keeps_the_guest_and_follows_the_words_not_old_coordinates(
+    desk: Desk,
+) -> None:
     first = filled(desk.page(**TRIP))
     answer = desk.press(first, show="1", drop="Arcade", guest_room="412")
     form = filled(answer.text)
@@ -568,8 +682,12 @@ def test_place_search_answers_typed_words_coordinates_and_recent_drops(desk: Des
         return desk.client.get("/places.json", query_string={"q": words}).get_json()
 
     assert search("arcade")["places"][0] == {
-        "name": "Arcade", "kind": "shop", "area": "Old Town", "lat": -38.503, "lng": -128.011,
-    }  # fmt: skip
+        "name": "Arcade",
+        "kind": "shop",
+        "area": "Old Town",
+        "lat": -38.503,
+        "lng": -128.011,
+    }
     assert search("-38.51, -128.02")["places"][0]["lat"] == -38.51
     assert search("zzz")["places"] == []
     assert "Try another word, or coordinates" in search("zzz")["message"]
@@ -582,7 +700,9 @@ def test_places_of_openstreetmap_are_attributed_and_others_are_not(desk: Desk) -
     services = desk.app.extensions["ridedash"]
     assert desk.client.get("/places.json?q=arc").get_json()["credit"] == ""
     services.settings = replace(services.settings, geocoder="photon")
-    assert desk.client.get("/places.json?q=arc").get_json()["credit"] == "© OpenStreetMap contributors"
+    assert (
+        desk.client.get("/places.json?q=arc").get_json()["credit"] == "© OpenStreetMap contributors"
+    )
     assert desk.client.get("/places.json?q=12.95,77.6").get_json()["credit"] == ""
 
 
@@ -609,12 +729,21 @@ def test_the_page_sends_visitors_to_sign_in(desk: Desk) -> None:
 
 def test_book_again_refills_the_form_with_a_new_token_and_a_fresh_price(desk: Desk) -> None:
     first = desk.form(category="suv")
-    desk.press(first, guest_phone="+91 22 2778 3300", guest_room="412", note="Two bags", payment="cash")
+    desk.press(
+        first, guest_phone="+91 22 2778 3300", guest_room="412", note="Two bags", payment="cash"
+    )
     (old,) = desk.orders()
-    desk.client.post(f"/rides/{old.id}/withdraw", data={"csrf_token": first["csrf_token"]})  # it came to nothing
+    # it came to nothing
+    desk.client.post(f"/rides/{old.id}/withdraw", data={"csrf_token": first["csrf_token"]})
     page = desk.page(again=str(old.id))
     form = filled(page)
-    for words in ("Guest Heron", "+912227783300", "412", "Two bags", "Filled in from the ride of Guest Heron"):
+    for words in (
+        "Guest Heron",
+        "+912227783300",
+        "412",
+        "Two bags",
+        "Filled in from the ride of Guest Heron",
+    ):
         assert words in page
     assert form["supersedes"] == str(old.id)
     assert form["form_token"] != first["form_token"]
@@ -683,13 +812,26 @@ def test_hostile_strings_of_the_service_and_of_people_are_text(desk: Desk) -> No
     desk.service.categories = [
         category("mini", HOSTILE, cancellation_policy=policy),
         category(
-            "suv", "SUV", currency=HOSTILE,
-            fare_breakup=[{"type": HOSTILE, "fare": HOSTILE, "surcharge": [{"name": HOSTILE, "description": HOSTILE}]}],
+            "suv",
+            "SUV",
+            currency=HOSTILE,
+            fare_breakup=[
+                {
+                    "type": HOSTILE,
+                    "fare": HOSTILE,
+                    "surcharge": [{"name": HOSTILE, "description": HOSTILE}],
+                }
+            ],
         ),
-    ]  # fmt: skip
-    desk.service.zone = ZONE | {"desc": HOSTILE, "pickup_points": [ZONE["pickup_points"][0] | {"name": HOSTILE}]}
+    ]
+    desk.service.zone = ZONE | {
+        "desc": HOSTILE,
+        "pickup_points": [ZONE["pickup_points"][0] | {"name": HOSTILE}],
+    }
     page = desk.page(**(TRIP | {"pickup": HOSTILE, "drop": HOSTILE}), show="1", category=HOSTILE)
-    answer = desk.press(filled(page), guest_name=HOSTILE, guest_room="{{7*191}}", note=HOSTILE, guest_phone="1")
+    answer = desk.press(
+        filled(page), guest_name=HOSTILE, guest_room="{{7*191}}", note=HOSTILE, guest_phone="1"
+    )
     for text in (page, answer.text):
         assert "1337" not in text
         assert "<script>alert" not in text
@@ -699,7 +841,9 @@ def test_hostile_strings_of_the_service_and_of_people_are_text(desk: Desk) -> No
 
 def test_the_page_names_no_foreign_host_and_its_scripts_carry_the_nonce(desk: Desk) -> None:
     answer = desk.client.get("/rides/new")
-    nonce = re.search(r"script-src 'self' 'nonce-([^']+)'", answer.headers["Content-Security-Policy"])
+    nonce = re.search(
+        r"script-src 'self' 'nonce-([^']+)'", answer.headers["Content-Security-Policy"]
+    )
     assert nonce
     scripts = re.findall(r"<script[^>]*>", answer.text)
     assert scripts
@@ -726,11 +870,16 @@ def test_the_same_form_pressed_a_hundred_times_is_one_order_and_no_flood(desk: D
 
 def test_sixty_new_orders_a_minute_are_the_most(desk: Desk) -> None:
     form = desk.form()
-    answers = [desk.press(form, form_token=f"token-of-another-{n:02}", guest_name=f"Guest {n}") for n in range(61)]
+    answers = [
+        desk.press(form, form_token=f"token-of-another-{n:02}", guest_name=f"Guest {n}")
+        for n in range(61)
+    ]
     assert [answer.status_code for answer in answers] == [303] * 60 + [429]
 
 
-def test_a_form_that_has_made_its_order_is_answered_with_it_although_it_could_not_be_pressed_now(desk: Desk) -> None:
+def test_a_form_that_has_made_its_order_is_answered_with_it_although_it_could_not_be_pressed_now(
+    desk: Desk,
+) -> None:
     form = desk.form()
     assert desk.press(form).status_code == 303
     asked = len(desk.service.asked)
@@ -741,7 +890,9 @@ def test_a_form_that_has_made_its_order_is_answered_with_it_although_it_could_no
     assert len(desk.service.asked) == asked, "the service is not asked for prices again"
 
 
-@pytest.mark.parametrize(("cars", "counted"), [("06", 6), (" 6", 6), ("9", 6), ("0", 1), ("-3", 1), ("x", 1), ("", 1)])
+@pytest.mark.parametrize(
+    ("cars", "counted"), [("06", 6), (" 6", 6), ("9", 6), ("0", 1), ("-3", 1), ("x", 1), ("", 1)]
+)
 def test_each_car_of_a_press_counts_for_the_limit(desk: Desk, cars: str, counted: int) -> None:
     with desk.app.test_request_context("/rides/new", method="POST", data={"cars": cars}):
         assert cars_asked() == counted

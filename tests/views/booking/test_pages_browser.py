@@ -1,4 +1,6 @@
-"""The picker in a real Chromium: hostile words never run, the keyboard books, nothing is asked of another machine."""
+"""The picker in a real Chromium: hostile words never run, the keyboard books, nothing is asked of
+another machine.
+"""
 
 import re
 import threading
@@ -18,12 +20,16 @@ __all__ = ["desk"]
 pytestmark = pytest.mark.browser
 
 RUN = "window.__ran=1"
-EVIL = f"{{{{7*191}}}}${{{RUN}}}`+({RUN})+`<img src=x onerror='{RUN}'></script><script>{RUN}</script>"
+EVIL = (
+    f"{{{{7*191}}}}${{{RUN}}}`+({RUN})+`<img src=x onerror='{RUN}'></script><script>{RUN}</script>"
+)
 
 
 @dataclass
 class Browsed:
-    """A page that is signed in; `foreign` are requests to other machines, `faults` what its console said."""
+    """A page that is signed in; `foreign` are requests to other machines, `faults` what its console
+    said.
+    """
 
     page: Page
     url: str
@@ -52,13 +58,21 @@ def browsed(desk: Desk, browser: Browser) -> Iterator[Browsed]:
 
 def watched(page: Page, port: int) -> Browsed:
     found = Browsed(page, f"http://127.0.0.1:{port}")
-    page.on("request", lambda r: None if r.url.startswith((found.url, "data:")) else found.foreign.append(r.url))
+    page.on(
+        "request",
+        lambda r: None if r.url.startswith((found.url, "data:")) else found.foreign.append(r.url),
+    )
     page.on("pageerror", lambda error: found.faults.append(str(error)))
-    page.on("console", lambda said: found.faults.append(said.text) if "Content Security" in said.text else None)
+    page.on(
+        "console",
+        lambda said: found.faults.append(said.text) if "Content Security" in said.text else None,
+    )
     return found
 
 
-def test_a_ride_is_booked_by_keyboard_and_the_button_says_what_and_for_how_much(browsed: Browsed, desk: Desk) -> None:
+def test_a_ride_is_booked_by_keyboard_and_the_button_says_what_and_for_how_much(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     browsed.open("/rides/new")
     expect(page.locator("#guest-find")).to_be_focused()
@@ -86,7 +100,9 @@ def test_a_ride_is_booked_by_keyboard_and_the_button_says_what_and_for_how_much(
     assert browsed.faults == []
 
 
-def test_the_map_sets_an_end_and_a_point_of_a_hotspot_can_be_chosen(browsed: Browsed, desk: Desk) -> None:
+def test_the_map_sets_an_end_and_a_point_of_a_hotspot_can_be_chosen(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     desk.service.zone = ZONE
     browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
@@ -97,19 +113,30 @@ def test_the_map_sets_an_end_and_a_point_of_a_hotspot_can_be_chosen(browsed: Bro
     expect(page.locator("[data-zone-point][aria-current]")).to_have_text("11. North Gate")
     expect(page.locator("[data-book-go]")).to_be_enabled()
     page.locator("[data-map]").click(position={"x": 120, "y": 300})
-    expect(page.locator("#drop")).to_have_value(re.compile(r"Pin on the map \(-38\.\d{5}, -12[78]\.\d{5}\)"))
+    expect(page.locator("#drop")).to_have_value(
+        re.compile(r"Pin on the map \(-38\.\d{5}, -12[78]\.\d{5}\)")
+    )
     expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
     assert browsed.foreign == []
     assert browsed.faults == []
 
 
-def test_hostile_words_of_the_service_and_of_a_gazetteer_never_run(browsed: Browsed, desk: Desk) -> None:
+def test_hostile_words_of_the_service_and_of_a_gazetteer_never_run(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     for one in desk.service.categories:
         one["display_name"] = EVIL
     point = ZONE["pickup_points"][0] | {"name": EVIL}
     desk.service.zone = ZONE | {"desc": EVIL, "pickup_points": [point]}
-    evil = {"id": "e", "name": f"Evil {EVIL}", "kind": EVIL, "area": EVIL, "lat": -38.55, "lng": -128.06}
+    evil = {
+        "id": "e",
+        "name": f"Evil {EVIL}",
+        "kind": EVIL,
+        "area": EVIL,
+        "lat": -38.55,
+        "lng": -128.06,
+    }
     desk.service.places = [evil]
     browsed.open("/rides/new")
     page.fill("#drop", "evil")
@@ -126,7 +153,9 @@ def test_hostile_words_of_the_service_and_of_a_gazetteer_never_run(browsed: Brow
     assert browsed.faults == []
 
 
-def test_a_service_that_is_down_says_what_to_do_and_is_asked_again_by_a_press(browsed: Browsed, desk: Desk) -> None:
+def test_a_service_that_is_down_says_what_to_do_and_is_asked_again_by_a_press(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     desk.service.down = True
     browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
@@ -139,7 +168,8 @@ def test_a_service_that_is_down_says_what_to_do_and_is_asked_again_by_a_press(br
 
 def test_prices_are_renewed_in_place_and_a_change_is_said(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
-    object.__setattr__(desk.app.extensions["ridedash"].settings, "pace", 60.0)  # renewed every three seconds
+    # renewed every three seconds
+    object.__setattr__(desk.app.extensions["ridedash"].settings, "pace", 60.0)
     browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
     car = page.locator("[name=offer]:checked")
     first = car.get_attribute("value")
@@ -158,14 +188,18 @@ BOOK = "[data-book-go]"
 TO_AIRPORT = "/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06"
 
 
-def test_a_drop_outside_the_cities_is_marked_and_no_car_is_offered(browsed: Browsed, desk: Desk) -> None:
+def test_a_drop_outside_the_cities_is_marked_and_no_car_is_offered(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     desk.service.cities = [CITY]
     browsed.open(TO_AIRPORT)
     expect(page.locator(BOOK)).to_be_enabled()
     page.fill("#drop", "48.8584, 2.2945")
     page.locator("#drop-list [role=option]").first.click()
-    expect(page.locator("#drop-error")).to_contain_text("It lies outside the cities that the service covers.")
+    expect(page.locator("#drop-error")).to_contain_text(
+        "It lies outside the cities that the service covers."
+    )
     expect(page.locator("#drop")).to_have_attribute("aria-invalid", "true")
     expect(page.locator("[data-product]")).to_have_count(0)
     expect(page.locator(BOOK)).to_be_disabled()
@@ -178,8 +212,14 @@ def test_a_pin_that_becomes_the_pickup_of_a_hotspot_is_called_by_the_point_that_
 ) -> None:
     page = browsed.page
     desk.service.zone = ZONE
-    desk.service.around = {"street": "Lower Crossing", "area": "Old Town", "place": "Harbour Station"}
-    browsed.open("/rides/new?drop=Pin+on+the+map+(-38.50200,+-127.99500)&drop_lat=-38.502&drop_lng=-127.995")
+    desk.service.around = {
+        "street": "Lower Crossing",
+        "area": "Old Town",
+        "place": "Harbour Station",
+    }
+    browsed.open(
+        "/rides/new?drop=Pin+on+the+map+(-38.50200,+-127.99500)&drop_lat=-38.502&drop_lng=-127.995"
+    )
     expect(page.locator("#drop")).to_have_value("Near Lower Crossing, Old Town")
     expect(page.locator("[name=drop_lat]")).to_have_value(re.compile(r"-38\.5020*"))
     page.click("[data-swap]")
@@ -189,7 +229,9 @@ def test_a_pin_that_becomes_the_pickup_of_a_hotspot_is_called_by_the_point_that_
     assert {offer.pickup_name for offer in desk.offers()[-4:]} == {"Harbour Station – North Gate"}
 
 
-def test_the_map_is_aimed_at_the_end_that_is_cleared_or_has_the_focus(browsed: Browsed, desk: Desk) -> None:
+def test_the_map_is_aimed_at_the_end_that_is_cleared_or_has_the_focus(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     browsed.open(TO_AIRPORT)
     expect(page.locator(BOOK)).to_be_enabled()
@@ -204,7 +246,9 @@ def test_the_map_is_aimed_at_the_end_that_is_cleared_or_has_the_focus(browsed: B
     expect(page.locator("#drop")).to_have_value(re.compile(r"Pin on the map"))
 
 
-def test_an_emptied_field_takes_the_cars_of_the_old_trip_out_of_reach(browsed: Browsed, desk: Desk) -> None:
+def test_an_emptied_field_takes_the_cars_of_the_old_trip_out_of_reach(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     browsed.open(TO_AIRPORT)
     expect(page.locator(BOOK)).to_be_enabled()
@@ -265,7 +309,9 @@ def test_enter_with_nowhere_to_go_names_the_keys_that_book(browsed: Browsed, des
     assert desk.orders() == []
 
 
-def test_a_touch_screen_opens_the_form_without_its_keyboard(desk: Desk, browsed: Browsed, browser: Browser) -> None:
+def test_a_touch_screen_opens_the_form_without_its_keyboard(
+    desk: Desk, browsed: Browsed, browser: Browser
+) -> None:
     state = browsed.page.context.storage_state()
     with browser.new_context(has_touch=True, is_mobile=True, storage_state=state) as context:
         page = context.new_page()
@@ -281,13 +327,18 @@ def test_an_error_of_the_phone_has_the_width_of_its_row(browsed: Browsed, desk: 
     page.fill("#guest_phone", "12")
     expect(page.locator(BOOK)).to_be_enabled()
     page.click(BOOK)
-    box, row = page.locator("#guest_phone-error").bounding_box(), page.locator(".guest-fields").bounding_box()
+    box, row = (
+        page.locator("#guest_phone-error").bounding_box(),
+        page.locator(".guest-fields").bounding_box(),
+    )
     assert box
     assert row
     assert box["width"] > row["width"] * 0.9
 
 
-def test_enter_before_the_list_came_takes_a_place_of_these_words_not_of_the_list_before(browsed: Browsed) -> None:
+def test_enter_before_the_list_came_takes_a_place_of_these_words_not_of_the_list_before(
+    browsed: Browsed,
+) -> None:
     page = browsed.page
     browsed.open("/rides/new")
     page.focus("#drop")
@@ -319,7 +370,9 @@ def test_swapping_twice_in_a_row_leaves_the_trip_as_it_was(browsed: Browsed) -> 
     browsed.open("/rides/new?drop=Meridian+Airport&drop_lat=-38.55&drop_lng=-128.06")
     expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
     pickup = page.locator("#pickup").input_value()
-    page.evaluate("() => { const swap = document.querySelector('[data-swap]'); swap.click(); swap.click(); }")
+    page.evaluate(
+        "() => { const swap = document.querySelector('[data-swap]'); swap.click(); swap.click(); }"
+    )
     expect(page.locator("[data-cars]")).not_to_have_attribute("aria-busy", "true")
     expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
     expect(page.locator("[data-book-go]")).to_be_enabled()

@@ -11,7 +11,14 @@ from flask import Flask
 from flask_babel import Babel
 
 from ridedash.service.types.products import Product, ProductList
-from ridedash.views.booking.product_cards import Card, card, drawing, money_range, preferred, trip_facts
+from ridedash.views.booking.product_cards import (
+    Card,
+    card,
+    drawing,
+    money_range,
+    preferred,
+    trip_facts,
+)
 from tests.views.fake_service import SHARE, category, metered, upfront
 
 
@@ -24,7 +31,9 @@ def app_context() -> Iterator[None]:
 
 
 def product(one: dict[str, Any], *estimates: dict[str, Any]) -> Product:
-    return ProductList.from_wire({"categories": [one], "ride_estimate": list(estimates)}).products[0]
+    return ProductList.from_wire({"categories": [one], "ride_estimate": list(estimates)}).products[
+        0
+    ]
 
 
 def shown(one: dict[str, Any], *estimates: dict[str, Any], has_drop: bool = True) -> Card:
@@ -37,11 +46,17 @@ def shown(one: dict[str, Any], *estimates: dict[str, Any], has_drop: bool = True
         (upfront("mini", 240, "f"), "₹240", "Book Mini · ₹240 fixed"),
         (metered("mini", 210, 260), "₹210–260", "Book Mini · meter fare, about ₹210–260"),
         (metered("mini", 210, 210), "₹210", "Book Mini · meter fare, about ₹210"),
-        ({"category": "mini", "amount_max": "260.50"}, "₹260.50", "Book Mini · meter fare, about ₹260.50"),
+        (
+            {"category": "mini", "amount_max": "260.50"},
+            "₹260.50",
+            "Book Mini · meter fare, about ₹260.50",
+        ),
         ({"category": "mini"}, "from ₹80", "Book Mini · meter fare, from ₹80"),
     ],
 )
-def test_the_button_says_what_is_booked_and_for_how_much(estimate: dict[str, Any], price: str, button: str) -> None:
+def test_the_button_says_what_is_booked_and_for_how_much(
+    estimate: dict[str, Any], price: str, button: str
+) -> None:
     found = shown(category("mini", "Mini"), estimate)
     assert (found.price, found.button, found.blocked) == (price, button, "")
 
@@ -61,15 +76,29 @@ def test_a_shared_ride_has_a_button_for_each_number_of_seats() -> None:
     assert [seat.was for seat in found.seats] == ["₹120", ""]
 
 
-@pytest.mark.parametrize("one", [category("share", "Share"), category("mini", "Mini"), category("auto", "Auto")])
+@pytest.mark.parametrize(
+    "one", [category("share", "Share"), category("mini", "Mini"), category("auto", "Auto")]
+)
 def test_without_a_drop_nothing_but_a_rental_can_be_booked(one: dict[str, Any]) -> None:
     assert shown(one, has_drop=False).blocked == "Choose a drop to see the price."
 
 
 def test_a_rental_shows_its_packages_and_needs_no_drop() -> None:
     packages = [
-        {"display_name": "2 h, 20 km", "base_fare": "399", "duration": 120, "time_unit": "minute", "distance": 20},
-        {"display_name": "4 h, 40 km", "base_fare": "749", "duration": 240, "time_unit": "minute", "distance": 40},
+        {
+            "display_name": "2 h, 20 km",
+            "base_fare": "399",
+            "duration": 120,
+            "time_unit": "minute",
+            "distance": 20,
+        },
+        {
+            "display_name": "4 h, 40 km",
+            "base_fare": "749",
+            "duration": 240,
+            "time_unit": "minute",
+            "distance": 40,
+        },
     ]
     rental = category("rental", "Rental", sub_categories=[{"id": "micro", "packages": packages}])
     del rental["fare_breakup"]
@@ -84,16 +113,26 @@ def test_a_rental_shows_its_packages_and_needs_no_drop() -> None:
 
 def test_a_shared_rides_breakup_says_each_sum_once_and_keeps_what_says_more() -> None:
     fares = [
-        fare | {"fare_string": f"₹{fare['cost']} fixed, paid before the ride", "discount_string": f"You save ₹{saved}"}
+        fare
+        | {
+            "fare_string": f"₹{fare['cost']} fixed, paid before the ride",
+            "discount_string": f"You save ₹{saved}",
+        }
         for fare, saved in zip(SHARE["fares"], ("24", "7"), strict=True)
     ]
-    (table,) = [t for t in shown(category("share", "Share"), SHARE | {"fares": fares}).tables if "shared" in t.title]
+    (table,) = [
+        t
+        for t in shown(category("share", "Share"), SHARE | {"fares": fares}).tables
+        if "shared" in t.title
+    ]
     assert ("Fixed price, 1 seat", "₹96") in table.lines
     assert table.notes == ("Two seats, one price", "You save ₹7")
 
 
 def test_a_shared_ride_without_a_price_can_not_be_booked() -> None:
-    assert shown(category("share", "Share")).blocked == "The service gave no price for a shared ride."
+    assert (
+        shown(category("share", "Share")).blocked == "The service gave no price for a shared ride."
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,14 +148,16 @@ def test_a_shared_ride_without_a_price_can_not_be_booked() -> None:
             "Free to cancel for 2 min, then €2.50.",
         ),
     ],
-)  # fmt: skip
+)
 def test_the_cancellation_policy_is_a_sentence(policy: dict[str, Any] | None, words: str) -> None:
     assert shown(category("mini", "Mini", cancellation_policy=policy)).cancellation == words
 
 
 def test_an_unknown_or_missing_currency_is_shown_as_it_came() -> None:
     assert shown(category("mini", "Mini", currency=None), upfront("mini", 240, "f")).price == "240"
-    assert shown(category("mini", "Mini", currency="ZZZ"), upfront("mini", 240, "f")).price == "ZZZ240"
+    assert (
+        shown(category("mini", "Mini", currency="ZZZ"), upfront("mini", 240, "f")).price == "ZZZ240"
+    )
     assert money_range(Decimal(1), Decimal("2.5"), "EUR", "en") == "€1–2.50"
     assert money_range(Decimal(1), Decimal(2), None, "en") == "1–2"
 
@@ -156,12 +197,25 @@ def test_the_trip_is_told_once_for_all_cards() -> None:
 @pytest.mark.parametrize(
     ("id_", "symbol"),
     [
-        ("mini", "hatch"), ("micro", "hatch"), ("sedan", "sedan"), ("prime", "lux"), ("lux", "lux"),
+        ("mini", "hatch"),
+        ("micro", "hatch"),
+        ("sedan", "sedan"),
+        ("prime", "lux"),
+        ("lux", "lux"),
         ("prime_play", "lux"),
-        ("exec", "lux"), ("suv", "suv"), ("prime_suv", "suv"), ("auto", "auto"), ("bike", "bike"), ("share", "share"),
-        ("rental", "rental"), ("outstation", "outstation"), ("rocket", "car"), ("", "car"), ("{{7*191}}", "car"),
+        ("exec", "lux"),
+        ("suv", "suv"),
+        ("prime_suv", "suv"),
+        ("auto", "auto"),
+        ("bike", "bike"),
+        ("share", "share"),
+        ("rental", "rental"),
+        ("outstation", "outstation"),
+        ("rocket", "car"),
+        ("", "car"),
+        ("{{7*191}}", "car"),
     ],
-)  # fmt: skip
+)
 def test_every_category_has_a_drawing_of_ours(id_: str, symbol: str) -> None:
     sprite = (Path(__file__).parents[3] / "static" / "img" / "cars.svg").read_text()
     assert drawing(id_) == symbol

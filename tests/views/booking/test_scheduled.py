@@ -1,4 +1,6 @@
-"""Planning a ride in the booking form, its page until it is ordered, its changes, and where the list shows it."""
+"""Planning a ride in the booking form, its page until it is ordered, its changes, and where the
+list shows it.
+"""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -37,7 +39,9 @@ def plan(desk: Desk, **changes: str) -> int:
 def words(page: str) -> str:
     """What a page says, without its markup."""
     return " ".join(
-        unescape(re.sub(r"<[^>]+>", " ", re.sub(r"(?s)<(script|style|template).*?</\1>", " ", page))).split()
+        unescape(
+            re.sub(r"<[^>]+>", " ", re.sub(r"(?s)<(script|style|template).*?</\1>", " ", page))
+        ).split()
     )
 
 
@@ -68,14 +72,18 @@ def test_the_form_offers_now_and_later_on_the_propertys_clock(desk: Desk) -> Non
     assert 'name="when" value="now" checked' in page
     assert 'max="2026-04-03" min="2026-03-04"' in page
     assert "On this house's clock (Asia/Kolkata), 15 minutes to 30 days ahead." in words(page)
-    assert "today's price" in cards(desk.page(pickup_lat="-38.5", pickup_lng="-128", show="1"))["mini"]
+    assert (
+        "today's price" in cards(desk.page(pickup_lat="-38.5", pickup_lng="-128", show="1"))["mini"]
+    )
 
 
 def test_a_ride_is_planned_for_a_local_time_and_nothing_is_sent_as_later(desk: Desk) -> None:
     plan(desk)
     (order,) = desk.orders()
     assert (order.state, order.pickup_at) == ("SCHEDULED", PICKUP)
-    assert order.due_at == PICKUP - timedelta(minutes=3 + 10), "the cab's three minutes, and ten more by default"
+    assert order.due_at == PICKUP - timedelta(minutes=3 + 10), (
+        "the cab's three minutes, and ten more by default"
+    )
     assert '"pickup_mode":"now"' in order.body
 
 
@@ -103,7 +111,10 @@ def test_a_plan_that_is_pressed_twice_is_one_order_and_with_other_words_refused(
         ({"pickup_date": "2026-03-03"}, "Too soon to plan"),
         ({"pickup_date": "2026-04-03", "pickup_time": "14:31"}, "Too far ahead"),
         ({"pickup_date": "9999-12-31", "pickup_time": "23:59"}, "Too far ahead"),
-        ({"pickup_date": "0001-01-01", "pickup_time": "00:00"}, "Choose a time from 15 minutes to 30 days"),
+        (
+            {"pickup_date": "0001-01-01", "pickup_time": "00:00"},
+            "Choose a time from 15 minutes to 30 days",
+        ),
     ],
 )
 def test_a_time_that_cannot_be_is_refused_in_words_and_all_that_was_typed_is_kept(
@@ -126,7 +137,9 @@ def test_a_time_that_clocks_leave_out_is_refused_with_the_next_one(desk: Desk) -
     go(desk, datetime(2026, 3, 28, 12, 0, tzinfo=UTC))
     answer = desk.press(desk.form(), when="later", pickup_date="2026-03-29", pickup_time="02:30")
     assert answer.status_code == 422
-    assert "02:30 does not exist on that day. The next time that does is 03:00." in words(answer.text)
+    assert "02:30 does not exist on that day. The next time that does is 03:00." in words(
+        answer.text
+    )
 
 
 def test_of_a_time_that_comes_twice_the_first_is_planned_and_the_page_says_so(desk: Desk) -> None:
@@ -136,7 +149,10 @@ def test_of_a_time_that_comes_twice_the_first_is_planned_and_the_page_says_so(de
     assert desk.orders()[0].pickup_at == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
     said = ride_words(desk, order_id)
     assert "Booked for 02:30 tomorrow" in said
-    assert "02:30 comes twice that night Clocks go back then. The car is ordered for the first of the two." in said
+    assert (
+        "02:30 comes twice that night Clocks go back then. The car is ordered for the first of the two."
+        in said
+    )
 
 
 def test_a_planned_rides_page_says_when_and_offers_to_change_or_withdraw(desk: Desk) -> None:
@@ -145,7 +161,10 @@ def test_a_planned_rides_page_says_when_and_offers_to_change_or_withdraw(desk: D
     assert "Booked for 05:10 tomorrow" in said
     assert "Ordered from the service at 04:57." in said
     assert "Priced when ordered; it was ₹240 fixed when planned" in said
-    assert re.findall(r'data-action="(\w+)"', desk.client.get(f"/rides/{order_id}").text) == ["change", "withdraw"]
+    assert re.findall(r'data-action="(\w+)"', desk.client.get(f"/rides/{order_id}").text) == [
+        "change",
+        "withdraw",
+    ]
     go(desk, PICKUP - timedelta(hours=4))
     assert "Booked for 05:10 today" in ride_words(desk, order_id)
 
@@ -160,16 +179,24 @@ def test_a_guest_reads_that_the_ride_is_planned(desk: Desk) -> None:
     assert (view.headline, view.detail) == ("Your ride is planned", "For 05:10 tomorrow")
 
 
-def test_an_order_that_is_due_just_after_midnight_names_the_day_it_is_ordered_on(desk: Desk) -> None:
+def test_an_order_that_is_due_just_after_midnight_names_the_day_it_is_ordered_on(
+    desk: Desk,
+) -> None:
     order_id = plan(desk, pickup_time="00:05")
     assert "Ordered from the service at 23:52 today." in ride_words(desk, order_id)
 
 
-def test_the_list_keeps_planned_rides_apart_the_next_first_however_many_are_newer(desk: Desk) -> None:
-    ids = [plan(desk, pickup_time=at, guest_name=f"Guest {at}") for at in ("09:00", "05:10", "07:30")]
+def test_the_list_keeps_planned_rides_apart_the_next_first_however_many_are_newer(
+    desk: Desk,
+) -> None:
+    ids = [
+        plan(desk, pickup_time=at, guest_name=f"Guest {at}") for at in ("09:00", "05:10", "07:30")
+    ]
     found = [row for row in rows(desk.client) if row["group"] == "later"]
     assert [row["id"] for row in found] == [ids[1], ids[2], ids[0]]
-    assert [row["headline"] for row in found] == [f"Booked for {at} tomorrow" for at in ("05:10", "07:30", "09:00")]
+    assert [row["headline"] for row in found] == [
+        f"Booked for {at} tomorrow" for at in ("05:10", "07:30", "09:00")
+    ]
     assert "Later" in words(desk.client.get("/").text)
 
 
@@ -177,10 +204,21 @@ def test_a_planned_ride_is_changed_in_the_same_form(desk: Desk) -> None:
     order_id = plan(desk, note="two bags", guest_phone="022 2778 3300")
     page = desk.client.get(f"/rides/new?change={order_id}").text
     assert "Change a planned ride" in page
-    for kept in ('value="2026-03-05"', 'value="05:10"', "two bags", 'value="Guest Heron"', 'value="+912227783300"'):
+    for kept in (
+        'value="2026-03-05"',
+        'value="05:10"',
+        "two bags",
+        'value="Guest Heron"',
+        'value="+912227783300"',
+    ):
         assert kept in page
     assert cards(page)["mini"]
-    sent = filled(page) | {"pickup_date": "2026-03-06", "pickup_time": "06:00", "guest_phone": "", "note": "gate 3"}
+    sent = filled(page) | {
+        "pickup_date": "2026-03-06",
+        "pickup_time": "06:00",
+        "guest_phone": "",
+        "note": "gate 3",
+    }
     answer = desk.press(sent)
     assert answer.headers["Location"] == f"/rides/{order_id}?said=change-done"
     (order,) = desk.orders()
@@ -193,7 +231,9 @@ def test_a_planned_ride_is_changed_in_the_same_form(desk: Desk) -> None:
 
 def test_a_change_over_somebody_elses_is_shown_and_saved_when_pressed_again(desk: Desk) -> None:
     order_id = plan(desk)
-    mine, theirs = (filled(desk.client.get(f"/rides/new?change={order_id}").text) | LATER for _ in range(2))
+    mine, theirs = (
+        filled(desk.client.get(f"/rides/new?change={order_id}").text) | LATER for _ in range(2)
+    )
     assert desk.press(theirs, note="theirs").status_code == 303
     refused = desk.press(mine, note="mine")
     assert refused.status_code == 409
@@ -238,13 +278,17 @@ def test_a_change_names_no_ride_of_another_property(desk: Desk) -> None:
         ("SOMETHING_NEW", "Nothing was ordered."),
     ],
 )
-def test_a_ride_that_could_not_be_ordered_yet_needs_somebody_and_says_why(desk: Desk, code: str, said: str) -> None:
+def test_a_ride_that_could_not_be_ordered_yet_needs_somebody_and_says_why(
+    desk: Desk, code: str, said: str
+) -> None:
     order_id = plan(desk)
     go(desk, PICKUP - timedelta(minutes=10))
     with desk.app.extensions["ridedash"].db.write() as s:
         order = s.get_one(Order, order_id)
         order.tries, order.lease_until = 2, desk.now + timedelta(seconds=10)
-        item = Attention(property_id=order.property_id, order_id=order_id, name="not_ordered_yet", detail=code)
+        item = Attention(
+            property_id=order.property_id, order_id=order_id, name="not_ordered_yet", detail=code
+        )
         item.raised_at = desk.now
         s.add(item)
     page = ride_words(desk, order_id)
@@ -280,4 +324,6 @@ def test_a_worker_orders_it_with_the_price_as_a_card_would_say_it_and_a_missed_o
     assert "A planned ride was not ordered" in said
     assert "ridedash's worker was not running at the time." in said
     go(desk, desk.now + timedelta(days=2))
-    assert {row["id"]: row["group"] for row in rows(desk.client)}[missed] == "needs", "until somebody has seen it"
+    assert {row["id"]: row["group"] for row in rows(desk.client)}[missed] == "needs", (
+        "until somebody has seen it"
+    )

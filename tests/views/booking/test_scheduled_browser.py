@@ -1,4 +1,6 @@
-"""Planning in a real Chromium: the button says for when, the keyboard is enough, and axe finds nothing."""
+"""Planning in a real Chromium: the button says for when, the keyboard is enough, and axe finds
+nothing.
+"""
 
 import re
 from datetime import UTC, datetime
@@ -15,7 +17,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 READY = "/rides/new?show=1&" + "&".join(f"{name}={value}" for name, value in TRIP.items())
 
 
-def test_a_ride_is_planned_by_keyboard_and_the_button_says_for_when(browsed: Browsed, desk: Desk) -> None:
+def test_a_ride_is_planned_by_keyboard_and_the_button_says_for_when(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     browsed.open(READY)
     go = page.locator("[data-book-go]")
@@ -28,7 +32,8 @@ def test_a_ride_is_planned_by_keyboard_and_the_button_says_for_when(browsed: Bro
     expect(go).to_have_text("Choose day and time")
     expect(go).to_be_disabled()
     page.locator("#pickup_time").fill("05:10")
-    expect(go).to_have_text("Choose a pickup at least 15 minutes ahead")  # it is nine in the morning
+    # it is nine in the morning
+    expect(go).to_have_text("Choose a pickup at least 15 minutes ahead")
     expect(go).to_be_disabled()
     page.locator("#pickup_time").fill("23:10")
     expect(go).to_have_text("Plan Mini for 23:10 today")
@@ -37,9 +42,12 @@ def test_a_ride_is_planned_by_keyboard_and_the_button_says_for_when(browsed: Bro
     expect(go).to_have_text("Plan Mini for 05:10 tomorrow")
     expect(page.locator("[data-bar-terms]")).to_contain_text("Priced when it is ordered")
     expect(page.get_by_text("Fixed price", exact=True).first).to_be_hidden()
-    expect(page.locator(".product-eta").first).to_be_hidden()  # how near a cab is now means nothing then
+    # how near a cab is now means nothing then
+    expect(page.locator(".product-eta").first).to_be_hidden()
     page.locator("#pickup_date").fill("2026-03-07")
-    expect(go).to_have_text(re.compile(r"Plan Mini for 05:10 on Sat,? 7 Mar|Plan Mini for 05:10 on Sat, Mar 7"))
+    expect(go).to_have_text(
+        re.compile(r"Plan Mini for 05:10 on Sat,? 7 Mar|Plan Mini for 05:10 on Sat, Mar 7")
+    )
     page.locator("#pickup_date").fill("2026-03-05")
     page.keyboard.press("Control+Enter")
     page.wait_for_url(f"{browsed.url}/rides/1")
@@ -94,7 +102,9 @@ def test_a_plan_keeps_its_own_time_however_near_it_is(browsed: Browsed, desk: De
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_where_a_ride_is_planned_shown_and_changed(browsed: Browsed, desk: Desk, scheme: str) -> None:
+def test_axe_finds_nothing_where_a_ride_is_planned_shown_and_changed(
+    browsed: Browsed, desk: Desk, scheme: str
+) -> None:
     page = browsed.page
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
     desk.press(desk.form(), when="later", pickup_date="2026-03-05", pickup_time="05:10")
@@ -114,7 +124,9 @@ def test_planning_works_without_scripts(desk: Desk, browsed: Browsed, browser: B
         page.goto(browsed.url + READY)
         expect(page.locator("#pickup_date")).to_be_hidden()
         page.locator(".when-choice", has_text="Later").click()
-        expect(page.locator("[data-book-go]")).to_have_text("Plan the chosen car", use_inner_text=True)
+        expect(page.locator("[data-book-go]")).to_have_text(
+            "Plan the chosen car", use_inner_text=True
+        )
         page.fill("#guest-find", "Guest Heron")
         page.fill("#pickup_date", "2026-03-05")
         page.fill("#pickup_time", "05:10")

@@ -1,4 +1,6 @@
-"""How the desk's form is sent, without a server: either it is known what became of it, or the same bytes go again."""
+"""How the desk's form is sent, without a server: either it is known what became of it, or the same
+bytes go again.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""A ride service that gives no answers: told on every page with its time, and taken back without a word."""
+"""A ride service that gives no answers: told on every page with its time, and taken back without a
+word.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -59,9 +61,13 @@ def test_of_several_workers_the_longest_silence_counts_and_the_dead_do_not(desk:
         assert service_silent_since(s, desk.now + timedelta(minutes=1)) is None
 
 
-TRIP = {"pickup": "Lobby", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Airport", "drop_lat": "-38.55"} | {
-    "drop_lng": "-128.06"
-}
+TRIP = {
+    "pickup": "Lobby",
+    "pickup_lat": "-38.5",
+    "pickup_lng": "-128",
+    "drop": "Airport",
+    "drop_lat": "-38.55",
+} | {"drop_lng": "-128.06"}
 
 
 def test_prices_that_are_held_back_are_told_in_words_without_asking(desk: Desk) -> None:

@@ -1,4 +1,6 @@
-"""The page behind a link: what a guest and a follower see, what neither sees, and how little a link leaves behind."""
+"""The page behind a link: what a guest and a follower see, what neither sees, and how little a link
+leaves behind.
+"""
 
 import gzip
 import logging
@@ -22,7 +24,11 @@ from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, mak
 pytestmark = pytest.mark.database
 
 CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*statuses, *ENDS]]
-OPEN_STATES = [state for state in ORDER_STATES if state not in ("REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED")]
+OPEN_STATES = [
+    state
+    for state in ORDER_STATES
+    if state not in ("REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED")
+]
 CODE = "4821"
 
 
@@ -54,7 +60,11 @@ def link(desk: Desk, order_id: int, kind: str = "rider") -> str:
 
 def change(desk: Desk, table: Any, order_id: int, **facts: Any) -> None:
     def rows(s: Any) -> None:
-        row = s.get(Order, order_id) if table is Order else s.query(table).filter(table.order_id == order_id).one()
+        row = (
+            s.get(Order, order_id)
+            if table is Order
+            else s.query(table).filter(table.order_id == order_id).one()
+        )
         for name, value in facts.items():
             setattr(row, name, value)
 
@@ -69,18 +79,26 @@ def both(phone: FlaskClient, token: str) -> tuple[str, dict[str, Any]]:
 
 @pytest.mark.parametrize(("kind", "status"), CASES)
 @pytest.mark.parametrize("who", ["rider", "follower"])
-def test_every_status_has_a_page_for_both(desk: Desk, phone: FlaskClient, kind: str, status: str, who: str) -> None:
-    order_id = desk.order("BOOKED", status, kind, otp=CODE if status in ("CLIENT_LOCATED", "INVOICE") else None)
+def test_every_status_has_a_page_for_both(
+    desk: Desk, phone: FlaskClient, kind: str, status: str, who: str
+) -> None:
+    order_id = desk.order(
+        "BOOKED", status, kind, otp=CODE if status in ("CLIENT_LOCATED", "INVOICE") else None
+    )
     text, snapshot = both(phone, link(desk, order_id, who))
     headline = re.findall(r'data-slot="headline">([^<]+)<', text)
     assert headline
     assert snapshot["headline"] in text or "&" in headline[0]
-    assert not re.search(r"\{\w+\}|None|\[|Tell the guest", headline[0] + snapshot.get("detail", ""))
+    assert not re.search(
+        r"\{\w+\}|None|\[|Tell the guest", headline[0] + snapshot.get("detail", "")
+    )
 
 
 @pytest.mark.parametrize("state", OPEN_STATES)
 @pytest.mark.parametrize("who", ["rider", "follower"])
-def test_every_order_state_has_a_page_for_both(desk: Desk, phone: FlaskClient, state: str, who: str) -> None:
+def test_every_order_state_has_a_page_for_both(
+    desk: Desk, phone: FlaskClient, state: str, who: str
+) -> None:
     text, snapshot = both(phone, link(desk, desk.order(state), who))
     assert snapshot["headline"] in text
     assert "position" not in snapshot
@@ -88,21 +106,30 @@ def test_every_order_state_has_a_page_for_both(desk: Desk, phone: FlaskClient, s
 
 
 @pytest.mark.parametrize("state", ["REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"])
-def test_a_link_made_before_an_order_came_to_nothing_says_so(desk: Desk, phone: FlaskClient, state: str) -> None:
+def test_a_link_made_before_an_order_came_to_nothing_says_so(
+    desk: Desk, phone: FlaskClient, state: str
+) -> None:
     order_id = desk.order("SENDING")
     rider, follower = link(desk, order_id), link(desk, order_id, "follower")
     change(desk, Order, order_id, state=state, resolved_at=desk.now)
     assert both(phone, rider)[1]["headline"] in ("Not booked", "No shared ride was found")
-    assert both(phone, follower)[1]["headline"] in ("No ride was booked", "No shared ride was found")
+    assert both(phone, follower)[1]["headline"] in (
+        "No ride was booked",
+        "No shared ride was found",
+    )
 
 
-def test_an_unknown_outcome_asks_the_guest_not_to_book_again(desk: Desk, phone: FlaskClient) -> None:
+def test_an_unknown_outcome_asks_the_guest_not_to_book_again(
+    desk: Desk, phone: FlaskClient
+) -> None:
     snapshot = both(phone, link(desk, desk.order("UNKNOWN")))[1]
     assert snapshot["headline"] == "We are checking your booking with our team"
     assert snapshot["detail"] == "Please don't book again"
 
 
-def test_the_guest_sees_the_code_while_the_driver_is_there_and_not_after(desk: Desk, phone: FlaskClient) -> None:
+def test_the_guest_sees_the_code_while_the_driver_is_there_and_not_after(
+    desk: Desk, phone: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
     token = link(desk, order_id)
     text, snapshot = both(phone, token)
@@ -115,7 +142,9 @@ def test_the_guest_sees_the_code_while_the_driver_is_there_and_not_after(desk: D
     assert CODE not in text
 
 
-def test_while_the_key_of_a_code_is_missing_the_guest_sees_the_rest(desk: Desk, phone: FlaskClient) -> None:
+def test_while_the_key_of_a_code_is_missing_the_guest_sees_the_rest(
+    desk: Desk, phone: FlaskClient
+) -> None:
     token = link(desk, desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE))
     desk.services.vault = TokenVault(f"k9:{new_key()}")
     snapshot = both(phone, token)[1]
@@ -123,18 +152,45 @@ def test_while_the_key_of_a_code_is_missing_the_guest_sees_the_rest(desk: Desk, 
     assert snapshot["headline"]
 
 
-def test_a_follower_sees_no_code_phone_name_address_price_or_whole_plate(desk: Desk, phone: FlaskClient) -> None:
+def test_a_follower_sees_no_code_phone_name_address_price_or_whole_plate(
+    desk: Desk, phone: FlaskClient
+) -> None:
     for status in ("CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS", "COMPLETED"):
         order_id = desk.order(
-            "BOOKED", status, otp=CODE, guest="Heron Meadow", room="412", note="Two suitcases",
-            pickup_name="12 Lantern Street", drop_name="7 Anchor Lane",
-        )  # fmt: skip
+            "BOOKED",
+            status,
+            otp=CODE,
+            guest="Heron Meadow",
+            room="412",
+            note="Two suitcases",
+            pickup_name="12 Lantern Street",
+            drop_name="7 Anchor Lane",
+        )
         page = phone.get(f"/t/{link(desk, order_id, 'follower')}")
         text, snapshot = both(phone, link(desk, order_id, "follower"))
         for secret in (
-            CODE, "12345", "+91", "tel:", "Meadow", "412", "suitcase", "Cedar", "Lantern", "Anchor", "KA 01", "KA01",
-            "AB 1234", "Tata", "₹", "-38.5,", "-38.48", "-127.97", "CRN", "House account", "Grand Meridian",
-        ):  # fmt: skip
+            CODE,
+            "12345",
+            "+91",
+            "tel:",
+            "Meadow",
+            "412",
+            "suitcase",
+            "Cedar",
+            "Lantern",
+            "Anchor",
+            "KA 01",
+            "KA01",
+            "AB 1234",
+            "Tata",
+            "₹",
+            "-38.5,",
+            "-38.48",
+            "-127.97",
+            "CRN",
+            "House account",
+            "Grand Meridian",
+        ):
             assert secret not in text.split("<main")[1], (status, secret)
             assert secret not in str(snapshot), (status, secret)
         assert "Heron" in snapshot["headline"] or status == "CLIENT_LOCATED"
@@ -144,8 +200,12 @@ def test_a_follower_sees_no_code_phone_name_address_price_or_whole_plate(desk: D
         assert page.status_code == 200
 
 
-def test_the_map_of_a_follower_looks_at_the_cab_and_never_at_the_address(desk: Desk, phone: FlaskClient) -> None:
-    searching = phone.get(f"/t/{link(desk, desk.order('BOOKED', 'ALLOTMENT_PENDING'), 'follower')}").text
+def test_the_map_of_a_follower_looks_at_the_cab_and_never_at_the_address(
+    desk: Desk, phone: FlaskClient
+) -> None:
+    searching = phone.get(
+        f"/t/{link(desk, desk.order('BOOKED', 'ALLOTMENT_PENDING'), 'follower')}"
+    ).text
     assert '"center": [0.0, 0.0]' in searching or "[0.0, 0.0]" in searching
     assert "-38.5" not in searching
     coming = phone.get(f"/t/{link(desk, desk.order('BOOKED', 'CALL_DRIVER'), 'follower')}").text
@@ -164,7 +224,9 @@ def test_the_guest_sees_plate_car_driver_and_both_calls(desk: Desk, phone: Flask
 
 
 def test_the_guest_hears_of_another_car_in_words_for_guests(desk: Desk, phone: FlaskClient) -> None:
-    order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA05XY9876", "swapped_at": NOON})
+    order_id = desk.order(
+        "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA05XY9876", "swapped_at": NOON}
+    )
     text, snapshot = both(phone, link(desk, order_id))
     assert snapshot["changed"] == "Your car has changed"
     assert snapshot["was"] == "KA 05 XY 9876"
@@ -174,7 +236,9 @@ def test_the_guest_hears_of_another_car_in_words_for_guests(desk: Desk, phone: F
     assert "was" not in follower
 
 
-def test_the_bill_tells_the_guest_nothing_of_the_account_that_pays(desk: Desk, phone: FlaskClient) -> None:
+def test_the_bill_tells_the_guest_nothing_of_the_account_that_pays(
+    desk: Desk, phone: FlaskClient
+) -> None:
     text, snapshot = both(phone, link(desk, desk.order("BOOKED", "COMPLETED", "auto")))
     assert "₹186" in text
     assert "allet balance" not in text
@@ -211,7 +275,9 @@ def test_the_page_is_the_same_for_somebody_who_is_signed_in(desk: Desk, phone: F
     assert staff.get("/").status_code == 200  # and the sign-in still holds
 
 
-def test_unknown_expired_and_revoked_links_give_the_same_answer(desk: Desk, phone: FlaskClient) -> None:
+def test_unknown_expired_and_revoked_links_give_the_same_answer(
+    desk: Desk, phone: FlaskClient
+) -> None:
     revoked_order = desk.order("BOOKED", "CALL_DRIVER")
     revoked = link(desk, revoked_order)
     link(desk, revoked_order)  # the new one ends it
@@ -219,14 +285,22 @@ def test_unknown_expired_and_revoked_links_give_the_same_answer(desk: Desk, phon
     expired = link(desk, ended, "follower")
     desk.now = NOON + timedelta(minutes=31)
     for path in ("", "/snapshot.json"):
-        answers = [phone.get(f"/t/{token}{path}") for token in ("A" * 22, expired, revoked, "short", "é" * 22)]
+        answers = [
+            phone.get(f"/t/{token}{path}")
+            for token in ("A" * 22, expired, revoked, "short", "é" * 22)
+        ]
         assert {answer.status_code for answer in answers} == {404}
         assert len({answer.data for answer in answers}) == 1
-        kept = [{k: v for k, v in a.headers if k not in ("X-Request-Id", "Content-Security-Policy")} for a in answers]
+        kept = [
+            {k: v for k, v in a.headers if k not in ("X-Request-Id", "Content-Security-Policy")}
+            for a in answers
+        ]
         assert all(each == kept[0] for each in kept)
 
 
-def test_a_link_ends_after_its_time_and_the_receipt_stays_for_a_day(desk: Desk, phone: FlaskClient) -> None:
+def test_a_link_ends_after_its_time_and_the_receipt_stays_for_a_day(
+    desk: Desk, phone: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON, "next_poll_at": None})
     rider, follower = link(desk, order_id), link(desk, order_id, "follower")
 
@@ -240,7 +314,9 @@ def test_a_link_ends_after_its_time_and_the_receipt_stays_for_a_day(desk: Desk, 
     assert open_at(24 * 60) == (404, 404)
 
 
-def test_a_ride_that_nobody_follows_to_its_end_ends_its_links_too(desk: Desk, phone: FlaskClient) -> None:
+def test_a_ride_that_nobody_follows_to_its_end_ends_its_links_too(
+    desk: Desk, phone: FlaskClient
+) -> None:
     token = link(desk, desk.order("BOOKED", "CALL_DRIVER"))
     desk.now = NOON + timedelta(days=6, hours=23)
     assert phone.get(f"/t/{token}").status_code == 200
@@ -248,7 +324,9 @@ def test_a_ride_that_nobody_follows_to_its_end_ends_its_links_too(desk: Desk, ph
     assert phone.get(f"/t/{token}").status_code == 404
 
 
-def test_an_address_that_guesses_finds_nothing_any_more_for_ten_minutes(desk: Desk, phone: FlaskClient) -> None:
+def test_an_address_that_guesses_finds_nothing_any_more_for_ten_minutes(
+    desk: Desk, phone: FlaskClient
+) -> None:
     token = link(desk, desk.order("BOOKED", "CALL_DRIVER"))
     for n in range(20):
         assert phone.get(f"/t/{n:022d}{'/snapshot.json' * (n % 2)}").status_code == 404
@@ -269,7 +347,9 @@ def test_links_that_have_ended_do_not_count_as_guesses(desk: Desk, phone: FlaskC
     assert phone.get(f"/t/{new}").status_code == 200
 
 
-def test_one_link_can_be_asked_for_sixty_times_a_minute_from_one_address(desk: Desk, phone: FlaskClient) -> None:
+def test_one_link_can_be_asked_for_sixty_times_a_minute_from_one_address(
+    desk: Desk, phone: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     token, other = link(desk, order_id), link(desk, order_id, "follower")
     codes = [phone.get(f"/t/{token}/snapshot.json").status_code for _ in range(61)]
@@ -321,17 +401,31 @@ def test_making_and_ending_links_is_in_the_audit(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("Heron Meadow", "Heron"), ("Mr Meadow", "The guest"), ("Dr. Wren Lark", "Wren")]
+    ("name", "told"),
+    [("Heron Meadow", "Heron"), ("Mr Meadow", "The guest"), ("Dr. Wren Lark", "Wren")],
 )
-def test_a_follower_hears_the_first_name_alone(desk: Desk, phone: FlaskClient, name: str, told: str) -> None:
-    snapshot = both(phone, link(desk, desk.order("BOOKED", "IN_PROGRESS", guest=name), "follower"))[1]
+def test_a_follower_hears_the_first_name_alone(
+    desk: Desk, phone: FlaskClient, name: str, told: str
+) -> None:
+    snapshot = both(phone, link(desk, desk.order("BOOKED", "IN_PROGRESS", guest=name), "follower"))[
+        1
+    ]
     assert snapshot["headline"] == f"{told} is on the way"
 
 
 def test_words_of_others_stay_words(desk: Desk, phone: FlaskClient) -> None:
-    markup = "<img src=x onerror=window.__x=1>${7*191}{{7*191}}</script><script>window.__x=1</script>"
-    facts = {"driver_name": markup, "car_model": markup, "vehicle_number": markup, "vehicle_type": markup}
-    order_id = desk.order("BOOKED", "CALL_DRIVER", guest=markup, pickup_name=markup, drop_name=markup)
+    markup = (
+        "<img src=x onerror=window.__x=1>${7*191}{{7*191}}</script><script>window.__x=1</script>"
+    )
+    facts = {
+        "driver_name": markup,
+        "car_model": markup,
+        "vehicle_number": markup,
+        "vehicle_type": markup,
+    }
+    order_id = desk.order(
+        "BOOKED", "CALL_DRIVER", guest=markup, pickup_name=markup, drop_name=markup
+    )
     with desk.services.db.write() as s:
         ride = s.query(Ride).filter(Ride.order_id == order_id).one()
         ride.facts = {**ride.facts, **facts}

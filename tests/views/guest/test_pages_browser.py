@@ -1,4 +1,6 @@
-"""Links, card and receipt in a real Chromium: a phone in light and dark, without scripts, on paper, and read back."""
+"""Links, card and receipt in a real Chromium: a phone in light and dark, without scripts, on paper,
+and read back.
+"""
 
 import base64
 import re
@@ -19,9 +21,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 CODE = "4821"
 STATES = [
-    ("BOOKED", "ALLOTMENT_PENDING"), ("BOOKED", "CALL_DRIVER"), ("BOOKED", "CLIENT_LOCATED"), ("BOOKED", "IN_PROGRESS"),
-    ("BOOKED", "COMPLETED"), ("BOOKED", "BOOKING_CANCELLED"), ("SCHEDULED", None), ("UNKNOWN", None),
-]  # fmt: skip
+    ("BOOKED", "ALLOTMENT_PENDING"),
+    ("BOOKED", "CALL_DRIVER"),
+    ("BOOKED", "CLIENT_LOCATED"),
+    ("BOOKED", "IN_PROGRESS"),
+    ("BOOKED", "COMPLETED"),
+    ("BOOKED", "BOOKING_CANCELLED"),
+    ("SCHEDULED", None),
+    ("UNKNOWN", None),
+]
 
 
 @pytest.fixture
@@ -31,10 +39,14 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize(("kind", "scheme"), [("rider", "light"), ("follower", "dark")])
-def test_axe_finds_nothing_behind_a_link_in_any_state(served: Served, kind: str, scheme: str) -> None:
+def test_axe_finds_nothing_behind_a_link_in_any_state(
+    served: Served, kind: str, scheme: str
+) -> None:
     page = served.phone(scheme, reduced_motion="reduce")
     for state, status in STATES:
-        order_id = served.desk.order(state, status, otp=CODE if status == "CLIENT_LOCATED" else None)
+        order_id = served.desk.order(
+            state, status, otp=CODE if status == "CLIENT_LOCATED" else None
+        )
         page.goto(served.link(order_id, kind))
         assert violations(page) == [], (state, status)
         wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
@@ -59,7 +71,9 @@ def test_axe_finds_nothing_on_card_receipt_and_ride(served: Served, scheme: str)
         expect(page.locator("html")).to_have_js_property("scrollWidth", wanted["width"])
 
 
-def test_a_guest_without_scripts_sees_the_ride_and_the_page_comes_again_by_itself(served: Served) -> None:
+def test_a_guest_without_scripts_sees_the_ride_and_the_page_comes_again_by_itself(
+    served: Served,
+) -> None:
     page = served.phone(java_script_enabled=False)
     order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
     page.goto(served.link(order_id))
@@ -79,9 +93,13 @@ def test_the_page_follows_the_ride_to_its_end_without_being_touched(served: Serv
     expect(page.locator(".guest-cab")).to_be_hidden()
     served.move(order_id, "CALL_DRIVER")
     expect(page.locator(".plate")).to_have_text("KA 01 AB 1234")
-    expect(page.locator(".plate")).to_have_attribute("aria-label", "Number plate K A 0 1 A B 1 2 3 4")
+    expect(page.locator(".plate")).to_have_attribute(
+        "aria-label", "Number plate K A 0 1 A B 1 2 3 4"
+    )
     expect(page.locator(".map-cab").first).to_be_visible()
-    expect(page.get_by_role("link", name="Call driver")).to_have_attribute("href", "tel:%2B910000012345")
+    expect(page.get_by_role("link", name="Call driver")).to_have_attribute(
+        "href", "tel:%2B910000012345"
+    )
     served.move(order_id, "CLIENT_LOCATED", CODE)
     expect(page.locator(".guest-digits")).to_have_text(CODE)
     served.move(order_id, "IN_PROGRESS")
@@ -125,7 +143,9 @@ def test_a_follower_never_asks_for_a_map_of_the_guests_address(served: Served) -
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_qr_code_on_the_card_reads_back_as_a_link_that_opens(served: Served, scheme: str) -> None:
+def test_the_qr_code_on_the_card_reads_back_as_a_link_that_opens(
+    served: Served, scheme: str
+) -> None:
     page = served.staff(scheme=scheme, viewport={"width": 1280, "height": 800})
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     page.goto(f"/rides/{order_id}")
@@ -157,7 +177,10 @@ def decoded(page: Page, png: bytes) -> list[str]:
     )
     blank.close()
     pixels = np.frombuffer(base64.b64decode(grey), dtype=np.uint8).reshape(height, width)
-    return [found.text for found in zxingcpp.read_barcodes(pixels, formats=zxingcpp.BarcodeFormat.QRCode)]
+    return [
+        found.text
+        for found in zxingcpp.read_barcodes(pixels, formats=zxingcpp.BarcodeFormat.QRCode)
+    ]
 
 
 def test_card_and_receipt_take_one_sheet_each(served: Served) -> None:
@@ -178,7 +201,9 @@ def sheets(pdf: bytes) -> int:
 
 
 def test_a_link_is_copied_by_one_press_and_what_holds_is_said(served: Served) -> None:
-    page = served.staff(viewport={"width": 1280, "height": 800}, permissions=["clipboard-read", "clipboard-write"])
+    page = served.staff(
+        viewport={"width": 1280, "height": 800}, permissions=["clipboard-read", "clipboard-write"]
+    )
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     page.goto(f"/rides/{order_id}")
     copied: Callable[[], str] = lambda: page.evaluate("navigator.clipboard.readText()")  # noqa: E731

@@ -1,4 +1,6 @@
-"""A guest's poll that is remembered: it says what is so, is forgotten as fast as it must be, and never keeps a code."""
+"""A guest's poll that is remembered: it says what is so, is forgotten as fast as it must be, and
+never keeps a code.
+"""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -71,11 +73,19 @@ def drives(desk: Desk, order_id: int, status: str) -> None:
 
 def told(answer: TestResponse) -> tuple[int, str, object, object, object]:
     head = answer.headers
-    return answer.status_code, answer.text, head.get("ETag"), head.get("X-Seen-At"), head["Cache-Control"]
+    return (
+        answer.status_code,
+        answer.text,
+        head.get("ETag"),
+        head.get("X-Seen-At"),
+        head["Cache-Control"],
+    )
 
 
 @pytest.mark.parametrize("kind", ["rider", "follower"])
-def test_a_remembered_answer_is_the_one_that_would_be_made(desk: Desk, phone: FlaskClient, kind: str) -> None:
+def test_a_remembered_answer_is_the_one_that_would_be_made(
+    desk: Desk, phone: FlaskClient, kind: str
+) -> None:
     memory = desk.services.polls
     for ride, statuses in STATUSES.items():
         for status in statuses:
@@ -126,7 +136,9 @@ def test_a_start_code_is_told_and_not_kept(desk: Desk, phone: FlaskClient, made:
     assert "code" not in (phone.get(path).json or {})
 
 
-def test_an_erased_guest_is_named_by_no_remembered_answer(desk: Desk, phone: FlaskClient, seconds: list[float]) -> None:
+def test_an_erased_guest_is_named_by_no_remembered_answer(
+    desk: Desk, phone: FlaskClient, seconds: list[float]
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", guest="Wilma Heron")
     path = link(desk, order_id, "follower")
     assert "Wilma" in phone.get(path).text

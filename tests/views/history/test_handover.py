@@ -1,4 +1,6 @@
-"""The hand-over: what the next shift must know on one sheet of paper, and notes that are done once."""
+"""The hand-over: what the next shift must know on one sheet of paper, and notes that are done
+once.
+"""
 
 import re
 from collections.abc import Iterator
@@ -78,12 +80,23 @@ def test_each_ride_that_is_not_over_stands_in_its_part(desk: Desk, client: Flask
 def test_the_sheet_says_when_it_was_so_and_who_asked(desk: Desk, client: FlaskClient) -> None:
     desk.order("BOOKED", "CALL_DRIVER", ride={"plate": "KA01AB1234"})
     text = client.get("/handover").text
-    for words in ("As it stood 4 May 2026, 14:00", "Concierge desk", "Grand Meridian Hotel", "KA 01 AB 1234", "412",
-                  "Two suitcases", "Driver on the way", "Nothing is unknown.", "No notes."):  # fmt: skip
+    for words in (
+        "As it stood 4 May 2026, 14:00",
+        "Concierge desk",
+        "Grand Meridian Hotel",
+        "KA 01 AB 1234",
+        "412",
+        "Two suitcases",
+        "Driver on the way",
+        "Nothing is unknown.",
+        "No notes.",
+    ):
         assert words in text, words
 
 
-def test_what_has_no_room_is_counted_and_nothing_crowds_out_the_rest(desk: Desk, client: FlaskClient) -> None:
+def test_what_has_no_room_is_counted_and_nothing_crowds_out_the_rest(
+    desk: Desk, client: FlaskClient
+) -> None:
     unknown = [desk.order("UNKNOWN") for _ in range(3)]
     going = [desk.order("BOOKED", "IN_PROGRESS") for _ in range(40)]
     plans = [plan(desk, n / 10) for n in range(12)]
@@ -96,9 +109,14 @@ def test_what_has_no_room_is_counted_and_nothing_crowds_out_the_rest(desk: Desk,
 
 @pytest.mark.parametrize(
     ("wanted", "given"),
-    [([0, 0, 0, 0], [0, 0, 0, 0]), ([50, 50, 50, 50], [6, 6, 6, 6]), ([1, 50, 0, 2], [1, 25, 0, 2]),
-     ([0, 0, 0, 50], [0, 0, 0, 15]), ([29, 0, 0, 1], [28, 0, 0, 1])],
-)  # fmt: skip
+    [
+        ([0, 0, 0, 0], [0, 0, 0, 0]),
+        ([50, 50, 50, 50], [6, 6, 6, 6]),
+        ([1, 50, 0, 2], [1, 25, 0, 2]),
+        ([0, 0, 0, 50], [0, 0, 0, 15]),
+        ([29, 0, 0, 1], [28, 0, 0, 1]),
+    ],
+)
 def test_kinds_share_the_sheet_by_turns(wanted: list[int], given: list[int]) -> None:
     assert fair(wanted, [1, 1, 1, 2], 30) == given
 
@@ -119,9 +137,15 @@ def test_a_note_is_written_done_and_not_done_after_all(desk: Desk, client: Flask
     assert "Spa guest" not in client.get("/handover").text
 
 
-@pytest.mark.parametrize(("text", "said"), [(" \n ", "Write what the next shift"), ("x" * 501, "under 500 characters")])
-def test_a_note_that_can_not_be_kept_stays_in_the_field(client: FlaskClient, text: str, said: str) -> None:
-    answer = client.post("/handover/notes", data={"text": text, "csrf_token": token(client, "/handover")})
+@pytest.mark.parametrize(
+    ("text", "said"), [(" \n ", "Write what the next shift"), ("x" * 501, "under 500 characters")]
+)
+def test_a_note_that_can_not_be_kept_stays_in_the_field(
+    client: FlaskClient, text: str, said: str
+) -> None:
+    answer = client.post(
+        "/handover/notes", data={"text": text, "csrf_token": token(client, "/handover")}
+    )
     assert answer.status_code == 422
     assert said in answer.text
     assert text.strip() in answer.text.split("<textarea")[1].split("</textarea>")[0]
@@ -146,7 +170,9 @@ def fill(served: Served, page: Page, times: int) -> None:
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "name", "Desk Otter"))
     for n in range(times):
         desk.order("UNKNOWN", guest=LONG[:119], room="Penthouse North Wing 1204", drop_name=LONG)
-        desk.order("BOOKED", "CALL_DRIVER", guest=LONG[:119], drop_name=LONG, ride={"plate": "KA01AB1234"})
+        desk.order(
+            "BOOKED", "CALL_DRIVER", guest=LONG[:119], drop_name=LONG, ride={"plate": "KA01AB1234"}
+        )
         plan(desk, n / 10, guest=LONG[:119], display_name=LONG, drop_name=LONG)
         page.goto("/handover")
         page.fill("[name=text]", (LONG * 4)[:500])
@@ -179,7 +205,9 @@ def searched(page: Page, words: str) -> str:
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["dark"])
 def test_axe_finds_nothing_on_hand_over_history_and_search(served: Served, scheme: str) -> None:
-    page = served.staff(scheme=scheme, viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    page = served.staff(
+        scheme=scheme, viewport={"width": 1280, "height": 800}, reduced_motion="reduce"
+    )
     paths = (
         "/handover",
         "/history?from=2026-05-01&to=2026-05-05",
@@ -198,5 +226,8 @@ def test_axe_finds_nothing_on_hand_over_history_and_search(served: Served, schem
         page.set_viewport_size({"width": width, "height": 800})
         for path in paths:
             page.goto(path)
-            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (path, width)
+            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (
+                path,
+                width,
+            )
     assert violations(page) == []

@@ -1,4 +1,6 @@
-"""The page of the history and its CSV file: filters, pages, sums, and what a spreadsheet must not run."""
+"""The page of the history and its CSV file: filters, pages, sums, and what a spreadsheet must not
+run.
+"""
 
 import csv
 import io
@@ -81,7 +83,9 @@ def listed(client: FlaskClient, query: str = "") -> list[int]:
 
 def sums(client: FlaskClient, query: str = "") -> list[str]:
     text = client.get(f"/history?{query}").text
-    return [re.sub(r"<[^>]+>", "", dd).strip() for dd in re.findall(r'<dd class="num">(.*?)</dd>', text)]
+    return [
+        re.sub(r"<[^>]+>", "", dd).strip() for dd in re.findall(r'<dd class="num">(.*?)</dd>', text)
+    ]
 
 
 def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:
@@ -91,21 +95,41 @@ def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.text[1:])))
 
 
-def test_the_last_seven_days_are_shown_with_what_they_come_to(desk: Desk, client: FlaskClient) -> None:
-    here = [done(desk), done(desk, "BOOKING_CANCELLED"), desk.order("UNKNOWN"), desk.order("BOOKED", "IN_PROGRESS")]
+def test_the_last_seven_days_are_shown_with_what_they_come_to(
+    desk: Desk, client: FlaskClient
+) -> None:
+    here = [
+        done(desk),
+        done(desk, "BOOKING_CANCELLED"),
+        desk.order("UNKNOWN"),
+        desk.order("BOOKED", "IN_PROGRESS"),
+    ]
     done(desk, age_s=8 * 86400)
     done(desk, house="other")
     assert listed(client) == here[::-1]
     assert sums(client) == ["4", "1", "1", "₹240"]
     text = client.get("/history").text
-    for words in ("Mon 4 May 13:59", "Completed", "Cancelled", "We don&#39;t know", "On trip", "Guest Heron", "412",
-                  "Meridian Airport, Departures", "KA 01 AB 1234", "Concierge desk", "Asia/Kolkata"):  # fmt: skip
+    for words in (
+        "Mon 4 May 13:59",
+        "Completed",
+        "Cancelled",
+        "We don&#39;t know",
+        "On trip",
+        "Guest Heron",
+        "412",
+        "Meridian Airport, Departures",
+        "KA 01 AB 1234",
+        "Concierge desk",
+        "Asia/Kolkata",
+    ):
         assert words in text, words
 
 
 def test_days_are_the_propertys_and_both_are_included(desk: Desk, client: FlaskClient) -> None:
-    late = desk.order(age_s=int((NOON - NOON.replace(day=3, hour=18, minute=29)).total_seconds()))  # 23:59 on 3 May
-    early = desk.order(age_s=int((NOON - NOON.replace(day=3, hour=18, minute=30)).total_seconds()))  # midnight
+    # 23:59 on 3 May
+    late = desk.order(age_s=int((NOON - NOON.replace(day=3, hour=18, minute=29)).total_seconds()))
+    # midnight
+    early = desk.order(age_s=int((NOON - NOON.replace(day=3, hour=18, minute=30)).total_seconds()))
     assert listed(client, "from=2026-05-03&to=2026-05-03") == [late]
     assert listed(client, "from=2026-05-04&to=2026-05-04") == [early]
     assert listed(client, "from=2026-05-04&to=2026-05-03") == [early, late]
@@ -113,16 +137,32 @@ def test_days_are_the_propertys_and_both_are_included(desk: Desk, client: FlaskC
 
 @pytest.mark.parametrize(
     "query",
-    ["from=yesterday", "to=2026-13-01", "from=9999-12-31", "to=0001-01-01", "before=x", "before=2026-05-04_",
-     "staff=x&centre=-1", "state=happy", "staff=" + "9" * 60, "before=9999-12-31T23:59:59_1&centre=%00"],
-)  # fmt: skip
-def test_what_makes_no_sense_is_not_asked_for_and_is_no_failure(desk: Desk, client: FlaskClient, query: str) -> None:
+    [
+        "from=yesterday",
+        "to=2026-13-01",
+        "from=9999-12-31",
+        "to=0001-01-01",
+        "before=x",
+        "before=2026-05-04_",
+        "staff=x&centre=-1",
+        "state=happy",
+        "staff=" + "9" * 60,
+        "before=9999-12-31T23:59:59_1&centre=%00",
+    ],
+)
+def test_what_makes_no_sense_is_not_asked_for_and_is_no_failure(
+    desk: Desk, client: FlaskClient, query: str
+) -> None:
     order_id = desk.order()
     assert listed(client, query) in ([order_id], [])
-    assert ("no day of the calendar" in client.get(f"/history?{query}").text) == query.startswith(("from", "to"))
+    assert ("no day of the calendar" in client.get(f"/history?{query}").text) == query.startswith(
+        ("from", "to")
+    )
 
 
-def test_filters_choose_and_stay_in_the_form_and_in_the_links(desk: Desk, client: FlaskClient) -> None:
+def test_filters_choose_and_stay_in_the_form_and_in_the_links(
+    desk: Desk, client: FlaskClient
+) -> None:
     with desk.services.db.write() as s:
         centre = CostCentre(property_id=desk.ids["desk.property"], name="Banquets", closed_at=None)
         s.add(centre)
@@ -143,7 +183,10 @@ def test_filters_choose_and_stay_in_the_form_and_in_the_links(desk: Desk, client
     assert 'value="gar"' in text
     assert '<option value="completed" selected>' in text
     assert "Banquets" in text
-    links = [unescape(each) for each in re.findall(r'(?:href|action)="/history(?:\.csv)?\?([^"]*)"', text)]
+    links = [
+        unescape(each)
+        for each in re.findall(r'(?:href|action)="/history(?:\.csv)?\?([^"]*)"', text)
+    ]
     assert len(links) == 8  # six spans, all of these days, the file
     assert [listed(client, each) for each in links[:6] if "2026-05-04" in each] != []
     assert listed(client, links[0]) == [wanted]
@@ -153,7 +196,8 @@ def test_no_address_of_the_history_names_a_guest(desk: Desk, client: FlaskClient
     done(desk, guest="José García", room="PH-1")
     query = sent(client, "guest=garcia&room=PH-1&state=completed")
     assert re.fullmatch(
-        r"from=[\d-]+&to=[\d-]+&state=completed&guest=\w+\.[\w-]+\.[\w-]+&room=\w+\.[\w-]+\.[\w-]+", query
+        r"from=[\d-]+&to=[\d-]+&state=completed&guest=\w+\.[\w-]+\.[\w-]+&room=\w+\.[\w-]+\.[\w-]+",
+        query,
     )
     text = client.get(f"/history?{query}").text
     addresses = re.findall(r'(?:href|action)="([^"]*)"', text)
@@ -173,7 +217,9 @@ def test_a_guest_in_an_address_who_was_not_sealed_here_is_asked_for_again(
     assert "can&#39;t be read any more" in other.get(f"/history?{mine}").text
 
 
-def test_a_form_with_a_wrong_day_or_of_an_older_sign_in_is_told_so(desk: Desk, client: FlaskClient) -> None:
+def test_a_form_with_a_wrong_day_or_of_an_older_sign_in_is_told_so(
+    desk: Desk, client: FlaskClient
+) -> None:
     form = {"from": "2026-13-01", "guest": "heron", "csrf_token": token(client, "/history")}
     wrong = client.post("/history", data=form)
     assert wrong.status_code == 422
@@ -184,7 +230,9 @@ def test_a_form_with_a_wrong_day_or_of_an_older_sign_in_is_told_so(desk: Desk, c
         assert (old.status_code, "This page was open for too long" in old.text) == (400, True)
 
 
-def test_older_rides_are_a_link_away_and_none_is_shown_twice(desk: Desk, client: FlaskClient) -> None:
+def test_older_rides_are_a_link_away_and_none_is_shown_twice(
+    desk: Desk, client: FlaskClient
+) -> None:
     made = [desk.order(age_s=n // 3) for n in range(120)]
     seen, query, pages = [], sent(client, "guest=heron"), 0
     while query:
@@ -201,7 +249,9 @@ def test_an_empty_history_says_so(desk: Desk, client: FlaskClient) -> None:
     assert sums(client) == ["0", "0", "0", "–"]
 
 
-def test_completed_rides_without_a_price_are_counted_beside_the_sum(desk: Desk, client: FlaskClient) -> None:
+def test_completed_rides_without_a_price_are_counted_beside_the_sum(
+    desk: Desk, client: FlaskClient
+) -> None:
     done(desk)
     done(desk, total=None)
     assert sums(client)[3] == "₹240 1 without a price"
@@ -214,25 +264,59 @@ def test_the_file_has_all_that_a_bill_needs(desk: Desk, client: FlaskClient) -> 
     desk.add(lambda s: setattr(s.get(Order, plan), "pickup_at", NOON + timedelta(hours=2)))
     first, fixed, meter = rows(client)
     assert [first["outcome"], first["pickup_planned_for"], first["total"]] == [
-        "Planned", "2026-05-04T16:00:00+05:30", ""]  # fmt: skip
+        "Planned",
+        "2026-05-04T16:00:00+05:30",
+        "",
+    ]
     expected = {
-        "outcome": "Completed", "placed_at": "2026-05-04T13:59:18+05:30", "pickup_planned_for": "",
-        "ended_at": "2026-05-04T14:00:00+05:30", "guest": "Guest Heron", "room": "412", "phone": "'+910000012345",
-        "pickup": "Grand Meridian Hotel, main door", "pickup_lat": "-38.5", "pickup_lng": "-128", "drop": "Old Harbour",
-        "drop_lat": "-38.48", "drop_lng": "-127.97", "category": "mini", "driver": "Driver Cedar",
-        "plate": "KA 01 AB 1234", "payment": "cash", "currency": "INR", "fare": "210", "tax": "18.50", "tolls": "35",
-        "discount": "23.50", "total": "240", "booked_by": "Concierge desk", "note": "Two suitcases",
-    }  # fmt: skip
+        "outcome": "Completed",
+        "placed_at": "2026-05-04T13:59:18+05:30",
+        "pickup_planned_for": "",
+        "ended_at": "2026-05-04T14:00:00+05:30",
+        "guest": "Guest Heron",
+        "room": "412",
+        "phone": "'+910000012345",
+        "pickup": "Grand Meridian Hotel, main door",
+        "pickup_lat": "-38.5",
+        "pickup_lng": "-128",
+        "drop": "Old Harbour",
+        "drop_lat": "-38.48",
+        "drop_lng": "-127.97",
+        "category": "mini",
+        "driver": "Driver Cedar",
+        "plate": "KA 01 AB 1234",
+        "payment": "cash",
+        "currency": "INR",
+        "fare": "210",
+        "tax": "18.50",
+        "tolls": "35",
+        "discount": "23.50",
+        "total": "240",
+        "booked_by": "Concierge desk",
+        "note": "Two suitcases",
+    }
     assert {name: fixed[name] for name in expected} == expected
     assert fixed["reference"].startswith("GMH-")
     assert fixed["began_at"] == "2026-05-04T13:56:45+05:30"
     assert fixed["minutes"] == "3"
-    assert [meter[name] for name in ("fare", "extra_charges", "discount", "advance", "total", "distance_km", "minutes")
-            ] == ["181", "15", "10", "0", "186", "7.2", "23"]  # fmt: skip
+    assert [
+        meter[name]
+        for name in (
+            "fare",
+            "extra_charges",
+            "discount",
+            "advance",
+            "total",
+            "distance_km",
+            "minutes",
+        )
+    ] == ["181", "15", "10", "0", "186", "7.2", "23"]
     assert order_id < auto
 
 
-def test_the_file_is_of_the_own_property_and_of_the_filters(desk: Desk, client: FlaskClient) -> None:
+def test_the_file_is_of_the_own_property_and_of_the_filters(
+    desk: Desk, client: FlaskClient
+) -> None:
     done(desk, guest="Guest Wren")
     done(desk)
     done(desk, guest="Guest Wren", house="other")
@@ -242,17 +326,34 @@ def test_the_file_is_of_the_own_property_and_of_the_filters(desk: Desk, client: 
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("=HYPERLINK(0)", "'=HYPERLINK(0)"), ("+1", "'+1"), ("-1+1", "'-1+1"), ("@SUM(A1)", "'@SUM(A1)"),
-        ("\t=1", "'\t=1"), ("\r=1", "'\r=1"), ("  =1", "'  =1"), ("-38.5", "-38.5"), ("12", "12"), ("a=b", "a=b"),
-        ("", ""), ("-", "'-"), ("-1e5", "'-1e5"), ("＝1", "'＝1"), ("x;=1+1", "x;'=1+1"), ("a\t @b", "a\t '@b"),
+        ("=HYPERLINK(0)", "'=HYPERLINK(0)"),
+        ("+1", "'+1"),
+        ("-1+1", "'-1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("  =1", "'  =1"),
+        ("-38.5", "-38.5"),
+        ("12", "12"),
+        ("a=b", "a=b"),
+        ("", ""),
+        ("-", "'-"),
+        ("-1e5", "'-1e5"),
+        ("＝1", "'＝1"),
+        ("x;=1+1", "x;'=1+1"),
+        ("a\t @b", "a\t '@b"),
     ],
-)  # fmt: skip
+)
 def test_no_cell_is_a_formula(text: str, kept: str) -> None:
     assert harmless(text) == kept
 
 
-def test_formulas_of_guests_and_of_the_service_are_text_in_the_file(desk: Desk, client: FlaskClient) -> None:
-    order_id = done(desk, guest='=cmd|"/c calc"!A1', room="@x", drop_name="+1\nsecond line", pickup_name="-2+3")
+def test_formulas_of_guests_and_of_the_service_are_text_in_the_file(
+    desk: Desk, client: FlaskClient
+) -> None:
+    order_id = done(
+        desk, guest='=cmd|"/c calc"!A1', room="@x", drop_name="+1\nsecond line", pickup_name="-2+3"
+    )
 
     def driver(s: Any) -> None:
         ride = s.query(Ride).filter_by(order_id=order_id).one()
@@ -261,11 +362,17 @@ def test_formulas_of_guests_and_of_the_service_are_text_in_the_file(desk: Desk, 
     desk.add(driver)
     (row,) = rows(client)
     assert [row[name] for name in ("guest", "room", "drop", "pickup", "driver")] == [
-        "'=cmd|\"/c calc\"!A1", "'@x", "'+1\nsecond line", "'-2+3", "'=1+1",
-    ]  # fmt: skip
+        '\'=cmd|"/c calc"!A1',
+        "'@x",
+        "'+1\nsecond line",
+        "'-2+3",
+        "'=1+1",
+    ]
 
 
-def test_a_long_file_comes_in_parts_of_short_readings_and_misses_nothing(desk: Desk, client: FlaskClient) -> None:
+def test_a_long_file_comes_in_parts_of_short_readings_and_misses_nothing(
+    desk: Desk, client: FlaskClient
+) -> None:
     made = [desk.order(age_s=n // 7) for n in range(503)]
     answer = export(client)
     parts = list(answer.iter_encoded())
@@ -303,12 +410,16 @@ def test_a_file_that_can_not_be_read_to_its_end_says_so_in_its_last_line(
         receive()
     lines = list(csv.reader(io.StringIO(b"".join(parts).decode("utf-8-sig"))))
     assert len(lines) == 502
-    assert lines[-1] == ["INCOMPLETE: rides are missing here, because reading them failed. Export again."]
+    assert lines[-1] == [
+        "INCOMPLETE: rides are missing here, because reading them failed. Export again."
+    ]
     assert "SELECT" not in "".join(traceback.format_exception(failed.value))
     assert "an export was cut short by OperationalError, reference " in caplog.text
 
 
-def test_a_file_that_can_not_be_read_at_all_is_a_page_that_says_so(desk: Desk, client: FlaskClient) -> None:
+def test_a_file_that_can_not_be_read_at_all_is_a_page_that_says_so(
+    desk: Desk, client: FlaskClient
+) -> None:
     desk.order()
     with readings(desk, 0):
         answer = export(client)
@@ -320,25 +431,43 @@ def test_a_cut_file_is_a_broken_transfer_that_browsers_call_failed(desk: Desk) -
     for n in range(501):
         desk.order(age_s=n)
     for server in (waitress, werkzeug):
-        with server(desk.app) as url, httpx.Client(base_url=url, trust_env=False, timeout=60) as web:
-            form = {"csrf_token": csrf(web.get("/sign-in").text), "name": "desk", "password": PASSWORD}
+        with (
+            server(desk.app) as url,
+            httpx.Client(base_url=url, trust_env=False, timeout=60) as web,
+        ):
+            form = {
+                "csrf_token": csrf(web.get("/sign-in").text),
+                "name": "desk",
+                "password": PASSWORD,
+            }
             assert web.post("/sign-in", data=form).status_code == 303
             form = {"csrf_token": csrf(web.get("/me").text)}
             with readings(desk, 1), pytest.raises(httpx.RemoteProtocolError):
                 web.post("/history.csv", data=form)
 
 
-def test_an_export_is_recorded_with_its_filters_but_without_the_guests_name(desk: Desk, client: FlaskClient) -> None:
+def test_an_export_is_recorded_with_its_filters_but_without_the_guests_name(
+    desk: Desk, client: FlaskClient
+) -> None:
     export(client, sent(client, "from=2026-05-01&to=2026-05-04&state=completed&guest=Wren"))
     with desk.services.db.read() as s:
         (row,) = s.query(AuditRow).filter_by(what="history.exported").all()
-    assert (row.who, row.property_id, row.at) == (f"staff:{desk.ids['desk']}", desk.ids["desk.property"], NOON)
+    assert (row.who, row.property_id, row.at) == (
+        f"staff:{desk.ids['desk']}",
+        desk.ids["desk.property"],
+        NOON,
+    )
     assert row.facts == {
-        "from": "2026-05-01", "to": "2026-05-04", "filters": {"state": "completed"}, "by_guest": True,
-    }  # fmt: skip
+        "from": "2026-05-01",
+        "to": "2026-05-04",
+        "filters": {"state": "completed"},
+        "by_guest": True,
+    }
 
 
-def test_a_concierge_may_look_and_not_export_and_nobody_exports_all_day(desk: Desk, client: FlaskClient) -> None:
+def test_a_concierge_may_look_and_not_export_and_nobody_exports_all_day(
+    desk: Desk, client: FlaskClient
+) -> None:
     assert 'action="/history.csv' in client.get("/history").text
     assert client.get("/history.csv").status_code == 405
     assert [export(client).status_code for _ in range(6)] == [200] * 5 + [429]
@@ -350,13 +479,18 @@ def test_a_concierge_may_look_and_not_export_and_nobody_exports_all_day(desk: De
 
 def test_the_file_has_a_name_and_is_kept_by_nobody(desk: Desk, client: FlaskClient) -> None:
     headers = export(client, "from=2026-05-01&to=2026-05-04").headers
-    assert headers["Content-Disposition"] == 'attachment; filename="rides-2026-05-01-to-2026-05-04.csv"'
+    assert (
+        headers["Content-Disposition"]
+        == 'attachment; filename="rides-2026-05-01-to-2026-05-04.csv"'
+    )
     assert headers["Content-Type"] == "text/csv; charset=utf-8"
     assert headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.browser
-def test_filters_stand_open_where_there_is_room_and_are_folded_on_a_phone(tmp_path: Path, browser: Browser) -> None:
+def test_filters_stand_open_where_there_is_room_and_are_folded_on_a_phone(
+    tmp_path: Path, browser: Browser
+) -> None:
     with served_desk(tmp_path, browser) as served:
         done(served.desk, guest="Guest Wren")
         done(served.desk)
@@ -367,7 +501,8 @@ def test_filters_stand_open_where_there_is_room_and_are_folded_on_a_phone(tmp_pa
         page.get_by_role("button", name="Show").click()
         page.wait_for_url("**/history?*&guest=*")  # until its style is there, too
         expect(page.locator(".rides-table tbody tr")).to_have_count(1)
-        page.locator(".rides-table tbody td").nth(4).click(force=True)  # the link of its line is stretched over it
+        # the link of its line is stretched over it
+        page.locator(".rides-table tbody td").nth(4).click(force=True)
         page.wait_for_url("**/rides/1")
         page.go_back()  # nobody is asked to send a form again
         expect(page.locator(".rides-table tbody tr")).to_have_count(1)

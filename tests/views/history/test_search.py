@@ -1,4 +1,6 @@
-"""Search everywhere: what finds a ride, in which order, for whom, and the list below the box in a real browser."""
+"""Search everywhere: what finds a ride, in which order, for whom, and the list below the box in a
+real browser.
+"""
 
 import re
 from collections.abc import Iterator
@@ -59,15 +61,41 @@ def listed(client: FlaskClient, words: str) -> TestResponse:
 
 @pytest.mark.parametrize("status", ["COMPLETED", "CALL_DRIVER"])
 def test_a_ride_is_found_by_whatever_somebody_remembers_of_it(desk: Desk, status: str) -> None:
-    wanted = ride(desk, status, "KA05XY7788", guest="José García", room="PH-1", phone="+912227783300")
+    wanted = ride(
+        desk, status, "KA05XY7788", guest="José García", room="PH-1", phone="+912227783300"
+    )
     ride(desk, status, "MH12AB1234", guest="Guest Wren", room="204", phone="+912227780000")
-    ride(desk, status, "KA05XY7788", guest="José García", room="PH-1", phone="+912227783300", house="other")
+    ride(
+        desk,
+        status,
+        "KA05XY7788",
+        guest="José García",
+        room="PH-1",
+        phone="+912227783300",
+        house="other",
+    )
     with desk.services.db.read() as s:
         order = s.get(Order, wanted)
         assert order is not None
-        numbers = [order.booking_id, order.booking_id.lower(), order.mtx, order.mtx[:17], f" {order.mtx.lower()} "]
-    for text in ("ph-1", "garcia", "jos gar", "022 2778 3300", "+91 (0)22 2778-3300", "3300", "ka 05 xy-7788", "7788",
-                 "KA05", *numbers):  # fmt: skip
+        numbers = [
+            order.booking_id,
+            order.booking_id.lower(),
+            order.mtx,
+            order.mtx[:17],
+            f" {order.mtx.lower()} ",
+        ]
+    for text in (
+        "ph-1",
+        "garcia",
+        "jos gar",
+        "022 2778 3300",
+        "+91 (0)22 2778-3300",
+        "3300",
+        "ka 05 xy-7788",
+        "7788",
+        "KA05",
+        *numbers,
+    ):
         assert found(desk, text) == [wanted], text
 
 
@@ -94,13 +122,17 @@ def test_many_guests_of_one_name_do_not_hide_the_newest_ride_of_any(desk: Desk) 
     assert found(desk, "n7") == [made[n] for n in range(204, -1, -1) if str(n).startswith("7")][:20]
 
 
-@pytest.mark.parametrize("text", ["", "   ", "%", "_", "%%%", "\\", "zz", "0000", "''; --", "\U0010ffff" * 4, "-" * 80])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "%", "_", "%%%", "\\", "zz", "0000", "''; --", "\U0010ffff" * 4, "-" * 80]
+)
 def test_what_fits_nothing_finds_nothing(desk: Desk, text: str) -> None:
     ride(desk, plate="KA05XY7788", phone=None)
     assert found(desk, text) == []
 
 
-def test_the_page_shows_what_was_found_and_what_can_be_searched_for(desk: Desk, browser_at: FlaskClient) -> None:
+def test_the_page_shows_what_was_found_and_what_can_be_searched_for(
+    desk: Desk, browser_at: FlaskClient
+) -> None:
     order_id = ride(desk, "CALL_DRIVER", "KA05XY7788", guest="<b>Guest</b> Heron")
     text = browser_at.get(address(browser_at, "heron")).text
     assert re.findall(r'cell-when"><a href="/rides/(\d+)"', text) == [str(order_id)]
@@ -148,7 +180,9 @@ def test_an_address_holds_for_the_sign_in_that_made_it(desk: Desk, browser_at: F
     assert "heron" in browser_at.get(found_at).text
 
 
-def test_a_box_of_an_older_sign_in_is_told_to_reload_its_page(desk: Desk, browser_at: FlaskClient) -> None:
+def test_a_box_of_an_older_sign_in_is_told_to_reload_its_page(
+    desk: Desk, browser_at: FlaskClient
+) -> None:
     for path in ("/search", "/search.json"):
         answer = browser_at.post(path, data={"q": "heron", "csrf_token": "of yesterday"})
         assert answer.status_code == 400
@@ -161,9 +195,16 @@ def test_the_list_is_short_and_says_that_there_is_more(desk: Desk, browser_at: F
     assert body is not None
     assert ([each["id"] for each in body["rides"]], body["more"]) == (made[:1:-1], True)
     assert body["rides"][0] == {
-        "id": made[-1], "guest": "Guest Heron", "room": "412", "to": "Meridian Airport, Departures", "plate": "",
-        "at": "Mon 4 May 13:59", "state": "Completed", "icon": "done", "tone": "quiet",
-    }  # fmt: skip
+        "id": made[-1],
+        "guest": "Guest Heron",
+        "room": "412",
+        "to": "Meridian Airport, Departures",
+        "plate": "",
+        "at": "Mon 4 May 13:59",
+        "state": "Completed",
+        "icon": "done",
+        "tone": "quiet",
+    }
     assert listed(browser_at, "nobody").json == {"rides": [], "more": False}
 
 
@@ -174,7 +215,9 @@ def test_a_rides_secrets_are_not_in_the_list(desk: Desk, browser_at: FlaskClient
     assert "12345" not in text  # the guest's phone
 
 
-def test_nobody_searches_all_day_faster_than_people_type(desk: Desk, browser_at: FlaskClient) -> None:
+def test_nobody_searches_all_day_faster_than_people_type(
+    desk: Desk, browser_at: FlaskClient
+) -> None:
     form = {"q": "x", "csrf_token": token(browser_at, "/me")}
     codes = {browser_at.post("/search.json", data=form).status_code for _ in range(240)}
     assert codes == {200}
@@ -182,7 +225,9 @@ def test_nobody_searches_all_day_faster_than_people_type(desk: Desk, browser_at:
 
 
 @pytest.mark.browser
-def test_the_box_lists_rides_while_somebody_types_and_keys_open_one(tmp_path: Path, browser: Browser) -> None:
+def test_the_box_lists_rides_while_somebody_types_and_keys_open_one(
+    tmp_path: Path, browser: Browser
+) -> None:
     with served_desk(tmp_path, browser) as served:
         wanted = ride(served.desk, "CALL_DRIVER", "KA05XY7788", guest="José García", room="PH-1")
         other = ride(served.desk, guest="Garcia Wren", room="9")
@@ -215,7 +260,9 @@ def test_the_box_lists_rides_while_somebody_types_and_keys_open_one(tmp_path: Pa
 
 
 @pytest.mark.browser
-def test_one_comes_back_from_a_ride_to_what_was_found_and_is_asked_nothing(tmp_path: Path, browser: Browser) -> None:
+def test_one_comes_back_from_a_ride_to_what_was_found_and_is_asked_nothing(
+    tmp_path: Path, browser: Browser
+) -> None:
     with served_desk(tmp_path, browser) as served:
         wanted = ride(served.desk, guest="Guest Wren")
         ride(served.desk)
@@ -231,7 +278,9 @@ def test_one_comes_back_from_a_ride_to_what_was_found_and_is_asked_nothing(tmp_p
         expect(rows).to_have_count(1)
         page.reload()
         expect(rows).to_have_count(1)
-        expect(page.get_by_role("combobox", name=re.compile("Search by room"))).to_have_value("wren")
+        expect(page.get_by_role("combobox", name=re.compile("Search by room"))).to_have_value(
+            "wren"
+        )
 
 
 @pytest.mark.browser
@@ -239,15 +288,21 @@ def test_a_box_of_an_older_sign_in_says_so_in_its_list(tmp_path: Path, browser: 
     with served_desk(tmp_path, browser) as served:
         page = served.staff(viewport={"width": 1280, "height": 800})
         page.goto("/history")
-        page.locator("[data-search] [name=csrf_token]").evaluate("field => { field.value = 'of yesterday'; }")
+        page.locator("[data-search] [name=csrf_token]").evaluate(
+            "field => { field.value = 'of yesterday'; }"
+        )
         page.get_by_role("combobox", name=re.compile("Search by room")).fill("heron")
-        expect(page.locator("[data-found]")).to_contain_text("This page was open for too long. Nothing was changed.")
+        expect(page.locator("[data-found]")).to_contain_text(
+            "This page was open for too long. Nothing was changed."
+        )
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name="This page was open for too long")).to_be_visible()
 
 
 @pytest.mark.browser
-def test_the_list_closes_says_when_nothing_is_found_and_when_it_can_not_ask(tmp_path: Path, browser: Browser) -> None:
+def test_the_list_closes_says_when_nothing_is_found_and_when_it_can_not_ask(
+    tmp_path: Path, browser: Browser
+) -> None:
     with served_desk(tmp_path, browser) as served:
         page = served.staff(viewport={"width": 390, "height": 844})
         page.goto("/history")

@@ -59,13 +59,23 @@ def test_every_answer_names_its_request_as_the_error_page_and_the_log_do(
     assert (refused.status_code, len(refused.headers["X-Request-Id"])) == (400, 8)
 
 
-def test_a_request_keeps_the_name_of_a_trusted_proxy_only_and_only_a_short_safe_one(tmp_path: Path) -> None:
+def test_a_request_keeps_the_name_of_a_trusted_proxy_only_and_only_a_short_safe_one(
+    tmp_path: Path,
+) -> None:
     given = "edge-01.7f3a"
     for proxies, name, kept in (
-        ("0", given, False), ("1", given, True), ("1", "x" * 65, False), ("1", "a b<script>", False), ("1", "", False),
-    ):  # fmt: skip
+        ("0", given, False),
+        ("1", given, True),
+        ("1", "x" * 65, False),
+        ("1", "a b<script>", False),
+        ("1", "", False),
+    ):
         app = made(tmp_path, f"sqlite:///{tmp_path}/none.db", RIDEDASH_TRUSTED_PROXIES=proxies)
-        got = app.test_client().get("/healthz", headers={"X-Request-Id": name}).headers["X-Request-Id"]
+        got = (
+            app.test_client()
+            .get("/healthz", headers={"X-Request-Id": name})
+            .headers["X-Request-Id"]
+        )
         assert (got == name) is kept
         services(app).db.close()
 
@@ -77,26 +87,46 @@ def test_an_access_line_has_the_route_and_never_the_address_and_polls_have_none(
     now = datetime.now(UTC)
     with services(app).db.write() as s:
         house = properties.add_property(s, "Hotel A", "UTC", now)
-        properties.add_staff(s, house.id, "desk", generate_password_hash(PASSWORD, "scrypt:1024:8:1"), "concierge", now)
+        properties.add_staff(
+            s,
+            house.id,
+            "desk",
+            generate_password_hash(PASSWORD, "scrypt:1024:8:1"),
+            "concierge",
+            now,
+        )
         staff_id = properties.find_staff(s, "desk").id
     client = app.test_client()
     token = csrf(client.get("/sign-in").text)
     client.post("/sign-in", data={"name": "desk", "password": PASSWORD, "csrf_token": token})
-    for path in ("/", "/gone/secret-of-the-path?phone=9876543210", "/healthz", "/board.json", "/readyz", "/nowhere"):
+    for path in (
+        "/",
+        "/gone/secret-of-the-path?phone=9876543210",
+        "/healthz",
+        "/board.json",
+        "/readyz",
+        "/nowhere",
+    ):
         client.get(path)
     lines = [record for record in caplog.records if record.name == "ridedash.access"]
     assert [line.getMessage() for line in lines] == [
-        "GET /sign-in 200", "POST /sign-in 303", "GET / 200", "GET /gone/<what> 404", "GET none 404",
-    ]  # fmt: skip
+        "GET /sign-in 200",
+        "POST /sign-in 303",
+        "GET / 200",
+        "GET /gone/<what> 404",
+        "GET none 404",
+    ]
     assert vars(lines[2])["staff"] == staff_id
     assert vars(lines[3])["staff"] is None or vars(lines[3])["staff"] == staff_id
     assert all(0 <= vars(line)["ms"] < 60_000 for line in lines)
 
 
-def test_metrics_are_for_this_machine_and_for_the_token_and_exist_for_nobody_else(tmp_path: Path) -> None:
+def test_metrics_are_for_this_machine_and_for_the_token_and_exist_for_nobody_else(
+    tmp_path: Path,
+) -> None:
     app = made(
         tmp_path, new_database(tmp_path), RIDEDASH_METRICS_TOKEN=TOKEN, RIDEDASH_TRUSTED_PROXIES="1"
-    )  # fmt: skip
+    )
     client = app.test_client()
     here, there = {"REMOTE_ADDR": "127.0.0.1"}, {"REMOTE_ADDR": "198.51.100.7"}
     for peer, headers, status in (
@@ -113,10 +143,15 @@ def test_metrics_are_for_this_machine_and_for_the_token_and_exist_for_nobody_els
         (there, {"Authorization": "Bearer ünsinn".encode().decode("latin-1")}, 404),
         (there, {"Authorization": "Bearer "}, 404),
     ):
-        assert client.get("/metrics", environ_base=peer, headers=headers).status_code == status, (peer, headers)
+        assert client.get("/metrics", environ_base=peer, headers=headers).status_code == status, (
+            peer,
+            headers,
+        )
     services(app).db.close()
     without = made(tmp_path, f"sqlite:///{tmp_path}/none.db")
-    refused = without.test_client().get("/metrics", environ_base=there, headers={"Authorization": "Bearer "})
+    refused = without.test_client().get(
+        "/metrics", environ_base=there, headers={"Authorization": "Bearer "}
+    )
     assert refused.status_code == 404
     services(without).db.close()
 

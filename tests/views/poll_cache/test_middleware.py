@@ -1,4 +1,6 @@
-"""The layer before Flask: it says what Flask says, to whom Flask says it, and forgets as fast as it must."""
+"""The layer before Flask: it says what Flask says, to whom Flask says it, and forgets as fast as it
+must.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -25,7 +27,9 @@ OWN_TIME = {"X-Server-Now", "Date", "X-Request-Id"}
 
 
 class Process:
-    """One web process among several over a database: an app of its own, whose seconds are the test's."""
+    """One web process among several over a database: an app of its own, whose seconds are the
+    test's.
+    """
 
     def __init__(self, desk: Desk, seconds: list[float], looks_at: Any = None) -> None:
         instance = str(desk.services.settings.instance)
@@ -44,11 +48,17 @@ class Process:
         self.asked.append(environ["PATH_INFO"])
         return self.app.wsgi_app(environ, start)
 
-    def get(self, order_id: int, cookie: str, seen: str | None = None, **headers: str) -> TestResponse:
+    def get(
+        self, order_id: int, cookie: str, seen: str | None = None, **headers: str
+    ) -> TestResponse:
         sent = {"Cookie": cookie, **({"If-None-Match": seen} if seen else {}), **headers}
-        return Client(self.layer, use_cookies=False).get(f"/rides/{order_id}/snapshot.json", headers=sent)
+        return Client(self.layer, use_cookies=False).get(
+            f"/rides/{order_id}/snapshot.json", headers=sent
+        )
 
-    def twice(self, order_id: int, cookie: str, seen: str | None = None, **headers: str) -> TestResponse:
+    def twice(
+        self, order_id: int, cookie: str, seen: str | None = None, **headers: str
+    ) -> TestResponse:
         """The second answer to one question; from memory where anything can be."""
         self.get(order_id, cookie, seen, **headers)
         return self.get(order_id, cookie, seen, **headers)
@@ -101,7 +111,9 @@ def cookie_of(client: FlaskClient) -> str:
     return f"ridedash_sid={held.value}"
 
 
-def plain(app: Flask, order_id: int, cookie: str, seen: str | None = None, **headers: str) -> TestResponse:
+def plain(
+    app: Flask, order_id: int, cookie: str, seen: str | None = None, **headers: str
+) -> TestResponse:
     """Flask's own answer, with no layer and no memory."""
     sent = {"Cookie": cookie, **({"If-None-Match": seen} if seen else {}), **headers}
     return app.test_client(use_cookies=False).get(f"/rides/{order_id}/snapshot.json", headers=sent)
@@ -119,7 +131,9 @@ def told(answer: TestResponse) -> tuple[int, dict[str, str], Any]:
 
 
 CASES = [(state, None, "point_to_point") for state in ORDER_STATES] + [
-    ("BOOKED", status, kind) for kind in STATUSES for status in ("CALL_DRIVER", "COMPLETED", "BOOKING_CANCELLED")
+    ("BOOKED", status, kind)
+    for kind in STATUSES
+    for status in ("CALL_DRIVER", "COMPLETED", "BOOKING_CANCELLED")
 ]
 
 
@@ -132,10 +146,13 @@ def test_the_layer_says_what_flask_says(desk: Desk, process: Process, name: str)
         expected = plain(desk.app, order_id, cookie)
         process.asked.clear()
         assert told(process.twice(order_id, cookie)) == told(expected), case
-        assert len(process.asked) == (2 if name == "other" else 1)  # the foreign ride does not exist, each time
+        # the foreign ride does not exist, each time
+        assert len(process.asked) == (2 if name == "other" else 1)
         tag = expected.headers.get("ETag")
         for seen in ('"older"', tag, f"W/{tag}", "*", '"a", "b"', "x"):
-            assert told(process.twice(order_id, cookie, seen)) == told(plain(desk.app, order_id, cookie, seen)), case
+            assert told(process.twice(order_id, cookie, seen)) == told(
+                plain(desk.app, order_id, cookie, seen)
+            ), case
 
 
 def test_a_ride_that_is_not_there_is_not_there(desk: Desk, process: Process, cookie: str) -> None:
@@ -143,7 +160,9 @@ def test_a_ride_that_is_not_there_is_not_there(desk: Desk, process: Process, coo
         assert told(process.twice(nobody, cookie)) == told(plain(desk.app, nobody, cookie))
 
 
-def test_a_304_has_no_body_and_says_the_time(desk: Desk, process: Process, seconds: list[float], cookie: str) -> None:
+def test_a_304_has_no_body_and_says_the_time(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     first = process.get(order_id, cookie)
     desk.now, seconds[0] = NOON + timedelta(seconds=0.5), seconds[0] + 0.5
@@ -163,25 +182,37 @@ def test_a_304_has_no_body_and_says_the_time(desk: Desk, process: Process, secon
         {"Host": "elsewhere.example"},
     ],
 )
-def test_an_odd_request_is_flasks_to_answer(desk: Desk, process: Process, cookie: str, headers: dict[str, str]) -> None:
+def test_an_odd_request_is_flasks_to_answer(
+    desk: Desk, process: Process, cookie: str, headers: dict[str, str]
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     process.twice(order_id, cookie)
-    assert told(process.get(order_id, cookie, **headers)) == told(plain(desk.app, order_id, cookie, **headers))
+    assert told(process.get(order_id, cookie, **headers)) == told(
+        plain(desk.app, order_id, cookie, **headers)
+    )
     assert len(process.asked) == 2
 
 
-def test_another_method_or_a_query_is_flasks_to_answer(desk: Desk, process: Process, cookie: str) -> None:
+def test_another_method_or_a_query_is_flasks_to_answer(
+    desk: Desk, process: Process, cookie: str
+) -> None:
     path = f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}/snapshot.json"
     client = Client(process.layer, use_cookies=False)
     for _ in range(2):
-        assert client.get(path, query_string={"a": "1"}, headers={"Cookie": cookie}).status_code == 200
+        assert (
+            client.get(path, query_string={"a": "1"}, headers={"Cookie": cookie}).status_code == 200
+        )
         assert client.head(path, headers={"Cookie": cookie}).data == b""
         assert client.post(path, headers={"Cookie": cookie}).status_code in (400, 405)
     assert len(process.asked) == 6
 
 
-def test_what_flask_says_again_is_what_it_said(desk: Desk, process: Process, caplog: pytest.LogCaptureFixture) -> None:
-    """A poll that the layer leaves to Flask is answered from memory there, before the hooks that would find nothing."""
+def test_what_flask_says_again_is_what_it_said(
+    desk: Desk, process: Process, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A poll that the layer leaves to Flask is answered from memory there, before the hooks that
+    would find nothing.
+    """
     order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
     form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
     flask = Client(process.flask, use_cookies=False)
@@ -199,21 +230,32 @@ def test_what_flask_says_again_is_what_it_said(desk: Desk, process: Process, cap
 def test_another_page_of_that_ending_is_asked_as_it_came(process: Process) -> None:
     seen: list[str | None] = []
     layer = PollLayer(
-        lambda environ, start: seen.append(environ.get("HTTP_IF_NONE_MATCH")) or process.flask(environ, start),
+        lambda environ, start: (
+            seen.append(environ.get("HTTP_IF_NONE_MATCH")) or process.flask(environ, start)
+        ),
         process.memory,
         process.services.clock,
     )
-    Client(layer, use_cookies=False).get("/elsewhere/x/snapshot.json", headers={"If-None-Match": '"x"'})
+    Client(layer, use_cookies=False).get(
+        "/elsewhere/x/snapshot.json", headers={"If-None-Match": '"x"'}
+    )
     assert seen == ['"x"']
 
 
-def test_a_host_that_is_not_ours_is_refused_though_ours_is_known(desk: Desk, process: Process, cookie: str) -> None:
+def test_a_host_that_is_not_ours_is_refused_though_ours_is_known(
+    desk: Desk, process: Process, cookie: str
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     process.twice(order_id, cookie)
-    assert [process.get(order_id, cookie, Host="evil.example").status_code for _ in range(2)] == [400, 400]
+    assert [process.get(order_id, cookie, Host="evil.example").status_code for _ in range(2)] == [
+        400,
+        400,
+    ]
 
 
-def test_strangers_and_changed_cookies_see_nothing(desk: Desk, process: Process, cookie: str) -> None:
+def test_strangers_and_changed_cookies_see_nothing(
+    desk: Desk, process: Process, cookie: str
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     process.twice(order_id, cookie)
     for held in ("", "ridedash_sid=x", cookie[:-1], cookie + "x", f"ridedash_sid=x; {cookie}"):
@@ -247,7 +289,9 @@ def test_what_is_answered_from_memory_is_counted(
     layer = PollLayer(process.flask, process.memory, process.services.clock, counted.append)
     for late in (0, 0, 0, LOOK_S, 0, LOOK_S, LOOK_S):
         seconds[0] += late
-        Client(layer, use_cookies=False).get(f"/rides/{order_id}/snapshot.json", headers={"Cookie": cookie})
+        Client(layer, use_cookies=False).get(
+            f"/rides/{order_id}/snapshot.json", headers={"Cookie": cookie}
+        )
     assert counted == [2, 2, 1]
     assert len(process.asked) == 1
 
@@ -255,11 +299,15 @@ def test_what_is_answered_from_memory_is_counted(
 # ---- signing out, here and elsewhere
 
 
-def test_a_cookie_is_worth_nothing_once_its_owner_signed_out_here(desk: Desk, process: Process) -> None:
+def test_a_cookie_is_worth_nothing_once_its_owner_signed_out_here(
+    desk: Desk, process: Process
+) -> None:
     order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
     form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
     assert process.twice(order_id, cookie).status_code == 200
-    gone = Client(process.layer, use_cookies=False).post("/sign-out", data=form, headers={"Cookie": cookie})
+    gone = Client(process.layer, use_cookies=False).post(
+        "/sign-out", data=form, headers={"Cookie": cookie}
+    )
     assert gone.status_code == 303
     assert process.get(order_id, cookie).status_code == 401
 
@@ -268,9 +316,15 @@ def test_signing_out_elsewhere_holds_in_every_process_within_two_seconds(
     desk: Desk, process: Process, seconds: list[float]
 ) -> None:
     order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
-    form, cookie, elsewhere = {"csrf_token": token(client, "/")}, cookie_of(client), Process(desk, seconds)
+    form, cookie, elsewhere = (
+        {"csrf_token": token(client, "/")},
+        cookie_of(client),
+        Process(desk, seconds),
+    )
     assert [p.twice(order_id, cookie).status_code for p in (process, elsewhere)] == [200, 200]
-    Client(elsewhere.layer, use_cookies=False).post("/sign-out", data=form, headers={"Cookie": cookie})
+    Client(elsewhere.layer, use_cookies=False).post(
+        "/sign-out", data=form, headers={"Cookie": cookie}
+    )
     seconds[0] += 1.9
     assert [p.get(order_id, cookie).status_code for p in (process, elsewhere)] == [401, 401]
     elsewhere.close()
@@ -295,8 +349,16 @@ class HangingDatabase:
 def test_signing_out_elsewhere_holds_within_two_seconds_also_while_the_look_for_it_hangs(
     desk: Desk, seconds: list[float]
 ) -> None:
-    order_id, client, database = desk.order("BOOKED", "CALL_DRIVER"), desk.client(), HangingDatabase(desk.services.db)
-    form, cookie, process = {"csrf_token": token(client, "/")}, cookie_of(client), Process(desk, seconds, database)
+    order_id, client, database = (
+        desk.order("BOOKED", "CALL_DRIVER"),
+        desk.client(),
+        HangingDatabase(desk.services.db),
+    )
+    form, cookie, process = (
+        {"csrf_token": token(client, "/")},
+        cookie_of(client),
+        Process(desk, seconds, database),
+    )
     assert process.twice(order_id, cookie).status_code == 200
     assert client.post("/sign-out", data=form).status_code == 303
     ended_at, database.gone = seconds[0], True
@@ -320,7 +382,9 @@ def test_what_happens_to_a_member_of_staff_holds_within_two_seconds(
 ) -> None:
     name = f"{deed} {desk.order('READY')}"
     with desk.services.db.write() as s:
-        staff_id = properties.add_staff(s, desk.ids["desk.property"], name, HASH, "concierge", NOON).id
+        staff_id = properties.add_staff(
+            s, desk.ids["desk.property"], name, HASH, "concierge", NOON
+        ).id
     order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk, name)
     assert process.twice(order_id, cookie).status_code == 200
     desk.add(lambda s: happen(desk, s, staff_id, deed))
@@ -349,7 +413,9 @@ def test_a_sign_out_that_was_committed_out_of_turn_is_not_missed(
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     with desk.services.db.read() as s:
         mine = s.query(SignIn).order_by(SignIn.created_at.desc(), SignIn.id_hash).all()
-    desk.add(lambda s: s.add(EndedSignIn(id=1_000_000 + order_id * 2, id_hash="of another", at=NOON)))
+    desk.add(
+        lambda s: s.add(EndedSignIn(id=1_000_000 + order_id * 2, id_hash="of another", at=NOON))
+    )
     assert process.twice(order_id, cookie).status_code == 200
     seconds[0] += LOOK_S
     assert process.get(order_id, cookie).status_code == 200
@@ -382,8 +448,13 @@ def test_an_account_that_the_service_forgot_is_said_within_a_quarter_of_a_second
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     before = process.twice(order_id, cookie)
-    for state, said in (("reconnect", True), ("ok", False)):  # no shown fact of the ride differs: its version stays
-        desk.add(lambda s, to=state: setattr(s.get(Account, s.get(Order, order_id).account_id), "state", to))
+    # no shown fact of the ride differs: its version stays
+    for state, said in (("reconnect", True), ("ok", False)):
+        desk.add(
+            lambda s, to=state: setattr(
+                s.get(Account, s.get(Order, order_id).account_id), "state", to
+            )
+        )
         seconds[0] += LOOK_S
         answer = process.get(order_id, cookie, before.headers["ETag"] if said else None)
         assert ("The account needs reconnecting" in answer.text) is said
@@ -394,7 +465,9 @@ def test_whoever_did_something_sees_it_at_once(desk: Desk, process: Process) -> 
     order_id = desk.order("READY")
     form, cookie = {"csrf_token": token(client, f"/rides/{order_id}")}, cookie_of(client)
     assert (process.twice(order_id, cookie).json or {})["order_state"] == "READY"
-    Client(process.layer, use_cookies=False).post(f"/rides/{order_id}/withdraw", data=form, headers={"Cookie": cookie})
+    Client(process.layer, use_cookies=False).post(
+        f"/rides/{order_id}/withdraw", data=form, headers={"Cookie": cookie}
+    )
     assert (process.get(order_id, cookie).json or {})["order_state"] != "READY"
 
 
@@ -433,7 +506,9 @@ def test_rides_that_nobody_asks_for_any_more_leave_nothing_in_the_layer(
     live = desk.order("BOOKED", "CALL_DRIVER")
     assert process.twice(live, cookie).status_code == 200
     assert [place[0] for place in process.layer._places] == [f"/rides/{live}/snapshot.json"]
-    assert process.get(over[0], cookie).status_code == 200, "who asks again is answered by Flask, and known again"
+    assert process.get(over[0], cookie).status_code == 200, (
+        "who asks again is answered by Flask, and known again"
+    )
     assert len(process.layer._places) == 2
 
 
@@ -477,7 +552,11 @@ def a_ready_answer(desk: Desk, order_id: int) -> Any:
 
 
 def test_without_its_database_the_layer_remembers_nothing(
-    desk: Desk, process: Process, seconds: list[float], cookie: str, caplog: pytest.LogCaptureFixture
+    desk: Desk,
+    process: Process,
+    seconds: list[float],
+    cookie: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     process.twice(order_id, cookie)
@@ -505,7 +584,9 @@ def test_a_mistake_in_the_layer_costs_speed_only_and_is_logged_once(
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     broken = PollLayer(process.flask, process.memory, lambda: 1 // 0)  # type: ignore[arg-type, return-value]
     answers = [
-        Client(broken, use_cookies=False).get(f"/rides/{order_id}/snapshot.json", headers={"Cookie": cookie})
+        Client(broken, use_cookies=False).get(
+            f"/rides/{order_id}/snapshot.json", headers={"Cookie": cookie}
+        )
         for _ in range(3)
     ]
     assert [told(answer) for answer in answers] == [told(plain(desk.app, order_id, cookie))] * 3
@@ -521,7 +602,9 @@ def test_the_setting_switches_the_layer_and_its_memory_off(tmp_path: Path) -> No
 
 
 def test_behind_a_proxy_the_layer_knows_the_host_that_was_asked_for(tmp_path: Path) -> None:
-    desk = make_desk(tmp_path, POLL_LAYER="on", TRUSTED_PROXIES="1", TRUSTED_HOSTS="desk.example,localhost")
+    desk = make_desk(
+        tmp_path, POLL_LAYER="on", TRUSTED_PROXIES="1", TRUSTED_HOSTS="desk.example,localhost"
+    )
     order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk)
     asked = {"X-Forwarded-Host": "desk.example", "Host": "internal"}
     assert [plain(desk.app, order_id, cookie, **asked).status_code for _ in range(2)] == [200, 200]
@@ -542,10 +625,14 @@ def test_twenty_open_pages_of_one_desk_are_not_held_back(
         assert {process.get(order_id, cookie).status_code for order_id in rides} == {200}
 
 
-def test_one_page_that_asks_without_end_is_held_back_where_nothing_is_remembered(desk: Desk, cookie: str) -> None:
+def test_one_page_that_asks_without_end_is_held_back_where_nothing_is_remembered(
+    desk: Desk, cookie: str
+) -> None:
     assert [plain(desk.app, 999_999, cookie).status_code for _ in range(241)].count(429) == 1
     assert plain(desk.app, desk.order("BOOKED", "CALL_DRIVER"), cookie).status_code == 200
 
 
-def test_rides_that_are_not_there_can_not_be_tried_without_end(process: Process, cookie: str) -> None:
+def test_rides_that_are_not_there_can_not_be_tried_without_end(
+    process: Process, cookie: str
+) -> None:
     assert [process.get(900_000 + n, cookie).status_code for n in range(241)].count(429) == 1

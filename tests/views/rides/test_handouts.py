@@ -1,4 +1,6 @@
-"""The guest's card: a link of the guest's own as a QR code, the start code only on request, and links from the page."""
+"""The guest's card: a link of the guest's own as a QR code, the start code only on request, and
+links from the page.
+"""
 
 import re
 from collections.abc import Iterator
@@ -42,7 +44,9 @@ def browser(desk: Desk) -> FlaskClient:
     return desk.client()
 
 
-def press(browser: FlaskClient, order_id: int, path: str, accept: str = "text/html", **form: Any) -> Any:
+def press(
+    browser: FlaskClient, order_id: int, path: str, accept: str = "text/html", **form: Any
+) -> Any:
     form["csrf_token"] = token(browser, f"/rides/{order_id}/card")
     return browser.post(f"/rides/{order_id}/{path}", data=form, headers={"Accept": accept})
 
@@ -53,12 +57,17 @@ def address(text: str) -> str:
 
 
 def opens(desk: Desk, url: str) -> bool:
-    return desk.client(signed_in=False).get(url.removeprefix("https://rides.example.test")).status_code == 200
+    return (
+        desk.client(signed_in=False).get(url.removeprefix("https://rides.example.test")).status_code
+        == 200
+    )
 
 
 def deeds(desk: Desk, order_id: int) -> list[str]:
     with desk.services.db.read() as s:
-        return [row.what for row in s.query(AuditRow).filter(AuditRow.subject == f"orders:{order_id}")]
+        return [
+            row.what for row in s.query(AuditRow).filter(AuditRow.subject == f"orders:{order_id}")
+        ]
 
 
 @pytest.mark.parametrize(("kind", "status"), CASES)
@@ -89,7 +98,9 @@ def test_looking_at_the_card_makes_no_link(desk: Desk, browser: FlaskClient) -> 
     assert deeds(desk, order_id) == []
 
 
-def test_the_card_carries_a_link_that_opens_and_is_printed_beneath(desk: Desk, browser: FlaskClient) -> None:
+def test_the_card_carries_a_link_that_opens_and_is_printed_beneath(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     text = press(browser, order_id, "card").text
     url = address(text)
@@ -118,7 +129,9 @@ def test_the_start_code_is_printed_when_asked_for_recorded_and_on_the_same_link(
     assert deeds(desk, order_id) == ["link.made", "code_shown"]
 
 
-def test_without_a_start_code_none_is_printed_and_nothing_recorded(desk: Desk, browser: FlaskClient) -> None:
+def test_without_a_start_code_none_is_printed_and_nothing_recorded(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "IN_PROGRESS", otp=CODE)
     text = press(browser, order_id, "card", code="1").text
     assert CODE not in text
@@ -127,15 +140,21 @@ def test_without_a_start_code_none_is_printed_and_nothing_recorded(desk: Desk, b
 
 def test_printed_and_shown_codes_count_together(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
-    shown = [press(browser, order_id, "code", accept="application/json").status_code for _ in range(6)]
+    shown = [
+        press(browser, order_id, "code", accept="application/json").status_code for _ in range(6)
+    ]
     printed = [press(browser, order_id, "card", code="1").status_code for _ in range(5)]
     assert shown + printed == [200] * 10 + [429]
 
 
-def test_a_link_of_another_ride_or_of_a_follower_is_not_taken_for_the_guests(desk: Desk, browser: FlaskClient) -> None:
+def test_a_link_of_another_ride_or_of_a_follower_is_not_taken_for_the_guests(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id, other = desk.order("BOOKED", "CALL_DRIVER"), desk.order("BOOKED", "CALL_DRIVER")
     foreign = address(press(browser, other, "card").text)
-    follower = press(browser, order_id, "links", accept="application/json", what="follower").json["url"]
+    follower = press(browser, order_id, "links", accept="application/json", what="follower").json[
+        "url"
+    ]
     for url in (foreign, follower):
         made = address(press(browser, order_id, "card", token=url.rsplit("/", 1)[1]).text)
         assert made not in ("", url)
@@ -144,7 +163,10 @@ def test_a_link_of_another_ride_or_of_a_follower_is_not_taken_for_the_guests(des
 
 def test_five_may_follow_and_a_sixth_is_refused_in_words(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    made = [press(browser, order_id, "links", accept="application/json", what="follower") for _ in range(6)]
+    made = [
+        press(browser, order_id, "links", accept="application/json", what="follower")
+        for _ in range(6)
+    ]
     assert [answer.status_code for answer in made] == [200] * 5 + [409]
     assert made[4].json["state"]["may_follow"] is False
     assert "5 people follow this ride already" in made[5].json["message"]
@@ -154,14 +176,25 @@ def test_five_may_follow_and_a_sixth_is_refused_in_words(desk: Desk, browser: Fl
 
 def test_ending_the_links_closes_them_all_and_is_recorded(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    urls = [press(browser, order_id, "links", "application/json", what=w).json["url"] for w in ("rider", "follower")]
+    urls = [
+        press(browser, order_id, "links", "application/json", what=w).json["url"]
+        for w in ("rider", "follower")
+    ]
     said = press(browser, order_id, "links", accept="application/json", what="end").json["state"]
-    assert said == {"words": "", "any": False, "rider": False, "may_rider": True, "may_follow": True}
+    assert said == {
+        "words": "",
+        "any": False,
+        "rider": False,
+        "may_rider": True,
+        "may_follow": True,
+    }
     assert not any(opens(desk, url) for url in urls)
     assert deeds(desk, order_id) == ["link.made", "link.made", "link.ended", "link.ended"]
 
 
-def test_without_scripts_a_link_is_shown_to_be_copied_and_ending_leads_back(desk: Desk, browser: FlaskClient) -> None:
+def test_without_scripts_a_link_is_shown_to_be_copied_and_ending_leads_back(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     assert opens(desk, address(press(browser, order_id, "links", what="rider").text))
     answer = press(browser, order_id, "links", what="end")
@@ -170,18 +203,29 @@ def test_without_scripts_a_link_is_shown_to_be_copied_and_ending_leads_back(desk
 
 
 def test_a_day_after_the_end_no_link_is_made_any_more(desk: Desk, browser: FlaskClient) -> None:
-    order_id = desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON - timedelta(hours=25), "next_poll_at": None})
+    order_id = desk.order(
+        "BOOKED", "COMPLETED", ride={"ended_at": NOON - timedelta(hours=25), "next_poll_at": None}
+    )
     assert not address(press(browser, order_id, "card").text)
     answer = press(browser, order_id, "links", accept="application/json", what="rider")
-    assert (answer.status_code, answer.json["message"]) == (409, "The ride is over: its links have ended.")
+    assert (answer.status_code, answer.json["message"]) == (
+        409,
+        "The ride is over: its links have ended.",
+    )
     assert deeds(desk, order_id) == []
 
 
-def test_the_card_and_the_links_of_another_property_do_not_exist(desk: Desk, browser: FlaskClient) -> None:
+def test_the_card_and_the_links_of_another_property_do_not_exist(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", house="other")
     form = {"csrf_token": token(browser, "/"), "what": "rider"}
     paths = [f"/rides/{order_id}/{what}" for what in ("card", "links", "receipt")]
-    answers = [browser.get(paths[0]), browser.get(paths[2]), *(browser.post(path, data=form) for path in paths[:2])]
+    answers = [
+        browser.get(paths[0]),
+        browser.get(paths[2]),
+        *(browser.post(path, data=form) for path in paths[:2]),
+    ]
     assert [answer.status_code for answer in answers] == [404] * 4
     assert deeds(desk, order_id) == []
 
@@ -203,14 +247,21 @@ def test_the_qr_code_is_drawn_as_segno_says_with_four_modules_of_quiet() -> None
     dark = set()
     for x, y, width in re.findall(r"M(\d+) (\d+)h(\d+)v1h-\3z", drawn.path):
         dark |= {(int(x) + i, int(y)) for i in range(int(width))}
-    expected = {(x + 4, y + 4) for y, row in enumerate(made.matrix) for x, module in enumerate(row) if module}
+    expected = {
+        (x + 4, y + 4)
+        for y, row in enumerate(made.matrix)
+        for x, module in enumerate(row)
+        if module
+    }
     assert dark == expected
     assert (drawn.size, made.error, made.version) == (len(made.matrix) + 8, "M", 4)
 
 
 def test_the_map_of_the_card_covers_its_frame_and_has_the_place_in_its_middle() -> None:
     made = still_map("/tiles/{z}/{x}/{y}.svg", LatLng(0.0, 0.0), 3, 420, 250)
-    assert {tile.href for tile in made.tiles} == {f"/tiles/3/{x}/{y}.svg" for x in (3, 4) for y in (3, 4)}
+    assert {tile.href for tile in made.tiles} == {
+        f"/tiles/3/{x}/{y}.svg" for x in (3, 4) for y in (3, 4)
+    }
     corner = next(tile for tile in made.tiles if tile.href == "/tiles/3/4/4.svg")
     assert (corner.x, corner.y) == (210, 125)
     edge = still_map("/{z}/{x}/{y}", LatLng(89.9, 179.99), 3, 420, 250)
@@ -220,9 +271,23 @@ def test_the_map_of_the_card_covers_its_frame_and_has_the_place_in_its_middle() 
 
 def test_words_of_others_stay_words_on_the_card(desk: Desk, browser: FlaskClient) -> None:
     markup = "<img src=x onerror=1>{{7*191}}</svg><script>1</script>"
-    order_id = desk.order("BOOKED", "CALL_DRIVER", guest=markup, pickup_name=markup, room=markup[:30])
+    order_id = desk.order(
+        "BOOKED", "CALL_DRIVER", guest=markup, pickup_name=markup, room=markup[:30]
+    )
     sheet = press(browser, order_id, "card").text.split("<article")[1].split("</article>")[0]
     assert "1337" not in sheet
-    assert {element.tag for element in ElementTree.fromstring(f"<article{sheet}</article>").iter()} <= {
-        "article", "header", "span", "bdi", "p", "section", "svg", "image", "g", "path", "div",
-    }  # fmt: skip
+    assert {
+        element.tag for element in ElementTree.fromstring(f"<article{sheet}</article>").iter()
+    } <= {
+        "article",
+        "header",
+        "span",
+        "bdi",
+        "p",
+        "section",
+        "svg",
+        "image",
+        "g",
+        "path",
+        "div",
+    }

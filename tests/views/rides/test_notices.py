@@ -1,4 +1,6 @@
-"""What a ride's page must not say when it isn't so: prices, fees, stops, payments, distances, and what was typed."""
+"""What a ride's page must not say when it isn't so: prices, fees, stops, payments, distances, and
+what was typed.
+"""
 
 import re
 from collections.abc import Iterator
@@ -75,12 +77,27 @@ def post(client: FlaskClient, path: str, **form: Any) -> Any:
             {"comments": "Very kind", "rating": "9"},
             ">Very kind</textarea>",
         ),
-        ("resolve", ("UNKNOWN",), {"what": "booked", "booking_id": "\t", "reason": "I called"}, 'value="I called"'),
-        ("resolve", ("UNKNOWN",), {"what": "not_booked", "reason": "no", "booking_id": "CRN7"}, 'value="CRN7"'),
+        (
+            "resolve",
+            ("UNKNOWN",),
+            {"what": "booked", "booking_id": "\t", "reason": "I called"},
+            'value="I called"',
+        ),
+        (
+            "resolve",
+            ("UNKNOWN",),
+            {"what": "not_booked", "reason": "no", "booking_id": "CRN7"},
+            'value="CRN7"',
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_form_that_comes_back_keeps_what_was_typed_and_refreshes_to_the_rides_own_page(
-    desk: Desk, client: FlaskClient, deed: str, order: tuple[str, ...], form: dict[str, str], kept: str
+    desk: Desk,
+    client: FlaskClient,
+    deed: str,
+    order: tuple[str, ...],
+    form: dict[str, str],
+    kept: str,
 ) -> None:
     order_id = desk.order(*order)
     answer = post(client, f"/rides/{order_id}/{deed}", **form)
@@ -91,7 +108,9 @@ def test_a_form_that_comes_back_keeps_what_was_typed_and_refreshes_to_the_rides_
     assert refresh.group(1) == f"/rides/{order_id}"
 
 
-def test_a_page_that_did_not_come_from_a_form_has_nothing_typed_in_it(desk: Desk, client: FlaskClient) -> None:
+def test_a_page_that_did_not_come_from_a_form_has_nothing_typed_in_it(
+    desk: Desk, client: FlaskClient
+) -> None:
     page = client.get(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}?name=Paris&reason=x").text
     assert "Paris" not in page
 
@@ -109,7 +128,9 @@ def test_the_address_of_a_form_opened_as_a_page_leads_back_to_the_ride(
 # ---- signed out elsewhere
 
 
-def test_a_form_sent_after_signing_out_elsewhere_says_so_and_leads_back(desk: Desk, client: FlaskClient) -> None:
+def test_a_form_sent_after_signing_out_elsewhere_says_so_and_leads_back(
+    desk: Desk, client: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     held = token(client, f"/rides/{order_id}")
     client.post("/sign-out", data={"csrf_token": held})
@@ -120,23 +141,32 @@ def test_a_form_sent_after_signing_out_elsewhere_says_so_and_leads_back(desk: De
     assert "open for too long" not in answer.text
 
 
-def test_a_form_of_an_ended_sign_in_leads_to_the_ride_after_signing_in_again(desk: Desk, client: FlaskClient) -> None:
+def test_a_form_of_an_ended_sign_in_leads_to_the_ride_after_signing_in_again(
+    desk: Desk, client: FlaskClient
+) -> None:
     from ridedash.store.properties import SignIn
 
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     held = token(client, f"/rides/{order_id}")
     desk.add(lambda s: s.query(SignIn).delete())
     answer = client.post(f"/rides/{order_id}/drop", data={"csrf_token": held, "name": "x"})
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"/sign-in?next=%2Frides%2F{order_id}")
+    assert (answer.status_code, answer.headers["Location"]) == (
+        303,
+        f"/sign-in?next=%2Frides%2F{order_id}",
+    )
 
 
-def test_a_form_without_its_token_while_signed_in_is_told_as_before(desk: Desk, client: FlaskClient) -> None:
+def test_a_form_without_its_token_while_signed_in_is_told_as_before(
+    desk: Desk, client: FlaskClient
+) -> None:
     answer = client.post(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}/cancel")
     assert answer.status_code == 400
     assert "open for too long" in answer.text
 
 
-def test_pages_of_errors_have_a_nonce_of_their_own_each_time(desk: Desk, client: FlaskClient) -> None:
+def test_pages_of_errors_have_a_nonce_of_their_own_each_time(
+    desk: Desk, client: FlaskClient
+) -> None:
     path = f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}/cancel"
     policies = [client.post(path).headers["Content-Security-Policy"] for _ in range(2)]
     nonces = [re.findall(r"'nonce-([^']*)'", policy) for policy in policies]
@@ -147,12 +177,21 @@ def test_pages_of_errors_have_a_nonce_of_their_own_each_time(desk: Desk, client:
 # ---- stops, and what they cost
 
 
-def test_a_confirmed_cancel_is_the_headline_at_once_and_was_free_in_time(desk: Desk, client: FlaskClient) -> None:
+def test_a_confirmed_cancel_is_the_headline_at_once_and_was_free_in_time(
+    desk: Desk, client: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"allotted_at": NOON - MINUTE})
-    page = client.get(post(client, f"/rides/{order_id}/cancel", reason="x").headers["Location"]).text
+    page = client.get(
+        post(client, f"/rides/{order_id}/cancel", reason="x").headers["Location"]
+    ).text
     told = view(desk, order_id)
     assert (told.headline, told.detail) == ("Cancelled by our desk", "Cancelled in time: free.")
-    assert (told.booking_status, told.cab, told.live, told.stop) == ("BOOKING_CANCELLED", None, False, False)
+    assert (told.booking_status, told.cab, told.live, told.stop) == (
+        "BOOKING_CANCELLED",
+        None,
+        False,
+        False,
+    )
     assert "Driver on the way" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     assert [action.name for action in told.actions] == ["again"]
 
@@ -162,8 +201,10 @@ def test_a_late_cancel_may_cost_and_one_by_the_service_is_not_called_free(desk: 
     asked = [("cancel", "done", {})]
     told = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", ride=late, actions=asked))
     assert (told.detail, told.fare, told.fare_note) == (
-        "A fee of ₹30 may be charged.", "–", "A fee of ₹30 may be charged",
-    )  # fmt: skip
+        "A fee of ₹30 may be charged.",
+        "–",
+        "A fee of ₹30 may be charged",
+    )
     theirs = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", ride={"allotted_at": None}))
     assert (theirs.detail, theirs.fare, theirs.fare_note) == ("This ride is over.", "–", "")
 
@@ -175,13 +216,17 @@ def test_a_stopped_search_was_free_and_no_policy_promises_nothing(desk: Desk) ->
     assert (free.detail, unsaid.detail) == ("Cancelled in time: free.", "This ride is over.")
 
 
-def test_a_later_poll_that_still_sees_the_driver_is_believed(desk: Desk, client: FlaskClient) -> None:
+def test_a_later_poll_that_still_sees_the_driver_is_believed(
+    desk: Desk, client: FlaskClient
+) -> None:
     done = [("cancel", "done", {"settled_at": NOON - 10 * timedelta(seconds=1)})]
     order_id = desk.order("BOOKED", "CALL_DRIVER", actions=done, ride={"seen_at": NOON})
     assert view(desk, order_id).booking_status == "CALL_DRIVER"
 
 
-def test_the_snapshot_is_new_when_only_the_seen_instant_turned_it(desk: Desk, client: FlaskClient) -> None:
+def test_the_snapshot_is_new_when_only_the_seen_instant_turned_it(
+    desk: Desk, client: FlaskClient
+) -> None:
     from ridedash.store.orders import Ride
 
     order_id = desk.order("BOOKED", "CALL_DRIVER", actions=[("cancel", "done", {})])
@@ -198,13 +243,17 @@ def test_the_snapshot_is_new_when_only_the_seen_instant_turned_it(desk: Desk, cl
 
 
 @pytest.mark.parametrize("state", ["REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"])
-def test_an_order_without_a_ride_shows_no_price(desk: Desk, client: FlaskClient, state: str) -> None:
+def test_an_order_without_a_ride_shows_no_price(
+    desk: Desk, client: FlaskClient, state: str
+) -> None:
     desk.order(state)
     assert [row["price"] for row in (client.get("/board.json").json or {})["rows"]] == ["–"]
 
 
 @pytest.mark.parametrize("status", ["BOOKING_CANCELLED", "ALLOTMENT_FAILED"])
-def test_a_ride_that_nobody_rode_shows_no_price(desk: Desk, client: FlaskClient, status: str) -> None:
+def test_a_ride_that_nobody_rode_shows_no_price(
+    desk: Desk, client: FlaskClient, status: str
+) -> None:
     desk.order("BOOKED", status, seat_prices={"": "249"})
     assert [row["price"] for row in (client.get("/board.json").json or {})["rows"]] == ["–"]
 
@@ -216,30 +265,46 @@ def test_a_ride_that_nobody_rode_shows_no_price(desk: Desk, client: FlaskClient,
         ({"": "249"}, "₹249", "Fixed for the old drop; the service may set another price"),
     ],
 )
-def test_a_price_for_the_old_drop_is_called_that(desk: Desk, seat_prices: dict[str, str], fare: str, note: str) -> None:
+def test_a_price_for_the_old_drop_is_called_that(
+    desk: Desk, seat_prices: dict[str, str], fare: str, note: str
+) -> None:
     moved = [("drop", "done", {"payload": STATION})]
     told = view(desk, desk.order("BOOKED", "CALL_DRIVER", seat_prices=seat_prices, actions=moved))
     assert (told.fare, told.fare_note) == (fare, note)
 
 
-@pytest.mark.parametrize(("age_s", "note"), [(-2, "From the service"), (2, "From before the drop was changed")])
-def test_the_services_price_counts_once_it_came_after_the_change(desk: Desk, age_s: int, note: str) -> None:
+@pytest.mark.parametrize(
+    ("age_s", "note"), [(-2, "From the service"), (2, "From before the drop was changed")]
+)
+def test_the_services_price_counts_once_it_came_after_the_change(
+    desk: Desk, age_s: int, note: str
+) -> None:
     moved = [("drop", "done", {"payload": STATION})]
     seen = {"seen_at": NOON - timedelta(seconds=age_s)}
-    assert view(desk, desk.order("BOOKED", "IN_PROGRESS", actions=moved, ride=seen)).fare_note == note
+    assert (
+        view(desk, desk.order("BOOKED", "IN_PROGRESS", actions=moved, ride=seen)).fare_note == note
+    )
 
 
 # ---- an auto's bill
 
 
 def bill(desk: Desk, **trip: Any) -> tuple[list[tuple[str, str]], tuple[str, ...], str]:
-    facts = snapshot_facts("auto", "COMPLETED", trip={"billing_enabled": True, "amount": "31.5", **trip})
+    facts = snapshot_facts(
+        "auto", "COMPLETED", trip={"billing_enabled": True, "amount": "31.5", **trip}
+    )
     told = view(desk, desk.order("BOOKED", "COMPLETED", "auto", ride={"facts": facts}))
     assert told.invoice is not None
-    return [(line.label, line.amount) for line in told.invoice.lines if line.total], told.invoice.notes, told.headline
+    return (
+        [(line.label, line.amount) for line in told.invoice.lines if line.total],
+        told.invoice.notes,
+        told.headline,
+    )
 
 
-def test_a_bill_that_was_not_paid_in_cash_asks_for_nothing_and_says_what_is_not_known(desk: Desk) -> None:
+def test_a_bill_that_was_not_paid_in_cash_asks_for_nothing_and_says_what_is_not_known(
+    desk: Desk,
+) -> None:
     lines, notes, headline = bill(desk, payable_amount="36.5", cash_paid="0")
     assert lines == [("Total", "₹36.50")]
     assert notes[0] == "Not paid in cash: from the wallet, or not yet. The service does not say."
@@ -250,7 +315,9 @@ def test_a_bill_paid_in_cash_is_called_that_and_a_part_is_a_part(desk: Desk) -> 
     lines, notes, _ = bill(desk, payable_amount="36.5", cash_paid="36.5")
     assert lines == [("Total", "₹36.50"), ("Paid in cash", "₹36.50")]
     assert not any("does not say" in note for note in notes)
-    assert bill(desk, payable_amount="36.5", cash_paid="20")[1][0].startswith("The rest was paid from the wallet")
+    assert bill(desk, payable_amount="36.5", cash_paid="20")[1][0].startswith(
+        "The rest was paid from the wallet"
+    )
 
 
 def test_a_bill_without_any_word_of_its_payment_says_so(desk: Desk) -> None:
@@ -269,7 +336,9 @@ def test_no_cash_and_no_payable_amount_is_not_a_ride_for_nothing(desk: Desk) -> 
 
 
 def test_a_distance_is_the_drivers_before_the_ride_and_ours_on_it(desk: Desk) -> None:
-    coming, riding = (view(desk, desk.order("BOOKED", status)) for status in ("CALL_DRIVER", "IN_PROGRESS"))
+    coming, riding = (
+        view(desk, desk.order("BOOKED", status)) for status in ("CALL_DRIVER", "IN_PROGRESS")
+    )
     assert (coming.distance_label, riding.distance_label) == ("Driver's distance", "Still to go")
     assert view(desk, desk.order("BOOKED", "CLIENT_LOCATED")).distance_label == ""
 
@@ -289,7 +358,9 @@ def test_a_ride_of_another_day_has_its_day(desk: Desk, client: FlaskClient) -> N
     assert (client.get("/board.json").json or {})["rows"][0]["placed"] == "4 May 14:00"
 
 
-def test_feedback_that_was_sent_is_shown_and_can_not_be_sent_again(desk: Desk, client: FlaskClient) -> None:
+def test_feedback_that_was_sent_is_shown_and_can_not_be_sent_again(
+    desk: Desk, client: FlaskClient
+) -> None:
     sent = {"payload": {"rating": 4, "options": ["On-time pickup"], "comments": "Kind driver"}}
     order_id = desk.order("BOOKED", "COMPLETED", actions=[("feedback", "done", sent)])
     page = client.get(f"/rides/{order_id}").text
@@ -304,7 +375,10 @@ def test_feedback_that_was_sent_is_shown_and_can_not_be_sent_again(desk: Desk, c
 
 def armed(desk: Desk, status: str | None, **facts: Any) -> RideView:
     waits = [("cancel", "armed", {"payload": {"armed": True}})]
-    return view(desk, desk.order("BOOKED" if status else "MATCHING", status, "share", actions=waits, **facts))
+    return view(
+        desk,
+        desk.order("BOOKED" if status else "MATCHING", status, "share", actions=waits, **facts),
+    )
 
 
 def test_a_share_that_was_matched_no_longer_waits_for_a_match(desk: Desk) -> None:
@@ -321,7 +395,9 @@ def test_a_share_that_was_matched_no_longer_waits_for_a_match(desk: Desk) -> Non
 # ---- refusals that a person has seen
 
 
-def test_an_order_that_came_to_nothing_can_be_dismissed_from_its_page(desk: Desk, client: FlaskClient) -> None:
+def test_an_order_that_came_to_nothing_can_be_dismissed_from_its_page(
+    desk: Desk, client: FlaskClient
+) -> None:
     order_id = desk.order("REJECTED", code="PAYMENT_PENDING", resolved_at=NOON)
     (row,) = (client.get("/board.json").json or {})["rows"]
     assert (row["group"], row.get("why", "")) == ("needs", "")
@@ -332,11 +408,14 @@ def test_an_order_that_came_to_nothing_can_be_dismissed_from_its_page(desk: Desk
     assert 'name="item" value="not_booked"' not in client.get(f"/rides/{order_id}").text
 
 
-def test_a_drop_that_create_refused_has_its_own_words_and_leads_back(desk: Desk, client: FlaskClient) -> None:
+def test_a_drop_that_create_refused_has_its_own_words_and_leads_back(
+    desk: Desk, client: FlaskClient
+) -> None:
     said = refusal("INVALID_DROP_LOCATION", Audience.STAFF)
     assert (said.headline, said.next_step) == (
-        "The drop is in another city", "Use an outstation car, or choose a nearer drop.",
-    )  # fmt: skip
+        "The drop is in another city",
+        "Use an outstation car, or choose a nearer drop.",
+    )
     assert refusal("INVALID_DROP_LOCATION", Audience.STAFF, ordering=False, drop="Airport").why == (
         "Still going to Airport."
     )

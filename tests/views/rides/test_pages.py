@@ -1,4 +1,6 @@
-"""The tracking page over HTTP: what it shows, what it polls, who may see it, and what its forms do."""
+"""The tracking page over HTTP: what it shows, what it polls, who may see it, and what its forms
+do.
+"""
 
 import json
 import re
@@ -15,7 +17,16 @@ from ridedash.service.errors import NoAnswer, Refused
 from ridedash.service.types.bookings import DOCUMENT_OPTIONS, Done
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
-from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk, snapshot_facts, token
+from tests.views.ride_pages import (
+    ENDS,
+    NOON,
+    ORDER_STATES,
+    STATUSES,
+    Desk,
+    make_desk,
+    snapshot_facts,
+    token,
+)
 
 pytestmark = pytest.mark.database
 
@@ -55,8 +66,12 @@ def post(browser: FlaskClient, path: str, **form: Any) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "status"), CASES)
-def test_every_status_of_every_kind_has_a_page(desk: Desk, browser: FlaskClient, kind: str, status: str) -> None:
-    order_id = desk.order("BOOKED", status, kind, otp="4821" if status == "CLIENT_LOCATED" else None)
+def test_every_status_of_every_kind_has_a_page(
+    desk: Desk, browser: FlaskClient, kind: str, status: str
+) -> None:
+    order_id = desk.order(
+        "BOOKED", status, kind, otp="4821" if status == "CLIENT_LOCATED" else None
+    )
     text = browser.get(f"/rides/{order_id}").text
     snapshot = browser.get(f"/rides/{order_id}/snapshot.json").json
     assert snapshot is not None
@@ -71,10 +86,14 @@ def test_every_order_state_has_a_page(desk: Desk, browser: FlaskClient, state: s
     assert '<h2 id="headline"' in answer.text
 
 
-def test_the_snapshot_is_304_until_something_shown_changes(desk: Desk, browser: FlaskClient) -> None:
+def test_the_snapshot_is_304_until_something_shown_changes(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     first = browser.get(f"/rides/{order_id}/snapshot.json")
-    again = browser.get(f"/rides/{order_id}/snapshot.json", headers={"If-None-Match": first.headers["ETag"]})
+    again = browser.get(
+        f"/rides/{order_id}/snapshot.json", headers={"If-None-Match": first.headers["ETag"]}
+    )
     assert (first.status_code, again.status_code, again.data) == (200, 304, b"")
     for answer in (first, again):
         assert answer.headers["X-Seen-At"] == "2026-05-04T08:29:58.000Z"
@@ -85,14 +104,20 @@ def test_the_snapshot_is_304_until_something_shown_changes(desk: Desk, browser: 
 
     desk.add(lambda s: setattr(s.get(Order, order_id), "version", 4))
     assert (
-        browser.get(f"/rides/{order_id}/snapshot.json", headers={"If-None-Match": first.headers["ETag"]}).status_code
+        browser.get(
+            f"/rides/{order_id}/snapshot.json", headers={"If-None-Match": first.headers["ETag"]}
+        ).status_code
         == 200
     )
 
 
 @pytest.mark.parametrize(("kind", "status"), CASES)
-def test_the_snapshot_stays_small_on_the_wire(desk: Desk, browser: FlaskClient, kind: str, status: str) -> None:
-    assert len(browser.get(f"/rides/{desk.order('BOOKED', status, kind)}/snapshot.json").data) < 1500
+def test_the_snapshot_stays_small_on_the_wire(
+    desk: Desk, browser: FlaskClient, kind: str, status: str
+) -> None:
+    assert (
+        len(browser.get(f"/rides/{desk.order('BOOKED', status, kind)}/snapshot.json").data) < 1500
+    )
 
 
 def test_a_ride_of_another_house_does_not_exist(desk: Desk, browser: FlaskClient) -> None:
@@ -101,9 +126,12 @@ def test_a_ride_of_another_house_does_not_exist(desk: Desk, browser: FlaskClient
     assert browser.get(f"/rides/{foreign}/snapshot.json").status_code == 404
     fresh = token(browser, "/")
     for deed in ("abort", "cancel", "drop", "feedback", "withdraw", "resolve", "again", "code"):
-        assert browser.post(f"/rides/{foreign}/{deed}", data={"csrf_token": fresh, "rating": "5"}).status_code == 404, (
-            deed
-        )
+        assert (
+            browser.post(
+                f"/rides/{foreign}/{deed}", data={"csrf_token": fresh, "rating": "5"}
+            ).status_code
+            == 404
+        ), deed
     for nobody in ("999999", "9223372036854775808", "9" * 30):
         assert browser.get(f"/rides/{nobody}").status_code == 404
         assert browser.post(f"/rides/{nobody}/abort", data={"csrf_token": fresh}).status_code == 404
@@ -112,26 +140,47 @@ def test_a_ride_of_another_house_does_not_exist(desk: Desk, browser: FlaskClient
 def test_nothing_is_shown_to_strangers(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     stranger = desk.client(signed_in=False)
-    page, polled = stranger.get(f"/rides/{order_id}"), stranger.get(f"/rides/{order_id}/snapshot.json")
-    assert (page.status_code, page.headers["Location"]) == (303, f"/sign-in?next=%2Frides%2F{order_id}")
+    page, polled = (
+        stranger.get(f"/rides/{order_id}"),
+        stranger.get(f"/rides/{order_id}/snapshot.json"),
+    )
+    assert (page.status_code, page.headers["Location"]) == (
+        303,
+        f"/sign-in?next=%2Frides%2F{order_id}",
+    )
     assert polled.status_code == 401
     assert polled.json is not None
     assert polled.json["error"] == "signed_out"
 
 
-@pytest.mark.parametrize("deed", ["abort", "cancel", "drop", "feedback", "withdraw", "resolve", "again", "code"])
-def test_no_deed_is_done_without_the_forms_token(desk: Desk, browser: FlaskClient, deed: str) -> None:
+@pytest.mark.parametrize(
+    "deed", ["abort", "cancel", "drop", "feedback", "withdraw", "resolve", "again", "code"]
+)
+def test_no_deed_is_done_without_the_forms_token(
+    desk: Desk, browser: FlaskClient, deed: str
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     assert browser.post(f"/rides/{order_id}/{deed}").status_code == 400
-    assert browser.post(f"/rides/{order_id}/{deed}", json={}, headers={"Accept": "application/json"}).status_code == 400
+    assert (
+        browser.post(
+            f"/rides/{order_id}/{deed}", json={}, headers={"Accept": "application/json"}
+        ).status_code
+        == 400
+    )
 
 
 def test_the_start_code_is_shown_on_request_and_recorded(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", "share", otp="4821")
     headers = {"X-CSRFToken": token(browser, f"/rides/{order_id}"), "Accept": "application/json"}
-    assert browser.post(f"/rides/{order_id}/code", headers=headers).json == {"code": "4821", "seconds": 20}
+    assert browser.post(f"/rides/{order_id}/code", headers=headers).json == {
+        "code": "4821",
+        "seconds": 20,
+    }
     assert "4821" in post(browser, f"/rides/{order_id}/code").text
-    assert [row.what for row in audit(desk) if row.subject == f"orders:{order_id}"] == ["code_shown", "code_shown"]
+    assert [row.what for row in audit(desk) if row.subject == f"orders:{order_id}"] == [
+        "code_shown",
+        "code_shown",
+    ]
 
 
 def test_there_is_no_code_to_show_once_the_ride_goes_on(desk: Desk, browser: FlaskClient) -> None:
@@ -156,7 +205,15 @@ def audit(desk: Desk) -> list[AuditRow]:
 
 
 def test_markup_in_every_field_is_shown_as_text(desk: Desk, browser: FlaskClient) -> None:
-    words = ("driver_name", "driver_number", "vehicle_number", "vehicle_type", "vehicle_color", "car_model", "otp_text")
+    words = (
+        "driver_name",
+        "driver_number",
+        "vehicle_number",
+        "vehicle_type",
+        "vehicle_color",
+        "car_model",
+        "otp_text",
+    )
     facts = snapshot_facts("share", "CLIENT_LOCATED", **dict.fromkeys(words, MARKUP))
     facts["route"] = [{"name": MARKUP, "state": "drop", "position": [-38.5, -128.0]}]
     order_id = desk.order(
@@ -183,7 +240,9 @@ def test_markup_in_every_field_is_shown_as_text(desk: Desk, browser: FlaskClient
         assert "&lt;img src=x" in text
 
 
-def test_a_hundred_kilobytes_of_text_neither_break_nor_fill_the_page(desk: Desk, browser: FlaskClient) -> None:
+def test_a_hundred_kilobytes_of_text_neither_break_nor_fill_the_page(
+    desk: Desk, browser: FlaskClient
+) -> None:
     facts = snapshot_facts("share", "CALL_DRIVER", driver_name="x" * 100_000)
     order_id = desk.order("BOOKED", "CALL_DRIVER", "share", ride={"facts": facts})
     assert browser.get(f"/rides/{order_id}").status_code == 200
@@ -224,7 +283,9 @@ def test_an_unknown_outcome_is_closed_only_with_proof_or_a_reason(
     assert why in answer.text
 
 
-def test_book_again_goes_to_the_form_with_this_trip_and_is_recorded(desk: Desk, browser: FlaskClient) -> None:
+def test_book_again_goes_to_the_form_with_this_trip_and_is_recorded(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("REJECTED", code="INVALID_CITY")
     answer = post(browser, f"/rides/{order_id}/again")
     assert answer.status_code == 303
@@ -234,12 +295,15 @@ def test_book_again_goes_to_the_form_with_this_trip_and_is_recorded(desk: Desk, 
     assert [row.what for row in audit(desk) if row.subject == f"orders:{order_id}"] == ["again"]
 
 
-def test_the_policy_and_the_countdown_stand_before_the_confirm_button(desk: Desk, browser: FlaskClient) -> None:
+def test_the_policy_and_the_countdown_stand_before_the_confirm_button(
+    desk: Desk, browser: FlaskClient
+) -> None:
     text = browser.get(
         f"/rides/{desk.order('BOOKED', 'CALL_DRIVER', ride={'allotted_at': NOON - timedelta(seconds=60)})}"
     ).text
     free, policy, button = (
-        text.index(part) for part in ("Free to cancel for another 4:00", "then ₹30.", ">Cancel ride</button>")
+        text.index(part)
+        for part in ("Free to cancel for another 4:00", "then ₹30.", ">Cancel ride</button>")
     )
     assert free < policy < button
 
@@ -263,14 +327,22 @@ def test_feedback_offers_the_documents_labels_when_the_service_can_not_be_asked(
     assert "On-time pickup" in text
 
 
-def test_the_page_carries_the_snapshot_as_data_and_no_script_of_strangers(desk: Desk, browser: FlaskClient) -> None:
+def test_the_page_carries_the_snapshot_as_data_and_no_script_of_strangers(
+    desk: Desk, browser: FlaskClient
+) -> None:
     answer = browser.get(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER', 'share')}")
     data = json.loads(answer.text.split("data-points")[1].split(">", 1)[1].split("</script>")[0])
     assert data["snapshot"]["headline"] == "Driver on the way\u00a0· 4 min"
     nonce = re.search(r"'nonce-([\w-]+)'", answer.headers["Content-Security-Policy"])
     assert nonce is not None
     assert all(nonce.group(1) in tag for tag in re.findall(r"<script[^>]*>", answer.text))
-    assert re.search(r"\sstyle=|\son[a-z]+=", re.sub(r"<script.*?</script>", "", answer.text, flags=re.DOTALL)) is None
+    assert (
+        re.search(
+            r"\sstyle=|\son[a-z]+=",
+            re.sub(r"<script.*?</script>", "", answer.text, flags=re.DOTALL),
+        )
+        is None
+    )
 
 
 class Service:
@@ -338,7 +410,12 @@ DEEDS: list[tuple[str, str, dict[str, Any], tuple[Any, ...], str]] = [
     (
         "feedback",
         "COMPLETED",
-        {"rating": "2", "option-2": ["Car Quality"], "option-5": ["Value for Money"], "comments": "Dusty"},
+        {
+            "rating": "2",
+            "option-2": ["Car Quality"],
+            "option-5": ["Value for Money"],
+            "comments": "Dusty",
+        },
         ("feedback", "CRN000001", 2, ["Car Quality"], "Dusty"),
         "Feedback sent.",
     ),
@@ -382,7 +459,13 @@ def test_a_deed_is_asked_once_and_its_success_is_told(
             Refused(header="Invalid Drop Location", text="x"),
             "Drop not changed: it is in another city",
         ),
-        ("drop", "CALL_DRIVER", DEEDS[2][2], Refused(header="Oops!", text="x"), "Drop not changed: the ride has ended"),
+        (
+            "drop",
+            "CALL_DRIVER",
+            DEEDS[2][2],
+            Refused(header="Oops!", text="x"),
+            "Drop not changed: the ride has ended",
+        ),
     ],
 )
 def test_a_refusal_is_told_in_our_words_and_the_ride_is_as_before(
@@ -408,10 +491,14 @@ def test_a_shared_ride_without_a_number_can_be_armed_and_disarmed(talking: Desk)
     talking.services.client = service = Service(Done())
     browser = talking.client()
     order_id = talking.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T1")
-    armed = browser.get(post(browser, f"/rides/{order_id}/cancel", what="arm").headers["Location"]).text
+    armed = browser.get(
+        post(browser, f"/rides/{order_id}/cancel", what="arm").headers["Location"]
+    ).text
     assert "It will be cancelled as soon as it is matched." in armed
     assert "Don't cancel after all" in armed
-    back = browser.get(post(browser, f"/rides/{order_id}/cancel", what="disarm").headers["Location"]).text
+    back = browser.get(
+        post(browser, f"/rides/{order_id}/cancel", what="disarm").headers["Location"]
+    ).text
     assert "Taken back: it will not be cancelled." in back
     assert service.asked == []
 
@@ -427,10 +514,14 @@ def test_an_unknown_outcome_is_closed_with_a_reason_and_opened_again(talking: De
     browser = talking.client()
     order_id = talking.order("UNKNOWN")
     closed = browser.get(
-        post(browser, f"/rides/{order_id}/resolve", what="not_booked", reason="Support says so").headers["Location"]
+        post(
+            browser, f"/rides/{order_id}/resolve", what="not_booked", reason="Support says so"
+        ).headers["Location"]
     ).text
     assert "Closed as not booked" in closed
-    opened = browser.get(post(browser, f"/rides/{order_id}/resolve", what="reopen").headers["Location"]).text
+    opened = browser.get(
+        post(browser, f"/rides/{order_id}/resolve", what="reopen").headers["Location"]
+    ).text
     assert "We don&#39;t know if this ride was booked" in opened
 
 
@@ -443,18 +534,24 @@ def test_an_item_that_was_seen_goes_away(talking: Desk) -> None:
 
 
 @pytest.mark.parametrize("item", ["not_known", "too_old"])
-def test_a_ride_that_the_service_lost_or_that_never_ends_can_be_followed_no_longer(talking: Desk, item: str) -> None:
+def test_a_ride_that_the_service_lost_or_that_never_ends_can_be_followed_no_longer(
+    talking: Desk, item: str
+) -> None:
     browser = talking.client()
     order_id = talking.order("BOOKED", "IN_PROGRESS", attention=[item])
     assert "Stop following" in shown(browser.get(f"/rides/{order_id}").text)
-    told = browser.get(post(browser, f"/rides/{order_id}/resolve", what="stop").headers["Location"]).text
+    told = browser.get(
+        post(browser, f"/rides/{order_id}/resolve", what="stop").headers["Location"]
+    ).text
     assert "This ride is followed no longer." in told
     assert "Followed no longer, since 14:00" in told
     assert "Stop following" not in shown(told)
     snapshot = browser.get(f"/rides/{order_id}/snapshot.json").json
     assert (snapshot["stop"], snapshot["booking_status"]) == (True, "IN_PROGRESS")
     assert [notice["name"] for notice in snapshot["notices"]] == ["stopped_following"]
-    again = browser.get(post(browser, f"/rides/{order_id}/resolve", what="stop").headers["Location"]).text
+    again = browser.get(
+        post(browser, f"/rides/{order_id}/resolve", what="stop").headers["Location"]
+    ).text
     assert "Not possible any more" in again
 
 
@@ -472,7 +569,8 @@ def shown(page: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "said", ["x", "cancel-<b>", "cancel-done-x-y", "nope-done", "cancel-not_now-EVIL", "-", "a-b-c-d-e"]
+    "said",
+    ["x", "cancel-<b>", "cancel-done-x-y", "nope-done", "cancel-not_now-EVIL", "-", "a-b-c-d-e"],
 )
 def test_words_in_the_address_are_only_ours(talking: Desk, said: str) -> None:
     order_id = talking.order("BOOKED", "CALL_DRIVER")

@@ -1,4 +1,6 @@
-"""The tracking page in a real Chromium: forms that come back, signing out elsewhere, a server that is silent."""
+"""The tracking page in a real Chromium: forms that come back, signing out elsewhere, a server that
+is silent.
+"""
 
 import re
 import threading
@@ -54,7 +56,16 @@ class Browsed:
             ride = s.query(Ride).filter(Ride.order_id == order_id).one()
             ride.status, ride.facts = status, snapshot_facts("point_to_point", status)
             house = order.property_id
-            s.add(Moment(property_id=house, order_id=order_id, what="ride", name=status, detail=None, at=NOON))
+            s.add(
+                Moment(
+                    property_id=house,
+                    order_id=order_id,
+                    what="ride",
+                    name=status,
+                    detail=None,
+                    at=NOON,
+                )
+            )
 
         self.desk.add(rows)
 
@@ -87,14 +98,17 @@ def browsed(tmp_path: Path, browser: Browser) -> Iterator[Browsed]:
         desk.close()
 
 
-def test_after_a_form_that_came_back_the_page_goes_on_and_offers_what_comes_next(browsed: Browsed) -> None:
+def test_after_a_form_that_came_back_the_page_goes_on_and_offers_what_comes_next(
+    browsed: Browsed,
+) -> None:
     page, order_id = browsed.page, browsed.open_ride()
     browsed.send_a_drop_that_is_no_place()
     expect(page).to_have_url(f"{browsed.url}/rides/{order_id}")
     expect(page.get_by_role("combobox", name="New drop")).to_have_value("Nowhere at all")
     browsed.move(order_id, "CALL_DRIVER")
     expect(page.locator('[data-action="cancel"] form')).to_be_attached()
-    expect(page.get_by_role("combobox", name="New drop")).to_have_value("Nowhere at all")  # still what was typed
+    # still what was typed
+    expect(page.get_by_role("combobox", name="New drop")).to_have_value("Nowhere at all")
     page.locator("summary", has_text="Cancel ride").click()
     expect(page.get_by_role("button", name="Cancel ride")).to_be_visible()
 
@@ -109,7 +123,9 @@ def test_a_reload_after_a_form_that_came_back_sends_nothing_again(browsed: Brows
     assert browsed.posted == [f"{browsed.url}/rides/{order_id}/drop"]
 
 
-def test_signed_out_elsewhere_the_page_asks_to_sign_in_and_sends_nothing_again(browsed: Browsed) -> None:
+def test_signed_out_elsewhere_the_page_asks_to_sign_in_and_sends_nothing_again(
+    browsed: Browsed,
+) -> None:
     page, order_id = browsed.page, browsed.open_ride()
     browsed.send_a_drop_that_is_no_place()
     browsed.desk.add(lambda s: s.query(SignIn).delete())
@@ -137,7 +153,9 @@ def test_panels_that_could_not_be_fetched_are_asked_for_again(browsed: Browsed) 
     assert len(tries) == 2
 
 
-def test_an_open_page_tells_that_the_service_is_silent_and_is_quiet_again_after(browsed: Browsed) -> None:
+def test_an_open_page_tells_that_the_service_is_silent_and_is_quiet_again_after(
+    browsed: Browsed,
+) -> None:
     page, db, order_id = browsed.page, browsed.desk.services.db, browsed.open_ride("CALL_DRIVER")
     page.clock.install()
     for path in (f"/rides/{order_id}", "/"):
@@ -145,7 +163,9 @@ def test_an_open_page_tells_that_the_service_is_silent_and_is_quiet_again_after(
         expect(page.locator("[data-silent-band]")).to_be_hidden()
         beat(db, "w", NOON, NOON)
         page.clock.fast_forward(5_000)
-        expect(page.locator("[data-silent-band]")).to_contain_text("The ride service has not answered since 14:00.")
+        expect(page.locator("[data-silent-band]")).to_contain_text(
+            "The ride service has not answered since 14:00."
+        )
         beat(db, "w", NOON, None)
         page.clock.fast_forward(5_000)
         expect(page.locator("[data-silent-band]")).to_be_hidden()
@@ -167,7 +187,9 @@ def test_a_silent_server_is_said_beside_the_headline_until_it_answers(browsed: B
     expect(page.locator("[data-cut]")).to_be_hidden()
     for _ in range(3):  # ten seconds in all, without waiting for them
         page.clock.fast_forward(3_500)
-    expect(page.locator("[data-cut]")).to_contain_text("Live updates stopped: no answer from ridedash.")
+    expect(page.locator("[data-cut]")).to_contain_text(
+        "Live updates stopped: no answer from ridedash."
+    )
     expect(page.locator("[data-ride]")).to_have_class(re.compile("is-stale"))
     page.unroute("**/snapshot.json")
     page.clock.fast_forward(40_000)

@@ -1,4 +1,6 @@
-"""The receipt: the service's lines for each kind, our sum only where it differs, and words where there is no price."""
+"""The receipt: the service's lines for each kind, our sum only where it differs, and words where
+there is no price.
+"""
 
 import re
 from collections.abc import Iterator
@@ -51,7 +53,9 @@ def bill(desk: Desk, order_id: int, **trip: Any) -> None:
 
 
 @pytest.mark.parametrize(("kind", "status"), CASES)
-def test_every_status_has_a_receipt_or_says_why_not(desk: Desk, browser: FlaskClient, kind: str, status: str) -> None:
+def test_every_status_has_a_receipt_or_says_why_not(
+    desk: Desk, browser: FlaskClient, kind: str, status: str
+) -> None:
     text = paper(browser, desk.order("BOOKED", status, kind))
     assert "Not a tax invoice." in text
     assert "Guest Heron, room 412" in text
@@ -67,7 +71,9 @@ def test_every_order_state_says_how_it_stands(desk: Desk, browser: FlaskClient, 
 
 
 @pytest.mark.parametrize("kind", ["point_to_point", "share"])
-def test_a_fare_without_a_total_is_added_up_by_us_and_says_so(desk: Desk, browser: FlaskClient, kind: str) -> None:
+def test_a_fare_without_a_total_is_added_up_by_us_and_says_so(
+    desk: Desk, browser: FlaskClient, kind: str
+) -> None:
     text = paper(browser, desk.order("BOOKED", "COMPLETED", kind))
     assert lines(text) == [
         ("Fare", "₹210"),
@@ -83,13 +89,18 @@ def test_a_fare_without_a_total_is_added_up_by_us_and_says_so(desk: Desk, browse
 def test_an_auto_has_its_meter_lines_and_what_was_paid(desk: Desk, browser: FlaskClient) -> None:
     text = paper(browser, desk.order("BOOKED", "COMPLETED", "auto"))
     assert lines(text) == [
-        ("Meter fare", "₹181"), ("Convenience charge", "₹15"), ("Discount", "−₹10"), ("Paid in cash", "₹186"),
-    ]  # fmt: skip
+        ("Meter fare", "₹181"),
+        ("Convenience charge", "₹15"),
+        ("Discount", "−₹10"),
+        ("Paid in cash", "₹186"),
+    ]
     assert "Night charge included" in text
     assert "add up to" not in text
 
 
-def test_our_sum_stands_beside_the_services_total_only_when_it_differs(desk: Desk, browser: FlaskClient) -> None:
+def test_our_sum_stands_beside_the_services_total_only_when_it_differs(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "INVOICE", "auto")
     assert "add up to" not in paper(browser, order_id)
     bill(desk, order_id, payable_amount="190")
@@ -98,18 +109,30 @@ def test_our_sum_stands_beside_the_services_total_only_when_it_differs(desk: Des
     assert ("To pay", "₹190") in lines(text)
 
 
-def test_the_balance_of_the_account_is_not_the_guests_business(desk: Desk, browser: FlaskClient) -> None:
+def test_the_balance_of_the_account_is_not_the_guests_business(
+    desk: Desk, browser: FlaskClient
+) -> None:
     text = paper(browser, desk.order("BOOKED", "COMPLETED", "auto"))
     assert "42.5" not in text
     assert "alance" not in text
 
 
-def test_the_receipt_names_who_where_when_and_what_and_no_phone(desk: Desk, browser: FlaskClient) -> None:
+def test_the_receipt_names_who_where_when_and_what_and_no_phone(
+    desk: Desk, browser: FlaskClient
+) -> None:
     text = paper(browser, desk.order("BOOKED", "COMPLETED"))
     for words in (
-        "Grand Meridian Hotel", "Ride receipt", "4 May 2026", "IST", "Grand Meridian Hotel, main door",
-        "Meridian Airport, Departures", "Driver Cedar", "KA 01 AB 1234", "CRN0", "GMH-20260504",
-    ):  # fmt: skip
+        "Grand Meridian Hotel",
+        "Ride receipt",
+        "4 May 2026",
+        "IST",
+        "Grand Meridian Hotel, main door",
+        "Meridian Airport, Departures",
+        "Driver Cedar",
+        "KA 01 AB 1234",
+        "CRN0",
+        "GMH-20260504",
+    ):
         assert words in text or words == "IST", words
     assert "12345" not in text
     assert "Two suitcases" not in text

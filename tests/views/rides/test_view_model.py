@@ -12,7 +12,15 @@ from ridedash.store.orders import order_page
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import age, initials, minutes, money, plate, spelled
 from ridedash.wording import Audience
-from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk, snapshot_facts
+from tests.views.ride_pages import (
+    ENDS,
+    NOON,
+    ORDER_STATES,
+    STATUSES,
+    Desk,
+    make_desk,
+    snapshot_facts,
+)
 
 pytestmark = pytest.mark.database
 
@@ -33,7 +41,9 @@ def desk(house: Desk) -> Iterator[Desk]:
         yield house
 
 
-def view_of(desk: Desk, order_id: int, audience: Audience = Audience.STAFF, pace: float = 1.0) -> RideView:
+def view_of(
+    desk: Desk, order_id: int, audience: Audience = Audience.STAFF, pace: float = 1.0
+) -> RideView:
     with desk.services.db.read() as s:
         page = order_page(s, desk.ids["desk.property"], order_id)
     assert page is not None
@@ -45,8 +55,12 @@ def ride(desk: Desk, kind: str, status: str, **more: Any) -> RideView:
 
 
 @pytest.mark.parametrize(("kind", "status"), CASES)
-def test_every_status_of_every_kind_is_told_small_and_whole(desk: Desk, kind: str, status: str) -> None:
-    order_id = desk.order("BOOKED", status, kind, otp="4821" if status in ("CLIENT_LOCATED", "INVOICE") else None)
+def test_every_status_of_every_kind_is_told_small_and_whole(
+    desk: Desk, kind: str, status: str
+) -> None:
+    order_id = desk.order(
+        "BOOKED", status, kind, otp="4821" if status in ("CLIENT_LOCATED", "INVOICE") else None
+    )
     for audience in Audience:
         body = view_of(desk, order_id, audience).as_json()
         assert body["booking_status"] == status
@@ -114,26 +128,49 @@ def test_an_auto_bill_shows_what_is_to_be_paid_then_what_was(desk: Desk) -> None
     paid = ride(desk, "auto", "COMPLETED").invoice
     assert bill is not None
     assert paid is not None
-    assert (bill.lines[-1].label, bill.lines[-1].amount, bill.lines[-1].total) == ("To pay", "₹186", True)
+    assert (bill.lines[-1].label, bill.lines[-1].amount, bill.lines[-1].total) == (
+        "To pay",
+        "₹186",
+        True,
+    )
     assert (paid.lines[-1].label, paid.lines[-1].amount) == ("Paid in cash", "₹186")
-    assert bill.notes == ("7.2 km · 23 min", "Night charge included × 1.5.", "Wallet balance ₹42.50.")
+    assert bill.notes == (
+        "7.2 km · 23 min",
+        "Night charge included × 1.5.",
+        "Wallet balance ₹42.50.",
+    )
 
 
 def test_an_auto_without_billing_says_to_pay_by_the_meter(desk: Desk) -> None:
     facts = snapshot_facts(
-        "auto", "INVOICE", trip={"billing_enabled": False, "discount": "0", "advance": "0", "convenience_charge": "15"}
+        "auto",
+        "INVOICE",
+        trip={
+            "billing_enabled": False,
+            "discount": "0",
+            "advance": "0",
+            "convenience_charge": "15",
+        },
     )
     bill = ride(desk, "auto", "INVOICE", ride={"facts": facts}).invoice
     assert bill is not None
     assert [line.label for line in bill.lines] == ["Convenience charge"]
-    assert bill.notes == ("The service makes no bill for this ride: pay the driver what the meter shows.",)
+    assert bill.notes == (
+        "The service makes no bill for this ride: pay the driver what the meter shows.",
+    )
 
 
 def test_a_timer_means_something_in_each_state(desk: Desk) -> None:
     soon = NOON + timedelta(seconds=48)
-    assert str(ride(desk, "point_to_point", "ALLOTMENT_PENDING", booking_timeout_at=soon).timer.text) == "0:42 of 1:30"  # type: ignore[union-attr]
+    assert (
+        str(ride(desk, "point_to_point", "ALLOTMENT_PENDING", booking_timeout_at=soon).timer.text)
+        == "0:42 of 1:30"
+    )  # type: ignore[union-attr]
     assert ride(desk, "point_to_point", "CLIENT_LOCATED").timer.text == "waiting 0:45"  # type: ignore[union-attr]
-    matching = view_of(desk, desk.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T", booking_timeout_at=soon))
+    matching = view_of(
+        desk,
+        desk.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T", booking_timeout_at=soon),
+    )
     assert matching.timer is not None
     assert matching.timer.text == "0:48 left"
     assert view_of(desk, desk.order("UNKNOWN")).timer.text == "for 0:42"  # type: ignore[union-attr]
@@ -151,7 +188,11 @@ def test_steps_follow_the_kind_and_leave_out_what_it_does_not_have(desk: Desk) -
         "On trip",
         "Done",
     ]
-    assert labels("share", "INVOICE")[2:5] == [("Here", "done"), ("Fare set", "now"), ("On trip", "todo")]
+    assert labels("share", "INVOICE")[2:5] == [
+        ("Here", "done"),
+        ("Fare set", "now"),
+        ("On trip", "todo"),
+    ]
     assert labels("auto", "INVOICE")[2:4] == [("On trip", "done"), ("Bill", "now")]
     assert {state for _, state in labels("auto", "COMPLETED")} == {"done"}
     assert labels("share", "ALLOTMENT_FAILED")[1] == ("On the way", "off")
@@ -181,11 +222,16 @@ def test_a_fee_is_mentioned_after_a_cancel_only_when_it_can_apply(desk: Desk) ->
         ride(desk, "point_to_point", "BOOKING_CANCELLED", ride=late, in_state_s=1).detail
         == "A fee of ₹30 may be charged."
     )
-    assert ride(desk, "point_to_point", "BOOKING_CANCELLED", ride={"allotted_at": None}).detail == "This ride is over."
+    assert (
+        ride(desk, "point_to_point", "BOOKING_CANCELLED", ride={"allotted_at": None}).detail
+        == "This ride is over."
+    )
 
 
 def test_a_swapped_car_is_loud_and_the_old_plate_stays_for_half_a_minute(desk: Desk) -> None:
-    order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA05MN9876", "swapped_at": NOON})
+    order_id = desk.order(
+        "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA05MN9876", "swapped_at": NOON}
+    )
     view = view_of(desk, order_id)
     assert view.notices[0].title == "Car changed: now KA 01 AB 1234"
     assert view.cab is not None
@@ -205,7 +251,10 @@ def test_a_word_that_we_do_not_know_is_reported_beside_the_last_known_state(desk
 def test_refused_orders_say_why_and_what_next(desk: Desk) -> None:
     view = view_of(desk, desk.order("REJECTED", code="BANNED USER"))
     assert view.headline == "Not booked: the service blocked this account"
-    assert view.detail == "That is the service's decision. Use the house account, or contact partner support."
+    assert (
+        view.detail
+        == "That is the service's decision. Use the house account, or contact partner support."
+    )
     guest = view_of(desk, desk.order("REJECTED", code="OUTSTANDING_DUE"), Audience.GUEST)
     assert guest.detail == "Please ask our staff about payment"
     share = view_of(desk, desk.order("REJECTED", kind="share", message="No cabs headed there"))
@@ -221,7 +270,9 @@ def test_the_newest_refusal_of_an_action_is_told_until_the_ride_moves_on(desk: D
     assert moved.notices == ()
 
 
-@pytest.mark.parametrize(("age_s", "how"), [(2, "fresh"), (25, "aging"), (70, "stale"), (400, "lost"), (None, "stale")])
+@pytest.mark.parametrize(
+    ("age_s", "how"), [(2, "fresh"), (25, "aging"), (70, "stale"), (400, "lost"), (None, "stale")]
+)
 def test_news_grow_old_in_four_steps(desk: Desk, age_s: int | None, how: str) -> None:
     seen = None if age_s is None else NOON - timedelta(seconds=age_s)
     assert ride(desk, "point_to_point", "CALL_DRIVER", ride={"seen_at": seen}).freshness == how
@@ -233,15 +284,25 @@ def test_polling_keeps_the_workers_pace_and_ends_with_the_ride(desk: Desk) -> No
     over = {"next_poll_at": None, "interval_s": 60.0}
     assert ride(desk, "auto", "COMPLETED", ride=over).stop is True
     assert ride(desk, "auto", "COMPLETED").stop is False
-    assert ride(desk, "auto", "COMPLETED", ride=over, actions=[("feedback", "unconfirmed", {})]).stop is False
+    assert (
+        ride(desk, "auto", "COMPLETED", ride=over, actions=[("feedback", "unconfirmed", {})]).stop
+        is False
+    )
 
 
-@pytest.mark.parametrize("facts", [{}, {"position": "nonsense", "price": 7}, {"vehicle_number": "x" * 300}, None])
+@pytest.mark.parametrize(
+    "facts", [{}, {"position": "nonsense", "price": 7}, {"vehicle_number": "x" * 300}, None]
+)
 @pytest.mark.parametrize(("kind", "status"), CASES)
 def test_missing_or_odd_facts_never_break_the_page(
     desk: Desk, kind: str, status: str, facts: dict[str, Any] | None
 ) -> None:
-    odd = {"facts": facts if facts is not None else {}, "seen_at": None, "allotted_at": None, "position_at": None}
+    odd = {
+        "facts": facts if facts is not None else {},
+        "seen_at": None,
+        "allotted_at": None,
+        "position_at": None,
+    }
     view = ride(
         desk,
         kind,
@@ -285,10 +346,18 @@ def test_small_forms_of_writing() -> None:
 
 def test_times_need_no_translations_to_be_said(desk: Desk) -> None:
     assert [age(s) for s in (1, 25, 130, 7300)] == ["just now", "25 s ago", "2 min ago", "2 h ago"]
-    assert [minutes(s) for s in (30, 60, 61, None, -5)] == ["under a minute", "1 min", "2 min", "", ""]
+    assert [minutes(s) for s in (30, 60, 61, None, -5)] == [
+        "under a minute",
+        "1 min",
+        "2 min",
+        "",
+        "",
+    ]
 
 
-@pytest.mark.parametrize("said", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", "2026-13-45"])
+@pytest.mark.parametrize(
+    "said", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", "2026-13-45"]
+)
 def test_a_next_try_that_is_no_time_here_is_told_as_it_came(desk: Desk, said: str) -> None:
     view = view_of(desk, desk.order("MATCHING", kind="share", txn_id="T", next_retry=said))
     assert said in f"{view.headline} {view.detail}"

@@ -1,4 +1,6 @@
-"""Every pair of text and ground in base.css can be read, by day and by night (ux.md sections 7 and 8)."""
+"""Every pair of text and ground in base.css can be read, by day and by night (ux.md sections 7 and
+8).
+"""
 
 import re
 from pathlib import Path
@@ -59,7 +61,9 @@ def tokens(dark: bool) -> dict[str, str]:
     light, night = CSS.split("@media (prefers-color-scheme: dark)", 1)
     found = dict(re.findall(r"--([\w-]+):\s*(#[0-9A-Fa-f]{6})", light))
     if dark:
-        found |= dict(re.findall(r"--([\w-]+):\s*(#[0-9A-Fa-f]{6})", night.split("/* ---- ground ---- */")[0]))
+        found |= dict(
+            re.findall(r"--([\w-]+):\s*(#[0-9A-Fa-f]{6})", night.split("/* ---- ground ---- */")[0])
+        )
     return found
 
 
@@ -80,10 +84,18 @@ def test_the_measure_agrees_with_known_pairs() -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["day", "night"])
-@pytest.mark.parametrize(("pairs", "least"), [(TEXT, 4.5), (PARTS, 3.0), (LARGE, 7.0)], ids=["text", "parts", "plate"])
-def test_every_pair_is_strong_enough(pairs: list[tuple[str, str]], least: float, dark: bool) -> None:
+@pytest.mark.parametrize(
+    ("pairs", "least"), [(TEXT, 4.5), (PARTS, 3.0), (LARGE, 7.0)], ids=["text", "parts", "plate"]
+)
+def test_every_pair_is_strong_enough(
+    pairs: list[tuple[str, str]], least: float, dark: bool
+) -> None:
     found = tokens(dark)
-    weak = {(a, b): round(contrast(found[a], found[b]), 2) for a, b in pairs if contrast(found[a], found[b]) < least}
+    weak = {
+        (a, b): round(contrast(found[a], found[b]), 2)
+        for a, b in pairs
+        if contrast(found[a], found[b]) < least
+    }
     assert weak == {}
 
 

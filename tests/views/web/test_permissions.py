@@ -1,4 +1,6 @@
-"""Who may open what: every route times every role times own and foreign property, each cell explained by a table."""
+"""Who may open what: every route times every role times own and foreign property, each cell
+explained by a table.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +43,15 @@ MAY = {
     "admin": {"open", "see", "book", "export", "manage", "audit", "admin"},
 }
 # rows that an address names; "property" is no row of a property: an admin may look at every one
-ROWS = ("order_id", "account_id", "centre_id", "staff_id", "invitation_id", "property_id", "note_id")
+ROWS = (
+    "order_id",
+    "account_id",
+    "centre_id",
+    "staff_id",
+    "invitation_id",
+    "property_id",
+    "note_id",
+)
 ANY_PROPERTY = {"admin_properties.look_at"}
 SECRETS = {"token", "filename", "name"}  # not guessed, or files that are public
 
@@ -56,18 +66,33 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 def rows_of(desk: Desk, who: str) -> dict[str, int]:
     """One row of each kind that an address may name, of one property."""
     house = desk.ids[f"{who}.property"]
-    found = {"order_id": desk.order("BOOKED", "CALL_DRIVER", house=who), "account_id": desk.ids[f"{who}.account"]}
+    found = {
+        "order_id": desk.order("BOOKED", "CALL_DRIVER", house=who),
+        "account_id": desk.ids[f"{who}.account"],
+    }
     with desk.services.db.write() as s:
         centre = CostCentre(property_id=house, name="Spa", closed_at=None)
         colleague = Staff(
-            property_id=house, name="Colleague", sign_in_name=f"colleague of {who}", password_hash="x",
-            role="concierge", created_at=NOON, disabled_at=None,
-        )  # fmt: skip
-        note = ShiftNote(property_id=house, staff_id=desk.ids[who], text="Call the spa", made_at=NOON)
+            property_id=house,
+            name="Colleague",
+            sign_in_name=f"colleague of {who}",
+            password_hash="x",
+            role="concierge",
+            created_at=NOON,
+            disabled_at=None,
+        )
+        note = ShiftNote(
+            property_id=house, staff_id=desk.ids[who], text="Call the spa", made_at=NOON
+        )
         s.add_all([centre, colleague, note])
         s.flush()
         invitation, _ = invite(s, house, "concierge", "Somebody", desk.ids[who], NOON)
-        found |= {"centre_id": centre.id, "staff_id": colleague.id, "invitation_id": invitation.id, "note_id": note.id}
+        found |= {
+            "centre_id": centre.id,
+            "staff_id": colleague.id,
+            "invitation_id": invitation.id,
+            "note_id": note.id,
+        }
     return found | {"property_id": house}
 
 
@@ -83,7 +108,11 @@ def address(rule: Rule, rows: dict[str, int]) -> str:
     path = str(rule)
     for name in rule.arguments:
         assert name in rows or name in SECRETS, f"{rule}: the table does not know what {name!r} is"
-        kind = "" if name in SECRETS and f"<{name}>" in path else ("path:" if name in SECRETS else "int:")
+        kind = (
+            ""
+            if name in SECRETS and f"<{name}>" in path
+            else ("path:" if name in SECRETS else "int:")
+        )
         path = path.replace(f"<{kind}{name}>", str(rows.get(name, "nothing-like-it")))
     assert "<" not in path
     return path
@@ -118,7 +147,9 @@ def outcome(client: FlaskClient, method: str, path: str, csrf: str) -> str:
 
 
 def test_every_view_has_declared_what_it_needs_and_the_table_says_the_same(desk: Desk) -> None:
-    declared = {rule.endpoint: need_of(desk.app, rule.endpoint) for rule in desk.app.url_map.iter_rules()}
+    declared = {
+        rule.endpoint: need_of(desk.app, rule.endpoint) for rule in desk.app.url_map.iter_rules()
+    }
     assert [endpoint for endpoint, need in declared.items() if need is None] == []
     assert declared == EXPECTED
 
@@ -144,7 +175,8 @@ def test_every_cell_of_the_matrix_is_as_explained(desk: Desk, role: str | None) 
     for method, rule in routes(desk.app):
         need = EXPECTED[rule.endpoint]
         for foreign in (False, True) if set(rule.arguments) & set(ROWS) else (False,):
-            client = desk.client(signed_in=role is not None)  # some pages end the sign-in: a fresh one for each cell
+            # some pages end the sign-in: a fresh one for each cell
+            client = desk.client(signed_in=role is not None)
             path = address(rule, rows[foreign])
             csrf = token(client, "/search" if role else "/sign-in") if method == "POST" else ""
             came = outcome(client, method, path, csrf)
@@ -176,7 +208,10 @@ def test_a_deed_that_was_refused_is_recorded_and_a_look_is_not(desk: Desk) -> No
     client = desk.client()
     assert client.get("/admin/staff").status_code == 403
     assert recorded(desk) == []
-    client.post("/admin/staff", data={"csrf_token": token(client, "/"), "name": "Guest Wren", "role": "admin"})
+    client.post(
+        "/admin/staff",
+        data={"csrf_token": token(client, "/"), "name": "Guest Wren", "role": "admin"},
+    )
     assert recorded(desk) == ["route:admin_staff.invite_somebody"]
 
 

@@ -1,4 +1,6 @@
-"""The small scripts of the tracking page, in a real Chromium, without a server: logic is tried on its own."""
+"""The small scripts of the tracking page, in a real Chromium, without a server: logic is tried on
+its own.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +19,11 @@ def page(browser: Any) -> Iterator[Any]:
     opened = context.new_page()
 
     def serve(route: Any) -> None:
-        file = STATIC / route.request.url.split("/static/")[-1] if "/static/" in route.request.url else None
+        file = (
+            STATIC / route.request.url.split("/static/")[-1]
+            if "/static/" in route.request.url
+            else None
+        )
         if file is None:
             route.fulfill(body="<!doctype html><title>x</title>", content_type="text/html")
         else:
@@ -98,7 +104,8 @@ POLLER = """async (answers) => {
 
 def test_the_poller_sends_what_it_knows_survives_errors_and_obeys_stop(page: Any) -> None:
     done = page.evaluate(
-        POLLER, [[200, {"n": 1}, "a"], [304, None], "cut", [503, None], [200, {"n": 2, "stop": True}, "b"]]
+        POLLER,
+        [[200, {"n": 1}, "a"], [304, None], "cut", [503, None], [200, {"n": 2, "stop": True}, "b"]],
     )
     assert done == {"got": [1, None, 2], "asked": ["", "a", "a", "a", "a"], "failed": [0, 503]}
 
@@ -125,7 +132,9 @@ def test_a_late_answer_is_dropped(page: Any) -> None:
 
 
 @pytest.mark.parametrize(("hidden_ms", "asked"), [("null", 1), ("5", 4)])
-def test_a_hidden_page_asks_only_when_its_title_or_sound_is_for_somebody(page: Any, hidden_ms: str, asked: int) -> None:
+def test_a_hidden_page_asks_only_when_its_title_or_sound_is_for_somebody(
+    page: Any, hidden_ms: str, asked: int
+) -> None:
     script = """async () => {
       const {Poller} = await import("/static/js/shared/poller.js");
       let asked = 0, hidden = false;

@@ -1,1 +1,3 @@
-"""What is known by heart: the hand-drawn plans of the two cities and the words on their street signs."""
+"""What is known by heart: the hand-drawn plans of the two cities and the words on their street
+signs.
+"""

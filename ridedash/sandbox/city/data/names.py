@@ -1,4 +1,6 @@
-"""The words on the street signs, by theme: a district speaks one language. No person's name among them."""
+"""The words on the street signs, by theme: a district speaks one language. No person's name among
+them.
+"""
 
 import itertools
 import zlib

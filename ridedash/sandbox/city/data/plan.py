@@ -1,4 +1,6 @@
-"""The vocabulary of a city plan, as a cartographer would note it: kilometres east and north of the middle."""
+"""The vocabulary of a city plan, as a cartographer would note it: kilometres east and north of the
+middle.
+"""
 
 from dataclasses import dataclass
 
@@ -10,7 +12,9 @@ Km = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Road:
-    """A road that gives the city its skeleton. Rank 0 trunk, 1 main, 2 connecting. Its ends may overshoot."""
+    """A road that gives the city its skeleton. Rank 0 trunk, 1 main, 2 connecting. Its ends may
+    overshoot.
+    """
 
     name: str
     rank: int
@@ -21,7 +25,9 @@ class Road:
 
 @dataclass(frozen=True, slots=True)
 class River:
-    """A river with its width in metres at each point, and streets along both banks between two of the points."""
+    """A river with its width in metres at each point, and streets along both banks between two of
+    the points.
+    """
 
     name: str
     via: tuple[Km, ...]
@@ -35,8 +41,10 @@ class River:
 class Fabric:
     """The weave of local streets that fills the face of the skeleton around `at`.
 
-    `angle` in degrees; streets every `across` metres, cross streets every `along`; both bent by `bend` metres over
-    `wave`; `gaps` is the share of pieces left out. With a `hub` the streets run round it, the cross streets towards it.
+    `angle` in degrees; streets every `across` metres, cross streets every `along`; both bent by
+    `bend` metres over
+    `wave`; `gaps` is the share of pieces left out. With a `hub` the streets run round it, the cross
+    streets towards it.
     """
 
     at: Km
@@ -52,7 +60,10 @@ class Fabric:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Ground with one use (park, campus, square, …): no local street crosses it. `soft` outlines are curves."""
+    """Ground with one use (park, campus, square, …): no local street crosses it.
+
+    `soft` outlines are curves.
+    """
 
     kind: str
     name: str
@@ -72,7 +83,9 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A hotspot: within the ring, pickups happen at the named points only; the first is the default."""
+    """A hotspot: within the ring, pickups happen at the named points only; the first is the
+    default.
+    """
 
     name: str
     ring: tuple[Km, ...]

@@ -1,4 +1,6 @@
-"""What several processes must tell each other: who refreshes an account, which sign-ins ended, how the service is."""
+"""What several processes must tell each other: who refreshes an account, which sign-ins ended, how
+the service is.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -15,10 +17,16 @@ def upgrade() -> None:
     """Add the columns and the table."""
     with op.batch_alter_table("accounts") as accounts:
         accounts.add_column(sa.Column("refresh_owner", sa.String(length=80), nullable=True))
-        accounts.add_column(sa.Column("refresh_until", db.UtcDateTime(timezone=True), nullable=True))
+        accounts.add_column(
+            sa.Column("refresh_until", db.UtcDateTime(timezone=True), nullable=True)
+        )
     with op.batch_alter_table("heartbeats") as heartbeats:
-        heartbeats.add_column(sa.Column("silent_since", db.UtcDateTime(timezone=True), nullable=True))
-        heartbeats.add_column(sa.Column("unready_since", db.UtcDateTime(timezone=True), nullable=True))
+        heartbeats.add_column(
+            sa.Column("silent_since", db.UtcDateTime(timezone=True), nullable=True)
+        )
+        heartbeats.add_column(
+            sa.Column("unready_since", db.UtcDateTime(timezone=True), nullable=True)
+        )
     op.create_table(
         "ended_sign_ins",
         sa.Column("id", sa.Integer(), nullable=False),

@@ -1,4 +1,6 @@
-"""On PostgreSQL: ids of 64 bits, text without a limit of the database's own, as SQLite has them anyway."""
+"""On PostgreSQL: ids of 64 bits, text without a limit of the database's own, as SQLite has them
+anyway.
+"""
 
 from typing import Any
 
@@ -14,7 +16,9 @@ KEPT = "alembic_version"
 
 
 def upgrade() -> None:
-    """Moments of a busy year number more than 2**31, and no word of the service's is refused for its length."""
+    """Moments of a busy year number more than 2**31, and no word of the service's is refused for
+    its length.
+    """
     _change(sa.Integer, sa.BigInteger, "bigint")
     _change(sa.VARCHAR, sa.Text, None)
 
@@ -32,11 +36,17 @@ def _change(narrow: type[Any], wide: type[Any], sequence: str | None) -> None:
         for column in seen.get_columns(table):
             if table == KEPT or not _is(column["type"], narrow, wide):
                 continue
-            op.alter_column(table, column["name"], type_=wide(), existing_nullable=column["nullable"])
+            op.alter_column(
+                table, column["name"], type_=wide(), existing_nullable=column["nullable"]
+            )
             if sequence and column["name"] == "id":
                 op.execute(sa.text(f'ALTER SEQUENCE "{table}_id_seq" AS {sequence}'))
 
 
 def _is(found: Any, narrow: type[Any], wide: type[Any]) -> bool:
     """Whether a column is of the narrow kind; text that never had a limit is left alone."""
-    return isinstance(found, narrow) and not isinstance(found, wide) and getattr(found, "length", 1) is not None
+    return (
+        isinstance(found, narrow)
+        and not isinstance(found, wide)
+        and getattr(found, "length", 1) is not None
+    )

@@ -1,4 +1,6 @@
-"""The desk: guests that are found again, favourites, scheduled and grouped orders, links, invitations, notes."""
+"""The desk: guests that are found again, favourites, scheduled and grouped orders, links,
+invitations, notes.
+"""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -19,7 +21,9 @@ def _whole(name: str, **options: Any) -> sa.Column[int]:
 
 
 def _text(name: str, length: int, *, nullable: bool = False) -> sa.Column[str]:
-    return sa.Column(name, sa.String(length).with_variant(sa.Text(), "postgresql"), nullable=nullable)
+    return sa.Column(
+        name, sa.String(length).with_variant(sa.Text(), "postgresql"), nullable=nullable
+    )
 
 
 def _time(name: str, *, nullable: bool = True) -> sa.Column[Any]:
@@ -83,25 +87,46 @@ def upgrade() -> None:
 
 
 def _places() -> None:
-    point = sa.Column("lat", sa.Float(), nullable=False), sa.Column("lng", sa.Float(), nullable=False)
-    _owned("favourites", _text("kind", 8), _whole("slot", nullable=False), _text("name", 200), *point)
+    point = (
+        sa.Column("lat", sa.Float(), nullable=False),
+        sa.Column("lng", sa.Float(), nullable=False),
+    )
+    _owned(
+        "favourites", _text("kind", 8), _whole("slot", nullable=False), _text("name", 200), *point
+    )
     _owned("cost_centres", _text("name", 80), _time("closed_at"))
 
 
 def _secrets() -> None:
     """What opens a door is kept as a hash."""
     _owned(
-        "links", *_secret(), _whole("order_id", nullable=False), _text("kind", 10), _time("revoked_at"),
-        sa.ForeignKeyConstraint(["order_id"], ["orders.id"]), staff=("made_by",),
-    )  # fmt: skip
+        "links",
+        *_secret(),
+        _whole("order_id", nullable=False),
+        _text("kind", 10),
+        _time("revoked_at"),
+        sa.ForeignKeyConstraint(["order_id"], ["orders.id"]),
+        staff=("made_by",),
+    )
     _owned(
-        "invitations", *_secret(), _text("role", 20), _text("name", 120), _whole("staff_id"),
-        _time("expires_at", nullable=False), _time("used_at"), staff=("staff_id", "made_by"),
-    )  # fmt: skip
+        "invitations",
+        *_secret(),
+        _text("role", 20),
+        _text("name", 120),
+        _whole("staff_id"),
+        _time("expires_at", nullable=False),
+        _time("used_at"),
+        staff=("staff_id", "made_by"),
+    )
 
 
 def _secret() -> tuple[sa.Column[Any], ...]:
-    hashed = sa.Column("token_hash", sa.String(64).with_variant(sa.Text(), "postgresql"), nullable=False, unique=True)
+    hashed = sa.Column(
+        "token_hash",
+        sa.String(64).with_variant(sa.Text(), "postgresql"),
+        nullable=False,
+        unique=True,
+    )
     return hashed, _whole("made_by"), _time("made_at", nullable=False)
 
 

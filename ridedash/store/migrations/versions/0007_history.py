@@ -1,4 +1,6 @@
-"""What the history lists, adds up and finds by: kept beside each order, ride and guest, with indexes that hold it."""
+"""What the history lists, adds up and finds by: kept beside each order, ride and guest, with
+indexes that hold it.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -40,15 +42,30 @@ ADDED: Final[dict[str, Callable[[], tuple[sa.Column[Any], ...]]]] = {
     "guests": lambda: (_text("folded", 300),),
 }
 HISTORY: Final = [
-    "property_id", "happens_at", "id", "state", "ended_as", "total_minor", "currency", "guest_id", "staff_id",
-    "category", "cost_centre_id", "room",
-]  # fmt: skip
+    "property_id",
+    "happens_at",
+    "id",
+    "state",
+    "ended_as",
+    "total_minor",
+    "currency",
+    "guest_id",
+    "staff_id",
+    "category",
+    "cost_centre_id",
+    "room",
+]
 INDEXES: Final[tuple[tuple[str, str, list[str], dict[str, str]], ...]] = (
     ("orders_history", "orders", HISTORY, {}),
     ("orders_of_room", "orders", ["property_id", "room", "id"], {}),
     ("orders_of_category", "orders", ["property_id", "category"], {}),
     ("orders_by_mtx", "orders", ["property_id", "mtx"], {"mtx": "text_pattern_ops"}),
-    ("orders_by_booking", "orders", ["property_id", "booking_id"], {"booking_id": "text_pattern_ops"}),
+    (
+        "orders_by_booking",
+        "orders",
+        ["property_id", "booking_id"],
+        {"booking_id": "text_pattern_ops"},
+    ),
     ("rides_by_plate", "rides", ["property_id", "plate", "order_id"], {}),
     ("guests_by_name", "guests", ["property_id", "folded"], {}),
 )
@@ -63,7 +80,9 @@ def upgrade() -> None:
         "UPDATE orders SET happens_at = coalesce(pickup_at, created_at),"
         " room = (SELECT room FROM guests WHERE guests.id = orders.guest_id)"
     )
-    _each("SELECT id, name FROM guests", "UPDATE guests SET folded = :folded WHERE id = :id", _guest)
+    _each(
+        "SELECT id, name FROM guests", "UPDATE guests SET folded = :folded WHERE id = :id", _guest
+    )
     _each(
         "SELECT r.id, r.order_id, r.status, r.ended_at, r.kind, r.facts, coalesce(f.currency, p.currency) AS currency"
         " FROM rides r JOIN orders o ON o.id = r.order_id JOIN offers f ON f.id = o.offer_id"
@@ -122,7 +141,11 @@ def _total(kind: str, facts: Row) -> int | None:
 def _sum(facts: Row, plus: tuple[str, ...], minus: tuple[str, ...]) -> int | None:
     if facts.get(plus[0]) is None:
         return None
-    got = [(Decimal(facts.get(name) or 0), sign) for names, sign in ((plus, 1), (minus, -1)) for name in names]
+    got = [
+        (Decimal(facts.get(name) or 0), sign)
+        for names, sign in ((plus, 1), (minus, -1))
+        for name in names
+    ]
     return round(sum((amount * sign for amount, sign in got), Decimal(0)) * 100)
 
 

@@ -1,4 +1,6 @@
-"""What the board asks with every poll: the rides of a property that are followed, and what asks for somebody there."""
+"""What the board asks with every poll: the rides of a property that are followed, and what asks for
+somebody there.
+"""
 
 from typing import Any, Final
 

@@ -11,7 +11,8 @@ from flask_limiter.util import get_remote_address
 from flask_login import LoginManager
 from flask_wtf import CSRFProtect
 
-from ridedash.services import Clock, Services
+from ridedash.rides.runtime import Clock
+from ridedash.services import Services
 
 __all__ = ["Clock", "Services", "babel", "csrf", "language", "limiter", "login_manager", "services"]
 

@@ -14,6 +14,7 @@ from ridedash.observability.hooks import Watch
 from ridedash.observability.metrics import Metrics
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders import transitions
+from ridedash.rides.runtime import Clock, Runtime
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic
@@ -23,8 +24,6 @@ from ridedash.store.encryption import BadKeys, TokenVault
 
 if TYPE_CHECKING:
     from ridedash.views.poll_cache.cache import PollMemory
-
-Clock = Callable[[], datetime]
 
 
 @dataclass
@@ -43,6 +42,12 @@ class Services:
     # rings after an order became READY; an embedded worker puts itself here
     wake: Callable[[], None]
     polls: "PollMemory | None" = None  # what pages remember between polls; none: nothing
+
+    @property
+    def runtime(self) -> Runtime:
+        """What acts needs of these services."""
+        pace = self.settings.pace
+        return Runtime(self.db, self.client, self.tokens, self.clock, pace=pace, hooks=self.metrics)
 
 
 def utc_now() -> datetime:

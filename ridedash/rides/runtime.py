@@ -1,11 +1,37 @@
-"""Values that acting functions share: the clock and moments in time."""
+"""Runtime: the database, the service, the tokens and the clock that sending, polling and actions share."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-Clock = Callable[[], datetime]
-At = Callable[[str], None]
+if TYPE_CHECKING:
+    from ridedash.observability.hooks import Watch
+    from ridedash.rides.accounts.tokens import AccountTokens
+    from ridedash.service.client import RideClient
+    from ridedash.store.database.database import Database
+
+Clock = Callable[[], datetime]  # the present time: aware, in UTC
+Failpoint = Callable[[str], None]  # called with its name; tests stop the process there
 
 
-def nothing(_name: str) -> None:
-    """The fail point of production: does nothing."""
+def no_failpoint(_name: str) -> None:
+    """The failpoint of production: does nothing."""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """The database, the service and the clock that everything which acts works with (docs/architecture.md).
+
+    `pace` is how many times faster than the wall's the service's clock runs: 1 for the real service. `owner` is the
+    name that leases are taken under. `hooks` are told how polls ended; None: no one is.
+    """
+
+    db: "Database"
+    client: "RideClient"
+    tokens: "AccountTokens"
+    clock: Clock
+    pace: float = 1.0
+    owner: str = "worker"
+    failpoint: Failpoint = no_failpoint
+    hooks: "Watch | None" = None

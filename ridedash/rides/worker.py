@@ -24,7 +24,7 @@ from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.orders.due import Describe, Promoter, plainly
 from ridedash.rides.orders.send import Sender
 from ridedash.rides.privacy import retention
-from ridedash.rides.runtime import At, Clock, nothing
+from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.pool import Polling
 from ridedash.service.client import RideClient
@@ -56,7 +56,7 @@ class Worker:
         clock: Clock,
         pace: float = 1.0,
         threads: int = 8,
-        at: At = nothing,
+        at: Failpoint = no_failpoint,
         drain_s: float = DRAIN_S,
         watch: Watch | None = None,
         describe: Describe = plainly,

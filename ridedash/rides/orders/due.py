@@ -29,7 +29,7 @@ from ridedash.rides.codes import (
 from ridedash.rides.orders import request, transitions
 from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.orders.schedule_times import WINDOW, wait_after
-from ridedash.rides.runtime import At, Clock, nothing
+from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.service.client import RideClient
 from ridedash.service.errors import Held, NoAnswer, RateLimited, Refused, ServiceError, Unauthorized
 from ridedash.service.throttle.traffic import Lane
@@ -167,7 +167,7 @@ class Promoter:
         *,
         describe: Describe = plainly,
         owner: str = "worker",
-        at: At = nothing,
+        at: Failpoint = no_failpoint,
     ) -> None:
         self.db, self.client, self.tokens, self.box, self.clock = db, client, tokens, box, clock
         self.describe, self.owner, self.at = describe, owner, at

@@ -15,7 +15,7 @@ from ridedash.rides.orders import request, transitions
 from ridedash.rides.orders.request import Wish
 from ridedash.rides.orders.resolve import reopen, resolve_not_booked, withdraw
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST
-from ridedash.rides.runtime import At, Clock, nothing
+from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, once_more
@@ -95,7 +95,7 @@ class WishRefused(PlaceError):
         self.field, self.reason = field, reason
 
 
-def place(db: Database, clock: Clock, wish: Wish, at: At = nothing) -> Placed:
+def place(db: Database, clock: Clock, wish: Wish, at: Failpoint = no_failpoint) -> Placed:
     """T1: one READY order in one commit (SCHEDULED with a pickup time), or the order that this form
     token already made.
 

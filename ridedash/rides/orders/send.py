@@ -18,7 +18,7 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.orders.answer_journal import BlackBox, BoxFile
 from ridedash.rides.orders.outcome import AUTH, Outcome, classify
 from ridedash.rides.orders.settle import settle
-from ridedash.rides.runtime import At, Clock, nothing
+from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.rides.states import BadMove
 from ridedash.service.client import RideClient
 from ridedash.service.types.bookings import CreateAnswer, NewBooking
@@ -54,7 +54,7 @@ class Sender:
         *,
         pace: float = 1.0,
         owner: str = "worker",
-        at: At = nothing,
+        at: Failpoint = no_failpoint,
     ) -> None:
         self.db, self.client, self.tokens, self.box, self.clock = db, client, tokens, box, clock
         self.pace, self.owner, self.at = pace, owner, at

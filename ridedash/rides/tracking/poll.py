@@ -12,7 +12,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from ridedash.observability.hooks import Unwatched, Watch
 from ridedash.rides.accounts.tokens import AccountTokens, Bearers, NeedsReconnect, NoRefreshNow
-from ridedash.rides.runtime import At, Clock, nothing
+from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.rides.states import BadMove
 from ridedash.rides.tracking.claims import Bounds, Claim, claim_due, push_ahead
 from ridedash.rides.tracking.merge import merge
@@ -77,7 +77,7 @@ class Tracker:
         *,
         pace: float = 1.0,
         owner: str = "worker",
-        at: At = nothing,
+        at: Failpoint = no_failpoint,
         chance: Callable[[], float] = random.random,
         watch: Watch | None = None,
     ) -> None:

@@ -1,4 +1,4 @@
-"""Runtime: the database, the service, the tokens and the clock that sending, polling and actions share."""
+"""Runtime: what sending, polling and actions share (docs/architecture.md)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,10 +21,11 @@ def no_failpoint(_name: str) -> None:
 
 @dataclass(frozen=True)
 class Runtime:
-    """The database, the service and the clock that everything which acts works with (docs/architecture.md).
+    """The database, the service, the tokens and the clock that whatever acts works with.
 
-    `pace` is how many times faster than the wall's the service's clock runs: 1 for the real service. `owner` is the
-    name that leases are taken under. `hooks` are told how polls ended; None: no one is.
+    `pace` is how many times faster than the wall's the service's clock runs: 1 for the real
+    service. `owner` is the name that leases are taken under. `hooks` are called when a poll has
+    ended; None: nothing is.
     """
 
     db: "Database"

@@ -98,7 +98,7 @@ def page_weight(run: Run) -> list[Ratio]:  # noqa: ARG001 - weights do not vary
         ]
 
 
-# what folium 0.20's default page names on foreign hosts (performance.md 2)
+# what folium 0.20's default page names on foreign hosts (docs/performance.md 2)
 FOLIUM_FILES, FOLIUM_KB = 10, 300.0
 
 

@@ -83,7 +83,7 @@ def read_phone(text: str, country: str | None) -> str | None:
 
 
 def new_form_token() -> str:
-    """The mark of one rendered form: one order per token (booking-protocol.md 1.3, T0)."""
+    """The mark of one rendered form: one order per token (docs/booking-protocol.md 1.3, T0)."""
     return secrets.token_urlsafe(24)
 
 

@@ -1,7 +1,7 @@
 """The service's published words: statuses, codes, modes and the kind of a category. No parsing.
 
-Everything here is quoted from the interface document (States and transitions, Endpoints, Errors)
-or, where said so, from the field notes. Compare codes with `normal_code`: the service writes
+Everything here is quoted from docs/service-interface.md (States and transitions, Endpoints, Errors)
+or, where said so, from docs/field-notes.md. Compare codes with `normal_code`: the service writes
 `BANNED USER` with a space, and its spelling may vary.
 """
 
@@ -10,9 +10,7 @@ from typing import Final
 
 
 class Kind(StrEnum):
-    """The three kinds of booking that the document describes; each has its own order of
-    statuses.
-    """
+    """The three kinds of booking of the interface; each has its own order of statuses."""
 
     POINT_TO_POINT = "point_to_point"
     SHARE = "share"
@@ -24,11 +22,12 @@ def kind_of(category: str) -> Kind:
     return {"share": Kind.SHARE, "auto": Kind.AUTO}.get(category, Kind.POINT_TO_POINT)
 
 
-# booking_status (States and transitions)
+# booking_status (docs/service-interface.md States and transitions)
 ALLOTMENT_PENDING: Final = "ALLOTMENT_PENDING"
 PENDING: Final = "PENDING"
 ALLOTMENT_RETRYING: Final = "ALLOTMENT_RETRYING"
-SOFT_ALLOCATED: Final = "SOFT_ALLOCATED"  # field notes: airport queue, an OTP and no cab yet
+# docs/field-notes.md: airport queue, an OTP and no cab yet
+SOFT_ALLOCATED: Final = "SOFT_ALLOCATED"
 CALL_DRIVER: Final = "CALL_DRIVER"
 CLIENT_LOCATED: Final = "CLIENT_LOCATED"
 INVOICE: Final = "INVOICE"
@@ -67,7 +66,8 @@ BOOKING_CANCEL: Final = "BOOKING_CANCEL"
 BOOKING_FEEDBACK: Final = "BOOKING_FEEDBACK"
 UPDATE_DROP: Final = "Update User Booking Drop Location"
 
-# failures of create (Errors); BOOKING_FAILED is a message, the rest are codes
+# failures of create (docs/service-interface.md Errors); BOOKING_FAILED is a message, the rest
+# are codes
 BOOKING_FAILED: Final = "BOOKING_FAILED"
 INVALID_CAR_CATEGORY: Final = "INVALID_CAR_CATEGORY"
 INVALID_CITY: Final = "INVALID_CITY"
@@ -78,13 +78,13 @@ PAYMENT_PENDING: Final = "PAYMENT_PENDING"
 SVC_CREDIT_DUE: Final = "SVC_CREDIT_DUE"
 INVALID_DROP_LOCATION: Final = "INVALID_DROP_LOCATION"
 
-# failures of the other operations (Errors)
+# failures of the other operations (docs/service-interface.md Errors)
 BOOKING_ALLOTED: Final = "BOOKING_ALLOTED"  # spelled so
 CANCELLATION_NOT_ALLOWED: Final = "CANCELLATION_NOT_ALLOWED"
 HEADER_INVALID_DROP: Final = "Invalid Drop Location"
 HEADER_OOPS: Final = "Oops!"
 
-# seen in practice (field notes), not in the document
+# seen in practice (docs/field-notes.md), not in the interface
 BOOKING_ALREADY_CANCELLED: Final = "BOOKING_ALREADY_CANCELLED"
 RIDE_IN_PROGRESS: Final = "RIDE_IN_PROGRESS"
 BOOKING_ALREADY_COMPLETED: Final = "BOOKING_ALREADY_COMPLETED"
@@ -117,7 +117,7 @@ PICKUP_LATER: Final = "later"
 CASH: Final = "cash"
 SVC_MONEY: Final = "svc_money"
 
-# headers (Authentication)
+# headers (docs/service-interface.md Authentication)
 APP_TOKEN_HEADER: Final = "X-APP-TOKEN"  # noqa: S105 - the name of a header, not a token
 
 

@@ -1,40 +1,295 @@
-"""The documents say what is there: files that they name exist, settings that exist are named."""
+"""The documents are complete: what they name exists, and what is cited can be found in them."""
 
 import dataclasses
+import functools
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from ridedash.config import Settings
 
 ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bench").glob("*.md")]
+)
+FOLDERS = ("ridedash", "templates", "static", "tests", "bench", "tools", "docs", ".ci")
+SUFFIXES = {
+    ".py",
+    ".html",
+    ".js",
+    ".mjs",
+    ".css",
+    ".md",
+    ".sh",
+    ".toml",
+    ".yaml",
+    ".yml",
+    ".txt",
+    ".lock",
+    "",
+}
 
 
-def test_files_that_the_documents_name_exist() -> None:
-    for document in ("README.md", "CONTRIBUTING.md", "docs/assumptions.md", "docs/operating.md"):
-        text = (ROOT / document).read_text()
-        named = set(re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|js|html|md|lock))`", text))
-        shared = {
-            "design.md",
-            "booking-protocol.md",
-            "faults.md",
-            "security.md",
-            "ux.md",
-            "performance.md",
-            "style.md",
-        }
-        missing = [
-            name
-            for name in named
-            if name.removeprefix("design/") not in shared and not anywhere(name)
-        ]
-        assert missing == [], document
+def project_files() -> list[Path]:
+    """Every text of the project except this file, which has wrong citations on purpose."""
+    below = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")]
+    beside = [*ROOT.iterdir()]
+    return sorted(
+        path
+        for path in [*below, *beside]
+        if path.is_file()
+        and path.suffix in SUFFIXES
+        and path not in (Path(__file__), ROOT / ".git")
+        and not {"__pycache__", "node_modules", "screenshots"} & set(path.parts)
+    )
 
 
-def anywhere(name: str) -> bool:
-    short = [*(ROOT / "ridedash").rglob(name)] if "/" not in name else []
-    return bool(short) or any((base / name).exists() for base in (ROOT, ROOT / "ridedash"))
+PROJECT = project_files()
+TEXTS = {path: path.read_text() for path in PROJECT if path.suffix != ".lock"}
+
+
+# --- what a document has
+
+
+class Section(NamedTuple):
+    """A heading of a document, and the text from there to the next heading of its level."""
+
+    title: str
+    text: str
+
+
+HEADING = re.compile(r"^(#+) +(.+)$", re.MULTILINE)
+
+
+def sections(text: str) -> list[Section]:
+    """All sections of a Markdown text; what stands in code blocks is no heading."""
+    plain = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    found = list(HEADING.finditer(plain))
+    result = []
+    for i, heading in enumerate(found):
+        ends = (each.start() for each in found[i + 1 :] if len(each[1]) <= len(heading[1]))
+        result.append(Section(heading[2].strip(), plain[heading.end() : next(ends, len(plain))]))
+    return result
+
+
+def anchor(title: str) -> str:
+    """The address of a heading inside its page, as renderers of Markdown make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+@functools.cache
+def sections_of(document: Path) -> list[Section]:
+    return sections(document.read_text())
+
+
+# --- what is cited
+
+
+class Citation(NamedTuple):
+    """A document as it is written, a section (number or title, "" for none), a part of it."""
+
+    document: str
+    section: str
+    label: str = ""
+
+
+_NUMBER = r"(?:ASVS )?\d{1,2}(?:\.\d{1,2})*(?:\.x)?(?![\w-])"
+_NUMBERS = rf"{_NUMBER}(?:(?:,| and|, and| to) {_NUMBER})*"
+_NAME = r"(?<![\w.-])((?:[\w.-]+/)*[A-Za-z][\w-]*\.md)(?![\w-])"
+_AFTER = re.compile(rf"(?:\]\([^)]*\)|`|\*)*,?(?: sections?| §)? ({_NUMBERS})(?:, ([A-Z]\w*))?")
+_TITLE = re.compile(r"`?,? ([A-Z][a-z]\w*(?: \w[\w'-]*)*(?:, \d{1,2}(?![\w.]))?)")
+_BEFORE = re.compile(rf"[Ss]ections? ({_NUMBERS}) of [\[`]*$")
+
+
+def citations(text: str) -> Iterator[Citation]:
+    """Each document that a text names, with the section that the text names beside it.
+
+    Forms: `x.md 1.3`, `x.md section 3`, `x.md sections 7 and 8`, `x.md ASVS 8`, `x.md 1.3, Label`,
+    `x.md, Title`, `x.md Title, 5`, `section 6 of x.md`; a line may end anywhere.
+    """
+    joined = re.sub(r"\s*\n\s*(?:#+ |//+ |\* |> )?", " ", text)
+    for name in re.finditer(_NAME, joined):
+        after = _AFTER.match(joined, name.end())
+        before = _BEFORE.search(joined[: name.start()][-80:])
+        title = _TITLE.match(joined, name.end())
+        numbered = after or before
+        if numbered:
+            numbers = re.findall(_NUMBER, numbered[1])
+            label = (after[2] or "") if after else ""
+            yield from (Citation(name[1], number, label) for number in numbers)
+        elif title:
+            yield Citation(name[1], title[1])
+        else:
+            yield Citation(name[1], "")
+
+
+def document_of(name: str, cited_in: Path) -> Path | None:
+    """The file of a cited document: beside the text that cites it, below the root, or in docs/."""
+    places = (cited_in.parent / name, ROOT / name, ROOT / "docs" / name)
+    return next((place.resolve() for place in places if place.is_file()), None)
+
+
+def section_of(document: Path, wanted: str) -> Section | None:
+    """The section of that number (`3`, `ASVS 8.x`) or title; a title may be followed by words."""
+    return next(
+        (each for each in sections_of(document) if is_meant(each.title.replace("`", ""), wanted)),
+        None,
+    )
+
+
+def is_meant(heading: str, wanted: str) -> bool:
+    """Whether a heading is what a citation gives: its number, its title or the title's beginning."""
+    found = re.match(r"((?:ASVS )?\d+(?:\.\d+)*)?[.:]?\s*(.*)", heading)
+    number, title = found.groups("") if found else ("", heading)
+    if re.match(r"(?:ASVS )?\d", wanted):
+        return number == wanted.removesuffix(".x")
+    return any(
+        re.match(rf"{re.escape(short)}\b", long)
+        for short, long in ((wanted, title), (title, wanted))
+    )
+
+
+def wrong(citation: Citation, cited_in: Path) -> str | None:
+    """What is wrong with a citation; None when it can be followed."""
+    document = document_of(citation.document, cited_in)
+    if document is None:
+        return f"{citation.document} does not exist"
+    if not citation.section:
+        return None
+    section = section_of(document, citation.section)
+    if section is None:
+        return f"{citation.document} has no section {citation.section}"
+    if citation.label and citation.label not in section.title + section.text:
+        return f"{citation.document} {citation.section} does not speak of {citation.label}"
+    return None
+
+
+def test_every_document_and_section_that_the_project_cites_exists() -> None:
+    missing = [
+        f"{path.relative_to(ROOT)}: {problem}"
+        for path, text in TEXTS.items()
+        for citation in citations(text)
+        if (problem := wrong(citation, path))
+    ]
+    assert missing == []
+
+
+def test_the_project_cites_its_documents() -> None:
+    cited = {
+        citation.document.rpartition("/")[2]
+        for text in TEXTS.values()
+        for citation in citations(text)
+    }
+    assert {"security.md", "wording.md", "booking-protocol.md", "field-notes.md"} <= cited
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("(docs/x-y.md 1.3)", [("docs/x-y.md", "1.3", "")]),
+        ("(x.md 1.3, T1)", [("x.md", "1.3", "T1")]),
+        ("x.md section 3; then", [("x.md", "3", "")]),
+        ("x.md sections 7 and 8", [("x.md", "7", ""), ("x.md", "8", "")]),
+        ("(x.md 10.1, 10.2).", [("x.md", "10.1", ""), ("x.md", "10.2", "")]),
+        ("x.md ASVS 8.x", [("x.md", "ASVS 8.x", "")]),
+        ("(x.md, The snapshot).", [("x.md", "The snapshot", "")]),
+        ("(x.md Limits, 5)", [("x.md", "Limits, 5", "")]),
+        ("see\n# x.md\n# section 4", [("x.md", "4", "")]),
+        ("section 6 of [x.md](x.md).", [("x.md", "6", ""), ("x.md", "", "")]),
+        ("see x.md. The rest", [("x.md", "", "")]),
+        ("in x.md on 3 pages", [("x.md", "", "")]),
+        ("all of *.md and .md", []),
+    ],
+)
+def test_a_citation_is_read_in_each_of_its_forms(
+    text: str, found: list[tuple[str, str, str]]
+) -> None:
+    assert [tuple(each) for each in citations(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("citation", "problem"),
+    [
+        (Citation("docs/nowhere.md", ""), "docs/nowhere.md does not exist"),
+        (Citation("docs/security.md", "77"), "docs/security.md has no section 77"),
+        (Citation("docs/security.md", "ASVS 77"), "docs/security.md has no section ASVS 77"),
+        (Citation("docs/security.md", "Poetry"), "docs/security.md has no section Poetry"),
+        (
+            Citation("docs/security.md", "7", "Tortoise"),
+            "docs/security.md 7 does not speak of Tortoise",
+        ),
+        (Citation("docs/security.md", "7", "GCM"), None),
+        (Citation("docs/security.md", "7"), None),
+        (Citation("docs/security.md", "ASVS 6.3.1"), None),
+        (Citation("docs/security.md", "Controls and more"), None),
+    ],
+)
+def test_a_wrong_citation_is_found(citation: Citation, problem: str | None) -> None:
+    assert wrong(citation, ROOT / "README.md") == problem
+
+
+# --- what the documents name
+
+
+NAMED_FILE = re.compile(
+    r"`((?:[\w.-]+/)*[\w.-]+\.(?:py|js|mjs|html|css|md|lock|sh|toml)|(?:[\w.-]+/)+)`"
+)
+MADE_AT_RUN = {"instance/", "blackbox/"}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_that_a_document_names_exist(document: Path) -> None:
+    named = set(NAMED_FILE.findall(document.read_text())) - MADE_AT_RUN
+    assert sorted(name for name in named if not exists(name, document)) == []
+
+
+NAMES = {part for path in PROJECT for part in path.relative_to(ROOT).parts}
+
+
+def exists(name: str, document: Path) -> bool:
+    """Whether there is a file or folder of that path, or of that name alone, in the project."""
+    if "/" not in name.rstrip("/"):
+        return name.rstrip("/") in NAMES
+    return any(
+        (base / name).exists() for base in (ROOT, ROOT / "ridedash", ROOT / "docs", document.parent)
+    )
+
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_and_pictures_of_a_document_exist(document: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
+    broken = [
+        target
+        for target in LINK.findall(text)
+        if "://" not in target and not leads_somewhere(target, document)
+    ]
+    assert broken == []
+
+
+def leads_somewhere(target: str, document: Path) -> bool:
+    name, _, place = target.partition("#")
+    path = document.parent / name if name else document
+    if not path.exists():
+        return False
+    return not place or place in {anchor(section.title) for section in sections_of(path)}
+
+
+def test_the_readme_has_links_and_pictures() -> None:
+    assert len(LINK.findall((ROOT / "README.md").read_text())) > 3
+
+
+def test_the_glossary_has_at_most_forty_words_in_their_order() -> None:
+    words = re.findall(
+        r"^\| \*\*(.+?)\*\* \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE
+    )
+    assert 0 < len(words) <= 40
+    assert words == sorted(words)
 
 
 def test_every_setting_is_in_the_readme() -> None:
@@ -43,13 +298,26 @@ def test_every_setting_is_in_the_readme() -> None:
     assert [name for name in names if name not in text] == []
 
 
-@pytest.mark.parametrize(
-    "document", ["README.md", *sorted(f"docs/{each.name}" for each in (ROOT / "docs").glob("*.md"))]
-)
-def test_links_and_pictures_of_the_documents_exist(document: str) -> None:
-    targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / document).read_text())
-    assert targets or document != "README.md"
-    assert [target for target in targets if not ((ROOT / document).parent / target).exists()] == []
+# --- nothing outside
+
+
+UPWARDS = re.compile(r"(?<![\w.-])(?:\.\./)+[\w./-]*")
+OF_A_MACHINE = re.compile(r"(?<![\w.:/}-])/(?:work|home|root|Users|mnt)/[\w.-]+")
+
+
+def test_nothing_names_a_folder_outside_the_project() -> None:
+    outside = [
+        f"{path.relative_to(ROOT)}: {found}"
+        for path, text in TEXTS.items()
+        for found in UPWARDS.findall(text)
+        if not (path.parent / found).resolve().is_relative_to(ROOT)
+    ]
+    outside += [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, text in TEXTS.items()
+        for name in OF_A_MACHINE.findall(text)
+    ]
+    assert outside == []
 
 
 def test_pre_commit_runs_what_make_check_runs() -> None:

@@ -1,5 +1,6 @@
-"""The ways in which the double answers create (booking-protocol.md 1.4), by name; an order's coupon
-names its way.
+"""The kinds of answer that the double gives to create, by name (docs/booking-protocol.md 1.4).
+
+The coupon of an order names the kind of its answer.
 """
 
 from dataclasses import dataclass

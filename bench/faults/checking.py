@@ -1,4 +1,4 @@
-"""I1 to I7 of booking-protocol.md 1.1, checked against the true ledger."""
+"""I1 to I7 of docs/booking-protocol.md 1.1, checked against the true ledger."""
 
 import threading
 from collections import Counter
@@ -16,7 +16,7 @@ S = OrderState
 MAY_EXIST: Final = frozenset(
     {S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED}
 )
-# the document's: the product's own must not move the bound
+# docs/booking-protocol.md 1.3; a literal, so that a change of the product's value is noticed
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)
 SURE: Final = 3  # sweeps: one may pass over a row that another worker holds just then
 # of the fast clock: the way of a request from the claim to the service

@@ -32,7 +32,8 @@ POINTS: Final = ("order.claimed", "order.sent", "order.answered", "order.boxed",
 HURRIES: Final = (200.0, 100.0, 60.0, 10.0)  # the last gives a call as long as the lease
 POINT_S: Final = 4.0  # a life that does not come to its point is killed after so long
 QUIET_S: Final = 30.0  # most that the last worker gets to settle what is open
-SWEEPS_S: Final = min(SWEEP_EVERY_S, 15.0)  # of the wall's: no more than the document has
+# seconds of the wall clock; at most what docs/booking-protocol.md 1.3 says
+SWEEPS_S: Final = min(SWEEP_EVERY_S, 15.0)
 RANDOM_SHARE: Final = 0.2  # of kills at no point
 WAITING: Final = 4  # orders that are kept ready
 

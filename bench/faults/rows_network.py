@@ -244,9 +244,7 @@ def _to(url: str, status: str) -> Behaviour:
 
 
 def _left_open(name: str, ask: Callable[[], Any]) -> bool:
-    """A redirect is no outcome: create can't judge it, options fall back to the document's, the
-    rest raise.
-    """
+    """A redirect is no outcome: create is unclear, options fall back to ours, the rest raise."""
     try:
         got = ask()
     except ServiceError:

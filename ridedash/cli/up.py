@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 ENDED = "the worker ended by itself: nothing would be sent or followed. The log says why."
-DRAIN_S = 26.0  # a send in flight may take 25 s to settle (booking-protocol.md 1.3)
+DRAIN_S = 26.0  # a send in flight may take 25 s to settle (docs/booking-protocol.md 1.3)
 
 
 def up(environ: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Links to one ride for people who don't sign in: made, found, ended (security.md section 6)."""
+"""Links to one ride for people who don't sign in: made, found, ended (docs/security.md 6)."""
 
 import hashlib
 import secrets

@@ -1,5 +1,6 @@
-"""Pure: which moves an order may make, and what a person may do with it now (booking-protocol.md
-1.5, 1.6).
+"""Pure: which moves an order may make, and what a person may do with it now.
+
+See docs/booking-protocol.md 1.5, 1.6.
 """
 
 from dataclasses import dataclass

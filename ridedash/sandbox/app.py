@@ -19,8 +19,8 @@ log = logging.getLogger(__name__)
 def create_sandbox(settings: SandboxSettings) -> Flask:
     """The ride booking service as a WSGI application, on the database file of the settings.
 
-    Serves the eight operations of the interface document, `/oauth/authorize`, `/oauth/token` and
-    `/oauth/revoke`, beside it `/places`, `/city.json` and `/tiles/…`, and `/control/…` when the
+    Serves the eight operations of docs/service-interface.md, `/oauth/authorize`, `/oauth/token` and
+    `/oauth/revoke`, beside them `/places`, `/city.json` and `/tiles/…`, and `/control/…` when the
     settings allow it.
     `app.extensions["sandbox"].close()` closes the database.
     """

@@ -83,7 +83,7 @@ def optional_text(body: Mapping[str, Any], name: str) -> str | None:
 
 
 def merchant_txn_id(body: Mapping[str, Any]) -> str | None:
-    """`merchant_txn_id`: letters, digits and hyphens (Limits, 3)."""
+    """`merchant_txn_id`: letters, digits and hyphens (docs/service-interface.md Limits, 3)."""
     value = optional_text(body, "merchant_txn_id")
     if value is not None and not MERCHANT_TXN_ID.fullmatch(value):
         raise bad_request(

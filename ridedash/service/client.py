@@ -1,4 +1,7 @@
-"""RideClient: the eight operations of the ride booking service, one method each (Endpoints)."""
+"""RideClient: the eight operations of the ride booking service, one method each.
+
+See docs/service-interface.md Endpoints.
+"""
 
 import math
 import random
@@ -101,7 +104,10 @@ class RideClient:
         category: str | None = None,
         token: str | None = None,
     ) -> ProductList:
-        """What can be booked at a pickup; with a drop, estimates too (Endpoints, 6)."""
+        """What can be booked at a pickup; with a drop, estimates too.
+
+        See docs/service-interface.md 6.
+        """
         params = _pair("pickup", pickup)
         if drop is not None:
             params |= _pair("drop", drop)
@@ -114,7 +120,7 @@ class RideClient:
         )
 
     def create_booking(self, order: NewBooking, token: str) -> CreateAnswer:
-        """Create a booking, once, on a fresh connection (Endpoints, 1).
+        """Create a booking, once, on a fresh connection (docs/service-interface.md 1).
 
         Raises errors.NoAnswer only.
         """
@@ -135,14 +141,14 @@ class RideClient:
         return CreateAnswer(**kept, body=read, readable=CreateBody.usable(body))
 
     def abort_booking(self, booking_id: str, token: str) -> Done:
-        """Stop the search for a cab (Endpoints, 2).
+        """Stop the search for a cab (docs/service-interface.md 2).
 
         Refused with BOOKING_ALLOTED when one is allotted.
         """
         return self._done(ABORT, token, {"booking_id": booking_id})
 
     def update_drop_location(self, booking_id: str, drop: LatLng, token: str) -> Done:
-        """Change where the ride goes (Endpoints, 3).
+        """Change the drop of a ride (docs/service-interface.md 3).
 
         Refused with `header` and `text`, without a code.
         """
@@ -154,7 +160,10 @@ class RideClient:
         )
 
     def cancel_booking(self, booking_id: str, reason: str, token: str) -> Done:
-        """Cancel an allotted ride (Endpoints, 4). Refused with reason CANCELLATION_NOT_ALLOWED."""
+        """Cancel an allotted ride (docs/service-interface.md 4).
+
+        Refused with reason CANCELLATION_NOT_ALLOWED.
+        """
         return self._done(CANCEL, token, {"booking_id": booking_id, "reason": reason})
 
     def track_ride(
@@ -165,7 +174,7 @@ class RideClient:
         txn_id: str | None = None,
         lane: Lane = Lane.REST,
     ) -> Snapshot:
-        """How a ride stands (Endpoints, 5); exactly one of the two ids."""
+        """How a ride stands (docs/service-interface.md 5); exactly one of the two ids."""
         return snapshot_of(self.ask_track(token, booking_id=booking_id, txn_id=txn_id, lane=lane))
 
     def ask_track(
@@ -187,7 +196,7 @@ class RideClient:
         feedback: Sequence[str] = (),
         comments: str | None = None,
     ) -> Done:
-        """Rate a ride 1 to 5, with labels from feedback_options (Endpoints, 7)."""
+        """Rate a ride 1 to 5, with labels from feedback_options (docs/service-interface.md 7)."""
         if rating not in {1, 2, 3, 4, 5}:
             raise ValueError("a rating is 1 to 5")
         body: dict[str, Any] = {"booking_id": booking_id, "rating": rating}
@@ -200,8 +209,9 @@ class RideClient:
     def feedback_options(
         self, category: str, token: str, sub_category: str | None = None
     ) -> FeedbackOptions:
-        """The labels by rating (Endpoints, 8), kept for 24 h; the document's when no clear answer
-        came.
+        """The labels by rating, stored for 24 h (docs/service-interface.md 8).
+
+        Those of the interface when no clear answer came.
 
         Raises errors.Refused and errors.Unauthorized.
         """

@@ -11,9 +11,9 @@
     again
     │   └── RateLimited          429: ask again after `retry_after_s`
     ├── Refused                  the service understood and said no: code, message, header, text
-    └── Unreadable               an answer that is not what the document describes
+    └── Unreadable               an answer that is not what the interface describes
 
-The body decides and not the HTTP status (field notes, point 8), except for 401 and 429.
+The body decides and not the HTTP status (docs/field-notes.md 8), except for 401 and 429.
 No error of this tree holds a token, in its text, its fields or its chain of causes.
 """
 
@@ -86,8 +86,9 @@ class RateLimited(BadStatus):
 
 
 class Refused(ServiceError):
-    """The service said no (Errors). Compare `code` with the constants of `wire` through
-    `wire.normal_code`.
+    """The service refused (docs/service-interface.md Errors).
+
+    Compare `code` with the constants of `wire` through `wire.normal_code`.
 
     `code` is as the service spelled it, or None (share refusals carry none; cancel carries `reason`
     instead).
@@ -115,8 +116,7 @@ class Refused(ServiceError):
 
 
 class Unreadable(ServiceError):
-    """An answer came that is not what the document describes: not JSON, too long, encoded, without
-    its status.
+    """An answer that the interface does not describe: no JSON, too long, encoded, without status.
 
     `why` is a short reason; `evidence` is the first 2 kB of the body, scrubbed.
     """

@@ -1,4 +1,4 @@
-"""What an HTTP answer means: the body decides and not the status (field notes, point 8). Pure."""
+"""What an HTTP answer means: the body decides and not the status (docs/field-notes.md 8). Pure."""
 
 import re
 from datetime import datetime
@@ -43,7 +43,7 @@ _KNOWN_CODES: Final = frozenset(
 
 
 def is_known_code(code: str | None) -> bool:
-    """Whether a code is one of the document's or of the field notes', in any spelling."""
+    """Whether a code is one of the interface's or of docs/field-notes.md, in any spelling."""
     return code is not None and wire.normal_code(code) in _KNOWN_CODES
 
 

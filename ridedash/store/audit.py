@@ -1,5 +1,6 @@
-"""The record of who did what, when, and what came of it. Rows are added, never changed (security.md
-section 8).
+"""The record of who did what, when, and what came of it. Rows are added, never changed.
+
+See docs/security.md 8.
 """
 
 from dataclasses import dataclass

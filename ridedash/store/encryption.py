@@ -1,5 +1,6 @@
-"""Secrets at rest: AES-256-GCM, bound to the row and column that they were written to (security.md
-section 7).
+"""Secrets at rest: AES-256-GCM, bound to the row and column that they were written to.
+
+See docs/security.md 7.
 """
 
 import base64

@@ -171,7 +171,7 @@ def order_page(s: Session, property_id: int, order_id: int) -> OrderPage | None:
 
 
 def order_of_form(s: Session, property_id: int, form_token: str) -> int | None:
-    """The order that a form of this property made already (booking-protocol.md 1.3, T1)."""
+    """The order that a form of this property made already (docs/booking-protocol.md 1.3, T1)."""
     query = select(Order.id).where(Order.form_token == form_token, Order.property_id == property_id)
     return s.scalars(query).first()
 

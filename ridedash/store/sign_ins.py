@@ -1,4 +1,7 @@
-"""Sign-ins kept on the server, and the brake on guessing passwords (security.md 6.3.1 and 7.2)."""
+"""Sign-ins kept on the server, and the brake on guessing passwords.
+
+See docs/security.md ASVS 6.3.1, ASVS 7.2.
+"""
 
 import hashlib
 import secrets

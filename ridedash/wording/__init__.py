@@ -1,5 +1,6 @@
-"""The plain words for each state, each code and each outcome, for staff and for guests (ux.md
-section 6).
+"""The words for each state, each code and each outcome, for staff and for guests.
+
+See docs/wording.md 3.
 
 Pages ask here and nowhere else, so that one thing is called the same everywhere. All texts go
 through gettext.

@@ -1,5 +1,6 @@
-"""Words of refusals: every code of the document and of the field notes, and our own cases (ux.md
-section 6).
+"""Words of refusals: every code of the service, and our own cases (docs/wording.md 5).
+
+The codes are those of docs/service-interface.md Errors and of docs/field-notes.md.
 
 Pattern: what happened, what it means, one next step. Never a code in the headline; accounts are
 never spoken of to guests.

@@ -1,5 +1,6 @@
-"""Words of the service's booking statuses and of our order states (ux.md section 6,
-booking-protocol.md 1.5).
+"""Words of the service's booking statuses and of our order states.
+
+See docs/wording.md 4, docs/booking-protocol.md 1.5.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A stranger's client: plain HTTP over a real socket, written from the interface document alone.
+"""A stranger's client: plain HTTP over a real socket, written from docs/service-interface.md alone.
 
 It books each kind and follows it to the end; control only moves the clock.
 """
@@ -13,7 +13,7 @@ DROP = far_drop()
 
 
 class Peer:
-    """What the document's section Endpoints says, and no more."""
+    """What the interface's section Endpoints says, and no more."""
 
     def __init__(self, session):
         self.session = session

@@ -1,4 +1,4 @@
-"""Recorded bodies, one of each shape, as the document and the field notes describe them."""
+"""Recorded bodies, one of each shape of docs/service-interface.md and docs/field-notes.md."""
 
 from typing import Any
 

@@ -327,7 +327,7 @@ def test_create_raises_no_answer_and_says_truly_whether_it_was_sent(raised, sent
     assert len(service.requests) == 1
 
 
-# booking-protocol.md 2; create is read for the whole lease, while people are told after 20 s
+# docs/booking-protocol.md 2; create is read for the whole lease, while people are told after 20 s
 TIMES_S = {
     "/v1/products": 4,
     "/v1.5/bookings/create": 60,

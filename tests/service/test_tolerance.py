@@ -1,6 +1,4 @@
-"""What a client must tolerate: the fourteen points of the field notes, and that no body ever
-raises.
-"""
+"""What a client must tolerate: the 14 points of docs/field-notes.md; and no body ever raises."""
 
 import copy
 import json

@@ -1,6 +1,4 @@
-"""A ride booking service and a gazetteer on an httpx.MockTransport: bodies as the document shows
-them.
-"""
+"""A ride booking service and a gazetteer on an httpx.MockTransport, with the interface's bodies."""
 
 import copy
 from collections.abc import Callable

@@ -1,6 +1,4 @@
-"""Every state, code and outcome has words for staff and for guests, and they keep the rules of
-ux.md section 6.
-"""
+"""Every state, code and outcome has words for both audiences that keep to docs/wording.md 3."""
 
 import re
 

@@ -1,5 +1,6 @@
-"""`ridedash keys rotate`: what an older key encrypted is encrypted with the first one (security.md
-section 7).
+"""`ridedash keys rotate`: what an older key encrypted is encrypted with the first one.
+
+See docs/security.md 7.
 """
 
 from collections.abc import Iterator

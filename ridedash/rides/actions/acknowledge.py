@@ -16,7 +16,7 @@ from ridedash.store.properties import ACTS_FOR, Staff
 NOT_BOOKED: Final = "not_booked"  # an order that came to nothing, or a search without a driver
 SEEN_NOT_BOOKED: Final = "seen_not_booked"  # an event of the timeline: somebody has seen that
 STOPPED: Final = "stopped_following"  # an event of the timeline
-# items for which stopping is offered (booking-protocol.md 3)
+# items for which the page offers to stop polling (docs/booking-protocol.md 3.2)
 STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})
 
 

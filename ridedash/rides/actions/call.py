@@ -1,4 +1,4 @@
-"""The call of one recorded action: claimed, made once, settled (booking-protocol.md 2)."""
+"""The call of one recorded action: claimed, made once, settled (docs/booking-protocol.md 2)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

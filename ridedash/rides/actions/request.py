@@ -1,5 +1,6 @@
-"""Abort, cancel, change of drop, feedback: recorded before the call, called once, read back
-(booking-protocol.md 2).
+"""Abort, cancel, change of drop, feedback: recorded before the call, called once, read back.
+
+See docs/booking-protocol.md 2.
 """
 
 from collections.abc import Sequence

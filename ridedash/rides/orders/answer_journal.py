@@ -1,5 +1,6 @@
-"""The black box: answers to create, on disk before the database hears of them (booking-protocol.md
-1.3).
+"""The black box: answers to create, on disk before the database hears of them.
+
+See docs/booking-protocol.md 1.3.
 
 A file of fixed slots, allocated when it is made: writing an answer needs no free space and no
 database.

@@ -1,5 +1,6 @@
-"""Pure: what an answer to create proves about the order (booking-protocol.md 1.4). Only proof of
-refusal rejects.
+"""Pure: what an answer to create proves about the order (docs/booking-protocol.md 1.4).
+
+Only proof of a refusal rejects an order.
 """
 
 from dataclasses import dataclass, replace

@@ -78,7 +78,7 @@ class TokenReused(PlaceError):
 
 
 class GuardBusy(PlaceError):
-    """The guest already has a ride being booked from here (booking-protocol.md 1.2)."""
+    """The guest already has a ride being booked from here (docs/booking-protocol.md 1.2)."""
 
     def __init__(self, order_id: int, staff_name: str | None, placed_at: datetime) -> None:
         super().__init__(f"order {order_id} is open for the same guest and pickup")

@@ -1,5 +1,6 @@
-"""What is done at start and every few seconds: expired orders, dead leases, clocks that stepped
-(protocol 1.3).
+"""What is done at start and every few seconds: expired orders, dead leases, clocks that stepped.
+
+See docs/booking-protocol.md 1.3.
 """
 
 from datetime import datetime, timedelta

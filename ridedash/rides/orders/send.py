@@ -1,5 +1,6 @@
-"""From READY to settled: claim, one send on a fresh connection, black box, settle
-(booking-protocol.md 1.3).
+"""From READY to settled: claim, one send on a fresh connection, black box, settle.
+
+See docs/booking-protocol.md 1.3.
 """
 
 import logging

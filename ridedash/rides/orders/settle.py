@@ -1,6 +1,6 @@
 """T3: what an outcome does to its order.
 
-The first proved outcome is final (booking-protocol.md 1.3, 1.6).
+The first proved outcome is final (docs/booking-protocol.md 1.3, 1.6).
 """
 
 from datetime import datetime, timedelta

@@ -1,5 +1,4 @@
-"""What is kept for how long (security.md section 8): positions, names and phones, answers, the
-record; in small steps.
+"""How long positions, names, phones, answers and the audit log are kept (docs/security.md 8).
 
 Rides keep their money, their times and where they began and ended. A guest whose time is over gets
 a pseudonym, by which rides of one person still belong together.

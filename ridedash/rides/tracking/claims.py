@@ -1,5 +1,6 @@
-"""Claiming due rides: a whole batch in one statement, each ride by one worker only
-(booking-protocol.md 3).
+"""Claiming due rides: a whole batch in one statement, each ride by one worker only.
+
+See docs/booking-protocol.md 3.1.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
-"""Pure: when to poll next, how old is too old, until when cancelling is free (booking-protocol.md
-3).
+"""Pure: when to poll next, how old is too old, until when cancelling is free.
+
+See docs/booking-protocol.md 3.2.
 """
 
 from datetime import datetime, timedelta
@@ -61,7 +62,7 @@ def cancel_free_until(
 
     `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds of the
     service.
-    The document does not say after what: counted here from the first driver (docs/assumptions.md).
+    The interface does not say after what: counted here from the first driver (docs/assumptions.md).
     """
     if applies_after_s is None or allotted_at is None:
         return None

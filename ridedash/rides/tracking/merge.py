@@ -1,4 +1,4 @@
-"""Pure: what a ride is after one more answer of track_ride (booking-protocol.md 3, Merge)."""
+"""Pure: what a ride is after one more answer of track_ride (docs/booking-protocol.md 3.4)."""
 
 from dataclasses import dataclass, field, fields
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""Following rides: claim those that are due, ask once, record what came (booking-protocol.md 3)."""
+"""Following rides: claim those that are due, ask once, record what came.
+
+See docs/booking-protocol.md 3.
+"""
 
 import logging
 import random

@@ -1,5 +1,6 @@
-"""The labels that feedback may carry, by rating (Feedback options). The one list shown serves every
-category.
+"""The labels that feedback may have, by rating (docs/service-interface.md Feedback options).
+
+One list serves every category.
 """
 
 from typing import Any, Final

@@ -86,7 +86,10 @@ def refused(refusal: Refusal) -> Response:
 
 
 def check_partner(call: Call) -> None:
-    """Every operation needs the partner's X-APP-TOKEN (Authentication, 1)."""
+    """Every operation needs the partner's X-APP-TOKEN.
+
+    See docs/service-interface.md Authentication, 1.
+    """
     sent = call.request.headers.get(wire.APP_TOKEN_HEADER, "")
     if not hmac.compare_digest(sent.encode(), call.sandbox.settings.app_token.encode()):
         body = {
@@ -98,7 +101,7 @@ def check_partner(call: Call) -> None:
 
 
 def user_calling(call: Call) -> SandboxUser:
-    """The user whose bearer token came (Authentication, 2)."""
+    """The user whose bearer token came (docs/service-interface.md Authentication, 2)."""
     scheme, _, token = call.request.headers.get("Authorization", "").partition(" ")
     user = None
     if scheme.lower() == "bearer" and token.strip():
@@ -116,14 +119,14 @@ def user_calling(call: Call) -> SandboxUser:
 @bp.post("/v1.5/bookings/create")
 @operation("create")
 def create(call: Call, user: SandboxUser) -> Body:
-    """Create booking (Endpoints, 1)."""
+    """Create booking (docs/service-interface.md 1)."""
     return bookings.create(call.sandbox, user, request_parsing.json_body(call.request), call.now())
 
 
 @bp.post("/v1/bookings/abort")
 @operation("abort")
 def abort(call: Call, user: SandboxUser) -> Body:
-    """Abort booking (Endpoints, 2)."""
+    """Abort booking (docs/service-interface.md 2)."""
     booking_id = request_parsing.text(request_parsing.json_body(call.request), "booking_id")
     return actions.abort(call.sandbox, user.id, booking_id, call.now())
 
@@ -131,7 +134,7 @@ def abort(call: Call, user: SandboxUser) -> Body:
 @bp.post("/v1/bookings/drop_location")
 @operation("drop_location")
 def drop_location(call: Call, user: SandboxUser) -> Body:
-    """Update drop location (Endpoints, 3)."""
+    """Update drop location (docs/service-interface.md 3)."""
     body = request_parsing.json_body(call.request, typed=True)
     booking_id = request_parsing.text(body, "booking_id")
     drop = request_parsing.point(
@@ -143,7 +146,7 @@ def drop_location(call: Call, user: SandboxUser) -> Body:
 @bp.post("/v1/bookings/cancel")
 @operation("cancel")
 def cancel(call: Call, user: SandboxUser) -> Body:
-    """Cancel booking (Endpoints, 4)."""
+    """Cancel booking (docs/service-interface.md 4)."""
     body = request_parsing.json_body(call.request)
     booking_id, reason = (
         request_parsing.text(body, "booking_id"),
@@ -155,7 +158,10 @@ def cancel(call: Call, user: SandboxUser) -> Body:
 @bp.get("/v1/bookings/track_ride")
 @operation("track_ride")
 def track_ride(call: Call, user: SandboxUser) -> Body:
-    """Track ride by booking_id or, for a share booking still retrying, by txn_id (Endpoints, 5)."""
+    """Track ride by booking_id or, for a share booking still retrying, by txn_id.
+
+    See docs/service-interface.md 5.
+    """
     sandbox, now = call.sandbox, call.now()
     booking_id, txn_id = _ride_asked_for(call.request.query_string)
     if not booking_id and not txn_id:
@@ -180,8 +186,9 @@ def _ride_asked_for(query: bytes) -> tuple[str, str]:
 
 @bp.get("/v1/products")
 def list_products() -> Response:
-    """List products: X-APP-TOKEN is enough, a bearer token is not looked at (Endpoints, 6;
-    Authentication, 3).
+    """List products: X-APP-TOKEN is enough, a bearer token is not looked at.
+
+    See docs/service-interface.md 6; Authentication, 3.
     """
     return _played("products", _products)
 
@@ -198,7 +205,7 @@ def _products(call: Call) -> Body:
 @bp.post("/v1/bookings/feedback")
 @operation("feedback")
 def feedback(call: Call, user: SandboxUser) -> Body:
-    """Submit feedback (Endpoints, 7)."""
+    """Submit feedback (docs/service-interface.md 7)."""
     body = request_parsing.json_body(call.request, typed=True)
     booking_id, rating = (
         request_parsing.text(body, "booking_id"),
@@ -214,7 +221,7 @@ def feedback(call: Call, user: SandboxUser) -> Body:
 @bp.get("/v1.5/bookings/feedback/options")
 @operation("feedback_options")
 def options(call: Call, user: SandboxUser) -> Body:  # noqa: ARG001 - the same for every user
-    """Feedback options (Endpoints, 8)."""
+    """Feedback options (docs/service-interface.md 8)."""
     return feedback_options.options(
         call.request.args.get("category", ""), call.request.args.get("sub_category", "")
     )

@@ -212,5 +212,5 @@ def _package(package: Package) -> dict[str, Any]:
 
 
 def _text(amount: Decimal) -> str:
-    """A number as the text that the document asks for: "50.0"."""
+    """A number as the text that the interface asks for: "50.0"."""
     return str(float(amount))

@@ -1,6 +1,4 @@
-"""What can be done to a booking: abort, cancel, another drop, feedback; with the failures that the
-document names.
-"""
+"""Actions on a booking: abort, cancel, change of drop, feedback, with the interface's failures."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -16,7 +14,7 @@ from ridedash.sandbox.trips.timeline import Plan, driven_part, joined, redirecte
 from ridedash.sandbox.world import World
 
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
-RIDE_NOT_COMPLETED: Final = "RIDE_NOT_COMPLETED"  # not in the document: feedback before the end
+RIDE_NOT_COMPLETED: Final = "RIDE_NOT_COMPLETED"  # not in the interface: feedback before the end
 _TOO_LATE: Final = {
     wire.BOOKING_CANCELLED: wire.BOOKING_ALREADY_CANCELLED,
     wire.ALLOTMENT_FAILED: wire.BOOKING_ALREADY_CANCELLED,
@@ -33,7 +31,7 @@ def unknown_booking(**words: str) -> Refusal:
 
 
 def abort(sandbox: World, user: str, booking_id: str, now: float) -> dict[str, Any]:
-    """Stop the search (Endpoints, 2)."""
+    """Stop the search (docs/service-interface.md 2)."""
     with sandbox.store.write() as connection:
         booking = sandbox.ledger.find(connection, user, booking_id, now)
         if booking is None:
@@ -52,7 +50,7 @@ def abort(sandbox: World, user: str, booking_id: str, now: float) -> dict[str, A
 
 
 def cancel(sandbox: World, user: str, booking_id: str, reason: str, now: float) -> dict[str, Any]:
-    """Cancel after allotment, until the ride is paid or begins (Endpoints, 4)."""
+    """Cancel after allotment, until the ride is paid or begins (docs/service-interface.md 4)."""
     with sandbox.store.write() as connection:
         booking = sandbox.ledger.find(connection, user, booking_id, now)
         if booking is None:
@@ -97,7 +95,7 @@ def _charge(sandbox: World, booking: Booking, now: float) -> str:
 def change_drop(
     sandbox: World, user: str, booking_id: str, drop: LatLng, now: float
 ) -> dict[str, Any]:
-    """Go somewhere else from now on (Endpoints, 3)."""
+    """Go somewhere else from now on (docs/service-interface.md 3)."""
     with sandbox.store.write() as connection:
         booking = sandbox.ledger.find(connection, user, booking_id, now)
         if booking is None:
@@ -164,7 +162,7 @@ def feedback(
     comments: str | None,
     now: float,
 ) -> dict[str, Any]:
-    """Keep feedback on a completed ride; a later one replaces it (Endpoints, 7)."""
+    """Keep feedback on a completed ride; a later one replaces it (docs/service-interface.md 7)."""
     with sandbox.store.write() as connection:
         booking = sandbox.ledger.find(connection, user, booking_id, now)
         if booking is None:

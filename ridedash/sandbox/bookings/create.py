@@ -1,8 +1,7 @@
-"""Create booking: the checks in the order of the document's table, then the trip is laid out and
-written down.
+"""Create booking: the checks in the interface's order, then the trip is planned and stored.
 
-A repeated create makes a second booking, with the same merchant_txn_id too: nothing in the document
-promises otherwise.
+A repeated create makes a second booking, even with the same merchant_txn_id: the interface does not
+promise anything else.
 """
 
 import sqlite3
@@ -36,7 +35,7 @@ REFUSALS: Final = {
     wire.PAYMENT_PENDING: "The payment of an earlier ride is still pending",
     wire.SVC_CREDIT_DUE: "The credit of this account must be repaid first",
 }
-# the document has no code for these
+# the interface has no code for these
 FARE_ID_REQUIRED: Final = "FARE_ID_REQUIRED"
 INVALID_FARE_ID: Final = "INVALID_FARE_ID"
 FARE_EXPIRED: Final = "FARE_EXPIRED"
@@ -106,7 +105,7 @@ def create(
 
 
 def _checked(sandbox: World, user: SandboxUser, asked: Asked) -> tuple[City, Category]:
-    """The checks that need no price, in the document's order."""
+    """The checks that need no price, in the interface's order."""
     if asked.category not in CATEGORY_IDS:
         raise booking_failed(wire.INVALID_CAR_CATEGORY)
     city = sandbox.city_at(asked.pickup)

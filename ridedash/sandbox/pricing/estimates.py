@@ -87,7 +87,7 @@ def at_airport(city: City, point: LatLng) -> bool:
 
 
 def estimate(category: Category, asked: PricedTrip, seal: FareSeal) -> dict[str, Any]:
-    """An element of `ride_estimate` for a category other than share (shape: field notes)."""
+    """An element of `ride_estimate` for all categories but share (shape: docs/field-notes.md)."""
     agreed = asked.terms(category)
     price = rates.price(asked.tariff, category, agreed, asked.trip)
     total = asked.upfront(category) if category.upfront else price.total

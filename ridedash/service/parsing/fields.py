@@ -1,9 +1,8 @@
-"""Tolerant readings of one JSON value each: a value that makes no sense becomes None, never an
-exception.
+"""Tolerant readings of one JSON value each: a value that makes no sense becomes None.
 
-What the service sends varies (field notes, "What a client must tolerate"): numbers as text,
-booleans as text, keys with a trailing space, links that are none. Everything here takes any JSON
-value; units are in `measures`.
+What the service sends varies (docs/field-notes.md 1 to 14): numbers as text, booleans as text, keys
+with a trailing space, links that are none. Everything here takes any JSON value; units are in
+`measures`.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""What we send to create a booking, and what the service answers (Endpoints, 1 to 4, 7 and 8)."""
+"""What we send to create a booking, and what the service answers.
+
+See docs/service-interface.md 1 to 4, 7, 8.
+"""
 
 from datetime import datetime
 from typing import Any, Final, Literal, Self
@@ -30,7 +33,7 @@ class NewBooking(BaseModel):
     retry: bool | None = None  # share only; True enables the retry mechanism
 
     def payload(self) -> dict[str, Any]:
-        """The JSON body with the document's names; what is None is left out."""
+        """The JSON body with the interface's names; what is None is left out."""
         body: dict[str, Any] = {"pickup_lat": self.pickup.lat, "pickup_lng": self.pickup.lng}
         if self.drop is not None:
             body |= {"drop_lat": self.drop.lat, "drop_lng": self.drop.lng}
@@ -113,7 +116,7 @@ def _seconds(got: dict[str, Any]) -> int | None:
 
 
 class CreateAnswer(Fact):
-    """What came back from create: never judged here (booking-protocol, 1.4, is the caller's)."""
+    """What came back from create; what it proves is decided by docs/booking-protocol.md 1.4."""
 
     http_status: int
     body: CreateBody | None = None  # None when no JSON object came
@@ -147,10 +150,10 @@ class Done(Fact):
 
 
 class FeedbackOptions(Fact):
-    """The labels to choose from, by rating 1 to 5 (Feedback options)."""
+    """The labels to choose from, by rating 1 to 5 (docs/service-interface.md Feedback options)."""
 
     options: dict[int, tuple[str, ...]]
-    from_document: bool = False  # the service could not be asked; these are the document's labels
+    from_document: bool = False  # the service could not be asked; these are the interface's labels
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:

@@ -1,5 +1,6 @@
-"""What a ride will cost: estimates for most categories, fixed fares for share (field notes;
-Endpoints, 6).
+"""What a ride will cost: estimates for most categories, fixed fares for share.
+
+See docs/field-notes.md; docs/service-interface.md 6.
 """
 
 from decimal import Decimal
@@ -99,7 +100,7 @@ class Estimate(Fact):
         """Read one element of `ride_estimate`; None when it says nothing (outstation has another
         shape).
 
-        The shape is the field notes'; the document does not show it.
+        The shape is that of docs/field-notes.md; the interface does not show it.
         """
         got = row(value)
         found = cls(
@@ -150,7 +151,10 @@ class ShareFare(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read one element of `fares`; None when its seat count is neither 1 nor 2 (Limits, 5)."""
+        """Read one element of `fares`; None when its seat count is neither 1 nor 2.
+
+        See docs/service-interface.md Limits, 5.
+        """
         got = row(value)
         seats = whole(got.get("seats"))
         if seats not in {1, 2}:

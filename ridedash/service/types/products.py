@@ -1,5 +1,6 @@
-"""What can be booked at a place: products with their fare breakups, and hotspot zones (Endpoints,
-6).
+"""What can be booked at a place: products with their fare breakups, and hotspot zones.
+
+See docs/service-interface.md 6.
 """
 
 from typing import Any, Final, Self
@@ -32,7 +33,7 @@ PRODUCTS_LIMIT: Final = 60
 
 
 class Product(Fact):
-    """A ride category that can be booked here (Product category)."""
+    """A ride category that can be booked here (docs/service-interface.md Product category)."""
 
     category: str  # the category id
     display_name: str
@@ -84,7 +85,10 @@ class Product(Fact):
 
 
 def _nearness(got: dict[str, Any]) -> dict[str, Any]:
-    """The nearest cab, in the product's own units; -1 means that there is none (field notes)."""
+    """The nearest cab, in the product's own units; -1 means that there is none.
+
+    See docs/field-notes.md.
+    """
     pace, scale, eta = got.get("time_unit"), got.get("distance_unit"), number(got.get("eta"))
     return {
         "distance_unit": length_unit(scale),
@@ -113,7 +117,10 @@ class PickupPoint(Fact):
 
 
 class HotspotZone(Fact):
-    """The zone around a pickup where a point must be chosen (Hotspot zone)."""
+    """The zone around a pickup where a point must be chosen.
+
+    See docs/service-interface.md Hotspot zone.
+    """
 
     is_hotspot: bool = True
     description: str | None = None

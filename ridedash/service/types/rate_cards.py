@@ -1,5 +1,6 @@
-"""How a product is charged: rate cards with surcharges, rental packages, what cancelling costs
-(Resources).
+"""How a product is charged: rate cards with surcharges, rental packages, what cancelling costs.
+
+See docs/service-interface.md Resources.
 """
 
 from decimal import Decimal
@@ -105,7 +106,10 @@ def _unless_na(value: Any) -> str | None:
 
 
 class CancellationPolicy(Fact):
-    """Cancelling is free until `applies_after` has passed, then costs `charge` (Limits, 6)."""
+    """Cancelling is free until `applies_after` has passed, then costs `charge`.
+
+    See docs/service-interface.md Limits, 6.
+    """
 
     charge: Decimal | None = None
     currency: str | None = None

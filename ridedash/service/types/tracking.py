@@ -1,5 +1,6 @@
-"""What track-ride says about a ride, for all kinds of booking (Track-ride snapshot; Endpoints,
-5).
+"""What track-ride says about a ride, for all kinds of booking.
+
+See docs/service-interface.md Track-ride snapshot.
 """
 
 from decimal import Decimal
@@ -186,8 +187,9 @@ def _otp(got: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cab(got: dict[str, Any]) -> dict[str, Any]:
-    """Driver, vehicle and motion; the vehicle lies flat or in `cab_details` (field notes, point
-    11).
+    """Driver, vehicle and motion; the vehicle lies flat or in `cab_details`.
+
+    See docs/field-notes.md 11.
     """
     nested = row(got.get("cab_details"))
     bearing, speed, rating = (

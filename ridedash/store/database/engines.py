@@ -4,7 +4,7 @@ limits on waiting.
 Write transactions begin with BEGIN IMMEDIATE on SQLite: a deferred one that turns into a write
 fails at once when another writer got in between, an immediate one waits its turn. WAL lets readers
 pass beside the writer; synchronous=FULL makes a commit a promise that survives a power cut
-(booking-protocol.md 1.3).
+(docs/booking-protocol.md 1.3).
 
 On PostgreSQL writers run side by side (READ COMMITTED): an order that a write session reads is held
 by it until its end, so that two of them never build on the same old state of one order. Claims are

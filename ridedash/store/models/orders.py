@@ -13,7 +13,7 @@ from ridedash.store.database.database import Base, Line
 
 
 class OrderState(StrEnum):
-    """The states of an order (booking-protocol.md 1.5)."""
+    """The states of an order (docs/booking-protocol.md 1.5)."""
 
     SCHEDULED = "SCHEDULED"
     READY = "READY"
@@ -76,7 +76,7 @@ HISTORY: Final = (
 
 
 class Order(Base):
-    """Our durable record of somebody's wish to book (booking-protocol.md 1.2)."""
+    """Our durable record of somebody's wish to book (docs/booking-protocol.md 1.2)."""
 
     __tablename__ = "orders"
     __table_args__ = (
@@ -168,7 +168,7 @@ class Order(Base):
 
 
 class Ride(Base):
-    """The journey of a booking, followed by polling (booking-protocol.md 3). One per order."""
+    """The journey of a booking, followed by polling (docs/booking-protocol.md 3). One per order."""
 
     __tablename__ = "rides"
     __table_args__ = (

@@ -1,5 +1,6 @@
-"""Sign in and out: sessions kept on the server, guessing slowed down, `next` kept on this site
-(security.md 2).
+"""Sign in and out: sessions kept on the server, guessing slowed down, `next` kept on this site.
+
+See docs/security.md 2.
 """
 
 import secrets

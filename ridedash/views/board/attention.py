@@ -1,4 +1,4 @@
-"""Why somebody should look at a ride, and the one thing to do about it (ux.md section 2)."""
+"""Why somebody should look at a ride, and the one thing to do about it (docs/wording.md 2)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

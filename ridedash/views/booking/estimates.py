@@ -202,7 +202,10 @@ class Estimator:
         return found.place if found else ""
 
     def _with_share(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
-        """Share estimates may come only when asked for by category (Endpoints, 6)."""
+        """Share estimates may come only when asked for by category.
+
+        See docs/service-interface.md 6.
+        """
         shared = next((p for p in listed.products if p.kind is wire.Kind.SHARE), None)
         if shared is None or shared.share or trip.drop is None:
             return listed
@@ -221,9 +224,7 @@ class Estimator:
         )
 
     def _bearer(self, account_id: int | None) -> str | None:
-        """The document's share example sends the user's token; without one the question is asked
-        without.
-        """
+        """The interface's share example sends the user's token; without one, the call has none."""
         try:
             return self.services.tokens.bearer(account_id) if account_id else None
         except (NeedsReconnect, NoRefreshNow):

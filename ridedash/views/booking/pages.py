@@ -88,9 +88,9 @@ def _plan(plan: OrderPage) -> Answer:
 @needs(BOOK)
 @limiter.limit("60/minute", key_func=by_staff, exempt_when=sent_before, cost=cars_asked)
 def create() -> Answer:
-    """One order for one form token, then its page (booking-protocol.md 1.3, T1).
+    """One order for one form token, then its page (docs/booking-protocol.md 1.3, T1).
 
-    `show` only lists the cars.
+    With `show` the form only lists the cars.
     """
     # no network between the press and the answer
     picker = asked_trip(TripForm(request.form), search=False)

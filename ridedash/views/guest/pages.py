@@ -55,7 +55,7 @@ class Opened(NamedTuple):
 @bp.get("/t/<token>")
 @needs(OPEN)
 def show(token: str) -> str:
-    """The page of a link (ux.md section 4)."""
+    """The page of a link (docs/wording.md 6)."""
     now = services().clock()
     shared = _shared(token, now)
     page, view = _opened(shared, now)

@@ -1,8 +1,7 @@
 """What a link shows of a ride: the guest's own page, and the smaller one of somebody who follows
 it.
 
-Both are made by naming what goes out, never by taking away from what staff see (security.md section
-6).
+Both are made by naming what goes out, never by removing from what staff see (docs/security.md 6).
 """
 
 import zlib

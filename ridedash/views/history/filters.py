@@ -1,7 +1,7 @@
 """What somebody asks the history for: read from an address or a form, put into an address.
 
-Guest and room name a person: they come in the form, and stand sealed in addresses (security.md
-14.2.1).
+Guest and room identify a person: they are posted, and are encrypted in addresses
+(docs/security.md ASVS 14.2.1).
 """
 
 from collections.abc import Mapping

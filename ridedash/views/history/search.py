@@ -1,7 +1,7 @@
 """Search everywhere: a page of rides for a few words, and the list below the box in the bar.
 
-The words name guests, so they come in a body, and stand sealed in the page's address (security.md
-14.2.1).
+The words identify guests, so they are posted, and are encrypted in the address of the page
+(docs/security.md ASVS 14.2.1).
 """
 
 from typing import Any, Final

@@ -147,7 +147,7 @@ def sent_feedback(page: OrderPage) -> dict[str, Any]:
 
 
 def feedback_options(page: OrderPage, s: Services) -> dict[int, tuple[str, ...]]:
-    """The service's labels for each rating; the document's when it does not answer."""
+    """The service's labels for each rating; the interface's when it does not answer."""
     try:
         token = s.tokens.bearer(page.account.id)
         found = s.client.feedback_options(page.order.category, token, _sub_category(page))

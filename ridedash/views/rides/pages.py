@@ -31,8 +31,9 @@ def show(order_id: int) -> Answer:
 @bp.get("/<int:order_id>/snapshot.json")
 @needs(SEE)
 def snapshot(order_id: int) -> BaseResponse:
-    """What can change on the page (design.md, The snapshot). 304 when nothing did; its age is in
-    the headers.
+    """What can change on the page (docs/architecture.md 7).
+
+    304 when nothing changed; the age of the facts is in the headers.
     """
     now = services().clock()
     return send_snapshot(request, *ready_snapshot(order_id, now), now)

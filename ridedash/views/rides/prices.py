@@ -1,6 +1,6 @@
 """The price of a ride line by line, for each kind of booking. The lines are the service's.
 
-Where the service sends no total, ours is their sum, and says so (booking-protocol.md section 3).
+Where the service sends no total, ours is their sum, and says so (docs/booking-protocol.md 3.4).
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
-"""ride_view(): the one view model that the tracking page, its JSON and the ride list show
-(design.md section 3).
+"""ride_view(): the one view model that the tracking page, its JSON and the ride list show.
+
+See docs/architecture.md 7.
 """
 
 from collections.abc import Mapping

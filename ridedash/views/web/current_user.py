@@ -95,7 +95,10 @@ def form_page() -> str:
 
 
 def safe_next(target: str | None) -> str:
-    """`target` when it is a page of this site that can be opened, else "/" (security.md 3.7.2)."""
+    """`target` when it is a page of this site that can be opened, else "/".
+
+    See docs/security.md ASVS 3.7.2.
+    """
     if not target or len(target) > 500 or not NEXT.fullmatch(target):
         return "/"
     path = unquote(urlsplit(target).path)

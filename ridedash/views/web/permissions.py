@@ -1,5 +1,6 @@
-"""Who may do what: each view says what it needs, and a view that says nothing is open to nobody
-(security.md 8.x).
+"""Who may do what: each view says what it needs, and a view that says nothing is open to nobody.
+
+See docs/security.md ASVS 8.
 """
 
 from collections.abc import Callable

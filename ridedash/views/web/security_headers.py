@@ -1,6 +1,4 @@
-"""Headers on every answer: content security policy with a nonce, and what security.md section 2
-(3.4.x) lists.
-"""
+"""Headers on every answer: those of docs/security.md ASVS 3.4, and a policy with a nonce."""
 
 import secrets
 from urllib.parse import urlsplit
@@ -61,7 +59,7 @@ def nonce() -> str:
 
 
 def page_policy(nonce: str, tile_host: str, form_host: str = "") -> str:
-    """The policy of security.md section 3; the hosts are origins or empty.
+    """The policy of docs/security.md 3; the hosts are origins or empty.
 
     `form_host` is where a form of this page ends by a redirect: Chromium holds that to form-action
     too.

@@ -1,4 +1,4 @@
-"""List products, word for word as the document and the field notes have it."""
+"""List products, word for word as docs/service-interface.md and docs/field-notes.md have it."""
 
 from decimal import Decimal
 

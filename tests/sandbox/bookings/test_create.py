@@ -1,6 +1,4 @@
-"""Create booking: three shapes of success, every failure of the document's table, and what the
-document leaves open.
-"""
+"""Create booking: three shapes of success, every failure, and what the interface leaves open."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""Every pair of text and ground in base.css can be read, by day and by night (ux.md sections 7 and
-8).
-"""
+"""Each pair of text and ground in base.css can be read, by day and by night (docs/wording.md 8)."""
 
 import re
 from pathlib import Path

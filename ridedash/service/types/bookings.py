@@ -116,7 +116,7 @@ def _seconds(got: dict[str, Any]) -> int | None:
 
 
 class CreateAnswer(Fact):
-    """What came back from create; what it proves is decided by docs/booking-protocol.md 1.4."""
+    """The answer to create, not judged: docs/booking-protocol.md 1.4 says what it proves."""
 
     http_status: int
     body: CreateBody | None = None  # None when no JSON object came

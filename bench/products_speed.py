@@ -6,7 +6,7 @@ from bench import frame, serving
 from bench.frame import Ratio, Run, line, quiet
 from bench.page_desk import pages
 from bench.sandbox_speed import DATABASE
-from ridedash.service.transport.http import CONNECT_S, Answer, Http
+from ridedash.service.transport.http import Answer, Http, Request
 from ridedash.service.types.products import ProductList
 from ridedash.views.booking.product_cards import card, trip_facts
 from tests.sandbox.sandbox_desk import HOTEL, Desk, far_drop
@@ -52,9 +52,8 @@ def products(run: Run) -> Ratio:
 
 
 def _call(http: Http, url: str, headers: dict[str, str]) -> Answer:
-    answer = http.call(
-        "GET", f"{url}/v1/products", headers=headers, params=ASKED, connect_s=CONNECT_S, total_s=10
-    )
+    request = Request("GET", f"{url}/v1/products", 10, headers=headers, params=ASKED)
+    answer = http.call(request)
     assert answer.status == 200
     return answer
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ridedash import config, places
-from ridedash.observability.hooks import Watch
+from ridedash.observability.hooks import Hooks
 from ridedash.observability.metrics import Metrics
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders import transitions
@@ -60,11 +60,11 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
 
     Raises config.BadSettingError.
     """
-    http, watch = Http(), Metrics()
-    traffic = Traffic(settings.service_rate, watch=watch)
+    http, metrics = Http(), Metrics()
+    traffic = Traffic(settings.service_rate, hooks=metrics)
     db, vault = _stores(settings)
     clock = clock or db.clock(utc_now)
-    db.after_commit = partial(_count_moves, watch)
+    db.after_commit = partial(_count_moves, metrics)
     oauth = OAuthClient(
         http,
         authorize_url=settings.oauth_authorize_url,
@@ -76,22 +76,20 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
     return Services(
         settings=settings,
         db=db,
-        client=RideClient(
-            http, settings.service_url, settings.service_app_token, traffic=traffic, watch=watch
-        ),
+        client=RideClient(http, settings.service_url, settings.service_app_token, traffic=traffic),
         oauth=oauth,
         tokens=AccountTokens(db, vault, oauth, clock),
         vault=vault,
         geocoder=places.geocoder_for(settings.geocoder, settings.geocoder_url, http),
         clock=clock,
-        metrics=watch,
+        metrics=metrics,
         wake=lambda: None,
     )
 
 
-def _count_moves(watch: Watch, said: dict[Any, Any]) -> None:
+def _count_moves(hooks: Hooks, said: dict[Any, Any]) -> None:
     for state in said.pop(transitions.MOVED, ()):
-        watch.order(state)
+        hooks.order(state)
 
 
 def _stores(settings: config.Settings) -> tuple[Database, TokenVault]:

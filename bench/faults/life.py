@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic
-from ridedash.service.transport.http import Answer, Http
+from ridedash.service.transport.http import Answer, Http, Request
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault
 
@@ -36,9 +36,9 @@ class Hurried(Http):
 
     speed = 1.0
 
-    def call(self, method: str, url: str, *, total_s: float, **options: Any) -> Answer:
+    def call(self, request: Request) -> Answer:
         """As of Http."""
-        return super().call(method, url, total_s=total_s / self.speed, **options)
+        return super().call(replace(request, total_s=request.total_s / self.speed))
 
 
 # made once and before any fork: reading the certificates takes longer than a short life

@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from bench.faults.shop import APP_TOKEN, Shop, shop_of
 from ridedash.service.client import RideClient
-from ridedash.service.throttle.traffic import Lane, Traffic
+from ridedash.service.throttle.traffic import Priority, Traffic
 from ridedash.store.orders import OrderState, Ride
 from tests.rides.desk_world import START, FakeService
 
@@ -86,11 +86,11 @@ class Town(Shop):
         before, tracker, room = (
             self.traffic.is_open(write=False),
             self.worker.tracker,
-            self.traffic.room,
+            self.traffic.capacity,
         )
-        most = min(AHEAD, room(Lane.WAITING))
+        most = min(AHEAD, room(Priority.WAITING))
         if most:
-            claims = tracker.claim(most, min(AHEAD, room(Lane.REST)))
+            claims = tracker.claim(most, min(AHEAD, room(Priority.REST)))
             tracker.record([tracker.ask(claim) for claim in claims])
         if self.traffic.is_open(write=False) is not before:
             self.toggles.append(self.now())

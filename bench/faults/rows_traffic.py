@@ -20,8 +20,8 @@ from ridedash.geo import LatLng
 from ridedash.rides.health import service_silent_since
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
-from ridedash.service.errors import Held, RateLimited
-from ridedash.service.throttle.traffic import Lane, Pass, Traffic
+from ridedash.service.errors import RateLimited, Throttled
+from ridedash.service.throttle.traffic import Permit, Priority, Traffic
 from ridedash.service.transport.http import Http
 from ridedash.store.orders import Ride
 
@@ -98,27 +98,27 @@ def _is_held(sent: str, wait_s: float) -> bool:
     if not stage.is_limited() or abs(stage.traffic.held_s() - wait_s) > 1e-6:
         return False
     stage.now = wait_s - 0.001
-    early = [lane for lane in Lane if _goes(stage, lane)]
-    return not early and _order_after(stage) == list(Lane)
+    early = [priority for priority in Priority if _goes(stage, priority)]
+    return not early and _order_after(stage) == list(Priority)
 
 
-def _order_after(stage: Stage) -> list[Lane]:
-    """Who has the first turn of each lane, when all of them try all the time."""
-    first: list[Lane] = []
+def _order_after(stage: Stage) -> list[Priority]:
+    """Who has the first turn of each priority, when all of them try all the time."""
+    first: list[Priority] = []
     for _ in range(2000):
         stage.now += 0.001
-        for lane in reversed(Lane):
-            if lane not in first and _goes(stage, lane):
-                first.append(lane)
+        for priority in reversed(Priority):
+            if priority not in first and _goes(stage, priority):
+                first.append(priority)
     return first
 
 
-def _goes(stage: Stage, lane: Lane) -> bool:
-    if lane > Lane.PAGE and not stage.traffic.room(lane):
+def _goes(stage: Stage, priority: Priority) -> bool:
+    if priority > Priority.PAGE and not stage.traffic.capacity(priority):
         return False  # the tracker claims no more than there is room for
     try:
-        stage.traffic.enter(lane)
-    except Held:
+        stage.traffic.enter(priority)
+    except Throttled:
         return False
     return True
 
@@ -159,11 +159,11 @@ class Counted(Traffic):
         super().__init__(rate)
         self.began: list[float] = []
 
-    def enter(self, lane: Lane, patience_s: float = 0.0) -> Pass:
+    def enter(self, priority: Priority, patience_s: float = 0.0) -> Permit:
         """As Traffic does."""
-        passed = super().enter(lane, patience_s)
-        self.began.append(passed.began)
-        return passed
+        permit = super().enter(priority, patience_s)
+        self.began.append(permit.started)
+        return permit
 
 
 @row(14, "The same for 30 s with a real worker and sockets, pace 20", short=False)

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -26,8 +27,8 @@ from ridedash.rides.orders.place import Wish, place
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
-from ridedash.service.throttle.traffic import Lane, Pass, Result, Traffic
-from ridedash.service.transport.http import Answer, Http
+from ridedash.service.throttle.traffic import Permit, Priority, Result, Traffic
+from ridedash.service.transport.http import Answer, Http, Request
 from ridedash.store.accounts import add_account
 from ridedash.store.orders import Order, OrderPage, Priced, Ride, Trip, add_offer, order_page
 from ridedash.store.properties import add_property, add_staff
@@ -73,12 +74,11 @@ class Hasty(Http):
         super().__init__(transport)
         self.connect_s, self.total_s = connect_s, total_s
 
-    def call(
-        self, method: str, url: str, *, connect_s: float, total_s: float, **rest: Any
-    ) -> Answer:
+    def call(self, request: Request) -> Answer:
         """As Http.call, sooner over."""
-        hurry = {"connect_s": min(connect_s, self.connect_s), "total_s": min(total_s, self.total_s)}
-        return super().call(method, url, **hurry, **rest)
+        connect_s = min(request.connect_s, self.connect_s)
+        total_s = min(request.total_s, self.total_s)
+        return super().call(replace(request, connect_s=connect_s, total_s=total_s))
 
 
 def database_in(folder: Path, kind: str) -> str:
@@ -94,14 +94,14 @@ class OpenRoad(Traffic):
     made.
     """
 
-    def enter(self, lane: Lane, patience_s: float = 0.0) -> Pass:  # noqa: ARG002 - the parent's shape
+    def enter(self, priority: Priority, patience_s: float = 0.0) -> Permit:  # noqa: ARG002
         """Always at once."""
-        return Pass(lane, 0.0, 0)
+        return Permit(priority, 0.0, 0)
 
-    def settle(self, passed: Pass, result: Result, retry_after_s: float | None = None) -> None:
+    def settle(self, permit: Permit, result: Result, retry_after_s: float | None = None) -> None:
         """Remembers nothing."""
 
-    def room(self, lane: Lane = Lane.REST) -> int:  # noqa: ARG002 - the parent's shape
+    def capacity(self, priority: Priority = Priority.REST) -> int:  # noqa: ARG002
         """Plenty."""
         return 10_000
 

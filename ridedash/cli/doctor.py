@@ -13,7 +13,7 @@ from ridedash.cli.doctor_stores import Finding, Ours, accounts, database, redis
 from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
 from ridedash.service.errors import BadStatus, Refused, ServiceError
-from ridedash.service.transport.http import Answer, Http
+from ridedash.service.transport.http import Answer, Http, Request
 from ridedash.services import Services, build_services, utc_now
 from ridedash.views.rides.print_assets import still_map
 
@@ -131,7 +131,7 @@ def _refuses_key(error: BadStatus | Refused) -> bool:
 
 def _get(url: str, accept: str = "application/json", total_s: float = 5) -> Answer:
     with Http() as http:
-        return http.call("GET", url, headers={"accept": accept}, connect_s=2, total_s=total_s)
+        return http.call(Request("GET", url, total_s, headers={"accept": accept}))
 
 
 def _answers(url: str) -> str:

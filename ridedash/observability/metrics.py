@@ -40,7 +40,7 @@ class Figure(NamedTuple):
 
 
 class Metrics:
-    """What this process counts; a Watch. Safe to share between threads."""
+    """What this process counts; a Hooks. Safe to share between threads."""
 
     def __init__(self) -> None:
         self.registry = r = CollectorRegistry()

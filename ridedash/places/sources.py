@@ -9,7 +9,7 @@ from ridedash.geo import LatLng, is_valid
 from ridedash.places.cache import Memory
 from ridedash.places.model import CityArea, Nearby, Place, PlacesUnavailableError
 from ridedash.service.errors import ServiceError
-from ridedash.service.transport.http import Http
+from ridedash.service.transport.http import Http, Request
 from ridedash.text import plain
 
 _PAIR: Final = re.compile(
@@ -60,7 +60,6 @@ def sequence(value: Any) -> list[Any]:
 
 
 MAX_QUERY: Final = 100  # characters
-CONNECT_S: Final = 2.0
 TOTAL_S: Final = 3.0
 NEARBY_S: Final = 1.0  # cars wait for the words of a pin: not long
 CAP_BYTES: Final = 256 * 1024
@@ -115,14 +114,8 @@ class Search:
 
     def _ask(self, path: str, params: Mapping[str, str], total_s: float = TOTAL_S) -> Any:
         try:
-            answer = self._http.call(
-                "GET",
-                self._base + path,
-                params=params,
-                connect_s=min(CONNECT_S, total_s),
-                total_s=total_s,
-                cap_bytes=CAP_BYTES,
-            )
+            request = Request("GET", self._base + path, total_s, params=params, cap_bytes=CAP_BYTES)
+            answer = self._http.call(request)
             if answer.status != 200:
                 raise PlacesUnavailableError(f"place search answered {answer.status}")
             return answer.json()

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ridedash.observability.hooks import Watch
+    from ridedash.observability.hooks import Hooks
     from ridedash.rides.accounts.tokens import AccountTokens
     from ridedash.service.client import RideClient
     from ridedash.store.database.database import Database
@@ -35,4 +35,4 @@ class Runtime:
     pace: float = 1.0
     owner: str = "worker"
     failpoint: Failpoint = no_failpoint
-    hooks: "Watch | None" = None
+    hooks: "Hooks | None" = None

@@ -15,7 +15,7 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.observability.exceptions import reason
-from ridedash.observability.hooks import Watch
+from ridedash.observability.hooks import Hooks
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.actions.call import Caller
 from ridedash.rides.health import beat, leave
@@ -58,7 +58,7 @@ class Worker:
         threads: int = 8,
         at: Failpoint = no_failpoint,
         drain_s: float = DRAIN_S,
-        watch: Watch | None = None,
+        watch: Hooks | None = None,
         describe: Describe = plainly,
         tidy: Callable[[datetime], int] | None = None,
     ) -> None:

@@ -1,28 +1,28 @@
 """RideClient: the eight operations of the ride booking service, one method each.
 
-See docs/service-interface.md Endpoints.
+docs/service-interface.md, Endpoints.
 """
 
 import math
 import random
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from ridedash import wire
 from ridedash.geo import LatLng, is_valid
-from ridedash.observability.hooks import Unwatched, Watch
 from ridedash.service import responses
 from ridedash.service.errors import (
     BadStatus,
-    Held,
     NoAnswer,
     ServiceError,
+    Throttled,
     Unauthorized,
     Unreadable,
 )
-from ridedash.service.throttle.traffic import Lane, Result, Traffic
-from ridedash.service.transport.http import CONNECT_S, Answer, Http, safe_address
+from ridedash.service.throttle.traffic import Priority, Result, Traffic
+from ridedash.service.transport.http import Answer, Http, Request, safe_address
 from ridedash.service.types.bookings import (
     DOCUMENT_OPTIONS,
     CreateAnswer,
@@ -37,14 +37,20 @@ from ridedash.service.types.tracking import Snapshot
 OPTIONS_KEPT_S: Final = 24 * 3600.0
 OPTIONS_KEPT: Final = 100  # categories
 RETRY_PAUSE_S: Final = (0.1, 0.3)
-RETRY_WORTH_S: Final = 0.5  # with less time left, a second try would only be a second failure
-# for a turn; polls come back
-PATIENCE_S: Final = {Lane.WRITE: 2.0, Lane.PAGE: 1.0, Lane.WAITING: 0.0, Lane.REST: 0.0}
-CREATE_PATIENCE_S: Final = 0.5  # the sender claims an order only when its turn has come
+RETRY_LEAST_S: Final = 0.5  # with less time left a second try would only fail as well
+CREATE_PATIENCE_S: Final = (
+    0.5  # short, because the sender claims an order only when its turn has come
+)
+PATIENCE_S: Final = {  # how long a call waits for its permit; polls come back by themselves
+    Priority.WRITE: 2.0,
+    Priority.PAGE: 1.0,
+    Priority.WAITING: 0.0,
+    Priority.REST: 0.0,
+}
 
 
 class Operation(NamedTuple):
-    """Where an operation lives and how long it may take, in seconds, connecting included."""
+    """Where an operation is, and how long it may take in seconds, connecting included."""
 
     method: str
     path: str
@@ -53,7 +59,7 @@ class Operation(NamedTuple):
 
 
 PRODUCTS: Final = Operation("GET", "/v1/products", 4)
-# people are told after 20 s
+# Staff see a message after 20 s of the 60.
 CREATE: Final = Operation("POST", "/v1.5/bookings/create", 60, fresh=True)
 ABORT: Final = Operation("POST", "/v1/bookings/abort", 8, fresh=True)
 DROP_LOCATION: Final = Operation("POST", "/v1/bookings/drop_location", 8, fresh=True)
@@ -64,14 +70,13 @@ OPTIONS: Final = Operation("GET", "/v1.5/bookings/feedback/options", 4)
 
 
 class RideClient:
-    """The service, seen by us. `token` is a user's bearer token. Safe to share between threads.
+    """A client of the service. `token` is a user's bearer token. Safe to share between threads.
 
-    All but create_booking raise the tree of `errors`; local nonsense raises ValueError before
-    anything is sent.
-    `pause` sleeps before a second try, `monotonic` ages the kept feedback options; both in seconds.
-    `traffic` decides what may be asked now (Held when not); without one there is a breaker and no
+    Every method but create_booking raises the errors of `errors`; arguments that make no sense
+    raise ValueError before anything is sent. `pause` sleeps before a second try, `monotonic` ages
+    the stored feedback options; both in seconds. `traffic` permits calls (Throttled when it does
+    not) and its hooks are called after each; without one there is a circuit breaker and no rate
     limit.
-    `watch` is told how each call ended.
     """
 
     def __init__(
@@ -83,7 +88,6 @@ class RideClient:
         pause: Callable[[float], None] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
         traffic: Traffic | None = None,
-        watch: Watch | None = None,
     ) -> None:
         self._http = http
         self._base_url = safe_address(base_url).rstrip("/")
@@ -91,7 +95,6 @@ class RideClient:
         self._pause = pause
         self._monotonic = monotonic
         self.traffic = traffic or Traffic(math.inf)
-        self._watch = watch or Unwatched()
         self._options: dict[tuple[str, str | None], tuple[float, FeedbackOptions]] = {}
 
     def __repr__(self) -> str:
@@ -104,67 +107,63 @@ class RideClient:
         category: str | None = None,
         token: str | None = None,
     ) -> ProductList:
-        """What can be booked at a pickup; with a drop, estimates too.
-
-        See docs/service-interface.md 6.
-        """
-        params = _pair("pickup", pickup)
+        """What can be booked here; with a drop, estimates too (docs/service-interface.md 6)."""
+        params = _coordinates("pickup", pickup)
         if drop is not None:
-            params |= _pair("drop", drop)
+            params |= _coordinates("drop", drop)
         if category is not None:
             params["category"] = category
+        request = self._request(PRODUCTS, token, params=params)
         return ProductList.from_wire(
-            self._asked_twice(
-                PRODUCTS, token, params, ("categories", "ride_estimate", "hotspot_zone")
-            )
+            self._get_twice(request, ("categories", "ride_estimate", "hotspot_zone"))
         )
 
     def create_booking(self, order: NewBooking, token: str) -> CreateAnswer:
         """Create a booking, once, on a fresh connection (docs/service-interface.md 1).
 
-        Raises errors.NoAnswer only.
+        Raises errors.NoAnswer only. What the answer means is for the caller to decide
+        (docs/booking-protocol.md).
         """
+        request = self._request(CREATE, token, json=order.payload())
         try:
-            answer = self._call(CREATE, token, json=order.payload(), patience_s=CREATE_PATIENCE_S)
+            answer = self._call(request, Priority.WRITE, CREATE_PATIENCE_S)
         except Unreadable as exc:
             return CreateAnswer(http_status=exc.http_status, evidence=exc.evidence, names_id=True)
-        kept: dict[str, Any] = {"http_status": answer.status, "evidence": answer.evidence}
-        kept |= {
+        facts: dict[str, Any] = {
+            "http_status": answer.status,
+            "evidence": answer.evidence,
             "retry_after_s": responses.retry_after_s(answer),
             "names_id": responses.names_an_id(answer),
         }
         try:
             body = answer.json()
         except Unreadable:
-            return CreateAnswer(**kept)
-        read = CreateBody.from_wire(body) if isinstance(body, dict) else None
-        return CreateAnswer(**kept, body=read, readable=CreateBody.usable(body))
+            return CreateAnswer(**facts)
+        parsed = CreateBody.from_wire(body) if isinstance(body, dict) else None
+        return CreateAnswer(**facts, body=parsed, readable=CreateBody.usable(body))
 
     def abort_booking(self, booking_id: str, token: str) -> Done:
         """Stop the search for a cab (docs/service-interface.md 2).
 
-        Refused with BOOKING_ALLOTED when one is allotted.
+        Refused with BOOKING_ALLOTED once one is allotted.
         """
-        return self._done(ABORT, token, {"booking_id": booking_id})
+        return self._post(ABORT, token, {"booking_id": booking_id})
 
     def update_drop_location(self, booking_id: str, drop: LatLng, token: str) -> Done:
         """Change the drop of a ride (docs/service-interface.md 3).
 
-        Refused with `header` and `text`, without a code.
+        A refusal has `header` and `text`, and no code.
         """
-        _check(drop)
-        return self._done(
-            DROP_LOCATION,
-            token,
-            {"drop_lat": drop.lat, "drop_lng": drop.lng, "booking_id": booking_id},
-        )
+        _require_valid(drop)
+        body = {"drop_lat": drop.lat, "drop_lng": drop.lng, "booking_id": booking_id}
+        return self._post(DROP_LOCATION, token, body)
 
     def cancel_booking(self, booking_id: str, reason: str, token: str) -> Done:
         """Cancel an allotted ride (docs/service-interface.md 4).
 
         Refused with reason CANCELLATION_NOT_ALLOWED.
         """
-        return self._done(CANCEL, token, {"booking_id": booking_id, "reason": reason})
+        return self._post(CANCEL, token, {"booking_id": booking_id, "reason": reason})
 
     def track_ride(
         self,
@@ -172,21 +171,24 @@ class RideClient:
         *,
         booking_id: str | None = None,
         txn_id: str | None = None,
-        lane: Lane = Lane.REST,
+        priority: Priority = Priority.REST,
     ) -> Snapshot:
-        """How a ride stands (docs/service-interface.md 5); exactly one of the two ids."""
-        return snapshot_of(self.ask_track(token, booking_id=booking_id, txn_id=txn_id, lane=lane))
+        """The state of a ride, by exactly one of the two ids (docs/service-interface.md 5)."""
+        return snapshot_of(
+            self.track_answer(token, booking_id=booking_id, txn_id=txn_id, priority=priority)
+        )
 
-    def ask_track(
-        self, token: str, *, booking_id: str | None, txn_id: str | None, lane: Lane
+    def track_answer(
+        self, token: str, *, booking_id: str | None, txn_id: str | None, priority: Priority
     ) -> Answer:
-        """The same, not judged: whoever asks about many rides reads their answers together, with
-        `snapshot_of`.
+        """The answer before it is judged; a caller that polls many rides passes it to `snapshot_of`
+        later.
         """
         if bool(booking_id) == bool(txn_id):
             raise ValueError("a ride is tracked by its booking_id or by its txn_id")
         params = {"booking_id": booking_id} if booking_id else {"txn_id": str(txn_id)}
-        return self._call(TRACK, token, params=params, lane=lane)
+        request = self._request(TRACK, token, params=params)
+        return self._call(request, priority, PATIENCE_S[priority])
 
     def submit_feedback(
         self,
@@ -196,7 +198,7 @@ class RideClient:
         feedback: Sequence[str] = (),
         comments: str | None = None,
     ) -> Done:
-        """Rate a ride 1 to 5, with labels from feedback_options (docs/service-interface.md 7)."""
+        """Rate a ride 1 to 5, with labels of feedback_options (docs/service-interface.md 7)."""
         if rating not in {1, 2, 3, 4, 5}:
             raise ValueError("a rating is 1 to 5")
         body: dict[str, Any] = {"booking_id": booking_id, "rating": rating}
@@ -204,33 +206,29 @@ class RideClient:
             body["feedback"] = ",".join(feedback)
         if comments:
             body["comments"] = comments
-        return self._done(FEEDBACK, token, body)
+        return self._post(FEEDBACK, token, body)
 
     def feedback_options(
         self, category: str, token: str, sub_category: str | None = None
     ) -> FeedbackOptions:
-        """The labels by rating, stored for 24 h (docs/service-interface.md 8).
+        """The labels by rating (docs/service-interface.md 8), stored for 24 h.
 
-        Those of the interface when no clear answer came.
-
+        When no clear answer came these are the labels of the document.
         Raises errors.Refused and errors.Unauthorized.
         """
         key, now = (category, sub_category), self._monotonic()
-        kept = self._options.get(key)
-        if kept is not None and now - kept[0] < OPTIONS_KEPT_S:
-            return kept[1]
+        stored = self._options.get(key)
+        if stored is not None and now - stored[0] < OPTIONS_KEPT_S:
+            return stored[1]
         params = {"category": category} | ({"sub_category": sub_category} if sub_category else {})
+        request = self._request(OPTIONS, token, params=params)
         try:
-            got = self._asked_twice(OPTIONS, token, params, ("driver_feedback_options",))
+            body = self._get_twice(request, ("driver_feedback_options",))
         except Unauthorized:
             raise
         except (NoAnswer, BadStatus, Unreadable):
             return DOCUMENT_OPTIONS
-        return self._keep(key, now, FeedbackOptions.from_wire(got))
-
-    def _keep(
-        self, key: tuple[str, str | None], now: float, found: FeedbackOptions
-    ) -> FeedbackOptions:
+        found = FeedbackOptions.from_wire(body)
         if not found.options:
             return DOCUMENT_OPTIONS
         if len(self._options) >= OPTIONS_KEPT:
@@ -238,137 +236,110 @@ class RideClient:
         self._options[key] = (now, found)
         return found
 
-    def _done(self, operation: Operation, token: str, body: dict[str, Any]) -> Done:
-        return Done.from_wire(responses.success_of(self._call(operation, token, json=body)))
+    def _post(self, operation: Operation, token: str, body: dict[str, Any]) -> Done:
+        request = self._request(operation, token, json=body)
+        answer = self._call(request, Priority.WRITE, PATIENCE_S[Priority.WRITE])
+        return Done.from_wire(responses.success_of(answer))
 
-    def _asked_twice(
-        self,
-        operation: Operation,
-        token: str | None,
-        params: dict[str, str],
-        needed: tuple[str, ...],
-    ) -> dict[str, Any]:
-        """A harmless question, asked once more after an unclear answer; both tries share the time
-        of one.
-        """
-        end = self._monotonic() + operation.total_s
+    def _get_twice(self, request: Request, needed: tuple[str, ...]) -> dict[str, Any]:
+        """A GET that is repeated once after an unclear answer; both tries share the time of one."""
+        end = self._monotonic() + request.total_s
         try:
-            return self._asked(operation, token, params, needed)
+            return self._get(request, needed)
         except ServiceError as exc:
             left = end - self._monotonic() - RETRY_PAUSE_S[1]
-            if not _worth_another(exc) or left < RETRY_WORTH_S or not self.traffic.may_repeat():
+            if not _worth_retry(exc) or left < RETRY_LEAST_S or not self.traffic.may_repeat():
                 raise
         self._pause(random.uniform(*RETRY_PAUSE_S))  # noqa: S311 - spreads load, guards nothing
-        return self._asked(operation._replace(total_s=left), token, params, needed)
+        return self._get(replace(request, total_s=left), needed)
 
-    def _asked(
-        self,
-        operation: Operation,
-        token: str | None,
-        params: dict[str, str],
-        needed: tuple[str, ...],
-    ) -> dict[str, Any]:
-        answer = self._call(operation, token, params=params)
-        got = responses.object_of(answer)
-        if not got.keys() & set(needed):
+    def _get(self, request: Request, needed: tuple[str, ...]) -> dict[str, Any]:
+        """The body of an answer, which must have at least one of the `needed` members."""
+        answer = self._call(request, Priority.PAGE, PATIENCE_S[Priority.PAGE])
+        body = responses.object_of(answer)
+        if not body.keys() & set(needed):
             raise Unreadable(answer.status, f"no {needed[0]}", answer.evidence)
-        return got
+        return body
 
-    def _call(
+    def _request(
         self,
         operation: Operation,
         token: str | None,
         *,
         params: dict[str, str] | None = None,
         json: Any = None,
-        lane: Lane | None = None,
-        patience_s: float | None = None,
-    ) -> Answer:
-        """One call when its turn comes. Raises errors.Held when it does not."""
-        if lane is None:
-            lane = Lane.PAGE if operation.method == "GET" else Lane.WRITE
-        began, outcome = time.perf_counter(), "failed"
+    ) -> Request:
+        headers = {wire.APP_TOKEN_HEADER: self._app_token}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        return Request(
+            operation.method,
+            self._base_url + operation.path,
+            operation.total_s,
+            headers=headers,
+            params=params,
+            json=json,
+            fresh=operation.fresh,
+            secrets=(self._app_token, token or ""),
+        )
+
+    def _call(self, request: Request, priority: Priority, patience_s: float) -> Answer:
+        """One call, counted by the hooks.
+
+        Raises errors.Throttled when it gets no permit in time.
+        """
+        started, outcome = time.perf_counter(), "failed"
         try:
-            answer = self._in_turn(
-                operation,
-                token,
-                params,
-                json,
-                lane,
-                PATIENCE_S[lane] if patience_s is None else patience_s,
-            )
+            answer = self._permitted(request, priority, patience_s)
             outcome = responses.outcome_of(answer)
         except ServiceError as exc:
             outcome = responses.outcome_of(exc)
             raise
         finally:
-            self._watch.call(operation.path, outcome, time.perf_counter() - began)
+            path = request.url.removeprefix(self._base_url)
+            self.traffic.hooks.call(path, outcome, time.perf_counter() - started)
         return answer
 
-    def _in_turn(
-        self,
-        operation: Operation,
-        token: str | None,
-        params: dict[str, str] | None,
-        json: Any,
-        lane: Lane,
-        wait_s: float,
-    ) -> Answer:
-        """One call; how it ended is told to the traffic."""
-        passed = self.traffic.enter(lane, wait_s)
-        result, wait = Result.VOID, None
+    def _permitted(self, request: Request, priority: Priority, patience_s: float) -> Answer:
+        """One call with a permit of the traffic, which learns how the call ended."""
+        permit = self.traffic.enter(priority, patience_s)
+        result, wait_s = Result.VOID, None
         try:
-            left = max(RETRY_WORTH_S, operation.total_s - passed.waited_s)
-            answer = self._sent(operation._replace(total_s=left), token, params, json)
+            if permit.waited_s:
+                left = max(RETRY_LEAST_S, request.total_s - permit.waited_s)
+                request = replace(request, total_s=left)
+            answer = self._http.call(request)
             result = responses.result_of(answer)
-            wait = responses.retry_after_s(answer) if result is Result.LIMITED else None
+            wait_s = responses.retry_after_s(answer) if result is Result.LIMITED else None
         except (NoAnswer, Unreadable) as exc:
             result = responses.result_of_error(exc)
             raise
         finally:
-            self.traffic.settle(passed, result, wait)
+            self.traffic.settle(permit, result, wait_s)
         return answer
-
-    def _sent(
-        self, operation: Operation, token: str | None, params: dict[str, str] | None, json: Any
-    ) -> Answer:
-        headers = {wire.APP_TOKEN_HEADER: self._app_token}
-        if token is not None:
-            headers["Authorization"] = f"Bearer {token}"
-        return self._http.call(
-            operation.method,
-            self._base_url + operation.path,
-            headers=headers,
-            params=params,
-            json=json,
-            connect_s=CONNECT_S,
-            total_s=operation.total_s,
-            fresh=operation.fresh,
-            secrets=(self._app_token, token or ""),
-        )
 
 
 def snapshot_of(answer: Answer) -> Snapshot:
-    """What an answer to track_ride says. Raises the errors that it stands for."""
-    got = responses.object_of(answer)
-    if not got.keys() & {"status", "booking_status", "booking_id"}:
+    """The snapshot in an answer of track_ride. Raises the error that the answer stands for."""
+    body = responses.object_of(answer)
+    if not body.keys() & {"status", "booking_status", "booking_id"}:
         raise Unreadable(answer.status, "no snapshot", answer.evidence)
-    return Snapshot.from_wire(got)
+    return Snapshot.from_wire(body)
 
 
-def _worth_another(exc: ServiceError) -> bool:
-    if isinstance(exc, Held):
+def _worth_retry(exc: ServiceError) -> bool:
+    if isinstance(exc, Throttled):
         return False
     return isinstance(exc, NoAnswer | Unreadable) or (
         isinstance(exc, BadStatus) and exc.status >= 500
     )
 
 
-def _check(position: LatLng) -> None:
+def _require_valid(position: LatLng) -> None:
     if not is_valid(*position):
         raise ValueError("a position off the globe")
 
 
-def _pair(name: str, position: LatLng) -> dict[str, str]:
-    _check(position)
+def _coordinates(name: str, position: LatLng) -> dict[str, str]:
+    _require_valid(position)
     return {f"{name}_lat": f"{position.lat:.7f}", f"{name}_lng": f"{position.lng:.7f}"}

@@ -1,20 +1,16 @@
-"""The error tree of the ride booking service, cut by what the caller can do about it.
+"""The errors of the ride booking service, one class for each thing that a caller can do about it.
 
-    ServiceError                 whatever went wrong between us and the service
-    ├── NoAnswer                 no complete answer came; `sent` says whether the service may have
-    acted
-    │   └── Held                 we did not ask: it gives no answers now, or would get too many
-    questions
-    ├── BadStatus                an HTTP status that is no success, and no body of the service's in
-    it
-    │   ├── Unauthorized         401: the user's token is refused; refresh it, or link the account
-    again
-    │   └── RateLimited          429: ask again after `retry_after_s`
-    ├── Refused                  the service understood and said no: code, message, header, text
-    └── Unreadable               an answer that is not what the interface describes
+    ServiceError             anything that went wrong between us and the service
+    ├── NoAnswer             no complete answer; `sent` tells whether the service may have acted
+    │   └── Throttled        no call was made: the service is silent, or the rate limit is reached
+    ├── BadStatus            an HTTP status that is no success, with a body not of the service
+    │   ├── Unauthorized     401: the token is refused; refresh it, or link the account again
+    │   └── RateLimited      429: call again after `retry_after_s`
+    ├── Refused              the service understood and refused: code, message, header, text
+    └── Unreadable           an answer that does not have the documented form
 
-The body decides and not the HTTP status (docs/field-notes.md 8), except for 401 and 429.
-No error of this tree holds a token, in its text, its fields or its chain of causes.
+The body decides, not the HTTP status (docs/field-notes.md 8), except for 401 and 429. No
+error of this tree holds a token, in its text, its fields or its chain of causes.
 """
 
 from typing import Final
@@ -38,10 +34,10 @@ class NoAnswer(ServiceError):
         self.sent = sent
 
 
-class Held(NoAnswer):
-    """Not asked, on purpose.
+class Throttled(NoAnswer):
+    """No call was made, on purpose. `why` is SILENT (no answers lately) or LIMITED.
 
-    `why` is SILENT (no answers lately) or LIMITED; `wait_s` until it may be asked again.
+    `wait_s` is the number of seconds until a call may be made.
     """
 
     SILENT: Final = "silent"
@@ -55,9 +51,9 @@ class Held(NoAnswer):
 class BadStatus(ServiceError):
     """An HTTP status that is no success, without a refusal of the service's in the body.
 
-    `retry_after_s` is the Retry-After header in seconds, held between 1 and 300, or None.
-    `code` and `message` are the body's, where it had them. `evidence` is the first 2 kB of the
-    body, scrubbed.
+    `retry_after_s` is the Retry-After header in seconds, limited to 1 to 300, or None. `code` and
+    `message` are the body's, if it has them. `evidence` is the first 2 kB of the body without
+    secrets.
     """
 
     def __init__(
@@ -82,17 +78,14 @@ class Unauthorized(BadStatus):
 
 
 class RateLimited(BadStatus):
-    """429: too many requests; nothing was done."""
+    """429: too many requests; the service did nothing."""
 
 
 class Refused(ServiceError):
-    """The service refused (docs/service-interface.md Errors).
+    """The service refused (docs/service-interface.md Errors). Compare `code` with the constants of `wire` through `wire.normal_code`.
 
-    Compare `code` with the constants of `wire` through `wire.normal_code`.
-
-    `code` is as the service spelled it, or None (share refusals carry none; cancel carries `reason`
-    instead).
-    `header` and `text` are the words of drop_location and cancel. All are cleaned text of 300
+    `code` is as the service spelled it, or None (share has none; cancel has `reason` instead).
+    `header` and `text` are the messages of drop_location and cancel. All are cleaned text of 300
     characters at most.
     """
 
@@ -116,9 +109,10 @@ class Refused(ServiceError):
 
 
 class Unreadable(ServiceError):
-    """An answer that the interface does not describe: no JSON, too long, encoded, without status.
+    """An answer that does not have the documented form: not JSON, too long, compressed, without a
+    status.
 
-    `why` is a short reason; `evidence` is the first 2 kB of the body, scrubbed.
+    `why` is a short reason; `evidence` is the first 2 kB of the body without secrets.
     """
 
     def __init__(self, http_status: int, why: str, evidence: str = "") -> None:

@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 from ridedash.service.errors import Refused, Unreadable
 from ridedash.service.parsing.fields import row, text, whole
 from ridedash.service.responses import bad_status
-from ridedash.service.transport.http import CONNECT_S, Answer, Http, safe_address
+from ridedash.service.transport.http import Answer, Http, Request, safe_address
 
 TOTAL_S: Final = 8.0
 TOKEN_LIMIT: Final = 8192  # characters
@@ -111,16 +111,9 @@ class OAuthClient:
             form["client_secret"] = self._client_secret
         # A fresh connection: a rotating refresh token that is lost on a dead one signs the account
         # out.
-        answer = self._http.call(
-            "POST",
-            self._token_url,
-            form=form,
-            connect_s=CONNECT_S,
-            total_s=TOTAL_S,
-            fresh=True,
-            secrets=(self._client_secret,),
-        )
-        return _read(answer)
+        secrets = (self._client_secret,)
+        request = Request("POST", self._token_url, TOTAL_S, form=form, fresh=True, secrets=secrets)
+        return _read(self._http.call(request))
 
 
 def _read(answer: Answer) -> Tokens:

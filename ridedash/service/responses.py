@@ -1,4 +1,4 @@
-"""What an HTTP answer means: the body decides and not the status (docs/field-notes.md 8). Pure."""
+"""What an HTTP answer means: its body decides, not its status (docs/field-notes.md 8). Pure."""
 
 import re
 from datetime import datetime
@@ -8,11 +8,11 @@ from typing import Any, Final
 from ridedash import wire
 from ridedash.service.errors import (
     BadStatus,
-    Held,
     NoAnswer,
     RateLimited,
     Refused,
     ServiceError,
+    Throttled,
     Unauthorized,
     Unreadable,
 )
@@ -22,12 +22,13 @@ from ridedash.service.transport.http import Answer
 
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
+NO_CONNECTION: Final = frozenset(
+    {"ConnectError", "ConnectTimeout", "PoolTimeout"}
+)  # of NoAnswer.why
+
 _ID: Final = re.compile(
     rb'(?:booking_id|(?<!merchant_)txn_id)(?!\s*\\?"?\s*:\s*(?:null\b|\\?"\s*\\?"))', re.IGNORECASE
 )
-# of NoAnswer.why
-NO_CONNECTION: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
-
 _KNOWN_CODES: Final = frozenset(
     wire.normal_code(code)
     for code in (
@@ -43,24 +44,28 @@ _KNOWN_CODES: Final = frozenset(
 
 
 def is_known_code(code: str | None) -> bool:
-    """Whether a code is one of the interface's or of docs/field-notes.md, in any spelling."""
+    """Whether a code is one of the document or of the field notes, in any spelling."""
     return code is not None and wire.normal_code(code) in _KNOWN_CODES
 
 
 def names_an_id(answer: Answer) -> bool:
-    """Whether an id of a ride is named anywhere in a body, in a list, torn, in UTF-16.
+    """Whether the id of a ride occurs anywhere in a body, even an incomplete one or one in UTF-16.
 
-    Null and "" are none.
+    An id that is null or "" does not count.
     """
     return _ID.search(answer.body.replace(b"\0", b"")) is not None
 
 
 def object_of(answer: Answer) -> dict[str, Any]:
-    """The folded JSON object of a success. Raises BadStatus and its kin, Refused, or Unreadable."""
+    """The JSON object of a success, its keys normalised.
+
+    Raises BadStatus and its subclasses, Refused, Unreadable.
+    """
+    body, unreadable = None, None
     try:
-        body, unread = answer.json(), None
+        body = answer.json()
     except Unreadable as exc:
-        body, unread = None, exc
+        unreadable = exc
     got = row(body)
     if answer.status in {401, 429}:
         raise bad_status(answer, got)
@@ -68,15 +73,15 @@ def object_of(answer: Answer) -> dict[str, Any]:
         raise _refusal(got, answer.status)
     if not 200 <= answer.status < 300:
         raise bad_status(answer, got)
-    if unread is not None:
-        raise unread
+    if unreadable is not None:
+        raise unreadable
     if not isinstance(body, dict):
         raise Unreadable(answer.status, "not an object", answer.evidence)
     return got
 
 
 def success_of(answer: Answer) -> dict[str, Any]:
-    """The same, where only `status` SUCCESS is a success: an answer without it leaves open what was
+    """The same for an operation that changes something: only `status` SUCCESS proves that it was
     done.
     """
     got = object_of(answer)
@@ -86,9 +91,9 @@ def success_of(answer: Answer) -> dict[str, Any]:
 
 
 def result_of(answer: Answer) -> Result:
-    """What an answer says of the service itself: does it answer at all?
+    """Whether the service answers at all, for the circuit breaker.
 
-    Its body is not read unless it must be.
+    Reads the body only where it must.
     """
     if answer.status == 429:
         return Result.LIMITED
@@ -104,9 +109,9 @@ def result_of(answer: Answer) -> Result:
 
 
 def result_of_error(error: NoAnswer | Unreadable) -> Result:
-    """The same where no whole answer came.
+    """The same where no complete answer came.
 
-    What never left for another reason than the connection is our fault.
+    A request that was not sent is our own failure, unless the connection could not be made.
     """
     if isinstance(error, NoAnswer) and not error.sent and error.why not in NO_CONNECTION:
         return Result.VOID
@@ -117,10 +122,9 @@ def _refuses(got: dict[str, Any], http_status: int) -> bool:
     status, code = text(got.get("status")), text(got.get("code"))
     if status is not None:
         return status.upper() == wire.FAILURE
-    if (
-        is_known_code(code)
-        or wire.normal_code(text(got.get("message")) or "") == wire.BOOKING_FAILED
-    ):
+    if is_known_code(code):
+        return True
+    if wire.normal_code(text(got.get("message")) or "") == wire.BOOKING_FAILED:
         return True
     # An unlisted code is a refusal too, but not in a 5xx, where a gateway may have written it.
     return code is not None and code.upper() != wire.SUCCESS and http_status < 500
@@ -150,12 +154,10 @@ def bad_status(answer: Answer, got: dict[str, Any]) -> BadStatus:
 
 
 def outcome_of(ended: Answer | ServiceError) -> str:
-    """How a call ended, in a word for who counts: the status by its hundred, or what stood in its
-    way.
-    """
+    """How a call ended, as a label of the metrics: the class of its status, or what prevented it."""
     if isinstance(ended, Answer):
         return str(ended.status) if ended.status in (401, 429) else f"{ended.status // 100}xx"
-    if isinstance(ended, Held):
+    if isinstance(ended, Throttled):
         return "held"
     if isinstance(ended, NoAnswer):
         return "unanswered" if ended.sent else "not_sent"
@@ -163,23 +165,24 @@ def outcome_of(ended: Answer | ServiceError) -> str:
 
 
 def retry_after_s(answer: Answer) -> float | None:
-    """Retry-After in seconds, held between 1 and 300. A date counts from the answer's own Date;
-    garbage is None.
+    """Retry-After in seconds, limited to 1 to 300; None for none or garbage.
+
+    A date counts from the answer's Date.
     """
-    sent = answer.headers.get("retry-after", "").strip()
-    if sent.isascii() and sent.isdigit():
-        wait = float(sent[:9])
+    value = answer.headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        wait = float(value[:9])
     else:
-        until, now = _http_date(sent), _http_date(answer.headers.get("date", ""))
+        until, now = _http_date(value), _http_date(answer.headers.get("date", ""))
         if until is None or now is None:
             return None
         wait = (until - now).total_seconds()
     return min(max(wait, RETRY_AFTER_MIN_S), RETRY_AFTER_MAX_S)
 
 
-def _http_date(words: str) -> datetime | None:
+def _http_date(value: str) -> datetime | None:
     try:
-        moment = parsedate_to_datetime(words)
+        parsed = parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    return moment if moment.tzinfo is not None else None
+    return parsed if parsed.tzinfo is not None else None

@@ -347,9 +347,9 @@ class Stopwatch(Http):
         super().__init__(httpx.MockTransport(service))
         self.times = []
 
-    def call(self, method, url, **given):
-        self.times.append((given["connect_s"], given["total_s"]))
-        return super().call(method, url, **given)
+    def call(self, request):
+        self.times.append((request.connect_s, request.total_s))
+        return super().call(request)
 
 
 @pytest.mark.parametrize(("call", "method", "path", "body"), OPERATIONS)

@@ -10,11 +10,11 @@ from ridedash.observability.redaction import evidence
 from ridedash.service import errors, responses
 from ridedash.service.errors import (
     BadStatus,
-    Held,
     NoAnswer,
     RateLimited,
     Refused,
     ServiceError,
+    Throttled,
     Unauthorized,
     Unreadable,
 )
@@ -34,7 +34,7 @@ def test_every_error_has_the_base_and_stands_in_the_drawing():
     ]
     assert {
         NoAnswer,
-        Held,
+        Throttled,
         BadStatus,
         Unauthorized,
         RateLimited,

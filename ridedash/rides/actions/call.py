@@ -14,14 +14,14 @@ from ridedash.rides.runtime import Clock
 from ridedash.service.client import RideClient
 from ridedash.service.errors import (
     BadStatus,
-    Held,
     NoAnswer,
     RateLimited,
     Refused,
     ServiceError,
+    Throttled,
     Unauthorized,
 )
-from ridedash.service.throttle.traffic import Lane
+from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.bookings import Done
 from ridedash.store import audit
 from ridedash.store.database.database import Database
@@ -66,7 +66,7 @@ class Caller:
 
         None while a call would not be let out: they stay due.
         """
-        if self.client.traffic.wait_s(Lane.WRITE) > 0:
+        if self.client.traffic.wait_s(Priority.WRITE) > 0:
             return []
         now = self.clock()
         ours = or_(Action.next_try_at <= now - ELSEWHERE, ~self.tokens.foreign(Action.account_id))
@@ -238,7 +238,9 @@ def _judged(error: ServiceError, action_id: int) -> ActionResult:
     if isinstance(error, Refused):
         code = error.code or error.reason
         return ActionResult("refused", code, error.header, error.text or error.message, action_id)
-    if isinstance(error, RateLimited) or (isinstance(error, Held) and error.why == Held.LIMITED):
+    if isinstance(error, RateLimited) or (
+        isinstance(error, Throttled) and error.why == Throttled.LIMITED
+    ):
         return ActionResult("not_sent", RATE_LIMITED, action_id=action_id)
     if isinstance(error, NoAnswer) and not error.sent:
         return ActionResult("not_sent", NO_CONNECTION, action_id=action_id)

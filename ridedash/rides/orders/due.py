@@ -31,8 +31,15 @@ from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.orders.schedule_times import WINDOW, wait_after
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.service.client import RideClient
-from ridedash.service.errors import Held, NoAnswer, RateLimited, Refused, ServiceError, Unauthorized
-from ridedash.service.throttle.traffic import Lane
+from ridedash.service.errors import (
+    NoAnswer,
+    RateLimited,
+    Refused,
+    ServiceError,
+    Throttled,
+    Unauthorized,
+)
+from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import Product, ProductList
 from ridedash.store.database.database import Database, once_more
@@ -60,7 +67,7 @@ class NotYet(Exception):
 
 def check_room(client: RideClient) -> None:
     """Raise NotYet while a send would be held back: READY lasts 30 s only."""
-    if client.traffic.wait_s(Lane.WRITE) > SHORT_S:
+    if client.traffic.wait_s(Priority.WRITE) > SHORT_S:
         raise NotYet(NO_CONNECTION if client.traffic.is_open(write=True) else RATE_LIMITED)
 
 
@@ -107,7 +114,9 @@ def _priced(product: Product, seats: int | None, fixed: bool) -> bool:
 
 
 def _why(error: ServiceError) -> str:
-    if isinstance(error, RateLimited) or (isinstance(error, Held) and error.why == Held.LIMITED):
+    if isinstance(error, RateLimited) or (
+        isinstance(error, Throttled) and error.why == Throttled.LIMITED
+    ):
         return RATE_LIMITED
     if isinstance(error, Unauthorized):
         return RECONNECT

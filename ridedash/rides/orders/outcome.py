@@ -15,7 +15,7 @@ from ridedash.rides.codes import (
     RECONNECT,
     UNCLEAR,
 )
-from ridedash.service.errors import Held, NoAnswer
+from ridedash.service.errors import NoAnswer, Throttled
 from ridedash.service.types.bookings import CreateAnswer, CreateBody
 from ridedash.store.models.orders import OrderState
 
@@ -51,7 +51,9 @@ def classify(answer: CreateAnswer | Exception, mtx: str) -> Outcome:
     """The outcome that an answer to create, or the error in its place, proves; the first row that
     matches wins.
     """
-    if isinstance(answer, Held) and answer.why == Held.LIMITED:  # as after a 429 of the service's
+    if (
+        isinstance(answer, Throttled) and answer.why == Throttled.LIMITED
+    ):  # as after a 429 of the service's
         return Outcome(
             OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.wait_s, code=RATE_LIMITED
         )

@@ -17,7 +17,7 @@ from ridedash.rides.orders.settle import settle
 from ridedash.rides.runtime import Clock
 from ridedash.service.client import RideClient
 from ridedash.service.errors import BadStatus, Refused, ServiceError, Unauthorized
-from ridedash.service.throttle.traffic import Lane
+from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
 from ridedash.store.database.database import Database, once_more
@@ -82,10 +82,10 @@ def _tracked(
     try:
         token = tokens.bearer(account_id)
         try:
-            return client.track_ride(token, booking_id=booking_id, lane=Lane.PAGE)
+            return client.track_ride(token, booking_id=booking_id, priority=Priority.PAGE)
         except Unauthorized:
             fresh = tokens.refreshed(account_id, token)
-            return client.track_ride(fresh, booking_id=booking_id, lane=Lane.PAGE)
+            return client.track_ride(fresh, booking_id=booking_id, priority=Priority.PAGE)
     except Refused as error:
         return Checked("not_found", text=error.message or error.text)
     except BadStatus as error:

@@ -13,7 +13,7 @@ from typing import Final
 
 from sqlalchemy.exc import DataError, IntegrityError
 
-from ridedash.observability.hooks import Unwatched, Watch
+from ridedash.observability.hooks import Hooks, NoHooks
 from ridedash.rides.accounts.tokens import AccountTokens, Bearers, NeedsReconnect, NoRefreshNow
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.rides.states import BadMove
@@ -22,7 +22,7 @@ from ridedash.rides.tracking.merge import merge
 from ridedash.rides.tracking.record import Careful, Plain, plain, state_as_claimed, write_plain
 from ridedash.service.client import RideClient, snapshot_of
 from ridedash.service.errors import ServiceError
-from ridedash.service.throttle.traffic import Lane
+from ridedash.service.throttle.traffic import Priority
 from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store.database.database import Database
@@ -82,12 +82,12 @@ class Tracker:
         owner: str = "worker",
         at: Failpoint = no_failpoint,
         chance: Callable[[], float] = random.random,
-        watch: Watch | None = None,
+        watch: Hooks | None = None,
     ) -> None:
         self.db, self.client, self.tokens, self.clock = db, client, tokens, clock
         self.pace, self.owner, self.at = pace, owner, at
         self.careful = Careful(db, tokens.vault, clock, pace, chance)
-        self.watch = watch or Unwatched()
+        self.watch = watch or NoHooks()
         self.bearers = Bearers(tokens)
 
     def claim(self, limit: int, rest: int | None = None) -> Sequence[Claim]:
@@ -224,8 +224,8 @@ class Tracker:
             return error
 
     def _track(self, claim: Claim, token: str) -> Answer:
-        lane = Lane.WAITING if claim.guest_waits else Lane.REST
+        priority = Priority.WAITING if claim.guest_waits else Priority.REST
         txn_id = None if claim.booking_id else claim.txn_id
-        return self.client.ask_track(
-            token, booking_id=claim.booking_id or None, txn_id=txn_id, lane=lane
+        return self.client.track_answer(
+            token, booking_id=claim.booking_id or None, txn_id=txn_id, priority=priority
         )

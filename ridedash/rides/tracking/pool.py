@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ridedash.observability.exceptions import reason
 from ridedash.rides.tracking.claims import LEASE, Claim, release
 from ridedash.rides.tracking.poll import Polled, Tracker
-from ridedash.service.throttle.traffic import Lane
+from ridedash.service.throttle.traffic import Priority
 from ridedash.store.database.database import DatabaseBusy
 
 AHEAD_S: Final = 0.25  # so much work of all threads is claimed ahead of them
@@ -34,7 +34,7 @@ class Polling:
 
     def __init__(self, tracker: Tracker, threads: int, wake: Callable[[], None]) -> None:
         self.tracker, self.threads, self._wake = tracker, threads, wake
-        self._room = tracker.client.traffic.room
+        self._room = tracker.client.traffic.capacity
         self._waiting: SimpleQueue[tuple[Claim, float] | None] = SimpleQueue()
         self._done: deque[Polled] = deque()
         self._lock = threading.Lock()
@@ -89,8 +89,8 @@ class Polling:
     def _claim(self) -> None:
         ahead = self._ahead() - self._out
         queued = self._waiting.qsize()
-        most = min(ahead, self._room(Lane.WAITING) - queued)
-        rest = min(ahead, self._room(Lane.REST) - queued)
+        most = min(ahead, self._room(Priority.WAITING) - queued)
+        rest = min(ahead, self._room(Priority.REST) - queued)
         self._hungry = False
         if most < 1:
             return

@@ -32,7 +32,7 @@ from ridedash.rides.tracking.merge import (
     merge,
 )
 from ridedash.rides.tracking.totals import keep_bill
-from ridedash.service.errors import Held, Refused
+from ridedash.service.errors import Refused, Throttled
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
 from ridedash.store.database.database import Database
@@ -418,10 +418,10 @@ class Careful:
 
         What we did not ask is no failure of the ride.
         """
-        if isinstance(error, Held | TokenUnreadable):
+        if isinstance(error, Throttled | TokenUnreadable):
             self._next(
                 ride,
-                max(MIN_INTERVAL_S, error.wait_s if isinstance(error, Held) else UNREAD_S),
+                max(MIN_INTERVAL_S, error.wait_s if isinstance(error, Throttled) else UNREAD_S),
                 now,
             )
             return

@@ -1,5 +1,5 @@
-"""How many calls may start now: a token bucket that is also held for a while, and a budget for
-repeats. Pure.
+"""How many calls may start now: a token bucket that can be stopped for a while, and a budget for
+retries. Pure.
 """
 
 import math
@@ -9,19 +9,22 @@ from typing import Final
 BURST_SHARE: Final = 0.45  # of a second's calls may start at once after a rest
 MIN_BURST: Final = 4.0
 WINDOW_S: Final = 1.0
-EPSILON: Final = 1e-9  # a wait that was just waited must be enough, whatever floats say
+EPSILON: Final = (
+    1e-9  # after waiting for exactly `wait_s` there must be a token, whatever floats round to
+)
 
 RETRY_SHARE: Final = 0.1
 RETRIES_AT_START: Final = 2.0
 RETRIES_KEPT: Final = 10.0
 
 
-class Bucket:
-    """At most `rate` calls in any second, and after a rest no more than half of them at once. Not
-    thread-safe.
+class TokenBucket:
+    """At most `rate` calls in any second, and after a rest no more than half of them at once.
 
-    Tokens alone would let a burst and a second's refill meet in one second; the starts of the last
-    second are therefore counted too.
+    Not thread-safe.
+
+    With tokens alone a burst and a second's refill could fall into one second; so the starts of the
+    last second are counted too.
     """
 
     def __init__(self, rate: float, now: float) -> None:
@@ -35,13 +38,14 @@ class Bucket:
         self._starts: deque[float] = deque()
 
     def left(self, now: float) -> float:
-        """How many calls may start now; 0 while held."""
+        """How many calls may start now; 0 while the bucket is held."""
+        held = now < self._held_until
         if math.isinf(self.rate):
-            return 0.0 if now < self._held_until else math.inf
+            return 0.0 if held else math.inf
         self._refill(now)
-        return (
-            0.0 if now < self._held_until else min(self._tokens, int(self.rate) - len(self._starts))
-        )
+        if held:
+            return 0.0
+        return min(self._tokens, int(self.rate) - len(self._starts))
 
     def take(self, now: float) -> None:
         """Start one call."""
@@ -55,26 +59,26 @@ class Bucket:
         held = max(0.0, self._held_until - now)
         if math.isinf(self.rate) or self.left(now) >= needed - EPSILON:
             return held
-        tokens = held + max(0.0, needed - self._tokens) / self.rate
-        too_many = math.ceil(len(self._starts) + needed - int(self.rate) - EPSILON)
-        window = (
-            self._starts[too_many - 1] + WINDOW_S - now
-            if 0 < too_many <= len(self._starts)
-            else 0.0
-        )
-        return max(tokens, window, EPSILON)
+        for_tokens = held + max(0.0, needed - self._tokens) / self.rate
+        surplus = math.ceil(len(self._starts) + needed - int(self.rate) - EPSILON)
+        for_window = 0.0
+        if 0 < surplus <= len(self._starts):
+            for_window = self._starts[surplus - 1] + WINDOW_S - now
+        return max(for_tokens, for_window, EPSILON)
 
     def hold(self, until: float) -> None:
-        """Let nothing start until then, and begin again empty: the first tokens are for whoever may
-        use the last.
+        """Let nothing start until then.
+
+        It begins again empty, so that the first tokens go by priority.
         """
         if until > self._held_until:
             self._held_until = until
             self.drain(until)
 
     def drain(self, now: float) -> None:
-        """Begin again with nothing saved up."""
-        self._tokens, self._at = 0.0, max(self._at, now)
+        """Begin again without saved tokens."""
+        self._tokens = 0.0
+        self._at = max(self._at, now)
 
     def held_s(self, now: float) -> float:
         """Seconds for which nothing may start."""
@@ -89,7 +93,7 @@ class Bucket:
 
 
 class RetryBudget:
-    """Repeats are at most a tenth of the calls, and the two of the start. Not thread-safe."""
+    """Retries are at most a tenth of the calls, and two at the start. Not thread-safe."""
 
     def __init__(self) -> None:
         self._left = RETRIES_AT_START
@@ -99,7 +103,7 @@ class RetryBudget:
         self._left = min(RETRIES_KEPT, self._left + RETRY_SHARE)
 
     def take(self) -> bool:
-        """Spend a repeat. False when none is left."""
+        """Spend a retry. False when none is left."""
         if self._left < 1 - EPSILON:
             return False
         self._left -= 1

@@ -1,5 +1,5 @@
-"""What may be asked of the service now, and who goes first: breaker, limiter and retry budget of
-one partner key.
+"""Permits for calls to the service: circuit breaker, rate limit and retry budget of one partner
+key.
 """
 
 import logging
@@ -13,61 +13,68 @@ from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from typing import Final
 
-from ridedash.observability.hooks import Unwatched, Watch
-from ridedash.service.errors import Held
+from ridedash.observability.hooks import Hooks, NoHooks
+from ridedash.service.errors import Throttled
 from ridedash.service.throttle.breaker import Breaker, Silence
-from ridedash.service.throttle.rate_limit import Bucket, RetryBudget
+from ridedash.service.throttle.rate_limit import RetryBudget, TokenBucket
 
-DEFAULT_RATE: Final = 45.0
-MUCH: Final = 10_000  # room without a limit
+DEFAULT_RATE: Final = 45.0  # calls a second
+UNLIMITED: Final = 10_000  # the capacity that is shown where there is no rate limit
 PAUSE_MIN_S: Final = 0.001  # a shorter wait may end before the clock has moved
-LIMITED_MAX_S: Final = 30.0  # a 429 that says no time: 1 s, doubling, to so much
+LIMITED_MAX_S: Final = 30.0  # the longest wait after answers 429 without Retry-After: 1 s, doubling
 
 log = logging.getLogger(__name__)
 
 
-class Lane(IntEnum):
-    """Whose call it is, the first served first."""
+class Priority(IntEnum):
+    """Whose call it is; a lower number is served first."""
 
-    WRITE = 0  # what a person pressed
-    PAGE = 1  # what a page waits for
-    WAITING = 2  # following a ride with a guest waiting
+    WRITE = 0  # a person pressed something
+    PAGE = 1  # a page waits for it
+    WAITING = 2  # the poll of a ride whose guest is waiting
     REST = 3
 
 
-# the share of a full bucket that a lane leaves to those before it
-RESERVE: Final = {Lane.WRITE: 0.0, Lane.PAGE: 0.25, Lane.WAITING: 0.375, Lane.REST: 0.5}
-# polls for waiting guests between two of the others, when there is not room for all
-TURNS: Final = 3
+# The share of a full bucket that calls of a priority leave to those before them.
+RESERVE: Final = {
+    Priority.WRITE: 0.0,
+    Priority.PAGE: 0.25,
+    Priority.WAITING: 0.375,
+    Priority.REST: 0.5,
+}
+WAITING_IN_A_ROW: Final = (
+    3  # polls for waiting guests between two others, when there is too little capacity for all
+)
 
 
 class Result(Enum):
-    """How a call ended, for the decisions here."""
+    """How a call ended, as far as it matters here."""
 
     ANSWERED = "answered"  # whatever the answer was: a refusal and a 4xx are answers
-    FAILED = "failed"  # none, or a 5xx, or nothing of the service's
+    FAILED = "failed"  # no answer, or a 5xx, or a body that is not the service's
     LIMITED = "limited"  # a 429
     VOID = "void"  # it never became a call, for a reason of ours
 
 
 @dataclass(frozen=True)
-class Pass:
+class Permit:
     """The right to make one call."""
 
-    lane: Lane
-    began: float
+    priority: Priority
+    started: float
     epoch: int
     waited_s: float = 0.0
 
     @property
     def write(self) -> bool:
         """Whether it counts for the breaker of writes."""
-        return self.lane is Lane.WRITE
+        return self.priority is Priority.WRITE
 
 
 class Traffic:
-    """Decides for one host and one partner key. Safe to share between threads; times are monotonic
-    seconds.
+    """Decides for one host and one partner key.
+
+    Safe to share between threads; times are monotonic seconds.
     """
 
     def __init__(
@@ -77,79 +84,81 @@ class Traffic:
         monotonic: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
-        watch: Watch | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
-        self._now, self._pause, self._watch = monotonic, pause, watch or Unwatched()
+        self.hooks = hooks or NoHooks()
+        self._now = monotonic
+        self._pause = pause
         self._lock = threading.Lock()
-        self._bucket = Bucket(rate, monotonic())
-        # by whether it is for writes
-        self._breakers = {True: Breaker(chance), False: Breaker(chance)}
-        self._budget, self._silence = RetryBudget(), Silence()
-        self._queue = dict.fromkeys(Lane, 0)  # who waits for a token
-        self._turns = 0  # polls for waiting guests since the last of another
-        self._limited = 0  # answers 429 in a row that said no time
-        self._held_at = -math.inf
+        self._bucket = TokenBucket(rate, monotonic())
+        self._breakers = {
+            True: Breaker(chance),
+            False: Breaker(chance),
+        }  # by whether it is for writes
+        self._budget = RetryBudget()
+        self._silence = Silence()
+        self._queue = dict.fromkeys(Priority, 0)  # calls that wait for a token
+        self._waiting_in_a_row = 0  # polls for waiting guests since the last other poll
+        self._limited_in_a_row = 0  # answers 429 without Retry-After
+        self._limited_at = -math.inf
 
-    def enter(self, lane: Lane, patience_s: float = 0.0) -> Pass:
-        """The right to make a call, waited for up to `patience_s`.
+    def enter(self, priority: Priority, patience_s: float = 0.0) -> Permit:
+        """The right to make a call, after a wait of at most `patience_s`. Raises errors.Throttled.
 
-        Raises errors.Held; settle what it gives.
+        Every permit must be passed to `settle`.
         """
-        first = self._try(lane)
-        return (
-            first
-            if isinstance(first, Pass)
-            else self._in_turn(lane, first, self._now() + patience_s)
-        )
+        first = self._try(priority)
+        if isinstance(first, Permit):
+            return first
+        return self._wait_for_permit(priority, first, self._now() + patience_s)
 
-    def settle(self, passed: Pass, result: Result, retry_after_s: float | None = None) -> None:
-        """Say how a call ended. `retry_after_s` is a 429's own wish."""
+    def settle(self, permit: Permit, result: Result, retry_after_s: float | None = None) -> None:
+        """Record how a call ended. `retry_after_s` is the Retry-After of a 429."""
         with self._lock:
-            now, breaker = self._now(), self._breakers[passed.write]
+            now, breaker = self._now(), self._breakers[permit.write]
             was_open = breaker.opened_at is not None
             if result is Result.VOID:
-                breaker.void(passed.epoch)
+                breaker.void(permit.epoch)
             elif result is Result.FAILED:
-                breaker.failed(passed.epoch, now)
+                breaker.failed(permit.epoch, now)
                 self._silence.failed(now)
             else:
-                self._answered(passed, breaker, now)
-                self._hold(passed, result, retry_after_s, now)
+                self._answered(permit, breaker, now)
+                self._note_limit(permit, result, retry_after_s, now)
             is_open = breaker.opened_at is not None
         if is_open is not was_open:
-            self._turned("write" if passed.write else "read", is_open)
+            self._report("write" if permit.write else "read", is_open)
 
-    def room(self, lane: Lane = Lane.REST) -> int:
-        """How many polls may start now: none while reads are held, one when a probe is due."""
+    def capacity(self, priority: Priority = Priority.REST) -> int:
+        """How many polls may start now: none while reads are throttled, one when a probe is due."""
         with self._lock:
             now, breaker = self._now(), self._breakers[False]
-            if breaker.wait_s(now) > 0 or self._ahead(lane):
+            if breaker.wait_s(now) > 0 or self._queued_before(priority):
                 return 0
-            left = self._bucket.left(now) - self._reserve(lane)
-            room = MUCH if math.isinf(left) else max(0, math.floor(left + 1e-9))
-            return room if breaker.opened_at is None else min(room, 1)
+            left = self._bucket.left(now) - self._reserve(priority)
+            capacity = UNLIMITED if math.isinf(left) else max(0, math.floor(left + 1e-9))
+            return capacity if breaker.opened_at is None else min(capacity, 1)
 
-    def wait_s(self, lane: Lane) -> float:
-        """Seconds until a call of this lane may start; 0 for now.
-
-        For whoever can come back later.
+    def wait_s(self, priority: Priority) -> float:
+        """Seconds until a call of this priority may start, 0 for now; for callers that can come
+        back later.
         """
         with self._lock:
-            return self._wait(lane, self._now())[0]
+            return self._wait(priority, self._now())[0]
 
     def held_s(self) -> float:
-        """Seconds for which a 429 holds everything."""
+        """Seconds for which a 429 stops every call."""
         with self._lock:
             return self._bucket.held_s(self._now())
 
     def may_repeat(self) -> bool:
-        """Spend one repeat of the budget: at most a tenth of the calls are repeats."""
+        """Spend one retry of the budget: at most a tenth of the calls are retries."""
         with self._lock:
             return self._budget.take()
 
     @property
     def silent_since(self) -> float | None:
-        """The first failure of the present run of failures, once there were two; None while the
+        """The first failure of the present run of failures, from the second on; None while the
         service answers.
         """
         with self._lock:
@@ -158,7 +167,7 @@ class Traffic:
             return self._breakers[False].opened_at if since is None else since
 
     def silent_s(self) -> float | None:
-        """For how long the service has given no answer; None while it does."""
+        """For how long the service has given no answer; None while it answers."""
         since = self.silent_since
         return None if since is None else max(0.0, self._now() - since)
 
@@ -167,101 +176,109 @@ class Traffic:
         with self._lock:
             return self._breakers[write].opened_at is not None
 
-    def _turned(self, calls: str, is_open: bool) -> None:
-        """Say that a breaker came to another state."""
-        self._watch.breaker(calls, "open" if is_open else "closed")
+    def _report(self, calls: str, is_open: bool) -> None:
+        self.hooks.breaker(calls, "open" if is_open else "closed")
         if is_open:
-            log.warning("breaker of %s calls open: the service gives no answers", calls)
+            log.warning("the breaker of %s calls is open: the service gives no answers", calls)
         else:
-            log.info("breaker of %s calls closed: the service answers again", calls)
+            log.info("the breaker of %s calls is closed: the service answers again", calls)
 
-    def _in_turn(self, lane: Lane, held: Held, end: float) -> Pass:
-        """Wait in the queue, ahead of whoever comes later in this lane or is in one behind it."""
+    def _wait_for_permit(self, priority: Priority, throttled: Throttled, end: float) -> Permit:
+        """Wait in the queue, before later calls of this priority and before calls of a lower one."""
         came = self._now()
-        with self._queued(lane):
-            while held.why == Held.LIMITED and self._now() + held.wait_s <= end:
-                self._pause(max(held.wait_s, PAUSE_MIN_S))
-                got = self._try(lane, queued=True)
-                if isinstance(got, Pass):
-                    return replace(got, waited_s=got.began - came)
-                held = got
-        raise held
+        with self._queued(priority):
+            while throttled.why == Throttled.LIMITED and self._now() + throttled.wait_s <= end:
+                self._pause(max(throttled.wait_s, PAUSE_MIN_S))
+                got = self._try(priority, queued=True)
+                if isinstance(got, Permit):
+                    return replace(got, waited_s=got.started - came)
+                throttled = got
+        raise throttled
 
-    def _try(self, lane: Lane, *, queued: bool = False) -> Pass | Held:
+    def _try(self, priority: Priority, *, queued: bool = False) -> Permit | Throttled:
         with self._lock:
             now = self._now()
-            wait, why = self._wait(lane, now, queued=queued)
+            wait, why = self._wait(priority, now, queued=queued)
             if wait > 0:
-                return Held(why, wait)
+                return Throttled(why, wait)
             self._bucket.take(now)
             self._budget.called()
-            self._turns = 0 if lane is Lane.REST else self._turns + (lane is Lane.WAITING)
-            breaker = self._breakers[lane is Lane.WRITE]
-            probes, passed = breaker.opened_at is not None, Pass(lane, now, breaker.begin(now))
-        if probes:
-            log.info(
-                "breaker of %s calls half-open: this one asks for all",
-                "write" if passed.write else "read",
-            )
-        return passed
+            if priority is Priority.REST:
+                self._waiting_in_a_row = 0
+            elif priority is Priority.WAITING:
+                self._waiting_in_a_row += 1
+            breaker = self._breakers[priority is Priority.WRITE]
+            is_probe = breaker.opened_at is not None
+            permit = Permit(priority, now, breaker.begin(now))
+        if is_probe:
+            calls = "write" if permit.write else "read"
+            log.info("the breaker of %s calls is half-open: this call is the probe", calls)
+        return permit
 
-    def _wait(self, lane: Lane, now: float, *, queued: bool = False) -> tuple[float, str]:
-        silent = self._breakers[lane is Lane.WRITE].wait_s(now)
+    def _wait(self, priority: Priority, now: float, *, queued: bool = False) -> tuple[float, str]:
+        """Seconds until a call may start, and what it waits for."""
+        silent = self._breakers[priority is Priority.WRITE].wait_s(now)
         if silent > 0:
-            return silent, Held.SILENT
-        # `room` keeps the lanes of polls apart; one that was claimed must not fail for its lane
-        needed = 1 + self._reserve(min(lane, Lane.WAITING)) + self._ahead(lane, itself=not queued)
-        return self._bucket.wait_s(needed, now), Held.LIMITED
+            return silent, Throttled.SILENT
+        # `capacity` keeps the two priorities of polls apart; a poll that was claimed must not fail
+        # for its priority.
+        reserve = self._reserve(min(priority, Priority.WAITING))
+        needed = 1 + reserve + self._queued_before(priority, itself=not queued)
+        return self._bucket.wait_s(needed, now), Throttled.LIMITED
 
-    def _reserve(self, lane: Lane) -> float:
-        """What a lane leaves in the bucket.
+    def _reserve(self, priority: Priority) -> float:
+        """The tokens that calls of a priority leave in the bucket.
 
         After some polls for waiting guests one of the others has its turn.
         """
         if math.isinf(self._bucket.rate) or self._bucket.rate < 2:
             return 0.0
-        return (
-            RESERVE[Lane.WAITING if lane is Lane.REST and self._turns >= TURNS else lane]
-            * self._bucket.burst
-        )
+        if priority is Priority.REST and self._waiting_in_a_row >= WAITING_IN_A_ROW:
+            priority = Priority.WAITING
+        return RESERVE[priority] * self._bucket.burst
 
-    def _ahead(self, lane: Lane, *, itself: bool = True) -> int:
-        """How many wait for a token in the lanes before this one, and in `itself`."""
+    def _queued_before(self, priority: Priority, *, itself: bool = True) -> int:
+        """How many calls wait for a token with a higher priority, and with this one if `itself`."""
         return sum(
             count
             for other, count in self._queue.items()
-            if other < lane or (itself and other == lane)
+            if other < priority or (itself and other == priority)
         )
 
     @contextmanager
-    def _queued(self, lane: Lane) -> Iterator[None]:
+    def _queued(self, priority: Priority) -> Iterator[None]:
         with self._lock:
-            self._queue[lane] += 1
+            self._queue[priority] += 1
         try:
             yield
         finally:
             with self._lock:
-                self._queue[lane] -= 1
+                self._queue[priority] -= 1
 
-    def _answered(self, passed: Pass, breaker: Breaker, now: float) -> None:
+    def _answered(self, permit: Permit, breaker: Breaker, now: float) -> None:
         was_open = breaker.opened_at is not None
-        breaker.succeeded(passed.epoch, now)
+        breaker.succeeded(permit.epoch, now)
         self._silence.answered()
         if was_open and breaker.opened_at is None:
-            # all wait for this moment: they begin at the rate, without a burst
-            self._bucket.drain(now)
+            self._bucket.drain(
+                now
+            )  # every caller waits for this: they start at the rate, without a burst
 
-    def _hold(self, passed: Pass, result: Result, retry_after_s: float | None, now: float) -> None:
-        """A 429 holds the whole bucket; those of calls that were under way then are the same
-        429.
+    def _note_limit(
+        self, permit: Permit, result: Result, retry_after_s: float | None, now: float
+    ) -> None:
+        """Stop every call after a 429.
+
+        The 429s of calls that were under way then are the same one.
         """
         if result is not Result.LIMITED:
-            self._limited = self._limited if passed.began < self._held_at else 0
+            if permit.started >= self._limited_at:
+                self._limited_in_a_row = 0
             return
         if retry_after_s is None:
-            if passed.began < self._held_at:
+            if permit.started < self._limited_at:
                 return
-            retry_after_s = min(LIMITED_MAX_S, 2.0 ** min(self._limited, 10))
-            self._limited += 1
-        self._held_at = now
+            retry_after_s = min(LIMITED_MAX_S, 2.0 ** min(self._limited_in_a_row, 10))
+            self._limited_in_a_row += 1
+        self._limited_at = now
         self._bucket.hold(now + retry_after_s)

@@ -1,8 +1,12 @@
-"""A network whose every step gets only the time that is left: httpx itself has no total deadline.
+"""One TCP connection to the service under a total deadline; httpx itself has none.
 
-The pool's timeouts count from each read anew, so a peer that drips one byte at a time would hold a
-thread for ever. Here each connect, handshake, read and write asks the current call how much time
-remains.
+A client's timeouts count from each read anew, so a server that sends one byte at a time would hold
+a thread without end. Here every connect, handshake, read and write asks the active deadline how
+much time is left.
+
+A connection belongs to one call at a time, outside a pool: a pool looks at each of its connections
+at every call and reads a response through several layers, and most of the cost of a poll is just
+that.
 """
 
 import ipaddress
@@ -20,17 +24,20 @@ from urllib.parse import urlencode, urlsplit
 
 import httpcore
 
-WRITE_STEP: Final = 4096  # bytes; the time left is looked at between steps
+IDLE_S: Final = (
+    5.0  # shorter than any server's idle limit, so that a kept connection is rarely dead
+)
+WRITE_STEP: Final = 4096  # bytes; the deadline is checked between steps
+_PORTS: Final = {"http": 80, "https": 443}
+
 SocketOption = (
     tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 )
+Resolver = Callable[[str, int], list[str] | None]
 
 
-class Call:
-    """The time of one call, and whether a byte of its request may have left.
-
-    Durations are monotonic.
-    """
+class Deadline:
+    """The time limit of one call, and whether a byte of its request may have left. Monotonic."""
 
     def __init__(self, connect_s: float, total_s: float) -> None:
         started = time.monotonic()
@@ -39,165 +46,41 @@ class Call:
         self.wrote = False
 
     def left(self) -> float:
-        """Seconds until the deadline."""
+        """Seconds until the call must be over."""
         return self._end - time.monotonic()
 
     def connect_left(self) -> float:
-        """Seconds until the connection must stand."""
+        """Seconds until the connection must be open."""
         return self._connect_by - time.monotonic()
 
 
-# A pooled connection serves one call after another, so its stream can't hold the call; the thread's
-# context can.
-_current: ContextVar[Call | None] = ContextVar("current_call", default=None)
+# A kept connection serves one call after another, so its stream can't hold the deadline of a call;
+# the context of the calling thread can.
+_active: ContextVar[Deadline | None] = ContextVar("active_deadline", default=None)
 
 
 @contextmanager
-def running(call: Call) -> Iterator[Call]:
-    """Make a call the one whose time counts in this thread."""
-    token = _current.set(call)
+def active(deadline: Deadline) -> Iterator[Deadline]:
+    """Make a deadline the one that limits the network operations of this thread."""
+    token = _active.set(deadline)
     try:
-        yield call
+        yield deadline
     finally:
-        _current.reset(token)
+        _active.reset(token)
 
 
-class DeadlineStream(httpcore.NetworkStream):
-    """A network stream under the deadline of the current call."""
-
-    def __init__(self, inner: httpcore.NetworkStream) -> None:
-        self._inner = inner
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read once, or raise ReadTimeout when the call's time is up."""
-        call = _current.get()
-        left = timeout if call is None else call.left()
-        if left is not None and left <= 0:
-            raise httpcore.ReadTimeout("deadline")
-        return self._inner.read(max_bytes, left)
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Write all, or raise WriteTimeout when the call's time is up.
-
-        Marks the call as sent first.
-        """
-        call = _current.get()
-        for start in range(0, len(buffer), WRITE_STEP):
-            left = timeout if call is None else call.left()
-            if left is not None and left <= 0:
-                raise httpcore.WriteTimeout("deadline")
-            if call is not None:
-                call.wrote = True
-            self._inner.write(buffer[start : start + WRITE_STEP], left)
-
-    def close(self) -> None:
-        """Close the socket."""
-        self._inner.close()
-
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore.NetworkStream:
-        """Shake hands within the time for connecting; Python bounds the handshake as a whole."""
-        call = _current.get()
-        left = timeout if call is None else call.connect_left()
-        if left is not None and left <= 0:
-            self._inner.close()
-            raise httpcore.ConnectTimeout("deadline")
-        return DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, left))
-
-    def get_extra_info(self, info: str) -> Any:
-        """As of the stream within."""
-        return self._inner.get_extra_info(info)
-
-
-LookUp = Callable[[str, int], list[str] | None]
-
-
-class DeadlineBackend(httpcore.NetworkBackend):
-    """Opens TCP connections within the time for connecting, name lookup included."""
-
-    def __init__(self, look_up: LookUp | None = None) -> None:
-        self._inner = httpcore.SyncBackend()
-        self._look_up = look_up or addresses_of
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[SocketOption] | None = None,
-    ) -> httpcore.NetworkStream:
-        """A connection to the first address that takes it; each gets its share of the time left."""
-        call = _current.get() or Call(timeout or 60, timeout or 60)
-        addresses = _addresses(host, port, call, self._look_up)
-        failure: Exception = httpcore.ConnectError("no address")
-        for index, address in enumerate(addresses):
-            share = call.connect_left() / (len(addresses) - index)
-            if share <= 0:
-                raise httpcore.ConnectTimeout("deadline")
-            try:
-                return DeadlineStream(
-                    self._inner.connect_tcp(
-                        address, port, share, local_address, socket_options or []
-                    )
-                )
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
-                failure = exc
-        raise failure
-
-
-def _addresses(host: str, port: int, call: Call, look_up: LookUp) -> list[str]:
-    """The addresses of a host. A resolver can't be interrupted, so it works in a thread that may be
-    left behind.
-    """
-    try:
-        return [str(ipaddress.ip_address(host))]
-    except ValueError:
-        pass
-    found: SimpleQueue[list[str] | None] = SimpleQueue()
-    threading.Thread(
-        target=lambda: found.put(look_up(host, port)), daemon=True, name="name-lookup"
-    ).start()
-    try:
-        addresses = found.get(timeout=max(0.001, call.connect_left()))
-    except Empty:
-        raise httpcore.ConnectTimeout("name lookup") from None
-    if not addresses:
-        raise httpcore.ConnectError("name lookup")
-    return addresses
-
-
-def addresses_of(host: str, port: int) -> list[str] | None:
-    """The addresses that the machine's resolver gives, in its order; None when it knows none."""
-    try:
-        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return None
-    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
-
-
-# shorter than any server's idle limit, so that a kept connection is rarely a dead one
-IDLE_S: Final = 5.0
-_PORTS: Final = {"http": 80, "https": 443}
-
-
-class Line:
-    """One connection, opened anew when it can't be used again.
-
-    Never retries; for one call at a time.
-    """
+class Connection:
+    """A connection that is opened again when it can't be reused. It never retries a request."""
 
     def __init__(self, tls: ssl.SSLContext) -> None:
-        self._tls, self._network = tls, DeadlineBackend()
+        self._tls = tls
+        self._network = DeadlineBackend()
         self._connection: httpcore.HTTPConnection | None = None
 
     def send(self, request: httpcore.Request) -> httpcore.Response:
-        """Send one request; its answer's body is to be read, and it is to be closed. Errors are
-        httpcore's.
+        """Send one request.
+
+        The caller reads the body and closes the response. Errors are httpcore's.
         """
         return self._ready(request.url.origin).handle_request(request)
 
@@ -226,37 +109,155 @@ class Line:
         return self._connection
 
 
-def question(
+def simple_get(
     url: str,
     headers: Mapping[str, str],
     params: Mapping[str, str] | None,
     extensions: dict[str, Any],
 ) -> httpcore.Request:
-    """A GET without a body. Raises ValueError for what can't be said in a header."""
-    scheme, host, port, path, named = _address(url)
-    said = [(b"Host", named)]
-    said += [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
+    """A GET request without a body. Raises ValueError for text that a header can't carry.
+
+    It skips httpx, whose request object costs more than the rest of a poll.
+    """
+    scheme, host, port, path, host_header = _address(url)
+    raw_headers = [(b"Host", host_header)]
+    raw_headers += [
+        (name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()
+    ]
     target = path if params is None else path + b"?" + urlencode(params).encode("ascii")
     address = httpcore.URL(scheme=scheme, host=host, port=port, target=target)
-    return httpcore.Request("GET", address, headers=said, content=(), extensions=extensions)
+    return httpcore.Request("GET", address, headers=raw_headers, content=(), extensions=extensions)
 
 
-def is_plain(url: str) -> bool:
-    """Whether an address is one that `question` can read: of our own settings and paths, nearly all
-    are.
-    """
+def is_simple(url: str) -> bool:
+    """Whether `simple_get` can read a URL: nearly every one of our settings and paths."""
     return url.isascii() and url.isprintable() and not any(char in url for char in ' "<>\\^`{|}?#@')
 
 
 @lru_cache(maxsize=64)
 def _address(url: str) -> tuple[bytes, bytes, int | None, bytes, bytes]:
-    """Scheme, host, port, path, and the host as its header says it. Reading one costs a sixth of a
-    poll.
-    """
+    """Scheme, host, port, path and Host header. Parsing them costs a sixth of a poll."""
     parts = urlsplit(url)
     host = (parts.hostname or "").encode("ascii")
-    named = b"[%s]" % host if b":" in host else host
+    host_header = b"[%s]" % host if b":" in host else host
     port = None if parts.port in (None, _PORTS.get(parts.scheme)) else parts.port
     if port is not None:
-        named += b":%d" % port
-    return parts.scheme.encode("ascii"), host, port, (parts.path or "/").encode("ascii"), named
+        host_header += b":%d" % port
+    path = (parts.path or "/").encode("ascii")
+    return parts.scheme.encode("ascii"), host, port, path, host_header
+
+
+class DeadlineBackend(httpcore.NetworkBackend):
+    """Opens TCP connections within the time for connecting, name resolution included."""
+
+    def __init__(self, resolver: Resolver | None = None) -> None:
+        self._inner = httpcore.SyncBackend()
+        self._resolver = resolver or resolve
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[SocketOption] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Connect to the first address that accepts; each gets its share of the time left."""
+        deadline = _active.get() or Deadline(timeout or 60, timeout or 60)
+        addresses = _addresses(host, port, deadline, self._resolver)
+        failure: Exception = httpcore.ConnectError("no address")
+        for index, address in enumerate(addresses):
+            share = deadline.connect_left() / (len(addresses) - index)
+            if share <= 0:
+                raise httpcore.ConnectTimeout("deadline")
+            try:
+                return DeadlineStream(
+                    self._inner.connect_tcp(
+                        address, port, share, local_address, socket_options or []
+                    )
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
+                failure = exc
+        raise failure
+
+
+class DeadlineStream(httpcore.NetworkStream):
+    """A network stream under the active deadline."""
+
+    def __init__(self, inner: httpcore.NetworkStream) -> None:
+        self._inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Read once. Raises ReadTimeout when the time is up."""
+        deadline = _active.get()
+        left = timeout if deadline is None else deadline.left()
+        if left is not None and left <= 0:
+            raise httpcore.ReadTimeout("deadline")
+        return self._inner.read(max_bytes, left)
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Write all of it.
+
+        Raises WriteTimeout when the time is up. Marks the call as sent first.
+        """
+        deadline = _active.get()
+        for start in range(0, len(buffer), WRITE_STEP):
+            left = timeout if deadline is None else deadline.left()
+            if left is not None and left <= 0:
+                raise httpcore.WriteTimeout("deadline")
+            if deadline is not None:
+                deadline.wrote = True
+            self._inner.write(buffer[start : start + WRITE_STEP], left)
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._inner.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        """Make the TLS handshake within the time for connecting; Python limits it as a whole."""
+        deadline = _active.get()
+        left = timeout if deadline is None else deadline.connect_left()
+        if left is not None and left <= 0:
+            self._inner.close()
+            raise httpcore.ConnectTimeout("deadline")
+        return DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, left))
+
+    def get_extra_info(self, info: str) -> Any:
+        """The information of the inner stream."""
+        return self._inner.get_extra_info(info)
+
+
+def _addresses(host: str, port: int, deadline: Deadline, resolver: Resolver) -> list[str]:
+    """The addresses of a host. A resolver can't be interrupted, so it works in a thread of its own.
+
+    That thread may outlive the call.
+    """
+    try:
+        return [str(ipaddress.ip_address(host))]
+    except ValueError:
+        pass
+    found: SimpleQueue[list[str] | None] = SimpleQueue()
+    threading.Thread(
+        target=lambda: found.put(resolver(host, port)), daemon=True, name="name-lookup"
+    ).start()
+    try:
+        addresses = found.get(timeout=max(0.001, deadline.connect_left()))
+    except Empty:
+        raise httpcore.ConnectTimeout("name lookup") from None
+    if not addresses:
+        raise httpcore.ConnectError("name lookup")
+    return addresses
+
+
+def resolve(host: str, port: int) -> list[str] | None:
+    """The addresses that the machine's resolver gives, in its order; None when it knows none."""
+    try:
+        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return None
+    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))

@@ -1,7 +1,8 @@
-"""One bounded call: deadline, cap, no redirects, no cookies; the only module that imports httpx.
+"""One outgoing HTTP call with a total deadline, a size limit, no redirects and no cookies.
 
-Transports are called directly rather than through httpx.Client, which would follow the
-environment's proxies, keep cookies from one account to the next and log addresses.
+The only module that imports httpx. Transports are called directly rather than through httpx.Client,
+which would follow the environment's proxies, keep cookies from one account to the next and log
+addresses.
 """
 
 import json as jsonlib
@@ -21,14 +22,22 @@ import httpx
 from ridedash.observability import redaction
 from ridedash.service.errors import NoAnswer, Unreadable
 from ridedash.service.transport import strict_json
-from ridedash.service.transport.connection import IDLE_S, Call, Line, is_plain, question, running
+from ridedash.service.transport.connection import (
+    IDLE_S,
+    Connection,
+    Deadline,
+    active,
+    is_simple,
+    simple_get,
+)
 
 CAP_BYTES: Final = 1 << 20
-# for any operation of the service: name lookup, connection and TLS handshake together
-CONNECT_S: Final = 2.0
+CONNECT_S: Final = 2.0  # name resolution, connection and TLS handshake together
 IDLE_CONNECTIONS: Final = 50
-Request = httpx.Request | httpcore.Request
-# Raised by a transport that was handed in, these prove that nothing was sent.
+
+LibraryRequest = httpx.Request | httpcore.Request
+
+# Raised by a transport that the caller handed in, these prove that nothing was sent.
 _BEFORE_SENDING: Final = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -38,9 +47,30 @@ _BEFORE_SENDING: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One outgoing call: what is sent, and its limits.
+
+    `fresh` uses a connection of its own and closes it. `secrets` are removed from the body of the
+    answer, should it echo one.
+    """
+
+    method: str
+    url: str
+    total_s: float  # for headers and body, connecting included
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    params: Mapping[str, str] | None = field(default=None, repr=False)
+    json: Any = field(default=None, repr=False)
+    form: Mapping[str, str] | None = field(default=None, repr=False)
+    connect_s: float = CONNECT_S
+    cap_bytes: int = CAP_BYTES
+    fresh: bool = False
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
 @dataclass(frozen=True)
 class Answer:
-    """A complete HTTP answer, not judged: any status may be in it."""
+    """A complete HTTP answer of any status, not yet judged."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)  # names in lower case
@@ -48,7 +78,7 @@ class Answer:
 
     @property
     def evidence(self) -> str:
-        """The first 2 kB of the body, scrubbed of secrets."""
+        """The first 2 kB of the body without secrets."""
         return redaction.evidence(self.body)
 
     def json(self) -> Any:
@@ -61,8 +91,9 @@ class Answer:
 
 
 def safe_address(url: str) -> str:
-    """The address itself. Raises ValueError unless it is https, or http to this machine, without
-    credentials.
+    """The URL itself.
+
+    Raises ValueError unless it is https, or http to this machine, without credentials.
     """
     parts = urlsplit(url)
     local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
@@ -74,13 +105,14 @@ def safe_address(url: str) -> str:
 
 
 class Http:
-    """Makes calls; safe to share between threads. Hand in a transport to call an app or a fake
-    instead.
+    """Makes calls; safe to share between threads.
+
+    Pass a transport to call an app or a fake instead.
     """
 
     def __init__(self, transport: httpx.BaseTransport | None = None) -> None:
-        self._given = transport
-        self._idle: deque[tuple[float, Line]] = deque()
+        self._transport = transport
+        self._idle: deque[tuple[float, Connection]] = deque()
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -88,88 +120,70 @@ class Http:
         # machine.
         return httpx.create_ssl_context(trust_env=False)
 
-    def call(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        params: Mapping[str, str] | None = None,
-        json: Any = None,
-        form: Mapping[str, str] | None = None,
-        connect_s: float,
-        total_s: float,
-        cap_bytes: int = CAP_BYTES,
-        fresh: bool = False,
-        secrets: tuple[str, ...] = (),
-    ) -> Answer:
-        """One request, one answer, within `total_s` seconds, headers and body included.
+    def call(self, request: Request) -> Answer:
+        """The answer to one request, within its time limits.
 
-        `fresh` uses a connection of its own and closes it. `secrets` are taken out of the answer,
-        should it
-        echo one. Raises errors.NoAnswer, and errors.Unreadable for a body above the cap or in an
-        encoding.
+        Raises errors.NoAnswer, and errors.Unreadable for a body that is too long or compressed.
         """
-        call = Call(connect_s, total_s)
-        said = _headers(headers, fresh)
-        plain = (
-            method == "GET"
-            and json is None
-            and form is None
-            and self._given is None
-            and is_plain(url)
-        )
-        if plain:
-            request: Request = _built(lambda more: question(url, said, params, more), call)
-        else:
-            request = _built(
-                lambda more: _request(method, url, said, params, json, form, more), call
-            )
-        return self._send(request, call, cap_bytes, fresh, secrets)
-
-    def _send(
-        self, request: Request, call: Call, cap_bytes: int, fresh: bool, secrets: tuple[str, ...]
-    ) -> Answer:
+        deadline = Deadline(request.connect_s, request.total_s)
+        prepared = self._prepared(request, deadline)
         # Raised outside the except block: a chain of causes would hold the request, and with it the
         # tokens.
         try:
-            with running(call):
-                return self._exchange(request, call, cap_bytes, fresh, secrets)
+            with active(deadline):
+                return self._exchange(request, prepared, deadline)
         except Unreadable:
             raise
-        except Exception as exc:  # whatever it is, the outcome is open once a byte has left
-            sent = call.wrote if self._given is None else not isinstance(exc, _BEFORE_SENDING)
+        except Exception as exc:  # whatever it is, the outcome is unknown once a byte has left
+            sent = (
+                deadline.wrote if self._transport is None else not isinstance(exc, _BEFORE_SENDING)
+            )
             failure = NoAnswer(type(exc).__name__, sent=sent)
         raise failure
 
-    def _exchange(
-        self, request: Request, call: Call, cap_bytes: int, fresh: bool, secrets: tuple[str, ...]
-    ) -> Answer:
-        if self._given is not None:
-            assert isinstance(request, httpx.Request)
-            return _read(_handed_in(self._given.handle_request(request)), call, cap_bytes, secrets)
-        line = Line(self._tls) if fresh else self._idle_line() or Line(self._tls)
+    def _prepared(self, request: Request, deadline: Deadline) -> LibraryRequest:
+        """The library's request; NoAnswer with nothing sent when it can't be built (a token that no
+        header takes).
+        """
+        bodyless = request.method == "GET" and request.json is None and request.form is None
         try:
-            raw = _raw(request) if isinstance(request, httpx.Request) else request
-            return _read(_opened(line.send(raw)), call, cap_bytes, secrets)
-        finally:
-            if fresh or len(self._idle) >= IDLE_CONNECTIONS:
-                line.close()
-            else:
-                self._idle.append((time.monotonic(), line))
+            if bodyless and self._transport is None and is_simple(request.url):
+                return simple_get(
+                    request.url, _headers(request), request.params, _timeouts(deadline)
+                )
+            return _full_request(request, deadline)
+        except Exception as exc:  # any failure here is ours and comes before the first byte
+            failure = NoAnswer(type(exc).__name__, sent=False)
+        raise failure
 
-    def _idle_line(self) -> Line | None:
-        """The line that was used last; those that nobody needed for a while are closed."""
-        with suppress(IndexError):  # another thread may empty the stack meanwhile
+    def _exchange(self, request: Request, prepared: LibraryRequest, deadline: Deadline) -> Answer:
+        if self._transport is not None:
+            assert isinstance(prepared, httpx.Request)
+            return _read(_of_httpx(self._transport.handle_request(prepared)), request, deadline)
+        connection = Connection(self._tls) if request.fresh else self._idle_connection()
+        try:
+            raw = _raw(prepared) if isinstance(prepared, httpx.Request) else prepared
+            return _read(_of_httpcore(connection.send(raw)), request, deadline)
+        finally:
+            if request.fresh or len(self._idle) >= IDLE_CONNECTIONS:
+                connection.close()
+            else:
+                self._idle.append((time.monotonic(), connection))
+
+    def _idle_connection(self) -> Connection:
+        """The connection that was used last, or a new one; those that were idle for long are
+        closed.
+        """
+        with suppress(IndexError):  # another thread may empty the deque meanwhile
             while self._idle[0][0] < time.monotonic() - IDLE_S:
                 self._idle.popleft()[1].close()
             return self._idle.pop()[1]
-        return None
+        return Connection(self._tls)
 
     def close(self) -> None:
         """Close idle connections."""
-        if self._given is not None:
-            self._given.close()
+        if self._transport is not None:
+            self._transport.close()
         with suppress(IndexError):
             while True:
                 self._idle.pop()[1].close()
@@ -181,41 +195,33 @@ class Http:
         self.close()
 
 
-def _headers(asked: Mapping[str, str] | None, fresh: bool) -> dict[str, str]:
+def _headers(request: Request) -> dict[str, str]:
     ours = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "ridedash"}
-    return ours | ({"connection": "close"} if fresh else {}) | dict(asked or {})
+    if request.fresh:
+        ours["connection"] = "close"
+    return ours | dict(request.headers)
 
 
-def _built(build: Callable[[dict[str, Any]], Request], call: Call) -> Request:
-    """The request; NoAnswer with nothing sent when it can't be built (a token that is no header,
-    for one).
-    """
-    connect, left = call.connect_left(), call.left()
-    try:
-        return build(
-            {"timeout": {"connect": connect, "pool": connect, "read": left, "write": left}}
-        )
-    except Exception as exc:  # any failure here is ours and comes before the first byte
-        failure = NoAnswer(type(exc).__name__, sent=False)
-    raise failure
+def _timeouts(deadline: Deadline) -> dict[str, Any]:
+    """The library's own timeouts, as request extensions."""
+    connect, left = deadline.connect_left(), deadline.left()
+    return {"timeout": {"connect": connect, "pool": connect, "read": left, "write": left}}
 
 
-def _request(
-    method: str,
-    url: str,
-    headers: dict[str, str],
-    params: Mapping[str, str] | None,
-    json: Any,
-    form: Mapping[str, str] | None,
-    more: dict[str, Any],
-) -> httpx.Request:
+def _full_request(request: Request, deadline: Deadline) -> httpx.Request:
+    headers = _headers(request)
     content = None
-    if json is not None:
+    if request.json is not None:
         headers = {"content-type": "application/json", **headers}
-        content = jsonlib.dumps(json, allow_nan=False, separators=(",", ":")).encode()
-    data = None if form is None else dict(form)
+        content = jsonlib.dumps(request.json, allow_nan=False, separators=(",", ":")).encode()
     return httpx.Request(
-        method, url, headers=headers, params=params, content=content, data=data, extensions=more
+        request.method,
+        request.url,
+        headers=headers,
+        params=request.params,
+        content=content,
+        data=None if request.form is None else dict(request.form),
+        extensions=_timeouts(deadline),
     )
 
 
@@ -232,8 +238,8 @@ def _raw(request: httpx.Request) -> httpcore.Request:
     )
 
 
-class _Opened(NamedTuple):
-    """An answer whose body is still to be read."""
+class _OpenResponse(NamedTuple):
+    """A response whose body is still to be read."""
 
     status: int
     headers: dict[str, str]
@@ -241,41 +247,45 @@ class _Opened(NamedTuple):
     close: Callable[[], None]
 
 
-def _opened(answer: httpcore.Response) -> _Opened:
+def _of_httpcore(response: httpcore.Response) -> _OpenResponse:
     headers: dict[str, str] = {}
-    for raw, value in answer.headers:
-        name, said = raw.decode("latin-1").lower(), value.decode("latin-1")
-        headers[name] = f"{headers[name]}, {said}" if name in headers else said
-    return _Opened(answer.status, headers, answer.iter_stream(), answer.close)
+    for raw_name, raw_value in response.headers:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return _OpenResponse(response.status, headers, response.iter_stream(), response.close)
 
 
-def _handed_in(answer: httpx.Response) -> _Opened:
-    """Of a transport of somebody's; a fake's body may already be there."""
-    chunks = [answer.content] if answer.is_stream_consumed else answer.iter_raw()
-    return _Opened(answer.status_code, dict(answer.headers.items()), chunks, answer.close)
+def _of_httpx(response: httpx.Response) -> _OpenResponse:
+    """The response of a transport that the caller handed in; the body of a fake may be read
+    already.
+    """
+    chunks = [response.content] if response.is_stream_consumed else response.iter_raw()
+    return _OpenResponse(
+        response.status_code, dict(response.headers.items()), chunks, response.close
+    )
 
 
-def _read(answer: _Opened, call: Call, cap_bytes: int, secrets: tuple[str, ...]) -> Answer:
+def _read(response: _OpenResponse, request: Request, deadline: Deadline) -> Answer:
     try:
-        if answer.headers.get("content-encoding", "identity").strip().lower() not in {
+        if response.headers.get("content-encoding", "identity").strip().lower() not in {
             "",
             "identity",
         }:
-            raise Unreadable(answer.status, "in a content encoding")
-        body = redaction.without(_body(answer, call, cap_bytes, secrets), secrets)
+            raise Unreadable(response.status, "in a content encoding")
+        body = redaction.without(_body(response, request, deadline), request.secrets)
     finally:
-        answer.close()
-    return Answer(answer.status, answer.headers, body)
+        response.close()
+    return Answer(response.status, response.headers, body)
 
 
-def _body(answer: _Opened, call: Call, cap_bytes: int, secrets: tuple[str, ...]) -> bytes:
-    """The raw body, up to the cap."""
+def _body(response: _OpenResponse, request: Request, deadline: Deadline) -> bytes:
+    """The raw body, up to the size limit."""
     body = bytearray()
-    for chunk in answer.chunks:
+    for chunk in response.chunks:
         body += chunk
-        if len(body) > cap_bytes:
-            beginning = redaction.without(bytes(body[:8192]), secrets)
-            raise Unreadable(answer.status, "too long", redaction.evidence(beginning))
-        if call.left() <= 0:
+        if len(body) > request.cap_bytes:
+            beginning = redaction.without(bytes(body[:8192]), request.secrets)
+            raise Unreadable(response.status, "too long", redaction.evidence(beginning))
+        if deadline.left() <= 0:
             raise httpx.ReadTimeout("deadline")
     return bytes(body)

@@ -16,7 +16,7 @@ from ridedash.extensions import Services
 from ridedash.geo import LatLng, contains, distance_m
 from ridedash.places import CityArea, Memory
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
-from ridedash.service.errors import Held, RateLimited, Refused, ServiceError
+from ridedash.service.errors import RateLimited, Refused, ServiceError, Throttled
 from ridedash.service.types.products import HotspotZone, Product, ProductList
 from ridedash.store.orders import Priced, Trip, add_offer
 from ridedash.store.properties import Property
@@ -67,8 +67,12 @@ def refused(code: str | None, message: str | None = None, status: int = 422) -> 
 
 def down(error: ServiceError) -> EstimateFailedError:
     """The service is not to be had now."""
-    if isinstance(error, RateLimited) or (isinstance(error, Held) and error.why == Held.LIMITED):
-        wait = math.ceil((error.wait_s if isinstance(error, Held) else error.retry_after_s) or 10)
+    if isinstance(error, RateLimited) or (
+        isinstance(error, Throttled) and error.why == Throttled.LIMITED
+    ):
+        wait = math.ceil(
+            (error.wait_s if isinstance(error, Throttled) else error.retry_after_s) or 10
+        )
         text = _("Next try in %(n)d s. Nothing was ordered.", n=wait)
         return EstimateFailedError(_("Too many requests at once"), text, 503)
     return EstimateFailedError(

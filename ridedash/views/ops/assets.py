@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Blueprint, Response, abort, send_from_directory
 
 from ridedash.service.errors import ServiceError
-from ridedash.service.transport.http import Http
+from ridedash.service.transport.http import Http, Request
 from ridedash.views.web.permissions import OPEN, needs
 
 if TYPE_CHECKING:
@@ -82,9 +82,7 @@ class DemoTiles:
         known = environ.get("HTTP_IF_NONE_MATCH")
         asked = {"accept": "image/*"} | ({"if-none-match": known} if known else {})
         try:
-            tile = self._http.call(
-                "GET", self._url + path, headers=asked, connect_s=2, total_s=TILE_S
-            )
+            tile = self._http.call(Request("GET", self._url + path, TILE_S, headers=asked))
         except ServiceError:
             start("502 Bad Gateway", [("Content-Type", "text/plain")])
             return [b"The sandbox does not answer."]

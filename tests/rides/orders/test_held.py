@@ -9,7 +9,7 @@ import pytest
 
 from ridedash.rides.actions import request
 from ridedash.rides.health import service_silent_since
-from ridedash.service.throttle.traffic import Lane, Result
+from ridedash.service.throttle.traffic import Priority, Result
 from tests.rides.desk_world import START, World
 
 pytestmark = pytest.mark.database
@@ -33,7 +33,7 @@ def refuse_polls(world: World) -> None:
 def test_an_order_waits_for_a_hold_that_ends_while_its_press_is_fresh(world: World) -> None:
     riding(world)
     # a poll was told to wait
-    world.client.traffic.settle(world.client.traffic.enter(Lane.REST), Result.LIMITED, 12.0)
+    world.client.traffic.settle(world.client.traffic.enter(Priority.REST), Result.LIMITED, 12.0)
     with world.worker() as worker:
         order_id = world.place()
         worker.step()
@@ -47,7 +47,7 @@ def test_an_order_waits_for_a_hold_that_ends_while_its_press_is_fresh(world: Wor
 
 def test_an_order_that_can_not_have_its_turn_in_time_is_told_at_once(world: World) -> None:
     riding(world)
-    world.client.traffic.settle(world.client.traffic.enter(Lane.REST), Result.LIMITED, 60.0)
+    world.client.traffic.settle(world.client.traffic.enter(Priority.REST), Result.LIMITED, 60.0)
     with world.worker() as worker:
         order_id = world.place()
         worker.step()
@@ -202,16 +202,16 @@ def test_feedback_is_repeated_only_within_the_budget_of_repeats(world: World) ->
 
 
 def _answered_call(world: World) -> None:
-    world.client.traffic.settle(world.client.traffic.enter(Lane.PAGE), Result.ANSWERED)
+    world.client.traffic.settle(world.client.traffic.enter(Priority.PAGE), Result.ANSWERED)
 
 
 def _open_writes(world: World) -> None:
     while not world.client.traffic.is_open(write=True):
-        world.client.traffic.settle(world.client.traffic.enter(Lane.WRITE), Result.FAILED)
+        world.client.traffic.settle(world.client.traffic.enter(Priority.WRITE), Result.FAILED)
 
 
 def test_orders_are_never_sent_later_than_their_press_allows(world: World) -> None:
-    world.client.traffic.settle(world.client.traffic.enter(Lane.PAGE), Result.LIMITED, 29.0)
+    world.client.traffic.settle(world.client.traffic.enter(Priority.PAGE), Result.LIMITED, 29.0)
     with world.worker() as worker:
         order_id = world.place()
         for _ in range(40):

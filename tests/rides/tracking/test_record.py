@@ -9,7 +9,7 @@ from sqlalchemy import text, update
 
 from ridedash.rides.tracking.claims import Bounds, claim_due, release
 from ridedash.rides.tracking.poll import Polled, Tracker
-from ridedash.service.errors import Held
+from ridedash.service.errors import Throttled
 from ridedash.store.models.orders import Ride
 from tests.rides.desk_world import World
 
@@ -134,7 +134,7 @@ def test_a_ride_that_has_waited_long_is_not_left_behind_by_waiting_guests(
 def test_a_poll_that_was_held_back_is_no_failure_of_its_ride(world: World, ids: list[int]) -> None:
     ours = tracker(world)
     claim = ours.claim(1)[0]
-    assert ours.record([Polled(claim, Held(Held.SILENT, 7.0))]) == 0
+    assert ours.record([Polled(claim, Throttled(Throttled.SILENT, 7.0))]) == 0
     ride = world.ride(claim.order_id)
     assert (ride.errors, ride.lease_until) == (0, None)
     assert ride.next_poll_at is not None

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridedash.service.errors import Held
-from ridedash.service.throttle.traffic import Lane, Result, Traffic
+from ridedash.service.errors import Throttled
+from ridedash.service.throttle.traffic import Priority, Result, Traffic
 
 
 class Desk:
@@ -25,19 +25,19 @@ class Desk:
         self.pauses.append(seconds)
         self.now += seconds
 
-    def call(self, result=Result.ANSWERED, lane=Lane.REST, wait=None, took=0.0):
-        passed = self.traffic.enter(lane)
+    def call(self, result=Result.ANSWERED, priority=Priority.REST, wait=None, took=0.0):
+        permit = self.traffic.enter(priority)
         self.now += took
-        self.traffic.settle(passed, result, wait)
+        self.traffic.settle(permit, result, wait)
 
-    def fail(self, times, lane=Lane.REST):
+    def fail(self, times, priority=Priority.REST):
         for _ in range(times):
-            self.call(Result.FAILED, lane)
+            self.call(Result.FAILED, priority)
 
-    def held(self, lane=Lane.REST):
-        """Why a call is held now, and for how long."""
-        with pytest.raises(Held) as caught:
-            self.traffic.enter(lane)
+    def throttled(self, priority=Priority.REST):
+        """Why a call is throttled now, and for how long."""
+        with pytest.raises(Throttled) as caught:
+            self.traffic.enter(priority)
         assert not caught.value.sent
         return caught.value.why, pytest.approx(caught.value.wait_s, abs=1e-6)
 
@@ -53,7 +53,7 @@ def test_five_failures_in_a_row_open_the_breaker_and_four_do_not():
     assert not desk.traffic.is_open(write=False)
     desk.fail(1)
     assert desk.traffic.is_open(write=False)
-    assert desk.held() == ("silent", 5)
+    assert desk.throttled() == ("silent", 5)
 
 
 def test_half_of_twenty_calls_in_thirty_seconds_open_it_and_older_ones_do_not_count():
@@ -79,16 +79,16 @@ def test_a_probe_goes_after_five_seconds_then_after_ten_twenty_and_thirty_and_on
     desk = Desk(math.inf, chance=0.0)
     desk.fail(5)
     for wait in (5, 10, 20, 30, 30):
-        assert (desk.held(), desk.traffic.room()) == (("silent", wait), 0)
+        assert (desk.throttled(), desk.traffic.capacity()) == (("silent", wait), 0)
         desk.now += wait
-        assert desk.traffic.room() == 1
-        probe = desk.traffic.enter(Lane.REST)
-        assert (desk.traffic.room(), desk.held()[0]) == (0, "silent")
+        assert desk.traffic.capacity() == 1
+        probe = desk.traffic.enter(Priority.REST)
+        assert (desk.traffic.capacity(), desk.throttled()[0]) == (0, "silent")
         desk.traffic.settle(probe, Result.FAILED)
     desk.now += 30
     desk.call()
     assert not desk.traffic.is_open(write=False)
-    assert desk.traffic.room() > 1
+    assert desk.traffic.capacity() > 1
 
 
 def test_the_waits_between_probes_are_up_to_a_fifth_shorter_by_chance():
@@ -96,17 +96,17 @@ def test_the_waits_between_probes_are_up_to_a_fifth_shorter_by_chance():
     desk.fail(5)
     desk.now += 5
     desk.fail(1)
-    assert desk.held() == ("silent", 8)
+    assert desk.throttled() == ("silent", 8)
 
 
 def test_a_probe_without_an_answer_for_ten_seconds_lets_another_go():
     desk = Desk(math.inf)
-    desk.fail(5, Lane.WRITE)
+    desk.fail(5, Priority.WRITE)
     desk.now += 5
-    desk.traffic.enter(Lane.WRITE)  # a create may wait a minute
-    assert desk.held(Lane.WRITE) == ("silent", 10)
+    desk.traffic.enter(Priority.WRITE)  # a create may wait a minute
+    assert desk.throttled(Priority.WRITE) == ("silent", 10)
     desk.now += 10
-    desk.call(lane=Lane.WRITE)
+    desk.call(priority=Priority.WRITE)
     assert not desk.traffic.is_open(write=True)
 
 
@@ -115,44 +115,44 @@ def test_a_probe_that_never_became_a_call_says_nothing_and_another_may_go_at_onc
     desk.fail(5)
     desk.now += 5
     desk.call(Result.VOID)
-    assert (desk.traffic.is_open(write=False), desk.traffic.room()) == (True, 1)
+    assert (desk.traffic.is_open(write=False), desk.traffic.capacity()) == (True, 1)
 
 
-def test_the_log_has_a_line_for_each_turn_of_a_breaker_and_none_for_a_call(caplog):
+def test_the_log_has_a_line_for_each_change_of_a_breaker_and_none_for_a_call(caplog):
     caplog.set_level("INFO")
     desk = Desk(math.inf)
     desk.call()
     desk.fail(5)
-    desk.held()
+    desk.throttled()
     desk.now += 5
     desk.fail(1)
     desk.now += 10
     desk.call()
     desk.call()
-    probe = ("INFO", "breaker of read calls half-open: this one asks for all")
+    probe = ("INFO", "the breaker of read calls is half-open: this call is the probe")
     assert [(each.levelname, each.getMessage()) for each in caplog.records] == [
-        ("WARNING", "breaker of read calls open: the service gives no answers"),
+        ("WARNING", "the breaker of read calls is open: the service gives no answers"),
         probe,
         probe,
-        ("INFO", "breaker of read calls closed: the service answers again"),
+        ("INFO", "the breaker of read calls is closed: the service answers again"),
     ]
 
 
 def test_writes_and_reads_have_a_breaker_each():
     desk = Desk(math.inf)
     desk.fail(5)
-    desk.call(lane=Lane.WRITE)
-    desk.fail(5, Lane.WRITE)
+    desk.call(priority=Priority.WRITE)
+    desk.fail(5, Priority.WRITE)
     assert desk.traffic.is_open(write=True)
     other = Desk(math.inf)
-    other.fail(5, Lane.WRITE)
+    other.fail(5, Priority.WRITE)
     assert (other.traffic.is_open(write=True), other.traffic.is_open(write=False)) == (True, False)
-    other.call(lane=Lane.PAGE)
+    other.call(priority=Priority.PAGE)
 
 
 def test_what_a_call_of_before_finds_is_no_news_after_the_breaker_has_closed():
     desk = Desk(math.inf)
-    slow = [desk.traffic.enter(Lane.REST) for _ in range(9)]
+    slow = [desk.traffic.enter(Priority.REST) for _ in range(9)]
     for each in slow[:5]:
         desk.traffic.settle(each, Result.FAILED)
     desk.now += 5
@@ -170,14 +170,14 @@ def test_a_service_that_flaps_closes_it_at_most_once_in_eleven_seconds():
     desk.call()
     desk.now += 1
     desk.fail(5)
-    assert desk.held() == ("silent", 10)
+    assert desk.throttled() == ("silent", 10)
 
 
 def test_waiting_for_a_turn_never_means_waiting_for_the_breaker():
     desk = Desk(math.inf)
-    desk.fail(5, Lane.WRITE)
-    with pytest.raises(Held):
-        desk.traffic.enter(Lane.WRITE, 60)
+    desk.fail(5, Priority.WRITE)
+    with pytest.raises(Throttled):
+        desk.traffic.enter(Priority.WRITE, 60)
     assert desk.pauses == []
 
 
@@ -189,7 +189,7 @@ def test_the_service_is_silent_since_the_first_of_two_failures_until_any_answer(
     desk.fail(1)
     assert desk.traffic.silent_since is None
     desk.now += 3
-    desk.fail(1, Lane.WRITE)
+    desk.fail(1, Priority.WRITE)
     assert (desk.traffic.silent_since, desk.traffic.silent_s()) == (1000, 3)
     desk.call()
     assert (desk.traffic.silent_since, desk.traffic.silent_s()) == (None, None)
@@ -204,7 +204,7 @@ def test_it_is_silent_while_the_breaker_of_reads_is_open_and_not_when_nobody_ask
         desk.fail(1)
         desk.call()
     desk.fail(1)
-    desk.call(lane=Lane.WRITE)
+    desk.call(priority=Priority.WRITE)
     assert desk.traffic.is_open(write=False)
     assert desk.traffic.silent_since == desk.now
 
@@ -217,25 +217,28 @@ def test_a_429_holds_everybody_exactly_as_long_as_it_says(wait):
     desk = Desk(45)
     desk.call(Result.LIMITED, wait=wait)
     assert desk.traffic.held_s() == wait
-    assert desk.held(Lane.WRITE)[0] == "limited"
+    assert desk.throttled(Priority.WRITE)[0] == "limited"
     desk.now += wait - 0.001
-    assert (desk.traffic.room(), desk.traffic.wait_s(Lane.WRITE)) == (
+    assert (desk.traffic.capacity(), desk.traffic.wait_s(Priority.WRITE)) == (
         0,
         pytest.approx(0.001 + 1 / 45),
     )
     desk.now += 0.001
-    assert (desk.traffic.room(), desk.traffic.held_s()) == (0, 0)  # it begins empty
+    assert (desk.traffic.capacity(), desk.traffic.held_s()) == (0, 0)  # it begins empty
 
 
 def test_after_a_hold_what_people_pressed_goes_first_then_pages_then_waiting_guests_then_the_rest():
     desk = Desk(45)
     desk.call(Result.LIMITED, wait=10.0)
-    waits = [desk.traffic.wait_s(lane) for lane in (Lane.WRITE, Lane.PAGE, Lane.WAITING)]
+    waits = [
+        desk.traffic.wait_s(priority)
+        for priority in (Priority.WRITE, Priority.PAGE, Priority.WAITING)
+    ]
     assert waits == pytest.approx([10 + n / 45 for n in (1, 1 + 20.25 / 4, 1 + 20.25 * 0.375)])
     desk.now += 10 + 9.5 / 45
-    assert (desk.traffic.room(Lane.WAITING), desk.traffic.room()) == (1, 0)
+    assert (desk.traffic.capacity(Priority.WAITING), desk.traffic.capacity()) == (1, 0)
     desk.now += 2 / 45
-    assert desk.traffic.room() == 1
+    assert desk.traffic.capacity() == 1
 
 
 def test_a_429_that_says_no_time_holds_for_a_second_doubling_to_thirty():
@@ -253,7 +256,7 @@ def test_a_429_that_says_no_time_holds_for_a_second_doubling_to_thirty():
 
 def test_429s_of_calls_that_were_under_way_together_are_one():
     desk = Desk(math.inf)
-    together = [desk.traffic.enter(Lane.REST) for _ in range(8)]
+    together = [desk.traffic.enter(Priority.REST) for _ in range(8)]
     desk.now += 0.2
     for each in together:
         desk.traffic.settle(each, Result.LIMITED)
@@ -265,7 +268,7 @@ def test_429s_of_calls_that_were_under_way_together_are_one():
 
 def test_a_shorter_hold_does_not_cut_a_longer_one_short():
     desk = Desk(math.inf)
-    both = [desk.traffic.enter(Lane.REST) for _ in range(2)]
+    both = [desk.traffic.enter(Priority.REST) for _ in range(2)]
     desk.traffic.settle(both[0], Result.LIMITED, 60)
     desk.traffic.settle(both[1], Result.LIMITED, 2)
     assert desk.traffic.held_s() == 60
@@ -285,42 +288,42 @@ def test_a_429_is_an_answer_to_the_breaker():
 
 def test_polls_never_wait_and_leave_a_reserve():
     desk = Desk(45)
-    assert (desk.traffic.room(), desk.traffic.room(Lane.WAITING)) == (10, 12)
+    assert (desk.traffic.capacity(), desk.traffic.capacity(Priority.WAITING)) == (10, 12)
     for _ in range(10):
         desk.call()
-    assert desk.traffic.room() == 0
-    desk.call(lane=Lane.PAGE)
-    desk.call(lane=Lane.WRITE)
+    assert desk.traffic.capacity() == 0
+    desk.call(priority=Priority.PAGE)
+    desk.call(priority=Priority.WRITE)
     assert desk.pauses == []
 
 
 def test_a_person_waits_a_moment_for_a_turn_and_is_told_when_it_would_be_longer():
     desk = Desk(10)
     for _ in range(4):
-        desk.call(lane=Lane.WRITE)
-    assert desk.traffic.enter(Lane.WRITE, 2.0).began == desk.now
+        desk.call(priority=Priority.WRITE)
+    assert desk.traffic.enter(Priority.WRITE, 2.0).started == desk.now
     for _ in range(2):
-        desk.traffic.enter(Lane.WRITE, 2.0)
+        desk.traffic.enter(Priority.WRITE, 2.0)
     assert sum(desk.pauses) == pytest.approx(0.25)
     desk.now += 1
-    desk.call(Result.LIMITED, Lane.WRITE, 60.0)
+    desk.call(Result.LIMITED, Priority.WRITE, 60.0)
     before = list(desk.pauses)
-    with pytest.raises(Held) as caught:
-        desk.traffic.enter(Lane.WRITE, 2.0)
+    with pytest.raises(Throttled) as caught:
+        desk.traffic.enter(Priority.WRITE, 2.0)
     assert (caught.value.why, desk.pauses) == ("limited", before)
 
 
 def test_while_a_page_waits_no_poll_goes_before_it():
     desk, seen = Desk(10), []
     for _ in range(3):
-        desk.call(lane=Lane.WRITE)
+        desk.call(priority=Priority.WRITE)
 
     def pause(seconds):
         desk.now += seconds + 0.05  # late, so that a poll might have had room
-        seen.append(desk.traffic.room(Lane.WAITING))
+        seen.append(desk.traffic.capacity(Priority.WAITING))
 
     desk.traffic._pause = pause
-    desk.traffic.enter(Lane.PAGE, 2.0)
+    desk.traffic.enter(Priority.PAGE, 2.0)
     assert seen == [0]
 
 
@@ -328,11 +331,11 @@ def test_among_many_polls_for_waiting_guests_the_rest_has_every_fourth_turn():
     desk, polls = Desk(45), []
     for _ in range(450):
         desk.now += 0.1
-        while desk.traffic.room(Lane.WAITING):
-            lane = Lane.REST if desk.traffic.room() else Lane.WAITING
-            desk.call(lane=lane)
-            polls.append(lane)
-    assert polls.count(Lane.REST) >= len(polls) / 5
+        while desk.traffic.capacity(Priority.WAITING):
+            priority = Priority.REST if desk.traffic.capacity() else Priority.WAITING
+            desk.call(priority=priority)
+            polls.append(priority)
+    assert polls.count(Priority.REST) >= len(polls) / 5
 
 
 def peak(starts):
@@ -341,22 +344,22 @@ def peak(starts):
 
 
 steps = st.lists(
-    st.tuples(st.sampled_from(Lane), st.floats(0, 0.7), st.sampled_from(Result)), max_size=120
+    st.tuples(st.sampled_from(Priority), st.floats(0, 0.7), st.sampled_from(Result)), max_size=120
 )
 
 
 @given(st.integers(1, 60), steps)
 def test_in_no_second_are_more_calls_started_than_the_rate(rate, steps):
     desk, starts = Desk(rate), []
-    for lane, gap, result in steps:
+    for priority, gap, result in steps:
         desk.now += gap
         for _ in range(5):
             try:
-                passed = desk.traffic.enter(lane, 0.2)
-            except Held:
+                permit = desk.traffic.enter(priority, 0.2)
+            except Throttled:
                 break
-            starts.append(passed.began)
-            desk.traffic.settle(passed, result)
+            starts.append(permit.started)
+            desk.traffic.settle(permit, result)
     assert peak(starts) <= rate
 
 
@@ -365,16 +368,16 @@ def test_polls_however_many_never_make_a_person_wait(rate, gaps, greed):
     desk = Desk(rate)
     for gap in gaps:
         desk.now += gap
-        for _ in range(min(greed, desk.traffic.room(Lane.WAITING))):
-            desk.call(lane=Lane.WAITING)
+        for _ in range(min(greed, desk.traffic.capacity(Priority.WAITING))):
+            desk.call(priority=Priority.WAITING)
         for _ in range(greed):
             try:
                 desk.call()
-            except Held:
+            except Throttled:
                 break
-        if not desk.traffic.wait_s(Lane.PAGE):
-            desk.call(lane=Lane.PAGE)
-        assert desk.traffic.wait_s(Lane.WRITE) == 0
+        if not desk.traffic.wait_s(Priority.PAGE):
+            desk.call(priority=Priority.PAGE)
+        assert desk.traffic.wait_s(Priority.WRITE) == 0
 
 
 def test_a_rate_of_less_than_one_is_refused():

@@ -11,8 +11,8 @@ import pytest
 from ridedash.geo import LatLng
 from ridedash.service import responses
 from ridedash.service.client import RideClient
-from ridedash.service.errors import Held, NoAnswer, ServiceError, Unreadable
-from ridedash.service.throttle.traffic import Lane, Result, Traffic
+from ridedash.service.errors import NoAnswer, ServiceError, Throttled, Unreadable
+from ridedash.service.throttle.traffic import Priority, Result, Traffic
 from ridedash.service.transport.http import Answer, Http
 from ridedash.service.types.bookings import NewBooking
 from tests.service.bodies import PRODUCTS
@@ -116,7 +116,7 @@ def test_five_writes_without_an_answer_hold_the_sixth_which_proves_that_nothing_
     stage = Stage(httpx.ConnectError("refused"))
     stage.ask(deed, 5)
     held = stage.ask(deed)
-    assert isinstance(held, Held)
+    assert isinstance(held, Throttled)
     assert (held.sent, held.why, held.wait_s, stage.calls) == (False, "silent", 5, 5)
     stage.now += 5
     stage.says = {"status": "SUCCESS", "booking_id": "C1"}
@@ -128,7 +128,7 @@ def test_reads_are_held_at_once_and_without_a_second_try():
     stage = Stage(httpx.ReadTimeout("late"))
     stage.ask(track, 5)
     before = stage.now
-    assert isinstance(stage.ask(products), Held)
+    assert isinstance(stage.ask(products), Throttled)
     assert (stage.calls, stage.now) == (5, before)
     assert stage.client.feedback_options("mini", "t").from_document
 
@@ -164,21 +164,21 @@ def test_a_call_of_ours_that_can_not_be_built_leaves_the_breaker_alone():
 
 def test_polls_have_the_lane_that_they_ask_for_and_never_wait():
     stage = Stage({"booking_id": "C1", "booking_status": "CALL_DRIVER"}, rate=45)
-    while stage.traffic.room(Lane.WAITING):
-        stage.client.track_ride("t", booking_id="C1", lane=Lane.WAITING)
+    while stage.traffic.capacity(Priority.WAITING):
+        stage.client.track_ride("t", booking_id="C1", priority=Priority.WAITING)
     before = stage.now
-    assert isinstance(stage.ask(track), Held)
+    assert isinstance(stage.ask(track), Throttled)
     assert stage.now == before
-    stage.client.track_ride("t", booking_id="C1", lane=Lane.PAGE)
+    stage.client.track_ride("t", booking_id="C1", priority=Priority.PAGE)
 
 
 def test_the_time_for_waiting_counts_as_time_of_the_call():
     stage, given = Stage(PRODUCTS, rate=10), []
 
     class Timed(Http):
-        def call(self, *args, total_s, **options):
-            given.append(total_s)
-            return super().call(*args, total_s=total_s, **options)
+        def call(self, request):
+            given.append(request.total_s)
+            return super().call(request)
 
     client = RideClient(
         Timed(httpx.MockTransport(stage.play)),
@@ -187,7 +187,7 @@ def test_the_time_for_waiting_counts_as_time_of_the_call():
         traffic=stage.traffic,
     )
     for _ in range(4):
-        stage.traffic.settle(stage.traffic.enter(Lane.WRITE), Result.ANSWERED)
+        stage.traffic.settle(stage.traffic.enter(Priority.WRITE), Result.ANSWERED)
     products(client)
     assert stage.now > 0.1
     assert given == [pytest.approx(4 - stage.now)]

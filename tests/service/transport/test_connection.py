@@ -7,12 +7,12 @@ import threading
 import httpcore
 import pytest
 
-from ridedash.service.transport.connection import Call, DeadlineBackend, DeadlineStream, running
+from ridedash.service.transport.connection import Deadline, DeadlineBackend, DeadlineStream, active
 from tests.service.servers import answer, serving
 
 
 def connect(look_up, port=1, connect_s=0.3):
-    with running(Call(connect_s, 5)):
+    with active(Deadline(connect_s, 5)):
         return DeadlineBackend(look_up).connect_tcp("rides.example", port)
 
 
@@ -33,14 +33,14 @@ def test_a_name_without_an_address_is_no_connection(found):
 
 
 def test_the_next_address_is_tried_when_one_refuses():
-    with serving(lambda line, stop: line.sendall(answer(b"{}")), read_first=False) as server:
+    with serving(lambda stream, stop: stream.sendall(answer(b"{}")), read_first=False) as server:
         stream = connect(lambda host, port: ["127.0.0.2", "127.0.0.1"], server.port)
-        with running(Call(1, 1)):
+        with active(Deadline(1, 1)):
             assert stream.read(100).startswith(b"HTTP/1.1 200")
         stream.close()
 
 
-class Line(httpcore.NetworkStream):
+class FakeStream(httpcore.NetworkStream):
     """Takes whatever is written and says how much time it was given."""
 
     def __init__(self):
@@ -52,29 +52,29 @@ class Line(httpcore.NetworkStream):
 
 
 def test_a_long_request_is_written_in_steps_that_share_the_time():
-    line, call = Line(), Call(1, 5)
-    with running(call):
-        assert not call.wrote
-        DeadlineStream(line).write(b"x" * 10_000, 99)
-    assert call.wrote
-    assert [len(part) for part in line.written] == [4096, 4096, 1808]
-    assert all(0 < given <= 5 for given in line.given)
+    stream, deadline = FakeStream(), Deadline(1, 5)
+    with active(deadline):
+        assert not deadline.wrote
+        DeadlineStream(stream).write(b"x" * 10_000, 99)
+    assert deadline.wrote
+    assert [len(part) for part in stream.written] == [4096, 4096, 1808]
+    assert all(0 < given <= 5 for given in stream.given)
 
 
 def test_nothing_is_written_once_the_time_is_up():
-    line, call = Line(), Call(0, 0)
-    with running(call), pytest.raises(httpcore.WriteTimeout):
-        DeadlineStream(line).write(b"x", 99)
-    assert (line.written, call.wrote) == ([], False)
+    stream, deadline = FakeStream(), Deadline(0, 0)
+    with active(deadline), pytest.raises(httpcore.WriteTimeout):
+        DeadlineStream(stream).write(b"x", 99)
+    assert (stream.written, deadline.wrote) == ([], False)
 
 
 def test_each_thread_has_its_own_call():
     calls = {}
 
     def work(name):
-        with running(Call(1, 5)) as call:
-            DeadlineStream(Line()).write(b"x" if name == "writes" else b"")
-            calls[name] = call
+        with active(Deadline(1, 5)) as deadline:
+            DeadlineStream(FakeStream()).write(b"x" if name == "writes" else b"")
+            calls[name] = deadline
 
     threads = [threading.Thread(target=work, args=(name,)) for name in ("writes", "waits")]
     for thread in threads:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from ridedash.service.errors import NoAnswer, Unreadable
-from ridedash.service.transport.http import Http, safe_address
+from ridedash.service.transport.http import Http, Request, safe_address
 from tests.service.servers import answer, drip, read_request, serving
 
 TOKEN = "canary-user-token-9f3a"
@@ -24,7 +24,7 @@ def http():
 
 
 def get(http, url, **more):
-    return http.call("GET", url, **{"connect_s": 5.0, "total_s": 20.0, **more})
+    return http.call(Request("GET", url, **{"connect_s": 5.0, "total_s": 20.0, **more}))
 
 
 def failed(work):
@@ -54,8 +54,8 @@ def test_a_whole_answer_comes_back_with_its_status_headers_and_body(http):
 
 def test_json_and_forms_are_sent_as_such(http):
     with serving(lambda line, stop: line.sendall(answer(b"{}")), keep=True) as server:
-        http.call("POST", server.url, json={"a": 1.5, "b": "é\ud800"}, connect_s=1, total_s=1)
-        http.call("POST", server.url, form={"grant_type": "x y"}, connect_s=1, total_s=1)
+        http.call(Request("POST", server.url, 1, json={"a": 1.5, "b": "é\ud800"}))
+        http.call(Request("POST", server.url, 1, form={"grant_type": "x y"}))
     assert b"application/json" in server.requests[0]
     assert server.requests[0].endswith(b'{"a":1.5,"b":"\\u00e9\\ud800"}')
     assert b"application/x-www-form-urlencoded" in server.requests[1]
@@ -255,15 +255,13 @@ def test_a_request_that_cannot_be_built_is_not_sent(http, headers):
 
 def test_a_number_that_json_does_not_know_is_not_sent(http):
     with pytest.raises(NoAnswer) as caught:
-        http.call("POST", "http://127.0.0.1:1", json={"lat": float("nan")}, connect_s=1, total_s=1)
+        http.call(Request("POST", "http://127.0.0.1:1", 1, json={"lat": float("nan")}))
     assert not caught.value.sent
 
 
 def test_a_server_that_hangs_up_after_reading_leaves_the_outcome_open(http):
     with serving(lambda line, stop: None) as server:
-        error = failed(
-            lambda: http.call("POST", server.url, json={}, connect_s=1, total_s=1, fresh=True)
-        )
+        error = failed(lambda: http.call(Request("POST", server.url, 1, json={}, fresh=True)))
     assert error.sent
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ridedash.rides.health import beat, service_silent_since
-from ridedash.service.throttle.traffic import Lane, Result
+from ridedash.service.throttle.traffic import Priority, Result
 from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
@@ -73,7 +73,7 @@ TRIP = {
 def test_prices_that_are_held_back_are_told_in_words_without_asking(desk: Desk) -> None:
     traffic = desk.services.client.traffic
     while not traffic.is_open(write=False):
-        traffic.settle(traffic.enter(Lane.PAGE), Result.FAILED)
+        traffic.settle(traffic.enter(Priority.PAGE), Result.FAILED)
     answer = desk.client().get("/products.json", query_string=TRIP)
     assert answer.status_code == 503
     assert "The ride service is not answering" in answer.get_json()["html"]
@@ -81,7 +81,7 @@ def test_prices_that_are_held_back_are_told_in_words_without_asking(desk: Desk) 
 
 def test_prices_that_would_be_one_question_too_many_say_when_to_try_again(desk: Desk) -> None:
     traffic = desk.services.client.traffic
-    traffic.settle(traffic.enter(Lane.PAGE), Result.LIMITED, 120.0)
+    traffic.settle(traffic.enter(Priority.PAGE), Result.LIMITED, 120.0)
     answer = desk.client().get("/products.json", query_string=TRIP)
     assert answer.status_code == 503
     assert "Too many requests at once" in answer.get_json()["html"]

@@ -82,7 +82,9 @@ class RateLimited(BadStatus):
 
 
 class Refused(ServiceError):
-    """The service refused (docs/service-interface.md Errors). Compare `code` with the constants of `wire` through `wire.normal_code`.
+    """The service refused (docs/service-interface.md Errors).
+
+    Compare `code` with the constants of `wire` through `wire.normal_code`.
 
     `code` is as the service spelled it, or None (share has none; cancel has `reason` instead).
     `header` and `text` are the messages of drop_location and cancel. All are cleaned text of 300

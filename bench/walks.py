@@ -103,8 +103,8 @@ def order_walks() -> dict[str, Walk]:
 
 def _order_walks(world: World, worker: Worker) -> dict[str, Walk]:
     found: dict[str, Walk] = {}
-    wish, placed = world.wish(), []
-    found["order placed"] = entered(lambda: placed.append(place(world.db, world.clock, wish)))
+    request, placed = world.request(), []
+    found["order placed"] = entered(lambda: placed.append(place(world.db, world.clock, request)))
     order_id = placed[0].order_id
     found["sent"] = entered(lambda: worker.sender.send(order_id))
     for name, answer in (("an eventful poll", CAB), ("a plain poll", MOVED)):

@@ -1,4 +1,4 @@
-"""Forms of the pages: a trip that somebody asks for, and a booking of one of its products."""
+"""Forms of the pages: a trip to ask prices for, and a booking of one of its products."""
 
 import secrets
 from collections.abc import Sequence
@@ -23,32 +23,16 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp, ValidationError
 
-from ridedash import wire
 from ridedash.geo import LatLng, is_valid
-from ridedash.places import parse_coordinates, plain
+from ridedash.places import parse_coordinates
+from ridedash.rides.orders.fields import FIELDS, MAX_NOTE, MOST_CARS, ChoiceControl, TextControl
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST, NoSuchTime, local_time
+from ridedash.text import plain
 
-MAX_NAME: Final = 120
-# two letters: whose numbers can be read without a code
+# Two letters each: numbers of these countries can be read without their country code.
 COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
-MAX_NOTE: Final = 500
 MAX_ID: Final = 2**53
 UTC_ZONE: Final = ZoneInfo("UTC")
-MOST_CARS: Final = 6
-LANGUAGES: Final = (  # for the guest's own page, each by its own name
-    ("en", "English"),
-    ("hi", "हिन्दी"),
-    ("ar", "العربية"),
-    ("bn", "বাংলা"),
-    ("de", "Deutsch"),
-    ("es", "Español"),
-    ("fr", "Français"),
-    ("ja", "日本語"),
-    ("ru", "Русский"),
-    ("ta", "தமிழ்"),
-    ("te", "తెలుగు"),
-    ("zh", "中文"),
-)
 
 
 class PhoneError(ValueError):
@@ -56,8 +40,9 @@ class PhoneError(ValueError):
 
 
 def read_phone(text: str, country: str | None) -> str | None:
-    """A phone number in any notation as E.164; None for nothing. `country` (two letters) is for
-    numbers without a code.
+    """A phone number in any notation as E.164; None for an empty text. Raises PhoneError.
+
+    `country` (two letters) is for numbers without a country code.
 
     >>> read_phone("(0)22 2778 3300", "IN")
     '+912227783300'
@@ -70,9 +55,8 @@ def read_phone(text: str, country: str | None) -> str | None:
     try:
         number = phonenumbers.parse(typed, country)
     except phonenumbers.NumberParseException as error:
-        raise PhoneError(
-            _("Type the phone number with its country code, such as +91 22 2778 3300.")
-        ) from error
+        message = _("Type the phone number with its country code, such as +91 22 2778 3300.")
+        raise PhoneError(message) from error
     if not phonenumbers.is_valid_number(number):
         raise PhoneError(
             _(
@@ -83,7 +67,7 @@ def read_phone(text: str, country: str | None) -> str | None:
 
 
 def new_form_token() -> str:
-    """The mark of one rendered form: one order per token (docs/booking-protocol.md 1.3, T0)."""
+    """The token of one rendered form: one order per token (docs/booking-protocol.md 1.3, T0)."""
     return secrets.token_urlsafe(24)
 
 
@@ -96,10 +80,9 @@ def _stripped(value: str | None) -> str:
 
 
 def _lines(value: str | None) -> str:
-    """Text of several lines, each of them plain; blank lines at the ends are left out."""
-    return "\n".join(
-        plain(line, MAX_NOTE + 1) for line in (value or "")[: MAX_NOTE * 4].splitlines()
-    ).strip()
+    """Text of several lines, each of them cleaned; blank lines at the ends are left out."""
+    lines = (value or "")[: MAX_NOTE * 4].splitlines()
+    return "\n".join(plain(line, MAX_NOTE + 1) for line in lines).strip()
 
 
 def _row_id(value: Any) -> int | str:
@@ -121,7 +104,7 @@ class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no typ
 
 
 class TripForm(Form):  # type: ignore[misc]
-    """From where to where, as a query string or a form says it; every part may be missing."""
+    """The two ends of a trip, as a query string or a form names them; every part may be missing."""
 
     pickup = StringField(_("Pickup"), filters=[_one_line], validators=[Length(max=200)])
     pickup_lat = CoordinateField()
@@ -136,31 +119,24 @@ class TripForm(Form):  # type: ignore[misc]
     def point(self, end: str) -> LatLng | None:
         """Where an end is: its coordinates, else coordinates typed as text, else None.
 
-        `<end>_for` is the name that the coordinates were found for; without scripts another name
-        may stand there now.
+        `<end>_for` is the name that the coordinates were found for. Without scripts the name may
+        have been changed since; then the coordinates don't count.
         """
-        lat, lng, named = (
-            self[f"{end}_lat"].degrees,
-            self[f"{end}_lng"].degrees,
-            self[f"{end}_for"].data,
-        )
-        if (
-            lat is not None
-            and lng is not None
-            and is_valid(lat, lng)
-            and named in (None, "", self[end].data)
-        ):
+        lat, lng = self[f"{end}_lat"].degrees, self[f"{end}_lng"].degrees
+        same_name = self[f"{end}_for"].data in (None, "", self[end].data)
+        if lat is not None and lng is not None and is_valid(lat, lng) and same_name:
             return LatLng(lat, lng)
         return parse_coordinates(self[end].data or "")
 
     def name(self, end: str) -> str:
-        """What an end is called; "" when nobody said."""
+        """What an end is called; "" when it has no name."""
         return (self[end].data or "")[:200]
 
 
 class BookingForm(FlaskForm):  # type: ignore[misc]
-    """Whom the ride is for and how it is paid. Name, phone, room and note stay with us; the service
-    gets none.
+    """Whom the ride is for and how it is paid. The service gets no name, phone, room or note.
+
+    Controls that `rides.orders.fields` describes are added below the class.
     """
 
     form_token = HiddenField(validators=[InputRequired(), Regexp(r"^[A-Za-z0-9_-]{16,60}$")])
@@ -168,63 +144,14 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         validators=[InputRequired(message=_("Choose a car first.")), NumberRange(1, MAX_ID)],
     )
     seats = IntegerField(
-        validators=[Optional(), NumberRange(1, 2, message=_("A shared ride is for 1 or 2 people."))]
-    )
-    guest_name = StringField(
-        _("Guest name"),
-        filters=[_one_line],
-        validators=[
-            InputRequired(message=_("Who is the ride for? Type the guest's name.")),
-            Length(max=MAX_NAME, message=_("Keep the name under 120 characters.")),
-        ],
-    )
-    guest_phone = StringField(_("Phone"), filters=[_stripped], validators=[Length(max=60)])
-    guest_room = StringField(
-        _("Room or ref."),
-        filters=[_one_line],
-        validators=[Length(max=32, message=_("Keep it under 32 characters."))],
-    )
-    note = TextAreaField(
-        _("Note for the desk"),
-        filters=[_lines],
-        validators=[Length(max=MAX_NOTE, message=_("Keep the note under 500 characters."))],
-    )
-    payment = SelectField(
-        _("Payment"),
-        choices=[
-            SelectChoice("", _("Default (wallet)")),
-            SelectChoice(wire.SVC_MONEY, _("Wallet")),
-            SelectChoice(wire.CASH, _("Cash")),
-        ],
-        default="",
-    )
-    coupon = StringField(
-        _("Coupon"),
-        filters=[_one_line],
         validators=[
             Optional(),
-            Regexp(
-                r"^[A-Za-z0-9_.-]{1,40}$",
-                message=_("A coupon is letters and digits without spaces."),
-            ),
-        ],
+            NumberRange(1, 2, message=_("A shared ride is for 1 or 2 people.")),
+        ]
     )
+    guest_phone = StringField(_("Phone"), filters=[_stripped], validators=[Length(max=60)])
     account = SelectField(_("Account"), coerce=int)
-    # who was found, of the desk's own guests
-    guest_id = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
-    guest_note = StringField(
-        _("About the guest"),
-        filters=[_one_line],
-        validators=[Length(max=MAX_NOTE, message=_("Keep the note under 500 characters."))],
-    )
-    language = SelectField(
-        _("Language"),
-        choices=[
-            SelectChoice("", _("Not said")),
-            *(SelectChoice(code, name) for code, name in LANGUAGES),
-        ],
-        default="",
-    )
+    guest_id = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])  # of a known guest
     cost_centre = SelectField(
         _("Cost centre"), choices=[SelectChoice("", _("None"))], coerce=_row_id, default=""
     )
@@ -245,9 +172,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     )
     pickup_date = StringField(_("Pickup day"), filters=[_one_line])
     pickup_time = StringField(_("Pickup time"), filters=[_one_line])
-    # the planned ride that this form changes
+    # the planned ride that this form changes, and its version when the form was shown
     change = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
-    # of that ride when the form was shown
     version = IntegerField(validators=[Optional(), NumberRange(0, MAX_ID)])
 
     def __init__(
@@ -261,9 +187,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         self.now, self.tz, self.country = now, tz, country
         self.phone_e164: str | None = None
-        self.pickup_at: datetime | None = None  # of a planned ride, once the form was found good
-        # the plan's own time: it may stay, however near it is
-        self.kept_pickup: datetime | None = None
+        self.pickup_at: datetime | None = None  # of a planned ride, once the form is valid
+        self.planned_at: datetime | None = None  # the planned ride's own time is always allowed
 
     def offer_accounts(self, accounts: Sequence[tuple[int, str]]) -> None:
         """The accounts to choose from, the default one first."""
@@ -273,9 +198,16 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
 
     def offer_centres(self, centres: Sequence[tuple[int, str]]) -> None:
         """The cost centres to choose from; none is the usual one."""
-        self.cost_centre.choices = [SelectChoice("", _("None"))] + [
-            SelectChoice(id_, name) for id_, name in centres
-        ]
+        choices = [SelectChoice(id_, name) for id_, name in centres]
+        self.cost_centre.choices = [SelectChoice("", _("None")), *choices]
+
+    def values(self) -> dict[str, Any]:
+        """The values of a valid form by the attributes of `BookingRequest`; empty ones are None."""
+        found = {}
+        for each in FIELDS:
+            value = getattr(self, each.parsed) if each.parsed else self[each.form].data
+            found[each.name] = value or each.default
+        return found
 
     def validate_guest_name(self, field: Field) -> None:
         """A name of blanks is no name."""
@@ -308,21 +240,20 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         try:
             at = local_time(date.fromisoformat(self.pickup_date.data or ""), clock, self.tz).at
         except NoSuchTime as error:
-            said = _(
+            message = _(
                 "Clocks go forward then: %(said)s does not exist on that day. The next time that does is %(next)s."
             )
-            raise ValidationError(
-                said % {"said": f"{clock:%H:%M}", "next": f"{error.after:%H:%M}"}
-            ) from None
+            times = {"said": f"{clock:%H:%M}", "next": f"{error.after:%H:%M}"}
+            raise ValidationError(message % times) from None
         except OverflowError:
             raise ValidationError(_("Choose a time from 15 minutes to 30 days from now.")) from None
         except ValueError:
-            return  # the day says what is wrong with it
+            return  # the error stands at the day
         self._check_distance(at)
         self.pickup_at = at
 
     def _check_distance(self, at: datetime) -> None:
-        if self.now is None or at == self.kept_pickup:
+        if self.now is None or at == self.planned_at:
             return
         if at - self.now < SOONEST:
             raise ValidationError(
@@ -330,3 +261,25 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             )
         if at - self.now > LATEST:
             raise ValidationError(_("Too far ahead: rides are planned up to 30 days from now."))
+
+
+def _wtforms_control(control: TextControl | ChoiceControl) -> Field:
+    """A control of the table of fields as a WTForms field, its texts translated when shown."""
+    if isinstance(control, ChoiceControl):
+        choices = [SelectChoice(value, _(label)) for value, label in control.choices]
+        return SelectField(_(control.label), choices=choices, default=control.choices[0][0])
+    validators: list[Any] = []
+    if control.required:
+        validators.append(InputRequired(message=_(control.required)))
+    if control.longest:
+        validators.append(Length(max=control.longest, message=_(control.too_long)))
+    if control.pattern:
+        validators += [Optional(), Regexp(control.pattern, message=_(control.mismatch))]
+    if control.multiline:
+        return TextAreaField(_(control.label), filters=[_lines], validators=validators)
+    return StringField(_(control.label), filters=[_one_line], validators=validators)
+
+
+for _each in FIELDS:
+    if _each.control is not None:
+        setattr(BookingForm, _each.form, _wtforms_control(_each.control))

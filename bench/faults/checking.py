@@ -134,7 +134,7 @@ def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Fi
             found.find(
                 "taken_back", f"order {order.id} was shown as {shown[order.id]}, is {order.state}"
             )
-    _wishes(found, desk, made, by_mtx)
+    _requests(found, desk, made, by_mtx)
     _calls(found, desk, by_mtx)
     return found
 
@@ -167,21 +167,21 @@ def _one(found: Findings, order: Order, bookings: list[set[str]]) -> None:
             )
 
 
-def _wishes(
+def _requests(
     found: Findings, desk: Desk, made: dict[str, list[set[str]]], by_mtx: dict[str, Order]
 ) -> None:
-    """I2: of one wish at most one booking, and one more for each time that somebody pressed "book
+    """I2: of one request at most one booking, and one more for each time that somebody pressed "book
     again".
     """
-    of_wish: Counter[int] = Counter()
+    of_request: Counter[int] = Counter()
     for mtx in made.keys() & by_mtx.keys():
         press = desk.presses.get(by_mtx[mtx].id)
-        of_wish[press.root if press is not None else by_mtx[mtx].id] += 1
-    for root, count in of_wish.items():
+        of_request[press.root if press is not None else by_mtx[mtx].id] += 1
+    for root, count in of_request.items():
         if count > 1 + desk.again.get(root, 0):
             found.find(
                 "doubled",
-                f"the wish of order {root} has {count} bookings, {desk.again.get(root, 0)} presses",
+                f"the request of order {root} has {count} bookings, {desk.again.get(root, 0)} presses",
             )
 
 

@@ -283,10 +283,10 @@ class Crew:
     def _press_and_die(self, rng: random.Random) -> None:
         """The web process dies in the middle of a press; the browser sends the same form again."""
         way = rng.choice(self.ways)
-        wish = self.desk.wish(way)
+        request = self.desk.request(way)
         at_point = rng.random() < 0.8
         pid = self.nursery.spawn(
-            self.desk.life(wish=as_json(wish), point=READY if at_point else "")
+            self.desk.life(request=as_json(request), point=READY if at_point else "")
         )
         code = self.nursery.wait(pid, 10.0 if at_point else rng.uniform(0.0, 0.03))
         self.nursery.end(pid)
@@ -294,7 +294,7 @@ class Crew:
             with self._lock:
                 self.tally.presses[READY if code == -9 else "random"] += 1
         with contextlib.suppress(PlaceError):
-            self.desk.send(way, wish)
+            self.desk.send(way, request)
 
     def _look(self) -> None:
         """What pages say now must stay true."""

@@ -21,7 +21,8 @@ from bench.faults.life import KEYS, Life
 from bench.faults.nursery import ROOT
 from bench.faults.scoreboard import POSTGRESQL, SQLITE, Case, Missing
 from ridedash.geo import LatLng
-from ridedash.rides.orders.place import PlaceError, Wish, place
+from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.place import PlaceError, place
 from ridedash.rides.orders.resolve import reopen, resolve_not_booked
 from ridedash.store.accounts import add_account
 from ridedash.store.database.database import Database, DatabaseBusy
@@ -111,8 +112,8 @@ class Press:
     order_id: int
     way: str
     guest: str
-    wish: Wish
-    root: int  # the first order of this wish
+    request: BookingRequest
+    root: int  # the first order of this request
 
 
 @dataclass
@@ -130,7 +131,7 @@ class Desk:
     presses: dict[int, Press] = field(default_factory=dict)
     again: dict[int, int] = field(default_factory=dict)  # root order to "book again" presses
     # forms that the database did not take, or did it
-    unsure: list[tuple[str, Wish]] = field(default_factory=list)
+    unsure: list[tuple[str, BookingRequest]] = field(default_factory=list)
     _offers: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -156,10 +157,10 @@ class Desk:
         }
         return Life(url=self.url, port=self.port, **told)
 
-    def wish(self, way: str, guest: str = "", supersedes: int | None = None) -> Wish:
-        """A wish whose create will be answered in that way."""
+    def request(self, way: str, guest: str = "", supersedes: int | None = None) -> BookingRequest:
+        """A request whose create will be answered in that way."""
         number = self.rng.getrandbits(60)
-        return Wish(
+        return BookingRequest(
             property_id=self.property_id,
             staff_id=self.staff_id,
             account_id=self.account_id,
@@ -177,25 +178,25 @@ class Desk:
         """
         root = before.root if before is not None else 0
         try:
-            wish = self.wish(way, guest, before.order_id if before is not None else None)
+            request = self.request(way, guest, before.order_id if before is not None else None)
         except (DatabaseBusy, SQLAlchemyError):
             return None
         try:
-            made = self.send(way, wish, root)
+            made = self.send(way, request, root)
         except PlaceError:
             return None
         except (DatabaseBusy, SQLAlchemyError):
             if before is None:
-                self.unsure.append((way, wish))
+                self.unsure.append((way, request))
             return None
         if before is not None:
             self.again[made.root] = self.again.get(made.root, 0) + 1
         return made
 
-    def send(self, way: str, wish: Wish, root: int = 0) -> Press:
+    def send(self, way: str, request: BookingRequest, root: int = 0) -> Press:
         """Send a form; the same one again gives the same order."""
-        order_id = place(self.db, self.clock, wish).order_id
-        press = Press(order_id, way, wish.guest_name, wish, root or order_id)
+        order_id = place(self.db, self.clock, request).order_id
+        press = Press(order_id, way, request.guest_name, request, root or order_id)
         return self.presses.setdefault(order_id, press)
 
     def decide(self, press: Press) -> None:
@@ -240,8 +241,10 @@ class Desk:
         return offer_id
 
 
-def as_json(wish: Wish) -> dict[str, Any]:
-    """A wish of now for another process: what is about planned rides keeps its defaults there."""
+def as_json(request: BookingRequest) -> dict[str, Any]:
+    """A request of now for another process: what is about planned rides keeps its defaults there."""
     return {
-        name: value for name, value in asdict(wish).items() if name not in ("pickup_at", "margin")
+        name: value
+        for name, value in asdict(request).items()
+        if name not in ("pickup_at", "margin")
     }

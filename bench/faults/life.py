@@ -16,7 +16,8 @@ from bench.faults import mutants
 from bench.faults.clock import FastClock
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders.answer_journal import BlackBox
-from ridedash.rides.orders.place import Wish, place
+from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.place import place
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
@@ -62,17 +63,17 @@ class Life:
     hurry: float = 200.0  # how much faster than the wall's the deadlines of calls run
     threads: int = 8
     mutant: str = ""
-    wish: dict[str, Any] = field(default_factory=dict)  # press this instead of working
+    request: dict[str, Any] = field(default_factory=dict)  # press this instead of working
 
     def run(self) -> None:
         """Live."""
         stop = threading.Event()
-        if not self.wish:
+        if not self.request:
             signal.signal(signal.SIGTERM, lambda *_: stop.set())
         db = Database(self.url)
         clock = FastClock(self.origin, self.speed)
-        if self.wish:
-            place(db, clock, Wish(**self.wish), at=self.at())
+        if self.request:
+            place(db, clock, BookingRequest(**self.request), at=self.at())
             return
         self.worker(db, clock).run(stop)
 

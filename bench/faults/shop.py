@@ -23,7 +23,8 @@ from ridedash.factory import create_app
 from ridedash.places import SandboxPlaces
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders.answer_journal import BlackBox
-from ridedash.rides.orders.place import Wish, place
+from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.place import place
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
@@ -234,7 +235,7 @@ class Shop:
         guest = {"guest_name": f"Guest {self.presses}", "account": str(self.account_id)}
         return hidden | trip | drop | guest | {name: str(value) for name, value in facts.items()}
 
-    def wish(self, **facts: Any) -> Wish:
+    def request(self, **facts: Any) -> BookingRequest:
         """What a press asks for."""
         self.presses += 1
         kind = facts.pop("kind", "point_to_point")
@@ -245,11 +246,11 @@ class Shop:
             "account_id": self.account_id,
         }
         form = {
-            "form_token": f"a-wish-token-of-{self.presses:08d}",
+            "form_token": f"a-request-token-of-{self.presses:08d}",
             "guest_name": f"Guest {self.presses}",
         }
         offer_id = facts.pop("offer_id", None) or self.offer(kind, category)
-        return Wish(
+        return BookingRequest(
             **{
                 **ids,
                 **form,
@@ -261,7 +262,7 @@ class Shop:
 
     def place(self, **facts: Any) -> int:
         """An order that is READY; returns its id."""
-        return place(self.s.db, self.clock, self.wish(**facts)).order_id
+        return place(self.s.db, self.clock, self.request(**facts)).order_id
 
     def send(self, **facts: Any) -> int:
         """An order that went through its one call; returns its id."""

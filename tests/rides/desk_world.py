@@ -18,7 +18,8 @@ from sqlalchemy import select
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders.answer_journal import BlackBox
-from ridedash.rides.orders.place import Placed, Wish, place
+from ridedash.rides.orders.fields import BookingRequest
+from ridedash.rides.orders.place import Placed, place
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
@@ -196,7 +197,7 @@ class World:
             ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": None}
             return add_offer(s, **ids, trip=trip, priced=priced, now=self.clock()).id
 
-    def wish(self, **facts: Any) -> Wish:
+    def request(self, **facts: Any) -> BookingRequest:
         kind = facts.pop("kind", "point_to_point")
         number = next(self.numbers)
         given = {
@@ -210,13 +211,13 @@ class World:
         if "offer_id" not in facts:
             category = {"share": "share", "auto": "auto"}.get(kind, "mini")
             facts["offer_id"] = self.offer(kind, category)
-        return Wish(**{**given, **facts})
+        return BookingRequest(**{**given, **facts})
 
     def place(self, **facts: Any) -> int:
         return self.placed(**facts).order_id
 
     def placed(self, **facts: Any) -> Placed:
-        return place(self.db, self.clock, self.wish(**facts))
+        return place(self.db, self.clock, self.request(**facts))
 
     def book(self, worker: Worker, **facts: Any) -> int:
         """An order that was placed and sent, and its ride not yet polled but once."""

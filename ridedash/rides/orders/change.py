@@ -1,6 +1,4 @@
-"""Changing a planned ride until it is ordered: a new version of the same order, by hand and
-recorded.
-"""
+"""Changes of a planned ride until it is ordered: the same order with new values, recorded."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,16 +8,29 @@ from pydantic import ValidationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders import place, request, schedule_times, transitions
-from ridedash.rides.orders.place import PlaceError, WishRefused
-from ridedash.rides.orders.request import Wish
+from ridedash.rides.orders import place, schedule_times, transitions
+from ridedash.rides.orders.fields import CHANGEABLE, BookingRequest
+from ridedash.rides.orders.place import PlaceError, RequestRefused
+from ridedash.rides.orders.request import digest, guest_of, new_booking, ordered_value
 from ridedash.rides.runtime import Clock
-from ridedash.service.types.bookings import NewBooking
 from ridedash.store import audit, guests
 from ridedash.store.database.database import Database, once_more
 from ridedash.store.models.orders import Offer, Order, OrderState
 
-CHANGED: Final = "plan_changed"  # an event of the timeline; its detail says what
+CHANGED: Final = "plan_changed"  # a timeline event; its detail names what changed
+# What may change, in the order in which it is described.
+_ASPECTS: Final = tuple(
+    dict.fromkeys(
+        [
+            "pickup_at",
+            "trip",
+            "category",
+            "guest",
+            *(each.change for each in CHANGEABLE),
+            "second_car",
+        ]
+    )
+)
 
 
 class TooLate(PlaceError):
@@ -27,155 +38,121 @@ class TooLate(PlaceError):
 
 
 class Overtaken(PlaceError):
-    """Somebody changed the order after this form was shown: show it as it is now."""
+    """The order was changed after this form was shown: show it as it is now."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """What a planned ride shall be. `version` is the order's when the form was shown."""
+    """The new values of a planned ride. `version` is the order's when the form was shown."""
 
     order_id: int
     version: int
-    wish: Wish
+    request: BookingRequest
 
 
 def change(db: Database, clock: Clock, wanted: Change) -> bool:
-    """Make the order what is wanted. False when it is that already: the same press came twice.
+    """Update the order to the request. False when it has these values already: the press came twice.
 
-    It may also be changed while it is due and can't be ordered: then it is tried again at once.
-    Raises TooLate, Overtaken, OfferUnknown, WishRefused; store.db.DatabaseBusy and CommitUnknown
-    like `place`.
+    An order that is due and could not be ordered may be changed too: it is tried again at once.
+    Raises TooLate, Overtaken, OfferUnknown, RequestRefused; DatabaseBusy and CommitUnknown like
+    `place`.
     """
     return once_more(lambda: _change(db, clock(), wanted))
 
 
 def _change(db: Database, now: datetime, wanted: Change) -> bool:
-    wish = wanted.wish
+    request = wanted.request
     with db.write() as s:
         order = s.scalars(select(Order).where(Order.id == wanted.order_id)).first()
-        if (
-            order is None
-            or order.property_id != wish.property_id
-            or order.state != OrderState.SCHEDULED
-        ):
+        if order is None or order.property_id != request.property_id:
             raise TooLate(f"order {wanted.order_id}")
-        offer = place.offer_of(s, wish, now)
-        changed = _differences(s, order, wish, offer)
+        if order.state != OrderState.SCHEDULED:
+            raise TooLate(f"order {wanted.order_id}")
+        offer = place.offer_of(s, request, now)
+        changed = _differences(s, order, request, offer)
         if not changed:
             return False
         if order.version != wanted.version:
             raise Overtaken(f"order {order.id}")
-        place.check(s, wish, offer)
+        place.check(s, request, offer)
         if "pickup_at" in changed:
-            place.check_time(wish, now)
-        before = _said(order)
-        _put(s, order, wish, offer, now)
+            place.check_time(request, now)
+        before = _audited(order)
+        _update(s, order, request, offer, now)
         transitions.clear_attention(s, order, transitions.NOT_YET, now)
         transitions.moment(s, order, "event", CHANGED, now, ", ".join(changed))
         facts = {
             "property_id": order.property_id,
             "changed": changed,
             "was": before,
-            "is": _said(order),
+            "is": _audited(order),
         }
-        audit.record(
-            s,
-            f"staff:{wish.staff_id}",
-            "order.change",
-            f"orders:{order.id}",
-            order.state,
-            now,
-            **facts,
-        )
+        who, subject = f"staff:{request.staff_id}", f"orders:{order.id}"
+        audit.record(s, who, "order.change", subject, order.state, now, **facts)
         return True
 
 
-def _differences(s: Session, order: Order, wish: Wish, offer: Offer) -> list[str]:
-    """What the change changes, by name. A fresh offer of the same car for the same trip is none."""
+def _differences(s: Session, order: Order, request: BookingRequest, offer: Offer) -> list[str]:
+    """What the request changes, by name. A fresh offer of the same car and trip changes nothing."""
     old = s.get_one(Offer, order.offer_id)
-    coupon = NewBooking.model_validate_json(order.body).coupon_code
-    pairs: dict[str, tuple[Any, Any]] = {
-        "pickup_at": (order.pickup_at, wish.pickup_at),
-        "trip": (_ends(old), _ends(offer)),
-        "category": (order.category, offer.category),
-        "guest": ((True, order.room), (_same_guest(s, order, wish), wish.guest_room)),
-        "cost_centre": (order.cost_centre_id, wish.cost_centre_id),
-        "note": (order.note, wish.note),
-        "seats": (order.seats, wish.seats),
-        "payment": (order.payment, wish.payment),
-        "coupon": (coupon, wish.coupon),
-        "account": (order.account_id, wish.account_id),
-        "second_car": (
-            order.guard_override_by is not None,
-            order.guard_override_by is not None or wish.override_guard,
-        ),
+    changed = {
+        "trip": _ends(old) != _ends(offer),
+        "category": order.category != offer.category,
+        "guest": not _same_guest(s, order, request),
+        "second_car": request.override_guard and order.guard_override_by is None,
     }
-    return [name for name, (is_so, shall_be) in pairs.items() if is_so != shall_be]
+    for each in CHANGEABLE:
+        if ordered_value(order, each) != getattr(request, each.name):
+            changed[each.change] = True
+    return [aspect for aspect in _ASPECTS if changed.get(aspect)]
 
 
 def _ends(offer: Offer) -> tuple[Any, ...]:
-    return (
-        offer.pickup_lat,
-        offer.pickup_lng,
-        offer.pickup_name,
-        offer.drop_lat,
-        offer.drop_lng,
-        offer.drop_name,
-    )
+    pickup = offer.pickup_lat, offer.pickup_lng, offer.pickup_name
+    return *pickup, offer.drop_lat, offer.drop_lng, offer.drop_name
 
 
-def _put(s: Session, order: Order, wish: Wish, offer: Offer, now: datetime) -> None:
-    """The order made anew in its row; whoever tries it now finds that it is no longer theirs."""
-    if wish.pickup_at is None:
-        raise WishRefused("pickup_at", "a planned ride has a pickup time")
+def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now: datetime) -> None:
+    """Build the order anew in its row. A worker that holds its lease loses it."""
+    if request.pickup_at is None:
+        raise RequestRefused("pickup_at", "a planned ride has a pickup time")
     try:
-        body = request.request_of(wish, offer, order.mtx).model_dump_json()
+        body = new_booking(request, offer, order.mtx).model_dump_json()
     except ValidationError as error:
         raise place.refused(error) from None
-    guests.take_turns(s, wish.property_id, _told(order, wish))
-    guest = guests.remember(s, wish.property_id, _told(order, wish), now, wish.staff_id)
-    order.pickup_at, order.due_at = (
-        wish.pickup_at,
-        schedule_times.due_at(wish.pickup_at, offer.product, wish.margin, now),
-    )
-    order.offer_id, order.category, order.kind, order.guest_id = (
-        offer.id,
-        offer.category,
-        offer.kind,
-        guest.id,
-    )
-    order.room, order.cost_centre_id = wish.guest_room, wish.cost_centre_id
-    order.note, order.seats, order.payment, order.account_id = (
-        wish.note,
-        wish.seats,
-        wish.payment,
-        wish.account_id,
-    )
-    order.body, order.body_digest = body, request.digest(body)
-    order.guard_override_by = order.guard_override_by or (
-        wish.staff_id if wish.override_guard else None
-    )
+    stated = _stated_guest(order, request)
+    guests.take_turns(s, request.property_id, stated)
+    guest = guests.remember(s, request.property_id, stated, now, request.staff_id)
+    for each in CHANGEABLE:
+        if each.column:
+            setattr(order, each.column, getattr(request, each.name))
+    margin, product = request.margin, offer.product
+    order.due_at = schedule_times.due_at(request.pickup_at, product, margin, now)
+    order.offer_id, order.category, order.kind = offer.id, offer.category, offer.kind
+    order.guest_id = guest.id
+    order.body, order.body_digest = body, digest(body)
+    if request.override_guard and not order.guard_override_by:
+        order.guard_override_by = request.staff_id
     order.tries, order.message, order.owner, order.lease_until = 0, None, None, None
 
 
-def _same_guest(s: Session, order: Order, wish: Wish) -> bool:
-    """Whether the order is for this guest, of whom nothing new is told."""
-    told = _told(order, wish)
-    guest = guests.known(s, wish.property_id, told)
-    return guest is not None and guest.id == order.guest_id and not guests.news(guest, told)
+def _same_guest(s: Session, order: Order, request: BookingRequest) -> bool:
+    """Whether the order is for this guest, of whom the request states nothing new."""
+    stated = _stated_guest(order, request)
+    guest = guests.known(s, request.property_id, stated)
+    return guest is not None and guest.id == order.guest_id and not guests.news(guest, stated)
 
 
-def _told(order: Order, wish: Wish) -> guests.Told:
-    """What the wish says of its guest, who is the order's own unless another was chosen."""
-    told = request.told(wish)
-    return replace(told, guest_id=told.guest_id or order.guest_id)
+def _stated_guest(order: Order, request: BookingRequest) -> guests.Told:
+    """The guest of the request: the order's own unless another one was chosen."""
+    stated = guest_of(request)
+    return replace(stated, guest_id=stated.guest_id or order.guest_id)
 
 
-def _said(order: Order) -> dict[str, Any]:
-    """What the audit keeps of an order's plan: no guest in it."""
-    at = order.pickup_at.isoformat() if order.pickup_at else None
+def _audited(order: Order) -> dict[str, Any]:
+    """The values of a planned ride that the audit log stores: none of them names the guest."""
     return {
-        "pickup_at": at,
+        "pickup_at": order.pickup_at.isoformat() if order.pickup_at else None,
         "category": order.category,
         "offer": order.offer_id,
         "guest": order.guest_id,

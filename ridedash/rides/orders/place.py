@@ -1,6 +1,4 @@
-"""Placing an order, taking it back, and what a person may say about one whose outcome is
-unknown.
-"""
+"""Placing an order: one row of the booking request, in one commit, for one form token."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,9 +9,17 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from ridedash.rides.orders import request, transitions
-from ridedash.rides.orders.request import Wish
-from ridedash.rides.orders.resolve import reopen, resolve_not_booked, withdraw
+from ridedash.rides.orders import transitions
+from ridedash.rides.orders.fields import MOST_CARS, BookingRequest
+from ridedash.rides.orders.request import (
+    Car,
+    build_order,
+    guard_of,
+    guest_of,
+    new_group,
+    other_car,
+    request_digest,
+)
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.store import audit, guests
@@ -23,29 +29,14 @@ from ridedash.store.models.orders import Offer, Order
 from ridedash.store.properties import Staff, cost_centre_of
 from ridedash.wire import Kind
 
-__all__ = [
-    "GuardBusy",
-    "OfferStale",
-    "OfferUnknown",
-    "PlaceError",
-    "Placed",
-    "TokenReused",
-    "Wish",
-    "WishRefused",
-    "place",
-    "reopen",
-    "resolve_not_booked",
-    "withdraw",
-]
-
-MOST_CARS: Final = 6
 OFFER_LASTS: Final = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
 class Placed:
-    """The order of a form token, all of them for a group; `created` is False when the same form was
-    sent before.
+    """The order of a form token, all of them for a group.
+
+    `created` is False when the same form was sent before.
     """
 
     order_id: int
@@ -85,9 +76,10 @@ class GuardBusy(PlaceError):
         self.order_id, self.staff_name, self.placed_at = order_id, staff_name, placed_at
 
 
-class WishRefused(PlaceError):
-    """The wish itself can't be ordered: seats missing for share, an account of another property, a
-    bad coupon.
+class RequestRefused(PlaceError):
+    """The request can't be ordered as it is; `field` names what is wrong with it.
+
+    Seats are missing for a shared ride, the account is another property's, the coupon is malformed.
     """
 
     def __init__(self, field: str, reason: str) -> None:
@@ -95,22 +87,23 @@ class WishRefused(PlaceError):
         self.field, self.reason = field, reason
 
 
-def place(db: Database, clock: Clock, wish: Wish, at: Failpoint = no_failpoint) -> Placed:
-    """T1: one READY order in one commit (SCHEDULED with a pickup time), or the order that this form
-    token already made.
+def place(
+    db: Database, clock: Clock, request: BookingRequest, at: Failpoint = no_failpoint
+) -> Placed:
+    """T1: one READY order in one commit (SCHEDULED with a pickup time), or the form token's order.
 
-    Raises OfferUnknown, OfferStale, TokenReused, GuardBusy, WishRefused; store.db.DatabaseBusy when
-    nothing was ordered, store.db.CommitUnknown when nobody knows: the same form pressed again finds
-    the order or makes it.
+    Raises OfferUnknown, OfferStale, TokenReused, GuardBusy, RequestRefused; DatabaseBusy when
+    nothing was ordered, CommitUnknown when it is not known whether it was: the same form pressed
+    again finds the order or makes it (docs/booking-protocol.md 1.3).
     """
     now = clock()
-    placed = _seen_before(db, wish)  # a form that is pressed again needs no turn at writing
+    placed = _placed_before(db, request)  # a form that is sent again needs no write transaction
     try:
-        placed = placed or once_more(lambda: _place(db, wish, now))
+        placed = placed or once_more(lambda: _place(db, request, now))
     except CommitUnknown as lost:
-        placed = _looked_up(db, wish, now, lost)
+        placed = _place_after_lost_commit(db, request, now, lost)
     except DatabaseBusy:
-        placed = _seen_before(db, wish)  # another press of the same form may have had the turn
+        placed = _placed_before(db, request)  # the same form, sent twice, may have been faster
         if placed is None:
             raise
     if placed.created:
@@ -118,171 +111,158 @@ def place(db: Database, clock: Clock, wish: Wish, at: Failpoint = no_failpoint) 
     return placed
 
 
-def _seen_before(db: Database, wish: Wish) -> Placed | None:
-    """The order that this form made already.
-
-    Raises DatabaseBusy when the database can't be asked.
-    """
+def _placed_before(db: Database, request: BookingRequest) -> Placed | None:
+    """The order that this form made already. Raises DatabaseBusy when the database can't be read."""
     try:
         with db.read() as s:
-            return _made_before(s, wish)
+            return _order_of_token(s, request)
     except SQLAlchemyError as error:
         raise DatabaseBusy("the database can't be asked: nothing was written") from error
 
 
-def _looked_up(db: Database, wish: Wish, now: datetime, lost: CommitUnknown) -> Placed:
-    """After a commit without an answer: the form token finds what was written, else it is written
-    now.
-    """
+def _place_after_lost_commit(
+    db: Database, request: BookingRequest, now: datetime, lost: CommitUnknown
+) -> Placed:
+    """The order that the lost commit wrote, found by its form token, else a new one."""
     try:
-        return once_more(lambda: _place(db, wish, now))
+        return once_more(lambda: _place(db, request, now))
     except (DatabaseBusy, SQLAlchemyError):
         raise lost from None  # "nothing was ordered" is not known
 
 
-def _place(db: Database, wish: Wish, now: datetime) -> Placed:
+def _place(db: Database, request: BookingRequest, now: datetime) -> Placed:
     with db.write() as s:
-        # the same form pressed beside us finds our order
-        guests.take_turns(s, wish.property_id, request.told(wish))
-        before = _made_before(s, wish)
+        # From here on the same form, sent to another process, waits and then finds our order.
+        guests.take_turns(s, request.property_id, guest_of(request))
+        before = _order_of_token(s, request)
         if before is not None:
             return before
-        offer = offer_of(s, wish, now)
-        check(s, wish, offer)
-        check_time(wish, now)
-        ids = _orders(s, wish, offer, now)
+        offer = offer_of(s, request, now)
+        check(s, request, offer)
+        check_time(request, now)
+        ids = _orders(s, request, offer, now)
         return Placed(ids[0], created=True, order_ids=tuple(ids))
 
 
-def _made_before(s: Session, wish: Wish) -> Placed | None:
-    """The order of this form token. Raises OfferUnknown for a form of another property, TokenReused
-    for other words.
+def _order_of_token(s: Session, request: BookingRequest) -> Placed | None:
+    """The order of this form token.
+
+    Raises OfferUnknown for a form of another property, TokenReused for other contents.
     """
-    order = s.scalars(select(Order).where(Order.form_token == wish.form_token)).first()
+    order = s.scalars(select(Order).where(Order.form_token == request.form_token)).first()
     if order is None:
         return None
-    if order.property_id != wish.property_id:
+    if order.property_id != request.property_id:
         raise OfferUnknown("the form was another property's")
-    if order.form_digest != request.wish_digest(wish):
+    if order.form_digest != request_digest(request):
         raise TokenReused(order.id)
-    group = (
-        select(Order.id).where(Order.group_key == order.group_key).order_by(Order.id)
-        if order.group_key
-        else None
-    )
-    return Placed(
-        order.id, created=False, order_ids=(order.id,) if group is None else tuple(s.scalars(group))
-    )
+    if order.group_key is None:
+        return Placed(order.id, created=False, order_ids=(order.id,))
+    group = select(Order.id).where(Order.group_key == order.group_key).order_by(Order.id)
+    return Placed(order.id, created=False, order_ids=tuple(s.scalars(group)))
 
 
-def offer_of(s: Session, wish: Wish, now: datetime) -> Offer:
-    """The offer of a wish. Raises OfferUnknown; OfferStale unless the ride is planned and so priced
-    when ordered.
+def offer_of(s: Session, request: BookingRequest, now: datetime) -> Offer:
+    """The offer of a request. Raises OfferUnknown and OfferStale.
+
+    A planned ride is priced again when it is ordered, so its offer may be of any age.
     """
-    offer = s.get(Offer, wish.offer_id)
-    if offer is None or offer.property_id != wish.property_id:
-        raise OfferUnknown(f"offer {wish.offer_id}")
-    if wish.pickup_at is None and now - offer.fetched_at > OFFER_LASTS:
+    offer = s.get(Offer, request.offer_id)
+    if offer is None or offer.property_id != request.property_id:
+        raise OfferUnknown(f"offer {request.offer_id}")
+    if request.pickup_at is None and now - offer.fetched_at > OFFER_LASTS:
         s.expunge(offer)  # it stays readable when the transaction is undone
         raise OfferStale(offer)
     return offer
 
 
-def check(s: Session, wish: Wish, offer: Offer) -> None:
-    """Raises WishRefused for a wish that can't be ordered."""
-    if account_of(s, wish.property_id, wish.account_id) is None:
-        raise WishRefused("account", "not an account of this property")
-    if offer.account_id is not None and offer.fare_id and offer.account_id != wish.account_id:
-        raise WishRefused("account", "the price was fixed for another account")
-    if (offer.kind == Kind.SHARE) != (wish.seats is not None):
-        raise WishRefused("seats", "1 or 2 for a shared ride, none for any other")
-    if not 1 <= wish.cars <= MOST_CARS:
-        raise WishRefused("cars", "1 to 6 in one go")
-    centre = (
-        None
-        if wish.cost_centre_id is None
-        else cost_centre_of(s, wish.property_id, wish.cost_centre_id)
-    )
-    if wish.cost_centre_id is not None and centre is None:
-        raise WishRefused("cost_centre", "not a cost centre of this property")
-    if wish.supersedes is not None:
-        old = s.get(Order, wish.supersedes)
-        if old is None or old.property_id != wish.property_id:
-            raise WishRefused("supersedes", "not an order of this property")
+def check(s: Session, request: BookingRequest, offer: Offer) -> None:
+    """Raises RequestRefused for a request that can't be ordered."""
+    if account_of(s, request.property_id, request.account_id) is None:
+        raise RequestRefused("account", "not an account of this property")
+    if offer.account_id is not None and offer.fare_id and offer.account_id != request.account_id:
+        raise RequestRefused("account", "the price was fixed for another account")
+    if (offer.kind == Kind.SHARE) != (request.seats is not None):
+        raise RequestRefused("seats", "1 or 2 for a shared ride, none for any other")
+    if not 1 <= request.cars <= MOST_CARS:
+        raise RequestRefused("cars", "1 to 6 in one go")
+    centre_id = request.cost_centre_id
+    if centre_id is not None and cost_centre_of(s, request.property_id, centre_id) is None:
+        raise RequestRefused("cost_centre", "not a cost centre of this property")
+    if request.supersedes is not None:
+        old = s.get(Order, request.supersedes)
+        if old is None or old.property_id != request.property_id:
+            raise RequestRefused("supersedes", "not an order of this property")
 
 
-def check_time(wish: Wish, now: datetime) -> None:
-    """Raises WishRefused for a pickup that is too near or too far."""
-    if wish.pickup_at is not None and not SOONEST <= wish.pickup_at - now <= LATEST:
-        raise WishRefused("pickup_at", "15 minutes to 30 days from now")
+def check_time(request: BookingRequest, now: datetime) -> None:
+    """Raises RequestRefused for a pickup that is too near or too far."""
+    if request.pickup_at is not None and not SOONEST <= request.pickup_at - now <= LATEST:
+        raise RequestRefused("pickup_at", "15 minutes to 30 days from now")
 
 
-def _orders(s: Session, wish: Wish, offer: Offer, now: datetime) -> list[int]:
-    """An order for each car. The first has the guard; those after it are more cars for one guest on
-    purpose.
-    """
-    guest = guests.remember(s, wish.property_id, request.told(wish), now, wish.staff_id)
+def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) -> list[int]:
+    """An order for each car of the group; the first one has the duplicate-booking guard."""
+    guest = guests.remember(s, request.property_id, guest_of(request), now, request.staff_id)
     key = None
-    if wish.pickup_at is None:  # today's ride does not block tomorrow's
-        key = request.guard_of(wish.property_id, guest.name, guest.phone, guest.room, offer)
-    busy = _busy(s, wish, key)
-    group = request.new_group() if wish.cars > 1 else None
+    if request.pickup_at is None:  # today's ride does not block tomorrow's
+        key = guard_of(request.property_id, guest.name, guest.phone, guest.room, offer)
+    busy = _busy(s, request, key)
+    group = new_group() if request.cars > 1 else None
     made = []
-    for number in range(1, wish.cars + 1):
-        guard = key if number == 1 and not wish.override_guard else None
+    for number in range(1, request.cars + 1):
+        guard = key if number == 1 and not request.override_guard else None
         try:
-            order = request.draft(wish, offer, guest, guard, now, request.Car(number, group))
+            order = build_order(request, offer, guest, guard, now, Car(number, group))
         except ValidationError as error:
             raise refused(error) from None
         s.add(order)
         s.flush()
         transitions.moment(s, order, "order", order.state, now)
-        _record(s, wish, order, now, number, busy)
+        _record(s, request, order, now, number, busy)
         made.append(order.id)
     return made
 
 
-def _busy(s: Session, wish: Wish, key: str | None) -> int | None:
-    """The guest's other open ride from there, overridden on purpose; None when there is none.
+def _busy(s: Session, request: BookingRequest, key: str | None) -> int | None:
+    """The guest's other open ride from the same pickup, where the guard is overridden.
 
-    Raises GuardBusy.
+    None when there is no such ride. Raises GuardBusy unless the request overrides the guard.
     """
-    busy = (
-        s.scalars(select(Order).where(Order.guard_key == key, Order.open)).first() if key else None
-    )
-    if key and busy is None:
-        busy = request.other_car(s, wish.property_id, key)
+    if key is None:
+        return None
+    busy = s.scalars(select(Order).where(Order.guard_key == key, Order.open)).first()
+    busy = busy or other_car(s, request.property_id, key)
     if busy is None:
         return None
-    if not wish.override_guard:
+    if not request.override_guard:
         owner = s.get(Staff, busy.staff_id) if busy.staff_id else None
         raise GuardBusy(busy.id, owner.name if owner else None, busy.created_at)
     return busy.id
 
 
-def refused(error: ValidationError) -> WishRefused:
-    """What of a wish could not be put into a request."""
+def refused(error: ValidationError) -> RequestRefused:
+    """The field that the request to the service can't be built with."""
     first = error.errors()[0]
-    return WishRefused(str((first["loc"] or ("wish",))[0]), first["msg"])
+    return RequestRefused(str((first["loc"] or ("request",))[0]), first["msg"])
 
 
 def _record(
-    s: Session, wish: Wish, order: Order, now: datetime, number: int, busy: int | None
+    s: Session, request: BookingRequest, order: Order, now: datetime, number: int, busy: int | None
 ) -> None:
-    """Who ordered what, and why a guest may have a second car: on purpose, or as a group."""
+    """The audit entry: who ordered what, and why a guest may have a second car."""
     facts: dict[str, Any] = {
-        "offer": wish.offer_id,
-        "override": wish.override_guard,
-        "supersedes": wish.supersedes,
+        "offer": request.offer_id,
+        "override": request.override_guard,
+        "supersedes": request.supersedes,
     }
     if busy is not None:
         facts["second_to"] = busy
     if order.group_key:
-        facts |= {"car": number, "cars": wish.cars, "group": order.group_key}
-        facts["override"] = "group" if number > 1 else wish.override_guard
+        facts |= {"car": number, "cars": request.cars, "group": order.group_key}
+        facts["override"] = "group" if number > 1 else request.override_guard
     if order.pickup_at is not None:
         facts |= {"pickup_at": order.pickup_at.isoformat(), "due_at": order.due_at.isoformat()}
-    who, subject = f"staff:{wish.staff_id}", f"orders:{order.id}"
-    audit.record(
-        s, who, "order.place", subject, order.state, now, property_id=order.property_id, **facts
-    )
+    who, subject = f"staff:{request.staff_id}", f"orders:{order.id}"
+    facts["property_id"] = order.property_id
+    audit.record(s, who, "order.place", subject, order.state, now, **facts)

@@ -8,9 +8,10 @@ from flask import Blueprint, jsonify, render_template, request
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import LANGUAGES, TripForm
+from ridedash.forms import TripForm
 from ridedash.geo import LatLng
 from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
+from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.store import guests
 from ridedash.store.guests import Usual
 from ridedash.store.models.people import Guest

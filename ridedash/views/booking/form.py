@@ -1,6 +1,4 @@
-"""The booking form as pages show it: a picker to fill, what its templates need, the compact one of
-the desk.
-"""
+"""The booking form as pages show it: a picker to fill, what its templates need, the compact one of the desk."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -11,10 +9,9 @@ from werkzeug.wrappers import Response
 from ridedash.extensions import services
 from ridedash.forms import BookingForm, TripForm, new_form_token
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
-from ridedash.rides.orders.place import GuardBusy, OfferStale, WishRefused
-from ridedash.rides.orders.request import Wish
+from ridedash.rides.orders.fields import BookingRequest, Refill, control_of
+from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
 from ridedash.rides.orders.schedule_times import LATEST
-from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import Product
 from ridedash.store.accounts import accounts_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
@@ -30,15 +27,12 @@ from ridedash.views.web.responses import locale
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 
-# the page renews its prices before an offer's two minutes are over; faster with the clock
-FRESH_MS: Final = 100_000
+FRESH_MS: Final = 100_000  # the page renews its prices before an offer's two minutes are over; faster with the clock
 FRESH_LEAST_MS: Final = 3_000
 
 
 def desk_form() -> dict[str, Any]:
-    """The context of `booking/_desk.html`: a clean form that starts from the property's own
-    pickup.
-    """
+    """The context of `booking/_desk.html`: a clean form that starts from the property's own pickup."""
     picker = new_picker(clean=True)
     picker.pickup, picker.drop = read_ends(
         TripForm(), services().geocoder, picker.home, search=False
@@ -78,21 +72,18 @@ def context(picker: Picker) -> dict[str, Any]:
 
 
 def calendar(picker: Picker) -> dict[str, Any]:
-    """What the form's date and time fields need: the first and last day, the plan's own time, the
-    property's clock.
-    """
+    """What the date and time controls need: the days allowed, the plan's own time, the clock."""
     now, tz = services().clock(), formatting.zone(picker.home.timezone)
     first, last = now.astimezone(tz).date(), (now + LATEST).astimezone(tz).date()
     if not picker.form.pickup_date.data:
         picker.form.pickup_date.data = (now + timedelta(hours=1)).astimezone(tz).date().isoformat()
-    plan = picker.form.kept_pickup
-    kept = f"{plan.astimezone(tz):%Y-%m-%dT%H:%M}" if plan else ""
+    plan = picker.form.planned_at
     return {
         "first": first.isoformat(),
         "last": last.isoformat(),
         "zone": tz.key,
         "now": formatting.stamp(now),
-        "kept": kept,
+        "kept": f"{plan.astimezone(tz):%Y-%m-%dT%H:%M}" if plan else "",
     }
 
 
@@ -101,27 +92,24 @@ def describe(product: Product, has_drop: bool) -> Priced:
     return priced(product, card(product, has_drop=has_drop, locale="en"))
 
 
-def refill(picker: Picker, page: OrderPage) -> None:
-    """Put all that a planned ride is made of into the form that changes it."""
+def fill_from_plan(picker: Picker, page: OrderPage) -> None:
+    """Fill in the form that changes a planned ride with all its values."""
     form, order = picker.form, page.order
-    picker.refill(page)
+    picker.refill(page, Refill.CHANGE)
     picker.again, form.supersedes.data = None, None
-    take(picker, page)
+    edit_plan(picker, page)
     form.change.data, form.version.data = order.id, order.version
-    form.coupon.data = NewBooking.model_validate_json(order.body).coupon_code
     if order.pickup_at is not None:
         at = order.pickup_at.astimezone(zone(page.property.timezone))
-        form.when.data, form.pickup_date.data, form.pickup_time.data = (
-            "later",
-            f"{at:%Y-%m-%d}",
-            f"{at:%H:%M}",
-        )
+        form.when.data = "later"
+        form.pickup_date.data = f"{at:%Y-%m-%d}"
+        form.pickup_time.data = f"{at:%H:%M}"
 
 
-def take(picker: Picker, page: OrderPage | None) -> None:
-    """The form is about this plan: its pickup time may stay, however near it is by now."""
+def edit_plan(picker: Picker, page: OrderPage | None) -> None:
+    """Make the form one that changes this plan, whose pickup time stays allowed."""
     picker.changing = page
-    picker.form.kept_pickup = page.order.pickup_at if page else None
+    picker.form.planned_at = page.order.pickup_at if page else None
 
 
 def is_plan(page: OrderPage | None) -> bool:
@@ -129,19 +117,20 @@ def is_plan(page: OrderPage | None) -> bool:
     return page is not None and page.order.state == OrderState.SCHEDULED
 
 
-def carry_out(picker: Picker, wish: Wish) -> Response:
-    """Change the plan that the form is about, then its page. Raises what `change` raises, but for
-    TooLate.
+def change_plan(picker: Picker, request: BookingRequest) -> Response:
+    """Change the planned ride of the form, then show its page.
+
+    Raises what `change` raises, except TooLate.
     """
     form, app = picker.form, services()
     order_id = int(form.change.data)
     try:
-        change(app.db, app.clock, Change(order_id, form.version.data or 0, wish))
+        change(app.db, app.clock, Change(order_id, form.version.data or 0, request))
     except TooLate:
         return redirect(f"/rides/{order_id}?said=change-not_now", 303)
     except Overtaken:
         with app.db.read() as s:
-            page = order_page(s, wish.property_id, order_id)
+            page = order_page(s, request.property_id, order_id)
         form.version.data, form.version.raw_data = page.order.version if page else 0, None
         raise
     app.wake()
@@ -172,8 +161,8 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
             _("The database went away while it was saving."), step, 503
         )
         return 503
-    if isinstance(error, WishRefused):
-        _blame(picker.form, error)
+    if isinstance(error, RequestRefused):
+        _show_field_error(picker.form, error)
         return 422
     picker.message = _meanwhile(error)
     return 409
@@ -192,16 +181,13 @@ def _meanwhile(error: Exception) -> str:
     return _("That price is not known any more. Choose a car again; nothing was ordered.")
 
 
-def _blame(form: BookingForm, error: WishRefused) -> None:
+def _show_field_error(form: BookingForm, error: RequestRefused) -> None:
     words = {
         "seats": _("Choose 1 or 2 seats."),
         "account": _("This account can't be used for this price. Choose another."),
         "coupon_code": _("The service does not take such a coupon."),
         "pickup_at": _("Choose a time from 15 minutes to 30 days from now."),
     }
-    names = {"coupon_code": "coupon", "pickup_at": "pickup_time"}
-    field = form._fields.get(names.get(error.field, error.field), form.offer)
-    field.errors = [
-        *field.errors,
-        words.get(error.field, _("This can't be booked as it is. Choose a car again.")),
-    ]
+    control = form._fields.get(control_of(error.field), form.offer)
+    message = words.get(error.field, _("This can't be booked as it is. Choose a car again."))
+    control.errors = [*control.errors, message]

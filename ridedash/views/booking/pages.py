@@ -1,6 +1,4 @@
-"""Pick and book: `/rides/new`, the page, and the same form inside the desk's board (asked for as
-JSON).
-"""
+"""Pick and book: `/rides/new`, the page, and the same form inside the desk's board (asked for as JSON)."""
 
 from datetime import timedelta
 
@@ -8,20 +6,21 @@ from flask import Blueprint, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
-from ridedash.forms import MOST_CARS, TripForm, new_form_token
-from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, Wish, place
+from ridedash.forms import TripForm, new_form_token
+from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
+from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, place
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
 from ridedash.views.booking.autocomplete import asked_trip, by_staff, estimator, own_offer
 from ridedash.views.booking.form import (
-    carry_out,
+    change_plan,
     context,
     desk_form,
+    edit_plan,
     explain,
+    fill_from_plan,
     is_plan,
     new_picker,
-    refill,
-    take,
 )
 from ridedash.views.booking.picker import Picker, page_map, read_ends
 from ridedash.views.web.current_user import current_staff
@@ -34,9 +33,7 @@ Answer = str | Response | tuple[str | Response, int]
 
 
 def sent_before() -> bool:
-    """Whether this form has made its order: pressed again it counts for nothing, and is shown what
-    it made.
-    """
+    """Whether this form has made its order: pressed again it counts for nothing, and is shown what it made."""
     with services().db.read() as s:
         used = order_of_form(s, current_staff().property_id, request.form.get("form_token", ""))
     return "show" not in request.form and used is not None
@@ -51,9 +48,7 @@ def cars_asked() -> int:
 @bp.get("/rides/new")
 @needs(BOOK)
 def new() -> Answer:
-    """The picker; the query presets its trip; `again`, `return`, `change` fill it from an order;
-    `show` lists cars.
-    """
+    """The picker; the query presets its trip; `again`, `return`, `change` fill it from an order; `show` lists cars."""
     plan = _order(request.args.get("change", type=int))
     if plan:
         return _plan(plan)
@@ -67,7 +62,7 @@ def new() -> Answer:
         return _page(picker)
     picker = new_picker()
     if request.args.get("again"):
-        picker.refill(before)
+        picker.refill(before, Refill.AGAIN)
     else:
         picker.turn_back(before)
     picker.ask(estimator(), before.offer if request.args.get("again") else None)
@@ -79,7 +74,7 @@ def _plan(plan: OrderPage) -> Answer:
     if not is_plan(plan):
         return redirect(f"/rides/{plan.order.id}?said=change-not_now", 303)
     picker = new_picker()
-    refill(picker, plan)
+    fill_from_plan(picker, plan)
     picker.ask(estimator(), plan.offer)
     return _page(picker)
 
@@ -96,17 +91,18 @@ def create() -> Answer:
     picker = asked_trip(TripForm(request.form), search=False)
     offer = own_offer(picker.form.offer.data)
     picker.again = _order(picker.form.supersedes.data)
-    take(picker, _order(picker.form.change.data))
+    edit_plan(picker, _order(picker.form.change.data))
     if "show" in request.form:
         return _retry(picker, None, 200)
     if not picker.form.validate():
-        # what held when it was pressed may hold no more
-        made = _made_of(picker.form.form_token.data)
+        made = _made_of(
+            picker.form.form_token.data
+        )  # what held when it was pressed may hold no more
         return (_reused(made), 409) if made else _retry(picker, offer, 422)
     try:
         if picker.changing:
-            return carry_out(picker, _wish(picker, offer))
-        placed = place(services().db, services().clock, _wish(picker, offer))
+            return change_plan(picker, _booking_request(picker, offer))
+        placed = place(services().db, services().clock, _booking_request(picker, offer))
     except TokenReused as error:
         return _reused(error.order_id), 409
     except (PlaceError, DatabaseBusy, CommitUnknown) as error:
@@ -140,32 +136,17 @@ def _order(order_id: int | None) -> OrderPage | None:
         return order_page(s, current_staff().property_id, order_id)
 
 
-def _wish(picker: Picker, offer: Offer | None) -> Wish:
-    form = picker.form
-    # the page posts the seats of its share card in any case
-    shared = offer is not None and offer.kind == Kind.SHARE
-    return Wish(
+def _booking_request(picker: Picker, offer: Offer | None) -> BookingRequest:
+    """The request of a valid form, by the table of its fields."""
+    values = picker.form.values()
+    if offer is None or offer.kind != Kind.SHARE:
+        values["seats"] = None  # the page posts the seats of its share card in any case
+    values["supersedes"] = picker.again.order.id if picker.again else None
+    return BookingRequest(
         property_id=current_staff().property_id,
         staff_id=current_staff().id,
-        account_id=form.account.data,
-        form_token=form.form_token.data,
-        offer_id=form.offer.data,
-        guest_name=form.guest_name.data,
-        guest_phone=form.phone_e164,
-        guest_room=form.guest_room.data or None,
-        guest_id=form.guest_id.data,
-        guest_language=form.language.data or None,
-        guest_note=form.guest_note.data or None,
-        note=form.note.data or None,
-        cost_centre_id=form.cost_centre.data or None,
-        cars=form.cars.data or 1,
-        seats=form.seats.data if shared else None,
-        payment=form.payment.data or None,
-        coupon=form.coupon.data or None,
-        override_guard=form.override_guard.data,
-        supersedes=picker.again.order.id if picker.again else None,
-        pickup_at=form.pickup_at,
         margin=timedelta(minutes=services().settings.schedule_lead_minutes),
+        **values,
     )
 
 

@@ -1,6 +1,4 @@
-"""What the picker page shows: two ends of a trip, product cards, and a booking form that keeps what
-was typed.
-"""
+"""What the picker page shows: two ends of a trip, product cards, and a booking form that keeps what was typed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,6 +10,8 @@ from ridedash.geo import LatLng
 from ridedash.maps import DEFAULT_ZOOM, MapParts, map_parts
 from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
 from ridedash.rides.orders.due import GUARD_BUSY
+from ridedash.rides.orders.fields import FIELDS, Refill
+from ridedash.rides.orders.request import ordered_value
 from ridedash.rides.states import came_to_nothing
 from ridedash.store.models.desk import Favourite
 from ridedash.store.orders import Offer, OrderPage, OrderState, Trip
@@ -99,9 +99,7 @@ class Picker:
         )
 
     def ask(self, estimator: Estimator, before: Offer | None = None) -> None:
-        """Fetch cards for the trip; `before` is the offer that was chosen last, to say when its
-        price changed.
-        """
+        """Fetch cards for the trip; `before` is the offer that was chosen last, to say when its price changed."""
         self.pickup, self.drop = _named(estimator, self.pickup), _named(estimator, self.drop)
         if self.trip is None or (self.drop.error and self.drop.point is None):
             return
@@ -137,8 +135,8 @@ class Picker:
         )
         self.drop = End(offer.drop_name or "", drop) if drop else End()
 
-    def refill(self, page: OrderPage) -> None:
-        """Take all that an earlier order was made of; its form token is not among it."""
+    def refill(self, page: OrderPage, occasion: Refill) -> None:
+        """Fill in the form from an earlier order, as the table of fields states; no form token."""
         form, order = self.form, page.order
         self.category, self.seats, self.filled_from = (
             page.offer.category,
@@ -147,12 +145,9 @@ class Picker:
         )
         self.follow(page.offer)
         self._take_guest(page.guest, order.room)
-        form.note.data, form.payment.data, form.account.data = (
-            order.note,
-            order.payment or "",
-            order.account_id,
-        )
-        form.cost_centre.data = order.cost_centre_id or ""
+        for each in FIELDS:
+            if occasion in each.refill:
+                form[each.form].data = ordered_value(order, each) or ""
         if came_to_nothing(OrderState(order.state), page.ride.status if page.ride else None):
             self.again, form.supersedes.data = page, order.id
         if order.state == OrderState.REJECTED:
@@ -161,28 +156,21 @@ class Picker:
 
     def turn_back(self, page: OrderPage) -> None:
         """The way back of an earlier ride: the same guest from its drop to its pickup."""
-        self.refill(page)
-        self.pickup, self.drop = (
-            End(self.drop.name, self.drop.point),
-            End(self.pickup.name, self.pickup.point),
-        )
-        self.again, self.form.supersedes.data, self.form.note.data = None, None, None
+        self.refill(page, Refill.RETURN)
+        pickup, drop = self.pickup, self.drop
+        self.pickup, self.drop = End(drop.name, drop.point), End(pickup.name, pickup.point)
+        self.again, self.form.supersedes.data = None, None
 
     def _take_guest(self, guest: Guest, room: str | None) -> None:
         if guest.erased_at is not None:
             self.filled_from = ""
             return
-        form = self.form
-        form.guest_id.data, form.guest_name.data, form.guest_phone.data = (
-            guest.id,
-            guest.name,
-            guest.phone,
-        )
-        form.guest_room.data, form.language.data, form.guest_note.data = (
-            room,
-            guest.language or "",
-            guest.note,
-        )
+        of_this_ride = {"guest_id": guest.id, "room": room}
+        for each in FIELDS:
+            if each.guest in of_this_ride:
+                self.form[each.form].data = of_this_ride[each.guest] or ""
+            elif each.guest:
+                self.form[each.form].data = getattr(guest, each.guest) or ""
 
     def _blame(self, end: str, words: str) -> None:
         """Say at an end what is wrong with it; "" is no end."""
@@ -194,15 +182,10 @@ class Picker:
     def url(self, **ends: LatLng | str) -> str:
         """The page's address for this trip, shown with cars, with some of its values replaced."""
         values = {
-            "pickup": self.pickup.name,
-            "pickup_lat": self.pickup.lat,
-            "pickup_lng": self.pickup.lng,
-            "drop": self.drop.name,
-            "drop_lat": self.drop.lat,
-            "drop_lng": self.drop.lng,
-            "category": self.category,
-            "show": "1",
-        } | {key: str(value) for key, value in ends.items()}
+            "pickup": self.pickup.name, "pickup_lat": self.pickup.lat, "pickup_lng": self.pickup.lng,
+            "drop": self.drop.name, "drop_lat": self.drop.lat, "drop_lng": self.drop.lng,
+            "category": self.category, "show": "1",
+        } | {key: str(value) for key, value in ends.items()}  # fmt: skip
         return "/rides/new?" + urlencode({key: value for key, value in values.items() if value})
 
     def place_url(self, end: str, name: str, point: LatLng) -> str:
@@ -223,9 +206,7 @@ def _named(estimator: Estimator, end: End) -> End:
 def read_ends(
     trip: TripForm, geocoder: Geocoder, home: Property, *, search: bool
 ) -> tuple[End, End]:
-    """Pickup and drop as asked for. With `search`, words without coordinates are looked up; pickup
-    defaults to home.
-    """
+    """Pickup and drop as asked for. With `search`, words without coordinates are looked up; pickup defaults to home."""
     start = home_trip(home)
     near = trip.point("pickup") or (start.pickup if start else None)
     pickup = _end(trip, "pickup", geocoder, near, search=search)

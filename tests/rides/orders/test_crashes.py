@@ -117,10 +117,10 @@ def test_a_worker_that_dies_there_leaves_an_order_that_the_next_one_settles_hone
 
 
 def test_a_press_whose_process_dies_right_after_the_commit_is_sent_or_expires(world: World) -> None:
-    wish = world.wish()
+    request = world.request()
     with pytest.raises(Killed):
-        place(world.db, world.clock, wish, at=KillAt("order.ready"))
-    assert not place(world.db, world.clock, wish).created, "the same form shows the same order"
+        place(world.db, world.clock, request, at=KillAt("order.ready"))
+    assert not place(world.db, world.clock, request).created, "the same form shows the same order"
     with world.worker() as worker:
         worker.step()
     assert [order.state for order in world.orders()] == ["BOOKED"]

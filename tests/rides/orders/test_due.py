@@ -15,7 +15,7 @@ from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.due import LEASE, Promoter
-from ridedash.rides.orders.place import TokenReused, WishRefused, place
+from ridedash.rides.orders.place import RequestRefused, TokenReused, place
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.rides.states import BadMove
 from ridedash.store.audit import AuditRow
@@ -104,19 +104,19 @@ def test_the_questions_of_a_planned_ride_are_asked_with_its_own_account(world: W
 
 
 def test_a_form_that_plans_makes_one_order_however_often_it_is_pressed(world: World) -> None:
-    wish = world.wish(pickup_at=world.clock() + HOURS)
-    first = place(world.db, world.clock, wish)
+    request = world.request(pickup_at=world.clock() + HOURS)
+    first = place(world.db, world.clock, request)
     world.clock.go(HOURS.total_seconds() - 60)  # too near for a new plan, and still the same order
-    assert place(world.db, world.clock, wish).order_id == first.order_id
+    assert place(world.db, world.clock, request).order_id == first.order_id
     with pytest.raises(TokenReused):
-        place(world.db, world.clock, world.wish(form_token=wish.form_token))
+        place(world.db, world.clock, world.request(form_token=request.form_token))
 
 
 @pytest.mark.parametrize(
     "ahead", [timedelta(minutes=14, seconds=59), timedelta(days=30, seconds=1), -HOURS]
 )
 def test_a_pickup_too_near_or_too_far_is_refused(world: World, ahead: timedelta) -> None:
-    with pytest.raises(WishRefused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         world.place(pickup_at=world.clock() + ahead)
     assert refused.value.field == "pickup_at"
     assert world.orders() == []
@@ -391,7 +391,7 @@ def wanted(world: World, order_id: int, **facts: Any) -> Change:
         "guest_name": page.guest.name,
         "offer_id": page.offer.id,
     }
-    return Change(order_id, page.order.version, world.wish(**{**same, **facts}))
+    return Change(order_id, page.order.version, world.request(**{**same, **facts}))
 
 
 def test_a_change_is_a_new_version_of_the_same_order_and_is_recorded(world: World) -> None:
@@ -451,7 +451,7 @@ def test_a_change_of_the_note_needs_no_new_time_and_one_of_the_time_needs_a_good
         answers(world, *[httpx.ConnectError("refused")] * 2)
         worker.step()
     assert change(world.db, world.clock, wanted(world, order_id, note="gate 3"))
-    with pytest.raises(WishRefused):
+    with pytest.raises(RequestRefused):
         change(
             world.db,
             world.clock,

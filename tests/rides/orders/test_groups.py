@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from ridedash.rides.orders.place import GuardBusy, TokenReused, WishRefused, place
+from ridedash.rides.orders.place import GuardBusy, RequestRefused, TokenReused, place
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import CostCentre
@@ -38,8 +38,8 @@ def refused(_body: dict[str, Any]) -> httpx.Response:
 
 
 def test_a_group_is_one_order_for_each_car_with_a_number_of_its_own(world: World) -> None:
-    wish = world.wish(cars=3, guest_phone="+919845011111", form_token="the-form")
-    placed = place(world.db, world.clock, wish)
+    request = world.request(cars=3, guest_phone="+919845011111", form_token="the-form")
+    placed = place(world.db, world.clock, request)
     orders = world.orders()
     assert placed.order_ids == tuple(order.id for order in orders)
     assert [order.form_token for order in orders] == ["the-form", "the-form.2", "the-form.3"]
@@ -70,17 +70,17 @@ def test_the_first_car_has_the_guard_and_the_group_is_why_the_others_have_none(
 
 
 def test_a_group_pressed_twice_is_one_group(world: World) -> None:
-    wish = world.wish(cars=4)
-    first, second = place(world.db, world.clock, wish), place(world.db, world.clock, wish)
+    request = world.request(cars=4)
+    first, second = place(world.db, world.clock, request), place(world.db, world.clock, request)
     assert (first.created, second.created) == (True, False)
     assert first.order_ids == second.order_ids
     assert len(world.orders()) == 4
 
 
 def test_a_group_pressed_in_many_places_at_once_is_one_group(world: World) -> None:
-    wish = world.wish(cars=3, guest_phone="+919845011111")
+    request = world.request(cars=3, guest_phone="+919845011111")
     placed: list[Any] = []
-    at_once([lambda: placed.append(place(world.db, world.clock, wish)) for _ in range(5)])
+    at_once([lambda: placed.append(place(world.db, world.clock, request)) for _ in range(5)])
     assert len({each.order_ids for each in placed}) == 1
     assert sum(each.created for each in placed) == 1
     assert len(world.orders()) == 3
@@ -90,16 +90,16 @@ def test_a_group_pressed_in_many_places_at_once_is_one_group(world: World) -> No
 
 @pytest.mark.parametrize("cars", [1, 2, 4])
 def test_the_same_form_for_another_number_of_cars_is_refused(world: World, cars: int) -> None:
-    wish = world.wish(cars=3)
-    place(world.db, world.clock, wish)
+    request = world.request(cars=3)
+    place(world.db, world.clock, request)
     with pytest.raises(TokenReused):
-        place(world.db, world.clock, replace(wish, cars=cars))
+        place(world.db, world.clock, replace(request, cars=cars))
     assert len(world.orders()) == 3
 
 
 @pytest.mark.parametrize("cars", [0, -1, 7])
 def test_one_press_books_one_to_six_cars(world: World, cars: int) -> None:
-    with pytest.raises(WishRefused):
+    with pytest.raises(RequestRefused):
         world.place(cars=cars)
     assert world.orders() == []
 
@@ -158,14 +158,14 @@ def test_one_car_of_a_group_is_withdrawn_alone(world: World) -> None:
 def test_a_group_whose_first_car_is_over_guards_the_guest_as_long_as_another_one_is_open(
     world: World,
 ) -> None:
-    wish = world.wish(cars=3, guest_phone="+919845011111", form_token="the-form")
-    first, *others = place(world.db, world.clock, wish).order_ids
-    assert withdraw(world.db, world.clock, first, wish.staff_id or 0)
+    request = world.request(cars=3, guest_phone="+919845011111", form_token="the-form")
+    first, *others = place(world.db, world.clock, request).order_ids
+    assert withdraw(world.db, world.clock, first, request.staff_id or 0)
     with pytest.raises(GuardBusy):
-        place(world.db, world.clock, replace(wish, cars=1, form_token="another"))
+        place(world.db, world.clock, replace(request, cars=1, form_token="another"))
     for order_id in others:
-        assert withdraw(world.db, world.clock, order_id, wish.staff_id or 0)
-    assert place(world.db, world.clock, replace(wish, cars=1, form_token="another")).created
+        assert withdraw(world.db, world.clock, order_id, request.staff_id or 0)
+    assert place(world.db, world.clock, replace(request, cars=1, form_token="another")).created
 
 
 def test_a_planned_group_is_ordered_car_by_car_when_it_comes_due(world: World) -> None:
@@ -197,7 +197,7 @@ def test_a_ride_is_charged_to_a_cost_centre_of_its_own_property_only(world: Worl
         ours, theirs = (row.id for row in rows)
     order_id = world.place(cost_centre_id=ours)
     assert world.page(order_id).order.cost_centre_id == ours
-    with pytest.raises(WishRefused):
+    with pytest.raises(RequestRefused):
         world.place(cost_centre_id=theirs)
 
 

@@ -51,11 +51,11 @@ def test_orders_outlive_a_server_that_stops_while_they_are_sent(
     with world.worker() as worker:
         for number in range(STOPS):
             order_id = world.place()
-            wish = world.wish()
+            request = world.request()
             world.service.create.append(stops)
             step(worker)
             with pytest.raises(DatabaseBusy):
-                place(world.db, world.clock, wish)
+                place(world.db, world.clock, request)
             step(worker)
             assert world.service.count("create") == 2 * number + 1, "no send without T2"
             server.start()
@@ -63,7 +63,7 @@ def test_orders_outlive_a_server_that_stops_while_they_are_sent(
             world.clock.go(16)
             step(worker)
             assert world.state(order_id) == "BOOKED", "the black box knew the answer"
-            again = place(world.db, world.clock, wish)
+            again = place(world.db, world.clock, request)
             assert again.created, "the refused press had written nothing"
             step(worker)
             assert world.state(again.order_id) == "BOOKED"

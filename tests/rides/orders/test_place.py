@@ -14,8 +14,8 @@ from ridedash.rides.orders.place import (
     GuardBusy,
     OfferStale,
     OfferUnknown,
+    RequestRefused,
     TokenReused,
-    WishRefused,
     place,
 )
 from ridedash.rides.orders.resolve import reopen, resolve_booked, resolve_not_booked, withdraw
@@ -88,30 +88,30 @@ def test_a_share_asks_for_its_seats_and_the_retry(world: World) -> None:
 
 
 def test_one_form_token_makes_one_order(world: World) -> None:
-    wish = world.wish()
-    first, again = place(world.db, world.clock, wish), place(world.db, world.clock, wish)
+    request = world.request()
+    first, again = place(world.db, world.clock, request), place(world.db, world.clock, request)
     assert (first.created, again.created, first.order_id) == (True, False, again.order_id)
     with pytest.raises(TokenReused) as caught:
-        place(world.db, world.clock, replace(wish, note="changed"))
+        place(world.db, world.clock, replace(request, note="changed"))
     assert caught.value.order_id == first.order_id
 
 
 def test_a_form_of_another_property_tells_nothing_of_the_order_that_it_made(world: World) -> None:
-    wish = world.wish()
-    place(world.db, world.clock, wish)
+    request = world.request()
+    place(world.db, world.clock, request)
     with pytest.raises(OfferUnknown):
-        place(world.db, world.clock, replace(wish, property_id=world.property_id + 1))
+        place(world.db, world.clock, replace(request, property_id=world.property_id + 1))
     assert len(world.orders()) == 1
 
 
 def test_one_form_token_makes_one_order_even_when_pressed_in_many_places_at_once(
     world: World,
 ) -> None:
-    wish, seen, start = world.wish(), [], threading.Barrier(8)
+    request, seen, start = world.request(), [], threading.Barrier(8)
 
     def press() -> None:
         start.wait()
-        seen.append(place(world.db, world.clock, wish))
+        seen.append(place(world.db, world.clock, request))
 
     threads = [threading.Thread(target=press) for _ in range(8)]
     for thread in threads:
@@ -123,20 +123,20 @@ def test_one_form_token_makes_one_order_even_when_pressed_in_many_places_at_once
 
 
 def test_an_offer_older_than_two_minutes_makes_no_order(world: World) -> None:
-    wish = world.wish()
+    request = world.request()
     world.clock.go(121)
     with pytest.raises(OfferStale) as caught:
-        place(world.db, world.clock, wish)
-    assert caught.value.old.id == wish.offer_id
+        place(world.db, world.clock, request)
+    assert caught.value.old.id == request.offer_id
     assert world.orders() == []
 
 
 def test_an_offer_of_nobody_or_of_another_property_makes_no_order(world: World) -> None:
     with pytest.raises(OfferUnknown):
         world.place(offer_id=999)
-    wish = world.wish()
+    request = world.request()
     with pytest.raises(OfferUnknown):
-        place(world.db, world.clock, replace(wish, property_id=world.property_id + 1))
+        place(world.db, world.clock, replace(request, property_id=world.property_id + 1))
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,10 @@ def test_an_offer_of_nobody_or_of_another_property_makes_no_order(world: World) 
         ({"supersedes": 99}, "supersedes"),
     ],
 )
-def test_a_wish_that_can_not_be_sent_is_refused_by_field(
+def test_a_request_that_can_not_be_sent_is_refused_by_field(
     world: World, facts: dict[str, object], field: str
 ) -> None:
-    with pytest.raises(WishRefused) as caught:
+    with pytest.raises(RequestRefused) as caught:
         world.place(**facts)
     assert caught.value.field == field
     assert world.orders() == []

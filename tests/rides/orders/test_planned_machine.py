@@ -71,7 +71,7 @@ class Plans(Orders):
 
     @invariant()
     def nobody_is_forgotten(self) -> None:
-        """What came to nothing, other than by a person's wish, has asked for one."""
+        """What came to nothing, other than by a person's request, has asked for one."""
         for order in self.world.orders():
             if (
                 order.pickup_at is None

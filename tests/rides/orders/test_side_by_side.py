@@ -51,8 +51,8 @@ def at_once(deeds: list[Callable[[], Any]]) -> list[Any]:
 
 
 def test_one_form_pressed_many_times_at_once_makes_one_order(world: World) -> None:
-    wish = world.wish()
-    came = at_once([lambda: place(world.db, world.clock, wish)] * THREADS)
+    request = world.request()
+    came = at_once([lambda: place(world.db, world.clock, request)] * THREADS)
     assert all(isinstance(placed, Placed) for placed in came), came
     assert len({placed.order_id for placed in came}) == 1
     assert [placed.created for placed in came].count(True) == 1
@@ -62,8 +62,10 @@ def test_one_form_pressed_many_times_at_once_makes_one_order(world: World) -> No
 def test_staff_who_book_for_one_guest_at_once_get_one_order_and_the_others_are_told(
     world: World,
 ) -> None:
-    wishes = [world.wish(guest_name="Guest Heron") for _ in range(THREADS)]
-    came = at_once([lambda wish=wish: place(world.db, world.clock, wish) for wish in wishes])
+    requests = [world.request(guest_name="Guest Heron") for _ in range(THREADS)]
+    came = at_once(
+        [lambda request=request: place(world.db, world.clock, request) for request in requests]
+    )
     assert sum(isinstance(each, Placed) for each in came) == 1
     assert sum(isinstance(each, GuardBusy) for each in came) == THREADS - 1, came
     assert len(world.orders()) == 1
@@ -188,9 +190,9 @@ def test_a_commit_without_an_answer_is_looked_up_by_its_form(
     on_postgres: World, after: bool
 ) -> None:
     world = on_postgres
-    wish = world.wish()
+    request = world.request()
     with cut(world.db, after=after):
-        placed = place(world.db, world.clock, wish)
+        placed = place(world.db, world.clock, request)
     assert placed.created is not after
     assert [order.id for order in world.orders()] == [placed.order_id]
 

@@ -1,0 +1,163 @@
+"""The table of booking-form fields: it agrees with what it names, and a field is added by it alone."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask_babel import Babel
+
+from ridedash.forms import BookingForm
+from ridedash.rides.orders.fields import CHANGEABLE, FIELDS, BookingRequest, control_of
+from ridedash.service.types.bookings import NewBooking
+from ridedash.store.guests import Told
+from ridedash.store.models.orders import Order
+
+ROOT = Path(__file__).parents[3]
+ADDED_BY_THE_SERVER = {"property_id", "staff_id", "margin"}
+# Controls that only lead to a value of the table: the pickup time, and the planned ride to change.
+FORM_ONLY = {"when", "pickup_date", "change", "version", "csrf_token"}
+
+
+def test_each_attribute_of_the_request_is_in_the_table_or_added_by_the_server() -> None:
+    attributes = {each.name for each in fields(BookingRequest)}
+    assert attributes == {each.name for each in FIELDS} | ADDED_BY_THE_SERVER
+
+
+def test_the_form_has_a_control_for_each_field_of_the_table_and_no_other() -> None:
+    app = Flask("fields")
+    app.config.update(SECRET_KEY="a key for this test")
+    Babel(app)
+    with app.test_request_context():
+        controls = {control.name for control in BookingForm()}
+    assert controls - FORM_ONLY == {each.form for each in FIELDS}
+
+
+def test_each_column_body_key_and_guest_fact_of_the_table_exists() -> None:
+    columns = set(Order.__table__.columns.keys())
+    assert {each.column for each in FIELDS if each.column} < columns
+    assert {each.body for each in FIELDS if each.body} < set(NewBooking.model_fields)
+    assert {each.guest for each in FIELDS if each.guest} == {each.name for each in fields(Told)}
+
+
+def test_a_field_whose_change_is_described_is_stored_where_the_change_can_be_found() -> None:
+    assert [each.name for each in CHANGEABLE if not each.column and not each.body] == []
+    assert [each.name for each in FIELDS if each.refill and not each.column and not each.body] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "control"),
+    [("coupon_code", "coupon"), ("pickup_at", "pickup_time"), ("seats", "seats"), ("nothing", "")],
+)
+def test_a_refused_field_is_found_at_its_control(name: str, control: str) -> None:
+    assert control_of(name) == control
+
+
+FIELD = """    flight: str | None = field(
+        default=None,
+        metadata=_field(
+            "flight",
+            column="flight",
+            change="flight",
+            refill=frozenset({Refill.AGAIN, Refill.CHANGE}),
+            control=TextControl(_("Flight"), longest=8, too_long=_("Keep it under 8 characters.")),
+        ),
+    )
+"""
+COLUMN = "    flight: Mapped[str | None] = mapped_column(Line(8))\n"
+MIGRATION = '''"""The guest's flight."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "9999"
+down_revision = "{head}"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("orders", sa.Column("flight", sa.String(8)))
+'''
+INPUT = "    {{ field(form.flight, maxlength=8) }}\n"
+TEST = '''"""A field that was added to the table is asked for, stored, filled in again and changed."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+import ridedash
+from ridedash.store.audit import AuditRow
+from tests.views.booking.test_pages import Desk, desk, filled
+
+__all__ = ["desk"]
+pytestmark = pytest.mark.database
+LATER = {"when": "later", "pickup_date": "2026-03-05", "pickup_time": "05:10"}
+
+
+def test_the_added_field(desk: Desk) -> None:
+    assert Path(ridedash.__file__).is_relative_to(Path.cwd())
+    assert 'name="flight"' in desk.page()
+    refused = desk.press(desk.form(), flight="AI 4567 B8")
+    assert refused.status_code == 422
+    assert "Keep it under 8 characters." in refused.text
+    form = desk.form()
+    first = desk.press(form, flight="AI 101", **LATER)
+    order_id = int(first.headers["Location"].rsplit("/", 1)[1])
+    assert [order.flight for order in desk.orders()] == ["AI 101"]
+    assert desk.press(form, flight="AI 202", **LATER).status_code == 409, "other contents"
+    assert 'value="AI 101"' in desk.page(again=str(order_id))
+    assert 'value="AI 101"' not in desk.page(**{"return": str(order_id)})
+    page = desk.page(change=str(order_id))
+    assert 'value="AI 101"' in page
+    changed = desk.press(filled(page) | {"flight": "AI 202"}, **LATER)
+    assert changed.headers["Location"].endswith("said=change-done")
+    assert [order.flight for order in desk.orders()] == ["AI 202"]
+    with desk.app.extensions["ridedash"].db.read() as s:
+        (row,) = s.scalars(select(AuditRow).where(AuditRow.what == "order.change"))
+    assert row.facts["changed"] == ["flight"]
+'''
+
+
+def insert_before(path: Path, line: str, text: str) -> None:
+    before, found, after = path.read_text().partition(line)
+    assert found, f"{path.name} has no line {line!r} any more"
+    path.write_text(before + text + found + after)
+
+
+def test_a_field_is_added_by_the_table_the_template_and_a_migration_alone(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    skipped = shutil.ignore_patterns("__pycache__")
+    for name in ("ridedash", "templates", "tests"):
+        shutil.copytree(ROOT / name, copy / name, ignore=skipped)
+    (copy / "static").symlink_to(ROOT / "static")
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    models = copy / "ridedash/store/models/orders.py"
+    versions = copy / "ridedash/store/migrations/versions"
+    head = max(path.name for path in versions.glob("0*.py"))[:4]
+
+    insert_before(copy / "ridedash/rides/orders/fields.py", "    seats: int | None = field(", FIELD)
+    insert_before(copy / "templates/booking/_more.html", "    {{ field(form.coupon", INPUT)
+    insert_before(models, "    form_token: Mapped", COLUMN)
+    (versions / "9999_flight.py").write_text(MIGRATION.format(head=head))
+
+    (copy / "tests/views/booking/test_flight.py").write_text(TEST)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    ours = ("PYTEST", "RIDEDASH")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    run = subprocess.run(
+        [*command, "tests/views/booking/test_flight.py"],
+        cwd=copy,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
+    assert "1 passed" in run.stdout

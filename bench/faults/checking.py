@@ -170,18 +170,16 @@ def _one(found: Findings, order: Order, bookings: list[set[str]]) -> None:
 def _requests(
     found: Findings, desk: Desk, made: dict[str, list[set[str]]], by_mtx: dict[str, Order]
 ) -> None:
-    """I2: of one request at most one booking, and one more for each time that somebody pressed "book
-    again".
-    """
+    """I2: at most one booking for a request, and one more for each press of "book again"."""
     of_request: Counter[int] = Counter()
     for mtx in made.keys() & by_mtx.keys():
         press = desk.presses.get(by_mtx[mtx].id)
         of_request[press.root if press is not None else by_mtx[mtx].id] += 1
     for root, count in of_request.items():
         if count > 1 + desk.again.get(root, 0):
+            presses = desk.again.get(root, 0)
             found.find(
-                "doubled",
-                f"the request of order {root} has {count} bookings, {desk.again.get(root, 0)} presses",
+                "doubled", f"the request of order {root} has {count} bookings, {presses} presses"
             )
 
 

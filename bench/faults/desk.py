@@ -242,7 +242,7 @@ class Desk:
 
 
 def as_json(request: BookingRequest) -> dict[str, Any]:
-    """A request of now for another process: what is about planned rides keeps its defaults there."""
+    """A request for now, for another process; what is about planned rides keeps its defaults."""
     return {
         name: value
         for name, value in asdict(request).items()

@@ -20,11 +20,9 @@ from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.privacy.retention import Keep, tidy_all
 from ridedash.rides.worker import Worker
-from ridedash.service.types.products import Product
 from ridedash.services import Services, build_services
 from ridedash.store import accounts, audit, properties
 from ridedash.store.database.database import Database, DatabaseBusy, WrongTables
-from ridedash.store.orders import Priced
 
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -51,17 +49,8 @@ def make_worker(services: Services) -> Worker:
     s, settings = services, services.settings
     threads = settings.worker_threads
     tidy = partial(tidy_all, s.db, keep_of(settings), settings.secret_key)
-    more = partial(Worker, threads=threads, watch=s.metrics, tidy=tidy, describe=_described)
+    more = partial(Worker, threads=threads, watch=s.metrics, tidy=tidy)
     return more(s.db, s.client, s.tokens, box, s.clock, settings.pace)
-
-
-def _described(product: Product, has_drop: bool) -> Priced:
-    """As a card shows it. The pages are loaded with the first planned ride: they are a third of a
-    worker's memory.
-    """
-    from ridedash.views.booking.form import describe
-
-    return describe(product, has_drop)
 
 
 def keep_of(settings: config.Settings) -> Keep:

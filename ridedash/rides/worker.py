@@ -21,7 +21,7 @@ from ridedash.rides.actions.call import Caller
 from ridedash.rides.health import beat, leave
 from ridedash.rides.orders import recover
 from ridedash.rides.orders.answer_journal import BlackBox
-from ridedash.rides.orders.due import Describe, Promoter, plainly
+from ridedash.rides.orders.due import Promoter
 from ridedash.rides.orders.send import Sender
 from ridedash.rides.privacy import retention
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
@@ -59,7 +59,6 @@ class Worker:
         at: Failpoint = no_failpoint,
         drain_s: float = DRAIN_S,
         watch: Hooks | None = None,
-        describe: Describe = plainly,
         tidy: Callable[[datetime], int] | None = None,
     ) -> None:
         self.name = f"{socket.gethostname()[:40]}:{os.getpid()}:{os.urandom(3).hex()}"
@@ -76,7 +75,7 @@ class Worker:
         )
         self.caller = Caller(db, client, tokens, clock)
         asked = db, client, tokens, blackbox, clock
-        self.promoter = Promoter(*asked, describe=describe, owner=self.name, at=at)
+        self.promoter = Promoter(*asked, owner=self.name, at=at)
         self.tidy = tidy or partial(retention.drop_old_offers, db)
         self._silent_since: datetime | None = None  # as the last heartbeat said
         self._awake = threading.Event()

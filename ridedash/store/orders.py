@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import BindParameter, bindparam, func, select
 from sqlalchemy.orm import Session, defer
+from sqlalchemy.orm.attributes import set_committed_value
 
 from ridedash.geo import LatLng
 from ridedash.store.models.orders import (
@@ -66,7 +67,7 @@ class Priced:
     kind: str
     display_name: str
     currency: str | None
-    price_text: str | None
+    price_text: str | None  # the card's words; None: worded from the product when shown
     product: Mapping[str, Any]
     fare_id: str | None = None
     # {"1": "96.00", "2": "140.00"}, {"": "240.00"} when fixed
@@ -195,7 +196,8 @@ def orders_by_ids(
     """Orders of a property in the order of `ids`, in a fixed number of queries; foreign ids are
     left out.
 
-    `light` leaves out the offer's product and the order's body and evidence: they must not be read.
+    `light` leaves out the order's body and evidence, and the product of offers whose price is in
+    words: they must not be read.
     """
     query = _LIST if light else _PAGES
     rows = {
@@ -203,8 +205,19 @@ def orders_by_ids(
         for row in s.execute(query, {"property_id": property_id, "ids": ids}).all()
     }
     found = [order_id for order_id in ids if order_id in rows]
+    if light:
+        _load_unworded(s, [row[1] for row in rows.values()])
     around = _around(s, found)
     return [_page(rows[order_id], order_id, around) for order_id in found]
+
+
+def _load_unworded(s: Session, offers: Sequence[Offer]) -> None:
+    """Load the products that light rows lack, of offers whose price a page puts in words."""
+    unworded = {offer.id: offer for offer in offers if offer.price_text is None}
+    if unworded:
+        query = select(Offer.id, Offer.product).where(Offer.id.in_(unworded))
+        for offer_id, product in s.execute(query):
+            set_committed_value(unworded[offer_id], "product", product)
 
 
 # Statements are put together once: that costs SQLAlchemy more than a small answer costs the

@@ -51,7 +51,7 @@ class Change:
 
 
 def change(db: Database, clock: Clock, wanted: Change) -> bool:
-    """Update the order to the request. False when it has these values already: the press came twice.
+    """Update the order to the request. False when it has these values already.
 
     An order that is due and could not be ordered may be changed too: it is tried again at once.
     Raises TooLate, Overtaken, OfferUnknown, RequestRefused; DatabaseBusy and CommitUnknown like

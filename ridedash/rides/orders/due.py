@@ -7,7 +7,7 @@ there no send is repeated by itself. I7 counts from `ready_at`, which is the due
 worker was late.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -139,8 +139,6 @@ def same_with(body: str, fare_id: str | None) -> str:
 LEASE: Final = timedelta(seconds=60)  # longer than the questions of one try take
 LATE: Final = timedelta(seconds=60)  # later than this after the due time is worth a word
 ORDERED_LATE: Final = "ordered_late"  # an event of the timeline; its detail is minutes
-# a product as its card is stored; whether the trip has a drop
-Describe = Callable[[Product, bool], Priced]
 
 
 @dataclass(frozen=True)
@@ -155,14 +153,6 @@ class Claim:
     until: datetime
 
 
-def plainly(product: Product, _has_drop: bool) -> Priced:
-    """What is stored of a product where nobody words its price."""
-    estimate = product.estimate
-    fare_id = estimate.fare_id if estimate and estimate.upfront else None
-    named = (product.category, product.kind.value, product.display_name, product.currency)
-    return Priced(*named, None, product.model_dump(mode="json"), fare_id)
-
-
 class Promoter:
     """Orders planned rides for one worker. Safe to share between threads."""
 
@@ -174,12 +164,11 @@ class Promoter:
         box: BlackBox,
         clock: Clock,
         *,
-        describe: Describe = plainly,
         owner: str = "worker",
         at: Failpoint = no_failpoint,
     ) -> None:
         self.db, self.client, self.tokens, self.box, self.clock = db, client, tokens, box, clock
-        self.describe, self.owner, self.at = describe, owner, at
+        self.owner, self.at = owner, at
         self.closed = False  # a worker that ends makes nothing READY: it would not send it
 
     def due(self, limit: int) -> Sequence[int]:
@@ -235,7 +224,7 @@ class Promoter:
         """SCHEDULED to READY in one commit, with a fresh offer, a frozen body and the guard. Raises
         NotYet.
         """
-        now, priced = self.clock(), self.describe(product, claim.trip.drop is not None)
+        now, priced = self.clock(), request.offered(product)
         with self.db.write() as s:
             order = self._still(s, claim)
             if order is None or self.closed:

@@ -1,9 +1,9 @@
 """The fields of the booking form, each stated once.
 
-The form takes its text and choice controls from here, the booking request is built from the form by
-this table, the order's row and the frozen request from the booking request, and the difference of a
-change and what an earlier order fills in are found by it as well. A new field needs one attribute of
-`BookingRequest`, its line in a template, and its column with a migration.
+The form takes its text and choice controls from here. By this table the booking request is built
+from the form, the order's row and the frozen request from the booking request; the differences of
+a change and what an earlier order fills in are found by it as well. A new field needs an attribute
+of `BookingRequest`, its line in a template, and its column with a migration.
 """
 
 from collections.abc import Mapping
@@ -259,7 +259,7 @@ def guest_values(request: BookingRequest) -> dict[str, Any]:
 
 
 def control_of(name: str) -> str:
-    """The name of the form's control for a field that is named as anywhere in the table; else ""."""
+    """The name of the control of a field, by any of its names in the table; "" for no field."""
     for each in FIELDS:
         if name in (each.form, each.name, each.body):
             return each.form

@@ -112,7 +112,7 @@ def place(
 
 
 def _placed_before(db: Database, request: BookingRequest) -> Placed | None:
-    """The order that this form made already. Raises DatabaseBusy when the database can't be read."""
+    """The order that this form made already. Raises DatabaseBusy when it can't be read."""
     try:
         with db.read() as s:
             return _order_of_token(s, request)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -20,8 +21,10 @@ from ridedash.rides.orders.fields import (
     order_columns,
 )
 from ridedash.service.types.bookings import NewBooking
+from ridedash.service.types.products import Product
 from ridedash.store.guests import Told
 from ridedash.store.models.orders import Offer, Order, OrderState
+from ridedash.store.orders import Priced
 from ridedash.store.properties import Guest
 from ridedash.wire import PICKUP_NOW, Kind
 
@@ -110,6 +113,32 @@ def new_booking(request: BookingRequest, offer: Offer, mtx: str) -> NewBooking:
             **body_values(request),
         }
     )
+
+
+def offered(product: Product) -> Priced:
+    """What an offer stores of a product. Its price is put in words when a page shows it."""
+    estimate = product.estimate
+    return Priced(
+        category=product.category,
+        kind=product.kind.value,
+        display_name=product.display_name,
+        currency=product.currency,
+        price_text=None,
+        product=product.model_dump(mode="json"),
+        fare_id=estimate.fare_id if estimate and estimate.upfront else None,
+        seat_prices=seat_prices(product),
+        cancellation=product.cancellation.model_dump(mode="json") if product.cancellation else None,
+    )
+
+
+def seat_prices(product: Product) -> Mapping[str, str]:
+    """Fixed prices as an offer stores them: by number of seats for share, under "" for upfront."""
+    if product.share:
+        fares = product.share.fares
+        return {str(fare.seats): str(fare.cost) for fare in fares if fare.cost is not None}
+    estimate = product.estimate
+    fixed = estimate.upfront_fare if estimate and estimate.upfront else None
+    return {} if fixed is None else {"": str(fixed)}
 
 
 def build_order(

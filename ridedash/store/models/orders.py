@@ -47,7 +47,9 @@ class Offer(Base):
     kind: Mapped[str] = mapped_column(Line(16))  # wire.Kind
     display_name: Mapped[str] = mapped_column(Line(300))
     currency: Mapped[str | None] = mapped_column(Line(8))
-    price_text: Mapped[str | None] = mapped_column(Line(300))  # the price as the card said it
+    price_text: Mapped[str | None] = mapped_column(
+        Line(300)
+    )  # as its card showed it; None: no card
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
     fare_id: Mapped[str | None] = mapped_column(Line(500))
     # share: {"1": "96.00", "2": "140.00"}; upfront: {"": "240.00"}; else {}

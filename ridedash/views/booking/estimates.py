@@ -5,7 +5,7 @@ offers and cards.
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -16,12 +16,13 @@ from ridedash.extensions import Services
 from ridedash.geo import LatLng, contains, distance_m
 from ridedash.places import CityArea, Memory
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
+from ridedash.rides.orders.request import offered
 from ridedash.service.errors import RateLimited, Refused, ServiceError, Throttled
 from ridedash.service.types.products import HotspotZone, Product, ProductList
 from ridedash.store.orders import Priced, Trip, add_offer
 from ridedash.store.properties import Property
 from ridedash.views.booking.pickup_points import Zone, is_hotspot, is_pin, meet, pin_name, zone_of
-from ridedash.views.booking.product_cards import Card, card, seat_prices, trip_facts
+from ridedash.views.booking.product_cards import Card, card, trip_facts
 from ridedash.views.web.current_user import SignedIn
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
@@ -262,19 +263,8 @@ def home_trip(home: Property) -> Trip | None:
 
 
 def priced(product: Product, shown: Card) -> Priced:
-    """A product as its card is stored."""
-    estimate = product.estimate
-    return Priced(
-        category=product.category,
-        kind=product.kind.value,
-        display_name=product.display_name,
-        currency=product.currency,
-        price_text=shown.price_text or None,
-        product=product.model_dump(mode="json"),
-        fare_id=estimate.fare_id if estimate and estimate.upfront else None,
-        seat_prices=seat_prices(product),
-        cancellation=product.cancellation.model_dump(mode="json") if product.cancellation else None,
-    )
+    """A product as its card is stored, with the price in the words of the card."""
+    return replace(offered(product), price_text=shown.price_text or None)
 
 
 def _kept_lists() -> Memory:

@@ -12,14 +12,12 @@ from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.fields import BookingRequest, Refill, control_of
 from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
 from ridedash.rides.orders.schedule_times import LATEST
-from ridedash.service.types.products import Product
 from ridedash.store.accounts import accounts_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
-from ridedash.store.orders import OrderPage, OrderState, Priced, order_page
+from ridedash.store.orders import OrderPage, OrderState, order_page
 from ridedash.store.properties import Property, cost_centres_of, favourites_of
-from ridedash.views.booking.estimates import EstimateFailedError, priced
+from ridedash.views.booking.estimates import EstimateFailedError
 from ridedash.views.booking.picker import Picker, read_ends
-from ridedash.views.booking.product_cards import card
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
@@ -85,11 +83,6 @@ def calendar(picker: Picker) -> dict[str, Any]:
         "now": formatting.stamp(now),
         "kept": f"{plan.astimezone(tz):%Y-%m-%dT%H:%M}" if plan else "",
     }
-
-
-def describe(product: Product, has_drop: bool) -> Priced:
-    """What the worker stores of a product: as a card would show it."""
-    return priced(product, card(product, has_drop=has_drop, locale="en"))
 
 
 def fill_from_plan(picker: Picker, page: OrderPage) -> None:

@@ -25,6 +25,7 @@ from ridedash.views.booking.estimates import (
     refused,
 )
 from ridedash.views.booking.product_cards import Card, preferred
+from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.wording import gettext as _
 
 
@@ -120,10 +121,11 @@ class Picker:
             if before and self.chosen and self.chosen.category == before.category
             else None
         )
-        if before and same and (before.price_text or "") != same.price_text:
-            self.changed = Changed(
-                same.name, before.price_text or _("no price"), same.price_text or _("no price")
-            )
+        if before and same:
+            old = offer_price_text(before, estimator.locale)
+            if old != same.price_text:
+                none = _("no price")
+                self.changed = Changed(same.name, old or none, same.price_text or none)
 
     def follow(self, offer: Offer) -> None:
         """Take the trip of an offer."""

@@ -1,16 +1,17 @@
 """Product cards: what the picker says about each product, and what its button will say. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from babel.numbers import format_decimal, get_currency_symbol
+from babel.numbers import format_decimal
 
 from ridedash.service.types.products import Product
 from ridedash.service.types.rate_cards import CancellationPolicy
 from ridedash.views.booking.fare_breakdown import FareTable, fare_tables
+from ridedash.views.rides.offer_price import product_price
 from ridedash.views.web.formatting import money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
@@ -52,9 +53,9 @@ def _packages(product: Product, locale: str) -> Iterator[str]:
 def _span(seconds: int) -> str:
     if not seconds:
         return ""
-    return (
-        _("%(n)g h", n=seconds / 3600) if seconds % 1800 == 0 else _("%(n)d min", n=seconds // 60)
-    )
+    if seconds % 1800 == 0:
+        return _("%(n)g h", n=seconds / 3600)
+    return _("%(n)d min", n=seconds // 60)
 
 
 # Which drawing of static/img/cars.svg stands for a category id; any other id gets "car".
@@ -91,8 +92,7 @@ class Card:
     drawing: str
     eta: str
     near: bool
-    # neither shared, nor an auto, nor by the hour: what most guests mean by a car
-    private_car: bool
+    private_car: bool  # neither shared, nor an auto, nor by the hour
     price: str  # the biggest thing on the card
     price_kind: str  # "Fixed price", "Estimate, by the meter", …
     price_text: str  # the same in a sentence: what is stored and what the button says
@@ -117,18 +117,9 @@ class Card:
         return replace(self, offer_id=offer_id)
 
 
-@dataclass(frozen=True)
-class _Price:
-    shown: str
-    kind: str
-    text: str
-    amount: Decimal | None
-    blocked: str = ""
-
-
 def card(product: Product, *, has_drop: bool, locale: str) -> Card:
     """The card of a product; `has_drop` says whether the trip's end is known."""
-    price = _price(product, has_drop, locale)
+    price = product_price(product, has_drop, locale)
     surge = _surge(product)
     return Card(
         category=product.category,
@@ -168,11 +159,10 @@ def trip_facts(products: Sequence[Product], locale: str) -> str:
 
 
 def preferred(cards: tuple[Card, ...], category: str = "", usual: str = "") -> Card | None:
-    """The card to choose beforehand: what was asked for, else the guest's usual one, else the
-    cheapest private car.
+    """The card that is preselected: what most people would choose.
 
-    The last two only where one is near. None without a trip to compare by: what is chosen
-    beforehand must be what most people would choose.
+    The category that was asked for, else the guest's usual one, else the cheapest private car; the
+    last two only where a cab is near. None without a trip to compare prices by.
     """
     open_cards = [each for each in cards if not each.blocked]
     asked = next((each for each in open_cards if each.category == category), None)
@@ -189,19 +179,6 @@ def drawing(category: str) -> str:
     return next((name for name, words in DRAWINGS if re.search(words, category.lower())), "car")
 
 
-def seat_prices(product: Product) -> Mapping[str, str]:
-    """Fixed prices as they are stored: by number of seats for share, under "" for an upfront
-    fare.
-    """
-    if product.share:
-        return {
-            str(fare.seats): str(fare.cost) for fare in product.share.fares if fare.cost is not None
-        }
-    estimate = product.estimate
-    fixed = estimate.upfront_fare if estimate and estimate.upfront else None
-    return {} if fixed is None else {"": str(fixed)}
-
-
 def cancellation_sentence(
     policy: CancellationPolicy | None, currency: str | None, locale: str
 ) -> str:
@@ -216,21 +193,10 @@ def cancellation_sentence(
     return _("Free to cancel for %(n)d min, then %(fee)s.", n=policy.applies_after.minutes, fee=fee)
 
 
-def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:
-    """Two amounts as a span, the currency named once where it stands in front: ₹210–260."""
-    first, second = money(low, currency, locale), money(high, currency, locale)
-    if first == second:
-        return first
-    symbol = get_currency_symbol(currency, locale=locale) if currency else ""
-    return f"{first}–{second.removeprefix(symbol).strip() if symbol and first.startswith(symbol) else second}"
-
-
 def _button(name: str, price_text: str) -> str:
-    return (
-        _("Book %(car)s · %(price)s", car=name, price=price_text)
-        if price_text
-        else _("Book %(car)s", car=name)
-    )
+    if price_text:
+        return _("Book %(car)s · %(price)s", car=name, price=price_text)
+    return _("Book %(car)s", car=name)
 
 
 def _eta(product: Product) -> str:
@@ -238,84 +204,9 @@ def _eta(product: Product) -> str:
         return _("No cab near")
     if product.eta is None:
         return _("Arrival not known")
-    return (
-        _("%(n)d min away", n=product.eta.minutes)
-        if product.eta.seconds >= 60
-        else _("Under a minute away")
-    )
-
-
-def _price(product: Product, has_drop: bool, locale: str) -> _Price:
-    if product.packages:
-        return _package_price(product, locale)
-    if product.kind is Kind.SHARE:
-        return _share_price(product, has_drop, locale)
-    estimate = product.estimate
-    if estimate and estimate.upfront and estimate.upfront_fare is not None:
-        shown = money(estimate.upfront_fare, product.currency, locale)
-        return _Price(
-            shown, _("Fixed price"), _("%(price)s fixed", price=shown), estimate.upfront_fare
-        )
-    low, high = (estimate.amount_min, estimate.amount_max) if estimate else (None, None)
-    low, high = low if low is not None else high, high if high is not None else low
-    if low is not None and high is not None:
-        shown = money_range(low, high, product.currency, locale)
-        return _Price(
-            shown, _("Estimate, by the meter"), _("meter fare, about %(price)s", price=shown), low
-        )
-    return _meter_price(product, has_drop, locale)
-
-
-def _meter_price(product: Product, has_drop: bool, locale: str) -> _Price:
-    """No estimate came: the least that the rate cards allow."""
-    least = [
-        c.minimum_fare if c.minimum_fare is not None else c.base_fare for c in product.rate_cards
-    ]
-    known = [amount for amount in least if amount is not None]
-    lowest = min(known, default=None)
-    shown = (
-        _("from %(price)s", price=money(lowest, product.currency, locale))
-        if lowest is not None
-        else _("by the meter")
-    )
-    blocked = "" if has_drop else _("Choose a drop to see the price.")
-    text = _("meter fare, %(price)s", price=shown) if lowest is not None else _("meter fare")
-    return _Price(
-        shown, _("By the meter, no estimate"), text, lowest if has_drop else None, blocked
-    )
-
-
-def _share_price(product: Product, has_drop: bool, locale: str) -> _Price:
-    fares = (
-        {f.seats: f.cost for f in product.share.fares if f.cost is not None}
-        if product.share
-        else {}
-    )
-    if not fares:
-        why = (
-            _("The service gave no price for a shared ride.")
-            if has_drop
-            else _("Choose a drop to see the price.")
-        )
-        return _Price("–", _("Fixed price, shared"), "", None, why)
-    lowest = min(fares.values())
-    parts = [
-        _("%(price)s for %(n)d", price=money(cost, product.currency, locale), n=seats)
-        for seats, cost in sorted(fares.items())
-    ]
-    text = _("%(price)s fixed", price=", ".join(parts))
-    return _Price(money(lowest, product.currency, locale), _("Fixed price, shared"), text, lowest)
-
-
-def _package_price(product: Product, locale: str) -> _Price:
-    fares = [package.base_fare for package in product.packages if package.base_fare is not None]
-    lowest = min(fares, default=None)
-    shown = (
-        _("from %(price)s", price=money(lowest, product.currency, locale))
-        if lowest is not None
-        else _("by package")
-    )
-    return _Price(shown, _("Rental, by package"), _("by package, %(price)s", price=shown), None)
+    if product.eta.seconds < 60:
+        return _("Under a minute away")
+    return _("%(n)d min away", n=product.eta.minutes)
 
 
 def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
@@ -343,7 +234,8 @@ def _surge(product: Product) -> tuple[str, str]:
         return "", ""
     if peak or (product.estimate and product.estimate.upfront):
         means = _(
-            "Many people want cars now, so the price is higher than usual. It is fixed: it will not rise."
+            "Many people want cars now, so the price is higher than usual. "
+            "It is fixed: it will not rise."
         )
         return _("Busy: higher price"), means
     means = _(

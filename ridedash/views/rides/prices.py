@@ -11,6 +11,7 @@ from ridedash import wire
 from ridedash.rides.tracking.totals import BILLED, payable_of, total_of
 from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
 from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.views.web.formatting import minutes, money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
@@ -55,17 +56,18 @@ def _expected(facts: RideFacts) -> tuple[str, str]:
             else _("Fixed price")
         )
         return money(Decimal(str(fixed)), facts.currency, facts.locale), note
-    if not offer.price_text:
+    text = offer_price_text(offer, facts.locale)
+    if not text:
         return "", ""
-    return offer.price_text, _("Estimated for the old drop; the meter decides") if moved else _(
-        "As estimated"
-    )
+    if moved:
+        return text, _("Estimated for the old drop; the meter decides")
+    return text, _("As estimated")
 
 
 def _planned(facts: RideFacts) -> str:
     """No price holds yet; what the card said when it was planned is a hint."""
-    said = facts.page.offer.price_text
-    return say(_("Priced when ordered[; it was {price} when planned]"), {"price": said})
+    price_then = offer_price_text(facts.page.offer, facts.locale)
+    return say(_("Priced when ordered[; it was {price} when planned]"), {"price": price_then})
 
 
 def _cost_of_stopping(facts: RideFacts) -> str:

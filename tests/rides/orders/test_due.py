@@ -76,7 +76,7 @@ def test_a_planned_ride_waits_and_is_ordered_in_time_with_the_price_of_then(worl
     assert page.order.state == "BOOKED"
     assert (page.offer.fare_id, page.offer.seat_prices, page.offer.fetched_at) == (
         "F2",
-        {},
+        {"": "250"},
         world.clock(),
     )
     sent = next(body for name, body in world.service.calls if name == "create")

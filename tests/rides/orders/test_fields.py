@@ -1,4 +1,4 @@
-"""The table of booking-form fields: it agrees with what it names, and a field is added by it alone."""
+"""The table of booking-form fields: what it names exists, and a field is added by it alone."""
 
 import os
 import shutil

@@ -15,10 +15,10 @@ from ridedash.views.booking.product_cards import (
     Card,
     card,
     drawing,
-    money_range,
     preferred,
     trip_facts,
 )
+from ridedash.views.rides.offer_price import money_range
 from tests.views.fake_service import SHARE, category, metered, upfront
 
 

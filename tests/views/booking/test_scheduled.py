@@ -13,10 +13,9 @@ from flask.testing import FlaskClient
 
 from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.worker import Worker
-from ridedash.store.models.orders import Attention, Order
-from ridedash.store.orders import order_page
+from ridedash.store.models.orders import Attention, Offer, Order
+from ridedash.store.orders import OrderPage, order_page
 from ridedash.store.properties import Property
-from ridedash.views.booking.form import describe
 from ridedash.views.rides.view_model import ride_view
 from ridedash.wording import Audience
 from tests.views.booking.test_pages import Desk, cards, desk, filled, sign_in
@@ -300,7 +299,65 @@ def test_a_ride_that_could_not_be_ordered_yet_needs_somebody_and_says_why(
     assert ("Book a second car on purpose" in change) is (code == "PLAN_GUARD_BUSY")
 
 
-def test_a_worker_orders_it_with_the_price_as_a_card_would_say_it_and_a_missed_one_is_loud(
+def ordered_by_the_worker(desk: Desk, tmp_path: Path, order_id: int) -> OrderPage:
+    """A planned ride once its time has come; the desk's clock is at that time."""
+    services = desk.app.extensions["ridedash"]
+    go(desk, PICKUP - timedelta(minutes=10))
+    box = BlackBox(tmp_path / "box", slots=4)
+    worker = Worker(services.db, services.client, services.tokens, box, services.clock)
+    worker.promoter.promote(order_id)
+    box.close()
+    with services.db.read() as s:
+        page = order_page(s, desk.orders()[0].property_id, order_id)
+    assert page is not None
+    assert page.order.state == "READY"
+    return page
+
+
+def test_a_price_that_the_worker_stored_is_put_in_words_when_it_is_shown(
+    desk: Desk, tmp_path: Path
+) -> None:
+    order_id = plan(desk, offer=offer_of(desk, "suv"))
+    assert "it was meter fare, about ₹310–360 when planned" in ride_words(desk, order_id)
+    desk.service.estimates[1]["amount_max"] = 375
+    page = ordered_by_the_worker(desk, tmp_path, order_id)
+    assert (page.offer.price_text, page.offer.seat_prices) == (None, {})
+    assert "meter fare, about ₹310–375 As estimated" in ride_words(desk, order_id)
+    assert [row["price"] for row in rows(desk.client)] == ["meter fare, about ₹310–375"]
+    again = desk.client.get(f"/rides/new?again={order_id}").text
+    assert "Price changed" not in again
+    desk.service.estimates[1]["amount_max"] = 390
+    again = words(desk.client.get(f"/rides/new?again={order_id}").text)
+    assert "Price changed: meter fare, about ₹310–375 → meter fare, about ₹310–390" in again
+
+
+def test_an_offer_that_an_earlier_release_stored_keeps_the_words_that_it_has(
+    desk: Desk, tmp_path: Path
+) -> None:
+    order_id = plan(desk, offer=offer_of(desk, "suv"))
+    page = ordered_by_the_worker(desk, tmp_path, order_id)
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(Offer, page.offer.id).price_text = "meter fare, about ₹300–350"
+    assert "meter fare, about ₹300–350 As estimated" in ride_words(desk, order_id)
+    assert [row["price"] for row in rows(desk.client)] == ["meter fare, about ₹300–350"]
+
+
+def test_an_offer_whose_product_can_not_be_read_shows_no_price(desk: Desk, tmp_path: Path) -> None:
+    order_id = plan(desk, offer=offer_of(desk, "suv"))
+    page = ordered_by_the_worker(desk, tmp_path, order_id)
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(Offer, page.offer.id).product = {"eta": "soon"}
+    assert "As estimated" not in ride_words(desk, order_id)
+    assert [row.get("price", "") for row in rows(desk.client)] == [""]
+
+
+def offer_of(desk: Desk, category: str) -> str:
+    """The id of the newest offer of a category, as the form posts it."""
+    desk.form()
+    return str(max(offer.id for offer in desk.offers() if offer.category == category))
+
+
+def test_a_worker_orders_it_with_the_price_of_then_and_a_missed_one_is_loud(
     desk: Desk, tmp_path: Path
 ) -> None:
     services = desk.app.extensions["ridedash"]
@@ -309,12 +366,13 @@ def test_a_worker_orders_it_with_the_price_as_a_card_would_say_it_and_a_missed_o
     made = (services.db, services.client, services.tokens, box, services.clock)
     go(desk, PICKUP - timedelta(minutes=5))
     desk.service.estimates[0]["upfront"]["fare"] = 265
-    worker = Worker(*made, describe=describe)
+    worker = Worker(*made)
     worker.promoter.promote(order_id)
     with services.db.read() as s:
         page = order_page(s, desk.orders()[0].property_id, order_id)
     assert page is not None
-    assert (page.order.state, page.offer.price_text) == ("READY", "₹265 fixed")
+    assert (page.order.state, page.offer.seat_prices) == ("READY", {"": "265"})
+    assert "₹265 Fixed price" in ride_words(desk, order_id)
     assert "Ordered 8 min late" in ride_words(desk, order_id)
     go(desk, PICKUP + timedelta(hours=6))
     worker.promoter.promote(missed)

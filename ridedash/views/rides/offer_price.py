@@ -1,0 +1,128 @@
+"""The price of a product or of a stored offer in words, on its card and on the ride's page."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from babel.numbers import get_currency_symbol
+from pydantic import ValidationError
+
+from ridedash.service.types.products import Product
+from ridedash.store.models.orders import Offer
+from ridedash.views.web.formatting import money
+from ridedash.wire import Kind
+from ridedash.wording import gettext as _
+
+
+@dataclass(frozen=True)
+class ProductPrice:
+    """The price of a product in the reader's language, on its card and in a sentence."""
+
+    shown: str  # the biggest text of the card
+    kind: str  # "Fixed price", "Estimate, by the meter", …
+    text: str  # in a sentence; "" without a price
+    amount: Decimal | None  # for comparing
+    blocked: str = ""  # why the product can't be booked now
+
+
+def offer_price_text(offer: Offer, locale: str) -> str:
+    """The price of an offer in a sentence, "" without one.
+
+    An offer that was shown on a card keeps the card's sentence. An offer that the worker stored
+    for a planned ride was shown to no one: its price is worded now, from its product.
+    """
+    if offer.price_text is not None:
+        return offer.price_text
+    try:
+        product = Product.model_validate(offer.product)
+    except ValidationError:
+        return ""
+    return product_price(product, offer.drop_lat is not None, locale).text
+
+
+def product_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
+    """The price of a product now; `has_drop` says whether the trip's end is known."""
+    if product.packages:
+        return _package_price(product, locale)
+    if product.kind is Kind.SHARE:
+        return _share_price(product, has_drop, locale)
+    estimate = product.estimate
+    if estimate and estimate.upfront and estimate.upfront_fare is not None:
+        shown = money(estimate.upfront_fare, product.currency, locale)
+        return ProductPrice(
+            shown, _("Fixed price"), _("%(price)s fixed", price=shown), estimate.upfront_fare
+        )
+    low, high = (estimate.amount_min, estimate.amount_max) if estimate else (None, None)
+    low, high = low if low is not None else high, high if high is not None else low
+    if low is not None and high is not None:
+        shown = money_range(low, high, product.currency, locale)
+        return ProductPrice(
+            shown, _("Estimate, by the meter"), _("meter fare, about %(price)s", price=shown), low
+        )
+    return _meter_price(product, has_drop, locale)
+
+
+def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:
+    """Two amounts as a span, the currency named once where it stands in front: ₹210–260."""
+    first, second = money(low, currency, locale), money(high, currency, locale)
+    if first == second:
+        return first
+    symbol = get_currency_symbol(currency, locale=locale) if currency else ""
+    if symbol and first.startswith(symbol):
+        second = second.removeprefix(symbol).strip()
+    return f"{first}–{second}"
+
+
+def _meter_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
+    """No estimate came: the least that the rate cards allow."""
+    least = [
+        c.minimum_fare if c.minimum_fare is not None else c.base_fare for c in product.rate_cards
+    ]
+    known = [amount for amount in least if amount is not None]
+    lowest = min(known, default=None)
+    shown = (
+        _("from %(price)s", price=money(lowest, product.currency, locale))
+        if lowest is not None
+        else _("by the meter")
+    )
+    blocked = "" if has_drop else _("Choose a drop to see the price.")
+    text = _("meter fare, %(price)s", price=shown) if lowest is not None else _("meter fare")
+    return ProductPrice(
+        shown, _("By the meter, no estimate"), text, lowest if has_drop else None, blocked
+    )
+
+
+def _share_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
+    fares = (
+        {f.seats: f.cost for f in product.share.fares if f.cost is not None}
+        if product.share
+        else {}
+    )
+    if not fares:
+        why = (
+            _("The service gave no price for a shared ride.")
+            if has_drop
+            else _("Choose a drop to see the price.")
+        )
+        return ProductPrice("–", _("Fixed price, shared"), "", None, why)
+    lowest = min(fares.values())
+    parts = [
+        _("%(price)s for %(n)d", price=money(cost, product.currency, locale), n=seats)
+        for seats, cost in sorted(fares.items())
+    ]
+    text = _("%(price)s fixed", price=", ".join(parts))
+    return ProductPrice(
+        money(lowest, product.currency, locale), _("Fixed price, shared"), text, lowest
+    )
+
+
+def _package_price(product: Product, locale: str) -> ProductPrice:
+    fares = [package.base_fare for package in product.packages if package.base_fare is not None]
+    lowest = min(fares, default=None)
+    shown = (
+        _("from %(price)s", price=money(lowest, product.currency, locale))
+        if lowest is not None
+        else _("by package")
+    )
+    return ProductPrice(
+        shown, _("Rental, by package"), _("by package, %(price)s", price=shown), None
+    )

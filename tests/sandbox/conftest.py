@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridedash.sandbox.city import cities
+from ridedash.sandbox.city.city import cities
 from tests.sandbox.sandbox_desk import Desk
 
 

@@ -1,6 +1,4 @@
-"""Linking an account: OAuth 2.0 authorization code with PKCE, refresh, and one refresh at a
-time.
-"""
+"""Account linking: OAuth 2.0 authorization code with PKCE, and token refresh, one at a time."""
 
 import base64
 import hashlib
@@ -28,11 +26,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a token endpoint gives. Neither token shows in a repr."""
+    """The tokens of an account. Neither is shown by repr."""
 
     access_token: str = field(repr=False)
     refresh_token: str | None = field(default=None, repr=False)
-    expires_in_s: int | None = None  # None: not said
+    expires_in_s: int | None = None  # None: the service did not tell
 
 
 def pkce_pair() -> tuple[str, str]:
@@ -48,10 +46,10 @@ def challenge_of(verifier: str) -> str:
 
 
 class OAuthClient:
-    """The partner's side of OAuth 2.0 against configured URLs. Raises the tree of `errors`.
+    """The partner's side of OAuth 2.0, with configured URLs. Raises the errors of `errors`.
 
-    errors.Refused carries OAuth's `error` as `code` and `error_description` as `message`;
-    only `invalid_grant` means that the account must be linked again.
+    errors.Refused has OAuth's `error` as `code` and `error_description` as `message`; only
+    `invalid_grant` means that the account must be linked again.
     """
 
     def __init__(
@@ -74,9 +72,7 @@ class OAuthClient:
         return f"OAuthClient({self._token_url!r})"
 
     def authorize_url(self, state: str, code_challenge: str, redirect_uri: str) -> str:
-        """Where to send the browser; `code_challenge` and `state` belong to the sign-in that starts
-        the linking.
-        """
+        """The URL that the browser is sent to; `code_challenge` and `state` belong to one sign-in."""
         query = {
             "response_type": "code",
             "client_id": self._client_id,
@@ -91,15 +87,12 @@ class OAuthClient:
         return f"{self._authorize_url}{joint}{urlencode(query)}"
 
     def exchange(self, code: str, verifier: str, redirect_uri: str) -> Tokens:
-        """A code for tokens."""
+        """Exchange a code for tokens."""
         grant = {"grant_type": "authorization_code", "code": code}
         return self._tokens(grant | {"code_verifier": verifier, "redirect_uri": redirect_uri})
 
     def refresh(self, refresh_token: str) -> Tokens:
-        """A refresh token for new tokens.
-
-        Where the service gives no new refresh token, the old one is in them.
-        """
+        """Exchange a refresh token for new tokens, which include the old one if no new one came."""
         fresh = self._tokens({"grant_type": "refresh_token", "refresh_token": refresh_token})
         if fresh.refresh_token is not None:
             return fresh
@@ -109,8 +102,7 @@ class OAuthClient:
         form = {**grant, "client_id": self._client_id}
         if self._client_secret:
             form["client_secret"] = self._client_secret
-        # A fresh connection: a rotating refresh token that is lost on a dead one signs the account
-        # out.
+        # A fresh connection: a rotating refresh token that is lost on a dead one unlinks the account.
         secrets = (self._client_secret,)
         request = Request("POST", self._token_url, TOTAL_S, form=form, fresh=True, secrets=secrets)
         return _read(self._http.call(request))
@@ -122,7 +114,7 @@ def _read(answer: Answer) -> Tokens:
     except Unreadable as exc:
         got, unread = {}, exc
     error = text(got.get("error"))
-    # those pass, and the link is still good
+    # a temporary failure does not unlink the account
     if error is not None and answer.status < 500 and answer.status != 429:
         raise Refused(error, message=text(got.get("error_description")), http_status=answer.status)
     if not 200 <= answer.status < 300:
@@ -144,10 +136,10 @@ def _token(value: Any) -> str | None:
 
 
 class SingleFlight:
-    """Of the threads that ask for the same key at once, one works and all get its result.
+    """Runs a piece of work once for all threads that ask for the same key at the same time.
 
-    A rotating refresh token may be used once; a second refresh beside the first would end both.
-    `work` must not ask for its own key again.
+    A rotating refresh token may be used once; a second refresh at the same time would make both
+    invalid. `work` must not use its own key again.
     """
 
     def __init__(self) -> None:
@@ -155,9 +147,7 @@ class SingleFlight:
         self._flights: dict[Hashable, Future[Any]] = {}
 
     def do(self, key: Hashable, work: Callable[[], T]) -> T:
-        """Run `work`, or wait for the thread that runs it for this key; its error is
-        everybody's.
-        """
+        """Run `work`, or wait for the thread that runs it for this key; its error is raised in all."""
         with self._lock:
             flight = self._flights.get(key)
             mine = flight is None

@@ -248,7 +248,7 @@ def test_ten_threads_make_one_refresh():
     assert len(seen) == 1
 
 
-def test_an_error_is_everybodys_and_the_next_ask_works_anew():
+def test_an_error_is_raised_in_every_thread_and_the_next_call_works_again():
     flight, calls, key = SingleFlight(), [], CountedKey(5)
 
     def fail():
@@ -269,6 +269,6 @@ def test_different_accounts_do_not_wait_for_each_other():
     assert results == [True, True]
 
 
-def test_a_flight_that_landed_is_forgotten():
+def test_a_finished_flight_is_forgotten():
     flight = SingleFlight()
     assert [flight.do("k", lambda n=n: n) for n in range(3)] == [0, 1, 2]

@@ -1,8 +1,8 @@
-"""Tolerant readings of one JSON value each: a value that makes no sense becomes None.
+"""Tolerant parsing of single JSON values: a value that makes no sense becomes None.
 
 What the service sends varies (docs/field-notes.md 1 to 14): numbers as text, booleans as text, keys
-with a trailing space, links that are none. Everything here takes any JSON value; units are in
-`measures`.
+with a trailing space, links that are no links. Every function takes any JSON value and raises
+nothing; units are in `units`.
 """
 
 import math
@@ -18,33 +18,34 @@ from pydantic import BaseModel, ConfigDict
 from ridedash.geo import LatLng, is_valid
 from ridedash.text import shown
 
-TEXT_LIMIT: Final = 300  # characters of any text that travels further in
+TEXT_LIMIT: Final = 300  # characters of any text that is kept
 LINK_LIMIT: Final = 2000
-ROWS_LIMIT: Final = 200  # elements of any list that travels further in
+ROWS_LIMIT: Final = 200  # elements of any list that is kept
 NUMBER_DIGITS: Final = 12  # before the point and after it; no fare, distance or time needs more
 NUMBER_LIMIT: Final = 10**NUMBER_DIGITS
 IDENT_LIMIT: Final = 10**40
-KEYS_LIMIT: Final = 1000  # spellings of keys that are remembered
+KEYS_LIMIT: Final = 1000  # spellings of keys that are cached
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,20})?|\.[0-9]{1,20})")
 _IDENT: Final = re.compile(r"[!-~]+")  # printable ASCII without spaces
-# nearly all are: no port, nobody's name
+# The form of nearly all links: without a port and credentials.
 _PLAIN_LINK: Final = re.compile(r"https://[A-Za-z0-9.-]+(/[!-~]*)?")
 _FINEST: Final = Decimal("1e-12")
 
 
 class Fact(BaseModel):
-    """A frozen piece of what the service said. Survives `model_dump(mode="json")` and
-    `model_validate`.
+    """A frozen value that the service sent.
 
-    A number becomes text there, and a position a list of two.
+    Survives `model_dump(mode="json")` and `model_validate`.
+
+    In JSON a number becomes text, and a position a list of two.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Duration(Fact):
-    """A span of time, whatever unit it came in."""
+    """A span of time, in any unit that it was sent in."""
 
     seconds: int
 
@@ -55,7 +56,7 @@ class Duration(Fact):
 
 
 class Distance(Fact):
-    """A length, whatever unit it came in."""
+    """A length, in any unit that it was sent in."""
 
     metres: int
 
@@ -65,18 +66,18 @@ class Distance(Fact):
         return Decimal(self.metres) / 1000
 
 
-class Moment(Fact):
-    """A time as the service wrote it, and as an instant in UTC where it could be understood."""
+class ServiceTime(Fact):
+    """A time as the service wrote it, and as an instant in UTC if it could be parsed."""
 
     text: str
     at: datetime | None = None
 
 
 def row(value: Any) -> dict[str, Any]:
-    """An object with its keys folded to lower case without outer spaces, to be read only; else an
-    empty one.
+    """An object with its keys normalised: lower case, no outer spaces. An empty one for no object.
 
-    The exact spelling wins over a variant (`text` over `Text`).
+    The result must not be changed. The exact spelling of a key wins over a variant (`text` over
+    `Text`).
     """
     if value is None or not isinstance(value, dict | Mapping):
         return {}
@@ -89,18 +90,19 @@ def row(value: Any) -> dict[str, Any]:
     return folded | {key: value[key] for key in folded if key in value}
 
 
-_plain_keys: set[str] = set()  # keys that were seen and fold to themselves: nearly all are
+_plain_keys: set[str] = set()  # Keys that were seen and are normalised already, as nearly all are.
 
 
 def _remember(keys: Iterable[str]) -> None:
-    """Up to a bound, so that a service that makes keys up fills no memory."""
+    """Store keys up to a limit, so that a service that invents keys fills no memory."""
     if len(_plain_keys) < KEYS_LIMIT:
         _plain_keys.update(key for key in keys if len(key) <= 40)
 
 
 def rows(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list, folded; lists within it are flattened; a lone object counts as a list
-    of it.
+    """The objects of a list, their keys normalised, with inner lists flattened.
+
+    A single object counts as a list of one.
     """
     if isinstance(value, Mapping):
         return [row(value)] if value else []
@@ -111,15 +113,14 @@ def rows(value: Any) -> list[dict[str, Any]]:
 
 
 def items(value: Any) -> list[Any]:
-    """The elements of a list, bounded; anything else is an empty list."""
+    """The elements of a list, up to a limit; an empty list for any other value."""
     return list(value[:ROWS_LIMIT]) if isinstance(value, list | tuple) else []
 
 
 def text(value: Any) -> str | None:
-    """Cleaned text: no control, bidirectional or other invisible characters, 300 characters at
-    most.
+    """Cleaned text of at most 300 characters, without control or other invisible characters.
 
-    Numbers become their text. Markup is kept as it is: it is text, and is shown as text.
+    Numbers become their text. Markup is kept: it is shown as text.
     """
     if value is None:
         return None
@@ -132,16 +133,17 @@ def text(value: Any) -> str | None:
         and "  " not in value
         and value.strip() == value
     ):
-        return value or None  # nearly all texts: there is nothing to clean
+        return value or None  # As for nearly all texts, there is nothing to clean.
     cleaned = value[: TEXT_LIMIT * 4]
-    if not cleaned.isprintable():  # of what is printable nothing is taken out
+    if not cleaned.isprintable():  # Printable text loses nothing.
         cleaned = "".join(map(shown, cleaned))
     return " ".join(cleaned.split())[:TEXT_LIMIT].rstrip() or None
 
 
 def ident(value: Any, limit: int = 100) -> str | None:
-    """An identifier, from text or a whole number: printable ASCII without spaces; never cut, too
-    long is none.
+    """An identifier, from text or a whole number: printable ASCII without spaces.
+
+    It is never shortened; one that is too long is None.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if abs(value) < IDENT_LIMIT else ""
@@ -157,9 +159,7 @@ def ident(value: Any, limit: int = 100) -> str | None:
 
 
 def number(value: Any) -> Decimal | None:
-    """A finite number from a number or a text of digits, exact to 12 places, below 10**12 either
-    side.
-    """
+    """A finite number from a number or a text of digits, exact to 12 places, below 10**12."""
     if value is None:
         return None
     if isinstance(value, Decimal):
@@ -183,17 +183,17 @@ def _bounded(value: Decimal) -> Decimal | None:
         return None
     if not value:
         return Decimal(0)
-    # asked of the exponent: arithmetic on 1E+9999999 overflows
+    # Checked by the exponent, because arithmetic on 1E+9999999 overflows.
     if value.adjusted() >= NUMBER_DIGITS:
         return None
     if len(str(value)) <= NUMBER_DIGITS and value.adjusted() >= -NUMBER_DIGITS // 2:
-        return value  # too short for more places: those are costly to count
+        return value  # Too short to have more places, which are costly to count.
     places = value.as_tuple().exponent
     return value.quantize(_FINEST) if isinstance(places, int) and places < -NUMBER_DIGITS else value
 
 
 def positive(value: Any) -> Decimal | None:
-    """A number that is not below zero: the service writes -1 for "none"."""
+    """A number that is not below zero; the service writes -1 for "none"."""
     found = number(value)
     return found if found is not None and found >= 0 else None
 
@@ -205,7 +205,7 @@ def whole(value: Any) -> int | None:
 
 
 def real(value: Any) -> float | None:
-    """A finite number where exactness does not matter (bearing, speed)."""
+    """A finite number as float, where exactness does not matter (bearing, speed)."""
     found = number(value)
     return None if found is None else float(found)
 
@@ -219,7 +219,7 @@ def flag(value: Any) -> bool | None:
 
 
 def link(value: Any) -> str | None:
-    """An https address without credentials, or None: never http, never a script."""
+    """An https URL without credentials, or None: never http, never a script."""
     if not isinstance(value, str) or len(value) > LINK_LIMIT:
         return None
     address = value.strip()
@@ -241,9 +241,7 @@ def link(value: Any) -> str | None:
 
 
 def point(lat: Any, lng: Any) -> LatLng | None:
-    """A position from its two halves; (0, 0), half a position and anything off the globe are
-    none.
-    """
+    """A position from its two halves; None for (0, 0), half a position or one off the globe."""
     north, east = real(lat), real(lng)
     if north is None or east is None or not is_valid(north, east) or (north == 0 and east == 0):
         return None
@@ -259,6 +257,6 @@ def place(value: Any) -> LatLng | None:
 
 
 def ring(value: Any) -> tuple[LatLng, ...]:
-    """A boundary from a list of pairs; a bad pair is left out."""
+    """A boundary from a list of pairs; invalid pairs are left out."""
     corners = (place(item) for item in items(value))
     return tuple(corner for corner in corners if corner is not None)

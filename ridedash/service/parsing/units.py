@@ -1,4 +1,4 @@
-"""Units and times in whatever spelling they come, normalised: seconds, metres, instants in UTC."""
+"""Units and times in any spelling, normalised: seconds, metres, instants in UTC."""
 
 import re
 from collections.abc import Mapping
@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from ridedash.service.parsing.fields import Distance, Duration, Moment, positive, row, text
+from ridedash.service.parsing.fields import Distance, Duration, ServiceTime, positive, row, text
 
-# no wait, ride or free time is longer; a longer one would leave the calendar
+# No wait, ride or free time is longer; a longer one would exceed the calendar.
 LONGEST_S: Final = 366 * 86_400
 _SECONDS: Final = {"sec": 1, "min": 60, "hour": 3600, "hr": 3600, "day": 86_400}
 _METRES: Final = {"k": Decimal(1000), "mi": Decimal("1609.344"), "m": Decimal(1)}
@@ -24,8 +24,9 @@ def _stem(unit: Any, stems: Mapping[str, Any]) -> str | None:
 
 
 def time_unit(unit: Any, default: str | None = "minute") -> str | None:
-    """`second`, `minute`, `hour` or `day` for any spelling; the default for none; None for another
-    word.
+    """`second`, `minute`, `hour` or `day` for any spelling of it.
+
+    The default for no unit; None for another word.
     """
     if unit is None or unit == "":
         return default
@@ -34,8 +35,9 @@ def time_unit(unit: Any, default: str | None = "minute") -> str | None:
 
 
 def length_unit(unit: Any, default: str | None = "kilometre") -> str | None:
-    """`kilometre`, `metre` or `mile` for any spelling; the default for none; None for another
-    word.
+    """`kilometre`, `metre` or `mile` for any spelling of it.
+
+    The default for no unit; None for another word.
     """
     if unit is None or unit == "":
         return default
@@ -86,14 +88,14 @@ _TIME: Final = re.compile(
 )
 
 
-def moment(value: Any) -> Moment | None:
-    """A time: its text as sent, and the instant where the text names one with its offset or zone.
+def service_time(value: Any) -> ServiceTime | None:
+    """A time: its text as sent, and the instant if the text has an offset or a time zone.
 
-    Reads ISO 8601 and its misspellings: `+5:30`, a comma before the milliseconds, a space before
-    the offset, a zone name. A time without an offset names no instant.
+    Parses ISO 8601 and its misspellings: `+5:30`, a comma before the milliseconds, a space before
+    the offset, a zone name. A time without an offset is no instant.
     """
     words = text(value) if isinstance(value, str) else None
-    return None if words is None else Moment(text=words, at=_instant(words))
+    return None if words is None else ServiceTime(text=words, at=_instant(words))
 
 
 def _instant(words: str) -> datetime | None:
@@ -114,11 +116,11 @@ def _zone(word: str) -> tzinfo | None:
     if word[:1] in {"+", "-"}:
         digits = word[1:].replace(":", "").rjust(4, "0")
         minutes = int(digits[:2]) * 60 + int(digits[2:])
-        return (
-            timezone(timedelta(minutes=minutes if word[0] == "+" else -minutes))
-            if minutes < 24 * 60
-            else None
-        )
+        if minutes >= 24 * 60:
+            return None
+        if word[0] == "-":
+            minutes = -minutes
+        return timezone(timedelta(minutes=minutes))
     if "/" in word:
         with suppress(KeyError, ValueError, OSError):
             return ZoneInfo(word)

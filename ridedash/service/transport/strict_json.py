@@ -1,6 +1,4 @@
-"""JSON read strictly: UTF-8, bounded depth and digits, no NaN, no contradicting keys; floats as
-Decimal.
-"""
+"""Strict JSON: UTF-8, limited depth and digits, no NaN, no contradicting keys; floats as Decimal."""
 
 import json
 import re
@@ -22,7 +20,7 @@ class NotJsonError(ValueError):
 def loads(body: bytes) -> Any:
     """The value of a JSON text in UTF-8, with or without a byte order mark. Raises NotJsonError.
 
-    Raw control characters inside strings are let through: whoever reads a text field cleans it.
+    Raw control characters in strings are accepted; parsing.fields.text cleans them.
     """
     try:
         text = body.decode("utf-8-sig")
@@ -72,7 +70,7 @@ def _refuse(_: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # The same key twice is harmless when it says the same; two truths are not an answer.
+    # A repeated key is harmless when the values are equal.
     found = dict(pairs)
     if len(found) == len(pairs):
         return found

@@ -10,12 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ridedash.geo import LatLng, is_valid
 from ridedash.service.parsing.fields import Fact, ident, items, row, text
-from ridedash.service.parsing.units import duration, moment
+from ridedash.service.parsing.units import duration, service_time
 
 
 class NewBooking(BaseModel):
-    """The payload of create. Checked strictly: it is ours. Raises pydantic.ValidationError (a
-    ValueError).
+    """The payload of create. It is ours, so it is checked strictly.
+
+    Raises pydantic.ValidationError, which is a ValueError.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,10 +51,7 @@ class NewBooking(BaseModel):
 
 
 class CreateBody(Fact):
-    """Every field that an answer of create may carry; all optional.
-
-    Read by `from_wire`, never raises.
-    """
+    """The fields that an answer of create may have; all optional."""
 
     status: str | None = None  # in capitals: SUCCESS or FAILURE
     booking_id: str | None = None  # None while a share retry is in progress
@@ -71,10 +69,10 @@ class CreateBody(Fact):
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
-        """Read the body of create."""
+        """Parse the body of create. Raises nothing."""
         got = row(body)
         retry = row(got.get("retry"))
-        again = moment(retry.get("next_retry_time"))
+        again = service_time(retry.get("next_retry_time"))
         return cls(
             **_words(got),
             booking_id=ident(got.get("booking_id")),
@@ -89,11 +87,10 @@ class CreateBody(Fact):
 
     @staticmethod
     def usable(body: Any) -> bool:
-        """Whether a body may be judged: an object whose `booking_id` and echo, where there is one,
-        can be read.
+        """Whether a body may be judged: an object whose ids can be parsed.
 
-        An echo that can't be read may be another order's: it must not pass for one that was left
-        out.
+        An echoed merchant_txn_id that can't be parsed may be that of another order: it must not
+        count as one that was left out.
         """
         sent = (row(body).get(name) for name in ("booking_id", "merchant_txn_id"))
         return isinstance(body, dict) and all(
@@ -122,14 +119,14 @@ class CreateAnswer(Fact):
     body: CreateBody | None = None  # None when no JSON object came
     # a JSON object, whole, not encoded, with ids that can be read where there are any
     readable: bool = False
-    # an id is named somewhere in it, read or not; or it could not be looked through
+    # an id is named somewhere in it, parsed or not; or it could not be searched
     names_id: bool = False
     retry_after_s: float | None = None
-    evidence: str = ""  # the first 2 kB of the body, scrubbed
+    evidence: str = ""  # the first 2 kB of the body without secrets
 
 
 class Done(Fact):
-    """The success of abort, cancel, drop_location and feedback, in the service's own words."""
+    """The success of abort, cancel, drop_location and feedback."""
 
     status: str = "SUCCESS"
     request_type: str | None = None
@@ -140,7 +137,7 @@ class Done(Fact):
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
-        """Read a success."""
+        """Parse a success."""
         got = row(body)
         words = _words(got)
         return cls(
@@ -153,12 +150,12 @@ class FeedbackOptions(Fact):
     """The labels to choose from, by rating 1 to 5 (docs/service-interface.md Feedback options)."""
 
     options: dict[int, tuple[str, ...]]
-    from_document: bool = False  # the service could not be asked; these are the interface's labels
+    from_document: bool = False  # the labels of the interface, because the service gave none
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
-        """Read `driver_feedback_options`; keys other than 1 to 5 and labels that are none are left
-        out.
+        """Parse `driver_feedback_options`; keys other than 1 to 5 and labels that are no text are
+        left out.
         """
         got = row(row(body).get("driver_feedback_options"))
         labels = {

@@ -1,4 +1,4 @@
-"""What a ride will cost: estimates for most categories, fixed fares for share.
+"""Prices before booking: estimates for most categories, fixed fares for share.
 
 See docs/field-notes.md; docs/service-interface.md 6.
 """
@@ -40,7 +40,7 @@ class HubCharges(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read `hub_charges`; None when it says nothing."""
+        """Parse `hub_charges`; None when it is empty."""
         got = row(value)
         found = cls(
             total_hub_fee=number(got.get("total_hub_fee")),
@@ -51,7 +51,7 @@ class HubCharges(Fact):
 
 
 class Discounts(Fact):
-    """What is taken off (`discounts`)."""
+    """The reductions of a price (`discounts`)."""
 
     discount_type: str | None = None
     discount_code: str | None = None
@@ -62,7 +62,7 @@ class Discounts(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read `discounts`; None when it says nothing."""
+        """Parse `discounts`; None when it is empty."""
         got = row(value)
         found = cls(
             discount_type=text(got.get("discount_type")),
@@ -76,9 +76,7 @@ class Discounts(Fact):
 
 
 class Estimate(Fact):
-    """An element of `ride_estimate` of a category other than share. Amounts are in the product's
-    currency.
-    """
+    """An element of `ride_estimate` of a category other than share, in the product's currency."""
 
     category: str | None = None
     distance: Distance | None = None
@@ -97,7 +95,7 @@ class Estimate(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read one element of `ride_estimate`; None when it says nothing (outstation has another
+        """Parse one element of `ride_estimate`; None when it is empty (outstation has another
         shape).
 
         The shape is that of docs/field-notes.md; the interface does not show it.
@@ -151,7 +149,7 @@ class ShareFare(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read one element of `fares`; None when its seat count is neither 1 nor 2.
+        """Parse one element of `fares`; None when its seat count is neither 1 nor 2.
 
         See docs/service-interface.md Limits, 5.
         """
@@ -174,16 +172,14 @@ class ShareFare(Fact):
 class ShareEstimate(Fact):
     """The element of `ride_estimate` for share: prices are always fixed."""
 
-    travel_time_min: Duration | None = None  # at the least
-    travel_time_max: Duration | None = None  # at the most
+    travel_time_min: Duration | None = None  # the shortest
+    travel_time_max: Duration | None = None  # the longest
     promotional_message: str | None = None
     fares: tuple[ShareFare, ...] = ()
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read the element of `ride_estimate` that carries `fares`; None when no fare in it can be
-        read.
-        """
+        """Parse the element of `ride_estimate` that has `fares`; None when none can be parsed."""
         got = row(value)
         unit = got.get("travel_time_unit")
         fares = (ShareFare.from_wire(each) for each in rows(got.get("fares")))

@@ -43,7 +43,7 @@ class Product(Fact):
     time_unit: str | None = "minute"  # second, minute, hour
     # until the nearest cab is at the pickup; None when none is near or unknown
     eta: Duration | None = None
-    none_near: bool = False  # the service said -1: no cab of this category is near
+    none_near: bool = False  # the service sent -1: no cab of this category is near
     nearest: Distance | None = None  # of the nearest cab
     ride_later: bool | None = None
     image: str | None = None  # https only, may be dead; never make a page depend on it
@@ -58,8 +58,9 @@ class Product(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read one element of `categories`; None without a category id. Estimates are put in by
-        ProductList.
+        """Parse one element of `categories`; None without a category id.
+
+        ProductList adds estimates.
         """
         got = row(value)
         category = ident(got.get("id"))
@@ -108,7 +109,7 @@ class PickupPoint(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read one element of `pickup_points`; None without its id or position."""
+        """Parse one element of `pickup_points`; None without its id or position."""
         got = row(value)
         key, position = whole(got.get("id")), fields.place(got)
         if key is None or position is None:
@@ -126,14 +127,14 @@ class HotspotZone(Fact):
     description: str | None = None
     boundary: tuple[LatLng, ...] = ()
     points: tuple[PickupPoint, ...] = ()
-    # None when the service named one that is not among the points
+    # None when the service sent one that is not among the points
     default_point_id: int | None = None
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read `hotspot_zone`; None when it says that the pickup is in none."""
+        """Parse `hotspot_zone`; None when the pickup is in none."""
         got = row(value)
-        if not flag(got.get("is_hotpot_zone")):  # spelled so
+        if not flag(got.get("is_hotpot_zone")):  # the service's spelling
             return None
         read = (PickupPoint.from_wire(each) for each in rows(got.get("pickup_points")))
         points = {point.id: point for point in read if point is not None}
@@ -158,7 +159,7 @@ class ProductList(Fact):
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
-        """Read the body of products; whatever is wrong in it is left out alone. Never raises."""
+        """Parse the body of products; an invalid part is left out alone. Raises nothing."""
         got = row(body)
         zone = HotspotZone.from_wire(got.get("hotspot_zone"))
         products: dict[str, Product] = {}
@@ -173,8 +174,9 @@ class ProductList(Fact):
 
 
 def _estimated(products: list[Product], estimates: list[dict[str, Any]]) -> list[Product]:
-    """The products, each with its element of `ride_estimate`; a lone one without a category is a
-    lone product's.
+    """The products, each with its element of `ride_estimate`.
+
+    An estimate without a category belongs to the only product, when there is one.
     """
     lone = products[0].category if len(products) == 1 else None
     by_category = {ident(each.get("category")) or lone: each for each in estimates}

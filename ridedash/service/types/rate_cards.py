@@ -41,7 +41,7 @@ _AMOUNTS: Final = (
 
 
 class Surcharge(Fact):
-    """One element of `surcharge`; its shape is not shown, so each part is optional."""
+    """One element of `surcharge`; the interface does not show its shape, so each part is optional."""
 
     name: str | None = None
     type: str | None = None  # e.g. a multiplier, a percentage or an amount
@@ -50,7 +50,7 @@ class Surcharge(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read one surcharge, an object or a text; None when it says nothing."""
+        """Parse one surcharge, an object or a text; None when it is empty."""
         got = row(value)
         found = cls(
             name=text(got.get("name")) or text(value),
@@ -62,13 +62,10 @@ class Surcharge(Fact):
 
 
 class RateCard(Fact):
-    """One element of `fare_breakup`.
+    """One element of `fare_breakup`, in the product's currency and units.
 
-    Amounts are in the product's currency, per the product's units.
-
-    `flat_rate` and `airport_rate` carry the numbers, `standard_rate` carries `fare`, a descriptive
-    text;
-    further types occur.
+    `flat_rate` and `airport_rate` have the numbers, `standard_rate` has `fare`, a descriptive text;
+    other types occur.
     """
 
     type: str | None = None  # flat_rate, airport_rate, standard_rate, or others
@@ -87,7 +84,7 @@ class RateCard(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self:
-        """Read one element of `fare_breakup`, of any type."""
+        """Parse one element of `fare_breakup`, of any type."""
         got = row(value)
         surcharges = (Surcharge.from_wire(each) for each in items(got.get("surcharge")))
         return cls(
@@ -117,7 +114,7 @@ class CancellationPolicy(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read `cancellation_policy`; None when it says nothing."""
+        """Parse `cancellation_policy`; None when it is empty."""
         got = row(value)
         found = cls(
             charge=positive(got.get("cancellation_charge")),
@@ -130,7 +127,7 @@ class CancellationPolicy(Fact):
 
 
 class Package(Fact):
-    """One rental package: so long and so far for a base fare, then by distance and minute."""
+    """One rental package: a duration and a distance for a base fare, then by distance and minute."""
 
     sub_category: str | None = None  # what feedback options need for rental
     display_name: str | None = None
@@ -142,9 +139,7 @@ class Package(Fact):
 
     @classmethod
     def list_from_wire(cls, value: Any) -> tuple[Self, ...]:
-        """Read `sub_categories`, each with `packages`; their shape is not shown, so a package's own
-        names vary.
-        """
+        """Parse `sub_categories`, each with `packages`; the names of their members vary."""
         return tuple(
             cls._one(row(sub), each)
             for sub in rows(value)

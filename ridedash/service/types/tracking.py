@@ -1,4 +1,4 @@
-"""What track-ride says about a ride, for all kinds of booking.
+"""The facts of a ride in an answer of track_ride, for all kinds of booking.
 
 See docs/service-interface.md Track-ride snapshot.
 """
@@ -14,7 +14,7 @@ from ridedash.service.parsing.fields import (
     Distance,
     Duration,
     Fact,
-    Moment,
+    ServiceTime,
     flag,
     ident,
     link,
@@ -23,14 +23,14 @@ from ridedash.service.parsing.fields import (
     rows,
     text,
 )
-from ridedash.service.parsing.units import measured_length, measured_time, moment
+from ridedash.service.parsing.units import measured_length, measured_time, service_time
 
 PASSENGERS_LIMIT: Final = 20
 STOPS_LIMIT: Final = 40
 
 
 class PriceDetails(Fact):
-    """`price_details`; there is no total in it and no currency (it is the product's)."""
+    """`price_details`; it has no total and no currency (the currency is the product's)."""
 
     fare: Decimal | None = None
     service_tax: Decimal | None = None
@@ -40,7 +40,7 @@ class PriceDetails(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read `price_details`; None when it says nothing."""
+        """Parse `price_details`; None when it is empty."""
         got = row(value)
         found = {name: read for name in _PRICES if (read := number(got.get(name))) is not None}
         return cls(**found) if found else None
@@ -50,9 +50,9 @@ _PRICES: Final = tuple(PriceDetails.model_fields)
 
 
 class RouteStop(Fact):
-    """A place where somebody gets in (`pickup`) or out (`drop`).
+    """A place where a passenger gets in (`pickup`) or out (`drop`).
 
-    Names passengers: for staff only.
+    It names passengers: for staff only.
     """
 
     name: str | None = None
@@ -61,21 +61,19 @@ class RouteStop(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read one element of `route`; None when it says neither who nor where."""
+        """Parse one element of `route`; None when it has neither a name nor a position."""
         got = row(value)
-        state = (text(got.get("state")) or "").lower()
+        states: dict[str, Literal["pickup", "drop"]] = {"pickup": "pickup", "drop": "drop"}
         found = cls(
             name=text(got.get("name")),
-            state="pickup" if state == "pickup" else "drop" if state == "drop" else None,
+            state=states.get((text(got.get("state")) or "").lower()),
             position=fields.place(got),
         )
         return found if found.name or found.position else None
 
 
 class TripInfo(Fact):
-    """The invoice of an auto ride (`trip_info`); which fields are there depends on status and
-    billing.
-    """
+    """The invoice of an auto ride (`trip_info`); its fields depend on status and billing."""
 
     billing_enabled: bool | None = None
     discount: Decimal | None = None
@@ -92,7 +90,7 @@ class TripInfo(Fact):
 
     @classmethod
     def from_wire(cls, value: Any) -> Self | None:
-        """Read `trip_info` in any of its three shapes; None when it says nothing."""
+        """Parse `trip_info` in any of its three shapes; None when it is empty."""
         got = row(value)
         if not got:
             return None
@@ -115,7 +113,7 @@ class TripInfo(Fact):
 
 
 class Snapshot(Fact):
-    """One answer of track-ride. Whatever it did not carry, or carried wrongly, is None or empty."""
+    """One answer of track_ride. What is missing or invalid in it is None or empty."""
 
     status: str | None = None  # in capitals
     request_type: str | None = None
@@ -147,11 +145,11 @@ class Snapshot(Fact):
     otp_text: str | None = None
     trip: TripInfo | None = None  # auto: INVOICE and COMPLETED
     svc_money_balance: Decimal | None = None  # auto: INVOICE and COMPLETED
-    pickup_time: Moment | None = None  # auto: COMPLETED
+    pickup_time: ServiceTime | None = None  # auto: COMPLETED
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
-        """Read the body of track-ride. Never raises."""
+        """Parse the body of track_ride. Raises nothing."""
         got = row(body)
         return cls(
             status=upper(got.get("status")),
@@ -170,14 +168,14 @@ class Snapshot(Fact):
             share_ride_url=link(got.get("share_ride_url")),
             trip=TripInfo.from_wire(got.get("trip_info")),
             svc_money_balance=number(got.get("svc_money_balance")),
-            pickup_time=moment(got.get("pickup_time")),
+            pickup_time=service_time(got.get("pickup_time")),
             **_otp(got),
             **_cab(got),
         )
 
 
 def upper(value: Any) -> str | None:
-    """A word of the service's in capitals, without outer spaces; only from text."""
+    """A word of the service in capitals, without outer spaces; None for anything but text."""
     return (text(value) or "").upper() or None if isinstance(value, str) else None
 
 
@@ -187,7 +185,7 @@ def _otp(got: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cab(got: dict[str, Any]) -> dict[str, Any]:
-    """Driver, vehicle and motion; the vehicle lies flat or in `cab_details`.
+    """Driver, vehicle and motion; the vehicle is at the top level or in `cab_details`.
 
     See docs/field-notes.md 11.
     """

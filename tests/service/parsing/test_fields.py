@@ -222,11 +222,11 @@ def test_minutes_are_rounded_up_and_kilometres_exact():
     ],
 )
 def test_a_time_keeps_its_text_and_its_instant_where_it_names_one(written, instant):
-    read = units.moment(written)
+    read = units.service_time(written)
     assert (read.text, read.at) == (written, instant)
 
 
-def test_a_row_folds_its_keys_and_the_exact_one_wins():
+def test_a_row_normalises_its_keys_and_the_exact_one_wins():
     assert fields.row({"Text ": 1, "CODE": 2}) == {"text": 1, "code": 2}
     assert fields.row({"Text": 1, "text": 2, "TEXT": 3}) == {"text": 2}
 

@@ -150,7 +150,7 @@ def test_writes_and_reads_have_a_breaker_each():
     other.call(priority=Priority.PAGE)
 
 
-def test_what_a_call_of_before_finds_is_no_news_after_the_breaker_has_closed():
+def test_the_result_of_an_earlier_call_is_ignored_after_the_breaker_has_closed():
     desk = Desk(math.inf)
     slow = [desk.traffic.enter(Priority.REST) for _ in range(9)]
     for each in slow[:5]:
@@ -213,7 +213,7 @@ def test_it_is_silent_while_the_breaker_of_reads_is_open_and_not_when_nobody_ask
 
 
 @pytest.mark.parametrize("wait", [1.0, 7.0, 300.0])
-def test_a_429_holds_everybody_exactly_as_long_as_it_says(wait):
+def test_a_429_stops_every_call_for_exactly_its_retry_after(wait):
     desk = Desk(45)
     desk.call(Result.LIMITED, wait=wait)
     assert desk.traffic.held_s() == wait
@@ -227,7 +227,7 @@ def test_a_429_holds_everybody_exactly_as_long_as_it_says(wait):
     assert (desk.traffic.capacity(), desk.traffic.held_s()) == (0, 0)  # it begins empty
 
 
-def test_after_a_hold_what_people_pressed_goes_first_then_pages_then_waiting_guests_then_the_rest():
+def test_after_a_429_calls_start_by_priority():
     desk = Desk(45)
     desk.call(Result.LIMITED, wait=10.0)
     waits = [
@@ -241,7 +241,7 @@ def test_after_a_hold_what_people_pressed_goes_first_then_pages_then_waiting_gue
     assert desk.traffic.capacity() == 1
 
 
-def test_a_429_that_says_no_time_holds_for_a_second_doubling_to_thirty():
+def test_a_429_without_retry_after_stops_calls_for_a_second_doubling_to_thirty():
     desk = Desk(math.inf)
     waits = []
     for _ in range(7):
@@ -297,7 +297,7 @@ def test_polls_never_wait_and_leave_a_reserve():
     assert desk.pauses == []
 
 
-def test_a_person_waits_a_moment_for_a_turn_and_is_told_when_it_would_be_longer():
+def test_a_write_waits_a_moment_for_a_permit_and_is_refused_when_it_would_be_longer():
     desk = Desk(10)
     for _ in range(4):
         desk.call(priority=Priority.WRITE)

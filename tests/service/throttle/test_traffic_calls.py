@@ -112,7 +112,7 @@ def test_what_could_not_be_built_is_our_fault_and_says_nothing_of_the_service(er
 
 
 @pytest.mark.parametrize("deed", [create, cancel])
-def test_five_writes_without_an_answer_hold_the_sixth_which_proves_that_nothing_was_sent(deed):
+def test_five_writes_without_an_answer_throttle_the_sixth_which_was_not_sent(deed):
     stage = Stage(httpx.ConnectError("refused"))
     stage.ask(deed, 5)
     held = stage.ask(deed)
@@ -124,7 +124,7 @@ def test_five_writes_without_an_answer_hold_the_sixth_which_proves_that_nothing_
     assert not stage.traffic.is_open(write=True)
 
 
-def test_reads_are_held_at_once_and_without_a_second_try():
+def test_reads_are_throttled_at_once_and_without_a_second_try():
     stage = Stage(httpx.ReadTimeout("late"))
     stage.ask(track, 5)
     before = stage.now
@@ -162,7 +162,7 @@ def test_a_call_of_ours_that_can_not_be_built_leaves_the_breaker_alone():
     products(stage.client)
 
 
-def test_polls_have_the_lane_that_they_ask_for_and_never_wait():
+def test_polls_have_the_priority_that_they_ask_for_and_never_wait():
     stage = Stage({"booking_id": "C1", "booking_status": "CALL_DRIVER"}, rate=45)
     while stage.traffic.capacity(Priority.WAITING):
         stage.client.track_ride("t", booking_id="C1", priority=Priority.WAITING)

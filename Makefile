@@ -29,6 +29,8 @@ check: $(VENV)/.dev ## lint, format and types
 	$(BIN)/mypy
 	$(BIN)/oxfmt --check static/css static/js
 	$(BIN)/oxlint static/js
+	$(BIN)/djangofmt --check templates
+	$(BIN)/djangofmt check templates
 
 screenshots: $(VENV)/.dev ## make the README's pictures from the running program
 	$(BIN)/python tools/screenshots.py

@@ -3,6 +3,7 @@ facts.
 """
 
 import itertools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,8 @@ from ridedash.store import accounts, properties
 from ridedash.store.orders import Action, Attention, Heartbeat, Moment, Offer, Order, Ride
 from tests.databases import new_database
 
+SPACE = "[ \t\n\r\f]+"  # white space of HTML: a no-break space is none
+SPACE_BESIDE_TAGS = re.compile(f"(?<=>){SPACE}|{SPACE}(?=[<>])")
 NOON = datetime(2026, 5, 4, 8, 30, tzinfo=UTC)  # 14:00 in Kolkata
 PASSWORD = "a long enough password"
 HASH = generate_password_hash(PASSWORD, method="scrypt:1024:8:1")  # cheap: tests sign in often
@@ -54,6 +57,11 @@ ORDER_STATES = [
     "CLOSED_NOT_BOOKED",
     "FAILED",
 ]
+
+
+def compact(page: str) -> str:
+    """The markup of a page as one line, without the white space that its templates have beside tags."""
+    return re.sub(SPACE, " ", SPACE_BESIDE_TAGS.sub("", page))
 
 
 @dataclass

@@ -30,7 +30,7 @@ from ridedash.store.properties import Staff
 from ridedash.views.history.csv_export import CutShort, harmless
 from tests.sandbox.serving import waitress, werkzeug
 from tests.test_security import csrf
-from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, token
+from tests.views.ride_pages import NOON, PASSWORD, Desk, compact, make_desk, token
 from tests.views.served import served_desk
 
 pytestmark = pytest.mark.database
@@ -78,14 +78,16 @@ def export(client: FlaskClient, query: str = "") -> TestResponse:
 def listed(client: FlaskClient, query: str = "") -> list[int]:
     answer = client.get(f"/history?{query}")
     assert answer.status_code == 200
-    return [int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', answer.text)]
+    return [
+        int(found)
+        for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', compact(answer.text))
+    ]
 
 
 def sums(client: FlaskClient, query: str = "") -> list[str]:
     text = client.get(f"/history?{query}").text
-    return [
-        re.sub(r"<[^>]+>", "", dd).strip() for dd in re.findall(r'<dd class="num">(.*?)</dd>', text)
-    ]
+    cells = re.findall(r'<dd class="num">(.*?)</dd>', text, re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]+>", "", cell).split()) for cell in cells]
 
 
 def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:
@@ -237,7 +239,9 @@ def test_older_rides_are_a_link_away_and_none_is_shown_twice(
     seen, query, pages = [], sent(client, "guest=heron"), 0
     while query:
         text = client.get(f"/history?{query}").text
-        seen += [int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', text)]
+        seen += [
+            int(found) for found in re.findall(r'cell-when"><a href="/rides/(\d+)"', compact(text))
+        ]
         older = re.search(r'href="/history\?([^"]*before=[^"]*)"', text)
         query, pages = older.group(1).replace("&amp;", "&") if older else "", pages + 1
     assert (pages, sorted(seen)) == (3, made)

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.orders import Order, Ride
-from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk
+from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, compact, make_desk
 
 pytestmark = pytest.mark.database
 
@@ -43,7 +43,7 @@ def paper(browser: FlaskClient, order_id: int) -> str:
 
 
 def lines(text: str) -> list[tuple[str, str]]:
-    return re.findall(r'<th scope="row">([^<]+)</th><td>([^<]+)</td>', text)
+    return re.findall(r'<th scope="row">([^<]+)</th><td>([^<]+)</td>', compact(text))
 
 
 def bill(desk: Desk, order_id: int, **trip: Any) -> None:

@@ -55,7 +55,7 @@ READINGS = [
     units.time_unit,
     units.length_unit,
     units.measured_time,
-    units.moment,
+    units.service_time,
     lambda value: units.measured_length(value, "metre"),
     lambda value: fields.point(value, value),
     lambda value: units.duration("3", value),

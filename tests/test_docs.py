@@ -284,12 +284,28 @@ def test_the_readme_has_links_and_pictures() -> None:
     assert len(LINK.findall((ROOT / "README.md").read_text())) > 3
 
 
+GLOSSARY = re.findall(
+    r"^\| \*\*(.+?)\*\* \|.*\| (.+?) \|$", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE
+)
+
+
 def test_the_glossary_has_at_most_forty_words_in_their_order() -> None:
-    words = re.findall(
-        r"^\| \*\*(.+?)\*\* \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE
-    )
+    words = [word for word, _ in GLOSSARY]
     assert 0 < len(words) <= 40
     assert words == sorted(words)
+
+
+@pytest.mark.parametrize(("word", "places"), GLOSSARY, ids=[word for word, _ in GLOSSARY])
+def test_a_word_of_the_glossary_is_used_where_it_says(word: str, places: str) -> None:
+    paths = [ROOT / "ridedash" / name for name in re.findall(r"`(.+?)`", places)]
+    texts = " ".join(
+        file.read_text().lower()
+        for path in paths
+        for file in (path, *path.rglob("*.py"))
+        if file.is_file()
+    )
+    plain = re.sub(r"[^a-z]+", " ", texts.replace("_", " "))
+    assert re.sub(r"[^a-z]+", " ", word.lower()) in plain
 
 
 def test_every_setting_is_in_the_readme() -> None:

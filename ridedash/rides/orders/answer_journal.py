@@ -1,4 +1,4 @@
-"""The black box: answers to create, on disk before the database hears of them.
+"""The answer journal: answers to create, on disk before they are in the database.
 
 See docs/booking-protocol.md 1.3.
 

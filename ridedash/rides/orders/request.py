@@ -53,7 +53,7 @@ def new_group() -> str:
 
 
 def new_mtx() -> str:
-    """A fresh merchant_txn_id: 80 random bits, capitals, digits and a hyphen."""
+    """A fresh partner reference: 80 random bits as capitals, digits and a hyphen."""
     return "RD-" + "".join(secrets.choice(MTX_ALPHABET) for _ in range(MTX_LENGTH))
 
 

@@ -78,7 +78,7 @@ HISTORY: Final = (
 
 
 class Order(Base):
-    """Our durable record of somebody's wish to book (docs/booking-protocol.md 1.2)."""
+    """Our durable record of a request to book (docs/booking-protocol.md 1.2)."""
 
     __tablename__ = "orders"
     __table_args__ = (
@@ -117,7 +117,8 @@ class Order(Base):
     form_token: Mapped[str] = mapped_column(Line(64), unique=True)
     # of all that the form said: same token, other body is refused
     form_digest: Mapped[str] = mapped_column(Line(64))
-    mtx: Mapped[str] = mapped_column(Line(32), unique=True)  # merchant_txn_id: A-Z, 0-9, hyphen
+    # the partner reference, which the service calls merchant_txn_id: A-Z, 0-9, hyphen
+    mtx: Mapped[str] = mapped_column(Line(32), unique=True)
     body: Mapped[str] = mapped_column(Text)  # the frozen request, JSON
     body_digest: Mapped[str] = mapped_column(Line(64))
     seats: Mapped[int | None]
@@ -125,7 +126,7 @@ class Order(Base):
     category: Mapped[str] = mapped_column(Line(64))
     kind: Mapped[str] = mapped_column(Line(16))
     state: Mapped[str] = mapped_column(Line(20))
-    version: Mapped[int]  # rises with every shown fact
+    version: Mapped[int]  # the revision: rises when a shown fact changes
     created_at: Mapped[datetime]
     due_at: Mapped[datetime]
     pickup_at: Mapped[datetime | None]  # of a scheduled order: when the guest wants to be picked up
@@ -155,6 +156,7 @@ class Order(Base):
     supersedes: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))
     resolved_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     resolve_reason: Mapped[str | None] = mapped_column(Line(500))
+    # the duplicate-booking guard: property, guest and pickup area; None without one
     guard_key: Mapped[str | None] = mapped_column(Line(200))
     guard_override_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     open: Mapped[bool]
@@ -274,8 +276,9 @@ class Moment(Base):
 
 
 class Attention(Base):
-    """Something about an order that a person must look at; raised once per name until it is
-    cleared.
+    """An attention item: something about an order that a person must look at.
+
+    Raised once per name until it is cleared.
     """
 
     __tablename__ = "attention"

@@ -98,7 +98,8 @@ def _measure(chosen: dict[str, Line], run: Run, kept: Path | None) -> int:
     print(f"{sum(map(len, results.values())) - missed} reached, {missed} missed or absent")
     if missed:
         print(
-            "So the exit code is 1. A line that missed by little on a busy machine: measure it again with --only."
+            "So the exit code is 1. A line that missed by little on a busy machine: measure it "
+            "again with --only."
         )
     return 1 if missed else 0
 

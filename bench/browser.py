@@ -20,7 +20,10 @@ from tests.running import whole
 from tests.views.ride_pages import PASSWORD
 
 ROWS: Final = 200
-NO_BROWSER: Final = "no Chromium on this machine: apt install chromium-headless-shell, or RIDEDASH_TEST_CHROMIUM=/path"
+NO_BROWSER: Final = (
+    "no Chromium on this machine: apt install chromium-headless-shell, or "
+    "RIDEDASH_TEST_CHROMIUM=/path"
+)
 
 
 @line(

@@ -25,7 +25,10 @@ from tests import databases
 ACTIVE: Final = 300
 SIZES: Final = (1_000, 10_000, 100_000)
 AIM: Final = "≤ 1.2"
-PROTECTS: Final = "A house that has booked for years polls, claims and lists its rides as fast as on its first day."
+PROTECTS: Final = (
+    "A house that has booked for years polls, claims and lists its rides as fast as on its first "
+    "day."
+)
 
 
 @line("growth-sqlite", "SQLite, rides in the table", aim=AIM, protects=PROTECTS, minutes=15)

@@ -222,13 +222,17 @@ def _spread(s: Session) -> None:
     else:
         earlier = f"created_at - {minutes} * interval '1 minute'"
     for statement in (
-        f"UPDATE orders SET created_at = {earlier}, happens_at = {earlier}, room = CAST(100 + id % 400 AS TEXT),"
-        f" guest_id = CASE WHEN id > {FIRST} THEN {FIRST} + 1 + id % {GUESTS} ELSE guest_id END, currency = 'INR',"
+        f"UPDATE orders SET created_at = {earlier}, happens_at = {earlier}, room = CAST(100 + id % "
+        "400 AS TEXT),"
+        f" guest_id = CASE WHEN id > {FIRST} THEN {FIRST} + 1 + id % {GUESTS} ELSE guest_id END, "
+        "currency = 'INR',"
         " ended_as = CASE WHEN id % 20 = 0 THEN 'BOOKING_CANCELLED' ELSE 'COMPLETED' END,"
         " total_minor = CASE WHEN id % 20 = 0 THEN NULL ELSE 20000 + id % 9000 END",
-        "UPDATE rides SET currency = 'INR', total_minor = 20000 + id % 9000, plate = 'KA01XY' || (id % 9000 + 1000),"
+        "UPDATE rides SET currency = 'INR', total_minor = 20000 + id % 9000, plate = 'KA01XY' || "
+        "(id % 9000 + 1000),"
         " status = CASE WHEN id % 20 = 0 THEN 'BOOKING_CANCELLED' ELSE 'COMPLETED' END",
         f"DELETE FROM guests WHERE id > {FIRST} + {GUESTS}",
-        "UPDATE guests SET folded = folded || ' w' || (id % 1000), phone = '+91' || (9000000000 + id)",
+        "UPDATE guests SET folded = folded || ' w' || (id % 1000), phone = '+91' || (9000000000 + "
+        "id)",
     ):
         s.execute(text(statement))

@@ -40,7 +40,8 @@ def picker_map(run: Run) -> Ratio:
     "picker-page",
     "the whole picker page with 50 points, against folium's own page of them alone",
     aim="≤ 1/50",
-    protects="Opening the picker costs the server little: sign-in, offers stored, cards, forms and map together.",
+    protects="Opening the picker costs the server little: sign-in, offers stored, cards, forms and "
+    "map together.",
 )
 def picker_page(run: Run) -> list[Ratio]:
     """The whole page, signed in, over the database; the baseline is a map only, without any of
@@ -81,7 +82,8 @@ def _against_folium(
     "page-weight",
     "bytes of the picker page with 50 points on the wire, gzipped, with its own scripts and styles",
     aim="≤ 1/2",
-    protects="A desk on a phone's network sees its page soon, and asks no foreign host for any of it.",
+    protects="A desk on a phone's network sees its page soon, and asks no foreign host for any of "
+    "it.",
 )
 def page_weight(run: Run) -> list[Ratio]:  # noqa: ARG001 - weights do not vary
     """Ours with every file it names, against folium's page with the files that it names (as
@@ -108,7 +110,10 @@ def _weighed(
     page = shown.get(path, **query)
     files = _files(shown, page.decode())
     ours, theirs = _gzipped(page) + sum(files.values()), naive_page + FOLIUM_KB
-    note = f"{len(files) + 1} requests against {FOLIUM_FILES + 1}; the page alone {_gzipped(page):.1f} kB"
+    note = (
+        f"{len(files) + 1} requests against {FOLIUM_FILES + 1}; the page alone "
+        f"{_gzipped(page):.1f} kB"
+    )
     return Ratio(
         ours, theirs, ours / theirs, (ours / theirs, ours / theirs), "kB", label=label, note=note
     )

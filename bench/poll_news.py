@@ -24,7 +24,8 @@ UNIT: Final = "ms of CPU"
     "poll-news",
     "a poll after news of its ride, made anew, against person and ride through the ORM and jsonify",
     aim="≤ 3",
-    protects="A moving cab is news at each of its polls, however few look on: this times the rides that are watched is "
+    protects="A moving cab is news at each of its polls, however few look on: this times the rides "
+    "that are watched is "
     "what web cores are counted by (docs/scaling.md).",
 )
 def news(run: Run) -> Ratio:
@@ -51,7 +52,8 @@ def news(run: Run) -> Ratio:
     "poll-guest",
     "a poll of a guest's link, nothing new, against person and ride through the ORM and jsonify",
     aim="≤ 3",
-    protects="A guest's poll is answered inside Flask, its link looked up each time: this times the guests who look on "
+    protects="A guest's poll is answered inside Flask, its link looked up each time: this times "
+    "the guests who look on "
     "is the rest of what web cores are counted by (docs/scaling.md).",
 )
 def guest(run: Run) -> Ratio:

@@ -53,7 +53,8 @@ def inside_flask(run: Run) -> Result:
     "poll-sign-ins",
     "poll route with many people signed in, against bare Flask with as many cookies",
     aim="≥ 8",
-    protects="What is remembered of each cookie must hold for a whole chain's desks, not for one that a bench repeats.",
+    protects="What is remembered of each cookie must hold for a whole chain's desks, not for one "
+    "that a bench repeats.",
     minutes=12,
 )
 def many_sign_ins(run: Run) -> list[Result]:
@@ -98,7 +99,8 @@ def body(_run: Run) -> list[Result]:
                 b"",
             ) or not first.data:
                 raise RuntimeError(
-                    f"{kind}: {first.status_code}, then {again.status_code}, {len(again.data)} bytes"
+                    f"{kind}: {first.status_code}, then {again.status_code}, {len(again.data)} "
+                    "bytes"
                 )
             sizes = {
                 kind.replace("_", " "): len(first.data),

@@ -21,7 +21,8 @@ ASKED = {
 
 @line(
     "products",
-    "products: reading an answer and making its cards, against the call to a service that works out its prices",
+    "products: reading an answer and making its cards, against the call to a service that works "
+    "out its prices",
     aim="≤ 10 %",
     protects="Cards appear when the service has answered, not a moment later.",
 )

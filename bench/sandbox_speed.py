@@ -31,7 +31,8 @@ def sandbox() -> Flask:
     "sandbox-track",
     "sandbox: track_ride for each second of CPU, against a bare Flask route",
     aim="≥ 50 %",
-    protects="A demo, a test or a bench with thousands of rides is not held up by the service that it talks to.",
+    protects="A demo, a test or a bench with thousands of rides is not held up by the service that "
+    "it talks to.",
 )
 def track(run: Run) -> list[Ratio]:
     """Both behind waitress, which serves the sandbox; the baseline answers the same body, ready or

@@ -11,7 +11,10 @@ from typing import Any, Final
 
 from bench.frame import Absent, Line, Result, Run
 
-HEAD: Final = f"{'verdict':8} {'what':58} {'ours against the baseline':34} {'ratio (least to greatest)':26} aim"
+HEAD: Final = (
+    f"{'verdict':8} {'what':58} {'ours against the baseline':34} {'ratio (least to greatest)':26} "
+    "aim"
+)
 
 
 def machine() -> dict[str, Any]:

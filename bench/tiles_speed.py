@@ -17,7 +17,8 @@ BUSY_TILE = "/tiles/15/{x}/{y}.svg"
     "tile-cold",
     "sandbox: drawing a tile for the first time, 95 of 100, both cities, all zooms",
     aim="≤ 3 ms",
-    protects="A map that is moved to a new quarter fills at once, without tile servers or foreign hosts.",
+    protects="A map that is moved to a new quarter fills at once, without tile servers or foreign "
+    "hosts.",
 )
 def cold(run: Run) -> Ratio:
     """Random tiles of every zoom, each once, as a host that was warmed draws them."""

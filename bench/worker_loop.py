@@ -117,5 +117,6 @@ if __name__ == "__main__":
             sys.argv[1] if len(sys.argv) > 1 else f"sqlite:///{made}/desk.sqlite", Path(made)
         ):
             print(
-                f"{ours:6.0f} {bare:6.0f} {ours / bare:.2f}  threads {threading.active_count()} {resident_mb():.0f} MB"
+                f"{ours:6.0f} {bare:6.0f} {ours / bare:.2f}  threads {threading.active_count()} "
+                f"{resident_mb():.0f} MB"
             )

@@ -14,7 +14,8 @@ from tests import databases
     "worker-polls",
     "worker: polls for each second of CPU, against a bare httpx.Client loop with as many threads",
     aim="≥ 70 %",
-    protects="Following a ride costs little more than asking for it: one core keeps thousands fresh.",
+    protects="Following a ride costs little more than asking for it: one core keeps thousands "
+    "fresh.",
 )
 def polls(run: Run) -> Ratio:
     """Claimed, asked, merged and recorded, against asked and parsed; on SQLite, in turns."""

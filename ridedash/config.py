@@ -151,7 +151,8 @@ def _observing(given: "_Given", mode: str) -> dict[str, Any]:
     token = given.text("METRICS_TOKEN", "")
     if token and (len(token) < 16 or any(word in token.lower() for word in SAMPLE_WORDS)):
         raise BadSettingError(
-            f"{PREFIX}METRICS_TOKEN is too short or a sample; it must be 16 or more random characters."
+            f"{PREFIX}METRICS_TOKEN is too short or a sample; it must be 16 or more random "
+            "characters."
         )
     demo = mode == "demo"  # read by whoever started it; elsewhere logs are collected
     return {
@@ -352,10 +353,12 @@ def _refuse_mixed(settings: Settings) -> None:
     if settings.demo:
         if not is_loopback(urlsplit(settings.service_url).hostname or ""):
             raise BadSettingError(
-                f"{PREFIX}SERVICE_URL names another machine; set {PREFIX}MODE=live to book real rides."
+                f"{PREFIX}SERVICE_URL names another machine; set {PREFIX}MODE=live to book real "
+                "rides."
             )
         return
     if settings.geocoder == "sandbox":
         raise BadSettingError(
-            f"{PREFIX}GEOCODER must be photon or nominatim in live mode: the sandbox's city does not exist."
+            f"{PREFIX}GEOCODER must be photon or nominatim in live mode: the sandbox's city does "
+            "not exist."
         )

@@ -163,9 +163,11 @@ def pytest_unconfigure() -> None:
 
 
 SKIPPED = {
-    "no Chromium": "need a Chromium and did not run (Debian: apt install chromium-headless-shell; elsewhere: "
+    "no Chromium": "need a Chromium and did not run (Debian: apt install chromium-headless-shell; "
+    "elsewhere: "
     "RIDEDASH_TEST_CHROMIUM=/path/to/chromium make test)",
-    "no server": "need PostgreSQL or Redis and did not run (Debian, Ubuntu: apt install postgresql redis-server)",
+    "no server": "need PostgreSQL or Redis and did not run (Debian, Ubuntu: apt install postgresql "
+    "redis-server)",
     "about SQLite alone": "are about SQLite alone and did not run on PostgreSQL",
 }
 

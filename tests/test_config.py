@@ -73,8 +73,10 @@ def test_all_that_live_mode_misses_is_named_in_one_sentence() -> None:
     with pytest.raises(BadSettingError) as told:
         load({"RIDEDASH_MODE": "live"})
     assert str(told.value) == (
-        "RIDEDASH_PUBLIC_URL, RIDEDASH_SERVICE_URL, RIDEDASH_SERVICE_APP_TOKEN, RIDEDASH_SECRET_KEY, "
-        "RIDEDASH_TOKEN_KEYS, RIDEDASH_TILES_URL, RIDEDASH_TILES_ATTRIBUTION, RIDEDASH_GEOCODER and "
+        "RIDEDASH_PUBLIC_URL, RIDEDASH_SERVICE_URL, RIDEDASH_SERVICE_APP_TOKEN, "
+        "RIDEDASH_SECRET_KEY, "
+        "RIDEDASH_TOKEN_KEYS, RIDEDASH_TILES_URL, RIDEDASH_TILES_ATTRIBUTION, RIDEDASH_GEOCODER "
+        "and "
         "RIDEDASH_GEOCODER_URL are required in live mode and not set."
     )
 

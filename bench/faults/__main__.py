@@ -38,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = told(_run(rows, base, options), facts | {"asked": len(rows)}, options.json)
     failed = [line for line in lines if line.word == "FAILS"]
     print(
-        f"{len(lines)} rows, {len(failed)} failed, {sum(line.skipped for line in lines)} skipped; seed {base}"
+        f"{len(lines)} rows, {len(failed)} failed, {sum(line.skipped for line in lines)} skipped; "
+        f"seed {base}"
     )
     return 1 if failed or not lines else 0
 

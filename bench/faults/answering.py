@@ -36,7 +36,10 @@ class Answering(asyncio.Protocol):
         for request in requests:
             booking_id = request.split(b"booking_id=", 1)[1].split(b" ", 1)[0].decode()
             body = json.dumps(SAYS | {"booking_id": booking_id}).encode()
-            head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = (
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
+                f"{len(body)}\r\n\r\n"
+            )
             self.transport.write(head.encode() + body)
 
 

@@ -158,7 +158,10 @@ def one_bad_field(case: Case) -> Verdict:
                 others = (spoilt.keys() | without.keys()) - OWNS.get(name, {name})
                 if name != "id" and any(spoilt.get(key) != without.get(key) for key in others):
                     wrong[f"{name}={bad!r:.20}"] += 1
-    note = f"{len(READERS)} bodies; {dict(wrong.most_common(3)) or 'no field took another one with it'}"
+    note = (
+        f"{len(READERS)} bodies; "
+        f"{dict(wrong.most_common(3)) or 'no field took another one with it'}"
+    )
     return Verdict(tried, ok=not wrong, note=note)
 
 

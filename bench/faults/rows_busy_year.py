@@ -51,7 +51,10 @@ def _lists(case: Case, line: str) -> Verdict:
         return Verdict(len(report["lines"]), ok=False, note="; ".join(absent))
     slowest = max(report["lines"], key=lambda each: float(each["ratio"]))
     slow = sum(each["verdict"] != "reached" for each in report["lines"])
-    note = f"{slow} too slow at a load of {load:.1f}; slowest: {slowest['what']} {slowest['ratio']:.0f} ms"
+    note = (
+        f"{slow} too slow at a load of {load:.1f}; slowest: {slowest['what']} "
+        f"{slowest['ratio']:.0f} ms"
+    )
     return Verdict(len(report["lines"]), ok=not slow, note=note)
 
 

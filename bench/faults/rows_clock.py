@@ -149,7 +149,10 @@ def poisoned(case: Case) -> Verdict:
         late = [each for each in made if each != bad and not _on_time(desk, each)]
         row_, asked = desk.ride(bad), {item.name for item in desk.page(bad).attention}
         pushed = ((row_.next_poll_at or desk.clock()) - desk.clock()).total_seconds()
-    note = f"{count - 1 - len(late)} on time; the poisoned one waits {pushed:.0f} s, asked for: {sorted(asked)}"
+    note = (
+        f"{count - 1 - len(late)} on time; the poisoned one waits {pushed:.0f} s, asked for: "
+        f"{sorted(asked)}"
+    )
     return Verdict(count, ok=not late and 240 <= pushed <= 3600 and "poison" in asked, note=note)
 
 

@@ -37,7 +37,10 @@ def disk_full(case: Case) -> Verdict:
             disk.watch(desk)
             real = disk.real
             errors += _full_round(desk, service, disk, wrong)
-    note = f"{'a real tmpfs' if real else 'SQLite page limit'}; {dict(+wrong) or 'kept, refused, and settled later'}"
+    note = (
+        f"{'a real tmpfs' if real else 'SQLite page limit'}; "
+        f"{dict(+wrong) or 'kept, refused, and settled later'}"
+    )
     return Verdict(rounds, errors500=errors, ok=not +wrong, note=note)
 
 

@@ -54,7 +54,10 @@ def locked(case: Case) -> Verdict:
         made = len(service.bookings)
     if not case.short:  # CI judges no times: there a wait for the lock's end is seen by its answer
         wrong[f"waited longer than {MOST_S:g} s"] += sum(each > MOST_S for each in waited)
-    note = f"{rounds} presses waited {max(waited):.1f} s at most; {dict(+wrong) or 'polls skipped; then all went on'}"
+    note = (
+        f"{rounds} presses waited {max(waited):.1f} s at most; "
+        f"{dict(+wrong) or 'polls skipped; then all went on'}"
+    )
     return Verdict(
         rounds, doubled=max(0, made - rounds - 1), errors500=errors, ok=not +wrong, note=note
     )

@@ -15,7 +15,8 @@ from tests.running import clean_environment
 DAMAGES: Final = {
     "newer": ("UPDATE alembic_version SET version_num = 'from-the-future'", "from-the-future"),
     "older": (
-        "UPDATE alembic_version SET version_num = '0003'; ALTER TABLE heartbeats DROP COLUMN silent_since",
+        "UPDATE alembic_version SET version_num = '0003'; ALTER TABLE heartbeats DROP COLUMN "
+        "silent_since",
         "0003",
     ),
     "half": ("ALTER TABLE heartbeats DROP COLUMN silent_since", "heartbeats.silent_since"),

@@ -59,7 +59,10 @@ def no_connection(case: Case) -> Verdict:
                 states.update(desk.order(each).state for each in failed)
                 again += sum(_again(desk, failed))
     unknown, late = states["UNKNOWN"], tries - again
-    note = f"{dict(states)}; booked again: {again}; bytes that a stranger's TLS read: {sum(map(len, heard))}"
+    note = (
+        f"{dict(states)}; booked again: {again}; bytes that a stranger's TLS read: "
+        f"{sum(map(len, heard))}"
+    )
     return Verdict(
         tries,
         ok=states["NOT_SENT"] == tries and not unknown and not late and not any(heard),

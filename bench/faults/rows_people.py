@@ -124,7 +124,10 @@ def _two_staff(case: Case, url: str) -> Verdict:
             wrong += again.status_code != 303 or len(service.bookings) != 2 * number + 2
         wrong += _overrides(desk) != races
     doubled = max(0, len(service.bookings) - 2 * races)
-    note = f"{races} races; {wrong} went wrong; each second car was pressed on purpose and is on record"
+    note = (
+        f"{races} races; {wrong} went wrong; each second car was pressed on purpose and is on "
+        "record"
+    )
     return Verdict(2 * races, doubled=doubled, errors500=errors, ok=wrong == 0, note=note)
 
 

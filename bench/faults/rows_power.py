@@ -196,7 +196,10 @@ def _judged(all_events: list[Event], orders: int) -> Verdict:
     )
     for send, page in zip(sends, said, strict=False):
         wrong += _wrong([e for e in all_events if e.tid == send.tid], send, page)
-    note = f"{len(sends)} sends, each after its claim was synced, each answer synced twice before a page said Booked"
+    note = (
+        f"{len(sends)} sends, each after its claim was synced, each answer synced twice before a "
+        "page said Booked"
+    )
     return Verdict(len(sends), lost=len(wrong), ok=not wrong, note="; ".join(wrong[:3]) or note)
 
 

@@ -106,7 +106,8 @@ def _one(found: Findings, order: Order, handed: int, cancels: int, armed: Action
     if order.state == OrderState.BOOKED and armed and cancels == 0 and not told:
         found.find(
             "lost",
-            f"the cancel of order {order.id} was never sent: {armed.state} after {armed.calls} calls",
+            f"the cancel of order {order.id} was never sent: {armed.state} after {armed.calls} "
+            "calls",
         )
     # a second call may follow one that was read back as not done
     if cancels > (armed.calls if armed else 0):

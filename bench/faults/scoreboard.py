@@ -198,4 +198,7 @@ def shown(line: Line) -> str:
     )
     cells = " ".join(f"{each:>5}" for each in told)
     note = f"  {v.note if v else line.why}".rstrip()
-    return f"{line.row.number:>3}  {line.row.fault:<60.60} {cells} {line.seconds:>6.1f}  {line.word}{note}"
+    return (
+        f"{line.row.number:>3}  {line.row.fault:<60.60} {cells} {line.seconds:>6.1f}  "
+        f"{line.word}{note}"
+    )

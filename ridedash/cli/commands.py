@@ -99,7 +99,8 @@ def _db(services: Services, _options: argparse.Namespace) -> None:
         print(f"The database is current, at revision {now}.")
     else:
         print(
-            f"The database went from {f'revision {before}' if before else 'no tables'} to revision {now}."
+            f"The database went from {f'revision {before}' if before else 'no tables'} to revision "
+            f"{now}."
         )
 
 
@@ -205,11 +206,13 @@ def _keys(services: Services, _options: argparse.Namespace) -> None:
     print(f"{done.done} secrets were encrypted anew with the key {services.vault.first!r}.")
     print(f"{done.left} still use an older key." if done.left else "None still uses an older key.")
     print(
-        "A process whose RIDEDASH_TOKEN_KEYS does not name that key sends and follows nothing until it is restarted."
+        "A process whose RIDEDASH_TOKEN_KEYS does not name that key sends and follows nothing "
+        "until it is restarted."
     )
     if done.left:
         raise CommandError(
-            "those can't be read: keep their key in RIDEDASH_TOKEN_KEYS, or connect the accounts anew."
+            "those can't be read: keep their key in RIDEDASH_TOKEN_KEYS, or connect the accounts "
+            "anew."
         )
 
 

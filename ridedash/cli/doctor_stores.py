@@ -84,7 +84,10 @@ def accounts(vault: TokenVault, ours: Ours) -> Iterator[Finding]:
         (f"{names[row.property_id]}, {row.label}", _state(vault, row)) for row in ours.accounts
     ]
     if not states:
-        said = "none is linked yet, so nothing can be booked: `ridedash account link`, or Settings, Accounts"
+        said = (
+            "none is linked yet, so nothing can be booked: `ridedash account link`, or Settings, "
+            "Accounts"
+        )
         yield Finding("account", False, said)
     elif len(states) <= EACH:
         for name, state in states:

@@ -29,9 +29,11 @@ QUIET: Final = {
 LIMITER: Final = "flask-limiter"
 IN_OUR_WORDS: Final = {  # what it says names neither Redis nor our setting
     "Rate limit storage unreachable - falling back to in-memory storage": (
-        "the Redis of RIDEDASH_REDIS_URL can't be reached: until it is, each process counts its limits for itself"
+        "the Redis of RIDEDASH_REDIS_URL can't be reached: until it is, each process counts its "
+        "limits for itself"
     ),
-    "Rate limit storage recovered": "the Redis of RIDEDASH_REDIS_URL is back: limits are counted together again",
+    "Rate limit storage recovered": "the Redis of RIDEDASH_REDIS_URL is back: limits are counted "
+    "together again",
 }
 SECRET_FACTS: Final = frozenset({"token", "password", "otp", "secret", "cookie", "authorization"})
 _PLAIN: Final = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}

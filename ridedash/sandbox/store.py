@@ -22,15 +22,19 @@ CREATE TABLE IF NOT EXISTS clock (
     speed REAL NOT NULL, pace REAL NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS bookings (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, booking_id TEXT NOT NULL UNIQUE, txn_id TEXT UNIQUE, merchant_txn_id TEXT,
-    user TEXT NOT NULL, category TEXT NOT NULL, city TEXT NOT NULL, created_at REAL NOT NULL, scenario TEXT NOT NULL,
-    request TEXT NOT NULL, plan TEXT NOT NULL, ended_status TEXT, ended_at REAL, reason TEXT,
+    n INTEGER PRIMARY KEY AUTOINCREMENT, booking_id TEXT NOT NULL UNIQUE, txn_id TEXT UNIQUE,
+    merchant_txn_id TEXT, user TEXT NOT NULL, category TEXT NOT NULL, city TEXT NOT NULL,
+    created_at REAL NOT NULL, scenario TEXT NOT NULL, request TEXT NOT NULL, plan TEXT NOT NULL,
+    ended_status TEXT, ended_at REAL, reason TEXT,
     revision INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE TABLE IF NOT EXISTS feedback (
-    booking_id TEXT PRIMARY KEY, rating INTEGER NOT NULL, feedback TEXT, comments TEXT, at REAL NOT NULL
+    booking_id TEXT PRIMARY KEY, rating INTEGER NOT NULL, feedback TEXT, comments TEXT,
+    at REAL NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS scenarios (id INTEGER PRIMARY KEY AUTOINCREMENT, scenario TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS scenarios (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, scenario TEXT NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS faults (
     id INTEGER PRIMARY KEY AUTOINCREMENT, operation TEXT NOT NULL, fault TEXT NOT NULL,
     left INTEGER NOT NULL, seconds REAL NOT NULL
@@ -40,8 +44,8 @@ CREATE TABLE IF NOT EXISTS codes (
     scope TEXT NOT NULL, expires_at REAL NOT NULL, family TEXT
 ) STRICT;
 CREATE TABLE IF NOT EXISTS tokens (
-    hash TEXT PRIMARY KEY, kind TEXT NOT NULL, user TEXT NOT NULL, family TEXT NOT NULL, scope TEXT NOT NULL,
-    expires_at REAL NOT NULL, spent INTEGER NOT NULL DEFAULT 0
+    hash TEXT PRIMARY KEY, kind TEXT NOT NULL, user TEXT NOT NULL, family TEXT NOT NULL,
+    scope TEXT NOT NULL, expires_at REAL NOT NULL, spent INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX IF NOT EXISTS tokens_family ON tokens (family);
 """
@@ -55,7 +59,8 @@ class StoreUnusable(Exception):
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(
-            f"{path} can't be used as the sandbox's database ({why}): move it away, a new one is made"
+            f"{path} can't be used as the sandbox's database ({why}): move it away, a new one is "
+            "made"
         )
 
 

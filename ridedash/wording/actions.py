@@ -37,7 +37,8 @@ _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
         _("Cancel as soon as matched"),
         "cancelled",
         _(
-            "There is no booking number yet. We cancel the moment one comes; the fee rules then apply."
+            "There is no booking number yet. We cancel the moment one comes; the fee rules then "
+            "apply."
         ),
     ),
     "drop": (_("Change drop"), "drop", _("The price may change with the way.")),
@@ -104,7 +105,8 @@ _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
     "KEY_MISSING": (
         _("ridedash can't read its link to this account"),
         _(
-            "Nothing was asked, nothing has changed. Tell whoever runs ridedash that a key is missing."
+            "Nothing was asked, nothing has changed. Tell whoever runs ridedash that a key is "
+            "missing."
         ),
         "needs",
     ),

@@ -12,7 +12,8 @@ _REASONS: Final[dict[str, Text]] = {
     "RATE_LIMITED": _("The ride service asked us to wait."),
     "RECONNECT": _("The account needs reconnecting: ask the manager, or choose another account."),
     "KEY_MISSING": _(
-        "ridedash can't read its link to the account: tell whoever runs ridedash that a key is missing."
+        "ridedash can't read its link to the account: tell whoever runs ridedash that a key is "
+        "missing."
     ),
     "NOT_BUILT": _("The request could not be made."),
     "EXPIRED": _("It was ready, and was not sent in time."),
@@ -70,7 +71,8 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     "not_ordered_yet": (
         _("This planned ride could not be ordered yet"),
         _(
-            "{detail} It is tried again until ten minutes after the pickup time. Change it, or find another way."
+            "{detail} It is tried again until ten minutes after the pickup time. Change it, or "
+            "find another way."
         ),
     ),
     "plan_failed": (

@@ -245,7 +245,8 @@ def test_many_linked_accounts_are_counted(house: House) -> None:
     (counted,) = house.told()["account"]
     assert not counted.ok
     assert counted.text == (
-        "21 accounts: 20 ok, 1 need reconnecting, 0 can't be read with the keys of RIDEDASH_TOKEN_KEYS"
+        "21 accounts: 20 ok, 1 need reconnecting, 0 can't be read with the keys of "
+        "RIDEDASH_TOKEN_KEYS"
     )
 
 

@@ -32,11 +32,13 @@ _numbers = itertools.count(1)
 WAIT_S = 90.0  # an upper bound for a condition on a busy machine, never a pause
 # The commands of the README, word for word but for address and number of processes.
 GRANIAN = (
-    "granian --interface wsgi --workers 2 --blocking-threads 8 --backpressure 64 --workers-kill-timeout 30s "
+    "granian --interface wsgi --workers 2 --blocking-threads 8 --backpressure 64 "
+    "--workers-kill-timeout 30s "
     "--host 127.0.0.1 --port {port} ridedash.wsgi:app"
 )
 GUNICORN = (
-    "gunicorn --no-control-socket --worker-class gthread --workers 2 --threads 8 --graceful-timeout 30 "
+    "gunicorn --no-control-socket --worker-class gthread --workers 2 --threads 8 "
+    "--graceful-timeout 30 "
     "--bind 127.0.0.1:{port} ridedash.wsgi:app"
 )
 TRIP = {"show": "1", "drop": "Airport", "drop_lat": "-38.4800", "drop_lng": "-127.9500"}

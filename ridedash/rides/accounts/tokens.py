@@ -250,7 +250,10 @@ class AccountTokens:
             if key in self.vault.names
             else "does not name that key"
         )
-        words = "account %d can't be used here: its stored secret is sealed with %s, and RIDEDASH_TOKEN_KEYS %s"
+        words = (
+            "account %d can't be used here: its stored secret is sealed with %s, and "
+            "RIDEDASH_TOKEN_KEYS %s"
+        )
         log.error(words, account_id, key, lacks)
 
     def _lost(self, account_id: int, sealed: str | None, why: str) -> NeedsReconnect:

@@ -166,10 +166,14 @@ def _card(card: RateCard, category: Category, tariff: Tariff, surge: Decimal) ->
 def _described(card: RateCard, category: Category, symbol: str) -> str:
     """A standard rate in words: fixed for share, by the meter for auto."""
     if category.id == wire.Kind.SHARE:
-        return f"Fixed fare for the trip, from {symbol}{rates.number(card.minimum_fare)}, paid before the ride"
+        return (
+            f"Fixed fare for the trip, from {symbol}{rates.number(card.minimum_fare)}, paid before "
+            "the ride"
+        )
     ratio = rates.number(rates.NIGHT_RATIO)
     return (
-        f"By the meter: {symbol}{rates.number(card.base_fare)} for the first {rates.number(card.minimum_distance)} km,"
+        f"By the meter: {symbol}{rates.number(card.base_fare)} for the first "
+        f"{rates.number(card.minimum_distance)} km,"
         f" then {symbol}{rates.number(card.cost_per_distance)} per km;"
         f" waiting {symbol}{rates.number(card.waiting_cost_per_minute)} per minute;"
         f" {ratio} times as much from {rates.NIGHT_FROM}:00 to {rates.NIGHT_TO:02d}:00"

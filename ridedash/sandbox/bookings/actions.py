@@ -172,7 +172,8 @@ def feedback(
                 RIDE_NOT_COMPLETED, "The ride is not completed", request_type=wire.BOOKING_FEEDBACK
             )
         connection.execute(
-            "REPLACE INTO feedback (booking_id, rating, feedback, comments, at) VALUES (?, ?, ?, ?, ?)",
+            "REPLACE INTO feedback (booking_id, rating, feedback, comments, at) VALUES (?, ?, ?, "
+            "?, ?)",
             (booking_id, rating, labels, comments, now),
         )
     return {"status": wire.SUCCESS, "request_type": wire.BOOKING_FEEDBACK}

@@ -14,7 +14,10 @@ from ridedash.sandbox.city.grid import SegmentGrid, pieces_inside
 from ridedash.sandbox.city.mesh import Edge, Mesh, Street, connected, faces, weave, without_stubs
 
 OVERSHOOT_M = 2.0
-"""Local streets run this far past the road they end at, so that the crossing is found; the stub is cut off after."""
+"""Local streets run this far past the road at which they end, so that the crossing is found.
+
+The stub is cut off afterwards.
+"""
 
 GROUNDS = {
     "park",

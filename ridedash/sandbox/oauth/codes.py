@@ -36,7 +36,8 @@ def issue_code(connection: sqlite3.Connection, asked: Asked, wall: float) -> str
     """Store a new code and return it."""
     code = secrets.token_urlsafe(24)
     connection.execute(
-        "INSERT INTO codes (hash, user, redirect_uri, challenge, scope, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO codes (hash, user, redirect_uri, challenge, scope, expires_at) VALUES (?, ?, "
+        "?, ?, ?, ?)",
         (fingerprint(code), *asked, wall + CODE_SECONDS),
     )
     return code

@@ -49,7 +49,8 @@ def issue(connection: sqlite3.Connection, kind: str, grant: Grant, expires_at: f
     """Store a new token of a kind and return its text, which is never seen again."""
     token = secrets.token_urlsafe(32)
     connection.execute(
-        "INSERT INTO tokens (hash, kind, user, family, scope, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO tokens (hash, kind, user, family, scope, expires_at) VALUES (?, ?, ?, ?, ?, "
+        "?)",
         (fingerprint(token), kind, grant.user, grant.family, grant.scope, expires_at),
     )
     return token

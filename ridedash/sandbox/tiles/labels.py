@@ -183,8 +183,10 @@ class Labels:
         self._number += 1
         longer = [_beyond(stretch[1], a, size), *stretch[1:-1], _beyond(stretch[-2], b, size)]
         return (
-            f'<path id="t{self._number}" d="{path(longer)}"/><text class="{kind}" font-size="{size:.0f}" '
-            f'dy="{size * 0.35:.0f}"><textPath href="#t{self._number}" startOffset="50%">{escape(name)}</textPath>'
+            f'<path id="t{self._number}" d="{path(longer)}"/><text class="{kind}" '
+            f'font-size="{size:.0f}" '
+            f'dy="{size * 0.35:.0f}"><textPath href="#t{self._number}" '
+            f'startOffset="50%">{escape(name)}</textPath>'
             "</text>"
         )
 

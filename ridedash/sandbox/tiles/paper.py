@@ -14,7 +14,10 @@ TILE = 2560
 """A tile's side in tenths of a pixel."""
 
 SHEET = 2570
-"""What a tile draws: one pixel more than its cell, so that no hairline shows between cells at 125 % display scale."""
+"""What a tile draws: one pixel more than its cell.
+
+Without it a hairline shows between cells at 125 % display scale.
+"""
 
 Tile = tuple[int, int]
 

@@ -84,7 +84,8 @@ class Sheet:
         tile = (x - self.paper.first[0], y - self.paper.first[1])
         left, top = tile[0] * TILE, tile[1] * TILE
         head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="257" height="257" viewBox="{left} {top} {SHEET} {SHEET}">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="257" height="257" viewBox="{left} '
+            f'{top} {SHEET} {SHEET}">'
             f"<style>{self._style}</style>"
         )
         sea = f'<path class="sea" d="M{left} {top}h{SHEET}v{SHEET}h-{SHEET}z"/>'

@@ -12,7 +12,7 @@ STREETS: dict[int, tuple[float, float, float, float]] = {
     17: (19.0, 17.0, 14.0, 11.0),
     18: (31.0, 28.0, 23.0, 18.0),
 }
-"""Width of a street's surface by zoom, for the ranks trunk, main, connecting, local; 0 is not drawn."""
+"""Width of a street's surface by zoom: trunk, main, connecting, local. 0 is not drawn."""
 
 CASING = {11: 0.0, 12: 0.9, 13: 1.0, 14: 1.3, 15: 1.5, 16: 1.6, 17: 1.8, 18: 2.0}
 """What the casing adds to the width, both sides together."""
@@ -155,7 +155,8 @@ def _shapes(zoom: int) -> str:
     )
     rules.append(".bld,.hall{stroke-width:6}.cap{stroke-linecap:butt}.run{stroke-linecap:butt}")
     rules.append(
-        "text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif;"
+        "text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans','DejaVu "
+        "Sans',sans-serif;"
     )
     rules.append(
         "text-anchor:middle;paint-order:stroke;stroke-width:28;stroke-linejoin:round}.wa,.gr{font-style:italic}"

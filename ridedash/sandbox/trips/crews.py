@@ -71,7 +71,8 @@ def draw_crew(dice: Random, tariff: Tariff, category: Category) -> Crew:
         driver_rating=round(dice.uniform(4.2, 4.98), 2),
         driver_image_url=f"https://images.example/drivers/{name.lower()}.png",
         vehicle_type=category.id,
-        vehicle_number=f"{tariff.plate} {dice.randrange(1, 20):02d} {letters} {dice.randrange(1000, 10000)}",
+        vehicle_number=f"{tariff.plate} {dice.randrange(1, 20):02d} {letters} "
+        f"{dice.randrange(1000, 10000)}",
         vehicle_color="Yellow" if category.id == "auto" else dice.choice(COLORS),
         car_model=dice.choice(category.cars),
     )

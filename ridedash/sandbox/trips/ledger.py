@@ -113,7 +113,8 @@ class Ledger:
     def add(self, connection: sqlite3.Connection, booking: Booking) -> None:
         """Write a new booking down."""
         connection.execute(
-            "INSERT INTO bookings (booking_id, txn_id, merchant_txn_id, user, category, city, created_at, scenario,"
+            "INSERT INTO bookings (booking_id, txn_id, merchant_txn_id, user, category, city, "
+            "created_at, scenario,"
             " request, plan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(
@@ -158,7 +159,8 @@ class Ledger:
     ) -> None:
         """The booking is cancelled from now on."""
         connection.execute(
-            "UPDATE bookings SET ended_status = ?, ended_at = ?, reason = ?, revision = revision + 1 WHERE n = ?",
+            "UPDATE bookings SET ended_status = ?, ended_at = ?, reason = ?, revision = revision + "
+            "1 WHERE n = ?",
             (wire.BOOKING_CANCELLED, now, reason, booking.n),
         )
 

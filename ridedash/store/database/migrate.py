@@ -32,7 +32,8 @@ class UnknownRevision(WrongTables):
 
     def __init__(self, revision: str, url: str) -> None:
         super().__init__(
-            f"the database {url} is at revision {revision!r}, which this version of ridedash does not know: "
+            f"the database {url} is at revision {revision!r}, which this version of ridedash does "
+            "not know: "
             "run the version that made it, or point RIDEDASH_DATABASE_URL at another database"
         )
         self.revision = revision

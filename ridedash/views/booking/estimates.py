@@ -79,7 +79,8 @@ def down(error: ServiceError) -> EstimateFailedError:
     return EstimateFailedError(
         _("The ride service is not answering"),
         _(
-            "No prices right now. Nothing was ordered; what you typed is kept. Try again in a moment."
+            "No prices right now. Nothing was ordered; what you typed is kept. Try again in a "
+            "moment."
         ),
         503,
     )
@@ -102,7 +103,8 @@ def drop_trouble(
     return EstimateFailedError(
         _("No service at this drop"),
         _(
-            "It lies outside the cities that the service covers. Check the pin, or choose another drop."
+            "It lies outside the cities that the service covers. Check the pin, or choose another "
+            "drop."
         ),
         422,
         end="drop",

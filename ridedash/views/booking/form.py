@@ -165,11 +165,13 @@ def _meanwhile(error: Exception) -> str:
     """What changed between the form and the press."""
     if isinstance(error, OfferStale):
         return _(
-            "The price was more than two minutes old, so it was asked again. Nothing was ordered yet."
+            "The price was more than two minutes old, so it was asked again. Nothing was ordered "
+            "yet."
         )
     if isinstance(error, Overtaken):
         return _(
-            "Somebody changed this ride meanwhile. Look at it, or press again to save it as it stands here."
+            "Somebody changed this ride meanwhile. Look at it, or press again to save it as it "
+            "stands here."
         )
     return _("That price is not known any more. Choose a car again; nothing was ordered.")
 

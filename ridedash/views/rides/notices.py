@@ -105,7 +105,8 @@ def _late_double(facts: RideFacts) -> Notice | None:
         "unknown",
         _("Two rides may exist for this guest"),
         _(
-            "A late answer came after “book again”. Stop or cancel the older one, or keep both on purpose."
+            "A late answer came after “book again”. Stop or cancel the older one, or keep both on "
+            "purpose."
         ),
         seen=_open_item(facts, "late_double"),
     )

@@ -68,8 +68,10 @@ def page_policy(nonce: str, tile_host: str, form_host: str = "") -> str:
     own = f"'self' 'nonce-{nonce}'"
     images = " ".join(filter(None, ["'self'", "data:", tile_host]))
     return (
-        f"default-src 'none'; script-src {own}; style-src {own}; img-src {images}; font-src 'self'; "
-        f"connect-src 'self'; form-action {forms}; base-uri 'none'; frame-ancestors 'none'; object-src 'none'; "
+        f"default-src 'none'; script-src {own}; style-src {own}; img-src {images}; font-src "
+        "'self'; "
+        f"connect-src 'self'; form-action {forms}; base-uri 'none'; frame-ancestors 'none'; "
+        "object-src 'none'; "
         "manifest-src 'self'"
     )
 

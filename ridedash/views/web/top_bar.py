@@ -101,7 +101,8 @@ def _stopped(db: Session, house: Property | None, now: datetime) -> str:
         return ""
     if beat is None or house is None:
         return _(
-            "Live updates have not started: no worker runs. Rides go on; what is shown here is not refreshed."
+            "Live updates have not started: no worker runs. Rides go on; what is shown here is not "
+            "refreshed."
         )
     at = day_time(
         now - timedelta(seconds=beat), now, zone(house.timezone), str(get_locale() or "en")
@@ -129,7 +130,8 @@ def _in_need(account: AccountInNeed) -> Alert:
     if account.sealed:
         title = _("ridedash can't read its link to %(account)s", account=account.label)
         detail = _(
-            "A key is missing: tell whoever runs ridedash. What is pressed for its rides is not sent until then."
+            "A key is missing: tell whoever runs ridedash. What is pressed for its rides is not "
+            "sent until then."
         )
         return Alert(f"key-{account.id}", title, detail, "", "")
     return Alert(

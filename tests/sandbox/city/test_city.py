@@ -113,8 +113,9 @@ def test_streets_form_one_graph(city: City) -> None:
 
 def test_every_process_builds_the_same_cities() -> None:
     script = (
-        "from ridedash.sandbox.city import cities; import hashlib;"
-        "print(hashlib.sha256(repr([[e.line for e in c.roads.mesh.edges] for c in cities()]).encode()).hexdigest())"
+        "from ridedash.sandbox.city.city import cities; import hashlib;"
+        "print(hashlib.sha256(repr([[e.line for e in c.roads.mesh.edges] for c in "
+        "cities()]).encode()).hexdigest())"
     )
     answers = {
         subprocess.run(

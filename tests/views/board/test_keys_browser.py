@@ -166,14 +166,16 @@ def test_the_empty_drop_offers_favourites_with_their_digits_and_the_boards_keys_
 def test_an_earlier_ride_fills_the_form_again_or_for_the_way_back(counted: Page) -> None:
     page = counted
     page.evaluate(
-        "document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: 'return'}}))"
+        "document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: "
+        "'return'}}))"
     )
     expect(page.locator("#guest-find")).to_have_value("Guest Heron")
     expect(page.locator("#pickup")).to_have_value(TRIP["drop"])
     expect(page.locator("#drop")).to_have_value(TRIP["pickup"])
     expect(page.locator("[data-book-go]")).to_contain_text("Book SUV")
     page.evaluate(
-        "document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: 'again'}}))"
+        "document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: "
+        "'again'}}))"
     )
     expect(page.locator("#pickup")).to_have_value(TRIP["pickup"])
     expect(page.locator("[data-guest] [name=guest_id]")).to_have_value("1")

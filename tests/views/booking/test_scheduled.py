@@ -150,8 +150,8 @@ def test_of_a_time_that_comes_twice_the_first_is_planned_and_the_page_says_so(de
     said = ride_words(desk, order_id)
     assert "Booked for 02:30 tomorrow" in said
     assert (
-        "02:30 comes twice that night Clocks go back then. The car is ordered for the first of the two."
-        in said
+        "02:30 comes twice that night Clocks go back then. The car is ordered for the first of the "
+        "two." in said
     )
 
 

@@ -32,7 +32,10 @@ from tests.views.ride_pages import (
 pytestmark = pytest.mark.database
 
 CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*statuses, *ENDS]]
-MARKUP = "<img src=x onerror=window.__x=1>${7*191}{{7*191}}{% raw %}</script><script>window.__x=1</script>"
+MARKUP = (
+    "<img src=x onerror=window.__x=1>${7*191}{{7*191}}{% raw "
+    "%}</script><script>window.__x=1</script>"
+)
 
 
 class NoTokens:

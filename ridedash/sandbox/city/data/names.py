@@ -8,71 +8,102 @@ from collections.abc import Iterator
 
 _WORDS = {
     "trees": (
-        "Alder Aspen Beech Birch Cedar Chestnut Cypress Elder Elm Fir Hawthorn Hazel Holly Hornbeam Juniper Larch "
-        "Laurel Linden Maple Mulberry Myrtle Oak Olive Pine Poplar Rowan Sorrel Spruce Sycamore Tamarisk Walnut Willow "
+        "Alder Aspen Beech Birch Cedar Chestnut Cypress Elder Elm Fir Hawthorn Hazel Holly "
+        "Hornbeam Juniper Larch "
+        "Laurel Linden Maple Mulberry Myrtle Oak Olive Pine Poplar Rowan Sorrel Spruce Sycamore "
+        "Tamarisk Walnut Willow "
         "Yew"
     ),
     "ships": (
-        "Anchor Ballast Barque Binnacle Bowsprit Brig Bulwark Buoy Cable Capstan Caravel Clipper Cutter Fathom "
-        "Flagstaff Foremast Galleon Halyard Hawser Jib Keel Ketch Lanyard Lighter Lugger Mainsail Mooring Oar Pinnace "
+        "Anchor Ballast Barque Binnacle Bowsprit Brig Bulwark Buoy Cable Capstan Caravel Clipper "
+        "Cutter Fathom "
+        "Flagstaff Foremast Galleon Halyard Hawser Jib Keel Ketch Lanyard Lighter Lugger Mainsail "
+        "Mooring Oar Pinnace "
         "Rigging Rudder Schooner Spar Tiller Windlass"
     ),
     "stars": (
-        "Aldebaran Altair Antares Aquila Arcturus Auriga Bellatrix Canopus Capella Carina Castor Corona Deneb Eridanus "
-        "Fomalhaut Hydra Lyra Meridian Mira Orion Pleiades Polaris Pollux Procyon Regulus Rigel Sirius Spica Vega "
+        "Aldebaran Altair Antares Aquila Arcturus Auriga Bellatrix Canopus Capella Carina Castor "
+        "Corona Deneb Eridanus "
+        "Fomalhaut Hydra Lyra Meridian Mira Orion Pleiades Polaris Pollux Procyon Regulus Rigel "
+        "Sirius Spica Vega "
         "Vela"
     ),
     "birds": (
-        "Avocet Bittern Bunting Cormorant Crane Curlew Dotterel Dunlin Egret Falcon Fulmar Gannet Godwit Goldfinch "
-        "Grebe Heron Kestrel Kingfisher Kittiwake Lapwing Linnet Martin Merlin Nightjar Osprey Petrel Pipit Plover "
-        "Redshank Sandpiper Shearwater Skylark Starling Swift Teal Tern Turnstone Wagtail Whimbrel Wren"
+        "Avocet Bittern Bunting Cormorant Crane Curlew Dotterel Dunlin Egret Falcon Fulmar Gannet "
+        "Godwit Goldfinch "
+        "Grebe Heron Kestrel Kingfisher Kittiwake Lapwing Linnet Martin Merlin Nightjar Osprey "
+        "Petrel Pipit Plover "
+        "Redshank Sandpiper Shearwater Skylark Starling Swift Teal Tern Turnstone Wagtail Whimbrel "
+        "Wren"
     ),
     "crafts": (
-        "Baker Bellfounder Brewer Candle Caulker Chandler Cooper Cordwainer Currier Dyer Farrier Fletcher Glazier "
-        "Glover Goldbeater Hatter Joiner Lantern Loom Mason Miller Needle Paper Pewter Potter Ropewalk Saddler "
+        "Baker Bellfounder Brewer Candle Caulker Chandler Cooper Cordwainer Currier Dyer Farrier "
+        "Fletcher Glazier "
+        "Glover Goldbeater Hatter Joiner Lantern Loom Mason Miller Needle Paper Pewter Potter "
+        "Ropewalk Saddler "
         "Sailmaker Salter Smith Spindle Tanner Thatcher Tinker Turner Weaver Wheelwright"
     ),
     "stones": (
-        "Agate Alabaster Amber Amethyst Basalt Beryl Chalk Coral Crystal Flint Garnet Granite Jasper Jet Limestone "
-        "Marble Moonstone Obsidian Onyx Opal Pearl Pebble Porphyry Quartz Sandstone Sapphire Shale Slate Topaz "
+        "Agate Alabaster Amber Amethyst Basalt Beryl Chalk Coral Crystal Flint Garnet Granite "
+        "Jasper Jet Limestone "
+        "Marble Moonstone Obsidian Onyx Opal Pearl Pebble Porphyry Quartz Sandstone Sapphire Shale "
+        "Slate Topaz "
         "Travertine Turquoise"
     ),
     "flowers": (
-        "Aster Bluebell Bramble Broom Camellia Campion Celandine Clover Columbine Cornflower Daisy Fern Foxglove "
-        "Fuchsia Gentian Gorse Harebell Heather Honeysuckle Hyacinth Iris Jasmine Lavender Lilac Lupin Magnolia "
-        "Marigold Meadowsweet Peony Periwinkle Primrose Rose Saffron Snowdrop Thistle Thrift Tulip Verbena Violet "
+        "Aster Bluebell Bramble Broom Camellia Campion Celandine Clover Columbine Cornflower Daisy "
+        "Fern Foxglove "
+        "Fuchsia Gentian Gorse Harebell Heather Honeysuckle Hyacinth Iris Jasmine Lavender Lilac "
+        "Lupin Magnolia "
+        "Marigold Meadowsweet Peony Periwinkle Primrose Rose Saffron Snowdrop Thistle Thrift Tulip "
+        "Verbena Violet "
         "Yarrow"
     ),
     "weather": (
-        "Aurora Breeze Calm Cirrus Cloud Cumulus Dawn Daybreak Dew Doldrum Drizzle Dusk Eastwind Evening Frost Gale "
-        "Halo Harvest Midsummer Mistral Monsoon Moonrise Morning Nimbus Northwind Rainbow Sirocco Solstice Southwind "
+        "Aurora Breeze Calm Cirrus Cloud Cumulus Dawn Daybreak Dew Doldrum Drizzle Dusk Eastwind "
+        "Evening Frost Gale "
+        "Halo Harvest Midsummer Mistral Monsoon Moonrise Morning Nimbus Northwind Rainbow Sirocco "
+        "Solstice Southwind "
         "Squall Sunrise Sunset Tempest Thaw Tradewind Twilight Westwind Zephyr"
     ),
     "tools": (
-        "Almanac Alidade Astrolabe Azimuth Barometer Beacon Bearing Cartographer Chart Chronometer Compass Cordon "
-        "Dial Equator Gnomon Horizon Hourglass Latitude Leadline Lens Logbook Longitude Octant Parallax Parallel "
-        "Pilot Plumb Quadrant Sextant Signal Sounding Spyglass Station Sundial Telegraph Theodolite Tropic Vernier "
+        "Almanac Alidade Astrolabe Azimuth Barometer Beacon Bearing Cartographer Chart Chronometer "
+        "Compass Cordon "
+        "Dial Equator Gnomon Horizon Hourglass Latitude Leadline Lens Logbook Longitude Octant "
+        "Parallax Parallel "
+        "Pilot Plumb Quadrant Sextant Signal Sounding Spyglass Station Sundial Telegraph "
+        "Theodolite Tropic Vernier "
         "Waypoint Zenith"
     ),
     "farm": (
-        "Acre Apple Barley Barn Brook Bullrush Burrow Cherry Cider Coppice Cowslip Croft Dairy Dovecote Drover Fallow "
-        "Furlong Furrow Gander Granary Hayrick Hedgerow Hive Hollow Hurdle Kiln Meadow Millstone Oast Orchard Paddock "
+        "Acre Apple Barley Barn Brook Bullrush Burrow Cherry Cider Coppice Cowslip Croft Dairy "
+        "Dovecote Drover Fallow "
+        "Furlong Furrow Gander Granary Hayrick Hedgerow Hive Hollow Hurdle Kiln Meadow Millstone "
+        "Oast Orchard Paddock "
         "Pasture Plough Quince Sheaf Shepherd Sluice Spring Stile Tithe Watermill Wheat Woodland"
     ),
     "old": (
-        "Abbey Almshouse Arcade Archway Assembly Bellgate Bishop Bridgegate Broadgate Candlemas Castle Chancery Chapel "
-        "Charter Cloister College Corn Cross Crown Custom Exchange Fair Fish Fountain Gallows Guild Herald "
-        "High Kirk Lamb Library Mercer Minster Mint Narrow Pilgrim Prior Queen Saltgate Scholar Silver Spice Stone "
+        "Abbey Almshouse Arcade Archway Assembly Bellgate Bishop Bridgegate Broadgate Candlemas "
+        "Castle Chancery Chapel "
+        "Charter Cloister College Corn Cross Crown Custom Exchange Fair Fish Fountain Gallows "
+        "Guild Herald "
+        "High Kirk Lamb Library Mercer Minster Mint Narrow Pilgrim Prior Queen Saltgate Scholar "
+        "Silver Spice Stone "
         "Temple Tower Watergate Wool"
     ),
     "sea": (
-        "Abalone Anemone Barnacle Bayside Breaker Cockle Conch Cove Current Dolphin Driftwood Dune Ebbtide Estuary "
-        "Foam Grotto Gull Haven Kelp Lagoon Landfall Limpet Mussel Nautilus Oyster Pelican Periwig Porpoise Reef "
-        "Sandbar Scallop Seal Seaspray Shingle Shoal Skerry Spindrift Starfish Strand Surf Tideway Urchin Whelk"
+        "Abalone Anemone Barnacle Bayside Breaker Cockle Conch Cove Current Dolphin Driftwood Dune "
+        "Ebbtide Estuary "
+        "Foam Grotto Gull Haven Kelp Lagoon Landfall Limpet Mussel Nautilus Oyster Pelican Periwig "
+        "Porpoise Reef "
+        "Sandbar Scallop Seal Seaspray Shingle Shoal Skerry Spindrift Starfish Strand Surf Tideway "
+        "Urchin Whelk"
     ),
     "colours": (
-        "Amaranth Azure Bronze Carmine Cerulean Cobalt Copper Crimson Ebony Emerald Fawn Gilt Hazelwood Heliotrope "
-        "Indigo Ivory Lemon Madder Malachite Mauve Ochre Orange Russet Scarlet Sepia Sienna Teasel Umber Vermilion "
+        "Amaranth Azure Bronze Carmine Cerulean Cobalt Copper Crimson Ebony Emerald Fawn Gilt "
+        "Hazelwood Heliotrope "
+        "Indigo Ivory Lemon Madder Malachite Mauve Ochre Orange Russet Scarlet Sepia Sienna Teasel "
+        "Umber Vermilion "
         "Viridian"
     ),
 }
@@ -88,7 +119,10 @@ STREET_TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "trees": (("Avenue", "Road", "Drive"), ("Grove", "Road", "Close")),
     "flowers": (("Gardens", "Road", "Crescent"), ("Walk", "Way", "Mews")),
 }
-"""What follows the word along a district and across it; the later ones when a word comes round again."""
+"""What follows the word along a district and across it.
+
+The later ones serve when a word is used again.
+"""
 
 COMMON_TYPES = (("Street", "Road", "Avenue"), ("Street", "Place", "Way"))
 

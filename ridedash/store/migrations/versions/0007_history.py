@@ -84,12 +84,15 @@ def upgrade() -> None:
         "SELECT id, name FROM guests", "UPDATE guests SET folded = :folded WHERE id = :id", _guest
     )
     _each(
-        "SELECT r.id, r.order_id, r.status, r.ended_at, r.kind, r.facts, coalesce(f.currency, p.currency) AS currency"
+        "SELECT r.id, r.order_id, r.status, r.ended_at, r.kind, r.facts, coalesce(f.currency, "
+        "p.currency) AS currency"
         " FROM rides r JOIN orders o ON o.id = r.order_id JOIN offers f ON f.id = o.offer_id"
         " JOIN properties p ON p.id = r.property_id",
-        "UPDATE rides SET plate = :plate, total_minor = :total, currency = :currency WHERE id = :id",
+        "UPDATE rides SET plate = :plate, total_minor = :total, currency = :currency WHERE id = "
+        ":id",
         _ride,
-        "UPDATE orders SET ended_as = :ended_as, total_minor = :total, currency = :currency WHERE id = :order_id",
+        "UPDATE orders SET ended_as = :ended_as, total_minor = :total, currency = :currency WHERE "
+        "id = :order_id",
     )
     for name, table, columns_of, ops in INDEXES:
         op.create_index(name, table, columns_of, postgresql_ops=ops)

@@ -3,6 +3,7 @@ name.
 """
 
 import ast
+import functools
 import graphlib
 import hashlib
 import re
@@ -88,7 +89,8 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports_of(path: Path) -> Iterator[str]:
+@functools.cache
+def imports_of(path: Path) -> tuple[str, ...]:
     """Every module that a file imports, wherever the import stands, except those for the type
     checker alone.
     """
@@ -99,14 +101,16 @@ def imports_of(path: Path) -> Iterator[str]:
         if isinstance(block, ast.If) and ast.unparse(block.test).endswith("TYPE_CHECKING")
         for node in ast.walk(block)
     }
+    found: list[str] = []
     for node in ast.walk(tree):
         if id(node) in typing_only:
             continue
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively"
-            yield from (submodule(str(node.module), alias.name) for alias in node.names)
+            found += [submodule(str(node.module), alias.name) for alias in node.names]
+    return tuple(found)
 
 
 def submodule(module: str, name: str) -> str:
@@ -131,18 +135,23 @@ def layer(name: str, layers: list[set[str]]) -> int:
     return next(i for i, names in enumerate(layers) if name in names)
 
 
-OUR_IMPORTS = [
-    (name_of(path), target)
-    for path in MODULES
-    for target in imports_of(path)
-    if target == "ridedash" or target.startswith("ridedash.")
-]
+@functools.cache
+def our_imports() -> tuple[tuple[str, str], ...]:
+    """Importing module and imported one, of ridedash/. Not at import: each process of a test run
+    collects this file, and one of them needs the list.
+    """
+    return tuple(
+        (name_of(path), target)
+        for path in MODULES
+        for target in imports_of(path)
+        if target == "ridedash" or target.startswith("ridedash.")
+    )
 
 
 def test_imports_point_down_only() -> None:
     wrong = [
         f"{source} -> {target}"
-        for source, target in OUR_IMPORTS
+        for source, target in our_imports()
         if "sandbox" not in (package(source), package(target))
         and package(source) != package(target)
         and layer(package(target), LAYERS) >= layer(package(source), LAYERS)
@@ -155,7 +164,7 @@ def test_imports_within_a_package_point_down_only(name: str) -> None:
     layers = INNER_LAYERS[name]
     wrong = [
         f"{source} -> {target}"
-        for source, target in OUR_IMPORTS
+        for source, target in our_imports()
         if package(source) == package(target) == name
         and part(source, 2)
         and part(source, 2) != part(target, 2)
@@ -178,7 +187,7 @@ def test_the_database_knows_no_table() -> None:
     allowed = {"ridedash.store.models.orders"}
     wrong = [
         f"{source} -> {target}"
-        for source, target in OUR_IMPORTS
+        for source, target in our_imports()
         if source.startswith("ridedash.store.database.") and target.startswith("ridedash.store.")
         if not target.startswith("ridedash.store.database") and target not in allowed
     ]
@@ -256,12 +265,12 @@ def test_tests_lie_in_the_folders_of_their_packages(name: str) -> None:
 def test_the_sandbox_meets_the_dashboard_on_the_wire_only() -> None:
     out = [
         f"{s} -> {t}"
-        for s, t in OUR_IMPORTS
+        for s, t in our_imports()
         if package(s) == "sandbox" and package(t) not in ("sandbox", "wire", "geo")
     ]
     into = [
         f"{s} -> {t}"
-        for s, t in OUR_IMPORTS
+        for s, t in our_imports()
         if package(t) == "sandbox" and package(s) not in ("sandbox", "cli")
     ]
     assert out == []
@@ -269,12 +278,12 @@ def test_the_sandbox_meets_the_dashboard_on_the_wire_only() -> None:
 
 
 def test_no_module_takes_names_from_the_package_root() -> None:
-    assert [source for source, target in OUR_IMPORTS if target == "ridedash"] == []
+    assert [source for source, target in our_imports() if target == "ridedash"] == []
 
 
 def test_there_is_no_import_cycle() -> None:
     graph: dict[str, set[str]] = {}
-    for source, target in OUR_IMPORTS:
+    for source, target in our_imports():
         if source != target:
             graph.setdefault(source, set()).add(target)
     # raises CycleError, which names the cycle

@@ -15,7 +15,8 @@ from sqlalchemy import select, update
 from bench.fake_tracking import fake_tracking
 from bench.worker_loop import warm_up
 from bench.worker_rig import clock, fill, resident_mb, running, worker_on
-from ridedash.rides.tracking.poll import Polled, Tracker
+from ridedash.rides.tracking.poll import Tracker
+from ridedash.rides.tracking.record import Polled
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Ride
 

@@ -20,7 +20,8 @@ from bench.worker_rig import (
     running,
     worker_on,
 )
-from ridedash.rides.tracking.poll import Polled, Tracker
+from ridedash.rides.tracking.poll import Tracker
+from ridedash.rides.tracking.record import Polled
 from ridedash.store.database.database import Database
 
 THREADS = 8

@@ -37,6 +37,7 @@ QUERY: Final = (
 WORKER: Final = (
     "ridedash.rides.worker",
     "ridedash.rides.tracking.poll",
+    "ridedash.rides.tracking.record",
     "ridedash.rides.orders.send",
     "ridedash.rides.tracking.claims",
 )

@@ -24,7 +24,7 @@ from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.orders.due import Promoter
 from ridedash.rides.orders.send import Sender
 from ridedash.rides.privacy import retention
-from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
+from ridedash.rides.runtime import Clock, Failpoint, Runtime, no_failpoint
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.pool import Polling
 from ridedash.service.client import RideClient
@@ -70,9 +70,8 @@ class Worker:
             drain_s,
         )
         self.sender = Sender(db, client, tokens, blackbox, clock, pace=pace, owner=self.name, at=at)
-        self.tracker = Tracker(
-            db, client, tokens, clock, pace=pace, owner=self.name, at=at, watch=watch
-        )
+        runtime = Runtime(db, client, tokens, clock, pace, self.name, at, watch)
+        self.tracker = Tracker(runtime)
         self.caller = Caller(db, client, tokens, clock)
         asked = db, client, tokens, blackbox, clock
         self.promoter = Promoter(*asked, owner=self.name, at=at)
@@ -193,7 +192,7 @@ class Worker:
 
     def _beat(self, always: bool) -> None:
         """Every five seconds, and at once when the service falls silent or speaks again."""
-        now, silent_s = self.clock(), self.tracker.client.traffic.silent_s()
+        now, silent_s = self.clock(), self.tracker.runtime.client.traffic.silent_s()
         turned = (silent_s is None) is not (self._silent_since is None)
         if turned:
             self._silent_since = None if silent_s is None else now - timedelta(seconds=silent_s)

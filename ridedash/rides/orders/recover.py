@@ -17,7 +17,7 @@ from ridedash.store.models.orders import Action, Order, OrderState, Ride
 # further in the future than this, an instant is the work of a clock that stepped
 AHEAD: Final = timedelta(seconds=5)
 SHORT_S: Final = 60.0  # the longest wait between polls of a ride that goes well
-MOST_AHEAD_S: Final = 330.0  # the longest wait that following.py sets, with its jitter
+MOST_AHEAD_S: Final = 330.0  # the longest wait that tracking/policy.py sets, with its jitter
 ACTION_LASTS: Final = timedelta(seconds=30)  # no call of an action takes longer
 
 

@@ -1,6 +1,5 @@
-"""Claiming due rides: a whole batch in one statement, each ride by one worker only.
-
-See docs/booking-protocol.md 3.1.
+"""Claims: a worker leases due rides, a batch in one statement, each ride to one worker only
+(docs/booking-protocol.md 3).
 """
 
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride
 
 LEASE: Final = timedelta(seconds=15)
-# overdue for so long, a ride is asked about as if its guest were waiting
+# a ride that has been overdue for so long is polled as if its guest were waiting
 AGED: Final = timedelta(seconds=20)
 GUEST_WAITS: Final = (*sorted(wire.SEARCHING), wire.CALL_DRIVER, wire.CLIENT_LOCATED)
 
@@ -27,12 +26,27 @@ RIDES: Final = cast(Table, Ride.__table__)
 ORDERS: Final = cast(Table, Order.__table__)
 
 
+def _of_order(column: ColumnElement[Any], name: str) -> ColumnElement[Any]:
+    of_ride = select(column).where(ORDERS.c.id == RIDES.c.order_id)
+    return of_ride.scalar_subquery().label(name)
+
+
+# what a poll is decided on (record.before_of): the ride, its facts as JSON text, and its order
+RIDE_AND_ORDER: Final[tuple[ColumnElement[Any], ...]] = (
+    *(column for column in RIDES.c if column.name != "facts"),
+    sql_cast(RIDES.c.facts, Text).label("facts"),
+    _of_order(ORDERS.c.state, "order_state"),
+    _of_order(ORDERS.c.open, "order_open"),
+    _of_order(ORDERS.c.booking_timeout_at, "booking_timeout_at"),
+)
+
+
 @dataclass(frozen=True)
 class Claim:
     """The right to poll one ride once. `seq` is the poll's number: only its answer may be merged.
 
-    `row` is the ride as it was then, with its facts as JSON text and its order's
-    `booking_timeout_at`.
+    `at` is when the claim was made. `row` is the ride with its order's columns as they were then
+    (RIDE_AND_ORDER).
     """
 
     ride_id: int
@@ -59,10 +73,10 @@ class Bounds:
 
 
 def claim_due(db: Database, now: datetime, bounds: Bounds, owner: str) -> list[Claim]:
-    """Lease due rides, the longest overdue first; those with a waiting guest before the rest, when
-    not all may go.
+    """Lease due rides, the longest overdue first. When not all may be polled, rides with a waiting
+    guest come before the rest.
 
-    A ride whose row can't be read is pushed ahead, so that it stands in the way of no other.
+    A ride whose row can't be read is postponed, so that it does not block the others.
     """
     with db.read() as s:
         if bounds.all < 1 or s.execute(_ANY_DUE, {"now": now}).first() is None:
@@ -75,7 +89,7 @@ def claim_due(db: Database, now: datetime, bounds: Bounds, owner: str) -> list[C
 
 
 def release(db: Database, claims: Sequence[Claim]) -> None:
-    """Give back what was claimed and not asked: another worker need not wait for the lease."""
+    """Give back claims that were not polled: another worker need not wait for their leases."""
     with db.write() as s:
         for claim in claims:
             ours = (RIDES.c.id == claim.ride_id, RIDES.c.poll_seq == claim.seq)
@@ -98,12 +112,8 @@ def _statement(*more: ColumnElement[bool]) -> Any:
         .order_by(RIDES.c.next_poll_at)
         .limit(bindparam("most"))
     )
-    # left out where all writers take turns: SQLite
+    # SQLite has no row locks: there one writer follows another, and the clause is left out
     due = found.with_for_update(skip_locked=True).cte("due")
-    timeout = (
-        select(ORDERS.c.booking_timeout_at).where(ORDERS.c.id == RIDES.c.order_id).scalar_subquery()
-    )
-    kept = [column for column in RIDES.c if column.name != "facts"]
     lease = {
         "lease_until": bindparam("lease"),
         "owner": bindparam("by"),
@@ -113,9 +123,7 @@ def _statement(*more: ColumnElement[bool]) -> Any:
         update(RIDES)
         .where(RIDES.c.id.in_(select(due.c.id)))
         .values(lease)
-        .returning(
-            *kept, sql_cast(RIDES.c.facts, Text).label("facts"), timeout.label("booking_timeout_at")
-        )
+        .returning(*RIDE_AND_ORDER)
     )
 
 
@@ -128,16 +136,18 @@ _ORDER_OF: Final = select(RIDES.c.order_id).where(RIDES.c.id == bindparam("ride"
 
 
 def _claim(s: Session, now: datetime, bounds: Bounds, owner: str) -> list[Claim]:
-    said = {"now": now, "lease": now + LEASE, "by": owner, "aged": now - AGED}
+    values = {"now": now, "lease": now + LEASE, "by": owner, "aged": now - AGED}
     if bounds.rest >= bounds.all:
-        return _claims(s.execute(_ALL, said | {"most": bounds.all}).all(), now)
-    first = _claims(s.execute(_FIRST, said | {"most": bounds.all}).all(), now)
+        return _claims(s.execute(_ALL, values | {"most": bounds.all}).all(), now)
+    first = _claims(s.execute(_FIRST, values | {"most": bounds.all}).all(), now)
     left = bounds.rest - len(first)
-    return first if left < 1 else first + _claims(s.execute(_ALL, said | {"most": left}).all(), now)
+    if left < 1:
+        return first
+    return first + _claims(s.execute(_ALL, values | {"most": left}).all(), now)
 
 
 def _claims(rows: Sequence[Row[Any]], now: datetime) -> list[Claim]:
-    """In the order in which they were due: a database returns changed rows in any."""
+    """In the order in which they were due: databases return changed rows in no order."""
     ordered = sorted(rows, key=lambda row: row.next_poll_at)
     return [
         Claim(r.id, r.order_id, r.account_id, r.poll_seq, r.booking_id, r.txn_id, now, r)
@@ -151,22 +161,23 @@ def _one_by_one(db: Database, now: datetime, bounds: Bounds, owner: str) -> list
         ids = s.scalars(due, {"now": now}).all()
     found: list[Claim] = []
     for ride_id in ids:
-        said = {"now": now, "lease": now + LEASE, "by": owner, "ride": ride_id, "most": 1}
+        values = {"now": now, "lease": now + LEASE, "by": owner, "ride": ride_id, "most": 1}
         try:
             with db.write() as s:
-                found += _claims(s.execute(_ONE, said).all(), now)
+                found += _claims(s.execute(_ONE, values).all(), now)
         except (ValueError, LookupError, TypeError) as error:
-            push_ahead(db, ride_id, None, 1, now, type(error).__name__)
+            postpone(db, ride_id, None, 1, now, type(error).__name__)
     return found
 
 
-def push_ahead(
+def postpone(
     db: Database, ride_id: int, seq: int | None, times: int, now: datetime, why: str
 ) -> None:
-    """A poison ride: five minutes, doubling, and a person is asked. Its row is not read: it may be
-    what is wrong.
+    """Postpone a poison ride, whose row or answers can't be recorded, and raise an attention item.
+    Its row is not read, because it may be what is wrong.
 
-    `seq`: unless somebody has claimed it since; `times`: how often in a row this happened.
+    `seq` is the poll that failed: nothing is done when the ride has been claimed since; None: in
+    any case. `times` is how often in a row recording has failed.
     """
     wait = poison_wait_s(times)
     later = {"next_poll_at": now + timedelta(seconds=wait), "interval_s": wait, "poison": times}

@@ -1,26 +1,57 @@
-"""How long until a ride is asked about again, when a person must look, and what a poll says about
-open actions.
+"""What an answer of track_ride means for an order and its ride: pure rules
+(docs/booking-protocol.md 2 and 3).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
-from typing import Final
-
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from ridedash import wire
 from ridedash.geo import LatLng, distance_m
-from ridedash.rides.orders import transitions
+from ridedash.rides.accounts.tokens import TokenUnreadable
 from ridedash.rides.states import CANCELLABLE
-from ridedash.rides.tracking import merge
+from ridedash.rides.tracking import totals
 from ridedash.rides.tracking.intervals import FINAL_S, MIN_INTERVAL_S, next_poll_s
-from ridedash.rides.tracking.merge import Merged
-from ridedash.service.errors import RateLimited, Refused
+from ridedash.rides.tracking.merge import (
+    ALARMS,
+    CAR_SWAPPED,
+    DRIVER_LOST,
+    HANDOVER,
+    OTHER_BOOKING,
+    STATUS,
+    Event,
+    Merged,
+    RideState,
+    merge,
+)
+from ridedash.service.errors import RateLimited, Refused, Throttled
 from ridedash.service.types.tracking import Snapshot
-from ridedash.store.models.orders import Action, Order, Ride
+from ridedash.store.models.orders import OrderState
+from ridedash.text import squeezed
 
+# attention items of a ride
+NO_DRIVER: Final = (
+    "no_driver"  # no driver a minute after the service said that it would stop searching
+)
+NOT_KNOWN: Final = "not_known"  # the service no longer knows the id
+TOO_OLD: Final = "too_old"  # still live after a day
+POISON: Final = "poison"  # its answers can't be recorded
+CLEARED_BY_POLLS: Final = (NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD)
+
+SLOW_S: Final = 300.0
+OVERDUE_S: Final = 60.0  # between polls of a search that should be over
+OVERDUE_LASTS: Final = timedelta(minutes=30)
+TOO_OLD_AFTER: Final = timedelta(hours=24)
+ERROR_MAX_S: Final = 30.0
+NOT_KNOWN_AFTER: Final = 3  # refusals in a row: a replica may not know a new booking yet
+POISON_MAX_S: Final = 3600.0
+FINAL_TRIES: Final = 5  # failed polls after the end, before the final price is given up
+UNREADABLE_TOKEN_S: Final = 5.0  # another process may have the key of the account's token
+
+# verdicts on an action that was called and not confirmed
 DONE: Final = "done"
 REFUSED: Final = "refused"
 REPEAT: Final = "repeat"
@@ -30,17 +61,360 @@ RIDE_ENDED: Final = "RIDE_ENDED"
 SAME_PLACE_M: Final = 50.0
 MOST_CALLS: Final = 2
 
+_TIMELINE: Final = frozenset({DRIVER_LOST, CAR_SWAPPED, HANDOVER})
+
+# Columns of a ride that only polls write while it is followed. A poll that writes no others is
+# recorded in a batch.
+_BATCHED: Final = frozenset(
+    {
+        "seen_at",
+        "position_at",
+        "merged_seq",
+        "facts",
+        "errors",
+        "poison",
+        "unknown_id",
+        "interval_s",
+        "next_poll_at",
+    }
+)
+_EVERY_TIME: Final = frozenset({"seen_at", "position_at", "merged_seq"})
+_SELDOM: Final = tuple(
+    each.name
+    for each in fields(RideState)
+    if each.name not in _EVERY_TIME | {"kind", "facts", "otp"}
+)
+_seldom: Final = attrgetter(*_SELDOM)
+
+
+class Before(NamedTuple):
+    """An order and its ride as the answer to poll number `seq` finds them; times are aware, in UTC.
+
+    `taken` is a booking id that another order has, when the caller has found that out.
+    """
+
+    ride: RideState
+    seq: int
+    created_at: datetime  # of the ride
+    order_state: str
+    order_open: bool
+    booking_timeout_at: datetime | None = None  # when the service stops looking for a driver
+    errors: int = 0
+    unknown_id: int = 0
+    final_polls: int = 0
+    plate: str | None = None
+    total_minor: int | None = None
+    currency: str | None = None
+    has_start_code: bool = False  # whether the row holds one, readable or not
+    taken: str | None = None
+
+
+class Pacing(NamedTuple):
+    """How many times faster than the wall's the service's clock runs, and two random numbers in [0,
+    1).
+    """
+
+    pace: float = 1.0
+    spread: float = 0.5  # for the 10 % by which a wait may be shorter or longer
+    backoff: float = 0.5  # for the wait after a failed poll
+
+
+class TimelineEvent(NamedTuple):
+    """A row of the ride page's timeline, named as the columns of `moments`."""
+
+    what: str  # ride or event
+    name: str
+    detail: str | None = None
+
+
+class Item(NamedTuple):
+    """An attention item to raise unless it is open already; `alarm`: it gets an audit entry when it
+    is raised.
+    """
+
+    name: str
+    detail: str | None = None
+    alarm: bool = False
+
+
+class Decision(NamedTuple):
+    """All that a poll writes. `ride` and `order` hold the new values of columns, by name."""
+
+    ride: dict[str, Any]  # facts are JSON text; next_poll_at is always there
+    status: str | None  # the ride's last known booking_status afterwards
+    answered: bool = True  # False: the poll brought no answer
+    shown: bool = False  # a fact that pages show has changed: the order's version rises
+    timeline: tuple[TimelineEvent, ...] = ()
+    raised: tuple[Item, ...] = ()
+    cleared: tuple[str, ...] = ()  # attention items to clear where they are open
+    order: Mapping[str, Any] = MappingProxyType({})
+    transition: OrderState | None = None  # the order's new state
+    closes: bool = False  # the order is over: its guest may book again
+    armed_cancel: str | None = (
+        None  # what becomes of a cancel that waits for a booking id: "call" or "drop"
+    )
+    start_code: str | None = None  # a new one, to be encrypted
+    needs_currency: bool = False  # the ride has a total and no currency yet
+
+    def __repr__(self) -> str:
+        """Names of columns only: their values are personal, and one is a start code."""
+        return f"Decision({self.status}, ride: {sorted(self.ride)}, order: {sorted(self.order)})"
+
+    @property
+    def next_poll_at(self) -> datetime | None:
+        """When the ride is due again; None when it is no longer followed."""
+        due: datetime | None = self.ride["next_poll_at"]
+        return due
+
+    @property
+    def handed_over(self) -> bool:
+        """Whether the booking id has come for a ride that was followed by its txn_id."""
+        return "booking_id" in self.order
+
+    @property
+    def batched(self) -> bool:
+        """Whether it may be written together with others, on a row that was read when the poll was
+        claimed.
+        """
+        if self.timeline or self.raised or self.order or self.transition or self.closes:
+            return False
+        if self.armed_cancel or self.start_code is not None or self.needs_currency:
+            return False
+        return self.ride.keys() <= _BATCHED
+
+
+def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: Pacing) -> Decision:
+    """What the answer to a poll that came at `now` changes, or its failure
+    (docs/booking-protocol.md 3).
+
+    The decision does not depend on open attention items and actions: `cleared` names items that may
+    be open, and actions are settled by `read_stop` and `read_drop`.
+    """
+    if isinstance(answer, Exception):
+        return _after_failure(before, answer, now, pacing)
+    merged = merge(before.ride, answer, before.seq, now)
+    if before.taken is not None and merged.ride.booking_id == before.taken:
+        merged = _without_taken_id(before.ride, merged)
+    after = merged.ride
+    ride = _ride_columns(before, merged)
+    order, needs_currency = _order_columns(before, merged, ride)
+    alarms = [
+        Item(event.name, event.detail, alarm=True)
+        for event in merged.events
+        if event.name in ALARMS
+    ]
+    wait_s, raised, cleared = _schedule(before, after, now, pacing.pace)
+    return Decision(
+        ride=ride | _next_poll(wait_s, now, pacing.spread),
+        status=after.status,
+        shown=merged.changed,
+        timeline=_timeline(merged.events),
+        raised=(*alarms, *raised),
+        cleared=cleared,
+        order=order,
+        start_code=after.otp if after.otp != before.ride.otp else None,
+        needs_currency=needs_currency,
+        **_order_effects(before, after, handed_over="booking_id" in order),
+    )
+
+
+def _without_taken_id(ride: RideState, merged: Merged) -> Merged:
+    """A booking id that another order has is refused, and with it the whole answer."""
+    kept = replace(
+        merged.ride,
+        booking_id=None,
+        status=ride.status,
+        facts=ride.facts,
+        otp=None,
+        ended_at=ride.ended_at,
+        allotted_at=ride.allotted_at,
+    )
+    return Merged(kept, (Event(OTHER_BOOKING, merged.ride.booking_id),))
+
+
+def _ride_columns(before: Before, merged: Merged) -> dict[str, Any]:
+    old, after = before.ride, merged.ride
+    columns: dict[str, Any] = {
+        "seen_at": after.seen_at,
+        "position_at": after.position_at,
+        "merged_seq": after.merged_seq,
+        "errors": 0,
+        "poison": 0,
+        "unknown_id": 0,
+    }
+    was, is_now = _seldom(old), _seldom(after)
+    if was != is_now:
+        columns |= {
+            name: new for name, one, new in zip(_SELDOM, was, is_now, strict=True) if one != new
+        }
+    if after.facts is not old.facts and after.facts != old.facts:
+        columns["facts"] = after.facts.model_dump_json(exclude_none=True)
+        columns |= _new_plate(before, after.facts.vehicle_number)
+    if after.otp is None and before.has_start_code:
+        columns["otp_enc"] = None
+    if old.ended_at is not None:
+        columns["final_polls"] = before.final_polls + 1
+    return columns
+
+
+def _new_plate(before: Before, vehicle_number: str | None) -> dict[str, Any]:
+    """The plate as it is searched for, when it is another one."""
+    if before.plate is not None and vehicle_number == before.ride.facts.vehicle_number:
+        return {}
+    plate = squeezed(vehicle_number) or None
+    return {} if plate == before.plate else {"plate": plate}
+
+
+def _order_columns(
+    before: Before, merged: Merged, ride: dict[str, Any]
+) -> tuple[dict[str, Any], bool]:
+    """Columns of the order, and whether a currency is to be found; puts the ride's total among its
+    columns.
+    """
+    after, order = merged.ride, dict[str, Any]()
+    if after.booking_id != before.ride.booking_id:
+        order["booking_id"] = after.booking_id
+    if after.ended_at is not None:
+        order["ended_as"] = after.status
+    elif "facts" not in ride and "status" not in ride:
+        return order, False  # the total is what it was
+    total = totals.bill(after.kind, after.status, after.facts)
+    total_minor = None if total is None else totals.minor(total)
+    if total_minor != before.total_minor:
+        ride["total_minor"] = order["total_minor"] = total_minor
+    billed = total_minor is not None or before.total_minor is not None
+    return order, billed and before.currency is None
+
+
+def _timeline(events: tuple[Event, ...]) -> tuple[TimelineEvent, ...]:
+    found = []
+    for event in events:
+        if event.name == STATUS:
+            found.append(TimelineEvent("ride", event.detail or ""))
+        elif event.name in _TIMELINE:
+            found.append(TimelineEvent("event", event.name, event.detail))
+    return tuple(found)
+
+
+def _order_effects(before: Before, after: RideState, *, handed_over: bool) -> dict[str, Any]:
+    """The order's transition, whether it closes, and what becomes of an armed cancel.
+
+    A booking id books an order that was matching. The end of the ride closes the order; one that
+    was still matching has failed, unless the ride was completed.
+    """
+    effects: dict[str, Any] = {}
+    state, is_open = before.order_state, before.order_open
+    if handed_over:
+        effects["armed_cancel"] = "call"
+        if state == OrderState.MATCHING:
+            state, is_open = OrderState.BOOKED, True
+            effects["transition"] = state
+    if after.ended_at is not None and is_open:
+        effects |= {"closes": True, "armed_cancel": "drop"}
+        if state == OrderState.MATCHING and after.status != wire.COMPLETED:
+            effects["transition"] = OrderState.FAILED
+    return effects
+
+
+def _schedule(
+    before: Before, after: RideState, now: datetime, pace: float
+) -> tuple[float | None, tuple[Item, ...], tuple[str, ...]]:
+    """Seconds to the next poll after an answer (None: the final price was asked for), items raised
+    and cleared.
+    """
+    if after.ended_at is not None:
+        final = before.ride.ended_at is not None
+        return (
+            None if final else max(MIN_INTERVAL_S, FINAL_S / pace),
+            (),
+            (NO_DRIVER, NOT_KNOWN, TOO_OLD),
+        )
+    if now - before.created_at > TOO_OLD_AFTER:
+        return SLOW_S, (Item(TOO_OLD),), (NOT_KNOWN, POISON)
+    overdue = overdue_by(before.booking_timeout_at, after.status, now, pace)
+    if overdue is not None:
+        wait_s = OVERDUE_S / pace if overdue < OVERDUE_LASTS / pace else SLOW_S
+        return wait_s, (Item(NO_DRIVER),), (NOT_KNOWN, POISON)
+    eta_s = after.facts.eta.seconds if after.facts.eta else None
+    return next_poll_s(after.status, after.kind, eta_s, pace), (), (NOT_KNOWN, POISON, NO_DRIVER)
+
+
+def overdue_by(
+    timeout_at: datetime | None, status: str | None, now: datetime, pace: float
+) -> timedelta | None:
+    """How long a search goes on after its end and a minute; None with a driver or time left."""
+    if timeout_at is None or (status is not None and status not in wire.SEARCHING):
+        return None
+    over = now - timeout_at - timedelta(seconds=OVERDUE_S / pace)
+    return over if over > timedelta(0) else None
+
+
+def _after_failure(before: Before, error: Exception, now: datetime, pacing: Pacing) -> Decision:
+    """The schedule is the retry, and the last facts stay. A call that was not made is no failure of
+    the ride.
+    """
+    status, ended = before.ride.status, before.ride.ended_at is not None
+    if isinstance(error, Throttled | TokenUnreadable):
+        wait_s = max(
+            MIN_INTERVAL_S, error.wait_s if isinstance(error, Throttled) else UNREADABLE_TOKEN_S
+        )
+        return Decision(_next_poll(wait_s, now, pacing.spread), status, answered=False)
+    errors = before.errors + 1
+    unknown_id = before.unknown_id + 1 if isinstance(error, Refused) else 0
+    raised: tuple[Item, ...] = ()
+    if (
+        unknown_id >= NOT_KNOWN_AFTER and not ended
+    ):  # a ride that has ended may be forgotten by the service
+        raised = (Item(NOT_KNOWN, error.code if isinstance(error, Refused) else None),)
+        next_s: float | None = SLOW_S
+    else:
+        next_s = _wait_after_error_s(error, errors, pacing)
+    if ended and errors >= FINAL_TRIES:
+        next_s = None
+    ride = {"errors": errors, "unknown_id": unknown_id} | _next_poll(next_s, now, pacing.spread)
+    return Decision(ride, status, answered=False, raised=raised)
+
+
+def _wait_after_error_s(error: Exception, errors: int, pacing: Pacing) -> float:
+    """Seconds to the next poll after a failed one: chance times 2 to the number of errors, 30 at
+    most.
+    """
+    if isinstance(error, RateLimited) and error.retry_after_s is not None:
+        return error.retry_after_s
+    return max(
+        MIN_INTERVAL_S, pacing.backoff * min(ERROR_MAX_S, 2.0 ** min(errors, 10)) / pacing.pace
+    )
+
+
+def _next_poll(wait_s: float | None, now: datetime, spread: float) -> dict[str, Any]:
+    """The columns of the schedule. The wait is 10 % shorter or longer, so that rides are not all
+    due together.
+    """
+    if wait_s is None:
+        return {"next_poll_at": None}
+    later = timedelta(seconds=max(MIN_INTERVAL_S, wait_s * (0.9 + 0.2 * spread)))
+    return {"interval_s": wait_s, "next_poll_at": now + later}
+
+
+def poison_wait_s(times: int) -> float:
+    """Seconds until a ride is polled again whose answers could not be recorded: five minutes,
+    doubling, an hour at most.
+    """
+    return min(POISON_MAX_S, 300.0 * 2.0 ** min(times - 1, 10))
+
 
 @dataclass(frozen=True)
 class Reading:
-    """What to do with the action, and the code to keep."""
+    """What to do with an action that was not confirmed, and the code to keep
+    (docs/booking-protocol.md 2).
+    """
 
     verdict: str
     code: str | None = None
 
 
 def read_stop(name: str, calls: int, status: str | None) -> Reading:
-    """An abort or cancel, by the status that a later poll brought."""
+    """What a later poll proves about an abort or a cancel, by the status that it brought."""
     if status == wire.BOOKING_CANCELLED:
         return Reading(DONE, READ_BACK)
     if status in wire.TERMINAL:
@@ -53,149 +427,17 @@ def read_stop(name: str, calls: int, status: str | None) -> Reading:
 
 
 def read_drop(
-    calls: int, asked: LatLng, told: LatLng | None, status: str | None, newer: bool
+    calls: int, wanted: LatLng, drop: LatLng | None, status: str | None, *, newer: bool
 ) -> Reading:
-    """A change of drop, by the drop that a later poll carried; one that carried none proves
+    """What a later poll proves about a change of drop to `wanted`; an answer without a drop proves
     nothing.
+
+    `newer`: whether a newer change of drop exists; then this one is never repeated.
     """
-    if told is not None and distance_m(asked, told) <= SAME_PLACE_M:
+    if drop is not None and distance_m(wanted, drop) <= SAME_PLACE_M:
         return Reading(DONE, READ_BACK)
     if status in wire.TERMINAL:
         return Reading(REFUSED, RIDE_ENDED)
     if newer:
         return Reading(REFUSED, "SUPERSEDED")
-    return Reading(REPEAT if told is not None and calls < MOST_CALLS else WAIT)
-
-
-# attention items of a ride
-# no driver a minute after the service said that it would stop searching
-NO_DRIVER: Final = "no_driver"
-NOT_KNOWN: Final = "not_known"  # the service no longer knows the id
-TOO_OLD: Final = "too_old"  # still live after a day
-POISON: Final = "poison"  # its answers can't be recorded
-SLOW_S: Final = 300.0
-OVERDUE_S: Final = 60.0  # between polls of a search that should be over
-OVERDUE_LASTS: Final = timedelta(minutes=30)
-TOO_OLD_AFTER: Final = timedelta(hours=24)
-ERROR_MAX_S: Final = 30.0
-NOT_KNOWN_AFTER: Final = 3  # refusals in a row: a replica may not know a new booking yet
-POISON_MAX_S: Final = 3600.0
-FINAL_TRIES: Final = 5  # failed polls after the end, before the final price is given up
-
-
-def wait_s(
-    s: Session, order: Order, ride: Ride, now: datetime, pace: float, *, clear: bool = True
-) -> float | None:
-    """Seconds to the next poll after a good one; None when the ride is over and its final price was
-    asked for.
-
-    `clear`: whether there may be anything to clear of what asks for a person; looking costs as much
-    as the rest.
-    """
-    if ride.ended_at is not None:
-        _clear(s, order, now, (NO_DRIVER, NOT_KNOWN, TOO_OLD) if clear else ())
-        return None if ride.final_polls else max(MIN_INTERVAL_S, FINAL_S / pace)
-    _clear(s, order, now, (NOT_KNOWN, POISON) if clear else ())
-    if now - ride.created_at > TOO_OLD_AFTER:
-        transitions.attention(s, order, TOO_OLD, None, now)
-        return SLOW_S
-    overdue = overdue_by(order.booking_timeout_at, ride.status, now, pace)
-    if overdue is not None:
-        transitions.attention(s, order, NO_DRIVER, None, now)
-        return OVERDUE_S / pace if overdue < OVERDUE_LASTS / pace else SLOW_S
-    _clear(s, order, now, (NO_DRIVER,) if clear else ())
-    eta = (ride.facts.get("eta") or {}).get("seconds")
-    return next_poll_s(ride.status, wire.Kind(ride.kind), eta, pace)
-
-
-def _clear(s: Session, order: Order, now: datetime, names: Sequence[str]) -> None:
-    for name in names:
-        transitions.clear_attention(s, order, name, now)
-
-
-def overdue_by(
-    timeout_at: datetime | None, status: str | None, now: datetime, pace: float
-) -> timedelta | None:
-    """How long a search goes on past its end and a minute; None when it has a driver or time
-    left.
-    """
-    if timeout_at is None or (status is not None and status not in wire.SEARCHING):
-        return None
-    over = now - timeout_at - timedelta(seconds=OVERDUE_S / pace)
-    return over if over > timedelta(0) else None
-
-
-def wait_after_error_s(
-    s: Session,
-    order: Order,
-    ride: Ride,
-    error: Exception,
-    now: datetime,
-    pace: float,
-    chance: float,
-) -> float:
-    """Seconds to the next poll after a failed one: chance times 2 to the number of errors, 30 at
-    most.
-    """
-    # one that has ended may be forgotten
-    if ride.unknown_id >= NOT_KNOWN_AFTER and ride.ended_at is None:
-        transitions.attention(
-            s, order, NOT_KNOWN, error.code if isinstance(error, Refused) else None, now
-        )
-        return SLOW_S
-    if isinstance(error, RateLimited) and error.retry_after_s is not None:
-        return error.retry_after_s
-    return max(MIN_INTERVAL_S, chance * min(ERROR_MAX_S, 2.0 ** min(ride.errors, 10)) / pace)
-
-
-def poison_wait_s(times: int) -> float:
-    """Five minutes, doubling, an hour at most."""
-    return min(POISON_MAX_S, 300.0 * 2.0 ** min(times - 1, 10))
-
-
-def unless_taken(s: Session, order: Order, ride: Ride, merged: Merged) -> Merged:
-    """A booking id that another order has is refused, and with it the whole answer."""
-    booking_id = merged.ride.booking_id
-    if ride.booking_id or not booking_id:
-        return merged
-    other = select(Order.id).where(Order.booking_id == booking_id, Order.id != order.id)
-    ride_too = select(Ride.id).where(Ride.booking_id == booking_id, Ride.order_id != order.id)
-    if s.scalars(other).first() is None and s.scalars(ride_too).first() is None:
-        return merged
-    refused = replace(
-        merged.ride, booking_id=None, status=ride.status, facts=Snapshot.model_validate(ride.facts)
-    )
-    kept = replace(refused, otp=None, ended_at=ride.ended_at, allotted_at=ride.allotted_at)
-    return Merged(kept, (merge.Event(merge.OTHER_BOOKING, booking_id),))
-
-
-def read_back(
-    s: Session, order: Order, ride: Ride, answer: Snapshot, asked_at: datetime, now: datetime
-) -> None:
-    """Settle actions that were asked before this poll began and not confirmed, or have them
-    repeated once.
-    """
-    query = select(Action).where(Action.order_id == order.id, Action.state == "unconfirmed")
-    stops = ("abort", "cancel", "drop")
-    for action in s.scalars(
-        query.where(Action.name.in_(stops), Action.called_at < asked_at).order_by(Action.id)
-    ):
-        reading = _reading(s, action, ride, answer)
-        if reading.verdict == REPEAT and action.next_try_at is None:
-            action.next_try_at = now
-        elif reading.verdict in {DONE, REFUSED}:
-            action.state, action.code = reading.verdict, reading.code
-            action.settled_at, action.next_try_at = now, None
-            order.version += 1
-
-
-def _reading(s: Session, action: Action, ride: Ride, answer: Snapshot) -> Reading:
-    if action.name != "drop":
-        return read_stop(action.name, action.calls, ride.status)
-    newer = select(Action.id).where(
-        Action.order_id == action.order_id, Action.name == "drop", Action.id > action.id
-    )
-    asked = LatLng(action.payload["lat"], action.payload["lng"])
-    return read_drop(
-        action.calls, asked, answer.drop, ride.status, s.scalars(newer).first() is not None
-    )
+    return Reading(REPEAT if drop is not None and calls < MOST_CALLS else WAIT)

@@ -15,7 +15,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.observability.exceptions import reason
 from ridedash.rides.tracking.claims import LEASE, Claim, release
-from ridedash.rides.tracking.poll import Polled, Tracker
+from ridedash.rides.tracking.poll import Tracker
+from ridedash.rides.tracking.record import Polled
 from ridedash.service.throttle.traffic import Priority
 from ridedash.store.database.database import DatabaseBusy
 
@@ -34,7 +35,7 @@ class Polling:
 
     def __init__(self, tracker: Tracker, threads: int, wake: Callable[[], None]) -> None:
         self.tracker, self.threads, self._wake = tracker, threads, wake
-        self._room = tracker.client.traffic.capacity
+        self._room = tracker.runtime.client.traffic.capacity
         self._waiting: SimpleQueue[tuple[Claim, float] | None] = SimpleQueue()
         self._done: deque[Polled] = deque()
         self._lock = threading.Lock()
@@ -70,7 +71,7 @@ class Polling:
             thread.join()
         try:
             self._record()
-            release(self.tracker.db, left)
+            release(self.tracker.runtime.db, left)
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:  # their leases end by themselves
             log.error("polls were not recorded at the stop: %s", reason(error))
 

@@ -1,173 +1,403 @@
-"""The careful way to record polls: events, ends, errors, open actions; everything that a plain poll
-has not.
+"""Recording polls: decisions that change only the rides' rows are written in batches, all others
+on locked rows with their side rows (docs/booking-protocol.md 3).
 """
 
+import functools
+import logging
+import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
-from operator import attrgetter
-from typing import Any, Final, TypeVar, cast
+from datetime import datetime
+from operator import itemgetter
+from typing import Any, Final, cast
 
-from sqlalchemy import JSON, Table, Text, bindparam, select, update
+from sqlalchemy import JSON, Row, Table, Text, Update, bindparam, func, select, update
 from sqlalchemy import cast as sql_cast
-from sqlalchemy.engine import Connection, Row
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 
-from ridedash import wire
-from ridedash.rides.accounts.tokens import TokenUnreadable
+from ridedash.geo import LatLng
 from ridedash.rides.orders import transitions
-from ridedash.rides.runtime import Clock
-from ridedash.rides.tracking import policy, totals
-from ridedash.rides.tracking.claims import ORDERS, RIDES, Claim
-from ridedash.rides.tracking.intervals import MIN_INTERVAL_S, next_poll_s
-from ridedash.rides.tracking.merge import (
-    ALARMS,
-    CAR_SWAPPED,
-    DRIVER_LOST,
-    HANDOVER,
-    STATUS,
-    Event,
-    Merged,
-    RideState,
-    merge,
-)
-from ridedash.rides.tracking.totals import keep_bill
-from ridedash.service.errors import Refused, Throttled
+from ridedash.rides.runtime import Runtime
+from ridedash.rides.states import BadMove
+from ridedash.rides.tracking import policy
+from ridedash.rides.tracking.claims import ORDERS, RIDE_AND_ORDER, RIDES, Claim, postpone
+from ridedash.rides.tracking.merge import RideState
+from ridedash.rides.tracking.policy import Before, Decision, Pacing, decide
+from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import Sealed, TokenVault
-from ridedash.store.models.orders import Action, Attention, Order, OrderState, Ride
-from ridedash.text import squeezed
+from ridedash.store.models.orders import Action, Attention, Offer, Order, OrderState, Ride
+from ridedash.store.models.people import Property
 from ridedash.wire import Kind
 
-_WRITTEN: Final = frozenset({"facts", "position_at", "seen_at", "merged_seq"})
-_kept: Final = attrgetter(*(each.name for each in fields(RideState) if each.name not in _WRITTEN))
-_AS_AFTER_ANY: Final[dict[str, Any]] = {
-    "lease_until": None,
-    "owner": None,
-    "errors": 0,
-    "poison": 0,
-    "unknown_id": 0,
-}
-_CLEARED_BY_A_POLL: Final = (policy.NO_DRIVER, policy.NOT_KNOWN, policy.POISON, policy.TOO_OLD)
+# raised while a poll is decided or recorded, these are the ride's own fault: its row or its answers
+POISONOUS: Final = (
+    BadMove,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    DataError,
+)
+TOGETHER: Final = 20  # polls with side rows in one transaction: other writers wait meanwhile
+
+_PREFIX: Final = "new_"  # of bound values: SQLAlchemy keeps the bare names of columns for itself
+
+_STATE: Final = tuple(
+    each.name for each in fields(RideState) if each.name not in {"kind", "facts", "otp"}
+)
+_OTHERS: Final = Before._fields[1 : Before._fields.index("has_start_code")]
+_NAMES: Final = [each.name for each in RIDE_AND_ORDER]
+_POSITIONS: Final = {"seq": _NAMES.index("poll_seq")} | {name: n for n, name in enumerate(_NAMES)}
+_state_of: Final = itemgetter(*map(_POSITIONS.__getitem__, _STATE))
+_others_of: Final = itemgetter(*map(_POSITIONS.__getitem__, _OTHERS))
 _ACTIONS: Final = cast(Table, Action.__table__)
 _ATTENTION: Final = cast(Table, Attention.__table__)
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
-class Plain:
-    """What such a poll writes. `facts` is JSON text, or None when they are as they were; `shown`: a
-    page changes.
+class Polled:
+    """A ride that was asked about, and the answer that came at `at`, or the reason why none came.
+
+    The answer is a Snapshot once it has been read. `decision` is made from the row as it was
+    claimed; without one the row could not be decided on, and that is found out again under lock.
     """
 
     claim: Claim
-    seen_at: datetime
-    position_at: datetime | None
-    wait_s: float
-    next_poll_at: datetime
-    facts: str | None
-    shown: bool
+    answer: Answer | Snapshot | Exception
+    at: datetime
+    decision: Decision | None = None
 
 
-def plain(
-    claim: Claim,
-    before: RideState,
-    merged: Merged,
-    now: datetime,
-    pace: float,
-    spread: Callable[[float], timedelta],
-) -> Plain | None:
-    """The poll as a plain one; None when it needs care.
+class Recorder:
+    """Decides what polls mean and writes it, for one worker. Safe to share between threads."""
 
-    `spread` makes a wait of a number of seconds.
+    def __init__(self, runtime: Runtime, chance: Callable[[], float] = random.random) -> None:
+        self.runtime, self.chance = runtime, chance
+
+    def decided(self, polled: Polled) -> Polled:
+        """The poll with its decision; without one when its row or answer can't be decided on."""
+        try:
+            decision = self._decide(polled, before_of(polled.claim.row, self.runtime.tokens.vault))
+        except POISONOUS:
+            return polled
+        return Polled(polled.claim, polled.answer, polled.at, decision)
+
+    def write(self, polls: Sequence[Polled]) -> int:
+        """Record polls that have been read. How many answers were recorded.
+
+        Raises DatabaseBusy and SQLAlchemyError when nothing can be written now: the leases expire,
+        and the rides are polled again.
+        """
+        batch = [each for each in polls if each.decision is not None and each.decision.batched]
+        others = [each for each in polls if each.decision is None or not each.decision.batched]
+        written: Sequence[Polled] = ()
+        try:
+            if batch:
+                written, left = write_batch(self.runtime.db, batch)
+                others += left
+        except POISONOUS as error:
+            log.error("a batch of polls is recorded one by one: %s", type(error).__name__)
+            others += batch
+        count = self._count([each.decision for each in written if each.decision is not None])
+        return count + sum(
+            self._write_some(others[n : n + TOGETHER]) for n in range(0, len(others), TOGETHER)
+        )
+
+    def _write_some(self, polls: Sequence[Polled]) -> int:
+        """Write some polls in one transaction, or one by one when that fails.
+
+        A ride whose poll can't be recorded by itself is postponed.
+        """
+        try:
+            return self._count(self._write_locked(polls))
+        except (*POISONOUS, IntegrityError) as error:
+            if len(polls) > 1:
+                return sum(self._write_some([each]) for each in polls)
+            if isinstance(error, IntegrityError):
+                raise  # two orders got one booking id at a time: the next poll tells which has it
+            claim, why, now = polls[0].claim, type(error).__name__, self.runtime.clock()
+            times = claim.row.poison + 1
+            postpone(self.runtime.db, claim.ride_id, claim.seq, times, now, why)
+            return 0
+
+    def _write_locked(self, polls: Sequence[Polled]) -> list[Decision]:
+        """Write polls with all that belongs to them, on locked rows; whatever goes wrong with one
+        undoes all.
+        """
+        written = []
+        with self.runtime.db.write() as s:
+            connection, order_ids = s.connection(), [each.claim.order_id for each in polls]
+            # orders before their rides, as every writer of both locks them
+            query = (
+                select(Order).where(Order.id.in_(order_ids)).order_by(Order.id).with_for_update()
+            )
+            orders = {order.id: order for order in s.scalars(query)}
+            locked = connection.execute(
+                _LOCK_WHOLE_RIDES, {"rides": [each.claim.ride_id for each in polls]}
+            )
+            rows = {row.id: row for row in locked}
+            items, acted = open_items(connection, order_ids), orders_with_open_actions(connection)
+            for polled in polls:
+                row = rows[polled.claim.ride_id]
+                if row.poll_seq != polled.claim.seq:
+                    continue  # another worker has begun a newer poll
+                decision, order = self._decision(s, polled, row), orders[row.order_id]
+                _write(s, order, row.id, decision, polled.at, self.runtime.tokens.vault)
+                if decision.answered:
+                    for name in items.get(order.id, set()).intersection(decision.cleared):
+                        transitions.clear_attention(s, order, name, polled.at)
+                if decision.answered and order.id in acted:
+                    _settle_actions(s, order, polled, decision.status)
+                written.append(decision)
+        return written
+
+    def _decision(self, s: Session, polled: Polled, row: Row[Any]) -> Decision:
+        """The decision that was made when the poll was read, unless order or ride have changed
+        since the claim.
+        """
+        decision = polled.decision
+        if decision is None or row != polled.claim.row:
+            decision = self._decide(polled, before_of(row, self.runtime.tokens.vault))
+        booking_id = decision.order.get("booking_id")
+        if booking_id is not None and _is_taken(s, booking_id, row.order_id):
+            before = before_of(row, self.runtime.tokens.vault)
+            decision = self._decide(polled, before._replace(taken=booking_id))
+        return decision
+
+    def _decide(self, polled: Polled, before: Before) -> Decision:
+        if isinstance(polled.answer, Answer):
+            raise TypeError("an answer is read before it is decided on")
+        pacing = Pacing(self.runtime.pace, self.chance(), self.chance())
+        return decide(before, polled.answer, polled.at, pacing)
+
+    def _count(self, written: Iterable[Decision]) -> int:
+        """How many of these had an answer; passes the failpoints for each."""
+        answered = [decision for decision in written if decision.answered]
+        for decision in answered:
+            if decision.handed_over:
+                self.runtime.failpoint("handover.merged")
+            self.runtime.failpoint("poll.merged")
+        return len(answered)
+
+
+def before_of(row: Row[Any], vault: TokenVault) -> Before:
+    """A ride's row with its order's columns (claims.RIDE_AND_ORDER) as the value that `decide`
+    reads.
     """
-    after = merged.ride
-    if (
-        merged.events
-        or after.ended_at is not None
-        or after.merged_seq != claim.seq
-        or _kept(before) != _kept(after)
-    ):
-        return None
-    if now - claim.row.created_at > policy.TOO_OLD_AFTER:
-        return None
-    if policy.overdue_by(claim.row.booking_timeout_at, after.status, now, pace) is not None:
-        return None
-    wait = next_poll_s(
-        after.status, after.kind, after.facts.eta.seconds if after.facts.eta else None, pace
-    )
-    changed = after.facts is not before.facts and after.facts != before.facts
-    if changed and totals.other_bill(before, after):
-        return None
-    facts = after.facts.model_dump_json(exclude_none=True) if changed else None
-    return Plain(claim, now, after.position_at, wait, now + spread(wait), facts, merged.changed)
+    state = dict(zip(_STATE, _state_of(row), strict=True))
+    facts = Snapshot.model_validate_json(row.facts)
+    otp = None if row.otp_enc is None else otp_of(row, vault)
+    ride = RideState(kind=Kind(row.kind), facts=facts, otp=otp, **state)
+    return Before._make((ride, *_others_of(row), row.otp_enc is not None, None))
 
 
-def write_plain(db: Database, polls: Sequence[Plain]) -> tuple[list[Plain], list[Plain]]:
-    """Write all in one transaction. Those that were written, and those that turn out to need care.
+def facts_of(ride: Ride) -> Snapshot:
+    """The merged facts of a ride, without its start code."""
+    return Snapshot.model_validate(ride.facts)
 
-    The rest were somebody else's meanwhile: their answers are dropped.
+
+def otp_of(ride: Ride | Row[Any], vault: TokenVault) -> str | None:
+    """The start code; None when there is none now, or the key that it was encrypted with is
+    missing.
+    """
+    if ride.otp_enc is None:
+        return None
+    try:
+        return vault.decrypt(ride.otp_enc, "rides", ride.id, "otp")
+    except Sealed:
+        return None
+
+
+def write_batch(db: Database, polls: Sequence[Polled]) -> tuple[list[Polled], list[Polled]]:
+    """Write decisions that are `batched` in one transaction. Those that were written, and those
+    left for locked rows.
+
+    Left are polls of orders with an item to clear or an action to settle. Polls whose rides were
+    claimed again meanwhile are in neither list: their answers are dropped.
     """
     with db.write() as s:
-        line = s.connection()
-        _hold_orders(line, polls)
-        careful = need_care(line, [each.claim.order_id for each in polls])
-        ours = _ours(line, polls)
-        written = [each for each in ours if each.claim.order_id not in careful]
-        _update(line, written)
-    return written, [each for each in ours if each.claim.order_id in careful]
+        connection = s.connection()
+        _lock_orders(connection, polls)
+        busy = orders_with_open_actions(connection)
+        busy |= set(open_items(connection, [each.claim.order_id for each in polls]))
+        ours = _still_ours(connection, polls)
+        left = [each for each in ours if each.claim.order_id in busy and _answered(each)]
+        written = [each for each in ours if each.claim.order_id not in busy or not _answered(each)]
+        _update_rides(connection, written)
+        shown = [
+            each.claim.order_id
+            for each in written
+            if each.decision is not None and each.decision.shown
+        ]
+        if shown:
+            connection.execute(_RAISE_VERSIONS, {"orders": shown})
+    return written, left
 
 
-def _hold_orders(line: Connection, polls: Sequence[Plain]) -> None:
-    """Orders are locked before rides, as by everybody who writes both."""
-    shown = [each.claim.order_id for each in polls if each.shown]
-    if shown and line.dialect.name != "sqlite":
-        line.execute(_LOCK_ORDERS, {"orders": shown}).all()
+def _answered(polled: Polled) -> bool:
+    return polled.decision is not None and polled.decision.answered
 
 
-def need_care(line: Connection, order_ids: Sequence[int]) -> set[int]:
-    """Orders with an action to read back, or with something to clear."""
-    found = set(line.execute(_OPEN_ACTIONS).scalars())
-    return found | set(line.execute(_OPEN_ITEMS, {"orders": order_ids}).scalars())
-
-
-def _ours(line: Connection, polls: Sequence[Plain]) -> list[Plain]:
-    rows = line.execute(_LOCK_RIDES, {"rides": [each.claim.ride_id for each in polls]})
-    now_at = dict(tuple(row) for row in rows)
-    return [each for each in polls if now_at.get(each.claim.ride_id) == each.claim.seq]
-
-
-def _update(line: Connection, polls: Sequence[Plain]) -> None:
-    changed = [
-        _values(each) | {"new_facts": each.facts} for each in polls if each.facts is not None
+def _lock_orders(connection: Connection, polls: Sequence[Polled]) -> None:
+    """Orders are locked before rides, as by every writer of both."""
+    shown = [
+        each.claim.order_id for each in polls if each.decision is not None and each.decision.shown
     ]
-    same = [_values(each) for each in polls if each.facts is None]
-    if changed:
-        line.execute(_WITH_FACTS[line.dialect.name], changed)
-    if same:
-        line.execute(_TIMES, same)
-    shown = [each.claim.order_id for each in polls if each.shown]
-    if shown:
-        line.execute(_RAISE_VERSIONS, {"orders": shown})
+    if shown and connection.dialect.name != "sqlite":
+        connection.execute(_LOCK_ORDERS, {"orders": shown}).all()
 
 
-def _values(poll: Plain) -> dict[str, Any]:
-    return {
-        "ride": poll.claim.ride_id,
-        "seen": poll.seen_at,
-        "placed": poll.position_at,
-        "seq": poll.claim.seq,
-        "wait": poll.wait_s,
-        "next": poll.next_poll_at,
+def orders_with_open_actions(connection: Connection) -> set[int]:
+    """Orders with an action that was called and not confirmed."""
+    return set(connection.execute(_OPEN_ACTIONS).scalars())
+
+
+def open_items(connection: Connection, order_ids: Sequence[int]) -> dict[int, set[str]]:
+    """Of these orders the open attention items that an answer may clear."""
+    found: dict[int, set[str]] = {}
+    for order_id, name in connection.execute(_OPEN_ITEMS, {"orders": order_ids}):
+        found.setdefault(order_id, set()).add(name)
+    return found
+
+
+def _still_ours(connection: Connection, polls: Sequence[Polled]) -> list[Polled]:
+    """Those whose rides have not been claimed again; their rows are locked."""
+    rows = connection.execute(_LOCK_RIDES, {"rides": [each.claim.ride_id for each in polls]})
+    seq_of = dict(tuple(row) for row in rows)
+    return [each for each in polls if seq_of.get(each.claim.ride_id) == each.claim.seq]
+
+
+def _update_rides(connection: Connection, polls: Sequence[Polled]) -> None:
+    """One statement for all that write the same columns."""
+    by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for each in polls:
+        if each.decision is not None:
+            columns = each.decision.ride
+            values = _values_of(each.claim.ride_id, columns)
+            by_columns.setdefault(tuple(columns), []).append(values)
+    for names, rows in by_columns.items():
+        connection.execute(_update_of(names, connection.dialect.name), rows)
+
+
+def _values_of(ride_id: int, columns: dict[str, Any]) -> dict[str, Any]:
+    return {_PREFIX + name: value for name, value in columns.items()} | {"ride": ride_id}
+
+
+@functools.lru_cache(maxsize=256)
+def _update_of(names: tuple[str, ...], dialect: str) -> Update:
+    """The statement that writes these columns of a ride and ends its lease.
+
+    Building a statement costs more than running it for a few rides. Facts are written as JSON text.
+    """
+    values: dict[str, Any] = {
+        name: bindparam(_PREFIX + name, type_=RIDES.c[name].type) for name in names
     }
+    if "facts" in values:
+        as_text = bindparam(_PREFIX + "facts", type_=Text())
+        values["facts"] = as_text if dialect == "sqlite" else sql_cast(as_text, JSON)
+    lease_ended = {"lease_until": None, "owner": None}
+    return update(RIDES).where(RIDES.c.id == bindparam("ride")).values(values | lease_ended)
 
 
-def _named(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    return {column: bindparam(name) for column, name in pairs}
+def _write(
+    s: Session, order: Order, ride_id: int, decision: Decision, now: datetime, vault: TokenVault
+) -> None:
+    """Write a decision's columns, timeline and items in the transaction that holds both rows.
+    Raises BadMove.
+    """
+    columns = dict(decision.ride)
+    if decision.start_code is not None:
+        columns["otp_enc"] = vault.encrypt(decision.start_code, "rides", ride_id, "otp")
+    if decision.needs_currency:
+        columns["currency"] = order.currency = _currency(s, order)
+    statement = _update_of(tuple(columns), s.connection().dialect.name)
+    s.connection().execute(statement, _values_of(ride_id, columns))
+    for name, value in decision.order.items():
+        setattr(order, name, value)
+    order.version += decision.shown
+    for entry in decision.timeline:
+        transitions.moment(s, order, entry.what, entry.name, now, entry.detail)
+    for item in decision.raised:
+        if transitions.attention(s, order, item.name, item.detail, now) and item.alarm:
+            subject, place = f"orders:{order.id}", order.property_id
+            audit.record(s, "worker", "ride.alarm", subject, item.name, now, property_id=place)
+    if decision.transition is not None:
+        booked = decision.transition is OrderState.BOOKED
+        facts = {"booking_id": order.booking_id} if booked else {"status": decision.status}
+        transitions.move(s, order, decision.transition, now, "worker", **facts)
+    if decision.closes:
+        order.open = False
+    if decision.armed_cancel is not None:
+        _free_armed_cancel(s, order, decision.armed_cancel, now)
 
 
-# made once: building a statement costs more than running it for a few rides
+def _free_armed_cancel(s: Session, order: Order, fate: str, now: datetime) -> None:
+    """A cancel that waited for a booking id is called now that there is one, or dropped at the end
+    of the ride.
+    """
+    for action in s.scalars(
+        select(Action).where(Action.order_id == order.id, Action.state == "armed")
+    ):
+        if fate == "call":
+            action.next_try_at = now
+        else:
+            action.state, action.settled_at, action.next_try_at = "dropped", now, None
+
+
+def _currency(s: Session, order: Order) -> str | None:
+    query = select(func.coalesce(Offer.currency, Property.currency)).join(
+        Property, Property.id == Offer.property_id
+    )
+    return s.scalar(query.where(Offer.id == order.offer_id))
+
+
+def _is_taken(s: Session, booking_id: str, order_id: int) -> bool:
+    """Whether another order or its ride has this booking id."""
+    order = select(Order.id).where(Order.booking_id == booking_id, Order.id != order_id)
+    ride = select(Ride.id).where(Ride.booking_id == booking_id, Ride.order_id != order_id)
+    return s.scalars(order).first() is not None or s.scalars(ride).first() is not None
+
+
+def _settle_actions(s: Session, order: Order, polled: Polled, status: str | None) -> None:
+    """Settle actions that were called before this poll began and not confirmed, or have them
+    repeated once.
+    """
+    query = select(Action).where(Action.order_id == order.id, Action.state == "unconfirmed")
+    query = query.where(
+        Action.name.in_(("abort", "cancel", "drop")), Action.called_at < polled.claim.at
+    )
+    for action in s.scalars(query.order_by(Action.id)):
+        reading = _reading(s, action, polled, status)
+        if reading.verdict == policy.REPEAT and action.next_try_at is None:
+            action.next_try_at = polled.at
+        elif reading.verdict in {policy.DONE, policy.REFUSED}:
+            action.state, action.code = reading.verdict, reading.code
+            action.settled_at, action.next_try_at = polled.at, None
+            order.version += 1
+
+
+def _reading(s: Session, action: Action, polled: Polled, status: str | None) -> policy.Reading:
+    if action.name != "drop":
+        return policy.read_stop(action.name, action.calls, status)
+    newer = select(Action.id).where(
+        Action.order_id == action.order_id, Action.name == "drop", Action.id > action.id
+    )
+    wanted = LatLng(action.payload["lat"], action.payload["lng"])
+    drop = polled.answer.drop if isinstance(polled.answer, Snapshot) else None
+    return policy.read_drop(
+        action.calls, wanted, drop, status, newer=s.scalars(newer).first() is not None
+    )
+
+
+# built once: building a statement costs more than running it for a few rides
 _SOME_ORDERS: Final[Any] = bindparam("orders", expanding=True)
 _SOME_RIDES: Final[Any] = bindparam("rides", expanding=True)
 _LOCK_ORDERS: Final = (
@@ -179,268 +409,18 @@ _LOCK_RIDES: Final = (
     .order_by(RIDES.c.id)
     .with_for_update()
 )
+_LOCK_WHOLE_RIDES: Final = (
+    select(*RIDE_AND_ORDER)
+    .where(RIDES.c.id.in_(_SOME_RIDES))
+    .order_by(RIDES.c.id)
+    .with_for_update(of=RIDES)
+)
 _RAISE_VERSIONS: Final = (
     update(ORDERS).where(ORDERS.c.id.in_(_SOME_ORDERS)).values(version=ORDERS.c.version + 1)
 )
 _OPEN_ACTIONS: Final = select(_ACTIONS.c.order_id).where(_ACTIONS.c.state == "unconfirmed")
-_OPEN_ITEMS: Final = select(_ATTENTION.c.order_id).where(
+_OPEN_ITEMS: Final = select(_ATTENTION.c.order_id, _ATTENTION.c.name).where(
     _ATTENTION.c.order_id.in_(_SOME_ORDERS),
-    _ATTENTION.c.name.in_(_CLEARED_BY_A_POLL),
+    _ATTENTION.c.name.in_(policy.CLEARED_BY_POLLS),
     _ATTENTION.c.cleared_at.is_(None),
 )
-_TIMES: Final = (
-    update(RIDES)
-    .where(RIDES.c.id == bindparam("ride"))
-    .values(_AS_AFTER_ANY)
-    .values(_named([("seen_at", "seen"), ("position_at", "placed"), ("merged_seq", "seq")]))
-    .values(_named([("interval_s", "wait"), ("next_poll_at", "next")]))
-)
-_TEXT: Final = bindparam("new_facts", type_=Text())
-_WITH_FACTS: Final = {
-    "sqlite": _TIMES.values(facts=_TEXT),
-    "postgresql": _TIMES.values(facts=sql_cast(_TEXT, JSON)),
-}
-TIMELINE = frozenset({DRIVER_LOST, CAR_SWAPPED, HANDOVER})
-
-
-def record(s: Session, order: Order, ride: Ride, merged: Merged, now: datetime) -> None:
-    """Write down what happened, in the transaction that wrote the ride. Raises moves.BadMove."""
-    if merged.changed:
-        order.version += 1
-    for event in merged.events:
-        if event.name == STATUS:
-            transitions.moment(s, order, "ride", event.detail or "", now)
-        elif event.name in TIMELINE:
-            transitions.moment(s, order, "event", event.name, now, event.detail)
-        if event.name in ALARMS:
-            _alarm(s, order, event, now)
-    if any(event.name == HANDOVER for event in merged.events):
-        _hand_over(s, order, ride, now)
-    if ride.ended_at is not None and order.open:
-        _end(s, order, ride, now)
-
-
-def _alarm(s: Session, order: Order, event: Event, now: datetime) -> None:
-    if transitions.attention(s, order, event.name, event.detail, now):
-        subject = f"orders:{order.id}"
-        audit.record(
-            s, "worker", "ride.alarm", subject, event.name, now, property_id=order.property_id
-        )
-
-
-def _hand_over(s: Session, order: Order, ride: Ride, now: datetime) -> None:
-    """The booking id has come: the order is booked, and a cancel that was armed may go."""
-    order.booking_id = ride.booking_id
-    if order.state == OrderState.MATCHING:
-        transitions.move(s, order, OrderState.BOOKED, now, "worker", booking_id=ride.booking_id)
-    armed = select(Action).where(Action.order_id == order.id, Action.state == "armed")
-    for action in s.scalars(armed):
-        action.next_try_at = now
-
-
-def _end(s: Session, order: Order, ride: Ride, now: datetime) -> None:
-    """The journey is over: the guest may book again.
-
-    A match that never got a booking id has failed.
-    """
-    if order.state == OrderState.MATCHING and ride.status != wire.COMPLETED:
-        transitions.move(s, order, OrderState.FAILED, now, "worker", status=ride.status)
-    order.open = False
-    for action in s.scalars(
-        select(Action).where(Action.order_id == order.id, Action.state == "armed")
-    ):
-        action.state, action.settled_at, action.next_try_at = "dropped", now, None
-
-
-_SAME = (
-    "booking_id",
-    "txn_id",
-    "status",
-    "reported",
-    "back_status",
-    "previous_plate",
-    "swapped_at",
-    "retried",
-    "allotted_at",
-    "ended_at",
-    "position_at",
-    "seen_at",
-    "merged_seq",
-)
-
-
-def facts_of(ride: Ride) -> Snapshot:
-    """The merged facts of a ride, without its start code."""
-    return Snapshot.model_validate(ride.facts)
-
-
-def otp_of(ride: Ride | Row[Any], vault: TokenVault) -> str | None:
-    """The start code; None when there is none now, or its key is gone."""
-    if ride.otp_enc is None:
-        return None
-    try:
-        return vault.decrypt(ride.otp_enc, "rides", ride.id, "otp")
-    except Sealed:
-        return None
-
-
-def state_of(ride: Ride, vault: TokenVault) -> RideState:
-    """A row as a value."""
-    same = {name: getattr(ride, name) for name in _SAME}
-    return RideState(kind=Kind(ride.kind), facts=facts_of(ride), otp=otp_of(ride, vault), **same)
-
-
-def state_as_claimed(row: Row[Any], vault: TokenVault) -> RideState:
-    """A claimed row as a value; its facts are still JSON text."""
-    same = {name: getattr(row, name) for name in _SAME}
-    otp = None if row.otp_enc is None else otp_of(row, vault)
-    return RideState(
-        kind=Kind(row.kind), facts=Snapshot.model_validate_json(row.facts), otp=otp, **same
-    )
-
-
-def write_state(ride: Ride, state: RideState, vault: TokenVault) -> None:
-    """A value into its row. A code that did not change keeps its ciphertext; one that is gone is
-    wiped.
-    """
-    if state.otp is None:
-        ride.otp_enc = None
-    elif otp_of(ride, vault) != state.otp:
-        ride.otp_enc = vault.encrypt(state.otp, "rides", ride.id, "otp")
-    facts = state.facts.model_dump(mode="json", exclude_none=True)
-    if facts != ride.facts:
-        ride.facts = facts
-        ride.plate = squeezed(state.facts.vehicle_number) or None
-    for name in _SAME:
-        setattr(ride, name, getattr(state, name))
-
-
-# until a ride is tried again whose account's token this process can't read: another may
-UNREAD_S: Final = 5.0
-Locked = TypeVar("Locked", Order, Ride)
-Answered = tuple[Claim, Snapshot | Exception]
-
-
-@dataclass(frozen=True)
-class Written:
-    """How many answers were recorded, and how many of them brought a booking id for what had
-    none.
-    """
-
-    merged: int = 0
-    handed_over: int = 0
-
-
-class Careful:
-    """Records some polls in one transaction; whatever goes wrong with one of them undoes all."""
-
-    def __init__(
-        self,
-        db: Database,
-        vault: TokenVault,
-        clock: Clock,
-        pace: float,
-        chance: Callable[[], float],
-    ) -> None:
-        self.db, self.vault, self.clock, self.pace, self.chance = db, vault, clock, pace, chance
-
-    def write(self, answered: Sequence[Answered]) -> Written:
-        """Raises whatever a row or an answer makes recording raise, DatabaseBusy and
-        SQLAlchemyError.
-        """
-        with self.db.write() as s:
-            # orders before their rides, as everybody locks them
-            orders = _held(s, Order, [claim.order_id for claim, _ in answered])
-            rides = _held(s, Ride, [claim.ride_id for claim, _ in answered])
-            busy = need_care(s.connection(), list(orders))
-            done = [
-                self._one(
-                    s,
-                    orders[claim.order_id],
-                    rides[claim.ride_id],
-                    claim,
-                    answer,
-                    claim.order_id in busy,
-                )
-                for claim, answer in answered
-                if rides[claim.ride_id].poll_seq == claim.seq
-            ]
-        return Written(sum(each is not None for each in done), sum(bool(each) for each in done))
-
-    def spread(self, wait_s: float) -> timedelta:
-        """The wait, 10 % more or less, so that rides do not march in step."""
-        return timedelta(seconds=max(MIN_INTERVAL_S, wait_s * (0.9 + 0.2 * self.chance())))
-
-    def _one(
-        self,
-        s: Session,
-        order: Order,
-        ride: Ride,
-        claim: Claim,
-        answer: Snapshot | Exception,
-        busy: bool,
-    ) -> bool | None:
-        """Whether the booking id came with it; None for what is no answer."""
-        now = self.clock()
-        if isinstance(answer, Exception):
-            self._failed(s, order, ride, answer, now)
-            return None
-        had_id = ride.booking_id is not None
-        self._merge(s, order, ride, answer, claim, now, busy)
-        return not had_id and ride.booking_id is not None
-
-    def _merge(
-        self,
-        s: Session,
-        order: Order,
-        ride: Ride,
-        answer: Snapshot,
-        claim: Claim,
-        now: datetime,
-        busy: bool,
-    ) -> None:
-        merged = merge(state_of(ride, self.vault), answer, claim.seq, now)
-        merged = policy.unless_taken(s, order, ride, merged)
-        was_ended = ride.ended_at is not None
-        write_state(ride, merged.ride, self.vault)
-        keep_bill(s, order, ride, merged.ride)
-        record(s, order, ride, merged, now)
-        if busy:
-            policy.read_back(s, order, ride, answer, claim.at, now)
-        ride.errors = ride.poison = ride.unknown_id = 0
-        ride.final_polls += was_ended
-        self._next(ride, policy.wait_s(s, order, ride, now, self.pace, clear=busy), now)
-
-    def _failed(
-        self, s: Session, order: Order, ride: Ride, error: Exception, now: datetime
-    ) -> None:
-        """The schedule is the retry; last facts stay as they are.
-
-        What we did not ask is no failure of the ride.
-        """
-        if isinstance(error, Throttled | TokenUnreadable):
-            self._next(
-                ride,
-                max(MIN_INTERVAL_S, error.wait_s if isinstance(error, Throttled) else UNREAD_S),
-                now,
-            )
-            return
-        ride.errors += 1
-        ride.unknown_id = ride.unknown_id + 1 if isinstance(error, Refused) else 0
-        wait = policy.wait_after_error_s(s, order, ride, error, now, self.pace, self.chance())
-        given_up = ride.ended_at is not None and ride.errors >= policy.FINAL_TRIES
-        self._next(ride, None if given_up else wait, now)
-
-    def _next(self, ride: Ride, wait_s: float | None, now: datetime) -> None:
-        ride.lease_until = ride.owner = None
-        if wait_s is None:
-            ride.next_poll_at = None
-            return
-        ride.interval_s = wait_s
-        ride.next_poll_at = now + self.spread(wait_s)
-
-
-def _held(s: Session, table: type[Locked], ids: Sequence[int]) -> dict[int, Locked]:
-    """Rows by id, locked in the order of their ids."""
-    query = select(table).where(table.id.in_(ids)).order_by(table.id).with_for_update()
-    return {row.id: row for row in s.scalars(query)}

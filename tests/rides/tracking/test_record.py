@@ -1,17 +1,22 @@
 """Many rides at once: claimed once, recorded together, and none in the way of another."""
 
+import json
 import threading
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import select, text, update
 
-from ridedash.rides.tracking.claims import Bounds, claim_due, release
-from ridedash.rides.tracking.poll import Polled, Tracker
+from ridedash.rides.runtime import Runtime
+from ridedash.rides.tracking.claims import RIDE_AND_ORDER, Bounds, claim_due, release
+from ridedash.rides.tracking.poll import Tracker
+from ridedash.rides.tracking.record import Polled
 from ridedash.service.errors import Throttled
-from ridedash.store.models.orders import Ride
+from ridedash.store.models.orders import Order, Ride
 from tests.rides.desk_world import World
+from tests.rides.tracking.played import START, Played
 
 
 def says(number: int, status: str = "CALL_DRIVER", **facts: Any) -> dict[str, Any]:
@@ -36,7 +41,7 @@ def ids(world: World) -> list[int]:
 
 
 def tracker(world: World) -> Tracker:
-    return Tracker(world.db, world.client, world.tokens, world.clock)
+    return Tracker(Runtime(world.db, world.client, world.tokens, world.clock))
 
 
 def test_polls_without_events_are_recorded_together_and_show_what_moved(
@@ -45,7 +50,7 @@ def test_polls_without_events_are_recorded_together_and_show_what_moved(
     world.service.tracks["C2"] = [says(2, driver_lat=-38.6)]
     ours, versions = tracker(world), [world.page(order_id).order.version for order_id in ids]
     polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
-    assert all(each.plain is not None for each in polled)
+    assert all(each.decision is not None and each.decision.batched for each in polled)
     assert ours.record(polled) == 6
     rides = [world.ride(order_id) for order_id in ids]
     assert {ride.seen_at for ride in rides} == {world.clock()}
@@ -134,7 +139,7 @@ def test_a_ride_that_has_waited_long_is_not_left_behind_by_waiting_guests(
 def test_a_poll_that_was_held_back_is_no_failure_of_its_ride(world: World, ids: list[int]) -> None:
     ours = tracker(world)
     claim = ours.claim(1)[0]
-    assert ours.record([Polled(claim, Throttled(Throttled.SILENT, 7.0))]) == 0
+    assert ours.record([Polled(claim, Throttled(Throttled.SILENT, 7.0), world.clock())]) == 0
     ride = world.ride(claim.order_id)
     assert (ride.errors, ride.lease_until) == (0, None)
     assert ride.next_poll_at is not None
@@ -144,7 +149,7 @@ def test_a_poll_that_was_held_back_is_no_failure_of_its_ride(world: World, ids: 
 def test_a_poison_ride_takes_no_other_of_its_batch_with_it(world: World, ids: list[int]) -> None:
     with world.db.write() as s:
         s.execute(text("UPDATE rides SET facts = '[1]' WHERE order_id = :id"), {"id": ids[0]})
-    for number in range(1, 7):  # events, so that all go the careful way together
+    for number in range(1, 7):  # events, so that all are written on locked rows, in one transaction
         world.service.tracks[f"C{number}"] = [says(number, "CLIENT_LOCATED")]
     ours = tracker(world)
     assert ours.record([ours.ask(claim) for claim in ours.claim(10)]) == 5
@@ -155,17 +160,46 @@ def test_a_poison_ride_takes_no_other_of_its_batch_with_it(world: World, ids: li
     assert (poisoned.poison, poisoned.interval_s) == (1, 300.0)
 
 
-def test_a_batch_that_can_not_be_written_as_one_is_written_one_by_one(
+def test_polls_that_can_not_be_written_together_are_written_one_by_one(
+    world: World, ids: list[int]
+) -> None:
+    for number in range(1, 7):  # events, so that none is in the batch of those without
+        world.service.tracks[f"C{number}"] = [says(number, "CLIENT_LOCATED")]
+    ours = tracker(world)
+    polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
+    assert not any(each.decision is None or each.decision.batched for each in polled)
+    broken = polled[0].claim.order_id
+    with world.db.write() as s:
+        s.execute(text("UPDATE rides SET kind = 'balloon' WHERE order_id = :id"), {"id": broken})
+    assert ours.record(polled) == 5
+    assert world.ride(broken).poison == 1
+
+
+def test_a_decision_is_made_once_unless_order_or_ride_have_changed(
     world: World, ids: list[int]
 ) -> None:
     ours = tracker(world)
-    polled = ours.read([ours.ask(claim) for claim in ours.claim(10)])
-    claims = [each.claim for each in polled]
-    broken = Polled(claims[0], polled[0].answer)
+    claim, changed, ended = ours.claim(3)
     with world.db.write() as s:
-        s.execute(
-            text("UPDATE rides SET kind = 'balloon' WHERE order_id = :id"),
-            {"id": claims[0].order_id},
-        )
-    assert ours.record([broken, *(Polled(each.claim, each.answer) for each in polled[1:])]) == 5
-    assert world.ride(claims[0].order_id).poison == 1
+        s.execute(update(Order).where(Order.id == changed.order_id).values(open=False))
+        s.execute(update(Ride).where(Ride.id == ended.ride_id).values(retried=True))
+        rows = s.connection().execute(select(*RIDE_AND_ORDER)).all()
+    now = {row.id: row for row in rows}
+    assert now[claim.ride_id] == claim.row
+    assert now[changed.ride_id] != changed.row
+    assert now[ended.ride_id] != ended.row
+
+
+def test_what_polls_write_is_what_was_recorded(database: str) -> None:
+    recorded = json.loads((Path(__file__).parent / "recorded_polls.json").read_text())
+    rides = [each["ride"] for each in recorded["rides"]]
+    played, answers = Played(database, rides), [{} for _ in rides]
+    for number, at in enumerate(recorded["at"]):
+        played.now = START + timedelta(seconds=at)
+        rounds = [each["rounds"][number : number + 1] for each in recorded["rides"]]
+        steps = [(found or [{}])[0] for found in rounds]
+        answers = [step.get("answer", last) for step, last in zip(steps, answers, strict=True)]
+        written = played.round([s | {"answer": a} for s, a in zip(steps, answers, strict=True)])
+        for each, step, found in zip(recorded["rides"], steps, written, strict=True):
+            assert found == step.get("wrote", {}), f"{each['name']}, after {at} s"
+    played.db.close()

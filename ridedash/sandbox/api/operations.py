@@ -207,15 +207,13 @@ def _products(call: Call) -> Body:
 def feedback(call: Call, user: SandboxUser) -> Body:
     """Submit feedback (docs/service-interface.md 7)."""
     body = request_parsing.json_body(call.request, typed=True)
-    booking_id, rating = (
-        request_parsing.text(body, "booking_id"),
-        request_parsing.whole(body, "rating", range(1, 6)),
+    booking_id = request_parsing.text(body, "booking_id")
+    given = actions.Feedback(
+        rating=request_parsing.whole(body, "rating", range(1, 6)),
+        labels=request_parsing.optional_text(body, "feedback"),
+        comments=request_parsing.optional_text(body, "comments"),
     )
-    labels, comments = (
-        request_parsing.optional_text(body, "feedback"),
-        request_parsing.optional_text(body, "comments"),
-    )
-    return actions.feedback(call.sandbox, user.id, booking_id, rating, labels, comments, call.now())
+    return actions.give_feedback(call.sandbox, user.id, booking_id, given, call.now())
 
 
 @bp.get("/v1.5/bookings/feedback/options")

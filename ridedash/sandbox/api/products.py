@@ -18,7 +18,7 @@ from ridedash.sandbox.pricing.categories import (
     Tariff,
     tariff_of,
 )
-from ridedash.sandbox.pricing.estimates import PricedTrip, estimate, priced_trip, share_estimate
+from ridedash.sandbox.pricing.estimates import estimate, priced_trip, share_estimate
 from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
 from ridedash.sandbox.world import World
@@ -42,7 +42,7 @@ def products(
     return {
         "hotspot_zone": hotspot_zone(city, pickup),
         "categories": [_category(sandbox, city, category, pickup, now) for category in offered],
-        "ride_estimate": _estimates(sandbox, city, offered, pickup, drop, wanted, now),
+        "ride_estimate": _estimates(sandbox, pickup, drop, wanted, now),
     }
 
 
@@ -76,31 +76,25 @@ def _zone(zone: Hotspot) -> dict[str, Any]:
 
 
 def _estimates(
-    sandbox: World,
-    city: City,
-    offered: list[Category],
-    pickup: LatLng,
-    drop: LatLng | None,
-    wanted: str | None,
-    now: float,
+    sandbox: World, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float
 ) -> Any:
-    """An empty object without a drop in this city and for rental; share's comes when share is asked
-    for.
+    """The prices of a trip; an empty object without a drop in this city and for rental.
+
+    The price of share comes only when share is asked for.
     """
-    if drop is None or not city.contains(drop) or wanted == "rental":
+    city = sandbox.city_at(pickup)
+    if city is None or drop is None or not city.contains(drop) or wanted == "rental":
         return {}
-    asked = priced_trip(city, tariff_of(city.currency), pickup, drop, now, sandbox.clock.speed())
+    tariff = tariff_of(city.currency)
+    offered = [category for category in tariff.categories if wanted in (None, category.id)]
+    trip = priced_trip(city, tariff, pickup, drop, now, sandbox.clock.speed())
     if wanted == wire.Kind.SHARE:
-        return [share_estimate(offered[0], asked)]
+        return [share_estimate(offered[0], trip)]
     return [
-        _one(category, asked, sandbox)
+        estimate(category, trip, sandbox.seal)
         for category in offered
         if not category.rental and category.id != "share"
     ]
-
-
-def _one(category: Category, asked: PricedTrip, sandbox: World) -> dict[str, Any]:
-    return estimate(category, asked, sandbox.seal)
 
 
 def _category(

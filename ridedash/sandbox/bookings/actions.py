@@ -1,6 +1,6 @@
 """Actions on a booking: abort, cancel, change of drop, feedback, with the interface's failures."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ridedash import wire
@@ -153,16 +153,19 @@ def _drop_refused(header: str, text: str) -> Refusal:
     )
 
 
-def feedback(
-    sandbox: World,
-    user: str,
-    booking_id: str,
-    rating: int,
-    labels: str | None,
-    comments: str | None,
-    now: float,
+@dataclass(frozen=True)
+class Feedback:
+    """A rating from 1 to 5, with labels of the service and comments of the rider's own."""
+
+    rating: int
+    labels: str | None
+    comments: str | None
+
+
+def give_feedback(
+    sandbox: World, user: str, booking_id: str, feedback: Feedback, now: float
 ) -> dict[str, Any]:
-    """Keep feedback on a completed ride; a later one replaces it (docs/service-interface.md 7)."""
+    """Store feedback on a completed ride; a later one replaces it (docs/service-interface.md 7)."""
     with sandbox.store.write() as connection:
         booking = sandbox.ledger.find(connection, user, booking_id, now)
         if booking is None:
@@ -172,9 +175,9 @@ def feedback(
                 RIDE_NOT_COMPLETED, "The ride is not completed", request_type=wire.BOOKING_FEEDBACK
             )
         connection.execute(
-            "REPLACE INTO feedback (booking_id, rating, feedback, comments, at) VALUES (?, ?, ?, "
-            "?, ?)",
-            (booking_id, rating, labels, comments, now),
+            "REPLACE INTO feedback (booking_id, rating, feedback, comments, at)"
+            " VALUES (?, ?, ?, ?, ?)",
+            (booking_id, feedback.rating, feedback.labels, feedback.comments, now),
         )
     return {"status": wire.SUCCESS, "request_type": wire.BOOKING_FEEDBACK}
 

@@ -21,7 +21,7 @@ from ridedash.sandbox.pricing.categories import CATEGORY_IDS, Category, tariff_o
 from ridedash.sandbox.pricing.estimates import priced_trip, terms
 from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.trips import planner, scenarios
-from ridedash.sandbox.trips.crews import dice_of
+from ridedash.sandbox.trips.crews import seeded_rng
 from ridedash.sandbox.trips.ledger import Booking, Request, next_number
 from ridedash.sandbox.users import SandboxUser
 from ridedash.sandbox.world import World
@@ -44,8 +44,8 @@ RIDE_LATER_NOT_AVAILABLE: Final = "RIDE_LATER_NOT_AVAILABLE"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The payload of create, read but not yet judged."""
+class Payload:
+    """The fields of a create, read but not yet checked."""
 
     pickup: LatLng
     drop: LatLng | None
@@ -60,7 +60,17 @@ class Asked:
     retry: bool
 
 
-def read(body: Mapping[str, Any]) -> Asked:
+@dataclass(frozen=True)
+class Accepted:
+    """A payload that passed the checks which need no price, with its city and category."""
+
+    user: SandboxUser
+    city: City
+    category: Category
+    payload: Payload
+
+
+def read(body: Mapping[str, Any]) -> Payload:
     """Every payload field of create; a Refusal (HTTP 400) names the first that is wrong."""
     mode = request_parsing.text(body, "pickup_mode").lower()
     if mode not in (wire.PICKUP_NOW, wire.PICKUP_LATER):
@@ -68,7 +78,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     instrument = request_parsing.optional_text(body, "payment_instrument_type") or wire.SVC_MONEY
     if instrument not in (wire.CASH, wire.SVC_MONEY):
         raise request_parsing.bad_request("payment_instrument_type must be cash or svc_money")
-    return Asked(
+    return Payload(
         pickup=request_parsing.point(
             request_parsing.number(body, "pickup_lat"),
             request_parsing.number(body, "pickup_lng"),
@@ -95,16 +105,15 @@ def create(
     sandbox: World, user: SandboxUser, body: Mapping[str, Any], now: float
 ) -> dict[str, Any]:
     """Book, and answer as create does."""
-    asked = read(body)
-    city, category = _checked(sandbox, user, asked)
-    request = _priced(sandbox, city, category, asked, now)
+    accepted = _checked(sandbox, user, read(body))
+    request = _priced(sandbox, accepted, now)
     with sandbox.store.write() as connection:
-        booking = _laid_out(connection, sandbox, user, city, category, asked, request, now)
+        booking = _planned(connection, sandbox, accepted, request, now)
         sandbox.ledger.add(connection, booking)
-    return _answer(booking, city)
+    return _answer(booking, accepted.city)
 
 
-def _checked(sandbox: World, user: SandboxUser, asked: Asked) -> tuple[City, Category]:
+def _checked(sandbox: World, user: SandboxUser, asked: Payload) -> Accepted:
     """The checks that need no price, in the interface's order."""
     if asked.category not in CATEGORY_IDS:
         raise booking_failed(wire.INVALID_CAR_CATEGORY)
@@ -124,7 +133,7 @@ def _checked(sandbox: World, user: SandboxUser, asked: Asked) -> tuple[City, Cat
         raise failure(RIDE_LATER_NOT_AVAILABLE, "Rides can be booked for now only")
     if category.kind is wire.Kind.SHARE:
         _check_shared(city, asked.drop)
-    return city, category
+    return Accepted(user, city, category, asked)
 
 
 def _check_shared(city: City, drop: LatLng | None) -> None:
@@ -136,8 +145,9 @@ def _check_shared(city: City, drop: LatLng | None) -> None:
         raise failure(None, "Your destination is not appropriate for sharing a ride")
 
 
-def _priced(sandbox: World, city: City, category: Category, asked: Asked, now: float) -> Request:
+def _priced(sandbox: World, accepted: Accepted, now: float) -> Request:
     """The terms of the booking: locked by a fare_id, fixed for share, by the meter otherwise."""
+    city, category, asked = accepted.city, accepted.category, accepted.payload
     when = rates.local(now, city.timezone)
     agreed = terms(city, category, (asked.pickup, asked.drop), when, asked.coupon)
     fixed: Decimal | None = None
@@ -150,7 +160,7 @@ def _priced(sandbox: World, city: City, category: Category, asked: Asked, now: f
     return Request(asked.pickup, asked.drop, asked.seats, asked.cash, agreed, asked.affiliate_uid)
 
 
-def _locked(sandbox: World, category: Category, asked: Asked, now: float) -> Decimal:
+def _locked(sandbox: World, category: Category, asked: Payload, now: float) -> Decimal:
     if asked.drop is None:
         raise failure(DROP_REQUIRED, "This category has a fixed price and needs a drop")
     if asked.fare_id is None:
@@ -163,60 +173,64 @@ def _locked(sandbox: World, category: Category, asked: Asked, now: float) -> Dec
     return locked.total
 
 
-def _laid_out(
+def _planned(
     connection: sqlite3.Connection,
     sandbox: World,
-    user: SandboxUser,
-    city: City,
-    category: Category,
-    asked: Asked,
+    accepted: Accepted,
     request: Request,
     now: float,
 ) -> Booking:
-    """The booking with its whole timeline. Chance comes from the seed, the booking's number and its
-    moment.
+    """The booking with its whole timeline.
+
+    Its random numbers follow from the seed, the booking's number and the time of the create.
     """
-    dice = dice_of(sandbox.settings.seed, next_number(connection), round(now, 3))
-    scenario = _scenario(connection, sandbox, city, category, asked, now, dice)
-    booking_id = _fresh_id(connection, PREFIX[category.kind], dice)
-    tariff = tariff_of(city.currency)
-    wish = planner.Wish(city, tariff, category, asked.pickup, asked.drop, user.rider, scenario, now)
+    city, category, asked = accepted.city, accepted.category, accepted.payload
+    rng = seeded_rng(sandbox.settings.seed, next_number(connection), round(now, 3))
+    scenario = _scenario(connection, sandbox, accepted, now, rng)
+    booking_id = _fresh_id(connection, PREFIX[category.kind], rng)
+    trip = planner.TripRequest(
+        city=city,
+        tariff=tariff_of(city.currency),
+        category=category,
+        pickup=asked.pickup,
+        drop=asked.drop,
+        rider=accepted.user.rider,
+        scenario=scenario,
+        start=now,
+    )
     return Booking(
         booking_id=booking_id,
-        txn_id=f"TX{dice.randrange(16**12):012X}" if scenario in planner.RETRYING else None,
+        txn_id=f"TX{rng.randrange(16**12):012X}" if scenario in planner.RETRYING else None,
         merchant_txn_id=asked.merchant_txn_id,
-        user=user.id,
+        user=accepted.user.id,
         category=category.id,
         city=city.slug,
         created_at=now,
         scenario=scenario,
         request=request,
-        plan=planner.Planner(wish, sandbox.fleet(city.slug), dice).plan(),
+        plan=planner.Planner(trip, sandbox.fleet(city.slug), rng).plan(),
     )
 
 
 def _scenario(
-    connection: sqlite3.Connection,
-    sandbox: World,
-    city: City,
-    category: Category,
-    asked: Asked,
-    now: float,
-    dice: Random,
+    connection: sqlite3.Connection, sandbox: World, accepted: Accepted, now: float, rng: Random
 ) -> str:
-    """The scenario that control asked for; for share also whether a cab is there at once or a retry
-    is needed.
+    """The scenario that was ordered through control, or the normal one.
+
+    For share it also says whether a cab is found at once or a retry is needed.
     """
+    category, asked = accepted.category, accepted.payload
     ordered = scenarios.take(connection, category.kind) or planner.NORMAL
     if category.kind is not wire.Kind.SHARE:
         return ordered
-    near = sandbox.fleet(city.slug).nearest(category.id, asked.pickup, now) is not None
-    return _shared_scenario(ordered, asked.retry, near, dice)
+    fleet = sandbox.fleet(accepted.city.slug)
+    near = fleet.nearest(category.id, asked.pickup, now) is not None
+    return _shared_scenario(ordered, asked.retry, near, rng)
 
 
-def _shared_scenario(ordered: str, retry: bool, near: bool, dice: Random) -> str:
+def _shared_scenario(ordered: str, retry: bool, near: bool, rng: Random) -> str:
     at_once = {
-        planner.NORMAL: not retry or dice.random() >= RETRY_CHANCE,
+        planner.NORMAL: not retry or rng.random() >= RETRY_CHANCE,
         planner.SHARE_IMMEDIATE: True,
     }
     if near and at_once.get(ordered, False):
@@ -229,15 +243,11 @@ def _shared_scenario(ordered: str, retry: bool, near: bool, dice: Random) -> str
     return planner.SHARE_RETRY_FAIL if none else planner.SHARE_RETRY
 
 
-def _fresh_id(connection: sqlite3.Connection, prefix: str, dice: Random) -> str:
+def _fresh_id(connection: sqlite3.Connection, prefix: str, rng: Random) -> str:
     while True:
-        booking_id = f"{prefix}{dice.randrange(10**9, 10**10)}"
-        if (
-            connection.execute(
-                "SELECT 1 FROM bookings WHERE booking_id = ?", (booking_id,)
-            ).fetchone()
-            is None
-        ):
+        booking_id = f"{prefix}{rng.randrange(10**9, 10**10)}"
+        query = "SELECT 1 FROM bookings WHERE booking_id = ?"
+        if connection.execute(query, (booking_id,)).fetchone() is None:
             return booking_id
 
 

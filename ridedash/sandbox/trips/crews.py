@@ -61,33 +61,33 @@ class Crew:
         return cls(**data)
 
 
-def draw_crew(dice: Random, tariff: Tariff, category: Category) -> Crew:
+def draw_crew(rng: Random, tariff: Tariff, category: Category) -> Crew:
     """A crew by chance. Phones start with a run of zeros that no numbering plan assigns."""
-    name = dice.choice(DRIVERS)
-    letters = dice.choice(PLATE_LETTERS) + dice.choice(PLATE_LETTERS)
+    name = rng.choice(DRIVERS)
+    letters = rng.choice(PLATE_LETTERS) + rng.choice(PLATE_LETTERS)
     return Crew(
         driver_name=f"Driver {name}",
-        driver_number=f"{tariff.phone}{dice.randrange(10**5):05d}",
-        driver_rating=round(dice.uniform(4.2, 4.98), 2),
+        driver_number=f"{tariff.phone}{rng.randrange(10**5):05d}",
+        driver_rating=round(rng.uniform(4.2, 4.98), 2),
         driver_image_url=f"https://images.example/drivers/{name.lower()}.png",
         vehicle_type=category.id,
-        vehicle_number=f"{tariff.plate} {dice.randrange(1, 20):02d} {letters} "
-        f"{dice.randrange(1000, 10000)}",
-        vehicle_color="Yellow" if category.id == "auto" else dice.choice(COLORS),
-        car_model=dice.choice(category.cars),
+        vehicle_number=f"{tariff.plate} {rng.randrange(1, 20):02d} {letters} "
+        f"{rng.randrange(1000, 10000)}",
+        vehicle_color="Yellow" if category.id == "auto" else rng.choice(COLORS),
+        car_model=rng.choice(category.cars),
     )
 
 
-def draw_riders(dice: Random, count: int) -> tuple[str, ...]:
+def draw_riders(rng: Random, count: int) -> tuple[str, ...]:
     """Call signs of co-passengers."""
-    return tuple(f"Rider {name}" for name in dice.sample(RIDERS, count))
+    return tuple(f"Rider {name}" for name in rng.sample(RIDERS, count))
 
 
-def draw_start_code(dice: Random) -> str:
+def draw_start_code(rng: Random) -> str:
     """The code that the guest tells the driver."""
-    return f"{dice.randrange(1000, 10000)}"
+    return f"{rng.randrange(1000, 10000)}"
 
 
-def dice_of(*what: object) -> Random:
-    """The dice for something, the same each time. Not for secrets."""
+def seeded_rng(*what: object) -> Random:
+    """The rng for something, the same each time. Not for secrets."""
     return Random(":".join(str(each) for each in what))  # noqa: S311 - play, not secrets

@@ -7,7 +7,7 @@ from ridedash.geo import LatLng, distance_m
 from ridedash.sandbox.city.city import City
 from ridedash.sandbox.city.roads import Motion, Route
 from ridedash.sandbox.pricing.categories import Category, tariff_of
-from ridedash.sandbox.trips.crews import dice_of
+from ridedash.sandbox.trips.crews import seeded_rng
 
 ROUND_S: Final = 900.0  # one stand and one drive
 REACH_M: Final = 3500.0  # a cab farther off is not near
@@ -51,7 +51,7 @@ class Fleet:
         return Nearby(route, route.total_s, route.total_m)
 
     def _position(self, category: str, index: int, now: float) -> Motion:
-        stagger = dice_of(self._seed, self._city.slug, category, index).uniform(0, ROUND_S)
+        stagger = seeded_rng(self._seed, self._city.slug, category, index).uniform(0, ROUND_S)
         number, into = divmod(now + stagger, ROUND_S)
         drive = self._leg(category, index, int(number))
         return drive.at_seconds(max(0.0, into - (ROUND_S - drive.total_s)))
@@ -62,21 +62,21 @@ class Fleet:
         )
 
     def _stand(self, category: str, index: int, number: int) -> LatLng:
-        dice = dice_of(self._seed, self._city.slug, category, index, number)
+        rng = seeded_rng(self._seed, self._city.slug, category, index, number)
         home = self._homes[category][index]
         near = LatLng(
-            home.lat + dice.uniform(-ROAM_DEG, ROAM_DEG),
-            home.lng + dice.uniform(-ROAM_DEG, ROAM_DEG),
+            home.lat + rng.uniform(-ROAM_DEG, ROAM_DEG),
+            home.lng + rng.uniform(-ROAM_DEG, ROAM_DEG),
         )
         return self._city.roads.snap(near)
 
     def _draw_homes(self, category: Category) -> tuple[LatLng, ...]:
-        dice = dice_of(self._seed, self._city.slug, category.id)
+        rng = seeded_rng(self._seed, self._city.slug, category.id)
         lats = [point.lat for point in self._city.boundary]
         lngs = [point.lng for point in self._city.boundary]
         homes: list[LatLng] = []
         while len(homes) < category.cabs:
-            point = LatLng(dice.uniform(min(lats), max(lats)), dice.uniform(min(lngs), max(lngs)))
+            point = LatLng(rng.uniform(min(lats), max(lats)), rng.uniform(min(lngs), max(lngs)))
             if self._city.contains(point):
                 homes.append(self._city.roads.snap(point))
         return tuple(homes)

@@ -52,7 +52,7 @@ RETRYING: Final = frozenset({SHARE_RETRY, SHARE_RETRY_FAIL, SHARE_RETRY_SLOW})
 
 
 @dataclass(frozen=True)
-class Wish:
+class TripRequest:
     """What a booking asks for, checked."""
 
     city: City
@@ -66,12 +66,12 @@ class Wish:
 
 
 class Planner:
-    """Plans one trip. All chance comes from the dice handed in."""
+    """Plans one trip. Every random number comes from `rng`."""
 
-    def __init__(self, wish: Wish, fleet: Fleet, dice: Random) -> None:
-        self._wish = wish
+    def __init__(self, request: TripRequest, fleet: Fleet, rng: Random) -> None:
+        self._request = request
         self._fleet = fleet
-        self._dice = dice
+        self._rng = rng
         self._phases: list[Phase] = []
         self._legs: list[Leg] = []
         self._crews: list[Crew] = []
@@ -88,42 +88,42 @@ class Planner:
 
     def _search(self) -> float | None:
         """Lay out the search; when a driver is found, or None."""
-        wish, waiting = self._wish, _waiting_status(self._wish.category.kind)
-        if wish.scenario != SHARE_IMMEDIATE:
-            self._add(waiting, wish.start)
-        if wish.scenario in (NO_CAB, SHARE_RETRY_FAIL):
+        request, waiting = self._request, _waiting_status(self._request.category.kind)
+        if request.scenario != SHARE_IMMEDIATE:
+            self._add(waiting, request.start)
+        if request.scenario in (NO_CAB, SHARE_RETRY_FAIL):
             return None
-        if wish.scenario in (DRIVER_CANCELS, DRIVER_CANCELS_FAIL, DRIVER_LEAVES):
+        if request.scenario in (DRIVER_CANCELS, DRIVER_CANCELS_FAIL, DRIVER_LEAVES):
             return self._search_again()
-        if wish.scenario in (SLOW_ALLOTMENT, SHARE_RETRY_SLOW):
-            return wish.start + SLOW_ALLOTMENT_S
-        return wish.start + (
-            0.0 if wish.scenario == SHARE_IMMEDIATE else self._dice.uniform(*ALLOTMENT_S)
+        if request.scenario in (SLOW_ALLOTMENT, SHARE_RETRY_SLOW):
+            return request.start + SLOW_ALLOTMENT_S
+        return request.start + (
+            0.0 if request.scenario == SHARE_IMMEDIATE else self._rng.uniform(*ALLOTMENT_S)
         )
 
     def _search_again(self) -> float | None:
         """Auto: the driver who accepted cancels within 45 s; the search is repeated, once at
         most.
         """
-        start, leaves = self._wish.start, self._wish.scenario == DRIVER_LEAVES
+        start, leaves = self._request.start, self._request.scenario == DRIVER_LEAVES
         if leaves and not self._call(start + LEAVING_S[0]):
             return None
         again = start + (LEAVING_S[1] if leaves else ACCEPTED_S + CANCELLED_S)
         self._add(wire.ALLOTMENT_RETRYING, again)
-        found = self._wish.scenario != DRIVER_CANCELS_FAIL
-        return again + SHORTEST_PHASE_S + self._dice.uniform(0, 20) if found else None
+        found = self._request.scenario != DRIVER_CANCELS_FAIL
+        return again + SHORTEST_PHASE_S + self._rng.uniform(0, 20) if found else None
 
     def _call(self, at: float) -> bool:
         """A driver accepts and sets off so as to be at the pickup after SHORTEST_PHASE_S or
         more.
         """
-        wish = self._wish
-        cab = self._fleet.nearest(wish.category.id, wish.pickup, at)
+        request = self._request
+        cab = self._fleet.nearest(request.category.id, request.pickup, at)
         if cab is None:
             return False
         departs = at + max(0.0, SHORTEST_PHASE_S - cab.eta_s)
         self._legs.append(Leg(departs, cab.route))
-        self._crews.append(draw_crew(self._dice, wish.tariff, wish.category))
+        self._crews.append(draw_crew(self._rng, request.tariff, request.category))
         self._add(wire.CALL_DRIVER, at, leg=len(self._legs) - 1, crew=len(self._crews) - 1)
         return True
 
@@ -131,13 +131,13 @@ class Planner:
         if not self._call(allotted_at):
             return False
         here, leg, crew = self._legs[-1].arrives, len(self._legs) - 1, len(self._crews) - 1
-        if self._wish.category.kind is not wire.Kind.AUTO:
+        if self._request.category.kind is not wire.Kind.AUTO:
             self._add(wire.CLIENT_LOCATED, here, leg, crew)
-            here += self._dice.uniform(*WAITING_S)
-        if self._wish.category.kind is wire.Kind.SHARE:
+            here += self._rng.uniform(*WAITING_S)
+        if self._request.category.kind is wire.Kind.SHARE:
             self._add(wire.INVOICE, here, leg, crew)
-            here += self._dice.uniform(*WAITING_S)
-        self._starts = here if self._wish.category.kind is not wire.Kind.AUTO else here + 60.0
+            here += self._rng.uniform(*WAITING_S)
+        self._starts = here if self._request.category.kind is not wire.Kind.AUTO else here + 60.0
         return True
 
     def _ride(self, route: Route) -> None:
@@ -145,37 +145,37 @@ class Planner:
         leg, crew = len(self._legs) - 1, len(self._crews) - 1
         self._add(wire.IN_PROGRESS, self._starts, leg, crew)
         end = self._starts + max(SHORTEST_PHASE_S, route.total_s)
-        if self._wish.category.kind is wire.Kind.AUTO:
+        if self._request.category.kind is wire.Kind.AUTO:
             self._add(wire.INVOICE, end, leg, crew)
-            end += self._dice.uniform(*WAITING_S)
+            end += self._rng.uniform(*WAITING_S)
         self._add(wire.COMPLETED, end, leg, crew)
 
     def _journey(self) -> tuple[LatLng, Route]:
         """Where the ride goes, and how: to the drop; without one to a place near; a rental calls
         somewhere first.
         """
-        wish, roads = self._wish, self._wish.city.roads
-        if wish.category.rental:
-            via = stroll(wish.city, wish.pickup, self._dice)
-            end = wish.drop or wish.pickup
-            return end, joined([roads.route(wish.pickup, via), roads.route(via, end)])
-        end = wish.drop or stroll(wish.city, wish.pickup, self._dice)
-        return end, roads.route(wish.pickup, end)
+        request, roads = self._request, self._request.city.roads
+        if request.category.rental:
+            via = stroll(request.city, request.pickup, self._rng)
+            end = request.drop or request.pickup
+            return end, joined([roads.route(request.pickup, via), roads.route(via, end)])
+        end = request.drop or stroll(request.city, request.pickup, self._rng)
+        return end, roads.route(request.pickup, end)
 
     def _finish(self, drop: LatLng | None) -> Plan:
         if drop is None:
             self._add(
                 wire.ALLOTMENT_FAILED,
-                max(self._wish.start + BOOKING_TIMEOUT_S, self._phases[-1].at + 120.0),
+                max(self._request.start + BOOKING_TIMEOUT_S, self._phases[-1].at + 120.0),
             )
-        shared = drop is not None and self._wish.category.kind is wire.Kind.SHARE
-        riders = draw_riders(self._dice, self._dice.choice((1, 1, 2))) if shared else ()
+        shared = drop is not None and self._request.category.kind is wire.Kind.SHARE
+        riders = draw_riders(self._rng, self._rng.choice((1, 1, 2))) if shared else ()
         return Plan(
             phases=tuple(self._phases),
             legs=tuple(self._legs),
             crews=tuple(self._crews),
             drop=drop,
-            start_code=draw_start_code(self._dice),
+            start_code=draw_start_code(self._rng),
             riders=riders,
             stops=self._stops(riders, drop) if drop and shared else (),
         )
@@ -194,8 +194,8 @@ class Planner:
             Stop(r, "drop", ride.at_seconds(ride.total_s * p).position)
             for r, p in zip(riders, parts, strict=True)
         ]
-        own = self._wish.rider
-        return (*ins, Stop(own, "pickup", self._wish.pickup), *outs, Stop(own, "drop", drop))
+        own = self._request.rider
+        return (*ins, Stop(own, "pickup", self._request.pickup), *outs, Stop(own, "drop", drop))
 
     def _add(self, status: str, at: float, leg: int | None = None, crew: int | None = None) -> None:
         self._phases.append(Phase(status, at, leg, crew))
@@ -205,7 +205,7 @@ def _waiting_status(kind: wire.Kind) -> str:
     return wire.PENDING if kind is wire.Kind.AUTO else wire.ALLOTMENT_PENDING
 
 
-def stroll(city: City, start: LatLng, dice: Random) -> LatLng:
+def stroll(city: City, start: LatLng, rng: Random) -> LatLng:
     """A place of the city that is neither next door nor at the other end."""
     shortest, longest = STROLL_M
     fitting = [
@@ -213,4 +213,4 @@ def stroll(city: City, start: LatLng, dice: Random) -> LatLng:
         for place in city.places
         if shortest <= distance_m(start, place.position) <= longest
     ]
-    return dice.choice(fitting or [place.position for place in city.places])
+    return rng.choice(fitting or [place.position for place in city.places])

@@ -14,6 +14,7 @@ from bench import frame
 from bench.frame import Result, Run, line
 from bench.page_desk import Pages, pages
 from ridedash.store.orders import Order, Ride, recent_orders
+from ridedash.views.poll_cache.cache import EXTENSION
 from ridedash.views.rides.view_model import ride_view
 from tests.views.ride_pages import snapshot_facts
 
@@ -152,12 +153,12 @@ class Board:
     def _since(self) -> str:
         parts, before = [], 0
         for number in sorted(self.rows):
-            parts.append(_base36(number - before) + self.rows[number])
+            parts.append(base36(number - before) + self.rows[number])
             before = number
         return f"{self.v}~{'.'.join(parts)}" if self.v else ""
 
 
-def _base36(number: int) -> str:
+def base36(number: int) -> str:
     digits = ""
     while number:
         number, rest = divmod(number, 36)
@@ -172,7 +173,7 @@ def _busy() -> Iterator[Board]:
             status = "CALL_DRIVER" if n % 2 else "IN_PROGRESS"
             desk.desk.order(status=status, guest=f"Guest {n}", ride={"facts": _facts(status)})
         board = Board(desk)
-        memory: Any = desk.desk.services.polls
+        memory: Any = desk.desk.app.extensions[EXTENSION]
         memory.moment = lambda: board.moment
         yield board
 

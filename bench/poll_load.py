@@ -20,9 +20,12 @@ SCRIPT: Final = """
 local asked, n, i = {}, 0, tonumber(os.getenv("BENCH_FIRST"))
 function init(args)
   for line in io.lines(os.getenv("BENCH_ASK")) do
-    local path, cookie = line:match("^(.-)\\t(.*)$")
+    local path, cookie, tag = line:match("^(.-)\\t(.-)\\t(.*)$")
+    local headers = {["Host"] = "127.0.0.1", ["Accept"] = "application/json"}
+    if cookie ~= "" then headers["Cookie"] = cookie end
+    if tag ~= "" then headers["If-None-Match"] = tag end
     n = n + 1
-    asked[n] = wrk.format("GET", path, {["Cookie"] = cookie, ["Host"] = "127.0.0.1", ["Accept"] = "application/json"})
+    asked[n] = wrk.format("GET", path, headers)
   end
 end
 function request()

@@ -39,28 +39,43 @@ def behind_gunicorn(run: Run) -> Result:
 
 
 @line(
-    "poll-flask",
-    "poll route without the layer before Flask, against bare Flask",
-    aim="≥ 0.9",
+    "poll-guest",
+    "poll of a guest's link behind granian, against bare Flask",
+    aim="≥ 8",
     protects=PROTECTS,
 )
-def inside_flask(run: Run) -> Result:
-    """What is left when something in front keeps the layer from answering."""
-    return _against_bare(run, "granian", run.of(1000, 200), ours="inside_flask")
+def of_a_link(run: Run) -> Result:
+    """A thousand links, twenty rides, nothing new: both sides answer 304. No cookie is sent."""
+    return _against_bare(run, "granian", run.of(1000, 200), page="link")
 
 
 @line(
-    "poll-sign-ins",
-    "poll route with many people signed in, against bare Flask with as many cookies",
+    "poll-board",
+    "idle poll of the board behind granian, against bare Flask",
     aim="≥ 8",
-    protects="What is remembered of each cookie must hold for a whole chain's desks, not for one "
-    "that a bench repeats.",
-    minutes=12,
+    protects=PROTECTS,
 )
-def many_sign_ins(run: Run) -> list[Result]:
-    """20,000 and 100,000 cookies, each of another sign-in."""
+def of_the_board(run: Run) -> Result:
+    """A thousand people, twenty rides, nothing new: both sides answer 304."""
+    return _against_bare(run, "granian", run.of(1000, 200), page="board")
+
+
+@line(
+    "poll-many",
+    "the three polls of many viewers, against bare Flask with as many cookies or links",
+    aim="≥ 8",
+    protects="What is stored of each viewer must hold for a whole chain's desks and guests, not for one that a bench "
+    "repeats.",
+    minutes=30,
+)
+def many_viewers(run: Run) -> list[Result]:
+    """20,000 and 100,000 viewers, each with another sign-in or link."""
     sizes = [run.of(20_000, 2_000), run.of(100_000, 10_000)]
-    return [_against_bare(run, "granian", size, label=f"{size:,} sign-ins") for size in sizes]
+    return [
+        _against_bare(run, "granian", size, page=page, label=f"{page}, {size:,} {viewers}")
+        for page, viewers in (("ride", "sign-ins"), ("link", "links"), ("board", "sign-ins"))
+        for size in sizes
+    ]
 
 
 @line(
@@ -136,19 +151,22 @@ def upstream(run: Run) -> Result:
 
 
 def _against_bare(
-    run: Run, server: str, sign_ins: int, ours: str = "ours", connections: int = 32, label: str = ""
+    run: Run, server: str, viewers: int, page: str = "ride", connections: int = 32, label: str = ""
 ) -> Result:
     if absent := missing():
         return Absent(f"not on this machine: {absent} (Debian: apt install wrk util-linux)", label)
     with frame.folder() as folder:
         world = make_world(folder, RIDES)
-        ask, seconds = world.ask(folder, sign_ins), run.of(4, 2) * (1 if connections < 1000 else 3)
+        ask, seconds = (
+            world.ask(folder, viewers, page),
+            run.of(4, 2) * (1 if connections < 1000 else 3),
+        )
         with (
-            _told(world),
-            polled(ours, server, world.environ) as our,
+            _told(world, page),
+            polled("ours", server, world.environ) as our,
             polled("bare", server, world.environ) as bare,
         ):
-            warm(our, ask, sign_ins)
+            warm(our, ask, viewers)
             told: dict[int, list[Told]] = {our.pid: [], bare.pid: []}
 
             def figure(which: Poll) -> float:
@@ -171,12 +189,9 @@ def _sound(told: Told) -> Told:
 
 
 @contextlib.contextmanager
-def _told(world: World) -> Iterator[None]:
+def _told(world: World, page: str = "ride") -> Iterator[None]:
     """Bare Flask's body is one of ours; the world's own connections end with the block."""
-    client = world.desk.client()
-    Path(world.environ["BENCH_BODY"]).write_bytes(
-        client.get(f"/rides/{world.rides[0]}/snapshot.json").data
-    )
+    Path(world.environ["BENCH_BODY"]).write_bytes(world.body(page))
     try:
         yield
     finally:

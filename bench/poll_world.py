@@ -2,15 +2,18 @@
 in.
 """
 
-import hashlib
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from sqlalchemy import insert
 
+from bench.board import base36
+from ridedash.store.models.desk import Link
 from ridedash.store.models.people import SignIn
 from tests.views.ride_pages import Desk, make_desk
 
@@ -25,22 +28,64 @@ class World:
     rides: list[int]
     desk: Desk
 
-    def ask(self, folder: Path, sign_ins: int) -> Path:
-        """A file of that many different questions: path, tab, cookie header; each cookie is another
-        sign-in.
+    def ask(self, folder: Path, viewers: int, page: str = "ride") -> Path:
+        """A file of that many polls, each of another viewer: path, cookie header, known ETag.
+
+        They are separated by tabs. `page` is ride (of staff), link (of a guest) or board.
         """
-        cookies = [
-            cookie
-            for start in range(0, sign_ins, BATCH)
-            for cookie in self._sign_in(min(BATCH, sign_ins - start))
-        ]
-        lines = (
-            f"/rides/{self.rides[n % len(self.rides)]}/snapshot.json\t{each}"
-            for n, each in enumerate(cookies)
-        )
-        file = folder / f"ask-{sign_ins}.tsv"
-        file.write_text("\n".join(lines) + "\n")
+        file = folder / f"ask-{page}-{viewers}.tsv"
+        with file.open("w") as out:
+            for start in range(0, viewers, BATCH):
+                for path, cookie, tag in getattr(self, f"_{page}")(
+                    start, min(BATCH, viewers - start)
+                ):
+                    out.write(f"{path}\t{cookie}\t{tag}\n")
         return file
+
+    def body(self, page: str = "ride") -> bytes:
+        """What such a poll is answered, whole."""
+        client = self.desk.client(signed_in=page != "link")
+        path, _cookie, _tag = next(getattr(self, f"_{page}")(0, 1))
+        return bytes(client.get(path).data)
+
+    def _ride(self, start: int, count: int) -> Iterator[tuple[str, str, str]]:
+        for n, cookie in enumerate(self._sign_in(count), start):
+            yield f"/rides/{self.rides[n % len(self.rides)]}/snapshot.json", cookie, ""
+
+    def _link(self, start: int, count: int) -> Iterator[tuple[str, str, str]]:
+        tokens = [secrets.token_urlsafe(16) for _ in range(count)]
+        facts = {
+            "property_id": self.desk.ids["desk.property"],
+            "kind": "follower",
+            "made_at": self.desk.now,
+        }
+        with self.desk.services.db.write() as s:
+            s.execute(
+                insert(Link),
+                [
+                    facts
+                    | {
+                        "order_id": self.rides[n % len(self.rides)],
+                        "token_hash": sha256(token.encode()).hexdigest(),
+                    }
+                    for n, token in enumerate(tokens, start)
+                ],
+            )
+        client, tags = self.desk.client(signed_in=False), {}
+        for n, token in enumerate(tokens, start):
+            path, ride = f"/t/{token}/snapshot.json", n % len(self.rides)
+            if ride not in tags:
+                tags[ride] = client.get(path).headers["ETag"]
+            yield path, "", tags[ride]
+
+    def _board(self, _start: int, count: int) -> Iterator[tuple[str, str, str]]:
+        first = self.desk.client().get("/board.json")
+        known, before = [], 0
+        for row in sorted((first.json or {})["rows"], key=lambda row: int(row["id"])):
+            known.append(base36(row["id"] - before) + row["rev"])
+            before = row["id"]
+        path = f"/board.json?since={(first.json or {})['v']}~{'.'.join(known)}"
+        yield from ((path, cookie, first.headers["ETag"]) for cookie in self._sign_in(count))
 
     def _sign_in(self, count: int) -> list[str]:
         """So many cookies, as signing in gives them."""
@@ -54,7 +99,7 @@ class World:
         with self.desk.services.db.write() as s:
             s.execute(
                 insert(SignIn),
-                [facts | {"id_hash": hashlib.sha256(sid.encode()).hexdigest()} for sid in sids],
+                [facts | {"id_hash": sha256(sid.encode()).hexdigest()} for sid in sids],
             )
         app = self.desk.app
         signer = app.session_interface.get_signing_serializer(app)

@@ -29,6 +29,7 @@ from bench import frame
 from ridedash.rides.orders.place import place
 from ridedash.rides.worker import Worker
 from ridedash.store.orders import Order
+from ridedash.views.poll_cache.cache import EXTENSION
 from tests.rides.desk_world import World
 from tests.views.ride_pages import Desk, make_desk
 
@@ -163,7 +164,7 @@ def _signed_in(poll_layer: str) -> Iterator[tuple[Desk, int, Callable[[str], Non
 def _change(desk: Desk, order_id: int) -> None:
     with desk.services.db.write() as s:
         s.execute(update(Order).where(Order.id == order_id).values(version=Order.version + 1))
-    remembered: Any = desk.services.polls
+    remembered: Any = desk.app.extensions.get(EXTENSION)
     if remembered is not None:  # a second later: long enough for it to ask the database again
         later = remembered.moment() + 1.0
         remembered.moment = lambda: later

@@ -11,8 +11,8 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from ridedash import config, extensions
 from ridedash.services import build_services
 from ridedash.views import registry
-from ridedash.views.poll_cache.cache import PollMemory
-from ridedash.views.poll_cache.middleware import PollLayer, PollSessions
+from ridedash.views.poll_cache.cache import EXTENSION, PollCache
+from ridedash.views.poll_cache.middleware import PollMiddleware
 from ridedash.views.web import errors, permissions, request_log, security_headers
 from ridedash.wording import gettext
 
@@ -39,20 +39,19 @@ def create_app(
     permissions.init_app(app)
     registry.init_app(app)
     if settings.poll_layer:
-        _answer_polls_from_memory(app)
+        _answer_polls_from_the_cache(app)
     if settings.trusted_proxies:
         n = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n)  # type: ignore[method-assign]
     return app
 
 
-def _answer_polls_from_memory(app: Flask) -> None:
+def _answer_polls_from_the_cache(app: Flask) -> None:
     """Before Flask, and behind whatever says who the proxies are."""
     services: extensions.Services = app.extensions["ridedash"]
-    services.polls = memory = PollMemory(services.db)
-    app.session_interface = PollSessions(memory)
-    layer = PollLayer(app.wsgi_app, memory, services.clock, services.metrics.remembered)
-    app.wsgi_app = layer  # type: ignore[method-assign,assignment]
+    cache = app.extensions[EXTENSION] = PollCache(services.db)
+    middleware = PollMiddleware(app.wsgi_app, cache, services.clock, services.metrics.remembered)
+    app.wsgi_app = middleware  # type: ignore[method-assign,assignment]
 
 
 def _flask_settings(settings: config.Settings) -> dict[str, object]:

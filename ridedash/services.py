@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ridedash import config, places
 from ridedash.observability.hooks import Hooks
@@ -21,9 +21,6 @@ from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.http import Http
 from ridedash.store.database.database import BadDatabaseUrl, Database
 from ridedash.store.encryption import BadKeys, TokenVault
-
-if TYPE_CHECKING:
-    from ridedash.views.poll_cache.cache import PollMemory
 
 
 @dataclass
@@ -41,7 +38,6 @@ class Services:
     metrics: Metrics
     # rings after an order became READY; an embedded worker puts itself here
     wake: Callable[[], None]
-    polls: "PollMemory | None" = None  # what pages remember between polls; none: nothing
 
     @property
     def runtime(self) -> Runtime:

@@ -16,6 +16,7 @@ from ridedash.store import audit
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Moment, Order, OrderState, Ride
+from ridedash.store.sign_ins import tell_ended
 
 MOST_FOLLOWERS: Final = 5
 # after the link was made or the guest is due: no ride goes on for so long
@@ -44,6 +45,8 @@ class Shared:
     order_id: int
     property_id: int
     made_at: datetime
+    until: datetime  # it opens nothing from then on
+    secret: str  # the hash of its token
 
 
 class TooManyFollowers(Exception):
@@ -73,7 +76,7 @@ def make_link(
         held = _held(s, order_id, kind, now)
         if kind is LinkKind.FOLLOWER and len(held) >= MOST_FOLLOWERS:
             raise TooManyFollowers
-        replaced = _revoke(held, now) if kind is LinkKind.RIDER else 0
+        replaced = _revoke(s, held, now) if kind is LinkKind.RIDER else 0
         row = Link(
             token_hash=_hash(token), property_id=property_id, order_id=order_id, kind=kind.value
         )
@@ -92,7 +95,7 @@ def end_links(db: Database, now: datetime, property_id: int, order_id: int, staf
         held = [row for row in _held(s, order_id, None, now) if row.property_id == property_id]
         for row in held:
             _record(s, staff_id, "link.ended", row, now, 0)
-        return _revoke(held, now)
+        return _revoke(s, held, now)
 
 
 def find_link(s: Session, token: str, now: datetime) -> tuple[Shared | None, bool]:
@@ -103,15 +106,14 @@ def find_link(s: Session, token: str, now: datetime) -> tuple[Shared | None, boo
     found = s.execute(_FIND, {"token_hash": _hash(token)}).first()
     if found is None or not _holds(*found._tuple(), now):
         return None, found is not None
-    row = found._tuple()[0]
-    return Shared(LinkKind(row.kind), row.order_id, row.property_id, row.made_at), True
+    return _shared(*found._tuple()), True
 
 
 def live_links(s: Session, property_id: int, order_id: int, now: datetime) -> tuple[Shared, ...]:
     """The links of an order that hold, the oldest first."""
-    held = [row for row in _held(s, order_id, None, now) if row.property_id == property_id]
+    found = [row._tuple() for row in s.execute(_of_order(order_id))]
     return tuple(
-        Shared(LinkKind(row.kind), row.order_id, row.property_id, row.made_at) for row in held
+        _shared(*row) for row in found if _holds(*row, now) and row[0].property_id == property_id
     )
 
 
@@ -131,19 +133,32 @@ _FIND: Final = _LINKS.where(Link.token_hash == bindparam("token_hash"))
 
 
 def _held(s: Session, order_id: int, kind: LinkKind | None, now: datetime) -> list[Link]:
-    query = _LINKS.where(Link.order_id == order_id, Link.revoked_at.is_(None)).order_by(Link.id)
-    found = [row._tuple() for row in s.execute(query)]
+    found = [row._tuple() for row in s.execute(_of_order(order_id))]
     return [row[0] for row in found if _holds(*row, now) and (kind is None or row[0].kind == kind)]
+
+
+def _of_order(order_id: int) -> Select[tuple[Link, Order, Ride, datetime]]:
+    return _LINKS.where(Link.order_id == order_id, Link.revoked_at.is_(None)).order_by(Link.id)
+
+
+def _shared(link: Link, order: Order, ride: Ride | None, stopped_at: datetime | None) -> Shared:
+    until = _until(link, order, ride, stopped_at)
+    return Shared(
+        LinkKind(link.kind), link.order_id, link.property_id, link.made_at, until, link.token_hash
+    )
 
 
 def _holds(
     link: Link, order: Order, ride: Ride | None, stopped_at: datetime | None, now: datetime
 ) -> bool:
     """Whether a link is neither revoked nor past its time."""
+    return link.revoked_at is None and now < _until(link, order, ride, stopped_at)
+
+
+def _until(link: Link, order: Order, ride: Ride | None, stopped_at: datetime | None) -> datetime:
     at_most = max(link.made_at, order.pickup_at or link.made_at) + LONGEST
     ended = _ended_at(order, ride, stopped_at)
-    until = at_most if ended is None else min(at_most, ended + KEPT[LinkKind(link.kind)])
-    return link.revoked_at is None and now < until
+    return at_most if ended is None else min(at_most, ended + KEPT[LinkKind(link.kind)])
 
 
 def _ended_at(order: Order, ride: Ride | None, stopped_at: datetime | None) -> datetime | None:
@@ -156,9 +171,11 @@ def _ended_at(order: Order, ride: Ride | None, stopped_at: datetime | None) -> d
     return stopped_at if ride.next_poll_at is None else None
 
 
-def _revoke(rows: list[Link], now: datetime) -> int:
+def _revoke(s: Session, rows: list[Link], now: datetime) -> int:
     for row in rows:
         row.revoked_at = now
+    if rows:
+        tell_ended(s, select(Link.token_hash).where(Link.id.in_([row.id for row in rows])))
     return len(rows)
 
 

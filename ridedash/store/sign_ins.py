@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Select,
     bindparam,
     delete,
     event,
@@ -90,20 +91,23 @@ def close_all_sign_ins(s: Session, staff_id: int) -> None:
 
 
 def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
-    """Delete sign-ins, and leave word for processes that remember them (store/watching.py).
+    """Delete sign-ins, and tell the processes that know them."""
+    tell_ended(s, select(SignIn.id_hash).where(which))
+    s.execute(delete(SignIn).where(which))
+
+
+def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
+    """Record which sign-ins and links end before their time, for processes that know them (`ended_secrets`).
 
     They read on from the highest number that they saw. On PostgreSQL a higher one could be there
     before a lower one is committed: so one at a time.
     """
     now = datetime.now(UTC)
-    at = literal(now, UtcDateTime)
     if _dialect(s) == "postgresql":
         s.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ENDING})
     s.execute(delete(EndedSignIn).where(EndedSignIn.at < now - ENDED_KEPT))
-    s.execute(
-        insert(EndedSignIn).from_select(["id_hash", "at"], select(SignIn.id_hash, at).where(which))
-    )
-    s.execute(delete(SignIn).where(which))
+    ended = hashes.add_columns(literal(now, UtcDateTime))
+    s.execute(insert(EndedSignIn).from_select(["id_hash", "at"], ended))
 
 
 def _dialect(s: Session | Connection) -> str:
@@ -221,8 +225,8 @@ _SIGN_IN: Final = (  # put together once: asked with every page
 )
 
 
-def ended_sign_ins(s: Session, after: int) -> list[tuple[int, str]]:
-    """Sign-ins that ended before their time: (number, hash), those with a number above `after`."""
+def ended_secrets(s: Session, after: int) -> list[tuple[int, str]]:
+    """Sign-ins and links that ended before their time: (number, hash), those with a number above `after`."""
     query = (
         select(EndedSignIn.id, EndedSignIn.id_hash)
         .where(EndedSignIn.id > after)

@@ -56,9 +56,7 @@ class SignIn(Base):
 
 
 class EndedSignIn(Base):
-    """A sign-in that ended before its time, told to processes that remember sign-ins for a
-    moment.
-    """
+    """A sign-in or link that ended before its time: for processes that know it for a while."""
 
     __tablename__ = "ended_sign_ins"
     __table_args__ = (Index("ended_sign_ins_by_time", "at"),)

@@ -87,14 +87,14 @@ def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
     came = facts.since(facts.status) if facts.status else None
     if came is None:
         return None
-    if facts.status == wire.CLIENT_LOCATED and facts.now - came > WAIT_TOO_LONG:
+    if facts.status == wire.CLIENT_LOCATED and facts.now - came >= WAIT_TOO_LONG:
         return Need(_("Driver is waiting"), _call(facts, facts.page.guest.phone, _("Call guest")))
-    if facts.status in wire.SEARCHING and facts.now - came > SEARCH_TOO_LONG:
+    if facts.status in wire.SEARCHING and facts.now - came >= SEARCH_TOO_LONG:
         return Need(_("Long search"), _stop(facts))
     return None
 
 
-def turns_of(facts: RideFacts) -> list[datetime]:
+def changes_of(facts: RideFacts) -> list[datetime]:
     """When time alone will give a ride a need."""
     came = facts.since(facts.status) if facts.status else None
     if came is None:

@@ -6,10 +6,9 @@ import json
 import zlib
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from flask import Blueprint, Response, current_app, g, render_template, request
-from flask.blueprints import BlueprintSetupState
+from flask import Blueprint, g, render_template, request
 from flask_babel import get_locale
 from flask_login import current_user
 from werkzeug.exceptions import NotFound
@@ -22,13 +21,13 @@ from ridedash.maps import MapParts, map_parts
 from ridedash.store.orders import MAX_ID
 from ridedash.store.properties import Property
 from ridedash.views.board.rows import revision
-from ridedash.views.board.state import Board, BoardMemory
+from ridedash.views.board.state import Board, Shown, board_of
 from ridedash.views.booking.form import desk_form
-from ridedash.views.poll_cache.cache import Ready
-from ridedash.views.rides.snapshot import ready_snapshot
-from ridedash.views.web.current_user import current_staff
-from ridedash.views.web.formatting import stamp
+from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
+from ridedash.views.rides.snapshot import snapshot_of
+from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import BOOK, SEE, may, may_link, needs
+from ridedash.views.web.responses import Snapshot, poll_response
 from ridedash.views.web.security_headers import let_forms_lead_to
 from ridedash.views.web.top_bar import StaffBar, page_bar, staff_bar
 from ridedash.wording import gettext as _
@@ -99,13 +98,8 @@ def board_tag(board: Board, bar: dict[str, Any], ride_rev: str) -> str:
 
 
 bp = Blueprint("desk", __name__)
-MEMORY: Final = "ridedash.boards"  # where the memory stands among the app's extensions
-
-
-@bp.record_once
-def remember(state: BlueprintSetupState) -> None:
-    """Each app remembers its own boards."""
-    state.app.extensions[MEMORY] = BoardMemory()
+# how long the same rows, and the answer made of them, are shown to all who ask this process
+SAME_S: Final = 0.25
 
 
 @bp.get("/")
@@ -137,6 +131,14 @@ def _map(found: Board, house: Property) -> MapParts:
     return map_parts(services().settings, center=center, zoom=14, map_id="board")
 
 
+class Poll(NamedTuple):
+    """What a poll is answered from: the top bar, all rows, the snapshot of the chosen ride."""
+
+    bar: StaffBar
+    board: Board | None  # none: only the bar was asked for
+    ride: Snapshot | None
+
+
 @bp.get("/board.json")
 @needs(SEE)
 def board_json() -> BaseResponse:
@@ -144,72 +146,78 @@ def board_json() -> BaseResponse:
 
     `?only=bar` is for pages that have no list.
     """
-    s = services()
-    now = s.clock()
-    with s.db.read() as db:
-        bar = staff_bar(db, now)
-    if request.args.get("only") == "bar":
-        return _only_bar(bar, now)
-    found, (ride, seen_at) = _board(bar), _chosen(now)
+    cache, sign_in, now = polls(), current_sign_in(), services().clock()
+    number, only_bar = request.args.get("ride", 0, type=int), request.args.get("only") == "bar"
+    page = "/board.json?"
+    if only_bar:
+        page += "only=bar"
+    elif number:
+        page += f"ride={number}"
+    key = Key(page, (sign_in.property_id, sign_in.role), _locale())
+    if cache is None:
+        entry = _poll(number, now, only_bar=only_bar)
+    else:
+        entry = cache.share(key, lambda _before: _poll(number, now, only_bar=only_bar))
+    offer(key, entry, sign_in.sign_in, sign_in.expires_at)
+    bar, found, ride = entry.value
+    if found is None:
+        body = _json({"bar": bar.as_json(), "rows": []})
+        return poll_response(Snapshot(body, f"{__version__}-bar-{zlib.crc32(body):x}", ""), now)
     tag = f"{__version__}-{_locale()}-{board_tag(found, bar.as_json(), _rev(ride))}"
-    answer = Response(mimetype="application/json")
-    if tag not in request.if_none_match:
+    if tag in request.if_none_match:
+        body = b""
+    else:
         has = known(request.args.get("since", ""))
-        body = board_update(found, has, bar.as_json(), _rev(ride)) | {"needs": _needs(found, bar)}
-        answer.set_data(_with_ride(body, ride, has))
-    return _sent(answer, tag, now, seen_at)
+        changed = board_update(found, has, bar.as_json(), _rev(ride)) | {
+            "needs": _needs(found, bar)
+        }
+        body = _with_ride(_json(changed), None if has.ride == _rev(ride) else ride)
+    return poll_response(Snapshot(body, tag, ride.seen_at if ride else ""), now)
+
+
+def _poll(number: int, now: datetime, *, only_bar: bool) -> Entry[Poll]:
+    with services().db.read() as db:
+        bar = staff_bar(db, now)
+    board = None if only_bar else _board(bar)
+    return Entry(Poll(bar, board, None if only_bar else _chosen(number, now)), None, SAME_S)
 
 
 def _board(bar: StaffBar) -> Board:
-    memory: BoardMemory = current_app.extensions[MEMORY]
-    return memory.board(services(), current_staff().property_id, _locale(), told=bar.told)
+    """The rows that all who watch the property share."""
+    s, cache, property_id = services(), polls(), current_staff().property_id
+
+    def make(before: Board | None) -> Entry[Board]:
+        shown = Shown(property_id, s.clock(), s.settings.pace, _locale(), bar.told)
+        with s.db.read() as db:
+            return Entry(board_of(db, shown, before), None, SAME_S)
+
+    key = Key("rows without freshness" if bar.told else "rows", (property_id, ""), _locale())
+    return (cache.share(key, make) if cache else make(None)).value
 
 
 def _needs(found: Board, bar: StaffBar) -> int:
     return found.needs + len(bar.alerts)
 
 
-def _only_bar(bar: StaffBar, now: datetime) -> BaseResponse:
-    body = json.dumps(
-        {"bar": bar.as_json(), "rows": []}, ensure_ascii=False, separators=(",", ":")
-    ).encode()
-    return _sent(
-        Response(body, mimetype="application/json"), f"{__version__}-bar-{zlib.crc32(body):x}", now
-    )
-
-
-def _sent(answer: Response, tag: str, now: datetime, seen_at: str = "") -> BaseResponse:
-    answer.set_etag(tag)
-    answer.headers["X-Server-Now"] = stamp(now)
-    if seen_at:
-        answer.headers["X-Seen-At"] = seen_at
-    answer.headers["Cache-Control"] = "private, no-cache"
-    answer.vary.add("Cookie")
-    return answer.make_conditional(request)
-
-
-def _chosen(now: datetime) -> tuple[Ready | None, str]:
-    """The snapshot of the ride that somebody looks at; none when there is no such ride here."""
-    number = request.args.get("ride", type=int)
-    if number is None:
-        return None, ""
+def _chosen(number: int, now: datetime) -> Snapshot | None:
+    """The snapshot of the ride that the user looks at; none when there is no such ride here."""
     try:
-        _key, ready = ready_snapshot(number, now)
+        return snapshot_of(number, now)[1].value if number else None
     except NotFound:
-        return None, ""
-    return ready, ready.seen_at
+        return None
 
 
-def _rev(ride: Ready | None) -> str:
+def _rev(ride: Snapshot | None) -> str:
     return f"{zlib.crc32(ride.etag.encode()):x}" if ride else ""
 
 
-def _with_ride(body: dict[str, Any], ride: Ready | None, has: Known) -> bytes:
+def _with_ride(body: bytes, ride: Snapshot | None) -> bytes:
     """The body as it is sent; the snapshot is put in as the bytes that it is."""
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    if ride is None or has.ride == _rev(ride):
-        return text
-    return text[:-1] + b',"ride":' + ride.body + b"}"
+    return body if ride is None else body[:-1] + b',"ride":' + ride.body + b"}"
+
+
+def _json(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 @bp.app_context_processor

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from ridedash import wire
 from ridedash.store.orders import OrderState
-from ridedash.views.board.attention import Do, Need, need_of, turns_of
+from ridedash.views.board.attention import Do, Need, changes_of, need_of
 from ridedash.views.rides import components as parts
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.notices import notices
 from ridedash.views.rides.prices import price
-from ridedash.views.rides.snapshot import turns_at
+from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.rides.view_model import is_live
 from ridedash.views.web.formatting import day_time, stamp
 from ridedash.wording import Audience, say
@@ -79,7 +79,7 @@ class Item:
     json: dict[str, Any]  # the row as it is sent, with `rev`: another one is another row
     place: tuple[float, ...]
     cab: Cab | None
-    turns: datetime | None
+    expires: datetime
 
 
 def item(facts: RideFacts, *, stale: bool, told: bool) -> Item:
@@ -92,10 +92,9 @@ def item(facts: RideFacts, *, stale: bool, told: bool) -> Item:
     need = need_of(facts, said, live=live, stale=stale, told=told)
     rank = _rank(facts, live, need)
     row = _row(facts, live, need if rank <= NEEDS else None, GROUPS.get(rank, "now"), stale)
-    turns = [
-        turn
-        for turn in (turns_at(page, facts.now, facts.pace), *turns_of(facts))
-        if turn and turn > facts.now
+    changes = [
+        expires_at(page, facts.now, facts.pace),
+        *(each for each in changes_of(facts) if each > facts.now),
     ]
     body = row.as_json()
     return Item(
@@ -103,7 +102,7 @@ def item(facts: RideFacts, *, stale: bool, told: bool) -> Item:
         body | {"rev": revision(body)},
         (rank, *_turn(facts, rank)),
         cab_of(facts),
-        min(turns, default=None),
+        min(changes),
     )
 
 

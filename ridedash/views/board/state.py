@@ -2,15 +2,13 @@
 again.
 """
 
-import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from ridedash.extensions import Services
 from ridedash.rides.tracking.intervals import freshness
 from ridedash.store.board import BoardMark, board_marks
 from ridedash.store.orders import OrderPage, orders_by_ids
@@ -18,7 +16,6 @@ from ridedash.views.board.rows import Cab, Item, cab_of, item, revision
 from ridedash.views.poll_cache.cache import FRESH_S
 from ridedash.views.rides.facts import RideFacts
 
-SAME_S: Final = 0.5  # so long the same board is shown to everybody who asks this process
 _SERVES: Final = timedelta(seconds=FRESH_S)
 # facts that no row speaks of
 OF_THE_CAB: Final = frozenset({"position", "bearing", "speed", "distance"})
@@ -61,11 +58,22 @@ class Kept(NamedTuple):
     said: list[Any]  # all that was read for it, but where its cab is
 
 
+class Shown(NamedTuple):
+    """Whose board, when, and how. `told`: the top bar already says that nothing is updated."""
+
+    property_id: int
+    now: datetime
+    pace: float
+    locale: str
+    told: bool
+
+
 @dataclass(frozen=True)
 class Board:
     """Everything that stands on it, in its order."""
 
     items: tuple[Item, ...]
+    rows: dict[int, Kept]  # by order, for the next board
 
     @cached_property
     def order(self) -> list[int]:
@@ -101,43 +109,27 @@ class Board:
         return [each.json for each in self.items if known.get(each.row.id) != each.json["rev"]]
 
 
-@dataclass
-class House:
-    """What a process remembers of one property in one language."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    kept: dict[int, Kept] = field(default_factory=dict)
-    board: Board | None = None
-    made_at: float = float("-inf")
-    deeds: int = -1
-    told: bool = False
-
-
-def board_of(
-    s: Session, property_id: int, now: datetime, pace: float, locale: str, told: bool, house: House
-) -> Board:
-    """The board now.
-
-    `told`: that nothing is being updated is said for all rides; `house` keeps what was made.
-    """
-    marks = board_marks(s, property_id, now)
+def board_of(s: Session, shown: Shown, before: Board | None) -> Board:
+    """The board now. Rows of the board before that look the same are not made again."""
+    now, stored = shown.now, before.rows if before else {}
+    marks = board_marks(s, shown.property_id, now)
     keys = {
-        each.order_id: Key(each.version, each.followed, _stale(each, now), told) for each in marks
+        each.order_id: Key(each.version, each.followed, _stale(each, now), shown.told)
+        for each in marks
     }
-    stays = {
-        number: house.kept[number]
+    rows = {
+        number: stored[number]
         for number, key in keys.items()
-        if _holds(house.kept.get(number), key, now)
+        if _holds(stored.get(number), key, now)
     }
-    others = [number for number in keys if number not in stays]
-    for page in orders_by_ids(s, property_id, others, light=True) if others else ():
+    others = [number for number in keys if number not in rows]
+    for page in orders_by_ids(s, shown.property_id, others, light=True) if others else ():
         number = page.order.id
-        stays[number] = _made(
-            RideFacts(page, now, pace, locale), keys[number], house.kept.get(number)
+        rows[number] = _made(
+            RideFacts(page, now, shown.pace, shown.locale), keys[number], stored.get(number)
         )
-    house.kept = stays
     return Board(
-        tuple(sorted((each.item for each in house.kept.values()), key=lambda each: each.place))
+        tuple(sorted((each.item for each in rows.values()), key=lambda each: each.place)), rows
     )
 
 
@@ -169,7 +161,7 @@ def _made(facts: RideFacts, key: Key, before: Kept | None) -> Kept:
 def _new(facts: RideFacts, key: Key, said: list[Any]) -> Kept:
     made = item(facts, stale=key.stale, told=key.told)
     latest = facts.now + _SERVES  # a guest, an account or the property may get another name
-    return Kept(key, made, min(made.turns, latest) if made.turns else latest, facts.now, said)
+    return Kept(key, made, min(made.expires, latest), facts.now, said)
 
 
 def _said(page: OrderPage) -> list[Any]:
@@ -199,38 +191,3 @@ def _said(page: OrderPage) -> list[Any]:
         said += [{k: v for k, v in vars(page.ride).items() if k not in AT_EVERY_POLL}, facts]
         said.append(page.ride.seen_at if stopped else None)
     return said
-
-
-MAX_HOUSES: Final = 1_000
-
-
-class BoardMemory:
-    """Of one process; shared by its threads. A deed of this process is seen by the next poll."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._houses: dict[tuple[int, str], House] = {}
-
-    def board(self, s: Services, property_id: int, locale: str, *, told: bool) -> Board:
-        """A property's board, made at most twice a second for all who watch it."""
-        if s.polls is None:
-            return _read_board(s, property_id, locale, told, House())
-        house = self._house(property_id, locale)
-        with house.lock:
-            moment, deeds = s.polls.moment(), s.polls.deeds
-            lately = moment - house.made_at < SAME_S and house.deeds == deeds and house.told == told
-            if house.board is None or not lately:
-                house.board = _read_board(s, property_id, locale, told, house)
-                house.made_at, house.deeds, house.told = moment, deeds, told
-            return house.board
-
-    def _house(self, property_id: int, locale: str) -> House:
-        with self._lock:
-            if len(self._houses) >= MAX_HOUSES:
-                self._houses.clear()
-            return self._houses.setdefault((property_id, locale), House())
-
-
-def _read_board(s: Services, property_id: int, locale: str, told: bool, house: House) -> Board:
-    with s.db.read() as db:
-        return board_of(db, property_id, s.clock(), s.settings.pace, locale, told, house)

@@ -24,13 +24,14 @@ from ridedash.rides.share_links import LinkKind, Shared, find_link
 from ridedash.rides.tracking.record import otp_of
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.orders import OrderPage, order_page
-from ridedash.store.poll_marks import mark_of
+from ridedash.store.poll_marks import revision_of
 from ridedash.views.guest.view_model import GuestView, code_is_due, guest_view
-from ridedash.views.poll_cache.cache import Key, Ready
+from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
 from ridedash.views.rides.facts import RideFacts
-from ridedash.views.rides.snapshot import serves_s
+from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.web.formatting import stamp
 from ridedash.views.web.permissions import OPEN, needs
+from ridedash.views.web.responses import Snapshot, poll_response
 from ridedash.views.web.security_headers import nonce
 
 bp = Blueprint("guest", __name__)
@@ -81,13 +82,8 @@ def show(token: str) -> str:
 def snapshot(token: str) -> BaseResponse:
     """What can change on that page. 304 when nothing did; its age is in the headers."""
     now = services().clock()
-    ready = _ready(_shared(token, now), now)
-    answer = Response(ready.body, mimetype="application/json")
-    answer.set_etag(ready.etag)
-    answer.headers["X-Server-Now"] = stamp(now)
-    if ready.seen_at:
-        answer.headers["X-Seen-At"] = ready.seen_at
-    return answer.make_conditional(request)
+    entry = _snapshot(_shared(token, now), now)
+    return poll_response(entry.value, now, of_staff=False)
 
 
 @bp.after_app_request
@@ -145,32 +141,27 @@ def _opened(shared: Shared, now: datetime) -> Opened:
     return Opened(page, _view(page, shared.kind, now))
 
 
-def _ready(shared: Shared, now: datetime) -> Ready:
-    """What a poll is answered: made once for all who look on by links of one kind, but for a start
-    code.
-    """
-    memory = services().polls
-    if memory is None:
+def _snapshot(shared: Shared, now: datetime) -> Entry[Snapshot]:
+    """What a poll is answered: made once for all links of one kind, but for a start code."""
+    cache = polls()
+    if cache is None:
         return _made(shared, now)
-    key, began = (
-        Key(shared.order_id, shared.property_id, f"link {shared.kind}", _locale()),
-        memory.moment(),
-    )
-    with memory.making(key) as found:
-        made = found or _made(shared, now)
-        return memory.keep(key, made, began) if found is None and made.turns_in_s else made
+    key = Key(PATHS, (shared.order_id, shared.kind.value), _locale())
+    entry = cache.share(key, lambda _before: _made(shared, now))
+    offer(key, entry, shared.secret, shared.until)
+    return entry
 
 
-def _made(shared: Shared, now: datetime) -> Ready:
-    """An answer made from the database; one with a start code serves once."""
+def _made(shared: Shared, now: datetime) -> Entry[Snapshot]:
+    """An answer made from the database; one with a start code is not stored."""
     page, view = _opened(shared, now)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
-    etag, mark = (
-        f"{__version__}-{view.digest()}-{_locale()}",
-        mark_of(page.order, page.account, page.ride),
-    )
-    serves = 0.0 if view.code else serves_s(page, now, services().settings.pace)
-    return Ready(mark, body, etag, view.seen_at, serves)
+    made = Snapshot(body, f"{__version__}-{view.digest()}-{_locale()}", view.seen_at)
+    revision = revision_of(page.order, page.account, page.ride)
+    if view.code:
+        return Entry(made, revision, 0.0)
+    expires = min(expires_at(page, now, services().settings.pace), shared.until)
+    return Entry(made, revision, (expires - now).total_seconds())
 
 
 def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:

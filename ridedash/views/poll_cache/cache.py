@@ -1,206 +1,182 @@
-"""What a process remembers between polls: whose cookie it saw, and the ready answer of each ride
-that is watched.
+"""What one web process stores between polls: answers that can be sent again, and who may see them.
 
-Nothing is believed for long. The database is asked every quarter of a second, by one thread for
-all, which orders moved and which sign-ins ended; an answer is made anew when time alone changes its
-words, and after half a minute. When the database can't be asked nothing is remembered at all, and
-each request is on its own.
+Nothing is believed for long. Every quarter of a second one thread asks the database which orders
+changed and which sign-ins and links ended. An entry expires when time alone changes its words,
+and after half a minute at most. While the database can't be asked, nothing stored is used. With
+`RIDEDASH_POLL_LAYER=off` there is no cache: each poll reads the database (docs/performance.md).
 """
 
 import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from flask import current_app, request
 
 from ridedash.observability.exceptions import reason
 from ridedash.store.database.database import Database
-from ridedash.store.poll_marks import Mark, marks
-from ridedash.store.sign_ins import SignInFacts, ended_sign_ins
+from ridedash.store.poll_marks import Revision, revisions
+from ridedash.store.sign_ins import ended_secrets
 
 LOOK_S: Final = 0.25  # how often the database is asked
-BEHIND_S: Final = 1.0  # how old its answer may be while another thread asks anew
-# how long an answer serves at most: a house, a guest or an account may get another name
-FRESH_S: Final = 30.0
-LATE_S: Final = 1.0  # and beyond that while its successor is being made
-KNOWN_S: Final = 600.0  # how long a cookie is known without being verified again
-# ended sign-ins are read again for so long: a smaller number may be committed later
-OVERLAP_S: Final = 60.0
-MAX_SIGN_INS: Final = 200_000  # some 700 bytes each
-MAX_ANSWERS: Final = 20_000
-MAX_COOKIE: Final = 2_000
+BEHIND_S: Final = 1.0  # how old its last answer may be while another thread asks again
+FRESH_S: Final = 30.0  # longest life of an entry: names change without a new revision
+LATE_S: Final = 1.0  # how long an expired entry still serves while one thread makes the next
+KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
+OVERLAP_S: Final = 60.0  # ended secrets are read again for so long: commits may be out of order
+MAX_VIEWERS: Final = 200_000  # about 700 bytes each
+MAX_ENTRIES: Final = 20_000
+MAX_CREDENTIAL: Final = 2_000  # characters
 NEVER: Final = float("-inf")
+EXTENSION: Final = "ridedash.polls"  # where an app's cache stands among its extensions
+OFFERED: Final = "ridedash.poll"  # the list in the environ where `offer` leaves its arguments
+
 log = logging.getLogger(__name__)
+T = TypeVar("T")
+Audience = tuple[int, str]  # of staff: property and role; of guests: order and kind of link
+Credential = tuple[str, str]  # of staff: the cookie header, ""; of guests: path, client address
+Head = list[tuple[str, str]]
 
 
 class Key(NamedTuple):
-    """Who sees the same answer: those who ask for one order, of one property, in one role and
-    language.
-    """
+    """Which page an entry is for: its address (of a link /t/), who may see it, its language."""
 
-    order_id: int
-    property_id: int
-    role: str
+    page: str
+    audience: Audience
     locale: str
 
 
-@dataclass(eq=False, slots=True)
-class Viewer:
-    """Whoever sent a cookie; `until` is when it is believed no longer, by the memory's own time."""
+class Viewer(NamedTuple):
+    """Who sent a credential: the hash of a sign-in or link, and until when that is believed."""
 
-    known: SignInFacts
-    sign_in: str
-    house: tuple[int, str]  # property and role: one object for all who share both
+    secret: str
+    audience: Audience
     until: float
 
 
-@dataclass(eq=False, slots=True)
-class Ready:
-    """An answer that can be sent as it is.
+class Answer(NamedTuple):
+    """An HTTP answer that can be sent again; without a body only as 304."""
 
-    `facts` are the headers that the view gives it. Every header, `head` and `head_304`, is filled
-    in by the layer.
+    tag: str
+    head: Head
+    head_304: Head
+    body: bytes | None
+
+
+@dataclass(eq=False, slots=True)
+class Entry(Generic[T]):
+    """A value made from the database, and until when it may be used.
+
+    Time alone changes it after `serves_s` seconds; with 0 it is not stored. Without a revision
+    that alone bounds it. The middleware fills in `answer`.
     """
 
-    mark: Mark
-    body: bytes
-    etag: str
-    seen_at: str
-    turns_in_s: float = FRESH_S  # when time alone changes its words
-    until: float = 0.0
-    head: list[tuple[str, str]] | None = None
-    head_304: list[tuple[str, str]] | None = None
-    tag: str = field(init=False)  # the ETag as a header says it
-    facts: list[tuple[str, str]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.tag = f'"{self.etag}"'
-        self.facts = [
-            ("Content-Type", "application/json"),
-            ("Content-Length", str(len(self.body))),
-            ("ETag", self.tag),
-            ("Cache-Control", "private, no-cache"),
-            ("Vary", "Cookie"),
-            *([("X-Seen-At", self.seen_at)] if self.seen_at else []),
-        ]
+    value: T
+    revision: Revision | None
+    serves_s: float
+    until: float = NEVER
+    answer: Answer | None = None
 
 
-class PollMemory:
-    """Of one process; shared by its threads. `moment()` is its monotonic time in seconds."""
+def polls() -> "PollCache | None":
+    """The cache of the app that handles this request; None when it is switched off."""
+    found: PollCache | None = current_app.extensions.get(EXTENSION)
+    return found
+
+
+def offer(key: Key, entry: Entry[Any], secret: str, until: datetime) -> None:
+    """Let the middleware send this answer again until then, to who shows the same credential."""
+    request.environ.get(OFFERED, []).append((key, entry, secret, until))
+
+
+class PollCache:
+    """Entries and viewers, shared by threads. `moment()` is monotonic time in seconds."""
 
     def __init__(self, db: Database, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._db, self.moment = db, monotonic
         self._lock, self._looking = threading.Lock(), threading.Lock()
         self.looked_at = NEVER
-        self.deeds = 0  # done in this process
+        self.writes = 0  # requests of this process that may have written
         self._failed = False
-        self.viewers: dict[str, Viewer] = {}  # by cookie header
-        # sign-ins that ended before their time, and when that was read
-        self.ended: dict[str, float] = {}
-        self._houses: dict[tuple[int, str], tuple[int, str]] = {}
-        # highest number read, by time
-        self._numbers: deque[tuple[float, int]] = deque([(NEVER, 0)])
-        self._ready: dict[Key, Ready] = {}
+        self.viewers: dict[Credential, Viewer] = {}
+        self.entries: dict[Key, Entry[Any]] = {}
+        self.ended: dict[str, float] = {}  # secrets that ended early, and when that was read
+        self._numbers = deque([(NEVER, 0)])  # highest number read, by time
         self._making: dict[Key, threading.Event] = {}
 
-    def who(self, cookie: str | None) -> Viewer | None:
-        """Whose cookie header this is, if it was seen lately and its sign-in neither expired nor
-        ended.
-        """
-        found = self.viewers.get(cookie) if cookie else None
-        if (
-            found is None
-            or not self.in_touch()
-            or found.until <= self.moment()
-            or found.sign_in in self.ended
-        ):
-            return None
-        return found
-
-    def remember(self, cookie: str | None, known: SignInFacts, now: datetime) -> None:
-        """A cookie header that was just found to carry this sign-in."""
-        if not cookie or len(cookie) > MAX_COOKIE:
+    def admit(self, credential: Credential, viewer: Viewer) -> None:
+        """Remember whose credential Flask has just verified."""
+        if not 0 < len(credential[0]) <= MAX_CREDENTIAL:
             return
-        holds_s = min(KNOWN_S, (known.expires_at - now).total_seconds())
         with self._lock:
-            house = self._houses.setdefault(
-                (known.property_id, known.role), (known.property_id, known.role)
-            )
-            self.viewers.pop(cookie, None)  # it goes to the end: the first one is the oldest
-            if len(self.viewers) >= MAX_SIGN_INS:
+            self.viewers.pop(credential, None)  # it goes to the end: the first one is the oldest
+            if len(self.viewers) >= MAX_VIEWERS:
                 del self.viewers[next(iter(self.viewers))]
-            self.viewers[cookie] = Viewer(known, known.sign_in, house, self.moment() + holds_s)
+            self.viewers[credential] = viewer
 
-    def ready(self, key: Key) -> Ready | None:
-        """The answer, if it still says what is so."""
-        found = self._ready.get(key)
-        if found is None or not self.in_touch() or self._ready.get(key) is not found:
+    def valid(self, key: Key) -> Entry[Any] | None:
+        """The entry of a key, if it still shows what the database holds."""
+        found = self.entries.get(key)
+        if found is None or not self.in_touch() or self.entries.get(key) is not found:
             return None
         late = self.moment() - found.until
         return found if late < 0 or (late < LATE_S and key in self._making) else None
 
-    @contextmanager
-    def making(self, key: Key) -> Iterator[Ready | None]:
-        """The answer; None when it is for the caller to make and keep.
+    def share(self, key: Key, make: Callable[[T | None], Entry[T]]) -> Entry[T]:
+        """The valid entry of a key; if there is none, one thread makes it while others wait.
 
-        Others wait for it meanwhile.
+        `make` gets the value before, where that is still stored. What it raises is raised.
         """
-        found = self.ready(key)
+        found = self.valid(key)
         if found is not None:
-            yield found
-            return
-        done, mine = self._begin(key)
-        if not mine:
-            done.wait(LATE_S)
-            yield self.ready(key)
-            return
-        try:
-            yield None
-        finally:
-            with self._lock:
-                del self._making[key]
-            done.set()
-
-    def keep(self, key: Key, made: Ready, began: float) -> Ready:
-        """An answer made from what was read after `began` (`self.moment()`)."""
-        made.until = began + min(FRESH_S, made.turns_in_s)
-        with self._lock:
-            if len(self._ready) < MAX_ANSWERS or key in self._ready:
-                self._ready[key] = made
-        return made
-
-    def look_again(self) -> None:
-        """Ask the database before the next answer: something was done in this process."""
-        self.deeds += 1
-        self.looked_at = NEVER
-
-    def _begin(self, key: Key) -> tuple[threading.Event, bool]:
-        """What says that the answer is made, and whether the caller is to make it."""
+            return found
         with self._lock:
             other = self._making.get(key)
-            if other is not None:
-                return other, False
-            done = self._making[key] = threading.Event()
-            return done, True
+            done = self._making[key] = other or threading.Event()
+        if other is not None:
+            other.wait(LATE_S)
+            found = self.valid(key)
+            if found is not None:
+                return found
+        began, writes, before = self.moment(), self.writes, self.entries.get(key)
+        try:
+            made = make(before.value if before else None)
+            if made.serves_s > 0 and (made.revision or writes == self.writes):
+                made.until = began + min(FRESH_S, made.serves_s)
+                with self._lock:
+                    if len(self.entries) < MAX_ENTRIES or key in self.entries:
+                        self.entries[key] = made
+            return made
+        finally:
+            if other is None:
+                with self._lock:
+                    del self._making[key]
+                done.set()
+
+    def look_again(self) -> None:
+        """Compare with the database before the next answer: this process may have written."""
+        with self._lock:
+            self.writes, self.looked_at = self.writes + 1, NEVER
+            for entry in self.entries.values():
+                if entry.revision is None:
+                    entry.until = min(entry.until, self.moment() - LATE_S)
 
     def in_touch(self) -> bool:
-        """Whether what is remembered was compared with the database a moment ago."""
+        """Whether what is stored was compared with the database a moment ago."""
         if self.moment() - self.looked_at < LOOK_S:
             return True
         if self._looking.acquire(blocking=False):
             try:
                 self._look()
                 self._failed = False
-            # whatever the database says: each request then asks it on its own
-            except Exception as error:
+            except Exception as error:  # each request then asks the database on its own
                 if not self._failed:
-                    log.warning(
-                        "remembered polls can't be compared with the database: %s", reason(error)
-                    )
+                    text = "stored polls can't be compared with the database: %s"
+                    log.warning(text, reason(error))
                 self._failed = True
                 return False
             finally:
@@ -208,28 +184,26 @@ class PollMemory:
         return self.moment() - self.looked_at < BEHIND_S
 
     def _look(self) -> None:
-        began, deeds = self.moment(), self.deeds
+        began, writes = self.moment(), self.writes
         with self._lock:
-            self._ready = {
-                key: each for key, each in self._ready.items() if began < each.until + LATE_S
-            }
-            watched = {key.order_id for key in self._ready}
+            kept = ((k, each) for k, each in self.entries.items() if began < each.until + FRESH_S)
+            self.entries = dict(kept)
+            watched = {each.revision.order_id for each in self.entries.values() if each.revision}
         with self._db.read() as s:
-            ended = ended_sign_ins(s, self._numbers[0][1])
-            found = marks(s, list(watched)) if watched else {}
+            ended = ended_secrets(s, self._numbers[0][1])
+            found = revisions(s, watched) if watched else set()
         with self._lock:
-            for key in [key for key in self._ready if key.order_id in watched]:
-                if found.get(key.order_id) != self._ready[key].mark:
-                    self._ready.pop(key).until = NEVER
+            for key, each in list(self.entries.items()):
+                if each.revision and each.revision not in found:
+                    self.entries.pop(key).until = NEVER
         self._note_ended(ended, began)
-        self.looked_at = began if deeds == self.deeds else NEVER
+        self.looked_at = began if writes == self.writes else NEVER
 
     def _note_ended(self, ended: list[tuple[int, str]], at: float) -> None:
-        for _, sign_in in ended:
-            self.ended.setdefault(sign_in, at)
-        highest = max((number for number, _ in ended), default=0)
-        if highest > self._numbers[-1][1]:
-            self._numbers.append((at, highest))
+        for number, secret in ended:
+            self.ended.setdefault(secret, at)
+            if number > self._numbers[-1][1]:
+                self._numbers.append((at, number))
         while len(self._numbers) > 1 and self._numbers[1][0] < at - OVERLAP_S:
             self._numbers.popleft()
         while self.ended and next(iter(self.ended.values())) < at - KNOWN_S - OVERLAP_S:

@@ -1,273 +1,178 @@
-"""A layer before Flask for one route, `/rides/<id>/snapshot.json`: what Flask answered a moment
-ago, sent again.
+"""A WSGI middleware that answers the polls of ride pages, guests' links and the board before Flask.
 
-It learns from Flask's own answers and decides nothing itself: a cookie header that Flask found
-signed in, an address that Flask knew on a host that it trusts, an answer that Flask made for that
-property and role. Whatever is new, odd, old or unsure goes to Flask. PollMemory says how long a
-thing may be believed. What is sent from here is counted but not logged, so it has no X-Request-Id
-either. What runs for every poll is written for speed.
+It learns from Flask's answers and decides nothing itself: a credential that Flask accepted, a host
+that Flask trusts, an answer that Flask made for that audience. Whatever is new, unusual or expired
+goes to Flask. What is sent from here is counted but not logged, so it has no X-Request-Id. What
+runs for every poll is written for speed.
 """
 
 import logging
 from collections.abc import Callable, Iterable
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from flask import Flask, Request, Response
-from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from werkzeug.datastructures import Headers
 from werkzeug.http import remove_entity_headers
+from werkzeug.wrappers import Response
 
-from ridedash.views.poll_cache.cache import LOOK_S, NEVER, Key, PollMemory, Ready
-from ridedash.views.web.current_user import KNOWN
+from ridedash.extensions import Clock
+from ridedash.views.poll_cache import cache as c
 from ridedash.views.web.formatting import stamp
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
-SAID: Final = "ridedash.poll"  # where the view leaves (Key, Ready) in the environ
-START: Final = "/rides/"
-TAIL: Final = "/snapshot.json"
-# headers that are not sent again
-OF_ONE_ANSWER: Final = frozenset({"x-server-now", "x-request-id", "date"})
-# posted, because words that name a person stand in no address; nothing is done by them
+LINKS: Final = "/t/"
+BOARD: Final = "/board.json"
+MAX_QUERY: Final = 60  # characters of the board's query beside `since`
+OF_ONE_ANSWER: Final = "X-Server-Now", "X-Request-Id", "Date"  # headers that are not sent again
+CONDITIONS: Final = "RANGE", "IF_RANGE", "IF_MATCH", "IF_MODIFIED_SINCE", "IF_UNMODIFIED_SINCE"
+UNUSUAL: Final = frozenset({"HTTP_TRANSFER_ENCODING", *(f"HTTP_{name}" for name in CONDITIONS)})
+# posted, because words that name a person stand in no address; nothing is written by them
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
-MAX_PLACES: Final = 50_000
-FEW_PLACES: Final = 200  # some five kilobytes each: fewer are not looked through for what is over
-SAME_TIME_S: Final = 0.01  # so long the same X-Server-Now is said: its readers count in seconds
+MAX_LOCALES: Final = 10_000
+SAME_TIME_S: Final = 0.01  # how long the same X-Server-Now is sent: its readers count in seconds
+
 log = logging.getLogger(__name__)
-# path, host, languages; property and role of whoever asks
-Place = tuple[str, str, str | None, tuple[int, str]]
-Head = list[tuple[str, str]]
-Answer = tuple[str, Head, list[bytes]]
+Environ = dict[str, Any]
+App = Callable[..., Iterable[bytes]]
+Count = Callable[[int], object]
+Sent = tuple[str, c.Head, list[bytes]]
 
 
-class PollLayer:
+class PollMiddleware:
     """Wraps the dashboard as a WSGI application. `clock` is the one that the pages go by.
 
-    `count` is told a few times a second how many polls were answered from memory since.
+    `count` is called a few times a second with how many polls were answered here since.
     """
 
-    def __init__(
-        self,
-        app: "WSGIApplication",
-        memory: PollMemory,
-        clock: Callable[[], datetime],
-        count: Callable[[int], None] = lambda _polls: None,
-    ) -> None:
-        self.app, self._memory, self._clock, self._count = app, memory, clock, count
-        self._places: dict[Place, tuple[Key, Ready]] = {}
-        self._enough = FEW_PLACES
-        self._now, self._now_since = ("X-Server-Now", ""), NEVER
+    def __init__(self, app: App, cache: c.PollCache, clock: Clock, count: Count) -> None:
+        self.app, self._cache, self._clock, self._count = app, cache, clock, count
+        self._locales: dict[tuple[str, str | None], str] = {}  # by trusted host and Accept-Language
+        self._now, self._now_since = ("X-Server-Now", ""), c.NEVER
         self._complained = False
         self._answered = self._counted = 0
 
-    def __call__(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "")
-        if not path.endswith(TAIL) or not path.startswith(START):
+    def __call__(self, environ: Environ, start: Any) -> Iterable[bytes]:
+        question = _question(environ)
+        if question is None:
             return self._other(environ, start)
-        answer = None
-        if _is_plain(environ):
-            try:
-                answer = self._remembered(environ)
-            except Exception:
-                self._complain()
-            if answer is None:
-                answer = self._asked(environ)
-        if answer is None:
-            return self.app(environ, start)
-        status, head, body = answer
+        sent = None
+        try:
+            sent = self._stored(environ, *question)
+        except Exception:
+            self._complain()
+        status, head, body = sent or self._ask(environ, question[0])
         start(status, head)
         return body
 
-    def _other(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
-        """Any other page; after a deed the database is asked anew, so that its doer sees it at
-        once.
-        """
+    def _other(self, environ: Environ, start: Any) -> Iterable[bytes]:
+        """Any other request; after one that may have written, its sender sees that at once."""
         if environ.get("REQUEST_METHOD") in ("GET", "HEAD") or environ.get("PATH_INFO") in READS:
             return self.app(environ, start)
         try:
             return self.app(environ, start)
         finally:
-            self._memory.look_again()
+            self._cache.look_again()
 
-    def _remembered(self, environ: "WSGIEnvironment") -> Answer | None:
-        asked, memory = environ.get, self._memory
-        moment = memory.moment()
-        viewer = memory.viewers.get(asked("HTTP_COOKIE", ""))
-        if viewer is None or viewer.until <= moment:
+    def _stored(self, environ: Environ, credential: c.Credential, page: str) -> Sent | None:
+        cache = self._cache
+        now, viewer = cache.moment(), cache.viewers.get(credential)
+        if viewer is None or viewer.until <= now:
             return None
-        if moment - memory.looked_at >= LOOK_S and not self._in_touch():
+        if now - cache.looked_at >= c.LOOK_S and not self._in_touch():
             return None
-        place = (
-            environ["PATH_INFO"],
-            environ["HTTP_HOST"],
-            asked("HTTP_ACCEPT_LANGUAGE"),
-            viewer.house,
-        )
-        found = None if viewer.sign_in in memory.ended else self._places.get(place)
-        if found is None:
+        locale = self._locales.get((environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE")))
+        if viewer.secret in cache.ended or locale is None:
             return None
-        key, ready = found
-        if ready.until <= moment:
-            newer = memory.ready(key)
-            if newer is None or newer.head is None:
-                return None
-            ready = newer
-        self._answered += 1
-        return self._answer(ready, asked("HTTP_IF_NONE_MATCH"), moment)
+        key = c.Key(page, viewer.audience, locale)
+        entry = cache.entries.get(key)
+        if entry is not None and entry.until <= now:
+            entry = cache.valid(key)
+        if entry is None or entry.answer is None:
+            return None
+        sent = self._send(entry.answer, environ.get("HTTP_IF_NONE_MATCH"), now)
+        self._answered += sent is not None
+        return sent
+
+    def _send(self, answer: c.Answer, seen: str | None, now: float) -> Sent | None:
+        if not self._now_since <= now < self._now_since + SAME_TIME_S:
+            self._now, self._now_since = ("X-Server-Now", stamp(self._clock())), now
+        if seen is not None and seen.removeprefix("W/") == answer.tag:
+            return "304 NOT MODIFIED", [*answer.head_304, self._now], []
+        if answer.body is None:
+            return None
+        return "200 OK", [*answer.head, self._now], [answer.body]
 
     def _in_touch(self) -> bool:
-        """The database is asked, and what was sent meanwhile is counted."""
+        """Compare with the database, and count what was sent since the last time."""
         answered = self._answered
         since, self._counted = answered - self._counted, answered
         if since > 0:
             self._count(since)
-        return self._memory.in_touch()
+        return self._cache.in_touch()
 
-    def _asked(self, environ: "WSGIEnvironment") -> Answer:
-        """Flask's answer, kept if it is a snapshot. Flask is asked for the whole one; 304 is said
-        here.
-        """
+    def _ask(self, environ: Environ, credential: c.Credential) -> Sent:
+        """Flask's answer, stored where its view offered it; whether it is a 304 is decided here."""
         seen = environ.pop("HTTP_IF_NONE_MATCH", None)
-        environ.pop(SAID, None)
-        answer = _answer_of(self.app, environ)
+        offers: list[Any] = environ.setdefault(c.OFFERED, [])
+        answer = Response.from_app(self.app, environ, buffered=True)
+        sent = answer.status, answer.headers.to_wsgi_list(), [answer.get_data()]
         try:
-            return self._learnt(environ, answer, seen) or answer
+            if not offers or answer.status_code != 200 or "Set-Cookie" in answer.headers:
+                return sent
+            now, (key, entry, secret, until) = self._cache.moment(), offers[-1]
+            if entry.answer is None:
+                entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
+            if entry.until > now:
+                if len(self._locales) >= MAX_LOCALES:
+                    self._locales.clear()
+                asked = environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE")
+                self._locales[asked] = key.locale
+                holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
+                self._cache.admit(credential, c.Viewer(secret, key.audience, now + holds_s))
+            return self._send(entry.answer, seen, now) or sent
         except Exception:
             self._complain()
-            return answer
-
-    def _learnt(
-        self, environ: "WSGIEnvironment", answer: Answer, seen: str | None
-    ) -> Answer | None:
-        status, head, _body = answer
-        key, ready = environ.get(SAID, (None, None))
-        if (
-            ready is None
-            or status != "200 OK"
-            or any(name.lower() == "set-cookie" for name, _ in head)
-        ):
-            return None
-        if ready.head is None:
-            ready.head_304 = _without_entity(head)
-            ready.head = [
-                (name, value) for name, value in head if name.lower() not in OF_ONE_ANSWER
-            ]
-        if len(self._places) >= self._enough:
-            self._forget_old()
-        known = environ[KNOWN]
-        house = known.property_id, known.role
-        place = (
-            environ["PATH_INFO"],
-            environ["HTTP_HOST"],
-            environ.get("HTTP_ACCEPT_LANGUAGE"),
-            house,
-        )
-        self._places[place] = key, ready
-        return self._answer(ready, seen, self._memory.moment())
-
-    def _forget_old(self) -> None:
-        """Rides end and nobody asks for them again: what is too old to be sent goes, each time that
-        it may be half.
-        """
-        moment = self._memory.moment()
-        kept = {place: said for place, said in list(self._places.items()) if moment < said[1].until}
-        self._places = kept if len(kept) < MAX_PLACES else {}
-        self._enough = max(FEW_PLACES, 2 * len(self._places))
-
-    def _answer(self, ready: Ready, seen: str | None, moment: float) -> Answer:
-        if not self._now_since <= moment < self._now_since + SAME_TIME_S:
-            self._now, self._now_since = ("X-Server-Now", stamp(self._clock())), moment
-        assert ready.head is not None
-        assert ready.head_304 is not None
-        if seen is not None and seen.removeprefix("W/") == ready.tag:
-            return "304 NOT MODIFIED", [*ready.head_304, self._now], []
-        return "200 OK", [*ready.head, self._now], [ready.body]
+            return sent
 
     def _complain(self) -> None:
-        """A mistake in here costs speed and nothing else."""
+        """An error in here costs speed and nothing else."""
         if not self._complained:
-            log.exception("the poll layer failed; Flask answers instead. Said once")
+            log.exception("the poll cache failed; Flask answers instead. Logged once")
         self._complained = True
 
 
-def _is_plain(environ: "WSGIEnvironment") -> bool:
-    """Whether nothing in a request could change the answer, but who asks, and whether they have it
-    already.
+def _question(environ: Environ) -> tuple[c.Credential, str] | None:
+    """The credential and the page of a poll that may be answered here.
+
+    None when more than its viewer, and what the viewer has already, could change the answer.
     """
-    asked = environ.get
-    if (
-        asked("REQUEST_METHOD") != "GET"
-        or asked("QUERY_STRING")
-        or asked("SCRIPT_NAME")
-        or not asked("HTTP_HOST")
-        or asked("CONTENT_LENGTH", "") not in ("", "0")
-        or "HTTP_RANGE" in environ
-        or "HTTP_IF_RANGE" in environ
-        or "HTTP_IF_MATCH" in environ
-        or "HTTP_IF_MODIFIED_SINCE" in environ
-        or "HTTP_IF_UNMODIFIED_SINCE" in environ
-        or "HTTP_TRANSFER_ENCODING" in environ
-    ):
-        return False
-    seen = asked("HTTP_IF_NONE_MATCH")
-    return seen is None or _is_one_tag(seen)
+    given = environ.get
+    path: str = given("PATH_INFO", "")
+    if not path.endswith(".json") or given("REQUEST_METHOD") != "GET" or not given("HTTP_HOST"):
+        return None
+    if given("SCRIPT_NAME") or given("CONTENT_LENGTH", "") not in ("", "0"):
+        return None
+    seen, query = given("HTTP_IF_NONE_MATCH", '""'), given("QUERY_STRING", "")
+    if seen.count('"') != 2 or not seen.startswith(('"', 'W/"')) or not seen.endswith('"'):
+        return None
+    if not environ.keys().isdisjoint(UNUSUAL):
+        return None
+    if path == BOARD:
+        rest = query.partition("&")[2] if query.startswith("since=") else query
+        if len(rest) > MAX_QUERY:
+            return None
+        return (given("HTTP_COOKIE", ""), ""), f"{BOARD}?{rest}"
+    if query or not path.endswith("/snapshot.json"):
+        return None
+    if path.startswith("/rides/"):
+        return (given("HTTP_COOKIE", ""), ""), path
+    return ((path, given("REMOTE_ADDR", "")), LINKS) if path.startswith(LINKS) else None
 
 
-def _is_one_tag(seen: str) -> bool:
-    return seen.count('"') == 2 and seen.startswith(('"', 'W/"')) and seen.endswith('"')
-
-
-def _without_entity(head: Head) -> Head:
-    kept = Headers([(name, value) for name, value in head if name.lower() not in OF_ONE_ANSWER])
-    remove_entity_headers(kept)
-    return kept.to_wsgi_list()
-
-
-def _answer_of(app: "WSGIApplication", environ: "WSGIEnvironment") -> Answer:
-    """An application's whole answer, read to its end."""
-    said: list[Any] = []
-
-    def start(
-        status: str, head: list[tuple[str, str]], _exc_info: Any = None
-    ) -> Callable[[bytes], object]:
-        said[:] = status, head
-        return lambda _data: None
-
-    chunks = app(environ, start)
-    try:
-        body = b"".join(chunks)
-    finally:
-        close = getattr(chunks, "close", None)
-        if close is not None:
-            close()
-    return said[0], said[1], [body]
-
-
-class PollSessions(SecureCookieSessionInterface):
-    """The session of a remembered poll is empty, and nobody reads it: its sign-in stands in the
-    environ.
-    """
-
-    def __init__(self, memory: PollMemory) -> None:
-        self._memory = memory
-
-    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        if (
-            request.method == "GET"
-            and request.path.startswith(START)
-            and request.path.endswith(TAIL)
-        ):
-            viewer = self._memory.who(request.environ.get("HTTP_COOKIE"))
-            if viewer is not None:
-                request.environ[KNOWN] = viewer.known
-                return self.session_class()
-        return super().open_session(app, request)
-
-    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """An empty session that was empty before needs no word but that it was looked at."""
-        if session or session.modified:
-            super().save_session(app, session, response)
-        elif session.accessed and response.headers.get("Vary") != "Cookie":
-            response.vary.add("Cookie")
+def _lasting(answer: Response, *, whole: bool) -> c.Answer:
+    """What of an answer can be sent again; not `whole`: as 304 only."""
+    head = Headers(answer.headers)
+    for name in OF_ONE_ANSWER:
+        head.remove(name)
+    bare = Headers(head)
+    remove_entity_headers(bare)
+    body = answer.get_data() if whole else None
+    return c.Answer(head["ETag"], head.to_wsgi_list(), bare.to_wsgi_list(), body)

@@ -213,20 +213,25 @@ class RideFacts:
     def _asked_to_stop(self) -> bool:
         return any(a.name in ("abort", "cancel") and a.state == "done" for a in self.page.actions)
 
+    @property
+    def next_retry(self) -> datetime | None:
+        """When the service tries again, where it named an instant."""
+        text = self.page.order.next_retry
+        try:
+            parsed = datetime.fromisoformat(text) if text else None
+            return parsed.astimezone(self.tz) if parsed and parsed.tzinfo else None
+        # no time, or one that the property's zone puts outside the calendar
+        except (ValueError, OverflowError):
+            return None
+
     def _next_try(self) -> str | None:
         """As the service said it once, at create: nothing when it has passed, or when its clock is
         not ours.
         """
-        text = self.page.order.next_retry
-        try:
-            parsed = datetime.fromisoformat(text) if text else None
-            if parsed is None or parsed.tzinfo is None:
-                return text
-            here = self.at(parsed, seconds=True)
-            return here if parsed > self.now and self.pace == 1 else None
-        # no time, or one that the property's zone puts outside the calendar
-        except (ValueError, OverflowError):
-            return text
+        at = self.next_retry
+        if at is None:
+            return self.page.order.next_retry
+        return self.at(at, seconds=True) if at > self.now and self.pace == 1 else None
 
 
 def _payload_place(action: Action) -> tuple[LatLng, str] | None:

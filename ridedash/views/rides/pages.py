@@ -7,13 +7,16 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import language, services
 from ridedash.store.orders import OrderPage
+from ridedash.views.poll_cache.cache import offer
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.action_forms import FormError
 from ridedash.views.rides.handouts import reveal, showings
 from ridedash.views.rides.page_context import page_context
-from ridedash.views.rides.snapshot import ready_snapshot, send_snapshot
+from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.rides.view_model import RideView, ride_view
+from ridedash.views.web.current_user import current_sign_in
 from ridedash.views.web.permissions import BOOK, SEE, may_link, needs
+from ridedash.views.web.responses import poll_response
 from ridedash.views.web.security_headers import let_forms_lead_to
 
 bp = Blueprint("rides", __name__, url_prefix="/rides")
@@ -31,12 +34,11 @@ def show(order_id: int) -> Answer:
 @bp.get("/<int:order_id>/snapshot.json")
 @needs(SEE)
 def snapshot(order_id: int) -> BaseResponse:
-    """What can change on the page (docs/architecture.md 7).
-
-    304 when nothing changed; the age of the facts is in the headers.
-    """
-    now = services().clock()
-    return send_snapshot(request, *ready_snapshot(order_id, now), now)
+    """What can change on the page. 304 when nothing did; its age is in the headers."""
+    now, sign_in = services().clock(), current_sign_in()
+    key, entry = snapshot_of(order_id, now)
+    offer(key, entry, sign_in.sign_in, sign_in.expires_at)
+    return poll_response(entry.value, now)
 
 
 @bp.post("/<int:order_id>/code")

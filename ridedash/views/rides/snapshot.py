@@ -1,26 +1,17 @@
-"""When time alone will change what a ride's page says: until then an answer made from the same rows
-is the same.
-"""
+"""What the polls of a ride show, and when time alone will change it."""
 
 import json
-import time
 import zlib
-from datetime import datetime, timedelta
-from datetime import time as time_of_day
-from functools import lru_cache
-from typing import Final
+from datetime import datetime, time, timedelta
 
-from flask import Request, Response, request
+from flask import request
 from werkzeug.exceptions import NotFound
-from werkzeug.http import http_date
-from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.__about__ import __version__
 from ridedash.extensions import language, limiter, services
 from ridedash.store.orders import OrderPage
-from ridedash.store.poll_marks import mark_of
-from ridedash.views.poll_cache.cache import FRESH_S, Key, Ready
-from ridedash.views.poll_cache.middleware import SAID
+from ridedash.store.poll_marks import revision_of
+from ridedash.views.poll_cache.cache import Entry, Key, polls
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.components import OLD_PLATE_FOR
 from ridedash.views.rides.facts import RideFacts
@@ -28,78 +19,43 @@ from ridedash.views.rides.notices import STOPS_NEEDING
 from ridedash.views.rides.view_model import ride_view
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.formatting import stamp, zone
+from ridedash.views.web.responses import Snapshot
 
 
-def serves_s(page: OrderPage, now: datetime, pace: float) -> float:
-    """For how many seconds an answer made now may be sent again, as far as time alone changes its
-    words.
+def expires_at(page: OrderPage, now: datetime, pace: float) -> datetime:
+    """The next instant after `now` at which time alone changes what is shown of an order.
+
+    At the latest that is midnight at the property, when "tomorrow" becomes "today".
     """
-    turn = turns_at(page, now, pace)
-    return (turn - now).total_seconds() if turn else FRESH_S
-
-
-def turns_at(page: OrderPage, now: datetime, pace: float) -> datetime | None:
-    """The next instant after `now` at which a word may turn; None when none will."""
     order, ride = page.order, page.ride
-    needed = [order.created_at, order.resolved_at, ride.ended_at if ride else None]
-    turns = [each + STOPS_NEEDING for each in needed if each]
+    facts, tz = RideFacts(page, now, pace, "en"), zone(page.property.timezone)
+    changes = [datetime.combine(now.astimezone(tz).date() + timedelta(days=1), time(0), tz)]
+    ended = (order.created_at, order.resolved_at, ride.ended_at if ride else None)
+    changes += [each + STOPS_NEEDING for each in ended if each]
     if ride and ride.swapped_at:
-        turns.append(ride.swapped_at + OLD_PLATE_FOR)
-    if order.state == "SCHEDULED":  # "tomorrow" becomes "today"
-        tz = zone(page.property.timezone)
-        turns.append(
-            datetime.combine(now.astimezone(tz).date() + timedelta(days=1), time_of_day(0), tz)
-        )
-    turns += filter(None, [RideFacts(page, now, pace, "en").fee_from, _retry(order.next_retry)])
-    return min((each for each in turns if each > now), default=None)
+        changes.append(ride.swapped_at + OLD_PLATE_FOR)
+    changes += [each for each in (facts.fee_from, facts.next_retry) if each]
+    return min(each for each in changes if each > now)
 
 
-def _retry(text: str | None) -> datetime | None:
-    try:
-        parsed = datetime.fromisoformat(text) if text else None
-    except ValueError:
-        return None
-    return parsed if parsed and parsed.tzinfo else None
-
-
-_CONDITIONS: Final = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH", "HTTP_IF_MODIFIED_SINCE"})
-
-
-def send_snapshot(asked: Request, key: Key, ready: Ready, now: datetime) -> BaseResponse:
-    asked.environ[SAID] = key, ready
-    own = ("X-Server-Now", stamp(now)), ("Date", _date(int(time.time())))
-    answer = Response(ready.body, headers=[*ready.facts, *own])
-    return answer if _CONDITIONS.isdisjoint(asked.environ) else answer.make_conditional(asked)
-
-
-def ready_snapshot(order_id: int, now: datetime) -> tuple[Key, Ready]:
-    """What can change about an order that whoever asks may see, ready to be sent. 404 for a foreign
-    one.
-    """
-    memory, staff = services().polls, current_staff()
-    key = Key(order_id, staff.property_id, staff.role, language())
-    if memory is None:
+def snapshot_of(order_id: int, now: datetime) -> tuple[Key, Entry[Snapshot]]:
+    """The snapshot of an order that the user may see; 404 for another property's."""
+    cache, staff = polls(), current_staff()
+    page = f"/rides/{order_id}/snapshot.json"
+    key = Key(page, (staff.property_id, staff.role), language())
+    if cache is None:
         _count_poll()
-        return key, _rendered(key, now)
-    began = memory.moment()  # made once for all who ask, so that nobody needs to be held back
-    try:
-        with memory.making(key) as made:
-            return key, made or memory.keep(key, _rendered(key, now), began)
-    except NotFound:  # which is not remembered
+        return key, _made(order_id, key, now)
+    try:  # made once for all who ask, so that no one needs to be held back
+        return key, cache.share(key, lambda _before: _made(order_id, key, now))
+    except NotFound:  # which is not stored
         _count_miss()
         raise
 
 
-@lru_cache(maxsize=1)
-def _date(second: int) -> str:
-    return http_date(second)
-
-
 @limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{_asked_for()}")
 def _count_poll() -> None:
-    """One browser may ask for one ride four times a second, so that twenty open pages don't hold
-    each other back.
-    """
+    """One browser may ask for one ride four times a second: twenty open pages don't share a limit."""
 
 
 @limiter.limit("240/minute", key_func=lambda: current_sign_in().sign_in)
@@ -111,14 +67,16 @@ def _asked_for() -> str:
     return str((request.view_args or {}).get("order_id") or request.args.get("ride", ""))
 
 
-def _rendered(key: Key, now: datetime) -> Ready:
+def _made(order_id: int, key: Key, now: datetime) -> Entry[Snapshot]:
     """A snapshot made from the database."""
-    page = own_order(key.order_id)
+    page = own_order(order_id)
     view = ride_view(page, now, services().settings, key.locale)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     # the digest: what time alone or an account changes has no version
-    etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.role}"
-    serves = serves_s(page, now, services().settings.pace)
-    return Ready(
-        mark_of(page.order, page.account, page.ride), body, etag, stamp(view.seen_at), serves
+    etag = f"{__version__}-{view.version}-{zlib.crc32(body):x}-{key.locale}-{key.audience[1]}"
+    serves_s = (expires_at(page, now, services().settings.pace) - now).total_seconds()
+    return Entry(
+        Snapshot(body, etag, stamp(view.seen_at)),
+        revision_of(page.order, page.account, page.ride),
+        serves_s,
     )

@@ -42,22 +42,16 @@ def current_staff() -> SignedIn:
 
 @login_manager.request_loader  # type: ignore[untyped-decorator]
 def load_staff(request: Request) -> SignedIn | None:
-    """The signed cookie carries a sign-in's secret; the row decides whether it still holds.
-
-    For polls both may have been seen to a moment ago (PollSessions).
-    """
+    """The signed cookie carries a sign-in's secret; the row decides whether it still holds."""
     known = request.environ.get(KNOWN)
     if known is None:
         sid = session.get("sid")
         if not isinstance(sid, str) or g.get("error_page"):  # the database may be what failed
             return None
         s = services()
-        now = s.clock()
         with s.db.read() as db:
-            known = sign_in_facts(db, sid, now)
+            known = sign_in_facts(db, sid, s.clock())
         request.environ[KNOWN] = known
-        if known and s.polls:
-            s.polls.remember(request.environ.get("HTTP_COOKIE"), known, now)
     return SignedIn(known.staff_id, known.property_id, known.name, known.role) if known else None
 
 

@@ -16,6 +16,7 @@ from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.orders import Attention, Moment, Order, Ride
 from ridedash.store.properties import Account, Guest
 from ridedash.views.board.pages import NOTHING, known
+from ridedash.views.poll_cache.cache import EXTENSION
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
 
 pytestmark = pytest.mark.database
@@ -345,7 +346,9 @@ def test_a_board_that_is_remembered_reads_no_order_twice_and_sees_each_change(
         browser, read = desk.client(), []
         moving, _, _ = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(3)]
         moments = iter(range(100, 200))
-        desk.services.polls.moment = lambda: float(next(moments))  # every poll is a second later
+        desk.app.extensions[EXTENSION].moment = lambda: float(
+            next(moments)
+        )  # every poll is a second later
         first = poll(browser)
 
         @event.listens_for(desk.services.db.engine, "before_cursor_execute")
@@ -368,7 +371,7 @@ def test_a_board_that_is_remembered_reads_no_order_twice_and_sees_each_change(
 def test_a_board_that_is_remembered_says_what_one_made_anew_says(tmp_path: Path) -> None:
     desk = make_desk(tmp_path, POLL_LAYER="on")
     try:
-        browser, memory = desk.client(), desk.services.polls
+        browser, memory = desk.client(), desk.app.extensions[EXTENSION]
         order_id = desk.order("BOOKED", "CALL_DRIVER")
         moments = iter(range(100, 200))
         memory.moment = lambda: float(next(moments))
@@ -390,9 +393,9 @@ def test_a_board_that_is_remembered_says_what_one_made_anew_says(tmp_path: Path)
         for change in changes:
             move(desk, order_id, **change)
             remembered = poll(browser)
-            desk.services.polls = None
+            del desk.app.extensions[EXTENSION]
             assert poll(browser) == remembered, change
-            desk.services.polls = memory
+            desk.app.extensions[EXTENSION] = memory
             seen.append((remembered["rows"][0]["rev"], str(remembered["cabs"])))
         assert len(set(seen)) == len(changes) - 1  # a swap that nobody was told of looks as before
     finally:

@@ -16,7 +16,7 @@ from ridedash.rides.share_links import LinkKind, end_links, make_link
 from ridedash.store.orders import Order, Ride
 from ridedash.store.properties import Guest
 from ridedash.views.guest import pages
-from ridedash.views.poll_cache.cache import FRESH_S, LOOK_S, PollMemory
+from ridedash.views.poll_cache.cache import EXTENSION, FRESH_S, LOOK_S, PollCache
 from tests.views.ride_pages import NOON, STATUSES, Desk, make_desk
 
 pytestmark = pytest.mark.database
@@ -32,7 +32,7 @@ def seconds() -> list[float]:
 @pytest.fixture
 def desk(tmp_path: Path, seconds: list[float]) -> Iterator[Desk]:
     made = make_desk(tmp_path)
-    made.services.polls = PollMemory(made.services.db, lambda: seconds[0])
+    made.app.extensions[EXTENSION] = PollCache(made.services.db, lambda: seconds[0])
     yield made
     made.close()
 
@@ -42,7 +42,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The order of each answer that was made anew."""
     real, orders = pages._made, []
 
-    def counted(shared: pages.Shared, now: object) -> pages.Ready:
+    def counted(shared: pages.Shared, now: object) -> pages.Entry[pages.Snapshot]:
         orders.append(shared.order_id)
         return real(shared, now)  # type: ignore[arg-type]
 
@@ -86,14 +86,14 @@ def told(answer: TestResponse) -> tuple[int, str, object, object, object]:
 def test_a_remembered_answer_is_the_one_that_would_be_made(
     desk: Desk, phone: FlaskClient, kind: str
 ) -> None:
-    memory = desk.services.polls
+    memory = desk.app.extensions[EXTENSION]
     for ride, statuses in STATUSES.items():
         for status in statuses:
             path = link(desk, desk.order("BOOKED", status, ride), kind)
             said = [told(phone.get(path)) for _ in range(2)]
-            desk.services.polls = None
+            del desk.app.extensions[EXTENSION]
             assert said == [told(phone.get(path))] * 2, (ride, status)
-            desk.services.polls = memory
+            desk.app.extensions[EXTENSION] = memory
 
 
 def test_it_is_made_once_for_all_links_of_a_kind_until_time_or_news_change_it(
@@ -129,9 +129,9 @@ def test_a_start_code_is_told_and_not_kept(desk: Desk, phone: FlaskClient, made:
     path = link(desk, order_id)
     assert [(phone.get(path).json or {})["code"] for _ in range(2)] == [CODE, CODE]
     assert made == [order_id, order_id]
-    memory = desk.services.polls
+    memory = desk.app.extensions[EXTENSION]
     assert memory is not None
-    assert memory._ready == {}
+    assert memory.entries == {}
     drives(desk, order_id, "IN_PROGRESS")
     assert "code" not in (phone.get(path).json or {})
 

@@ -15,11 +15,21 @@ from flask.testing import FlaskClient
 from werkzeug.test import Client, TestResponse
 
 from ridedash.factory import create_app
-from ridedash.store import properties
+from ridedash.store import properties as people
 from ridedash.store.orders import Order, Ride
+from ridedash.store.poll_marks import revisions
 from ridedash.store.properties import Account
-from ridedash.views.poll_cache.cache import FRESH_S, LOOK_S, PollMemory
-from ridedash.views.poll_cache.middleware import READS, PollLayer, PollSessions
+from ridedash.views.poll_cache import cache as poll_cache
+from ridedash.views.poll_cache.cache import (
+    EXTENSION,
+    FRESH_S,
+    LOOK_S,
+    Entry,
+    Key,
+    PollCache,
+    Viewer,
+)
+from ridedash.views.poll_cache.middleware import READS, PollMiddleware
 from tests.views.ride_pages import HASH, NOON, ORDER_STATES, STATUSES, Desk, make_desk, token
 
 pytestmark = pytest.mark.database
@@ -36,11 +46,13 @@ class Process:
         environ = {"RIDEDASH_INSTANCE": instance, "RIDEDASH_DATABASE_URL": desk.services.db.url}
         self.app = create_app(environ, clock=lambda: desk.now)
         self.services = self.app.extensions["ridedash"]
-        self.memory = PollMemory(looks_at or self.services.db, lambda: seconds[0])
-        self.services.polls = self.memory
-        self.app.session_interface = PollSessions(self.memory)
+        self.cache = PollCache(looks_at or self.services.db, lambda: seconds[0])
+        self.app.extensions[EXTENSION] = self.cache
         self.asked: list[str] = []
-        self.layer = PollLayer(self.flask, self.memory, self.services.clock)
+        self.counted: list[int] = []
+        self.layer = PollMiddleware(
+            self.flask, self.cache, self.services.clock, self.counted.append
+        )
         self.app.wsgi_app = self.app.wsgi_app.app  # type: ignore[attr-defined, method-assign]
 
     def flask(self, environ: dict[str, Any], start: Any) -> Any:
@@ -72,7 +84,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     made = make_desk(tmp_path_factory.mktemp("house"))
     with made.services.db.write() as s:
         for role in ("manager", "admin"):
-            properties.add_staff(s, made.ids["desk.property"], role, HASH, role, NOON)
+            people.add_staff(s, made.ids["desk.property"], role, HASH, role, NOON)
     yield made
     made.close()
 
@@ -229,12 +241,13 @@ def test_what_flask_says_again_is_what_it_said(
 
 def test_another_page_of_that_ending_is_asked_as_it_came(process: Process) -> None:
     seen: list[str | None] = []
-    layer = PollLayer(
+    layer = PollMiddleware(
         lambda environ, start: (
             seen.append(environ.get("HTTP_IF_NONE_MATCH")) or process.flask(environ, start)
         ),
-        process.memory,
+        process.cache,
         process.services.clock,
+        process.counted.append,
     )
     Client(layer, use_cookies=False).get(
         "/elsewhere/x/snapshot.json", headers={"If-None-Match": '"x"'}
@@ -286,7 +299,7 @@ def test_what_is_answered_from_memory_is_counted(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
     order_id, counted = desk.order("BOOKED", "CALL_DRIVER"), []
-    layer = PollLayer(process.flask, process.memory, process.services.clock, counted.append)
+    layer = PollMiddleware(process.flask, process.cache, process.services.clock, counted.append)
     for late in (0, 0, 0, LOOK_S, 0, LOOK_S, LOOK_S):
         seconds[0] += late
         Client(layer, use_cookies=False).get(
@@ -363,7 +376,7 @@ def test_signing_out_elsewhere_holds_within_two_seconds_also_while_the_look_for_
     assert client.post("/sign-out", data=form).status_code == 303
     ended_at, database.gone = seconds[0], True
     seconds[0] += LOOK_S
-    looking = threading.Thread(target=process.memory.in_touch)
+    looking = threading.Thread(target=process.cache.in_touch)
     looking.start()
     assert database.asked.wait(60)
     try:
@@ -382,9 +395,7 @@ def test_what_happens_to_a_member_of_staff_holds_within_two_seconds(
 ) -> None:
     name = f"{deed} {desk.order('READY')}"
     with desk.services.db.write() as s:
-        staff_id = properties.add_staff(
-            s, desk.ids["desk.property"], name, HASH, "concierge", NOON
-        ).id
+        staff_id = people.add_staff(s, desk.ids["desk.property"], name, HASH, "concierge", NOON).id
     order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk, name)
     assert process.twice(order_id, cookie).status_code == 200
     desk.add(lambda s: happen(desk, s, staff_id, deed))
@@ -393,9 +404,9 @@ def test_what_happens_to_a_member_of_staff_holds_within_two_seconds(
 
 
 def happen(desk: Desk, s: Any, staff_id: int, deed: str) -> None:
-    staff = s.get(properties.Staff, staff_id)
+    staff = s.get(people.Staff, staff_id)
     if deed == "close_all":
-        properties.close_all_sign_ins(s, staff_id)
+        people.close_all_sign_ins(s, staff_id)
     elif deed == "disabled":
         staff.disabled_at = NOON
     elif deed == "role":
@@ -473,12 +484,12 @@ def test_whoever_did_something_sees_it_at_once(desk: Desk, process: Process) -> 
 
 def test_what_somebody_types_to_find_a_guest_is_no_deed(desk: Desk, process: Process) -> None:
     client = desk.client()
-    form, before = {"csrf_token": token(client, "/search"), "q": "412"}, process.memory.deeds
+    form, before = {"csrf_token": token(client, "/search"), "q": "412"}, process.cache.writes
     asked = Client(process.layer, use_cookies=False)
     for path in READS:
         answer = asked.post(path, data=form, headers={"Cookie": cookie_of(client)})
         assert answer.status_code in (200, 303, 403), path
-    assert process.memory.deeds == before
+    assert process.cache.writes == before
 
 
 def test_an_answer_is_made_anew_after_half_a_minute_for_all_who_watch(
@@ -495,57 +506,65 @@ def test_an_answer_is_made_anew_after_half_a_minute_for_all_who_watch(
     assert len(process.asked) == 1
 
 
-def test_rides_that_nobody_asks_for_any_more_leave_nothing_in_the_layer(
+def test_rides_that_no_one_asks_for_any_more_leave_nothing_stored(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
-    process.layer._enough = 3
     over = [desk.order("BOOKED", "COMPLETED") for _ in range(3)]
     for order_id in over:
         assert process.twice(order_id, cookie).status_code == 200
-    seconds[0] += FRESH_S
+    seconds[0] += 2 * FRESH_S
     live = desk.order("BOOKED", "CALL_DRIVER")
     assert process.twice(live, cookie).status_code == 200
-    assert [place[0] for place in process.layer._places] == [f"/rides/{live}/snapshot.json"]
-    assert process.get(over[0], cookie).status_code == 200, (
-        "who asks again is answered by Flask, and known again"
-    )
-    assert len(process.layer._places) == 2
+    assert [key.page for key in process.cache.entries] == [f"/rides/{live}/snapshot.json"]
+    assert process.get(over[0], cookie).status_code == 200, "Flask answers, and it is stored again"
+    assert len(process.cache.entries) == 2
 
 
 def test_an_answer_is_made_once_however_many_ask(desk: Desk, seconds: list[float]) -> None:
-    """Threads that come while one makes it wait, and take what it made."""
-    memory = PollMemory(desk.services.db, lambda: seconds[0])
-    key, ready = poll_key(), a_ready_answer(desk, order_id := desk.order("BOOKED", "CALL_DRIVER"))
-    key = key._replace(order_id=order_id)
-    got: list[Any] = []
+    """Threads that ask while one makes it wait, and take what it made."""
+    cache = PollCache(desk.services.db, lambda: seconds[0])
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    key = Key("a page", (1, "concierge"), "en")
+    with desk.services.db.read() as s:
+        (revision,) = revisions(s, [order_id])
+    assert cache.in_touch()
+    began, others_ask, made, got = threading.Event(), threading.Barrier(6), [], []
+
+    def make(_before: object) -> Entry[str]:
+        began.set()
+        others_ask.wait(60)
+        made.append(Entry("answer", revision, FRESH_S))
+        return made[-1]
 
     def ask() -> None:
-        with memory.making(key) as made:
-            got.append(made or memory.keep(key, ready, memory.moment()))
+        others_ask.wait(60)
+        got.append(cache.share(key, make))
 
-    with memory.making(key) as mine:
-        assert mine is None
-        threads = [threading.Thread(target=ask) for _ in range(5)]
-        for thread in threads:
-            thread.start()
-        memory.keep(key, ready, memory.moment())
+    threads = [threading.Thread(target=lambda: got.append(cache.share(key, make)))]
+    threads[0].start()
+    assert began.wait(60)
+    threads += [threading.Thread(target=ask) for _ in range(5)]
+    for thread in threads[1:]:
+        thread.start()
     for thread in threads:
         thread.join()
-    assert got == [ready] * 5
+    assert got == made * 6
 
 
-def poll_key() -> Any:
-    from ridedash.views.poll_cache.cache import Key
-
-    return Key(0, 1, "concierge", "en")
-
-
-def a_ready_answer(desk: Desk, order_id: int) -> Any:
-    from ridedash.store.poll_marks import marks
-    from ridedash.views.poll_cache.cache import Ready
-
-    with desk.services.db.read() as s:
-        return Ready(marks(s, [order_id])[order_id], b"{}", "etag", "")
+def test_what_is_stored_and_who_is_known_is_bounded(
+    desk: Desk, seconds: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MAX_VIEWERS", "MAX_ENTRIES"):
+        monkeypatch.setattr(poll_cache, name, 3)
+    cache = PollCache(desk.services.db, lambda: seconds[0])
+    for n, cookie in enumerate([*(f"cookie {n}" for n in range(9)), "x" * 9_999]):
+        audience = n, "concierge"
+        cache.share(Key("a page", audience, "en"), lambda _before: Entry(None, None, 1.0))
+        cache.admit((cookie, ""), Viewer("hash", audience, seconds[0] + 1))
+    assert [len(cache.entries), len(cache.viewers)] == [3, 3]
+    assert list(cache.viewers) == [(f"cookie {n}", "") for n in (6, 7, 8)], (
+        "who was verified last is known"
+    )
 
 
 # ---- trouble
@@ -565,14 +584,14 @@ def test_without_its_database_the_layer_remembers_nothing(
         def read(self) -> Any:
             raise OSError("away")
 
-    process.memory._db, db = Away(), process.memory._db  # type: ignore[assignment]
+    process.cache._db, db = Away(), process.cache._db  # type: ignore[assignment]
     seconds[0] += LOOK_S
     assert process.twice(order_id, cookie).status_code == 200
     assert len(process.asked) == 3
     assert [record.message for record in caplog.records] == [
-        "remembered polls can't be compared with the database: OSError"
+        "stored polls can't be compared with the database: OSError"
     ]
-    process.memory._db = db
+    process.cache._db = db
     seconds[0] += LOOK_S
     process.twice(order_id, cookie)
     assert len(process.asked) == 3
@@ -582,7 +601,8 @@ def test_a_mistake_in_the_layer_costs_speed_only_and_is_logged_once(
     desk: Desk, process: Process, cookie: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    broken = PollLayer(process.flask, process.memory, lambda: 1 // 0)  # type: ignore[arg-type, return-value]
+    clock: Any = lambda: 1 // 0  # noqa: E731
+    broken = PollMiddleware(process.flask, process.cache, clock, print)
     answers = [
         Client(broken, use_cookies=False).get(
             f"/rides/{order_id}/snapshot.json", headers={"Cookie": cookie}
@@ -596,8 +616,8 @@ def test_a_mistake_in_the_layer_costs_speed_only_and_is_logged_once(
 def test_the_setting_switches_the_layer_and_its_memory_off(tmp_path: Path) -> None:
     for said, there in (("on", True), ("off", False)):
         desk = make_desk(tmp_path / said, POLL_LAYER=said)
-        assert isinstance(desk.app.wsgi_app, PollLayer) == there
-        assert (desk.services.polls is not None) == there
+        assert isinstance(desk.app.wsgi_app, PollMiddleware) == there
+        assert (EXTENSION in desk.app.extensions) == there
         desk.close()
 
 

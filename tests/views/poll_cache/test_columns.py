@@ -1,0 +1,106 @@
+"""Every column that a polled page reads is one whose change the poll cache notices (columns.py)."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ridedash.rides.share_links import LinkKind
+from ridedash.store.database.database import Base
+from ridedash.store.orders import OrderPage
+from ridedash.views.board.rows import item
+from ridedash.views.guest.view_model import code_is_due, guest_view
+from ridedash.views.rides.facts import RideFacts
+from ridedash.views.rides.snapshot import expires_at
+from ridedash.views.rides.view_model import ride_view
+from tests.views.poll_cache.cases import cases, page_of
+from tests.views.poll_cache.columns import FIXED, LATE, REVISION, VERSIONED, noticed
+from tests.views.ride_pages import Desk, make_desk
+
+pytestmark = pytest.mark.database
+Reads = dict[str, set[str]]
+
+
+class Recorded:
+    """A row that notes which of its columns are read."""
+
+    def __init__(self, row: Base, reads: Reads) -> None:
+        self._row, self._reads = row, reads
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._row.__table__.columns:
+            self._reads[self._row.__tablename__].add(name)
+        return getattr(self._row, name)
+
+
+def recorded(page: OrderPage, reads: Reads) -> Any:
+    """An order's page whose rows note what is read of them."""
+
+    def wrapped(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(wrapped, value))
+        return Recorded(value, reads) if isinstance(value, Base) else value
+
+    return replace(
+        page, **{field.name: wrapped(getattr(page, field.name)) for field in fields(page)}
+    )
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("property"))
+    yield made
+    made.close()
+
+
+def shown(desk: Desk, page: Any, later: timedelta) -> None:
+    """All that the three polls show of an order."""
+    now, settings = desk.now + later, desk.services.settings
+    facts = RideFacts(page, now, settings.pace, "en")
+    ride_view(page, now, settings).as_json()
+    expires_at(page, now, settings.pace)
+    for kind in LinkKind:
+        code_is_due(page, kind, facts)
+        guest_view(page, kind, now, settings, "en").as_json()
+    for stale in (False, True):
+        item(facts, stale=stale, told=False)
+
+
+def test_every_column_that_a_poll_shows_is_noticed_when_it_changes(desk: Desk) -> None:
+    """One that is missing would be shown late: name it in columns.py, where it is noticed."""
+    reads: Reads = defaultdict(set)
+    for case in cases():
+        page = recorded(page_of(desk, case), reads)
+        with desk.app.test_request_context("/"):
+            for later in (timedelta(0), timedelta(hours=1)):
+                shown(desk, page, later)
+    missing = {table: columns - noticed(table) for table, columns in reads.items()}
+    assert not any(missing.values()), missing
+    assert {
+        "orders",
+        "rides",
+        "actions",
+        "moments",
+        "attention",
+        "offers",
+        "guests",
+        "accounts",
+    } <= set(reads)
+
+
+def test_the_recorder_notices_a_column_that_is_not_declared(desk: Desk) -> None:
+    reads: Reads = defaultdict(set)
+    page = recorded(page_of(desk, next(iter(cases()))), reads)
+    assert page.order.mtx
+    assert reads["orders"] - noticed("orders") == {"mtx"}
+
+
+def test_no_column_is_noticed_in_two_ways_and_each_exists() -> None:
+    tables = Base.metadata.tables
+    for table in {name for found in (VERSIONED, REVISION, FIXED, LATE) for name in found}:
+        ways = [found.get(table, frozenset()) for found in (VERSIONED, REVISION, FIXED, LATE)]
+        assert sum(map(len, ways)) == len(noticed(table)), table
+        assert noticed(table) <= set(tables[table].columns.keys()), table

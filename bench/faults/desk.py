@@ -24,10 +24,10 @@ from ridedash.geo import LatLng
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import PlaceError, place
 from ridedash.rides.orders.resolve import reopen, resolve_not_booked
-from ridedash.store.accounts import add_account
+from ridedash.store.accounts import add_account, keep_tokens
 from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.encryption import TokenVault
-from ridedash.store.orders import Order, OrderState, Priced, Trip, add_offer
+from ridedash.store.orders import OfferOwner, Order, OrderState, Priced, Trip, add_offer
 from ridedash.store.properties import add_property, add_staff
 from tests import backing
 from tests.databases import new_database
@@ -142,9 +142,8 @@ class Desk:
             self.staff_id = add_staff(
                 s, self.property_id, "Desk Robin", "hash", "concierge", now
             ).id
-            account = add_account(
-                s, vault, self.property_id, "House", "good", now, refresh_token="again"
-            )
+            account = add_account(s, vault, self.property_id, "House", "good", now)
+            keep_tokens(account, vault, "good", "again", None, now)
             self.account_id = account.id
 
     def life(self, **options: Any) -> Life:
@@ -233,10 +232,10 @@ class Desk:
         kind = "share" if category == "share" else "point_to_point"
         trip = Trip(PICKUP, "Lobby", DROP, "Airport")
         priced = Priced(category, kind, category.title(), "INR", "₹240", {"category": category})
-        ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": None}
+        owner = OfferOwner(self.property_id, self.staff_id)
         made = time.monotonic()
         with self.db.write() as s:
-            offer_id = add_offer(s, **ids, trip=trip, priced=priced, now=self.clock()).id  # type: ignore[arg-type]
+            offer_id = add_offer(s, owner, trip, priced, self.clock()).id
         self._offers[category] = (offer_id, made)
         return offer_id
 

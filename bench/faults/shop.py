@@ -30,8 +30,17 @@ from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Permit, Priority, Result, Traffic
 from ridedash.service.transport.http import Answer, Http, Request
-from ridedash.store.accounts import add_account
-from ridedash.store.orders import Order, OrderPage, Priced, Ride, Trip, add_offer, order_page
+from ridedash.store.accounts import add_account, keep_tokens
+from ridedash.store.orders import (
+    OfferOwner,
+    Order,
+    OrderPage,
+    Priced,
+    Ride,
+    Trip,
+    add_offer,
+    order_page,
+)
 from ridedash.store.properties import add_property, add_staff
 from tests.databases import new_database
 from tests.rides.desk_world import DROP, PICKUP, Clock, FakeService
@@ -189,9 +198,8 @@ class Shop:
             self.property_id = place_.id
             rows = [add_staff(s, place_.id, name, HASH, "manager", now) for name in STAFF]
             self.staff_ids = [row.id for row in rows]
-            account = add_account(
-                s, self.s.vault, place_.id, "House", "good", now, refresh_token="again"
-            )
+            account = add_account(s, self.s.vault, place_.id, "House", "good", now)
+            keep_tokens(account, self.s.vault, "good", "again", None, now)
             self.account_id = account.id
 
     @property
@@ -216,10 +224,10 @@ class Shop:
         priced = Priced(
             category, kind, category.title(), "INR", "₹240", {"category": category}, **options
         )
-        ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": None}
+        owner = OfferOwner(self.property_id, self.staff_id)
         with self.s.db.write() as s:
             trip = Trip(PICKUP, "Lobby", DROP, "Airport")
-            return add_offer(s, **ids, trip=trip, priced=priced, now=self.clock()).id
+            return add_offer(s, owner, trip, priced, self.clock()).id
 
     def form(self, page: str, **facts: Any) -> dict[str, str]:
         """The booking form as a browser would post it: `page` gives its token."""

@@ -169,9 +169,9 @@ def _account(services: Services, options: argparse.Namespace) -> None:
                 f"no property {options.property_name!r}; `ridedash staff add` makes one."
             )
         now = services.clock()
-        row = accounts.add_account(
-            s, services.vault, house.id, options.label, token, now, is_default=options.default
-        )
+        row = accounts.add_account(s, services.vault, house.id, options.label, token, now)
+        if options.default:
+            accounts.make_default(s, row)
         audit.record(
             s, "cli", "account.linked", f"accounts:{row.id}", "ok", now, property_id=house.id
         )

@@ -42,14 +42,12 @@ def seed(services: Services) -> None:
             pickup_lng=hotel.position.lng,
         )
         hashed = generate_password_hash(password)
-        properties.add_staff(
-            session, house.id, "Front desk", hashed, "manager", now, sign_in_name=SIGN_IN_NAME
-        )
+        staff = properties.add_staff(session, house.id, "Front desk", hashed, "manager", now)
+        staff.sign_in_name = SIGN_IN_NAME
         for user, token in tokens:
-            default = user.id == "house"
-            accounts.add_account(
-                session, services.vault, house.id, user.label, token, now, is_default=default
-            )
+            row = accounts.add_account(session, services.vault, house.id, user.label, token, now)
+            if user.id == "house":
+                accounts.make_default(session, row)
 
 
 def sign_in(instance: Path) -> tuple[str, str]:

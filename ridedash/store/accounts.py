@@ -17,33 +17,29 @@ def add_account(
     label: str,
     access_token: str,
     now: datetime,
-    *,
-    refresh_token: str | None = None,
-    expires_in_s: float | None = None,
-    is_default: bool = False,
-    staff_id: int | None = None,
 ) -> Account:
-    """Link an account of the service; its tokens are stored encrypted.
+    """Link an account of the service; its token is stored encrypted.
 
-    The first one of a property is the default.
+    The first account of a property is its default one.
     """
-    if is_default:
-        s.execute(
-            update(Account).where(Account.property_id == property_id).values(is_default=False)
-        )
-    first = default_account(s, property_id) is None
     row = Account(
         property_id=property_id,
-        staff_id=staff_id,
         label=label,
-        is_default=is_default or first,
+        is_default=default_account(s, property_id) is None,
         state="ok",
         created_at=now,
     )
     s.add(row)
     s.flush()
-    keep_tokens(row, vault, access_token, refresh_token, expires_in_s, now)
+    keep_tokens(row, vault, access_token, None, None, now)
     return row
+
+
+def make_default(s: Session, row: Account) -> None:
+    """Make this account the one that rides of its property are booked with."""
+    others = update(Account).where(Account.property_id == row.property_id)
+    s.execute(others.values(is_default=False))
+    row.is_default = True
 
 
 def keep_tokens(

@@ -24,31 +24,34 @@ def invite(
     name: str,
     made_by: int | None,
     now: datetime,
-    *,
-    staff_id: int | None = None,
 ) -> tuple[Invitation, str]:
-    """A new invitation and its secret, which only the link has.
-
-    With `staff_id` it sets that person's password; an older link of theirs ends.
-    """
-    if staff_id is not None:
-        older = update(Invitation).where(
-            Invitation.staff_id == staff_id, Invitation.used_at.is_(None)
-        )
-        s.execute(older.where(Invitation.expires_at > now).values(expires_at=now))
+    """Invite a new member of staff. Returns the row and its secret, which only the link has."""
     secret = secrets.token_urlsafe(24)
     row = Invitation(
         token_hash=_hashed(secret),
         property_id=property_id,
         role=role,
         name=name,
-        staff_id=staff_id,
         made_by=made_by,
         made_at=now,
         expires_at=now + LASTS,
         used_at=None,
     )
     s.add(row)
+    s.flush()
+    return row, secret
+
+
+def invite_to_new_password(
+    s: Session, staff: Staff, made_by: int | None, now: datetime
+) -> tuple[Invitation, str]:
+    """The same for a member of staff who sets a new password; their older link ends."""
+    older = update(Invitation).where(
+        Invitation.staff_id == staff.id, Invitation.used_at.is_(None), Invitation.expires_at > now
+    )
+    s.execute(older.values(expires_at=now))
+    row, secret = invite(s, staff.property_id, staff.role, staff.name, made_by, now)
+    row.staff_id = staff.id
     s.flush()
     return row, secret
 

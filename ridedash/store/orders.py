@@ -30,6 +30,7 @@ __all__ = [
     "Heartbeat",
     "Moment",
     "Offer",
+    "OfferOwner",
     "Order",
     "OrderPage",
     "OrderState",
@@ -76,6 +77,15 @@ class Priced:
 
 
 @dataclass(frozen=True)
+class OfferOwner:
+    """For whom an offer is made. Without an account it is one for every account."""
+
+    property_id: int
+    staff_id: int | None
+    account_id: int | None = None
+
+
+@dataclass(frozen=True)
 class OrderPage:
     """All that a page says about one order. Rows are detached: read them, never write them."""
 
@@ -94,10 +104,7 @@ class OrderPage:
 
 def add_offer(
     s: Session,
-    *,
-    property_id: int,
-    staff_id: int | None,
-    account_id: int | None,
+    owner: OfferOwner,
     trip: Trip,
     priced: Priced,
     now: datetime,
@@ -107,9 +114,9 @@ def add_offer(
     Flushes, does not commit.
     """
     offer = Offer(
-        property_id=property_id,
-        staff_id=staff_id,
-        account_id=account_id,
+        property_id=owner.property_id,
+        staff_id=owner.staff_id,
+        account_id=owner.account_id,
         **_places(trip),
         category=priced.category,
         kind=priced.kind,

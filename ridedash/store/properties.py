@@ -3,11 +3,12 @@ here too.
 """
 
 from datetime import datetime
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
+from ridedash.geo import LatLng
 from ridedash.store.accounts import (
     account_of,
     accounts_of,
@@ -61,31 +62,22 @@ __all__ = [
 ACTS_FOR: Final = or_(Staff.property_id == Order.property_id, Staff.role == "admin")
 
 
+class PropertyFacts(TypedDict, total=False):
+    """Columns of a property that may stay empty."""
+
+    country: str | None
+    currency: str | None
+    pickup_name: str | None
+    pickup_lat: float | None
+    pickup_lng: float | None
+    phone: str | None
+
+
 def add_property(
-    s: Session,
-    name: str,
-    timezone: str,
-    now: datetime,
-    *,
-    country: str | None = None,
-    currency: str | None = None,
-    pickup_name: str | None = None,
-    pickup_lat: float | None = None,
-    pickup_lng: float | None = None,
-    phone: str | None = None,
+    s: Session, name: str, timezone: str, now: datetime, **facts: Unpack[PropertyFacts]
 ) -> Property:
-    """A new property; the row has its id when this returns."""
-    row = Property(
-        name=name,
-        timezone=timezone,
-        country=country,
-        currency=currency,
-        pickup_name=pickup_name,
-        pickup_lat=pickup_lat,
-        pickup_lng=pickup_lng,
-        phone=phone,
-        created_at=now,
-    )
+    """Add a property; the row has its id when this returns."""
+    row = Property(name=name, timezone=timezone, created_at=now, **facts)
     s.add(row)
     s.flush()
     return row
@@ -102,22 +94,13 @@ def properties(s: Session) -> list[Property]:
 
 
 def add_staff(
-    s: Session,
-    property_id: int,
-    name: str,
-    password_hash: str,
-    role: str,
-    now: datetime,
-    *,
-    sign_in_name: str | None = None,
+    s: Session, property_id: int, name: str, password_hash: str, role: str, now: datetime
 ) -> Staff:
-    """A new member of staff; they sign in with `sign_in_name`, or their name, in any case of
-    letters.
-    """
+    """Add a member of staff, who signs in with their name in any case of letters."""
     row = Staff(
         property_id=property_id,
         name=name,
-        sign_in_name=sign_in_key(sign_in_name or name),
+        sign_in_name=sign_in_key(name),
         password_hash=password_hash,
         role=role,
         created_at=now,
@@ -165,14 +148,14 @@ def favourites_of(s: Session, property_id: int) -> dict[tuple[str, int], Favouri
 
 
 def set_favourite(
-    s: Session, property_id: int, kind: str, slot: int, name: str, lat: float, lng: float
+    s: Session, property_id: int, kind: str, slot: int, name: str, position: LatLng
 ) -> None:
     """Put a place on a slot, in place of the one that was there."""
     row = favourites_of(s, property_id).get((kind, slot))
     if row is None:
         row = Favourite(property_id=property_id, kind=kind, slot=slot)
         s.add(row)
-    row.name, row.lat, row.lng = name, lat, lng
+    row.name, row.lat, row.lng = name, position.lat, position.lng
 
 
 def cost_centres_of(s: Session, property_id: int) -> list[CostCentre]:

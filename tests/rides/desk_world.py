@@ -25,10 +25,19 @@ from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic
 from ridedash.service.transport.http import Http
-from ridedash.store.accounts import add_account
+from ridedash.store.accounts import add_account, keep_tokens
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault, new_key
-from ridedash.store.orders import Order, OrderPage, Priced, Ride, Trip, add_offer, order_page
+from ridedash.store.orders import (
+    OfferOwner,
+    Order,
+    OrderPage,
+    Priced,
+    Ride,
+    Trip,
+    add_offer,
+    order_page,
+)
 from ridedash.store.properties import add_property, add_staff
 from tests.databases import new_database
 
@@ -171,9 +180,8 @@ class World:
             self.staff_id = add_staff(
                 s, self.property_id, "Desk Otter", "hash", "concierge", now
             ).id
-            account = add_account(
-                s, self.vault, self.property_id, "House", "good", now, refresh_token="again"
-            )
+            account = add_account(s, self.vault, self.property_id, "House", "good", now)
+            keep_tokens(account, self.vault, "good", "again", None, now)
             self.account_id = account.id
 
     def pause(self, seconds: float) -> None:
@@ -194,8 +202,8 @@ class World:
             category, kind, category.title(), "INR", "₹240", {"category": category}, **options
         )
         with self.db.write() as s:
-            ids = {"property_id": self.property_id, "staff_id": self.staff_id, "account_id": None}
-            return add_offer(s, **ids, trip=trip, priced=priced, now=self.clock()).id
+            owner = OfferOwner(self.property_id, self.staff_id)
+            return add_offer(s, owner, trip, priced, self.clock()).id
 
     def request(self, **facts: Any) -> BookingRequest:
         kind = facts.pop("kind", "point_to_point")

@@ -19,7 +19,7 @@ from ridedash.sandbox.city.city import cities
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
 from ridedash.store.accounts import keep_tokens
-from ridedash.store.orders import OrderPage, Priced, Trip, add_offer
+from ridedash.store.orders import OfferOwner, OrderPage, Priced, Trip, add_offer
 from ridedash.store.properties import Account
 from tests.rides.desk_world import World
 
@@ -74,13 +74,9 @@ class SandboxWorld(World):
         priced = Priced(
             category, str(product.kind), category, product.currency, None, facts, fare_id=fare_id
         )
-        ids = {
-            "property_id": self.property_id,
-            "staff_id": self.staff_id,
-            "account_id": self.account_id,
-        }
+        owner = OfferOwner(self.property_id, self.staff_id, self.account_id)
         with self.db.write() as s:
-            return add_offer(s, **ids, trip=trip, priced=priced, now=self.clock()).id
+            return add_offer(s, owner, trip, priced, self.clock()).id
 
     def ordered(self, worker: Worker, category: str) -> int:
         seats = 1 if category == "share" else None

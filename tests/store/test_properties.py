@@ -14,7 +14,7 @@ from ridedash.store import accounts, properties
 from ridedash.store.board import unknown_orders
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import BadKeys, Sealed, TokenVault, new_key
-from ridedash.store.orders import Priced, Trip, add_offer, order_page, recent_orders
+from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, order_page, recent_orders
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
 KEY_1, KEY_2 = "k1:" + new_key(), "k2:" + new_key()
@@ -173,9 +173,8 @@ def test_one_account_of_a_property_is_the_default(db: Database, staff: propertie
         house = accounts.add_account(s, vault, staff.property_id, "House", "a-token", NOW)
         s.flush()
         assert house.is_default
-        other = accounts.add_account(
-            s, vault, staff.property_id, "Events", "b-token", NOW, is_default=True
-        )
+        other = accounts.add_account(s, vault, staff.property_id, "Events", "b-token", NOW)
+        accounts.make_default(s, other)
     with db.read() as s:
         assert [account.id for account in accounts.accounts_of(s, staff.property_id)] == [
             other.id,
@@ -195,10 +194,11 @@ def test_an_offer_signs_its_price_and_not_the_lock_of_it(
         facts = {"price_text": "₹240", "fare_id": "A", "seat_prices": {"": "240.00"}, **changes}
         priced = Priced("mini", "point_to_point", "Mini", "INR", product={}, **facts)  # type: ignore[arg-type]
         with db.write() as s:
-            ids = {"property_id": staff.property_id, "staff_id": staff.id, "account_id": None}
-            return add_offer(
-                s, **ids, trip=Trip(LatLng(1, 2), drop=LatLng(3, 4)), priced=priced, now=NOW
-            ).signature
+            owner, trip = (
+                OfferOwner(staff.property_id, staff.id),
+                Trip(LatLng(1, 2), drop=LatLng(3, 4)),
+            )
+            return add_offer(s, owner, trip, priced, NOW).signature
 
     assert signed() == signed(fare_id="B")
     assert signed() != signed(seat_prices={"": "265.00"})

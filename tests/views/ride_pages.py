@@ -139,11 +139,10 @@ def make_desk(folder: Path, **settings: str) -> Desk:
             house = properties.add_property(
                 s, name, "Asia/Kolkata", NOON, country="IN", currency="INR", phone="+910000000000"
             )
-            staff = properties.add_staff(
-                s, house.id, f"Concierge {who}", HASH, "concierge", NOON, sign_in_name=who
-            )
+            staff = properties.add_staff(s, house.id, f"Concierge {who}", HASH, "concierge", NOON)
+            staff.sign_in_name = who
             account = accounts.add_account(
-                s, desk.services.vault, house.id, "House account", "token", NOON, is_default=True
+                s, desk.services.vault, house.id, "House account", "token", NOON
             )
             desk.ids |= {who: staff.id, f"{who}.property": house.id, f"{who}.account": account.id}
         s.add(Heartbeat(worker="w", beat_at=NOON))

@@ -42,11 +42,7 @@ ADDRESSES: dict[str, Callable[[Served, int], str]] = {
 def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
     with served_desk(tmp_path, browser) as found:
         house = found.desk.ids["desk.property"]
-        found.desk.add(
-            lambda s: properties.add_staff(
-                s, house, "Desk Otter", HASH, "admin", NOON, sign_in_name="boss"
-            )
-        )
+        found.desk.add(lambda s: properties.add_staff(s, house, "boss", HASH, "admin", NOON))
         yield found
 
 

@@ -2,13 +2,13 @@
 of use.
 """
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from ridedash.rides.runtime import Clock
 from ridedash.rides.states import LIVE
 from ridedash.store import audit
-from ridedash.store.accounts import account_of, accounts_of
+from ridedash.store.accounts import account_of, accounts_of, make_default
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.properties import Account
@@ -30,7 +30,7 @@ class AccountKeeper:
             row = self._own(s, account_id)
             if row.state != "ok":
                 return NOT_NOW
-            self._set_default(s, row)
+            make_default(s, row)
             self._record(s, "account.default", row.id)
         return DONE
 
@@ -57,12 +57,6 @@ class AccountKeeper:
         if row is None or row.state == "removed":
             raise LookupError("no such account")
         return row
-
-    def _set_default(self, s: Session, row: Account) -> None:
-        s.execute(
-            update(Account).where(Account.property_id == self.property_id).values(is_default=False)
-        )
-        row.is_default = True
 
     def _record(self, s: Session, what: str, account_id: int) -> None:
         who, subject = f"staff:{self.staff_id}", f"accounts:{account_id}"

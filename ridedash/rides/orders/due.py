@@ -45,7 +45,7 @@ from ridedash.service.types.products import Product, ProductList
 from ridedash.store.database.database import Database, once_more
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
-from ridedash.store.orders import Priced, Trip, add_offer, trip_of
+from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, trip_of
 
 # why a planned ride can't be ordered yet, beside our codes of classify.py and the service's own
 CAR_GONE: Final = "PLAN_CAR_GONE"  # the category is not offered at the pickup now
@@ -311,12 +311,10 @@ def _offer(s: Session, order: Order, trip: Trip, priced: Priced, now: datetime) 
     """Today's price, kept like any that was shown; it was fixed for the order's account."""
     return add_offer(
         s,
-        property_id=order.property_id,
-        staff_id=order.staff_id,
-        account_id=order.account_id,
-        trip=trip,
-        priced=priced,
-        now=now,
+        OfferOwner(order.property_id, order.staff_id, order.account_id),
+        trip,
+        priced,
+        now,
     ).id
 
 

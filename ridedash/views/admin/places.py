@@ -8,6 +8,7 @@ from flask import Blueprint, abort, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
+from ridedash.geo import LatLng
 from ridedash.places import plain
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.properties import cost_centre_of, cost_centres_of, favourites_of, set_favourite
@@ -51,7 +52,7 @@ def save() -> Answer:
         typed = Spot.typed(request.form, "place")
         return _page({"kind": kind, "slot": slot, "name": typed.name, "place": str(error)}), 422
     with services().db.write() as s:
-        set_favourite(s, house, kind, slot, spot.name, spot.lat or 0.0, spot.lng or 0.0)
+        set_favourite(s, house, kind, slot, spot.name, LatLng(spot.lat or 0.0, spot.lng or 0.0))
         record(s, "place.set", f"properties:{house}", kind=kind, slot=slot)
     return redirect("/admin/places?said=saved", code=303)
 

@@ -9,7 +9,12 @@ from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
 from ridedash.places import plain
-from ridedash.store.invitations import invitation_of, invite, open_invitations
+from ridedash.store.invitations import (
+    invitation_of,
+    invite,
+    invite_to_new_password,
+    open_invitations,
+)
 from ridedash.store.properties import (
     Property,
     Staff,
@@ -63,15 +68,7 @@ def change(staff_id: int) -> Answer:
         if what == "password":
             if staff.disabled_at is not None:
                 abort(409)
-            row, secret = invite(
-                s,
-                staff.property_id,
-                staff.role,
-                staff.name,
-                current_staff().id,
-                now,
-                staff_id=staff.id,
-            )
+            row, secret = invite_to_new_password(s, staff, current_staff().id, now)
             record(s, "invitation.made", f"invitations:{row.id}", staff=staff.id)
             name = staff.name
         else:

@@ -19,7 +19,7 @@ from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
 from ridedash.rides.orders.request import offered
 from ridedash.service.errors import RateLimited, Refused, ServiceError, Throttled
 from ridedash.service.types.products import HotspotZone, Product, ProductList
-from ridedash.store.orders import Priced, Trip, add_offer
+from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer
 from ridedash.store.properties import Property
 from ridedash.views.booking.pickup_points import Zone, is_hotspot, is_pin, meet, pin_name, zone_of
 from ridedash.views.booking.product_cards import Card, card, trip_facts
@@ -240,18 +240,11 @@ class Estimator:
     def _store(
         self, trip: Trip, products: Sequence[Product], cards: Sequence[Card], at: datetime
     ) -> list[int]:
-        staff = self.staff
+        # An offer is for every account; staff choose one when they book.
+        owner = OfferOwner(self.staff.property_id, self.staff.id)
         with self.services.db.write() as s:
             stored = [
-                add_offer(
-                    s,
-                    property_id=staff.property_id,
-                    staff_id=staff.id,
-                    account_id=None,  # a price is for everybody; the account is chosen at the press
-                    trip=trip,
-                    priced=priced(product, shown),
-                    now=at,
-                )
+                add_offer(s, owner, trip, priced(product, shown), at)
                 for product, shown in zip(products, cards, strict=True)
             ]
         return [offer.id for offer in stored]

@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route, expect
 
+from ridedash.geo import LatLng
 from ridedash.store.orders import Order
 from ridedash.store.properties import set_favourite
 from tests.views.booking.test_pages import Desk, desk
@@ -219,7 +220,7 @@ def test_hostile_names_of_guests_and_favourites_never_run(browsed: Browsed, desk
     page = browsed.page
     desk.press(desk.form(), guest_name=f"Evil {EVIL}"[:110], guest_room="1337", guest_note=EVIL)
     with desk.app.extensions["ridedash"].db.write() as s:
-        set_favourite(s, 1, "drop", 1, f"Fav {EVIL}'\"", -38.55, -128.06)
+        set_favourite(s, 1, "drop", 1, f"Fav {EVIL}'\"", LatLng(-38.55, -128.06))
     browsed.open(PATH)
     page.focus("#guest-find")
     page.keyboard.type("1337")

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from ridedash.geo import LatLng
 from ridedash.store.orders import Order
 from ridedash.store.properties import Guest, set_favourite
 from tests.views.booking.test_pages import TRIP, Desk, desk
@@ -16,7 +17,8 @@ from tests.views.desk_page import PATH
 __all__ = ["browsed", "desk"]
 pytestmark = [pytest.mark.browser, pytest.mark.database]
 
-AIRPORT, STATION = ("Airport", -38.55, -128.06), ("Harbour Station", -38.52, -128.02)
+AIRPORT = ("Airport", LatLng(-38.55, -128.06))
+STATION = ("Harbour Station", LatLng(-38.52, -128.02))
 N = 1  # the key that leads from the board's list to the guest: the board's own tests press it
 KNOWN, NEW = 11, 36  # keys at most
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from ridedash.geo import LatLng
 from ridedash.store import properties
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import CostCentre
@@ -136,9 +137,9 @@ def test_nothing_typed_suggests_where_the_guest_goes_then_favourites_then_where_
 ) -> None:
     known(desk)
     with desk.app.extensions["ridedash"].db.write() as s:
-        set_favourite(s, 1, "drop", 1, "Harbour Station", -38.52, -128.02)
-        set_favourite(s, 1, "drop", 2, "Airport", -38.55, -128.06)
-        set_favourite(s, 1, "pickup", 1, "Back gate", -38.5, -128.001)
+        set_favourite(s, 1, "drop", 1, "Harbour Station", LatLng(-38.52, -128.02))
+        set_favourite(s, 1, "drop", 2, "Airport", LatLng(-38.55, -128.06))
+        set_favourite(s, 1, "pickup", 1, "Back gate", LatLng(-38.5, -128.001))
 
     def said(**query: str) -> list[tuple[str, str, str]]:
         places = desk.client.get("/places.json", query_string=query).get_json()["places"]

@@ -10,10 +10,14 @@ from tests.backing import PostgresServer
 
 HEAVY: Final = 1_000  # rows; what is left of so many would slow the next test's searches
 SHAPE: Final = """
-    SELECT md5(string_agg(concat_ws(' ', c.relname, a.attname, a.atttypid, a.attnotnull), ',' ORDER BY c.oid, attnum)),
+    SELECT md5(string_agg(
+               concat_ws(' ', c.relname, a.attname, a.atttypid, a.attnotnull), ','
+               ORDER BY c.oid, attnum
+           )),
            (SELECT string_agg(version_num, ',' ORDER BY version_num) FROM alembic_version),
            (SELECT count(*) FROM pg_trigger), (SELECT count(*) FROM pg_constraint)
-    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relnamespace = 'public'::regnamespace
+    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+    WHERE c.relnamespace = 'public'::regnamespace
 """
 TABLES: Final = (
     "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version'"

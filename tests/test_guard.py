@@ -377,7 +377,8 @@ UNSAFE = {
     ),
     "pickle": (r"\bpickle\b|\bmarshal\b", set()),
     "markup from a script": (
-        r"\b(?:inner|outer)HTML\b|insertAdjacentHTML|javascript:|document\.write|\beval\(|new Function\(",
+        r"\b(?:inner|outer)HTML\b|insertAdjacentHTML|javascript:|document\.write"
+        r"|\beval\(|new Function\(",
         set(),
     ),
     "a style or a handler inside markup": (r"<[a-z][^>]*\s(?:style|on[a-z]+)=", set()),

@@ -262,7 +262,8 @@ def test_the_wheel_runs_when_installed_in_another_place(tmp_path: Path) -> None:
     start = f"import sys; sys.path[:0] = [{str(elsewhere)!r}, {sysconfig.get_path('purelib')!r}]; "
     script = (
         start
-        + "import ridedash, ridedash.cli; assert 'elsewhere' in ridedash.__file__; ridedash.cli.main()"
+        + "import ridedash, ridedash.cli; "
+        + "assert 'elsewhere' in ridedash.__file__; ridedash.cli.main()"
     )
     with running(
         tmp_path / "instance",

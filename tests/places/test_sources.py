@@ -215,9 +215,7 @@ def test_each_source_tells_the_street_of_a_point(kind: str, body: Any, path: str
     assert asked.params["lng" if kind == "sandbox" else "lon"] == "-128.01"
 
 
-def test_the_street_of_a_point_is_remembered_and_a_source_that_is_down_is_left_alone_for_a_while() -> (
-    None
-):
+def test_the_street_of_a_point_is_cached_and_a_source_that_is_down_is_not_asked() -> None:
     clock = [0.0]
     source = Source({"street": "High St"})
     search = geocoder("sandbox", source, lambda: clock[0])

@@ -13,7 +13,8 @@ PAGE = """{% extends "web/base.html" %}
 {% block head %}<link rel="stylesheet" href="/static/css/booking.css">
 <style nonce="{{ csp_nonce }}">.column { inline-size: 340px; block-size: 740px; }</style>
 {% endblock %}
-{% block main %}<h1 class="visually-hidden">Desk</h1><div class="column">{% include "booking/_compact.html" %}</div>
+{% block main %}<h1 class="visually-hidden">Desk</h1>
+<div class="column">{% include "booking/_compact.html" %}</div>
 <p><button type="button" id="elsewhere">Elsewhere</button></p>{% endblock %}
 {% block scripts %}
 <script type="module" nonce="{{ csp_nonce }}" src="/static/js/booking/desk.js"></script>

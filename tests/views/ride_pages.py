@@ -60,7 +60,7 @@ ORDER_STATES = [
 
 
 def compact(page: str) -> str:
-    """The markup of a page as one line, without the white space that its templates have beside tags."""
+    """The markup of a page as one line, without the white space that templates put beside tags."""
     return re.sub(SPACE, " ", SPACE_BESIDE_TAGS.sub("", page))
 
 

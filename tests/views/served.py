@@ -58,7 +58,9 @@ class Served:
 
     def link(self, order_id: int, kind: str = "rider") -> str:
         house, staff = self.desk.ids["desk.property"], self.desk.ids["desk"]
-        return f"/t/{make_link(self.desk.services.db, self.desk.now, house, order_id, LinkKind(kind), staff)}"
+        db, now = self.desk.services.db, self.desk.now
+        token = make_link(db, now, house, order_id, LinkKind(kind), staff)
+        return f"/t/{token}"
 
     def move(self, order_id: int, status: str, otp: str = "") -> None:
         """News of the ride, as the worker records it."""

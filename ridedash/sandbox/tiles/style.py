@@ -148,10 +148,12 @@ def _shapes(zoom: int) -> str:
         f".rail{{stroke-width:{rail:.0f};stroke-linecap:butt}}.tie{{stroke-width:{rail * 0.5:.0f};"
     )
     rules.append(
-        f"stroke-linecap:butt;stroke-dasharray:{rail * 3:.0f}}}.shore{{stroke-width:{60 + 10 * zoom}}}"
+        f"stroke-linecap:butt;stroke-dasharray:{rail * 3:.0f}}}"
+        f".shore{{stroke-width:{60 + 10 * zoom}}}"
     )
     rules.append(
-        f".mark{{stroke-linecap:butt;stroke-width:{rail * 0.5:.0f};stroke-dasharray:{rail * 5:.0f}}}"
+        f".mark{{stroke-linecap:butt;stroke-width:{rail * 0.5:.0f};"
+        f"stroke-dasharray:{rail * 5:.0f}}}"
     )
     rules.append(".bld,.hall{stroke-width:6}.cap{stroke-linecap:butt}.run{stroke-linecap:butt}")
     rules.append(

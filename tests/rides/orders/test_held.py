@@ -55,7 +55,7 @@ def test_an_order_that_can_not_have_its_turn_in_time_is_told_at_once(world: Worl
     assert world.service.count("create") == 1
 
 
-def test_an_open_breaker_of_writes_ends_an_order_as_not_sent_and_another_goes_when_the_service_is_back(
+def test_an_open_breaker_of_writes_ends_an_order_as_not_sent_and_a_later_one_is_sent(
     world: World,
 ) -> None:
     with world.worker() as worker:

@@ -360,7 +360,7 @@ def test_a_short_429_is_waited_for_once_and_a_long_one_is_not(world: World) -> N
         assert world.state(world.book(worker)) == "NOT_SENT"
 
 
-def test_without_an_answer_it_shows_as_unknown_after_twenty_seconds_and_a_late_answer_still_settles_it(
+def test_an_order_without_answer_is_unknown_after_20_s_and_a_late_answer_settles_it(
     world: World,
 ) -> None:
     with world.worker() as worker, world.worker() as other:

@@ -195,7 +195,7 @@ def test_the_service_is_silent_since_the_first_of_two_failures_until_any_answer(
     assert (desk.traffic.silent_since, desk.traffic.silent_s()) == (None, None)
 
 
-def test_it_is_silent_while_the_breaker_of_reads_is_open_and_not_when_nobody_asked_for_two_minutes():
+def test_it_is_silent_while_the_breaker_of_reads_is_open_and_not_after_two_idle_minutes():
     desk = Desk(math.inf)
     desk.fail(2)
     desk.now += 121

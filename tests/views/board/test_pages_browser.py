@@ -26,7 +26,10 @@ TOUCHED = """() => {
   window.touched = [];
   const row = (node) => (node.parentElement ?? node).closest(".row")?.dataset.id ?? "none";
   new MutationObserver((list) => list.forEach((each) => window.touched.push(row(each.target))))
-    .observe(document.querySelector(".list-body"), { subtree: true, childList: true, characterData: true });
+    .observe(
+      document.querySelector(".list-body"),
+      { subtree: true, childList: true, characterData: true },
+    );
 }"""
 BOOKED = (
     """id => document.dispatchEvent(new CustomEvent("ridedash:booked", {detail: {order: id}}))"""
@@ -135,7 +138,9 @@ def test_keys_show_the_code_and_fill_the_form_again_or_for_the_way_back(served: 
     expect(headline(page)).to_be_visible()
     page.evaluate("""() => { window.heard = [];
         for (const name of ["refill", "favourite"])
-          document.addEventListener(`ridedash:${name}`, ({detail}) => window.heard.push([name, detail])); }""")
+          document.addEventListener(
+            `ridedash:${name}`, ({detail}) => window.heard.push([name, detail]),
+          ); }""")
     page.locator("[data-detail]").focus()
     page.keyboard.press("o")
     expect(page.locator("[data-code-digits]")).to_have_text("4711")
@@ -229,7 +234,10 @@ def test_what_needs_somebody_counts_in_the_title_and_sounds_once_when_it_is_new(
     served.desk.add(lambda s: s.query(Staff).update({"sound": True}))
     page = opened(served)
     page.evaluate(
-        """() => { window.chimes = 0; document.addEventListener("ridedash:chime", () => (window.chimes += 1)); }"""
+        """() => {
+          window.chimes = 0;
+          document.addEventListener("ridedash:chime", () => (window.chimes += 1));
+        }"""
     )
     expect(page).to_have_title("(1) Rides · Grand Meridian Hotel")
     served.move(order_id, "ALLOTMENT_FAILED")

@@ -349,7 +349,8 @@ def test_enter_before_the_list_came_takes_a_place_of_these_words_not_of_the_list
           const drop = document.querySelector("#drop");
           drop.value = "arcade";
           drop.dispatchEvent(new Event("input", { bubbles: true }));
-          drop.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+          const enter = { key: "Enter", bubbles: true, cancelable: true };
+          drop.dispatchEvent(new KeyboardEvent("keydown", enter));
         }"""
     )
     expect(page.locator("#drop")).to_have_value("Arcade")

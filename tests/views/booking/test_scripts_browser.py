@@ -17,10 +17,12 @@ SEND = """async (answers) => {
   let lost = 0;
   window.setTimeout = ((wait) => (done) => wait(done, 0))(window.setTimeout.bind(window));
   window.fetch = async (url, options) => {
-    bodies.push([options.method, options.headers.Accept, options.redirect, options.body.get("form_token")].join(" "));
+    const { method, headers, redirect, body } = options;
+    bodies.push([method, headers.Accept, redirect, body.get("form_token")].join(" "));
     const next = answers.shift();
     if (next === undefined || next === "cut") throw new TypeError("cut");
-    return new Response(typeof next[1] === "string" ? next[1] : JSON.stringify(next[1]), {status: next[0]});
+    const text = typeof next[1] === "string" ? next[1] : JSON.stringify(next[1]);
+    return new Response(text, {status: next[0]});
   };
   const data = new FormData();
   data.append("form_token", "the-form");

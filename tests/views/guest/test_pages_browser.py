@@ -164,7 +164,8 @@ def decoded(page: Page, png: bytes) -> list[str]:
     blank = page.context.new_page()
     width, height, grey = blank.evaluate(
         """async (png) => {
-          const picture = await createImageBitmap(await (await fetch("data:image/png;base64," + png)).blob());
+          const shot = await fetch("data:image/png;base64," + png);
+          const picture = await createImageBitmap(await shot.blob());
           const canvas = new OffscreenCanvas(picture.width, picture.height);
           const paper = canvas.getContext("2d");
           paper.drawImage(picture, 0, 0);

@@ -94,8 +94,16 @@ POLLER = """async (answers) => {
   };
   await new Promise((done) => {
     const poller = new Poller("/x.json", {waitMs: 1,
-      got: (body) => { got.push(body && body.n); if (body?.stop) { done(); return null; } return 1; },
-      failed: (status) => { failed.push(status); if (status === 401) { done(); return "stop"; } return undefined; }});
+      got: (body) => {
+        got.push(body && body.n);
+        if (body?.stop) { done(); return null; }
+        return 1;
+      },
+      failed: (status) => {
+        failed.push(status);
+        if (status === 401) { done(); return "stop"; }
+        return undefined;
+      }});
     poller.start();
   });
   return {got, asked, failed};
@@ -118,8 +126,12 @@ def test_a_late_answer_is_dropped(page: Any) -> None:
     got = page.evaluate("""async () => {
       const {Poller} = await import("/static/js/shared/poller.js");
       const waiting = [], got = [];
-      window.fetch = () => new Promise((answer) => waiting.push((n) => answer(new Response(JSON.stringify({n})))));
-      const poller = new Poller("/x.json", {waitMs: 60000, got: (body) => { got.push(body.n); return 60000; }});
+      window.fetch = () => new Promise((answer) => {
+        waiting.push((n) => answer(new Response(JSON.stringify({n}))));
+      });
+      const poller = new Poller("/x.json", {
+        waitMs: 60000, got: (body) => { got.push(body.n); return 60000; },
+      });
       const turn = () => new Promise((done) => setTimeout(done, 20));
       poller.now(); await turn();
       poller.now(); await turn();

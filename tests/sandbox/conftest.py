@@ -1,9 +1,12 @@
-"""The sandbox that each test talks to."""
+"""The sandbox that each test talks to.
+
+The fixtures import it: its module builds both cities, which takes most of a second, and this file is
+also read by runs that collect none of these tests.
+"""
 
 import pytest
 
 from ridedash.sandbox.city.city import cities
-from tests.sandbox.sandbox_desk import Desk
 
 
 @pytest.fixture
@@ -17,6 +20,8 @@ def city(request):
 
 @pytest.fixture
 def desk(tmp_path):
+    from tests.sandbox.sandbox_desk import Desk
+
     made = Desk(tmp_path)
     yield made
     made.close()
@@ -25,6 +30,8 @@ def desk(tmp_path):
 @pytest.fixture
 def desk_at(tmp_path):
     """A desk at another moment: desk_at(moment)."""
+    from tests.sandbox.sandbox_desk import Desk
+
     made = []
 
     def at(now, **settings):

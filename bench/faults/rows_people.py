@@ -202,8 +202,8 @@ def _meanwhile(
     desk.worker._chores(always=True)
     order = next(each for each in desk.orders() if each.mtx == body["merchant_txn_id"])
     token = csrf_of(browser.get(f"/rides/{order.id}").text)
-    facts = {"csrf_token": token, "what": "not_booked", "reason": "asked by phone"}
-    answer = browser.post(f"/rides/{order.id}/resolve", data=facts)
+    facts = {"csrf_token": token, "reason": "asked by phone"}
+    answer = browser.post(f"/rides/{order.id}/resolve/not-booked", data=facts)
     assert (answer.status_code, desk.order(order.id).state) == (303, "CLOSED_NOT_BOOKED")
     return service.booked(body)
 

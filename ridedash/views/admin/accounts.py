@@ -1,7 +1,6 @@
-"""Linked accounts of a property: their state, which one is the default, connecting and removing
-them.
-"""
+"""Linked accounts of a property: their state, the default one, connecting and removing."""
 
+from collections.abc import Callable
 from typing import Final
 
 from flask import Blueprint, abort, redirect, render_template, request, session
@@ -25,11 +24,16 @@ from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.errors import Answer as ErrorAnswer
 from ridedash.views.web.errors import page
 from ridedash.views.web.permissions import MANAGE, needs
+from ridedash.views.web.responses import forward_form
 from ridedash.views.web.security_headers import let_forms_lead_to
 from ridedash.wording import gettext as _
 
 link_bp = Blueprint("accounts", __name__, url_prefix="/accounts")
+bp = Blueprint("admin_accounts", __name__, url_prefix="/admin/accounts")
 LONGEST: Final = 2000  # characters of a code or a state
+LABEL_MAX: Final = 60
+# The uses of /admin/accounts/<id> in earlier releases, by the form's field `what`.
+FORWARDED: Final = {"default": "admin_accounts.make_default", "remove": "admin_accounts.remove"}
 
 
 @link_bp.post("/<int:account_id>/link")
@@ -67,21 +71,6 @@ def linker() -> Linker:
     return Linker(s.db, s.vault, s.oauth, s.clock, f"{s.settings.public_url}/accounts/callback")
 
 
-def _failed(reason: str) -> ErrorAnswer:
-    why = {
-        EXPIRED: _("This took longer than ten minutes, or was begun in another browser."),
-        REFUSED: _("The service did not allow it."),
-        NO_ANSWER: _("The ride service is not answering."),
-    }[reason]
-    return page(
-        400, (_("The account was not connected"), why, _("Begin again from the list of accounts."))
-    )
-
-
-bp = Blueprint("admin_accounts", __name__, url_prefix="/admin/accounts")
-LABEL_MAX: Final = 60
-
-
 @bp.get("")
 @needs(MANAGE)
 def show() -> str:
@@ -99,23 +88,44 @@ def connect() -> Answer:
     return redirect(linker().start_new(label, member()), code=303)
 
 
+@bp.post("/<int:account_id>/default")
+@needs(MANAGE)
+def make_default(account_id: int) -> BaseResponse:
+    """Make an account the one that rides are booked with unless another is chosen."""
+    return _change(account_id, AccountKeeper.make_default)
+
+
+@bp.post("/<int:account_id>/remove")
+@needs(MANAGE)
+def remove(account_id: int) -> BaseResponse:
+    """Remove an account that no open ride needs."""
+    return _change(account_id, AccountKeeper.remove)
+
+
 @bp.post("/<int:account_id>")
 @needs(MANAGE)
-def change(account_id: int) -> BaseResponse:
-    """Make one the default, or remove it."""
+def forward_change(account_id: int) -> BaseResponse:
+    """The one address of two forms in earlier releases: each is sent on to its own route."""
+    _require_own(account_id)
+    endpoint = FORWARDED.get(request.form.get("what", "")) or abort(400)
+    return forward_form(endpoint, account_id=account_id)
+
+
+def _change(account_id: int, change: Callable[[AccountKeeper, int], str]) -> BaseResponse:
+    _require_own(account_id)
     s, me = services(), current_staff()
-    with s.db.read() as db:
-        if account_of(db, me.property_id, account_id) is None:
-            abort(404)
-    keeper = AccountKeeper(s.db, s.clock, me.property_id, me.id)
-    deed = {"default": keeper.make_default, "remove": keeper.remove}.get(
-        request.form.get("what", "")
-    )
     try:
-        outcome = deed(account_id) if deed else abort(400)
+        outcome = change(AccountKeeper(s.db, s.clock, me.property_id, me.id), account_id)
     except LookupError:
         abort(404)
     return redirect(f"/admin/accounts?said={outcome}", code=303)
+
+
+def _require_own(account_id: int) -> None:
+    """404 for an account of another property."""
+    with services().db.read() as db:
+        if account_of(db, current_staff().property_id, account_id) is None:
+            abort(404)
 
 
 def _page(wrong: dict[str, str] | None = None) -> str:
@@ -143,3 +153,14 @@ def _page(wrong: dict[str, str] | None = None) -> str:
         "wrong": wrong or {},
     }
     return render_template("admin/accounts.html", tab="accounts", **facts)
+
+
+def _failed(reason: str) -> ErrorAnswer:
+    why = {
+        EXPIRED: _("This took longer than ten minutes, or was begun in another browser."),
+        REFUSED: _("The service did not allow it."),
+        NO_ANSWER: _("The ride service is not answering."),
+    }[reason]
+    return page(
+        400, (_("The account was not connected"), why, _("Begin again from the list of accounts."))
+    )

@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 
 from babel.dates import format_datetime
 from flask import Blueprint, render_template, request
-from flask_babel import get_locale
 
 from ridedash.extensions import services
 from ridedash.store.audit import Asked, AuditRow, entries
@@ -17,6 +16,7 @@ from ridedash.store.properties import Property, staff_of
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import ADMIN, AUDIT, may, needs
+from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
 
@@ -167,9 +167,7 @@ def _line(row: AuditRow, names: dict[str, str], tz: ZoneInfo) -> Line:
     order = int(number) if table == "orders" and number.isdigit() else None
     bad = row.result in ("refused", "throttled")
     return Line(
-        at=format_datetime(
-            row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=str(get_locale() or "en")
-        ),
+        at=format_datetime(row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=locale()),
         instant=row.at.isoformat(),
         who=names.get(row.who, row.who),
         what=deeds().get(row.what, row.what),

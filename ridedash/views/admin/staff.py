@@ -1,10 +1,8 @@
 """Staff of a property: who they are, what they may do, and the links by which they come in."""
 
-from datetime import datetime
 from typing import Final
 
 from flask import Blueprint, abort, redirect, render_template, request
-from flask_babel import get_locale
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
@@ -27,11 +25,20 @@ from ridedash.views.admin.property import Answer, record, said
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, zone
 from ridedash.views.web.permissions import MANAGE, ROLES, needs, outranks
+from ridedash.views.web.responses import forward_form, locale
 from ridedash.wording import gettext as _
 
 bp = Blueprint("admin_staff", __name__, url_prefix="/admin")
 
 NAME_MAX: Final = 60
+# The uses of /admin/staff/<id> in earlier releases, by the form's field `what`.
+FORWARDED: Final = {
+    "role": "admin_staff.change_role",
+    "disable": "admin_staff.disable",
+    "enable": "admin_staff.enable",
+    "sign_out": "admin_staff.sign_out",
+    "password": "admin_staff.make_password_link",
+}
 
 
 @bp.get("/staff")
@@ -58,24 +65,77 @@ def invite_somebody() -> Answer:
     return _page(link=_link(secret), link_for=name)
 
 
+@bp.post("/staff/<int:staff_id>/role")
+@needs(MANAGE)
+def change_role(staff_id: int) -> Answer:
+    """Give another role, which ends the person's sign-ins."""
+    role = request.form.get("role", "")
+    with services().db.write() as s:
+        staff = _changeable(s, staff_id)
+        if role not in ROLES or not outranks(current_staff().role, role):
+            abort(400)
+        if staff.role != role:
+            record(s, "staff.role", f"staff:{staff.id}", was=staff.role, role=role)
+            staff.role = role
+    return redirect("/admin/staff?said=saved", code=303)
+
+
+@bp.post("/staff/<int:staff_id>/disable")
+@needs(MANAGE)
+def disable(staff_id: int) -> Answer:
+    """Take away the right to sign in, which ends the person's sign-ins."""
+    with services().db.write() as s:
+        staff = _changeable(s, staff_id)
+        staff.disabled_at = services().clock()
+        record(s, "staff.disabled", f"staff:{staff.id}")
+    return redirect("/admin/staff?said=saved", code=303)
+
+
+@bp.post("/staff/<int:staff_id>/enable")
+@needs(MANAGE)
+def enable(staff_id: int) -> Answer:
+    """Give back the right to sign in."""
+    with services().db.write() as s:
+        staff = _changeable(s, staff_id)
+        staff.disabled_at = None
+        record(s, "staff.enabled", f"staff:{staff.id}")
+    return redirect("/admin/staff?said=saved", code=303)
+
+
+@bp.post("/staff/<int:staff_id>/sign-out")
+@needs(MANAGE)
+def sign_out(staff_id: int) -> Answer:
+    """End all sign-ins of a person, in all processes."""
+    with services().db.write() as s:
+        staff = _changeable(s, staff_id)
+        close_all_sign_ins(s, staff.id)
+        record(s, "staff.signed_out", f"staff:{staff.id}")
+    return redirect("/admin/staff?said=saved", code=303)
+
+
+@bp.post("/staff/<int:staff_id>/password-link")
+@needs(MANAGE)
+def make_password_link(staff_id: int) -> Answer:
+    """A link by which a person sets a new password. It is shown once."""
+    me, now = current_staff(), services().clock()
+    with services().db.write() as s:
+        staff = _changeable(s, staff_id)
+        if staff.disabled_at is not None:
+            abort(409)
+        name = staff.name
+        row, secret = invite_to_new_password(s, staff, me.id, now)
+        record(s, "invitation.made", f"invitations:{row.id}", staff=staff.id)
+    return _page(link=_link(secret), link_for=name, link_resets=True)
+
+
 @bp.post("/staff/<int:staff_id>")
 @needs(MANAGE)
-def change(staff_id: int) -> Answer:
-    """Another role, disabled or enabled, signed out everywhere, or a link for a new password."""
-    what, now = request.form.get("what", ""), services().clock()
-    with services().db.write() as s:
-        staff = _theirs(s, staff_id)
-        if what == "password":
-            if staff.disabled_at is not None:
-                abort(409)
-            row, secret = invite_to_new_password(s, staff, current_staff().id, now)
-            record(s, "invitation.made", f"invitations:{row.id}", staff=staff.id)
-            name = staff.name
-        else:
-            _change(s, staff, what, now)
-    if what == "password":
-        return _page(link=_link(secret), link_for=name, link_resets=True)
-    return redirect("/admin/staff?said=saved", code=303)
+def forward_change(staff_id: int) -> Answer:
+    """The one address of five forms in earlier releases: each is sent on to its own route."""
+    with services().db.read() as s:
+        _changeable(s, staff_id)
+    endpoint = FORWARDED.get(request.form.get("what", "")) or abort(400)
+    return forward_form(endpoint, staff_id=staff_id)
 
 
 @bp.post("/invitations/<int:invitation_id>/withdraw")
@@ -91,30 +151,8 @@ def withdraw(invitation_id: int) -> Answer:
     return redirect("/admin/staff?said=withdrawn", code=303)
 
 
-def _change(s: Session, staff: Staff, what: str, now: datetime) -> None:
-    """What a press of a button does.
-
-    Each but enabling ends the person's sign-ins, in all processes.
-    """
-    role, subject = request.form.get("role", ""), f"staff:{staff.id}"
-    if what == "role" and role in ROLES and outranks(current_staff().role, role):
-        if staff.role != role:
-            record(s, "staff.role", subject, was=staff.role, role=role)
-            staff.role = role
-    elif what in ("disable", "enable"):
-        staff.disabled_at = now if what == "disable" else None
-        record(s, f"staff.{what}d", subject)
-    elif what == "sign_out":
-        close_all_sign_ins(s, staff.id)
-        record(s, "staff.signed_out", subject)
-    else:
-        abort(400)
-
-
-def _theirs(s: Session, staff_id: int) -> Staff:
-    """A member of the property's staff whom whoever asks may change: somebody else, who holds no
-    more than they do.
-    """
+def _changeable(s: Session, staff_id: int) -> Staff:
+    """Another member of the property's staff, of no higher role than the user's: 404, 403."""
     staff = staff_member(s, current_staff().property_id, staff_id)
     if staff is None:
         abort(404)
@@ -145,9 +183,7 @@ def _page(
         if wrong or link
         else said({"saved": _("Saved."), "withdrawn": _("That link works no more.")})
     )
-    until = {
-        row.id: day_time(row.expires_at, now, tz, str(get_locale() or "en")) for row in invited
-    }
+    until = {row.id: day_time(row.expires_at, now, tz, locale()) for row in invited}
     return render_template(
         "admin/staff.html",
         people=people,

@@ -184,10 +184,15 @@ class Picker:
     def url(self, **ends: LatLng | str) -> str:
         """The page's address for this trip, shown with cars, with some of its values replaced."""
         values = {
-            "pickup": self.pickup.name, "pickup_lat": self.pickup.lat, "pickup_lng": self.pickup.lng,
-            "drop": self.drop.name, "drop_lat": self.drop.lat, "drop_lng": self.drop.lng,
-            "category": self.category, "show": "1",
-        } | {key: str(value) for key, value in ends.items()}  # fmt: skip
+            "pickup": self.pickup.name,
+            "pickup_lat": self.pickup.lat,
+            "pickup_lng": self.pickup.lng,
+            "drop": self.drop.name,
+            "drop_lat": self.drop.lat,
+            "drop_lng": self.drop.lng,
+            "category": self.category,
+            "show": "1",
+        } | {key: str(value) for key, value in ends.items()}
         return "/rides/new?" + urlencode({key: value for key, value in values.items() if value})
 
     def place_url(self, end: str, name: str, point: LatLng) -> str:

@@ -9,7 +9,6 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from flask import Blueprint, abort, redirect, render_template, request
-from flask_babel import get_locale
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -22,6 +21,7 @@ from ridedash.views.history.rows import RecordLine, line
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, full_time, zone
 from ridedash.views.web.permissions import BOOK, SEE, needs
+from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
 bp = Blueprint("handover", __name__, url_prefix="/handover")
@@ -112,7 +112,7 @@ def fair(wanted: Sequence[int], costs: Sequence[int], room: int) -> list[int]:
 
 
 def _page(typed: str = "", wrong: str = "") -> str:
-    s, staff, locale = services(), current_staff(), str(get_locale() or "en")
+    s, staff, language = services(), current_staff(), locale()
     now = s.clock()
     with s.db.read() as db:
         house = db.get_one(Property, staff.property_id)
@@ -120,16 +120,16 @@ def _page(typed: str = "", wrong: str = "") -> str:
         told = notes(db, house.id, now)
         waiting = [note for note in told if note.done_at is None]
         sections, room = _sections(db, house.id, ahead(db, house.id, now), len(waiting), now, tz)
-    lines = [_note(note, now, tz, locale) for note in waiting]
+    lines = [_note(note, now, tz, language) for note in waiting]
     return render_template(
         "history/handover.html",
         house=house,
         sections=sections,
-        at=full_time(now, tz, locale),
+        at=full_time(now, tz, language),
         by=staff.name,
         notes=lines,
         on_paper=room,
-        done=[_note(note, now, tz, locale) for note in told if note.done_at],
+        done=[_note(note, now, tz, language) for note in told if note.done_at],
         typed=typed,
         wrong=wrong,
         longest=LONGEST,
@@ -155,7 +155,7 @@ def _sections(
     made = []
     for ids, most, (name, title, icon, empty) in zip(kinds, given, words, strict=True):
         shown = records(db, property_id, ids[:most])
-        lines = tuple(line(each, now, tz, str(get_locale() or "en")) for each in shown)
+        lines = tuple(line(each, now, tz, locale()) for each in shown)
         more = _more(len(ids) - most, found.later if name == "planned" else 0)
         made.append(Section(name, title, icon, lines, more, empty))
     return made, for_notes
@@ -170,11 +170,11 @@ def _more(here: int, later: int) -> str:
     return " ".join(said)
 
 
-def _note(note: Note, now: datetime, tz: ZoneInfo, locale: str) -> NoteLine:
+def _note(note: Note, now: datetime, tz: ZoneInfo, language: str) -> NoteLine:
     done = _(
         "done %(at)s by %(name)s",
-        at=day_time(note.done_at, now, tz, locale),
+        at=day_time(note.done_at, now, tz, language),
         name=note.done_by or "",
     )
-    by = f"{note.by} · {day_time(note.made_at, now, tz, locale)}"
+    by = f"{note.by} · {day_time(note.made_at, now, tz, language)}"
     return NoteLine(note.id, note.text, by, done if note.done_at else "")

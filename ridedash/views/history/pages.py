@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Blueprint, redirect, render_template, request
-from flask_babel import get_locale
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
@@ -15,6 +14,7 @@ from ridedash.store.properties import cost_centres_of, staff_of
 from ridedash.views.history.filters import Question, key_of, question, spans, unsealed
 from ridedash.views.history.rows import amount, line, outcomes
 from ridedash.views.web.permissions import SEE, needs
+from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
 bp = Blueprint("history", __name__)
@@ -60,7 +60,7 @@ def _page(form: Mapping[str, str], begin: Key | None = None) -> str:
         found = records(db, house.id, [key.id for key in keys[:SIZE]])
         sums = _sums(totals(db, house.id, asked, house.currency))
         choices = _choices(db, house.id)
-    lines = [line(record, put.now, put.tz, _locale()) for record in found]
+    lines = [line(record, put.now, put.tz, locale()) for record in found]
     older = wanted.query(keys[SIZE - 1]) if len(keys) > SIZE else ""
     return render_template(
         "history/page.html",
@@ -89,7 +89,7 @@ def _said(put: Question) -> dict[str, Any]:
 def _sums(found: Totals) -> list[tuple[str, str, str]]:
     """Totals in words: label, figure, and what is to be known about it."""
     money = " + ".join(
-        amount(minor, currency, _locale())
+        amount(minor, currency, locale())
         for currency, minor in sorted(found.sums.items(), key=lambda each: str(each))
     )
     unpriced = _("%(n)d without a price", n=found.unpriced) if found.unpriced else ""
@@ -108,7 +108,3 @@ def _choices(db: Session, property_id: int) -> Choices:
         [(each, each) for each in categories(db, property_id)],
         [(each.id, each.name) for each in cost_centres_of(db, property_id)],
     )
-
-
-def _locale() -> str:
-    return str(get_locale() or "en")

@@ -7,7 +7,6 @@ The words identify guests, so they are posted, and are encrypted in the address 
 from typing import Any, Final
 
 from flask import Blueprint, Response, jsonify, redirect, render_template, request
-from flask_babel import get_locale
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
@@ -20,6 +19,7 @@ from ridedash.views.history.rows import RecordLine, line
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import SEE, needs
+from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
 bp = Blueprint("search", __name__)
@@ -83,8 +83,8 @@ def _found(asked: str, most: int) -> tuple[Property, list[RecordLine]]:
     with services().db.read() as db:
         house = db.get_one(Property, current_staff().property_id)
         found = records(db, house.id, find_orders(db, house.id, asked, most))
-    tz, locale = zone(house.timezone), str(get_locale() or "en")
-    return house, [line(each, now, tz, locale) for each in found]
+    tz, language = zone(house.timezone), locale()
+    return house, [line(each, now, tz, language) for each in found]
 
 
 def _short(found: RecordLine) -> dict[str, Any]:

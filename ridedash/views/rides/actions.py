@@ -1,7 +1,7 @@
 """What staff do to a ride, one route each; every one leads back to the page of the ride."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import redirect, request
@@ -11,8 +11,7 @@ from ridedash.extensions import services
 from ridedash.rides.actions import acknowledge
 from ridedash.rides.actions import request as actions
 from ridedash.rides.actions.request import ActionResult, arm_cancel, disarm_cancel, feedback
-from ridedash.rides.orders import resolve as ordering
-from ridedash.rides.orders.resolve import reopen, resolve_booked, resolve_not_booked
+from ridedash.rides.orders import resolve
 from ridedash.store import audit
 from ridedash.views.rides import action_forms
 from ridedash.views.rides.access import own_order
@@ -21,6 +20,15 @@ from ridedash.views.rides.page_context import SAYABLE, SAYABLE_CODES
 from ridedash.views.rides.pages import Answer, bp, render_order
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import BOOK, needs
+from ridedash.views.web.responses import forward_form
+
+# The uses of /rides/<id>/resolve in earlier releases, by the form's field `what`.
+FORWARDED: Final = {
+    "booked": "rides.resolve_booked",
+    "seen": "rides.acknowledge_item",
+    "stop": "rides.stop_following",
+    "reopen": "rides.reopen",
+}
 
 
 @bp.post("/<int:order_id>/abort")
@@ -82,37 +90,78 @@ def withdraw(order_id: int) -> Answer:
     """Take back an order that was not sent yet."""
     own_order(order_id)
     s = services()
-    done = ordering.withdraw(s.db, s.clock, order_id, current_staff().id)
-    return _back(order_id, "withdraw", ActionResult("done" if done else "not_now"))
+    done = resolve.withdraw(s.db, s.clock, order_id, current_staff().id)
+    return _back(order_id, "withdraw", _done_or_too_late(done))
+
+
+@bp.post("/<int:order_id>/resolve/booked")
+@needs(BOOK)
+def resolve_booked(order_id: int) -> Answer:
+    """Link the typed booking number to an order of unknown outcome, if the service knows it."""
+    page, s = own_order(order_id), services()
+    try:
+        number = action_forms.booking_number(request.form)
+        staff_id = current_staff().id
+        checked = resolve.resolve_booked(
+            s.db, s.client, s.tokens, s.clock, order_id, number, staff_id
+        )
+        action_forms.refuse_unlinked(checked)
+    except FormError as error:
+        return render_order(page, error), 422
+    s.wake()
+    return _back(order_id, "resolve", ActionResult("done"))
+
+
+@bp.post("/<int:order_id>/resolve/not-booked")
+@needs(BOOK)
+def resolve_not_booked(order_id: int) -> Answer:
+    """Close an order whose outcome is unknown as not booked, with a typed reason."""
+    page, s = own_order(order_id), services()
+    try:
+        reason = action_forms.not_booked_reason(request.form)
+    except FormError as error:
+        return render_order(page, error), 422
+    done = resolve.resolve_not_booked(s.db, s.clock, order_id, current_staff().id, reason)
+    return _back(order_id, "resolve", _done_or_too_late(done))
+
+
+@bp.post("/<int:order_id>/reopen")
+@needs(BOOK)
+def reopen(order_id: int) -> Answer:
+    """Open an order again that was closed as not booked."""
+    own_order(order_id)
+    s = services()
+    done = resolve.reopen(s.db, s.clock, order_id, current_staff().id)
+    return _back(order_id, "reopen", _done_or_too_late(done))
+
+
+@bp.post("/<int:order_id>/stop-following")
+@needs(BOOK)
+def stop_following(order_id: int) -> Answer:
+    """End the polls of a ride that has not ended."""
+    own_order(order_id)
+    s = services()
+    done = acknowledge.stop_following(s.db, s.clock, order_id, current_staff().id)
+    return _back(order_id, "stop", _done_or_too_late(done))
+
+
+@bp.post("/<int:order_id>/acknowledge")
+@needs(BOOK)
+def acknowledge_item(order_id: int) -> Answer:
+    """Clear an attention item that a member of staff has seen."""
+    own_order(order_id)
+    s, item = services(), request.form.get("item", "")
+    acknowledge.acknowledge(s.db, s.clock, order_id, current_staff().id, item)
+    return redirect(f"/rides/{order_id}", code=303)
 
 
 @bp.post("/<int:order_id>/resolve")
 @needs(BOOK)
-def resolve(order_id: int) -> Answer:
-    """Say what became of an order whose outcome is unknown, or open it again."""
-    page, s, staff_id = own_order(order_id), services(), current_staff().id
-    what = request.form.get("what")
-    if what == "seen":
-        acknowledge.acknowledge(s.db, s.clock, order_id, staff_id, request.form.get("item", ""))
-        return redirect(f"/rides/{order_id}", code=303)
-    if what == "stop":
-        done = acknowledge.stop_following(s.db, s.clock, order_id, staff_id)
-        return _back(order_id, "stop", ActionResult("done" if done else "not_now"))
-    if what == "reopen":
-        done = reopen(s.db, s.clock, order_id, staff_id)
-        return _back(order_id, "reopen", ActionResult("done" if done else "not_now"))
-    try:
-        if what == "booked":
-            number = action_forms.booking_number(request.form)
-            checked = resolve_booked(s.db, s.client, s.tokens, s.clock, order_id, number, staff_id)
-            action_forms.refuse_unlinked(checked)
-            s.wake()
-            return _back(order_id, "resolve", ActionResult("done"))
-        reason = action_forms.not_booked_reason(request.form)
-    except FormError as error:
-        return render_order(page, error), 422
-    done = resolve_not_booked(s.db, s.clock, order_id, staff_id, reason)
-    return _back(order_id, "resolve", ActionResult("done" if done else "not_now"))
+def forward_resolve(order_id: int) -> Answer:
+    """The one address of five forms in earlier releases: each is sent on to its own route."""
+    own_order(order_id)
+    endpoint = FORWARDED.get(request.form.get("what", ""), "rides.resolve_not_booked")
+    return forward_form(endpoint, order_id=order_id)
 
 
 @bp.post("/<int:order_id>/again")
@@ -141,6 +190,10 @@ def _act(order_id: int, name: str, deed: Callable[..., ActionResult], *args: Any
     result = deed(s.db, s.client, s.tokens, s.clock, order_id, current_staff().id, *args)
     s.wake()
     return _back(order_id, name, result)
+
+
+def _done_or_too_late(done: bool) -> ActionResult:
+    return ActionResult("done" if done else "not_now")
 
 
 def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:

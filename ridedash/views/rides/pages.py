@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flask import Blueprint, g, jsonify, make_response, redirect, render_template, request
+from flask import Blueprint, current_app, g, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import language, services
@@ -16,7 +16,7 @@ from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.current_user import current_sign_in
 from ridedash.views.web.permissions import BOOK, SEE, may_link, needs
-from ridedash.views.web.responses import poll_response
+from ridedash.views.web.responses import poll_response, wants_json
 from ridedash.views.web.security_headers import let_forms_lead_to
 
 bp = Blueprint("rides", __name__, url_prefix="/rides")
@@ -48,11 +48,11 @@ def show_code(order_id: int) -> Answer:
     """The start code, for twenty seconds, and only while the service sends it. Recorded."""
     page, s = own_order(order_id), services()
     code = reveal(page, ride_view(page, s.clock(), s.settings, language()))
-    if not code and _wants_json():
-        return make_response(jsonify(error="no_code"), 409)
     if not code:
+        if wants_json():
+            return current_app.make_response((jsonify(error="no_code"), 409))
         return redirect(f"/rides/{order_id}", code=303)
-    if _wants_json():
+    if wants_json():
         return jsonify(code=code, seconds=CODE_SHOWN_S)
     return render_order(page, code=code)
 
@@ -67,7 +67,3 @@ def render_order(page: OrderPage, error: FormError | None = None, code: str = ""
         "rides/panel.html" if request.headers.get("X-Part") == "beside" else "rides/page.html"
     )
     return render_template(template, **page_context(page, view, s, language(), error, code))
-
-
-def _wants_json() -> bool:
-    return request.accept_mimetypes.best == "application/json"

@@ -16,6 +16,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import login_manager, services
 from ridedash.store.sign_ins import SignInFacts, sign_in_facts
+from ridedash.views.web.responses import wants_json
 from ridedash.wording import gettext as _
 
 KNOWN: Final = "ridedash.known"  # where the sign-in of a request stands in its environ
@@ -63,10 +64,7 @@ def current_sign_in() -> SignInFacts:
 @login_manager.unauthorized_handler  # type: ignore[untyped-decorator]
 def ask_to_sign_in() -> tuple[Response, int] | BaseResponse:
     """401 as JSON for scripts; for people the sign-in page, which brings them back."""
-    wants_json = (
-        request.path.endswith(".json") or request.accept_mimetypes.best == "application/json"
-    )
-    if wants_json:
+    if wants_json():
         return jsonify(error="signed_out", message=_("You are signed out.")), 401
     return redirect(sign_in_address(), code=303)
 

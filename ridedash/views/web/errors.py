@@ -18,6 +18,7 @@ from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.database.migrate import misses_tables
 from ridedash.views.web.current_user import form_page, sign_in_address
 from ridedash.views.web.request_log import reference, route
+from ridedash.views.web.responses import wants_json
 
 log = logging.getLogger(__name__)
 Answer = tuple[str | Response, int]
@@ -169,7 +170,7 @@ def _answer(
     status: int, words: tuple[object, object, object], sign_in: str = "", ride: str = ""
 ) -> Answer:
     title, meaning, step = (str(word) for word in words)
-    if request.path.endswith(".json") or request.accept_mimetypes.best == "application/json":
+    if wants_json():
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
     g.error_page = True  # the bar asks the database for nothing on such a page
     facts = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in, "ride": ride}

@@ -1,24 +1,13 @@
-"""The language of an answer, whether it is JSON, and what the answers of polls have in common."""
+"""What answers have in common: their language, JSON or not, forms sent on, answers of polls."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from flask import Response, request
+from flask import Response, redirect, request, url_for
 from flask_babel import get_locale
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.views.web.formatting import stamp
-
-
-def locale() -> str:
-    """Of whoever reads the page."""
-    return str(get_locale() or "en")
-
-
-def wants_json() -> bool:
-    """Whether the desk's script asks: it takes the form alone, not a page around it."""
-    offered = ["text/html", "application/json"]
-    return request.accept_mimetypes.best_match(offered) == "application/json"
 
 
 class Snapshot(NamedTuple):
@@ -27,6 +16,27 @@ class Snapshot(NamedTuple):
     body: bytes
     etag: str
     seen_at: str
+
+
+def locale() -> str:
+    """The language of the reader, as a tag such as "en"."""
+    return str(get_locale() or "en")
+
+
+def wants_json() -> bool:
+    """Whether a script asks: by the path of a JSON answer, or because it rather accepts JSON."""
+    offered = ["text/html", "application/json"]
+    preferred = request.accept_mimetypes.best_match(offered)
+    return request.path.endswith(".json") or preferred == "application/json"
+
+
+def forward_form(endpoint: str, **values: Any) -> BaseResponse:
+    """Send a posted form on to another route, which checks its own permission.
+
+    The browser posts the same body there: 307 keeps method and body. For the addresses of pages
+    that an earlier release rendered and that are still open.
+    """
+    return redirect(url_for(endpoint, **values), code=307)
 
 
 def poll_response(shown: Snapshot, now: datetime, *, of_staff: bool = True) -> BaseResponse:

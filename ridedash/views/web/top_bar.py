@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from flask_babel import get_locale
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
@@ -16,6 +15,7 @@ from ridedash.store.properties import Property, Staff
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import age, day_time, stamp, zone
 from ridedash.views.web.permissions import MANAGE, may
+from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
 SILENT_S: Final = 30.0
@@ -104,9 +104,7 @@ def _stopped(db: Session, house: Property | None, now: datetime) -> str:
             "Live updates have not started: no worker runs. Rides go on; what is shown here is not "
             "refreshed."
         )
-    at = day_time(
-        now - timedelta(seconds=beat), now, zone(house.timezone), str(get_locale() or "en")
-    )
+    at = day_time(now - timedelta(seconds=beat), now, zone(house.timezone), locale())
     return _(
         "Live updates stopped at %(at)s. Rides go on; what is shown here is not being refreshed.",
         at=at,
@@ -118,7 +116,7 @@ def _silent(db: Session, house: Property, now: datetime) -> str:
     since = service_silent_since(db, now)
     if since is None:
         return ""
-    at = day_time(since, now, zone(house.timezone), str(get_locale() or "en"))
+    at = day_time(since, now, zone(house.timezone), locale())
     return _(
         "The ride service has not answered since %(at)s. Rides go on; what you see may be old.",
         at=at,

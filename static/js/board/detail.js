@@ -100,7 +100,8 @@ export class Detail {
 
   async #submit(event) {
     const form = event.target;
-    const address = new URL(form.action, location.href).pathname;
+    const action = event.submitter?.getAttribute("formaction") ?? form.action;
+    const address = new URL(action, location.href).pathname;
     if (event.defaultPrevented || form.method !== "post" || ELSEWHERE.test(address)) return;
     if (address.endsWith("/again") && !this.refill(this.id, "again")) return;
     event.preventDefault();

@@ -246,8 +246,8 @@ class Board {
 
   async #seen(id, item) {
     const csrf = document.querySelector('meta[name="csrf-token"]').content;
-    const body = new URLSearchParams({ what: "seen", item, csrf_token: csrf });
-    const answer = await fetch(`/rides/${id}/resolve`, {
+    const body = new URLSearchParams({ item, csrf_token: csrf });
+    const answer = await fetch(`/rides/${id}/acknowledge`, {
       method: "POST",
       body,
       credentials: "same-origin",

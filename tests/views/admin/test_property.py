@@ -216,8 +216,8 @@ def test_a_password_that_anybody_would_try_is_refused_and_the_link_still_works(
 def test_a_link_for_a_new_password_ends_the_sign_ins_and_an_older_link(desk: Desk) -> None:
     staff_id = colleague(desk)
     theirs, client = desk.client(name="wren"), desk.client()
-    first = link_of(post(client, f"/admin/staff/{staff_id}", what="password").text)
-    link = link_of(post(client, f"/admin/staff/{staff_id}", what="password").text)
+    first = link_of(post(client, f"/admin/staff/{staff_id}/password-link").text)
+    link = link_of(post(client, f"/admin/staff/{staff_id}/password-link").text)
     assert theirs.get("/").status_code == 200
     assert accept(desk, first, password=NEW, repeated=NEW).status_code == 404
     assert accept(desk, link, password=NEW, repeated=NEW).status_code == 303
@@ -227,16 +227,14 @@ def test_a_link_for_a_new_password_ends_the_sign_ins_and_an_older_link(desk: Des
     assert browser.post("/sign-in", data=data).status_code == 401
 
 
-@pytest.mark.parametrize("what", ["disable", "sign_out", "role"])
+@pytest.mark.parametrize("action", ["disable", "sign-out", "role"])
 def test_disabling_signing_out_or_another_role_ends_the_sign_ins_at_once(
-    desk: Desk, what: str
+    desk: Desk, action: str
 ) -> None:
     staff_id = colleague(desk)
     theirs = desk.client(name="wren")
-    assert (
-        post(desk.client(), f"/admin/staff/{staff_id}", what=what, role="manager").status_code
-        == 303
-    )
+    answer = post(desk.client(), f"/admin/staff/{staff_id}/{action}", role="manager")
+    assert answer.status_code == 303
     assert theirs.get("/").status_code == 303
     with desk.services.db.read() as s:
         assert s.query(SignIn).filter_by(staff_id=staff_id).count() == 0
@@ -244,11 +242,11 @@ def test_disabling_signing_out_or_another_role_ends_the_sign_ins_at_once(
 
 def test_nobody_changes_themselves_or_hands_out_more_than_they_hold(desk: Desk) -> None:
     client, staff_id, boss = desk.client(), colleague(desk), desk.ids["desk"]
-    assert post(client, f"/admin/staff/{boss}", what="disable").status_code == 403
-    assert post(client, f"/admin/staff/{staff_id}", what="role", role="admin").status_code == 400
+    assert post(client, f"/admin/staff/{boss}/disable").status_code == 403
+    assert post(client, f"/admin/staff/{staff_id}/role", role="admin").status_code == 400
     assert post(client, "/admin/staff", name="X", role="admin").status_code == 400
     desk.add(lambda s: setattr(s.get(Staff, staff_id), "role", "admin"))
-    assert post(client, f"/admin/staff/{staff_id}", what="password").status_code == 403
+    assert post(client, f"/admin/staff/{staff_id}/password-link").status_code == 403
     assert row(desk, Staff, staff_id).disabled_at is None
 
 
@@ -321,27 +319,23 @@ def test_an_account_is_made_the_default_and_removed_when_no_ride_needs_it(desk: 
             s, desk.services.vault, desk.ids["desk.property"], "Second", "t", NOON
         ).id
     first, client = desk.ids["desk.account"], desk.client()
-    post(client, f"/admin/accounts/{second}", what="default")
+    post(client, f"/admin/accounts/{second}/default")
     assert (row(desk, Account, second).is_default, row(desk, Account, first).is_default) == (
         True,
         False,
     )
     desk.order("BOOKED", "CALL_DRIVER")  # with the first account
     assert (
-        post(client, f"/admin/accounts/{first}", what="remove")
-        .headers["Location"]
-        .endswith("said=in_use")
+        post(client, f"/admin/accounts/{first}/remove").headers["Location"].endswith("said=in_use")
     )
     assert (
-        post(client, f"/admin/accounts/{second}", what="remove")
-        .headers["Location"]
-        .endswith("said=done")
+        post(client, f"/admin/accounts/{second}/remove").headers["Location"].endswith("said=done")
     )
     gone = row(desk, Account, second)
     assert (gone.state, gone.access_token_enc, gone.is_default) == ("removed", None, False)
     assert row(desk, Account, first).is_default
     assert "Second" not in client.get("/admin/accounts").text
-    assert post(client, f"/admin/accounts/{second}", what="default").status_code == 404
+    assert post(client, f"/admin/accounts/{second}/default").status_code == 404
 
 
 def test_an_admin_makes_a_property_and_looks_at_one_at_a_time(desk: Desk) -> None:
@@ -357,7 +351,7 @@ def test_an_admin_makes_a_property_and_looks_at_one_at_a_time(desk: Desk) -> Non
     assert "Other House" in client.get("/").text
     assert client.get(f"/rides/{theirs}").status_code == 200
     assert client.get(f"/rides/{ours}").status_code == 404
-    stopped = post(client, f"/rides/{theirs}/resolve", what="stop")
+    stopped = post(client, f"/rides/{theirs}/stop-following")
     assert "stop-done" in stopped.headers["Location"]
     assert cookie is not None
     older = desk.client(signed_in=False)

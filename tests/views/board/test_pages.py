@@ -254,8 +254,8 @@ def test_a_guest_who_was_told_of_the_other_car_needs_nobody_any_more(
     )
     assert poll(browser)["needs"] == 1
     token = browser.get("/").text.split('name="csrf-token" content="')[1].split('"')[0]
-    told = {"what": "seen", "item": "car_swapped", "csrf_token": token}
-    assert browser.post(f"/rides/{order_id}/resolve", data=told).status_code == 303
+    told = {"item": "car_swapped", "csrf_token": token}
+    assert browser.post(f"/rides/{order_id}/acknowledge", data=told).status_code == 303
     assert poll(browser)["needs"] == 0
 
 

@@ -276,7 +276,7 @@ def test_what_is_suggested_can_be_done_before_the_first_answer(served: Served) -
     page.route("**/board.json*", lambda route: route.abort())
     with page.expect_event("requestfailed"):  # its script runs
         page.goto("/")
-    with page.expect_response(f"**/rides/{swapped}/resolve") as told:
+    with page.expect_response(f"**/rides/{swapped}/acknowledge") as told:
         row(page, swapped).get_by_role("link", name="Guest told").click()
     assert told.value.status == 303
     expect(page).to_have_url(f"{served.url}/")

@@ -78,15 +78,15 @@ def post(client: FlaskClient, path: str, **form: Any) -> Any:
             ">Very kind</textarea>",
         ),
         (
-            "resolve",
+            "resolve/booked",
             ("UNKNOWN",),
-            {"what": "booked", "booking_id": "\t", "reason": "I called"},
+            {"booking_id": "\t", "reason": "I called"},
             'value="I called"',
         ),
         (
-            "resolve",
+            "resolve/not-booked",
             ("UNKNOWN",),
-            {"what": "not_booked", "reason": "no", "booking_id": "CRN7"},
+            {"reason": "no", "booking_id": "CRN7"},
             'value="CRN7"',
         ),
     ],
@@ -115,12 +115,14 @@ def test_a_page_that_did_not_come_from_a_form_has_nothing_typed_in_it(
     assert "Paris" not in page
 
 
-@pytest.mark.parametrize("deed", ["abort", "cancel", "drop", "feedback", "withdraw", "resolve"])
+@pytest.mark.parametrize(
+    "action", ["abort", "drop", "feedback", "withdraw", "resolve", "resolve/booked", "reopen"]
+)
 def test_the_address_of_a_form_opened_as_a_page_leads_back_to_the_ride(
-    desk: Desk, client: FlaskClient, deed: str
+    desk: Desk, client: FlaskClient, action: str
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    answer = client.get(f"/rides/{order_id}/{deed}")
+    answer = client.get(f"/rides/{order_id}/{action}")
     assert answer.status_code == 405
     assert f'href="/rides/{order_id}"' in answer.text
 
@@ -403,7 +405,7 @@ def test_an_order_that_came_to_nothing_can_be_dismissed_from_its_page(
     assert (row["group"], row.get("why", "")) == ("needs", "")
     assert row["headline"].startswith("Not booked: the account's last payment")
     assert 'name="item" value="not_booked"' in client.get(f"/rides/{order_id}").text
-    post(client, f"/rides/{order_id}/resolve", what="seen", item="not_booked")
+    post(client, f"/rides/{order_id}/acknowledge", item="not_booked")
     assert [row["group"] for row in (client.get("/board.json").json or {})["rows"]] == ["done"]
     assert 'name="item" value="not_booked"' not in client.get(f"/rides/{order_id}").text
 

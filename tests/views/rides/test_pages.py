@@ -64,6 +64,13 @@ def browser(desk: Desk) -> FlaskClient:
     return desk.client()
 
 
+# what is posted below a ride's address
+ACTIONS = (
+    *("abort", "cancel", "drop", "feedback", "withdraw", "again", "code", "reopen"),
+    *("resolve", "resolve/booked", "resolve/not-booked", "stop-following", "acknowledge"),
+)
+
+
 def post(browser: FlaskClient, path: str, **form: Any) -> Any:
     page = "/rides/" + path.split("/")[2]
     return browser.post(path, data={"csrf_token": token(browser, page), **form})
@@ -129,13 +136,9 @@ def test_a_ride_of_another_house_does_not_exist(desk: Desk, browser: FlaskClient
     assert browser.get(f"/rides/{foreign}").status_code == 404
     assert browser.get(f"/rides/{foreign}/snapshot.json").status_code == 404
     fresh = token(browser, "/")
-    for deed in ("abort", "cancel", "drop", "feedback", "withdraw", "resolve", "again", "code"):
-        assert (
-            browser.post(
-                f"/rides/{foreign}/{deed}", data={"csrf_token": fresh, "rating": "5"}
-            ).status_code
-            == 404
-        ), deed
+    form = {"csrf_token": fresh, "rating": "5"}
+    for action in ACTIONS:
+        assert browser.post(f"/rides/{foreign}/{action}", data=form).status_code == 404, action
     for nobody in ("999999", "9223372036854775808", "9" * 30):
         assert browser.get(f"/rides/{nobody}").status_code == 404
         assert browser.post(f"/rides/{nobody}/abort", data={"csrf_token": fresh}).status_code == 404
@@ -157,20 +160,14 @@ def test_nothing_is_shown_to_strangers(desk: Desk) -> None:
     assert polled.json["error"] == "signed_out"
 
 
-@pytest.mark.parametrize(
-    "deed", ["abort", "cancel", "drop", "feedback", "withdraw", "resolve", "again", "code"]
-)
-def test_no_deed_is_done_without_the_forms_token(
-    desk: Desk, browser: FlaskClient, deed: str
+@pytest.mark.parametrize("action", ACTIONS)
+def test_no_action_is_taken_without_the_forms_token(
+    desk: Desk, browser: FlaskClient, action: str
 ) -> None:
-    order_id = desk.order("BOOKED", "CALL_DRIVER")
-    assert browser.post(f"/rides/{order_id}/{deed}").status_code == 400
-    assert (
-        browser.post(
-            f"/rides/{order_id}/{deed}", json={}, headers={"Accept": "application/json"}
-        ).status_code
-        == 400
-    )
+    address = f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}/{action}"
+    headers = {"Accept": "application/json"}
+    assert browser.post(address).status_code == 400
+    assert browser.post(address, json={}, headers=headers).status_code == 400
 
 
 def test_the_start_code_is_shown_on_request_and_recorded(desk: Desk, browser: FlaskClient) -> None:
@@ -273,16 +270,16 @@ def test_a_form_that_can_not_be_used_says_why_and_stays_open(
 
 
 @pytest.mark.parametrize(
-    ("form", "why"),
+    ("outcome", "form", "why"),
     [
-        ({"what": "booked", "booking_id": " "}, "Type the booking number."),
-        ({"what": "not_booked", "reason": "x"}, "Say how you know"),
+        ("booked", {"booking_id": " "}, "Type the booking number."),
+        ("not-booked", {"reason": "x"}, "Say how you know"),
     ],
 )
 def test_an_unknown_outcome_is_closed_only_with_proof_or_a_reason(
-    desk: Desk, browser: FlaskClient, form: dict[str, str], why: str
+    desk: Desk, browser: FlaskClient, outcome: str, form: dict[str, str], why: str
 ) -> None:
-    answer = post(browser, f"/rides/{desk.order('UNKNOWN')}/resolve", **form)
+    answer = post(browser, f"/rides/{desk.order('UNKNOWN')}/resolve/{outcome}", **form)
     assert answer.status_code == 422
     assert why in answer.text
 
@@ -519,14 +516,12 @@ def test_an_unknown_outcome_is_closed_with_a_reason_and_opened_again(talking: De
     browser = talking.client()
     order_id = talking.order("UNKNOWN")
     closed = browser.get(
-        post(
-            browser, f"/rides/{order_id}/resolve", what="not_booked", reason="Support says so"
-        ).headers["Location"]
+        post(browser, f"/rides/{order_id}/resolve/not-booked", reason="Support says so").headers[
+            "Location"
+        ]
     ).text
     assert "Closed as not booked" in closed
-    opened = browser.get(
-        post(browser, f"/rides/{order_id}/resolve", what="reopen").headers["Location"]
-    ).text
+    opened = browser.get(post(browser, f"/rides/{order_id}/reopen").headers["Location"]).text
     assert "We don&#39;t know if this ride was booked" in opened
 
 
@@ -534,7 +529,7 @@ def test_an_item_that_was_seen_goes_away(talking: Desk) -> None:
     browser = talking.client()
     order_id = talking.order("BOOKED", "CALL_DRIVER", late_double=True, attention=["late_double"])
     assert "Two rides may exist" in browser.get(f"/rides/{order_id}").text
-    post(browser, f"/rides/{order_id}/resolve", what="seen", item="late_double")
+    post(browser, f"/rides/{order_id}/acknowledge", item="late_double")
     assert "Two rides may exist" not in browser.get(f"/rides/{order_id}").text
 
 
@@ -545,18 +540,14 @@ def test_a_ride_that_the_service_lost_or_that_never_ends_can_be_followed_no_long
     browser = talking.client()
     order_id = talking.order("BOOKED", "IN_PROGRESS", attention=[item])
     assert "Stop following" in shown(browser.get(f"/rides/{order_id}").text)
-    told = browser.get(
-        post(browser, f"/rides/{order_id}/resolve", what="stop").headers["Location"]
-    ).text
+    told = browser.get(post(browser, f"/rides/{order_id}/stop-following").headers["Location"]).text
     assert "This ride is followed no longer." in told
     assert "Followed no longer, since 14:00" in told
     assert "Stop following" not in shown(told)
     snapshot = browser.get(f"/rides/{order_id}/snapshot.json").json
     assert (snapshot["stop"], snapshot["booking_status"]) == (True, "IN_PROGRESS")
     assert [notice["name"] for notice in snapshot["notices"]] == ["stopped_following"]
-    again = browser.get(
-        post(browser, f"/rides/{order_id}/resolve", what="stop").headers["Location"]
-    ).text
+    again = browser.get(post(browser, f"/rides/{order_id}/stop-following").headers["Location"]).text
     assert "Not possible any more" in again
 
 

@@ -11,6 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
+from ridedash.store.accounts import add_account
 from ridedash.store.invitations import invite
 from ridedash.store.models.desk import CostCentre, ShiftNote
 from ridedash.store.properties import Staff
@@ -27,11 +28,15 @@ NEEDS = {
         me.prefer me.sign_out_everywhere outgoing.card outgoing.show_receipt history.show history.ask
         search.show search.ask search.listed handover.show""",
     "book": """booking.new booking.create lookups.products lookups.places lookups.find_guests
-        rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw rides.resolve rides.again
-        rides.show_code outgoing.links outgoing.make_card handover.add handover.settle""",
+        rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw rides.again
+        rides.resolve_booked rides.resolve_not_booked rides.reopen rides.stop_following rides.acknowledge_item
+        rides.forward_resolve rides.show_code outgoing.make_rider_link outgoing.make_follower_link
+        outgoing.end_all_links outgoing.forward_links outgoing.make_card handover.add handover.settle""",
     "manage": """accounts.link accounts.callback admin.home admin.show admin.save admin_places.show admin_places.save
         admin_places.add_centre admin_places.change_centre admin_staff.show admin_staff.invite_somebody
-        admin_staff.change admin_staff.withdraw admin_accounts.show admin_accounts.connect admin_accounts.change""",
+        admin_staff.change_role admin_staff.disable admin_staff.enable admin_staff.sign_out
+        admin_staff.make_password_link admin_staff.forward_change admin_staff.withdraw admin_accounts.show
+        admin_accounts.connect admin_accounts.make_default admin_accounts.remove admin_accounts.forward_change""",
     "export": "history_csv.export",
     "audit": "admin_audit.show",
     "admin": "admin_properties.show admin_properties.create admin_properties.look_at",
@@ -68,7 +73,7 @@ def rows_of(desk: Desk, who: str) -> dict[str, int]:
     house = desk.ids[f"{who}.property"]
     found = {
         "order_id": desk.order("BOOKED", "CALL_DRIVER", house=who),
-        "account_id": desk.ids[f"{who}.account"],
+        "account_id": new_account(desk, who),
     }
     with desk.services.db.write() as s:
         centre = CostCentre(property_id=house, name="Spa", closed_at=None)
@@ -94,6 +99,12 @@ def rows_of(desk: Desk, who: str) -> dict[str, int]:
             "note_id": note.id,
         }
     return found | {"property_id": house}
+
+
+def new_account(desk: Desk, who: str) -> int:
+    with desk.services.db.write() as s:
+        vault, property_id = desk.services.vault, desk.ids[f"{who}.property"]
+        return add_account(s, vault, property_id, "Another account", "token", NOON).id
 
 
 def routes(app: Flask) -> list[tuple[str, Rule]]:
@@ -177,6 +188,8 @@ def test_every_cell_of_the_matrix_is_as_explained(desk: Desk, role: str | None) 
         for foreign in (False, True) if set(rule.arguments) & set(ROWS) else (False,):
             # some pages end the sign-in: a fresh one for each cell
             client = desk.client(signed_in=role is not None)
+            if "account_id" in rule.arguments:  # one of the cells removes it
+                rows[foreign]["account_id"] = new_account(desk, "other" if foreign else "desk")
             path = address(rule, rows[foreign])
             csrf = token(client, "/search" if role else "/sign-in") if method == "POST" else ""
             came = outcome(client, method, path, csrf)

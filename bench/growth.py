@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from bench.frame import Absent, Ratio, Result, Run, line, quiet
 from bench.page_desk import Pages, pages
 from ridedash.rides.tracking.claims import Bounds, claim_due, release
-from ridedash.store.models.orders import Moment, Offer, Order, Ride
+from ridedash.store.models.orders import Offer, Order, Ride, TimelineEvent
 from ridedash.store.models.people import Guest
 from ridedash.store.orders import recent_orders
 from tests import databases
@@ -147,13 +147,13 @@ def _grown(size: int) -> Iterator[Grown]:
 def copied(s: Session, order_id: int, copies: int) -> None:
     """So many copies of an order with all its rows, by one statement for each table."""
     unique = {"form_token", "mtx", "booking_id", "order_id"}
-    for model in (Guest, Offer, Order, Ride, Moment):
+    for model in (Guest, Offer, Order, Ride, TimelineEvent):
         table: Table = model.__table__  # type: ignore[assignment]
         series = select(literal(1, Integer).label("n")).cte("series", recursive=True)
         series = series.union_all(select(series.c.n + 1).where(series.c.n < copies))
         base = 1_000_000
         ours = {"id": literal(base) * table.c.id + series.c.n}
-        if model in (Ride, Moment):
+        if model in (Ride, TimelineEvent):
             ours["order_id"] = literal(base) * table.c.order_id + series.c.n
         for name in unique & set(table.c.keys()) - {"order_id"}:
             ours[name] = table.c[name] + literal("-") + series.c.n.cast(String)

@@ -19,7 +19,7 @@ from bench import frame
 from bench.frame import Absent, Ratio, Result, Run, line
 from bench.growth import copied, known
 from bench.page_desk import Pages, pages
-from ridedash.store.history import Asked, Key, page, records, totals
+from ridedash.store.history import PageKey, RideFilter, page, records, totals
 from ridedash.store.models.orders import Offer, Order, Ride
 from ridedash.store.models.people import Guest, Staff
 from tests import databases
@@ -94,13 +94,15 @@ class House:
     def id(self) -> int:
         return self.shown.desk.ids["desk.property"]
 
-    def asked(self) -> Asked:
+    def asked(self) -> RideFilter:
         now = self.shown.desk.now
-        return Asked(now - timedelta(days=370), now + timedelta(days=1))
+        return RideFilter(now - timedelta(days=370), now + timedelta(days=1))
 
-    def key(self, back: int) -> Key | None:
+    def key(self, back: int) -> PageKey | None:
         """Where the page begins that has so many rides before it."""
-        return Key(self.shown.desk.now - timedelta(minutes=5 * back), 2 * FIRST) if back else None
+        return (
+            PageKey(self.shown.desk.now - timedelta(minutes=5 * back), 2 * FIRST) if back else None
+        )
 
 
 def _with(kind: str, measure: Callable[[House], list[Result]]) -> list[Result]:

@@ -29,7 +29,7 @@ from ridedash.rides.tracking.policy import MOST_CALLS
 from ridedash.rides.worker import Worker
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Heartbeat
-from ridedash.store.orders import Action, Moment, Order, OrderState, Ride
+from ridedash.store.orders import Action, Order, OrderState, Ride, TimelineEvent
 from tests.running import clean_environment
 
 POLL_POINTS: Final = ("poll.claimed", "poll.answered", "poll.merged", "handover.merged")
@@ -84,7 +84,9 @@ class Sharers(Crew):
         """Each hand-over happened once, each armed cancel was sent once."""
         found = super().settle()
         with self.desk.db.read() as s:
-            handed = Counter(s.scalars(select(Moment.order_id).where(Moment.name == "handover")))
+            handed = Counter(
+                s.scalars(select(TimelineEvent.order_id).where(TimelineEvent.name == "handover"))
+            )
             orders = s.scalars(select(Order).where(Order.txn_id.is_not(None))).all()
             asked = {
                 each.order_id: each

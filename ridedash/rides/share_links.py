@@ -15,7 +15,7 @@ from ridedash.rides.actions.acknowledge import STOPPED
 from ridedash.store import audit
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
-from ridedash.store.models.orders import Moment, Order, OrderState, Ride
+from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
 from ridedash.store.sign_ins import tell_ended
 
 MOST_FOLLOWERS: Final = 5
@@ -118,9 +118,9 @@ def live_links(s: Session, property_id: int, order_id: int, now: datetime) -> tu
 
 
 _STOPPED_AT: Final = (
-    select(Moment.at)
-    .where(Moment.order_id == Order.id, Moment.name == STOPPED)
-    .order_by(Moment.id.desc())
+    select(TimelineEvent.at)
+    .where(TimelineEvent.order_id == Order.id, TimelineEvent.name == STOPPED)
+    .order_by(TimelineEvent.id.desc())
     .limit(1)
     .scalar_subquery()
 )

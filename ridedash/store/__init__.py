@@ -1,1 +1,1 @@
-"""What we keep: people, offers, orders, rides, the record of who did what. No Flask, no HTTP."""
+"""Storage: people, offers, orders, rides, the audit log. No Flask, no HTTP."""

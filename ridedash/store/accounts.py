@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from ridedash.store.encryption import Sealed, TokenVault
+from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.people import Account
 from ridedash.store.orders import MAX_ID
 
@@ -50,7 +50,7 @@ def keep_tokens(
     expires_in_s: float | None,
     now: datetime,
 ) -> None:
-    """Put new tokens into an account's row, which is then usable again."""
+    """Store new tokens in an account's row, which is then usable again."""
     row.access_token_enc = vault.encrypt(access_token, "accounts", row.id, "access_token")
     row.refresh_token_enc = (
         vault.encrypt(refresh_token, "accounts", row.id, "refresh_token") if refresh_token else None
@@ -61,22 +61,24 @@ def keep_tokens(
 
 
 def tokens_can_be_read(row: Account, vault: TokenVault) -> bool:
-    """Whether these keys open what an account's row keeps; that says nothing of what the service
-    thinks of it.
+    """Whether these keys decrypt the tokens of an account.
+
+    That tells nothing about whether the service accepts them.
     """
     kept = {"access_token": row.access_token_enc, "refresh_token": row.refresh_token_enc}
     try:
         for column, sealed in kept.items():
             if sealed is not None:
                 vault.decrypt(sealed, "accounts", row.id, column)
-    except Sealed:
+    except DecryptionFailed:
         return False
     return True
 
 
 def accounts_of(s: Session, property_id: int) -> list[Account]:
-    """The linked accounts of a property, the default one first; not those that were removed or
-    never connected.
+    """The linked accounts of a property, the default one first.
+
+    Accounts that were removed or never connected are left out.
     """
     query = select(Account).where(
         Account.property_id == property_id, Account.state.not_in(("new", "removed"))
@@ -85,7 +87,7 @@ def accounts_of(s: Session, property_id: int) -> list[Account]:
 
 
 def account_of(s: Session, property_id: int, account_id: int) -> Account | None:
-    """One linked account of a property; None when it is another's."""
+    """One linked account of a property; None when it belongs to another property."""
     if not 0 < account_id <= MAX_ID:
         return None
     return s.scalars(

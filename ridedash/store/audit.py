@@ -1,4 +1,4 @@
-"""The record of who did what, when, and what came of it. Rows are added, never changed.
+"""The audit log: who did what, when, and with what result. Rows are added, never changed.
 
 See docs/security.md 8.
 """
@@ -10,14 +10,16 @@ from typing import Any
 from sqlalchemy import Index, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from ridedash.store.database.database import Base, Line
+from ridedash.store.database.database import Base, ShortText
 
 
 class AuditRow(Base):
-    """One deed. `who` is `staff:<id>`, `worker`, `cli` or `visitor`; `subject` is `<table>:<id>`.
+    """One audit entry.
 
-    Rows leave by age only (rides/retention.py). On PostgreSQL a role without UPDATE on this table
-    is enough to run on.
+    `who` is `staff:<id>`, `worker`, `cli` or `visitor`; `subject` `<table>:<id>`.
+
+    Rows are deleted by age only (rides/privacy/retention.py). On PostgreSQL a role without UPDATE
+    on this table is enough.
     """
 
     __tablename__ = "audit"
@@ -28,20 +30,20 @@ class AuditRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[datetime]
     property_id: Mapped[int | None]
-    who: Mapped[str] = mapped_column(Line(80))
-    what: Mapped[str] = mapped_column(Line(60))
-    subject: Mapped[str] = mapped_column(Line(80))
-    result: Mapped[str] = mapped_column(Line(60))
+    who: Mapped[str] = mapped_column(ShortText(80))
+    what: Mapped[str] = mapped_column(ShortText(60))
+    subject: Mapped[str] = mapped_column(ShortText(80))
+    result: Mapped[str] = mapped_column(ShortText(60))
     facts: Mapped[dict[str, Any]]
 
 
 def record(
     s: Session, who: str, what: str, subject: str, result: str, now: datetime, **facts: Any
 ) -> None:
-    """Add a row in the caller's transaction. Facts are JSON values: never tokens, phones or start
-    codes.
+    """Add an audit entry in the caller's transaction.
 
-    `property_id` among the facts becomes the row's own column.
+    Facts are JSON values: never tokens, phones or start codes. `property_id` among them becomes the
+    row's own column.
     """
     property_id = facts.pop("property_id", None)
     s.add(
@@ -58,21 +60,19 @@ def record(
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Which rows of the record are looked for; None: any. `before` is the id of a row: those older
-    than it.
-    """
+class AuditFilter:
+    """Which entries to read; None: any. `before` is the id of an entry: those older than it."""
 
     since: datetime | None = None
     until: datetime | None = None
     who: str | None = None
     what: str | None = None
     before: int | None = None
-    nobodys: bool = False  # those of no property too: names that nobody has, commands
+    nobodys: bool = False  # also entries of no property: unknown sign-in names, commands
 
 
-def entries(s: Session, property_id: int, asked: Asked, limit: int) -> list[AuditRow]:
-    """Rows of a property, the newest first."""
+def entries(s: Session, property_id: int, asked: AuditFilter, limit: int) -> list[AuditRow]:
+    """Entries of a property, the newest first."""
     own = AuditRow.property_id == property_id
     query = select(AuditRow).where(
         or_(own, AuditRow.property_id.is_(None)) if asked.nobodys else own

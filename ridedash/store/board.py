@@ -1,6 +1,4 @@
-"""Which orders stand on a property's board, and what tells that one of them looks different:
-without reading them.
-"""
+"""The orders on a property's board, and the columns that tell whether one of them has changed."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -20,16 +18,16 @@ WAITING: Final = (
     OrderState.UNKNOWN,
     OrderState.MATCHING,
 )
-# an order that came to nothing asks for somebody for half an hour
+# a failed order needs attention for half an hour
 LATELY: Final = timedelta(minutes=40)
 NEWEST: Final = 30
-# items that mean nothing once the ride is over
+# attention items that have no meaning once the ride is over
 WHILE_LIVE: Final = ("car_swapped", "unknown_status")
 OF_LATE: Final = 200
 
 
 class BoardMark(NamedTuple):
-    """An order of the board: a shown fact raises `version`; the rest says how old its news are."""
+    """An order of the board. A shown fact raises `version`; the other columns tell its age."""
 
     order_id: int
     version: int
@@ -40,25 +38,21 @@ class BoardMark(NamedTuple):
 
 
 def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
-    """Every order that is not over, that asks for somebody, or that was placed lately; no other row
-    is looked at.
-    """
+    """Every order that is not over, needs attention or was placed lately. Reads no other row."""
     asked = {"property_id": property_id, "lately": now - LATELY}
     return [BoardMark(*row) for row in s.execute(_MARKS, asked)]
 
 
 class AccountInNeed(NamedTuple):
-    """A linked account that nothing can be asked with: the service refuses it, or no key here opens
-    its token.
-    """
+    """A linked account that can't be used: the service refuses it, or no key decrypts its token."""
 
     id: int
     label: str
-    sealed: bool  # the key is missing: a manager can't mend that
+    sealed: bool  # the key is missing: a manager can't repair that
 
 
 def accounts_in_need(s: Session, property_id: int, keys: Collection[str]) -> list[AccountInNeed]:
-    """Those of a property; `keys` are the names of the keys that this process has."""
+    """The accounts of a property that can't be used; `keys` are the names of this process's keys."""
     found = []
     for number, label, state, token in s.execute(_ACCOUNTS, {"property_id": property_id}):
         sealed = state == "ok" and token is not None and key_of(token) not in keys
@@ -68,9 +62,7 @@ def accounts_in_need(s: Session, property_id: int, keys: Collection[str]) -> lis
 
 
 def unknown_orders(s: Session, property_id: int) -> tuple[int, datetime | None]:
-    """How many orders have an unknown outcome, and when the oldest of them was sent: pinned on
-    every staff page.
-    """
+    """How many orders have an unknown outcome, and when the oldest was sent; on every staff page."""
     count, since = s.execute(_UNKNOWN, {"property_id": property_id}).one()
     return count, since
 
@@ -84,7 +76,7 @@ _ACCOUNTS: Final = (
 _UNKNOWN: Final = (
     select(func.count(), func.min(Order.sent_at))
     .where(Order.property_id == _HERE, Order.state == OrderState.UNKNOWN)
-    # with statistics it would read all that are over
+    # with statistics PostgreSQL would read all orders that are over
     .with_hint(Order, "INDEXED BY orders_of_property", "sqlite")
 )
 _LATEST: Final = (

@@ -13,22 +13,22 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
-LONGEST_NAME: Final = 16  # of a key, where it is told
+LONGEST_NAME: Final = 16  # characters of a key's name
 
 
 class BadKeys(ValueError):
     """RIDEDASH_TOKEN_KEYS is not a list of `id:base64 of 32 bytes`."""
 
 
-class Sealed(Exception):
-    """A stored secret can't be read: its key is gone, or it was moved or changed.
+class DecryptionFailed(Exception):
+    """A stored secret can't be decrypted: its key is missing, or it was moved or changed.
 
-    Ask for the secret again.
+    The secret must be obtained again.
     """
 
 
 def new_key() -> str:
-    """A fresh random key as the base64 text that TokenVault takes after `k1:`."""
+    """A random key as the base64 text that TokenVault takes after `k1:`."""
     return base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
@@ -47,7 +47,7 @@ class TokenVault:
 
     @property
     def names(self) -> frozenset[str]:
-        """What the keys are called that this process has."""
+        """The names of this process's keys."""
         return frozenset(self._keys)
 
     def is_current(self, text: str) -> bool:
@@ -63,9 +63,7 @@ class TokenVault:
         return f"{self.first}.{_b64(nonce)}.{_b64(sealed)}"
 
     def decrypt(self, text: str, table: str, row: int | str, column: str) -> str:
-        """The plain text. Raises Sealed when the key is unknown or the text was made for another
-        place.
-        """
+        """The plain text. Raises DecryptionFailed for an unknown key or a text of another place."""
         try:
             kid, nonce, sealed = text.split(".")
             key = self._keys[kid]
@@ -73,13 +71,13 @@ class TokenVault:
                 _unb64(nonce), _unb64(sealed), _bound(kid, table, row, column)
             ).decode()
         except (KeyError, ValueError, InvalidTag) as error:
-            raise Sealed(f"the secret in {table}.{column} of row {row} can't be read") from error
+            raise DecryptionFailed(
+                f"the secret in {table}.{column} of row {row} can't be read"
+            ) from error
 
 
 def key_of(text: str) -> str:
-    """The name of the key that a stored secret says it was encrypted with; "?" for what is none of
-    ours.
-    """
+    """The name of the key that a stored secret was encrypted with; "?" for other text."""
     kid, dot, _ = text.partition(".")
     return kid if dot and kid.isalnum() and len(kid) <= LONGEST_NAME else "?"
 

@@ -1,5 +1,6 @@
-"""The guests of a property: one row for one person, found again by id, phone, or room and name;
-never an erased one.
+"""The guests of a property: one row a person, found again by id, phone, or room and name.
+
+Erased guests are never found.
 """
 
 import hashlib
@@ -17,16 +18,16 @@ from ridedash.store.search import guests_like, phone_digits
 from ridedash.text import folded
 
 SHOWN: Final = 8
-LATELY: Final = 12  # orders of a guest that tell where they usually go
+LATELY: Final = 12  # orders of a guest that are read for the places where they usually go
 PLACES: Final = 3
 MAX_ID: Final = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a form says of a guest.
+class GuestDetails:
+    """What a form states about a guest.
 
-    `guest_id` is the row that was chosen: it holds while the name is like its own.
+    `guest_id` is the row that was chosen; it counts while the name is similar to its name.
     """
 
     name: str
@@ -45,31 +46,32 @@ class Usual:
     places: tuple[tuple[str, float, float], ...] = ()
 
 
-def take_turns(s: Session, property_id: int, told: Told) -> None:
-    """From here on nobody else writes down this guest: two desks make one row of them. SQLite's
-    writers take turns.
+def lock_guest(s: Session, property_id: int, details: GuestDetails) -> None:
+    """Let no other transaction store this guest until this one ends, so that there is one row.
+
+    SQLite runs one write transaction at a time anyway.
     """
     if s.get_bind().dialect.name != "postgresql":
         return
-    who = told.phone or f"{told.room}/{folded(told.name)}"
+    who = details.phone or f"{details.room}/{folded(details.name)}"
     key = int.from_bytes(
         hashlib.sha256(f"{property_id}|{who}".encode()).digest()[:8], "big", signed=True
     )
     s.connection().execute(select(func.pg_advisory_xact_lock(key)))
 
 
-def remember(
-    s: Session, property_id: int, told: Told, now: datetime, staff_id: int | None
+def store_guest(
+    s: Session, property_id: int, details: GuestDetails, now: datetime, staff_id: int | None
 ) -> Guest:
-    """The guest's row with what was told, seen now; a new one for somebody new. Flushes.
+    """The guest's row with these details, seen now; a new row for a new guest. Flushes.
 
-    `take_turns` comes before.
+    Call `lock_guest` before.
     """
-    guest = known(s, property_id, told)
+    guest = find_same(s, property_id, details)
     if guest is None:
-        guest = Guest(property_id=property_id, staff_id=staff_id, created_at=now, name=told.name)
+        guest = Guest(property_id=property_id, staff_id=staff_id, created_at=now, name=details.name)
         s.add(guest)
-    for name, value in _merged(guest, told).items():
+    for name, value in _merged(guest, details).items():
         if getattr(guest, name) != value:
             setattr(guest, name, value)
     guest.seen_at = now
@@ -77,35 +79,35 @@ def remember(
     return guest
 
 
-def known(s: Session, property_id: int, told: Told) -> Guest | None:
-    """The row of this person, locked; None for somebody new.
+def find_same(s: Session, property_id: int, details: GuestDetails) -> Guest | None:
+    """The row of this person, locked; None for a new guest.
 
-    A phone is often shared by a family, a room by a couple: without a name like theirs it is
-    another person.
+    A phone is often shared by a family, and a room by a couple: with another name it is another
+    person.
     """
-    if told.guest_id is not None and 0 < told.guest_id <= MAX_ID:
-        chosen = _first(s, told, _mine(property_id).where(Guest.id == told.guest_id))
+    if details.guest_id is not None and 0 < details.guest_id <= MAX_ID:
+        chosen = _first(s, details, _mine(property_id).where(Guest.id == details.guest_id))
         if chosen is not None:
             return chosen
-    if told.phone:
-        found = _first(s, told, _mine(property_id).where(Guest.phone == told.phone), means)
+    if details.phone:
+        found = _first(s, details, _mine(property_id).where(Guest.phone == details.phone), means)
         if found is not None:
             return found
-    if not told.room:
+    if not details.room:
         return None
     here = _mine(property_id).where(
-        Guest.room.in_(_cases(told.room)), Guest.folded == folded(told.name)
+        Guest.room.in_(_cases(details.room)), Guest.folded == folded(details.name)
     )
-    return _first(s, told, here.where(Guest.phone.is_(None)) if told.phone else here)
+    return _first(s, details, here.where(Guest.phone.is_(None)) if details.phone else here)
 
 
-def news(guest: Guest, told: Told) -> bool:
-    """Whether what was told is not in the row yet."""
-    return any(getattr(guest, name) != value for name, value in _merged(guest, told).items())
+def has_new_details(guest: Guest, details: GuestDetails) -> bool:
+    """Whether the row lacks some of these details."""
+    return any(getattr(guest, name) != value for name, value in _merged(guest, details).items())
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two names may be one person's: the words of one are among the other's.
+    """Whether two names may be of one person: the words of one are among those of the other.
 
     >>> alike("Mr Heron", "HERON"), alike("Guest Heron", "Guest Wren")
     (True, False)
@@ -118,19 +120,20 @@ def alike(one: str, other: str) -> bool:
     )
 
 
-def means(row: str, told: str) -> bool:
-    """Whether who is told by that name is the one of the row: one phone may be a family's, and
-    nobody is renamed by it.
+def means(row: str, stated: str) -> bool:
+    """Whether a stated name may mean the guest of the row, whose name is then not changed.
+
+    A phone may be shared by a family.
 
     >>> means("Guest Heron", "Heron"), means("Heron", "Guest Heron")
     (True, False)
     """
-    said, known_as = set(folded(told).split()), set(folded(row).split())
-    return said <= known_as if said else row.casefold() == told.casefold()
+    said, known_as = set(folded(stated).split()), set(folded(row).split())
+    return said <= known_as if said else row.casefold() == stated.casefold()
 
 
-def of(s: Session, property_id: int, guest_id: int) -> Guest | None:
-    """One guest of a property; None when they are another's, or erased."""
+def guest_of(s: Session, property_id: int, guest_id: int) -> Guest | None:
+    """One guest of a property; None when the guest is another property's, or erased."""
     return (
         s.scalars(_mine(property_id).where(Guest.id == guest_id)).first()
         if 0 < guest_id <= MAX_ID
@@ -139,10 +142,10 @@ def of(s: Session, property_id: int, guest_id: int) -> Guest | None:
 
 
 def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[Guest]:
-    """Guests by room, phone or name, the best first: rooms of that number, rooms that begin so,
-    then who was seen last.
+    """Guests by room, phone or name: exact rooms first, then rooms that begin so, then the last
+    seen.
 
-    Nothing typed: who was seen last.
+    Without a text: the guests who were seen last.
     """
     text = " ".join(typed.split())[:120]
     if not text:
@@ -184,7 +187,7 @@ def _mine(property_id: int) -> Select[tuple[Guest]]:
 
 
 def _ways(property_id: int, text: str) -> Iterable[ColumnElement[bool]]:
-    """Conditions, the surest first."""
+    """Conditions, the most certain first."""
     escaped = text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     yield Guest.room.in_(_cases(text))
     yield Guest.room.like(f"{escaped}%", escape="\\")
@@ -193,13 +196,16 @@ def _ways(property_id: int, text: str) -> Iterable[ColumnElement[bool]]:
 
 
 def _first(
-    s: Session, told: Told, query: Select[tuple[Guest]], fits: Callable[[str, str], bool] = alike
+    s: Session,
+    details: GuestDetails,
+    query: Select[tuple[Guest]],
+    fits: Callable[[str, str], bool] = alike,
 ) -> Guest | None:
-    """The one of them whose name fits the one told, and none where several do; nobody erases them
-    meanwhile.
-    """
-    found = [guest for guest in s.scalars(query.with_for_update()) if fits(guest.name, told.name)]
-    exact = [guest for guest in found if folded(guest.name) == folded(told.name)]
+    """The only row whose name fits, or the one with exactly this name; locked."""
+    found = [
+        guest for guest in s.scalars(query.with_for_update()) if fits(guest.name, details.name)
+    ]
+    exact = [guest for guest in found if folded(guest.name) == folded(details.name)]
     return next(iter(exact or found), None) if len(found) == 1 or exact else None
 
 
@@ -207,14 +213,14 @@ def _cases(room: str) -> set[str]:
     return {room, room.upper(), room.lower()}
 
 
-def _merged(guest: Guest, told: Told) -> dict[str, Any]:
-    """What the row shall hold: what was not said stays, and a name does not get shorter."""
-    chosen = guest.id is not None and told.guest_id == guest.id
-    fuller = set(folded(guest.name).split()) <= set(folded(told.name).split())
+def _merged(guest: Guest, details: GuestDetails) -> dict[str, Any]:
+    """The new values of a row. What is not stated stays, and a name does not get shorter."""
+    chosen = guest.id is not None and details.guest_id == guest.id
+    fuller = set(folded(guest.name).split()) <= set(folded(details.name).split())
     return {
-        "name": told.name if fuller else guest.name,
-        "phone": told.phone or guest.phone,
-        "room": told.room or guest.room,
-        "language": told.language or (None if chosen else guest.language),
-        "note": told.note or (None if chosen else guest.note),
+        "name": details.name if fuller else guest.name,
+        "phone": details.phone or guest.phone,
+        "room": details.room or guest.room,
+        "language": details.language or (None if chosen else guest.language),
+        "note": details.note or (None if chosen else guest.note),
     }

@@ -1,6 +1,4 @@
-"""What one shift tells the next: rides that are not over, planned ones that come soon, and
-notes.
-"""
+"""The hand-over to the next shift: rides that are not over, planned rides, and notes."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,13 +23,13 @@ class Ahead:
 
     unknown: tuple[int, ...]
     going: tuple[int, ...]
-    planned: tuple[int, ...]  # in the next twelve hours, and those that are late
+    planned: tuple[int, ...]  # in the next twelve hours, and overdue ones
     later: int  # planned for after that
 
 
 @dataclass(frozen=True)
 class Note:
-    """A note with who wrote it, and who has done it."""
+    """A note with who wrote it, and who marked it as done."""
 
     id: int
     text: str
@@ -42,7 +40,7 @@ class Note:
 
 
 def ahead(s: Session, property_id: int, now: datetime) -> Ahead:
-    """What lies before the next shift."""
+    """The orders that the next shift has to know of."""
     here = Order.property_id == property_id
     plans = select(Order.id).where(here, Order.state == OrderState.SCHEDULED)
     late = select(func.count()).where(
@@ -70,7 +68,7 @@ def _waiting(s: Session, property_id: int) -> list[int]:
 
 
 def _followed(s: Session, property_id: int) -> list[int]:
-    """Rides that are followed and have not ended: a last poll asks an ended one for its price."""
+    """Rides that are tracked and have not ended; an ended ride may have a last poll for its price."""
     query = select(Ride.order_id).where(
         Ride.property_id == property_id, Ride.next_poll_at.is_not(None), Ride.ended_at.is_(None)
     )
@@ -78,9 +76,7 @@ def _followed(s: Session, property_id: int) -> list[int]:
 
 
 def notes(s: Session, property_id: int, now: datetime) -> list[Note]:
-    """Notes that are not done, the oldest first; then those that were done in this shift, the last
-    one first.
-    """
+    """Open notes, the oldest first; then those that were done in this shift, the latest first."""
     return _notes(s, property_id, None) + _notes(s, property_id, now - SHIFT)
 
 
@@ -102,15 +98,16 @@ def _notes(s: Session, property_id: int, done_since: datetime | None) -> list[No
 
 
 def add_note(s: Session, property_id: int, staff_id: int, text: str, now: datetime) -> None:
-    """Write something down for the next shift."""
+    """Write a note for the next shift."""
     s.add(ShiftNote(property_id=property_id, staff_id=staff_id, text=text, made_at=now))
 
 
 def settle_note(
     s: Session, property_id: int, note_id: int, staff_id: int, now: datetime, *, done: bool
 ) -> bool:
-    """Mark a note as done, or as not done after all; False when it is another property's. Who was
-    first stays.
+    """Mark a note as done, or as open again; False when it is another property's.
+
+    Who was first stays recorded.
     """
     if not 0 < note_id <= MAX_ID:
         return False

@@ -1,7 +1,7 @@
-"""Rides of a property by day, person and outcome: pages that follow a key, and what they add up to.
+"""The history: rides of a property by day, person and outcome, in pages, with totals.
 
-Which rides fit and what they come to is read from one index alone (order_tables.HISTORY), so that a
-year of a busy house is added up in a moment; the rest is read for the rides of one page.
+Filters and totals read one index alone (models.orders.HISTORY), so that a year of a busy property
+is added up at once; everything else is read for the rides of one page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ from sqlalchemy.orm import Session
 
 from ridedash import wire
 from ridedash.store.models.desk import CostCentre
-from ridedash.store.models.orders import Action, Moment, Offer, Order, OrderState, Ride
+from ridedash.store.models.orders import Action, Offer, Order, OrderState, Ride, TimelineEvent
 from ridedash.store.models.people import Guest, Staff
 from ridedash.store.search import guests_like, spellings
 
 
 class Outcome(StrEnum):
-    """What became of an order: one of these for each."""
+    """The outcome of an order: exactly one of these."""
 
     PLANNED = "planned"
     LIVE = "live"
@@ -37,7 +37,7 @@ _BY_END: Final = {
     wire.BOOKING_CANCELLED: Outcome.CANCELLED,
     wire.ALLOTMENT_FAILED: Outcome.NO_DRIVER,
 }
-_BY_STATE: Final = {  # of what has not ended as a ride; every other state is under way
+_BY_STATE: Final = {  # of orders without an ended ride; every other state is live
     OrderState.SCHEDULED: Outcome.PLANNED,
     OrderState.UNKNOWN: Outcome.UNKNOWN,
     OrderState.FAILED: Outcome.NO_DRIVER,
@@ -49,12 +49,12 @@ LIVE_STATES: Final = tuple(state for state in OrderState if state not in _BY_STA
 
 
 def outcome_of(state: str, ended_as: str | None) -> Outcome:
-    """What became of an order in this state, whose ride ended so."""
+    """The outcome of an order in this state, with this last status of its ride."""
     return _BY_END.get(ended_as or "") or _BY_STATE.get(OrderState(state), Outcome.LIVE)
 
 
 def _is(outcome: Outcome) -> ColumnElement[bool]:
-    """The same as a condition."""
+    """The same as an SQL condition."""
     ends = [end for end, found in _BY_END.items() if found is outcome]
     states = (
         LIVE_STATES
@@ -70,8 +70,8 @@ def _is(outcome: Outcome) -> ColumnElement[bool]:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Which rides are looked for: those of a span of time; None and "" ask for any."""
+class RideFilter:
+    """Which rides to read: those of a time span; None and "" mean any."""
 
     since: datetime
     until: datetime  # not included
@@ -84,8 +84,8 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Key:
-    """Where a page ended: the next one begins with the ride before it."""
+class PageKey:
+    """The last ride of a page; the next page begins with the ride before it."""
 
     at: datetime
     id: int
@@ -93,31 +93,31 @@ class Key:
 
 @dataclass(frozen=True)
 class Totals:
-    """What rides add up to. Sums are of completed rides, in hundredths by currency."""
+    """Totals of rides. Sums are of completed rides, in hundredths, by currency."""
 
     rides: int = 0
     completed: int = 0
     cancelled: int = 0
-    unpriced: int = 0  # completed, and the service sent no price
+    unpriced: int = 0  # completed rides for which the service sent no price
     sums: Mapping[str | None, int] = field(default_factory=dict)
 
 
 def page(
-    s: Session, property_id: int, asked: Asked, size: int, before: Key | None = None
-) -> list[Key]:
-    """The newest `size` rides that fit, or those before a key."""
+    s: Session, property_id: int, asked: RideFilter, size: int, before: PageKey | None = None
+) -> list[PageKey]:
+    """The newest `size` rides that match, or those before a key."""
     query = select(Order.happens_at, Order.id).where(*_fits(property_id, asked))
     if before is not None:
         older = or_(Order.happens_at < before.at, Order.id < before.id)
         query = query.where(Order.happens_at <= before.at, older)
     rows = s.execute(query.order_by(Order.happens_at.desc(), Order.id.desc()).limit(size))
-    return [Key(at, id_) for at, id_ in rows if at is not None]
+    return [PageKey(at, id_) for at, id_ in rows if at is not None]
 
 
-def totals(s: Session, property_id: int, asked: Asked, currency: str | None) -> Totals:
-    """What all rides that fit add up to.
+def totals(s: Session, property_id: int, asked: RideFilter, currency: str | None) -> Totals:
+    """The totals of all rides that match.
 
-    `currency` is the one that most are paid in: then nothing is sorted.
+    `currency` is the usual one: its sum needs no sorting.
     """
     _by_index(s)
     done = Order.ended_as == wire.COMPLETED
@@ -139,15 +139,13 @@ def totals(s: Session, property_id: int, asked: Asked, currency: str | None) -> 
 
 
 def _by_index(s: Session) -> None:
-    """PostgreSQL takes the whole table for cheaper than an index of a fifth of its size: not in
-    this transaction.
-    """
+    """Make PostgreSQL read the index in this transaction: it estimates the whole table as cheaper."""
     if s.get_bind().dialect.name == "postgresql":
         s.execute(text("SET LOCAL enable_seqscan = off"))
 
 
 def _other_sums(
-    s: Session, property_id: int, asked: Asked, currency: str | None
+    s: Session, property_id: int, asked: RideFilter, currency: str | None
 ) -> dict[str | None, int]:
     other = (
         or_(Order.currency.is_(None), Order.currency != currency)
@@ -164,7 +162,7 @@ def _other_sums(
     }
 
 
-def _fits(property_id: int, asked: Asked) -> list[ColumnElement[bool]]:
+def _fits(property_id: int, asked: RideFilter) -> list[ColumnElement[bool]]:
     found = [
         Order.property_id == property_id,
         Order.happens_at >= asked.since,
@@ -185,9 +183,7 @@ def _fits(property_id: int, asked: Asked) -> list[ColumnElement[bool]]:
 
 
 def categories(s: Session, property_id: int) -> list[str]:
-    """Every category that the property has booked; a few short steps along an index, however many
-    rides there are.
-    """
+    """Every category that the property has booked, by a few steps along an index."""
     found: list[str] = []
     while True:
         query = select(func.min(Order.category)).where(Order.property_id == property_id)
@@ -199,12 +195,13 @@ def categories(s: Session, property_id: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Record:
-    """What a list shows of one order. `drop` is where the ride goes now, also after a change; None:
-    never said.
+    """What a list shows of one order.
+
+    `drop` is where the ride goes now, also after a change; None when it is not known.
     """
 
     id: int
-    at: datetime  # pickup of a planned ride, else when it was asked for
+    at: datetime  # pickup time of a planned ride, else when it was ordered
     planned: bool
     state: str
     ended_as: str | None
@@ -302,8 +299,10 @@ _DROPS: Final = (
     .where(Action.order_id.in_(_IDS), Action.name == "drop", Action.state == "done")
     .order_by(Action.id)
 )
-_BEGINNINGS: Final = select(Moment.order_id, Moment.at).where(
-    Moment.order_id.in_(_IDS), Moment.what == "ride", Moment.name == wire.IN_PROGRESS
+_BEGINNINGS: Final = select(TimelineEvent.order_id, TimelineEvent.at).where(
+    TimelineEvent.order_id.in_(_IDS),
+    TimelineEvent.what == "ride",
+    TimelineEvent.name == wire.IN_PROGRESS,
 )
 
 

@@ -1,6 +1,4 @@
-"""Invitations: a link that lets somebody new in, or gives somebody a new password, once and for a
-day.
-"""
+"""Invitations: a link for a new member of staff or a new password, valid once and for a day."""
 
 import hashlib
 import secrets
@@ -59,10 +57,9 @@ def invite_to_new_password(
 def open_invitation(
     s: Session, secret: str, now: datetime, *, hold: bool = False
 ) -> Invitation | None:
-    """The invitation of a link while it holds; None for one that is unknown, used or over, all
-    alike.
+    """The invitation of a link while it is valid; None if it is unknown, used or expired.
 
-    `hold` keeps it for the session's own use: nobody else uses it meanwhile.
+    `hold` locks the row, so that no other session uses it meanwhile.
     """
     query = select(Invitation).where(Invitation.token_hash == _hashed(secret))
     row = s.scalars(query.with_for_update() if hold else query).first()
@@ -73,7 +70,7 @@ def open_invitation(
 
 
 def invitation_of(s: Session, property_id: int, invitation_id: int) -> Invitation | None:
-    """One invitation of a property; None when it is another's."""
+    """One invitation of a property; None when it is another property's."""
     if not 0 < invitation_id <= MAX_ID:
         return None
     query = select(Invitation).where(
@@ -83,7 +80,7 @@ def invitation_of(s: Session, property_id: int, invitation_id: int) -> Invitatio
 
 
 def open_invitations(s: Session, property_id: int, now: datetime) -> list[Invitation]:
-    """Those of a property that still hold, the newest first."""
+    """The valid invitations of a property, the newest first."""
     query = select(Invitation).where(
         Invitation.property_id == property_id, Invitation.used_at.is_(None)
     )

@@ -1,4 +1,4 @@
-"""Orders and rides as the pages read them, and the offers that they are priced by."""
+"""Orders and rides as pages read them, and the offers that they are priced by."""
 
 import hashlib
 import json
@@ -16,11 +16,11 @@ from ridedash.store.models.orders import (
     Action,
     Attention,
     Heartbeat,
-    Moment,
     Offer,
     Order,
     OrderState,
     Ride,
+    TimelineEvent,
 )
 from ridedash.store.models.people import Account, Guest, Property, Staff
 
@@ -28,7 +28,6 @@ __all__ = [
     "Action",
     "Attention",
     "Heartbeat",
-    "Moment",
     "Offer",
     "OfferOwner",
     "Order",
@@ -36,6 +35,7 @@ __all__ = [
     "OrderState",
     "Priced",
     "Ride",
+    "TimelineEvent",
     "Trip",
     "add_offer",
     "order_of_form",
@@ -45,12 +45,12 @@ __all__ = [
     "trip_of",
 ]
 
-MAX_ID = 2**63 - 1  # a longer number is no row, and no database takes it
+MAX_ID = 2**63 - 1  # The largest id that a database stores.
 
 
 @dataclass(frozen=True)
 class Trip:
-    """From where to where; the drop is optional for metered products."""
+    """A pickup and a drop; the drop is optional for metered products."""
 
     pickup: LatLng
     pickup_name: str | None = None
@@ -60,8 +60,9 @@ class Trip:
 
 @dataclass(frozen=True)
 class Priced:
-    """A product with its price as a card shows it. `product`, `cancellation`: JSON dumps of the
-    service's types.
+    """A product with its price.
+
+    `product` and `cancellation` are JSON dumps of the service's types.
     """
 
     category: str
@@ -87,7 +88,10 @@ class OfferOwner:
 
 @dataclass(frozen=True)
 class OrderPage:
-    """All that a page says about one order. Rows are detached: read them, never write them."""
+    """Everything that a page shows of one order.
+
+    Rows are detached: read them, never change them.
+    """
 
     order: Order
     offer: Offer
@@ -97,7 +101,7 @@ class OrderPage:
     staff: Staff | None
     ride: Ride | None
     actions: tuple[Action, ...]  # oldest first
-    moments: tuple[Moment, ...]  # oldest first: the timeline
+    moments: tuple[TimelineEvent, ...]  # oldest first: the timeline
     attention: tuple[Attention, ...]  # not yet cleared
     superseded_by: int | None  # the newer order that was made by "book again"
 
@@ -109,7 +113,7 @@ def add_offer(
     priced: Priced,
     now: datetime,
 ) -> Offer:
-    """Keep a product card as it is shown now; the row has its id when this returns.
+    """Store a product card as it is shown now; the row has its id when this returns.
 
     Flushes, does not commit.
     """
@@ -160,9 +164,7 @@ def trip_of(offer: Offer) -> Trip:
 
 
 def offer_signature(trip: Trip, priced: Priced) -> str:
-    """A digest of what the customer would pay for what: equal for two offers with the same trip and
-    price.
-    """
+    """A digest of trip and price, equal for two offers for which the customer pays the same."""
     drop = list(trip.drop) if trip.drop else None
     prices = dict(sorted((priced.seat_prices or {}).items()))
     facts = [list(trip.pickup), drop, priced.category, priced.currency, priced.price_text, prices]
@@ -170,24 +172,20 @@ def offer_signature(trip: Trip, priced: Priced) -> str:
 
 
 def order_page(s: Session, property_id: int, order_id: int) -> OrderPage | None:
-    """One order with everything around it; None when it doesn't exist or belongs to another
-    property.
-    """
+    """One order with everything around it; None if it is unknown or another property's."""
     if not 0 < order_id <= MAX_ID:
         return None
     return next(iter(orders_by_ids(s, property_id, [order_id])), None)
 
 
 def order_of_form(s: Session, property_id: int, form_token: str) -> int | None:
-    """The order that a form of this property made already (docs/booking-protocol.md 1.3, T1)."""
+    """The order that this form of the property created (docs/booking-protocol.md 1.3, T1)."""
     query = select(Order.id).where(Order.form_token == form_token, Order.property_id == property_id)
     return s.scalars(query).first()
 
 
 def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPage]:
-    """The newest orders of a property, newest first; without the long columns that only their own
-    pages read.
-    """
+    """The newest orders of a property, without the long columns that only their own pages need."""
     query = (
         select(Order.id)
         .where(Order.property_id == property_id)
@@ -227,8 +225,7 @@ def _load_unworded(s: Session, offers: Sequence[Offer]) -> None:
             set_committed_value(unworded[offer_id], "product", product)
 
 
-# Statements are put together once: that costs SQLAlchemy more than a small answer costs the
-# database.
+# Statements are built once: that takes SQLAlchemy longer than the database takes to answer.
 _IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids", expanding=True)
 _PAGES: Final = (
     select(Order, Offer, Guest, Account, Property, Staff, Ride)
@@ -242,7 +239,9 @@ _PAGES: Final = (
 )
 _LIST: Final = _PAGES.options(defer(Offer.product), defer(Order.body), defer(Order.evidence))
 _ACTIONS: Final = select(Action).where(Action.order_id.in_(_IDS)).order_by(Action.id)
-_MOMENTS: Final = select(Moment).where(Moment.order_id.in_(_IDS)).order_by(Moment.id)
+_MOMENTS: Final = (
+    select(TimelineEvent).where(TimelineEvent.order_id.in_(_IDS)).order_by(TimelineEvent.id)
+)
 _ATTENTION: Final = (
     select(Attention)
     .where(Attention.order_id.in_(_IDS), Attention.cleared_at.is_(None))
@@ -256,7 +255,10 @@ _NEWER: Final = (
 
 _Row = tuple[Order, Offer, Guest, Account, Property, Staff, Ride]
 _Around = tuple[
-    dict[int, list[Action]], dict[int, list[Moment]], dict[int, list[Attention]], dict[int, int]
+    dict[int, list[Action]],
+    dict[int, list[TimelineEvent]],
+    dict[int, list[Attention]],
+    dict[int, int],
 ]
 
 
@@ -283,7 +285,7 @@ def _around(s: Session, ids: Sequence[int]) -> _Around:
     actions: dict[int, list[Action]] = {}
     for action in s.scalars(_ACTIONS, asked):
         actions.setdefault(action.order_id, []).append(action)
-    moments: dict[int, list[Moment]] = {}
+    moments: dict[int, list[TimelineEvent]] = {}
     for moment in s.scalars(_MOMENTS, asked):
         moments.setdefault(moment.order_id, []).append(moment)
     attention: dict[int, list[Attention]] = {}

@@ -1,6 +1,4 @@
-"""People: properties, staff, linked accounts; their sign-ins are in signins.py and can be had from
-here too.
-"""
+"""Properties, their staff, favourite places and cost centres."""
 
 from datetime import datetime
 from typing import Final, TypedDict, Unpack
@@ -57,8 +55,7 @@ __all__ = [
     "staff_for_sign_in",
 ]
 
-# whose orders a member of staff may act on: their property's; an admin those of every one, the page
-# says which
+# Whose orders a member of staff may act on: those of their property; an admin those of any.
 ACTS_FOR: Final = or_(Staff.property_id == Order.property_id, Staff.role == "admin")
 
 
@@ -111,7 +108,7 @@ def add_staff(
 
 
 def find_staff(s: Session, sign_in_name: str) -> Staff | None:
-    """The member of staff who signs in with this name and is not disabled."""
+    """The member of staff with this sign-in name who is not disabled."""
     query = select(Staff).where(
         Staff.sign_in_name == sign_in_key(sign_in_name), Staff.disabled_at.is_(None)
     )
@@ -119,13 +116,13 @@ def find_staff(s: Session, sign_in_name: str) -> Staff | None:
 
 
 def staff_of(s: Session, property_id: int) -> list[Staff]:
-    """Everybody of a property, those who may sign in first."""
+    """The staff of a property, those who may sign in first."""
     query = select(Staff).where(Staff.property_id == property_id)
     return list(s.scalars(query.order_by(Staff.disabled_at.is_not(None), Staff.name, Staff.id)))
 
 
 def staff_member(s: Session, property_id: int, staff_id: int) -> Staff | None:
-    """One member of a property's staff; None when they are another's."""
+    """One member of a property's staff; None when they are another property's."""
     if not 0 < staff_id <= MAX_ID:
         return None
     return s.scalars(
@@ -134,7 +131,7 @@ def staff_member(s: Session, property_id: int, staff_id: int) -> Staff | None:
 
 
 def sign_ins_of(s: Session, staff_ids: list[int], now: datetime) -> dict[int, int]:
-    """How many sign-ins hold now, by member of staff."""
+    """The number of valid sign-ins of each member of staff."""
     query = select(SignIn.staff_id, func.count()).where(
         SignIn.staff_id.in_(staff_ids), SignIn.expires_at > now
     )
@@ -150,7 +147,7 @@ def favourites_of(s: Session, property_id: int) -> dict[tuple[str, int], Favouri
 def set_favourite(
     s: Session, property_id: int, kind: str, slot: int, name: str, position: LatLng
 ) -> None:
-    """Put a place on a slot, in place of the one that was there."""
+    """Store a place on a slot; it replaces the one that was there."""
     row = favourites_of(s, property_id).get((kind, slot))
     if row is None:
         row = Favourite(property_id=property_id, kind=kind, slot=slot)
@@ -167,7 +164,7 @@ def cost_centres_of(s: Session, property_id: int) -> list[CostCentre]:
 
 
 def cost_centre_of(s: Session, property_id: int, centre_id: int) -> CostCentre | None:
-    """One cost centre of a property; None when it is another's."""
+    """One cost centre of a property; None when it is another property's."""
     if not 0 < centre_id <= MAX_ID:
         return None
     query = select(CostCentre).where(

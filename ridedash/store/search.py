@@ -1,6 +1,4 @@
-"""Finding a guest, a ride, a plate or a number by what somebody remembers of it, with indexes where
-rides are many.
-"""
+"""Search for orders by room, guest, phone, plate or number, along indexes."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,9 +12,9 @@ from ridedash.store.models.people import Guest
 from ridedash.text import folded, squeezed
 
 PHONE: Final = re.compile(r"[+\d\s().\-/]+")
-PHONE_LEAST: Final = 4  # digits; the last four of a phone are what people remember
-LEAST: Final = 3  # letters and digits of a plate or a number; fewer would find half of them
-MANY: Final = 200  # guests; more of them than this have rides among the newest
+PHONE_LEAST: Final = 4  # digits; people remember the last four of a phone
+LEAST: Final = 3  # letters and digits of a plate or a number; fewer would match half of them
+MANY: Final = 200  # guests; when more match, some of the newest rides are theirs
 NOT_OVER: Final = (
     OrderState.SCHEDULED,
     OrderState.READY,
@@ -24,13 +22,13 @@ NOT_OVER: Final = (
     OrderState.UNKNOWN,
     OrderState.MATCHING,
 )
-LAST: Final = "\U0010ffff"  # behind every letter
+LAST: Final = "\U0010ffff"  # sorts after every letter
 
 
 def find_orders(s: Session, property_id: int, text: str, limit: int) -> list[int]:
-    """Ids of orders that somebody may mean: those that are not over first, then the newest.
+    """Ids of orders that match a text: those that are not over first, then the newest.
 
-    By room, name, phone in any notation, plate in any spacing, booking id and our own number.
+    By room, name, phone in any notation, plate in any spacing, booking id and partner reference.
     """
     text = " ".join(text.split())
     if not text:
@@ -54,11 +52,12 @@ def _guest_is(text: str) -> ColumnElement[bool]:
 
 
 def phone_digits(text: str) -> str:
-    """The digits of a phone number in any notation that all notations have; "" for what is no
-    number.
+    """The digits of a phone number that are the same in every notation; "" for other text.
 
-    >>> phone_digits("+44 (0)20 7946 0958"), phone_digits("020 7946 0958"), phone_digits("Room 12")
-    ('442079460958', '2079460958', '')
+    >>> phone_digits("+44 (0)20 7946 0958"), phone_digits("020 7946 0958")
+    ('442079460958', '2079460958')
+    >>> phone_digits("Room 12")
+    ''
     """
     if not PHONE.fullmatch(text.strip()):
         return ""
@@ -67,14 +66,12 @@ def phone_digits(text: str) -> str:
 
 
 def spellings(room: str) -> Sequence[str]:
-    """A room as typed, and as others may have typed it."""
+    """A room as typed, and in other cases of its letters."""
     return sorted({room, room.upper(), room.lower(), room.title()})
 
 
 def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
-    """Orders that are not over: a few hundred at most, so each is looked at in every way, rooms by
-    their beginning.
-    """
+    """Orders that are not over. They are a few hundred at most, so every column is compared."""
     here = Order.property_id == property_id
     going = union(
         select(Order.id).where(here, Order.state.in_(NOT_OVER)),
@@ -98,9 +95,7 @@ def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
 
 
 def _ways(s: Session, property_id: int, text: str, limit: int) -> Iterator[Select[Any]]:
-    """The newest orders for each thing that the text may be; each is answered by one index, which
-    SQLite is told.
-    """
+    """Queries for the newest orders by each meaning of the text, with SQLite's index named."""
     orders = (
         select(Order.id)
         .where(Order.property_id == property_id)
@@ -122,9 +117,7 @@ def _ways(s: Session, property_id: int, text: str, limit: int) -> Iterator[Selec
 
 
 def _of_guests(s: Session, property_id: int, text: str, limit: int) -> Iterator[Select[Any]]:
-    """Rides of few guests by their guests; of many by walking back from the newest ride, which ends
-    soon.
-    """
+    """Orders of few guests by their guests; of many guests by a scan back from the newest ride."""
     guests = guests_like(property_id, text)
     known = s.scalars(guests.limit(MANY)).all()
     query = select(Order.id).where(Order.property_id == property_id).limit(limit)
@@ -140,14 +133,12 @@ def _of_guests(s: Session, property_id: int, text: str, limit: int) -> Iterator[
 
 
 def _by(index: str, query: Select[Any]) -> Select[Any]:
-    """SQLite would walk back through all orders to spare itself the sorting of twenty; PostgreSQL
-    knows better.
-    """
+    """Name the index for SQLite, which would scan all orders to avoid sorting twenty."""
     return query.with_hint(Order, f"INDEXED BY {index}", "sqlite")
 
 
 def _numbers(s: Session, text: str) -> list[tuple[str, ColumnElement[bool]]]:
-    """Booking ids and our own numbers begin so: an index for each, and the condition."""
+    """Conditions for booking ids and partner references that begin so, each with its index."""
     plain = text.replace(" ", "")
     if len(plain) < LEAST:
         return []
@@ -160,7 +151,7 @@ def _numbers(s: Session, text: str) -> list[tuple[str, ColumnElement[bool]]]:
 
 
 def _begins(s: Session, column: InstrumentedAttribute[Any], text: str) -> ColumnElement[bool]:
-    """A beginning as each kind of database finds it by an index."""
+    """A condition for a prefix that each kind of database answers by an index."""
     if s.get_bind().dialect.name == "sqlite":
         return and_(column >= text, column < text + LAST)
     return column.startswith(text, autoescape=True)

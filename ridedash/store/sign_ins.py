@@ -1,4 +1,4 @@
-"""Sign-ins kept on the server, and the brake on guessing passwords.
+"""Sign-ins stored on the server, and throttling of password guesses.
 
 See docs/security.md ASVS 6.3.1, ASVS 7.2.
 """
@@ -30,16 +30,17 @@ SIGN_IN_LASTS: Final = timedelta(hours=12)
 NAME_FREE_FAILS: Final = 5  # then 30 s, doubling
 NAME_WAIT_S: Final = 30
 NAME_WAIT_MAX_S: Final = 15 * 60
-NAME_FORGET: Final = timedelta(hours=1)  # a name without a failure for so long starts afresh
+# After so long without a failure the count of a name starts again
+NAME_FORGET: Final = timedelta(hours=1)
 WINDOW: Final = timedelta(minutes=10)
 ADDRESS_LIMIT: Final = 30
 TOTAL_LIMIT: Final = 300
-ENDED_KEPT: Final = timedelta(hours=1)  # nobody remembers a sign-in for so long
+ENDED_KEPT: Final = timedelta(hours=1)  # no process caches a sign-in for so long
 ENDING: Final = 7_413_020_932  # PostgreSQL's advisory lock of ending sign-ins
 
 
 def sign_in_key(name: str) -> str:
-    """A sign-in name as it is stored and compared: any case of letters, single spaces."""
+    """A sign-in name as it is stored and compared: casefolded, with single spaces."""
     return " ".join(name.split()).casefold()
 
 
@@ -51,10 +52,10 @@ def open_sign_in(
     property_id: int | None = None,
     until: datetime | None = None,
 ) -> str:
-    """A new sign-in of 12 hours, or until then; returns its secret, which only the browser keeps.
-    Raises LookupError.
+    """Create a sign-in of 12 hours, or until then; returns its secret, which only the browser
+    keeps.
 
-    It looks at the person's own property unless another one is named: that is for admins.
+    Raises LookupError. It shows the person's own property unless another one is given, for admins.
     """
     staff = s.get(Staff, staff_id)
     if staff is None or staff.disabled_at is not None:
@@ -70,7 +71,7 @@ def open_sign_in(
 
 
 def staff_for_sign_in(s: Session, sid: str, now: datetime) -> Staff | None:
-    """Whose sign-in this is; None when it has ended, was closed, or its owner is disabled."""
+    """The member of staff of a sign-in; None when it has ended or they are disabled."""
     row = s.get(SignIn, _hashed(sid))
     if row is None or row.expires_at <= now:
         return None
@@ -79,9 +80,7 @@ def staff_for_sign_in(s: Session, sid: str, now: datetime) -> Staff | None:
 
 
 def close_sign_in(s: Session, sid: str) -> None:
-    """End one sign-in: a copy of its cookie is worth nothing afterwards, in any process within two
-    seconds.
-    """
+    """End one sign-in. A copy of its cookie is useless afterwards, in all processes within 2 s."""
     _end(s, SignIn.id_hash == _hashed(sid))
 
 
@@ -97,7 +96,8 @@ def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
 
 
 def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
-    """Record which sign-ins and links end before their time, for processes that know them (`ended_secrets`).
+    """Record which sign-ins and links end before their time, for processes that know them
+    (`ended_secrets`).
 
     They read on from the highest number that they saw. On PostgreSQL a higher one could be there
     before a lower one is committed: so one at a time.
@@ -116,19 +116,21 @@ def _dialect(s: Session | Connection) -> str:
 
 @event.listens_for(Staff, "after_update")
 def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> None:
-    """Whoever is disabled, gets another role or moves to another property signs in anew."""
+    """End the sign-ins of staff who are disabled, or get another role or property."""
     facts = inspect(staff).attrs
     if any(facts[name].history.has_changes() for name in ("disabled_at", "role", "property_id")):
         _end(connection, SignIn.staff_id == staff.id)
 
 
 def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float:
-    """0.0 when a password may be verified now, and the attempt is then counted as failed until
-    `sign_in_succeeded`; otherwise the seconds to wait, and nothing is counted. Needs a write
-    session:
-    counting before verifying is what stops guesses made in parallel.
+    """0.0 when a password may be verified now; otherwise the seconds to wait.
+
+    Needs a write session.
+
+    At 0.0 the attempt is counted as failed until `sign_in_succeeded`: counting before verifying
+    stops guesses made in parallel.
     """
-    keys = _name_key(name), _address_key(address), "all"  # held in this order by everybody
+    keys = _name_key(name), _address_key(address), "all"  # locked in this order by every caller
     rows = {key: _row(s, key, now) for key in keys}
     wait = max(_wait_s(row, now) for row in rows.values())
     if wait > 0:
@@ -150,7 +152,7 @@ def sign_in_succeeded(s: Session, name: str, address: str) -> None:
 
 
 def _row(s: Session, key: str, now: datetime) -> Throttle:
-    """The count of a key, held until the session ends: guesses made in parallel are all counted."""
+    """The count of a key, locked until the session ends, so that parallel guesses are all counted."""
     row = s.get(Throttle, key, with_for_update=True)
     if row is None:
         insert_if_new(s, Throttle, key=key, fails=0, since=now, blocked_until=None)
@@ -194,9 +196,9 @@ def _address_key(address: str) -> str:
 
 
 class SignInFacts(NamedTuple):
-    """A sign-in that holds, whose it is and which property it looks at: an admin's may be any.
+    """A valid sign-in, its member of staff and the property that it shows (any, for an admin).
 
-    `sign_in` names it; the secret can't be told from that.
+    `sign_in` identifies it; the secret can't be derived from that.
     """
 
     sign_in: str
@@ -208,13 +210,13 @@ class SignInFacts(NamedTuple):
 
 
 def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
-    """Whose sign-in this is; None when it has ended, was closed, or its owner is disabled."""
+    """The facts of a sign-in; None when it has ended or its owner is disabled."""
     hashed = hashlib.sha256(sid.encode("utf-8", "replace")).hexdigest()
     row = s.execute(_SIGN_IN, {"hashed": hashed, "now": now}).first()
     return SignInFacts(*row) if row else None
 
 
-_SIGN_IN: Final = (  # put together once: asked with every page
+_SIGN_IN: Final = (  # Built once, because every page runs it.
     select(SignIn.id_hash, SignIn.expires_at, Staff.id, SignIn.property_id, Staff.name, Staff.role)
     .join(Staff, Staff.id == SignIn.staff_id)
     .where(
@@ -226,7 +228,9 @@ _SIGN_IN: Final = (  # put together once: asked with every page
 
 
 def ended_secrets(s: Session, after: int) -> list[tuple[int, str]]:
-    """Sign-ins and links that ended before their time: (number, hash), those with a number above `after`."""
+    """Sign-ins and links that ended before their time: (number, hash), those with a number above
+    `after`.
+    """
     query = (
         select(EndedSignIn.id, EndedSignIn.id_hash)
         .where(EndedSignIn.id > after)

@@ -12,7 +12,7 @@ from sqlalchemy import select, text
 
 from ridedash.store import guests
 from ridedash.store.database.database import Database
-from ridedash.store.guests import Told
+from ridedash.store.guests import GuestDetails
 from ridedash.store.properties import Guest, add_property
 
 pytestmark = pytest.mark.database
@@ -30,10 +30,10 @@ class House:
             self.other = add_property(s, "Other Hotel", "UTC", NOON).id
 
     def told(self, name: str, at: datetime = NOON, house: int | None = None, **facts: Any) -> int:
-        told = Told(name, **facts)
+        told = GuestDetails(name, **facts)
         with self.db.write() as s:
-            guests.take_turns(s, house or self.id, told)
-            return guests.remember(s, house or self.id, told, at, None).id
+            guests.lock_guest(s, house or self.id, told)
+            return guests.store_guest(s, house or self.id, told, at, None).id
 
     def row(self, guest_id: int) -> Guest:
         with self.db.read() as s:
@@ -110,7 +110,7 @@ def test_nobody_is_found_in_another_property(house: House) -> None:
     there = house.told("Guest Heron", house=house.other, phone=PHONE, room="412", guest_id=first)
     assert there != first
     with house.db.read() as s:
-        assert guests.of(s, house.other, first) is None
+        assert guests.guest_of(s, house.other, first) is None
         assert [guest.id for guest in guests.find(s, house.other, "412")] == [there]
 
 
@@ -124,7 +124,7 @@ def test_an_erased_guest_is_neither_found_nor_made_again(house: House) -> None:
     )
     assert house.told("Guest Heron", phone=PHONE, room="412", guest_id=first) != first
     with house.db.read() as s:
-        assert guests.of(s, house.id, first) is None
+        assert guests.guest_of(s, house.id, first) is None
 
 
 def test_the_finder_knows_rooms_phones_and_names_in_any_notation(house: House) -> None:

@@ -12,8 +12,8 @@ from sqlalchemy import select
 from ridedash.store.database.database import Database
 from ridedash.store.database.migrate import alembic_config
 from ridedash.store.history import (
-    Asked,
     Outcome,
+    RideFilter,
     Totals,
     categories,
     outcome_of,
@@ -86,7 +86,7 @@ def test_a_database_that_was_in_use_gets_what_the_history_needs(desk: Desk, kind
 
 
 DAY = timedelta(days=1)
-WEEK = Asked(NOON - 7 * DAY, NOON + DAY)
+WEEK = RideFilter(NOON - 7 * DAY, NOON + DAY)
 
 
 def done(
@@ -114,13 +114,13 @@ def done(
 
 
 def found(desk: Desk, house: str = "desk", **asked: Any) -> list[int]:
-    wanted = Asked(**{"since": WEEK.since, "until": WEEK.until} | asked)
+    wanted = RideFilter(**{"since": WEEK.since, "until": WEEK.until} | asked)
     with desk.services.db.read() as s:
         return [key.id for key in page(s, desk.ids[f"{house}.property"], wanted, 50)]
 
 
 def summed(desk: Desk, currency: str | None = "INR", **asked: Any) -> Totals:
-    wanted = Asked(**{"since": WEEK.since, "until": WEEK.until} | asked)
+    wanted = RideFilter(**{"since": WEEK.since, "until": WEEK.until} | asked)
     with desk.services.db.read() as s:
         return totals(s, desk.ids["desk.property"], wanted, currency)
 

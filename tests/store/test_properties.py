@@ -13,7 +13,7 @@ from ridedash.geo import LatLng
 from ridedash.store import accounts, properties
 from ridedash.store.board import unknown_orders
 from ridedash.store.database.database import Database
-from ridedash.store.encryption import BadKeys, Sealed, TokenVault, new_key
+from ridedash.store.encryption import BadKeys, DecryptionFailed, TokenVault, new_key
 from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, order_page, recent_orders
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
@@ -140,7 +140,7 @@ def test_tokens_are_read_back_only_in_their_own_row_and_column() -> None:
         ("accounts", 1, "refresh_token"),
         ("rides", 1, "access_token"),
     ):
-        with pytest.raises(Sealed):
+        with pytest.raises(DecryptionFailed):
             vault.decrypt(sealed, *place)
     assert sealed != vault.encrypt("secret", "accounts", 1, "access_token")
 
@@ -151,7 +151,7 @@ def test_the_first_key_encrypts_and_all_decrypt_and_a_lost_key_is_said_to_be() -
     assert both.decrypt(sealed, "t", 1, "c") == "secret"
     assert both.encrypt("secret", "t", 1, "c").startswith("k2.")
     for broken in (sealed, "", "k2", "k2.x.y", "k2..", "k9.AAAA.AAAA", sealed[:-3] + "AAA"):
-        with pytest.raises(Sealed):
+        with pytest.raises(DecryptionFailed):
             new.decrypt(broken, "t", 1, "c")
     assert new_key() not in repr(both)
 

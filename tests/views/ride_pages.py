@@ -16,7 +16,7 @@ from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
 from ridedash.store import accounts, properties
-from ridedash.store.orders import Action, Attention, Heartbeat, Moment, Offer, Order, Ride
+from ridedash.store.orders import Action, Attention, Heartbeat, Offer, Order, Ride, TimelineEvent
 from tests.databases import new_database
 
 SPACE = "[ \t\n\r\f]+"  # white space of HTML: a no-break space is none
@@ -397,7 +397,7 @@ def _moments(
     for i, name in enumerate(reversed(reached)):
         at = desk.now - timedelta(seconds=facts.get("in_state_s", 45) + 150 * i)
         s.add(
-            Moment(
+            TimelineEvent(
                 property_id=order.property_id,
                 order_id=order.id,
                 what="ride",

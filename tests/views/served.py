@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 
 from ridedash.extensions import limiter
 from ridedash.rides.share_links import LinkKind, make_link
-from ridedash.store.orders import Moment, Order, Ride
+from ridedash.store.orders import Order, Ride, TimelineEvent
 from tests.running import whole
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts
 
@@ -75,7 +75,7 @@ class Served:
             )
             house = order.property_id
             s.add(
-                Moment(
+                TimelineEvent(
                     property_id=house,
                     order_id=order_id,
                     what="ride",

@@ -12,7 +12,7 @@ from sqlalchemy import func, select, update
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.database.database import Database
-from ridedash.store.encryption import Sealed, TokenVault
+from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.orders import Ride
 from ridedash.store.models.people import Account, LinkStart
 
@@ -85,7 +85,7 @@ def _again(
         for name, sealed in rows:
             try:
                 plain = vault.decrypt(sealed, table.__tablename__, name, bound)
-            except Sealed:
+            except DecryptionFailed:
                 continue
             fresh = vault.encrypt(plain, table.__tablename__, name, bound)
             change = update(table).where(key == name, field == sealed).values({column: fresh})

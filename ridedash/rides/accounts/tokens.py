@@ -21,7 +21,7 @@ from ridedash.service.oauth import OAuthClient, SingleFlight, Tokens
 from ridedash.store import audit
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.database.database import Database, DatabaseBusy
-from ridedash.store.encryption import Sealed, TokenVault, key_of
+from ridedash.store.encryption import DecryptionFailed, TokenVault, key_of
 from ridedash.store.properties import Account
 from ridedash.wire import normal_code
 
@@ -233,7 +233,7 @@ class AccountTokens:
     def _opened(self, account_id: int, sealed: str, column: str) -> str:
         try:
             return self.vault.decrypt(sealed, "accounts", account_id, column)
-        except Sealed as error:
+        except DecryptionFailed as error:
             self._say(account_id, key_of(sealed))
             raise TokenUnreadable(f"account {account_id}") from error
 

@@ -14,7 +14,7 @@ from ridedash.rides.orders.place import PlaceError, RequestRefused
 from ridedash.rides.orders.request import digest, guest_of, new_booking, ordered_value
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit, guests
-from ridedash.store.database.database import Database, once_more
+from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 
 CHANGED: Final = "plan_changed"  # a timeline event; its detail names what changed
@@ -57,7 +57,7 @@ def change(db: Database, clock: Clock, wanted: Change) -> bool:
     Raises TooLate, Overtaken, OfferUnknown, RequestRefused; DatabaseBusy and CommitUnknown like
     `place`.
     """
-    return once_more(lambda: _change(db, clock(), wanted))
+    return retry_conflict(lambda: _change(db, clock(), wanted))
 
 
 def _change(db: Database, now: datetime, wanted: Change) -> bool:
@@ -121,8 +121,8 @@ def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now
     except ValidationError as error:
         raise place.refused(error) from None
     stated = _stated_guest(order, request)
-    guests.take_turns(s, request.property_id, stated)
-    guest = guests.remember(s, request.property_id, stated, now, request.staff_id)
+    guests.lock_guest(s, request.property_id, stated)
+    guest = guests.store_guest(s, request.property_id, stated, now, request.staff_id)
     for each in CHANGEABLE:
         if each.column:
             setattr(order, each.column, getattr(request, each.name))
@@ -139,11 +139,15 @@ def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now
 def _same_guest(s: Session, order: Order, request: BookingRequest) -> bool:
     """Whether the order is for this guest, of whom the request states nothing new."""
     stated = _stated_guest(order, request)
-    guest = guests.known(s, request.property_id, stated)
-    return guest is not None and guest.id == order.guest_id and not guests.news(guest, stated)
+    guest = guests.find_same(s, request.property_id, stated)
+    return (
+        guest is not None
+        and guest.id == order.guest_id
+        and not guests.has_new_details(guest, stated)
+    )
 
 
-def _stated_guest(order: Order, request: BookingRequest) -> guests.Told:
+def _stated_guest(order: Order, request: BookingRequest) -> guests.GuestDetails:
     """The guest of the request: the order's own unless another one was chosen."""
     stated = guest_of(request)
     return replace(stated, guest_id=stated.guest_id or order.guest_id)

@@ -42,7 +42,7 @@ from ridedash.service.errors import (
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import Product, ProductList
-from ridedash.store.database.database import Database, once_more
+from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
 from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, trip_of
@@ -192,7 +192,7 @@ class Promoter:
         try:
             product = self._asked(claim)
             self.at("plan.asked")
-            once_more(lambda: self._ready(claim, product))
+            retry_conflict(lambda: self._ready(claim, product))
         except NotYet as reason:
             self._not_yet(claim, reason.code)
         self.at("plan.ready")

@@ -85,7 +85,7 @@ class BookingField:
     )
     column: str = ""  # of the orders table
     body: str = ""  # of the request to the service
-    guest: str = ""  # of store.guests.Told
+    guest: str = ""  # of store.guests.GuestDetails
     change: str = ""  # what the timeline and the audit log call a change of it
     refill: frozenset[Refill] = frozenset()
 
@@ -254,7 +254,7 @@ def body_values(request: BookingRequest) -> dict[str, Any]:
 
 
 def guest_values(request: BookingRequest) -> dict[str, Any]:
-    """What a booking request states of its guest, by the names of `store.guests.Told`."""
+    """What a booking request states of its guest, by the names of `store.guests.GuestDetails`."""
     return {each.guest: getattr(request, each.name) for each in FIELDS if each.guest}
 
 

@@ -24,7 +24,7 @@ from ridedash.rides.orders.schedule_times import LATEST, SOONEST
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of
-from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, once_more
+from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.properties import Staff, cost_centre_of
 from ridedash.wire import Kind
@@ -99,7 +99,7 @@ def place(
     now = clock()
     placed = _placed_before(db, request)  # a form that is sent again needs no write transaction
     try:
-        placed = placed or once_more(lambda: _place(db, request, now))
+        placed = placed or retry_conflict(lambda: _place(db, request, now))
     except CommitUnknown as lost:
         placed = _place_after_lost_commit(db, request, now, lost)
     except DatabaseBusy:
@@ -125,7 +125,7 @@ def _place_after_lost_commit(
 ) -> Placed:
     """The order that the lost commit wrote, found by its form token, else a new one."""
     try:
-        return once_more(lambda: _place(db, request, now))
+        return retry_conflict(lambda: _place(db, request, now))
     except (DatabaseBusy, SQLAlchemyError):
         raise lost from None  # "nothing was ordered" is not known
 
@@ -133,7 +133,7 @@ def _place_after_lost_commit(
 def _place(db: Database, request: BookingRequest, now: datetime) -> Placed:
     with db.write() as s:
         # From here on the same form, sent to another process, waits and then finds our order.
-        guests.take_turns(s, request.property_id, guest_of(request))
+        guests.lock_guest(s, request.property_id, guest_of(request))
         before = _order_of_token(s, request)
         if before is not None:
             return before
@@ -203,7 +203,7 @@ def check_time(request: BookingRequest, now: datetime) -> None:
 
 def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) -> list[int]:
     """An order for each car of the group; the first one has the duplicate-booking guard."""
-    guest = guests.remember(s, request.property_id, guest_of(request), now, request.staff_id)
+    guest = guests.store_guest(s, request.property_id, guest_of(request), now, request.staff_id)
     key = None
     if request.pickup_at is None:  # today's ride does not block tomorrow's
         key = guard_of(request.property_id, guest.name, guest.phone, guest.room, offer)

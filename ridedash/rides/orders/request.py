@@ -22,7 +22,7 @@ from ridedash.rides.orders.fields import (
 )
 from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import Product
-from ridedash.store.guests import Told
+from ridedash.store.guests import GuestDetails
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.orders import Priced
 from ridedash.store.properties import Guest
@@ -64,9 +64,9 @@ def request_digest(request: BookingRequest) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def guest_of(request: BookingRequest) -> Told:
+def guest_of(request: BookingRequest) -> GuestDetails:
     """What a booking request states of its guest."""
-    return Told(**guest_values(request))
+    return GuestDetails(**guest_values(request))
 
 
 def guard_of(

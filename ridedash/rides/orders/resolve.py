@@ -20,7 +20,7 @@ from ridedash.service.errors import BadStatus, Refused, ServiceError, Unauthoriz
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
-from ridedash.store.database.database import Database, once_more
+from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride
 from ridedash.store.properties import ACTS_FOR, Staff
 
@@ -72,7 +72,9 @@ def resolve_booked(
         return snapshot
     checked = _placed(snapshot, LatLng(offer.pickup_lat, offer.pickup_lng), booking_id)
     if checked.outcome.startswith("booked"):
-        return once_more(lambda: _link(db, clock, order_id, booking_id, staff_id, pace, checked))
+        return retry_conflict(
+            lambda: _link(db, clock, order_id, booking_id, staff_id, pace, checked)
+        )
     return checked
 
 
@@ -173,7 +175,7 @@ def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
 def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     """CLOSED_NOT_BOOKED back to UNKNOWN. False when it is in another state."""
     # a press may take its guard at the same time
-    return once_more(lambda: _reopen(db, clock, order_id, staff_id))
+    return retry_conflict(lambda: _reopen(db, clock, order_id, staff_id))
 
 
 def _reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:

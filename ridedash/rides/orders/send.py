@@ -24,7 +24,7 @@ from ridedash.rides.states import BadMove
 from ridedash.service.client import RideClient
 from ridedash.service.types.bookings import CreateAnswer, NewBooking
 from ridedash.store import audit
-from ridedash.store.database.database import CommitUnknown, Database, once_more
+from ridedash.store.database.database import CommitUnknown, Database, retry_conflict
 from ridedash.store.models.orders import Order, OrderState
 
 log = logging.getLogger(__name__)
@@ -256,7 +256,7 @@ class Sender:
                 if order is not None and order.attempt == attempt:
                     settle(s, order, outcome, self.clock(), "worker", self.pace)
 
-        once_more(attempt_it)
+        retry_conflict(attempt_it)
 
 
 def outcome_of(record: dict[str, Any]) -> Outcome:

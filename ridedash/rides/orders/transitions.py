@@ -17,7 +17,7 @@ from ridedash.rides.codes import PLAN_MISSED, WITHDRAWN
 from ridedash.rides.states import BadMove, allowed_move
 from ridedash.service.responses import is_known_code
 from ridedash.store import audit
-from ridedash.store.models.orders import Attention, Moment, Order, OrderState
+from ridedash.store.models.orders import Attention, Order, OrderState, TimelineEvent
 
 log = logging.getLogger(__name__)
 S = OrderState
@@ -131,7 +131,7 @@ def moment(
 ) -> None:
     """Add to the timeline of the page and raise the order's version."""
     order.version += 1
-    row = Moment(
+    row = TimelineEvent(
         property_id=order.property_id,
         order_id=order.id,
         what=what,

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from ridedash.rides.states import LIVE
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
-from ridedash.store.models.orders import Action, Attention, Moment, Offer, Order, Ride
+from ridedash.store.models.orders import Action, Attention, Offer, Order, Ride, TimelineEvent
 from ridedash.store.models.people import Guest
 
 AT_ONCE: Final = 200  # rows in one short transaction, so that nobody waits for the tidying
@@ -133,7 +133,7 @@ def _forget_words(s: Session, order_ids: list[int]) -> None:
             for name, value in action.payload.items()
         }
         action.text = None
-    for table in (Moment, Attention):
+    for table in (TimelineEvent, Attention):
         s.execute(update(table).where(table.order_id.in_(order_ids)).values(detail=None))
 
 

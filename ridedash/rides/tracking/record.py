@@ -29,7 +29,7 @@ from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
 from ridedash.store.database.database import Database
-from ridedash.store.encryption import Sealed, TokenVault
+from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.orders import Action, Attention, Offer, Order, OrderState, Ride
 from ridedash.store.models.people import Property
 from ridedash.wire import Kind
@@ -212,7 +212,7 @@ def otp_of(ride: Ride | Row[Any], vault: TokenVault) -> str | None:
         return None
     try:
         return vault.decrypt(ride.otp_enc, "rides", ride.id, "otp")
-    except Sealed:
+    except DecryptionFailed:
         return None
 
 

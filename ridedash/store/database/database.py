@@ -1,4 +1,4 @@
-"""The database: one engine, short sessions for reading and for writing, migrations at start."""
+"""The database: one engine, short sessions for reading and for writing, its clock, migrations."""
 
 import threading
 import time
@@ -30,27 +30,27 @@ __all__ = [
     "CommitUnknown",
     "Database",
     "DatabaseBusy",
-    "Line",
+    "ShortText",
     "UnknownRevision",
     "UtcDateTime",
     "WrongTables",
     "insert_if_new",
-    "once_more",
+    "retry_conflict",
 ]
 
 HELD: Final = "orders"
 
 
-class HoldingSession(Session):
-    """Locks each order that it reads as a row, so that nobody else moves it meanwhile.
+class LockingSession(Session):
+    """A session that locks each order that it reads as a row, so that no other one changes it.
 
-    SQLite's writers take turns anyway, and leave the lock out of the statement. Whoever changes a
-    ride, an action or the timeline of an order reads the order first: one lock for all that belongs
-    to it, taken in one order.
+    SQLite runs one write transaction at a time anyway, and omits the lock from the statement. Code
+    that changes a ride, an action or the timeline of an order reads the order first: one lock for
+    everything that belongs to it, taken in one order.
     """
 
 
-@event.listens_for(HoldingSession, "do_orm_execute")
+@event.listens_for(LockingSession, "do_orm_execute")
 def _hold(state: ORMExecuteState) -> None:
     statement: Any = state.statement
     if not isinstance(statement, Select) or statement._for_update_arg is not None:
@@ -63,16 +63,15 @@ def _hold(state: ORMExecuteState) -> None:
 
 Clock = Callable[[], datetime]
 Monotonic = Callable[[], float]
-Reading = tuple[datetime, float]  # the database's time, and the monotonic one just then
+Reading = tuple[datetime, float]  # the database's time, and the monotonic time of that instant
 EVERY_S: Final = 60.0  # the database is asked this often at most
 AGAIN_S: Final = 5.0  # after it gave no answer
 
 
 class DatabaseClock:
-    """The database's time: asked now and then, carried on by the monotonic clock between; safe to
-    share.
+    """The database's time: asked now and then, continued by the monotonic clock. Safe to share.
 
-    Until the database has answered once, the machine's own clock stands in for it.
+    Until the database has answered once, the machine's own clock is used.
     """
 
     def __init__(
@@ -98,7 +97,7 @@ class DatabaseClock:
         return known[0] + timedelta(seconds=self._monotonic() - known[1])
 
     def _measure(self) -> None:
-        if self._monotonic() < self._next:  # somebody else has just asked
+        if self._monotonic() < self._next:  # another thread has just asked
             return
         told = self._ask(self._monotonic)
         self._next = self._monotonic() + (AGAIN_S if told is None else EVERY_S)
@@ -111,24 +110,25 @@ GOING_DOWN: Final = "57P"  # PostgreSQL's codes of a server that ends the connec
 
 
 class DatabaseBusy(Exception):
-    """The database took no write: another writer held it for too long, or it is away or full.
+    """The database accepted no write: it was locked for too long, is away or full.
 
     Nothing was written.
     """
 
 
 class CommitUnknown(SQLAlchemyError):
-    """The database went away during a commit: all of it was written, or nothing. Asking again tells
-    which.
+    """The connection was lost during a commit: everything was written, or nothing.
+
+    Reading again tells which.
     """
 
 
 class BadDatabaseUrl(ValueError):
-    """A database URL that can't be used: malformed, or of a kind whose driver is not installed."""
+    """A database URL that can't be used: malformed, or its driver is not installed."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An instant: aware, in UTC, in and out. A naive datetime is refused, it would be a guess."""
+    """An instant: aware and in UTC on both sides. A naive datetime is refused."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -147,10 +147,8 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-def Line(length: int) -> TypeEngine[str]:  # noqa: N802 - named like the types it stands beside
-    """Text that is short by intent. Edges keep it so; no database refuses a longer one from the
-    service.
-    """
+def ShortText(length: int) -> TypeEngine[str]:  # noqa: N802 - named like the types it stands beside
+    """Text that is short by intent. Input is limited elsewhere; no database refuses a longer one."""
     return String(length).with_variant(Text(), "postgresql")
 
 
@@ -174,7 +172,7 @@ class Database:
         self.url = url
         try:
             self.engine = make_engine(url, busy_s)
-            # told what a session noted
+            # called with the info of a session
             self.after_commit: Callable[[dict[Any, Any]], None] = lambda _info: None
         except (ArgumentError, ImportError, TypeError) as error:  # TypeError: one in memory
             raise BadDatabaseUrl(f"{type(error).__name__}: {error}") from None
@@ -199,13 +197,13 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """A session for writing: commits at its end, and undoes all on an exception.
+        """A session for writing: commits at its end, and rolls back on an exception.
 
-        Raises DatabaseBusy when nothing was written because others held what it needs for more than
-        five seconds, or because the database is away or full; CommitUnknown when it went away while
-        committing.
+        Raises DatabaseBusy when nothing was written, because of locks held for more than five
+        seconds or because the database is away or full; CommitUnknown when the connection was lost
+        in the commit.
         """
-        with HoldingSession(self._writing, expire_on_commit=False) as session:
+        with LockingSession(self._writing, expire_on_commit=False) as session:
             try:
                 session.connection()
                 yield session
@@ -216,16 +214,15 @@ class Database:
             self.after_commit(session.info)
 
     def clock(self, wall: Clock) -> Clock:
-        """The clock that all processes on this database share: its own, or the machine's where it
-        is a file.
+        """The clock that all processes on this database share: the database's, or the machine's for
+        a file.
         """
         return DatabaseClock(self._time, wall) if self.dialect == "postgresql" else wall
 
     def upgrade(self) -> None:
-        """Bring the tables to this version's revision; safe when several processes start at once.
+        """Migrate the tables to this version's revision; safe when several processes start at once.
 
-        Raises WrongTables for a database of a newer or foreign version, or one that was left half
-        migrated.
+        Raises WrongTables for a database of a newer or foreign version, or a half migrated one.
         """
         with self._writing.begin() as connection:
             migrate.upgrade(connection, Base.metadata, self._shown_url())
@@ -236,7 +233,7 @@ class Database:
             migrate.require(connection, Base.metadata, self._shown_url())
 
     def revision_ok(self) -> bool:
-        """Whether the database says that it is at this version's revision."""
+        """Whether the database is at this version's revision, by its own record."""
         with self.engine.connect() as connection:
             return migrate.is_current(connection)
 
@@ -248,10 +245,10 @@ class Database:
         return self.engine.url.render_as_string(hide_password=True)
 
     def _time(self, monotonic: Callable[[], float]) -> Reading | None:
-        """The database's time, and the monotonic one half way between question and answer."""
+        """The database's time, and the monotonic time half way between question and answer."""
         try:
             with self._reading.connect() as connection:
-                # the way there takes its time before the clock is read
+                # the connection is ready before the clock is read
                 connection.execute(text("SELECT 1"))
                 before = monotonic()
                 told = connection.scalar(text("SELECT clock_timestamp()"))
@@ -272,7 +269,7 @@ def _commit(session: Session) -> None:
 
 
 def _undone(error: DBAPIError) -> bool:
-    """Whether a failed commit is known to have written nothing: the database itself refused it."""
+    """Whether a failed commit certainly wrote nothing: the database itself refused it."""
     if error.connection_invalidated:
         return False
     code = getattr(error.orig, "sqlstate", None)
@@ -282,18 +279,16 @@ def _undone(error: DBAPIError) -> bool:
 
 
 def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
-    """Insert a row unless its key is there already, whoever was first."""
+    """Insert a row unless its key exists already."""
     make = postgresql.insert if s.get_bind().dialect.name == "postgresql" else sqlite.insert
     s.execute(make(row).values(**values).on_conflict_do_nothing())
 
 
-def once_more(attempt: Callable[[], T]) -> T:
-    """Do it; when another process was between our look and our insert, look again: its row is there
-    to be seen.
-    """
+def retry_conflict(attempt: Callable[[], T]) -> T:
+    """Run `attempt`, again after a conflict: the row that another process inserted is then visible."""
     for _ in range(2):
         try:
             return attempt()
         except IntegrityError:
-            time.sleep(0)  # let the other one end
+            time.sleep(0)  # let the other transaction end
     return attempt()

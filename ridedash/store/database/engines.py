@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
-BUSY_S: Final = 5.0  # how long a writer waits for another one
+BUSY_S: Final = 5.0  # seconds that a writer waits for another one
 # that each connection to a file keeps prepared: of ours each takes tens of kilobytes
 STATEMENTS: Final = 24
 # of a file that each connection keeps for itself; the system keeps the rest once for all
@@ -27,7 +27,7 @@ PAGES_KB: Final = 512
 WRITE: Final = "ridedash_write"  # the execution option of write sessions
 # a process that stops in the middle of a transaction holds its locks no longer than this
 IDLE_MS: Final = 60_000
-# a machine that is gone without a word is given up after seconds, not after the system's minutes
+# A server that vanishes is given up after seconds, not after the system's minutes.
 PATIENCE: Final = {
     "connect_timeout": "5",
     "keepalives_idle": "5",
@@ -45,12 +45,11 @@ def make_engine(address: str, busy_s: float) -> Engine:
     url = make_url(address)
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername="postgresql+psycopg")
-    # the one used last: few are kept warm
+    # the connection used last, so that few stay open
     pool: dict[str, Any] = {"pool_timeout": busy_s, "pool_use_lifo": True}
     if url.get_backend_name() == "postgresql":
         return _postgresql(url, pool | {"pool_size": 20, "max_overflow": 20}, busy_s)
-    # A file is opened in a moment, but each connection keeps a megabyte: what few moments need is
-    # closed again.
+    # Opening a file is fast, but each connection takes a megabyte: rarely used ones are closed.
     pool |= {"pool_size": 4, "max_overflow": 36}
     engine = create_engine(url, **pool, connect_args={"cached_statements": STATEMENTS})
     if engine.dialect.name == "sqlite":
@@ -62,7 +61,7 @@ def make_engine(address: str, busy_s: float) -> Engine:
 def _sqlite_connect(busy_s: float) -> Any:
     def connected(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         assert isinstance(connection, sqlite3.Connection)
-        # BEGIN is ours to say: the driver would say it late and deferred
+        # We send BEGIN ourselves: the driver would send it late and deferred.
         connection.isolation_level = None
         for pragma in (
             f"busy_timeout={round(busy_s * 1000)}",
@@ -83,7 +82,7 @@ def _sqlite_begin(connection: Connection) -> None:
 
 def _postgresql(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
     patience = {name: value for name, value in PATIENCE.items() if name not in url.query}
-    # a restarted server is found again
+    # finds a restarted server again
     engine = create_engine(url, **pool, pool_pre_ping=True, connect_args=patience)
 
     def connected(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
@@ -104,9 +103,7 @@ def _without_nul(
     _context: object,
     _many: bool,
 ) -> tuple[str, Any]:
-    """PostgreSQL stores no NUL in text: what people and the service send loses it here, as the last
-    of all edges.
-    """
+    """Remove NUL characters from parameters, because PostgreSQL stores none in text."""
     # not by `_many`: rows that are inserted by one statement come as one mapping
     if isinstance(parameters, list):
         return statement, [_cleaned(each) for each in parameters]

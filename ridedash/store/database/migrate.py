@@ -1,7 +1,6 @@
-"""Migrations: run in one transaction by one process at a time, and refused by name where they can't
-be right.
+"""Migrations: run in one transaction by one process at a time, and refused when they can't apply.
 
-Alembic is there when one is run, not before: processes that only serve don't carry it.
+Alembic is imported only when a migration runs: processes that serve don't carry it.
 """
 
 import threading
@@ -28,7 +27,7 @@ class WrongTables(Exception):
 
 
 class UnknownRevision(WrongTables):
-    """The database was made by another version of the program, which this one does not know."""
+    """The database was created by another version of the program, unknown to this one."""
 
     def __init__(self, revision: str, url: str) -> None:
         super().__init__(
@@ -40,7 +39,7 @@ class UnknownRevision(WrongTables):
 
 
 class HalfMigrated(WrongTables):
-    """What the database says of its revision and the tables that it has do not go together."""
+    """The revision that the database records does not match its tables."""
 
     def __init__(self, why: str, url: str) -> None:
         super().__init__(
@@ -50,7 +49,7 @@ class HalfMigrated(WrongTables):
 
 
 class OldRevision(WrongTables):
-    """The database is of an older version: it wants an upgrade."""
+    """The database is of an older version and needs an upgrade."""
 
     def __init__(self, revision: str | None, url: str) -> None:
         at = (
@@ -69,7 +68,8 @@ def upgrade(connection: Connection, tables: MetaData, url: str) -> None:
     Raises WrongTables.
     """
     with _upgrading:
-        if connection.dialect.name == "postgresql":  # SQLite's writers take turns anyway
+        # SQLite runs one write transaction at a time anyway
+        if connection.dialect.name == "postgresql":
             connection.execute(text("SET LOCAL lock_timeout = '60s'"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         _refuse_foreign(connection, tables, url)
@@ -87,14 +87,12 @@ def require(connection: Connection, tables: MetaData, url: str) -> None:
 
 
 def is_current(connection: Connection) -> bool:
-    """Whether the database says that it is at this version's revision; cheap."""
+    """Whether the database is at this version's revision, by its own record; fast."""
     return _revisions(connection) == (head(),)
 
 
 def known() -> list[str]:
-    """All revisions of this version in their order: a migration's file is named after its revision,
-    four digits.
-    """
+    """All revisions of this version in order; a migration's file begins with its revision."""
     return sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
 
 
@@ -104,7 +102,7 @@ def head() -> str:
 
 
 def misses_tables(error: BaseException) -> bool:
-    """Whether a statement failed because its table or column is not there."""
+    """Whether a statement failed because its table or column is missing."""
     cause = error if isinstance(error, DBAPIError) else error.__cause__
     if not isinstance(cause, DBAPIError):
         return False
@@ -157,7 +155,7 @@ def _run(connection: Connection) -> None:
 
 
 def alembic_config() -> "Config":
-    """Where Alembic finds the migrations."""
+    """The Alembic configuration, with the folder of the migrations."""
     from alembic.config import Config
 
     config = Config()

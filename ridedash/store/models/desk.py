@@ -1,43 +1,39 @@
-"""Tables of the desk: favourite places, cost centres, links and invitations that go out, notes for
-the next shift.
-"""
+"""Tables of the desk: favourite places, cost centres, links, invitations, notes for the next shift."""
 
 from datetime import datetime
 
 from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ridedash.store.database.database import Base, Line
+from ridedash.store.database.database import Base, ShortText
 
 
 class Favourite(Base):
-    """A place that a property goes to or starts from often. `kind` is pickup or drop, `slot` its
-    number on the keys.
-    """
+    """A place that a property uses often. `kind` is pickup or drop, `slot` its number on the keys."""
 
     __tablename__ = "favourites"
     __table_args__ = (Index("favourite_slots", "property_id", "kind", "slot", unique=True),)
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
-    kind: Mapped[str] = mapped_column(Line(8))
+    kind: Mapped[str] = mapped_column(ShortText(8))
     slot: Mapped[int]
-    name: Mapped[str] = mapped_column(Line(200))
+    name: Mapped[str] = mapped_column(ShortText(200))
     lat: Mapped[float]
     lng: Mapped[float]
 
 
 class CostCentre(Base):
-    """What a ride is charged to inside the property; a closed one stays on the rides it had."""
+    """What a ride is charged to inside the property; a closed one stays on its rides."""
 
     __tablename__ = "cost_centres"
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
-    name: Mapped[str] = mapped_column(Line(80))
+    name: Mapped[str] = mapped_column(ShortText(80))
     closed_at: Mapped[datetime | None]
 
 
 class Link(Base):
-    """A guest's or a follower's way to one ride, without a sign-in.
+    """A guest's or a follower's access to one ride, without a sign-in.
 
     The secret is never stored, only its hash.
     """
@@ -45,27 +41,25 @@ class Link(Base):
     __tablename__ = "links"
     __table_args__ = (Index("links_by_order", "order_id"),)
     id: Mapped[int] = mapped_column(primary_key=True)
-    token_hash: Mapped[str] = mapped_column(Line(64), unique=True)
+    token_hash: Mapped[str] = mapped_column(ShortText(64), unique=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
-    kind: Mapped[str] = mapped_column(Line(10))  # rider, follower
+    kind: Mapped[str] = mapped_column(ShortText(10))  # rider, follower
     made_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     made_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
 
 
 class Invitation(Base):
-    """A way in for a new member of staff, or a new password for one: valid once. Only its hash is
-    stored.
-    """
+    """Access for a new member of staff, or to a new password: valid once. Only its hash is stored."""
 
     __tablename__ = "invitations"
     id: Mapped[int] = mapped_column(primary_key=True)
-    token_hash: Mapped[str] = mapped_column(Line(64), unique=True)
+    token_hash: Mapped[str] = mapped_column(ShortText(64), unique=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
-    role: Mapped[str] = mapped_column(Line(20))
-    name: Mapped[str] = mapped_column(Line(120))
-    # whose password it sets; none: somebody new
+    role: Mapped[str] = mapped_column(ShortText(20))
+    name: Mapped[str] = mapped_column(ShortText(120))
+    # whose password it sets; None: a new member of staff
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     made_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     made_at: Mapped[datetime]
@@ -74,14 +68,14 @@ class Invitation(Base):
 
 
 class ShiftNote(Base):
-    """What one shift tells the next."""
+    """A note of one shift to the next."""
 
     __tablename__ = "shift_notes"
     __table_args__ = (Index("shift_notes_open", "property_id", "done_at"),)
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
-    text: Mapped[str] = mapped_column(Line(1000))
+    text: Mapped[str] = mapped_column(ShortText(1000))
     made_at: Mapped[datetime]
     done_at: Mapped[datetime | None]
     done_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))

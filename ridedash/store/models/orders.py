@@ -1,6 +1,4 @@
-"""Tables of orders: offers, orders, rides, actions, the instants of each state, things that need a
-person.
-"""
+"""Tables of orders: offers, orders, rides, actions, timeline events, attention items."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -9,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ForeignKey, Index, Text, UniqueConstraint, event, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ridedash.store.database.database import Base, Line
+from ridedash.store.database.database import Base, ShortText
 
 
 class OrderState(StrEnum):
@@ -28,8 +26,9 @@ class OrderState(StrEnum):
 
 
 class Offer(Base):
-    """One product card as it was shown: the trip, the category, the price. The form posts its id,
-    never a price.
+    """One product card as it was shown: trip, category, price.
+
+    The form posts its id, never a price.
     """
 
     __tablename__ = "offers"
@@ -39,28 +38,28 @@ class Offer(Base):
     account_id: Mapped[int | None] = mapped_column(ForeignKey("accounts.id"))
     pickup_lat: Mapped[float]
     pickup_lng: Mapped[float]
-    pickup_name: Mapped[str | None] = mapped_column(Line(200))
+    pickup_name: Mapped[str | None] = mapped_column(ShortText(200))
     drop_lat: Mapped[float | None]
     drop_lng: Mapped[float | None]
-    drop_name: Mapped[str | None] = mapped_column(Line(200))
-    category: Mapped[str] = mapped_column(Line(64))
-    kind: Mapped[str] = mapped_column(Line(16))  # wire.Kind
-    display_name: Mapped[str] = mapped_column(Line(300))
-    currency: Mapped[str | None] = mapped_column(Line(8))
+    drop_name: Mapped[str | None] = mapped_column(ShortText(200))
+    category: Mapped[str] = mapped_column(ShortText(64))
+    kind: Mapped[str] = mapped_column(ShortText(16))  # wire.Kind
+    display_name: Mapped[str] = mapped_column(ShortText(300))
+    currency: Mapped[str | None] = mapped_column(ShortText(8))
     price_text: Mapped[str | None] = mapped_column(
-        Line(300)
+        ShortText(300)
     )  # as its card showed it; None: no card
     product: Mapped[dict[str, Any]]  # Product.model_dump(mode="json")
-    fare_id: Mapped[str | None] = mapped_column(Line(500))
+    fare_id: Mapped[str | None] = mapped_column(ShortText(500))
     # share: {"1": "96.00", "2": "140.00"}; upfront: {"": "240.00"}; else {}
     seat_prices: Mapped[dict[str, Any]]
     cancellation: Mapped[dict[str, Any] | None]  # CancellationPolicy.model_dump(mode="json")
     fetched_at: Mapped[datetime]
     # digest of trip, category and price; without fare_id
-    signature: Mapped[str] = mapped_column(Line(64))
+    signature: Mapped[str] = mapped_column(ShortText(64))
 
 
-# all that the history filters and adds up: a year of it is read from this index alone
+# the columns that the history filters and adds up: it reads this index alone
 HISTORY: Final = (
     "property_id",
     "happens_at",
@@ -113,19 +112,19 @@ class Order(Base):
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     guest_id: Mapped[int] = mapped_column(ForeignKey("guests.id"))
     offer_id: Mapped[int] = mapped_column(ForeignKey("offers.id"))
-    note: Mapped[str | None] = mapped_column(Line(500))
-    form_token: Mapped[str] = mapped_column(Line(64), unique=True)
+    note: Mapped[str | None] = mapped_column(ShortText(500))
+    form_token: Mapped[str] = mapped_column(ShortText(64), unique=True)
     # of all that the form said: same token, other body is refused
-    form_digest: Mapped[str] = mapped_column(Line(64))
+    form_digest: Mapped[str] = mapped_column(ShortText(64))
     # the partner reference, which the service calls merchant_txn_id: A-Z, 0-9, hyphen
-    mtx: Mapped[str] = mapped_column(Line(32), unique=True)
+    mtx: Mapped[str] = mapped_column(ShortText(32), unique=True)
     body: Mapped[str] = mapped_column(Text)  # the frozen request, JSON
-    body_digest: Mapped[str] = mapped_column(Line(64))
+    body_digest: Mapped[str] = mapped_column(ShortText(64))
     seats: Mapped[int | None]
-    payment: Mapped[str | None] = mapped_column(Line(16))
-    category: Mapped[str] = mapped_column(Line(64))
-    kind: Mapped[str] = mapped_column(Line(16))
-    state: Mapped[str] = mapped_column(Line(20))
+    payment: Mapped[str | None] = mapped_column(ShortText(16))
+    category: Mapped[str] = mapped_column(ShortText(64))
+    kind: Mapped[str] = mapped_column(ShortText(16))
+    state: Mapped[str] = mapped_column(ShortText(20))
     version: Mapped[int]  # the revision: rises when a shown fact changes
     created_at: Mapped[datetime]
     due_at: Mapped[datetime]
@@ -133,42 +132,44 @@ class Order(Base):
     # scheduled: times it could not be ordered
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
     # cars that were booked in one go have the same one
-    group_key: Mapped[str | None] = mapped_column(Line(32))
+    group_key: Mapped[str | None] = mapped_column(ShortText(32))
     cost_centre_id: Mapped[int | None]  # a row of cost_centres
     ready_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
     resolved_at: Mapped[datetime | None]
     attempt: Mapped[int]
-    owner: Mapped[str | None] = mapped_column(Line(80))
+    owner: Mapped[str | None] = mapped_column(ShortText(80))
     lease_until: Mapped[datetime | None]
     reauthorised: Mapped[bool]  # the one token refresh after a 401 is used up
     throttled: Mapped[bool]  # the one second try after a 429 is used up
-    booking_id: Mapped[str | None] = mapped_column(Line(300), unique=True)
-    txn_id: Mapped[str | None] = mapped_column(Line(300), index=True)
+    booking_id: Mapped[str | None] = mapped_column(ShortText(300), unique=True)
+    txn_id: Mapped[str | None] = mapped_column(ShortText(300), index=True)
     booking_timeout_at: Mapped[datetime | None]  # after this no driver is allotted any more
-    booking_timeout_s: Mapped[float | None]  # as the service said it: seconds of its own clock
-    next_retry: Mapped[str | None] = mapped_column(Line(300))  # share retry: text of the service
+    booking_timeout_s: Mapped[float | None]  # as the service sent it: seconds of its own clock
+    # Share retry: text of the service
+    next_retry: Mapped[str | None] = mapped_column(ShortText(300))
     http_status: Mapped[int | None]
-    code: Mapped[str | None] = mapped_column(Line(300))
-    message: Mapped[str | None] = mapped_column(Line(300))
-    evidence: Mapped[str | None] = mapped_column(Text)  # the first 2 kB of the answer, scrubbed
+    code: Mapped[str | None] = mapped_column(ShortText(300))
+    message: Mapped[str | None] = mapped_column(ShortText(300))
+    # The first 2 kB of the answer without secrets
+    evidence: Mapped[str | None] = mapped_column(Text)
     # "book again" of that order
     supersedes: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))
     resolved_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
-    resolve_reason: Mapped[str | None] = mapped_column(Line(500))
+    resolve_reason: Mapped[str | None] = mapped_column(ShortText(500))
     # the duplicate-booking guard: property, guest and pickup area; None without one
-    guard_key: Mapped[str | None] = mapped_column(Line(200))
+    guard_key: Mapped[str | None] = mapped_column(ShortText(200))
     guard_override_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     open: Mapped[bool]
     late_double: Mapped[bool]
     # when the guest is picked up, or asked to be: the day it is listed under
     happens_at: Mapped[datetime | None]
     # the guest's at that time: they come again and have another
-    room: Mapped[str | None] = mapped_column(Line(32))
+    room: Mapped[str | None] = mapped_column(ShortText(32))
     # the last booking_status of a ride that is over
-    ended_as: Mapped[str | None] = mapped_column(Line(64))
+    ended_as: Mapped[str | None] = mapped_column(ShortText(64))
     total_minor: Mapped[int | None]  # the ride's, here too
-    currency: Mapped[str | None] = mapped_column(Line(8))
+    currency: Mapped[str | None] = mapped_column(ShortText(8))
 
 
 class Ride(Base):
@@ -190,36 +191,37 @@ class Ride(Base):
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"), unique=True)
-    kind: Mapped[str] = mapped_column(Line(16))
-    booking_id: Mapped[str | None] = mapped_column(Line(300), unique=True)
-    txn_id: Mapped[str | None] = mapped_column(Line(300))
-    status: Mapped[str | None] = mapped_column(Line(64))  # the last known booking_status
+    kind: Mapped[str] = mapped_column(ShortText(16))
+    booking_id: Mapped[str | None] = mapped_column(ShortText(300), unique=True)
+    txn_id: Mapped[str | None] = mapped_column(ShortText(300))
+    status: Mapped[str | None] = mapped_column(ShortText(64))  # the last known booking_status
     # a status that we don't know, while the service sends it
-    reported: Mapped[str | None] = mapped_column(Line(300))
+    reported: Mapped[str | None] = mapped_column(ShortText(300))
     facts: Mapped[dict[str, Any]]  # merged Snapshot.model_dump(mode="json"), never the otp
     otp_enc: Mapped[str | None]  # the start code, encrypted; only while the service sends it
-    back_status: Mapped[str | None] = mapped_column(Line(64))  # a step back seen once
+    # An earlier status that was reported once
+    back_status: Mapped[str | None] = mapped_column(ShortText(64))
     # the plate before the car was swapped
-    previous_plate: Mapped[str | None] = mapped_column(Line(300))
+    previous_plate: Mapped[str | None] = mapped_column(ShortText(300))
     swapped_at: Mapped[datetime | None]
     retried: Mapped[bool]  # auto: the one allotment retry was seen
     allotted_at: Mapped[datetime | None]  # first CALL_DRIVER of the present driver
     ended_at: Mapped[datetime | None]
     # what the ride cost, in hundredths of `currency`; none: not known
     total_minor: Mapped[int | None]
-    currency: Mapped[str | None] = mapped_column(Line(8))
+    currency: Mapped[str | None] = mapped_column(ShortText(8))
     # the cab's, letters and digits only: for finding it
-    plate: Mapped[str | None] = mapped_column(Line(300))
+    plate: Mapped[str | None] = mapped_column(ShortText(300))
     position_at: Mapped[datetime | None]  # age of facts.position
     seen_at: Mapped[datetime | None]  # last good poll; does not raise the version
     created_at: Mapped[datetime]
     poll_seq: Mapped[int]
     merged_seq: Mapped[int]
-    next_poll_at: Mapped[datetime | None]  # none: no longer followed
+    next_poll_at: Mapped[datetime | None]  # None: no longer polled
     # the wait that was last set, for the page's own polling and for freshness
     interval_s: Mapped[float]
     lease_until: Mapped[datetime | None]
-    owner: Mapped[str | None] = mapped_column(Line(80))
+    owner: Mapped[str | None] = mapped_column(ShortText(80))
     errors: Mapped[int]  # failed polls in a row
     poison: Mapped[int]  # times in a row that recording an answer raised
     unknown_id: Mapped[int]  # times in a row that the service did not know the id
@@ -243,25 +245,24 @@ class Action(Base):
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
-    name: Mapped[str] = mapped_column(Line(12))  # abort, cancel, drop, feedback
+    name: Mapped[str] = mapped_column(ShortText(12))  # abort, cancel, drop, feedback
     payload: Mapped[dict[str, Any]]
-    state: Mapped[str] = mapped_column(Line(12))
+    state: Mapped[str] = mapped_column(ShortText(12))
     calls: Mapped[int]
     made_at: Mapped[datetime]
     called_at: Mapped[datetime | None]
     settled_at: Mapped[datetime | None]
     next_try_at: Mapped[datetime | None]
-    code: Mapped[str | None] = mapped_column(Line(300))
-    header: Mapped[str | None] = mapped_column(Line(300))
-    text: Mapped[str | None] = mapped_column(Line(300))
+    code: Mapped[str | None] = mapped_column(ShortText(300))
+    header: Mapped[str | None] = mapped_column(ShortText(300))
+    text: Mapped[str | None] = mapped_column(ShortText(300))
 
 
-class Moment(Base):
-    """When an order or its ride came to a state, or something else happened: the timeline of the
-    page.
+class TimelineEvent(Base):
+    """A timeline event: an order or its ride reached a state, or something else happened.
 
     `what`: order (name is an OrderState), ride (name is a booking_status), event (name is one of
-    lifecycle.EVENTS).
+    tracking.intervals.EVENTS).
     """
 
     __tablename__ = "moments"
@@ -269,14 +270,14 @@ class Moment(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
-    what: Mapped[str] = mapped_column(Line(8))
-    name: Mapped[str] = mapped_column(Line(64))
-    detail: Mapped[str | None] = mapped_column(Line(300))
+    what: Mapped[str] = mapped_column(ShortText(8))
+    name: Mapped[str] = mapped_column(ShortText(64))
+    detail: Mapped[str | None] = mapped_column(ShortText(300))
     at: Mapped[datetime]
 
 
 class Attention(Base):
-    """An attention item: something about an order that a person must look at.
+    """An attention item: something about an order that a member of staff must look at.
 
     Raised once per name until it is cleared.
     """
@@ -294,21 +295,21 @@ class Attention(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
-    name: Mapped[str] = mapped_column(Line(40))
-    detail: Mapped[str | None] = mapped_column(Line(300))
+    name: Mapped[str] = mapped_column(ShortText(40))
+    detail: Mapped[str | None] = mapped_column(ShortText(300))
     raised_at: Mapped[datetime]
     cleared_at: Mapped[datetime | None]
 
 
 class Heartbeat(Base):
-    """When a worker last went round."""
+    """When a worker was last seen."""
 
     __tablename__ = "heartbeats"
-    worker: Mapped[str] = mapped_column(Line(80), primary_key=True)
+    worker: Mapped[str] = mapped_column(ShortText(80), primary_key=True)
     beat_at: Mapped[datetime]
-    # since when the service gives this worker no answers; none: it answers
+    # since when the service gives this worker no answers; None: it answers
     silent_since: Mapped[datetime | None]
-    # since when it could keep no answer, and so sends nothing; none: it could
+    # since when it can store no answer, and so sends nothing; None: it can
     unready_since: Mapped[datetime | None]
 
 

@@ -5,42 +5,42 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, event, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ridedash.store.database.database import Base, Line
+from ridedash.store.database.database import Base, ShortText
 from ridedash.text import folded
 
 
 class Property(Base):
-    """A hotel, hospital or venue: its zone, money and usual pickup."""
+    """A hotel, hospital or venue: its time zone, currency and usual pickup."""
 
     __tablename__ = "properties"
     id: Mapped[int] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(Line(120))
-    timezone: Mapped[str] = mapped_column(Line(64))
+    name: Mapped[str] = mapped_column(ShortText(120))
+    timezone: Mapped[str] = mapped_column(ShortText(64))
     # for phone numbers typed without a country code
-    country: Mapped[str | None] = mapped_column(Line(2))
-    currency: Mapped[str | None] = mapped_column(Line(3))
-    pickup_name: Mapped[str | None] = mapped_column(Line(200))
+    country: Mapped[str | None] = mapped_column(ShortText(2))
+    currency: Mapped[str | None] = mapped_column(ShortText(3))
+    pickup_name: Mapped[str | None] = mapped_column(ShortText(200))
     pickup_lat: Mapped[float | None]
     pickup_lng: Mapped[float | None]
-    phone: Mapped[str | None] = mapped_column(Line(32))
+    phone: Mapped[str | None] = mapped_column(ShortText(32))
     created_at: Mapped[datetime]
 
 
 class Staff(Base):
-    """Somebody who signs in. `role` is concierge, manager or admin."""
+    """A person who signs in. `role` is concierge, manager or admin."""
 
     __tablename__ = "staff"
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
-    name: Mapped[str] = mapped_column(Line(120))
-    sign_in_name: Mapped[str] = mapped_column(Line(120), unique=True)  # lower case
-    password_hash: Mapped[str] = mapped_column(Line(255))
-    role: Mapped[str] = mapped_column(Line(20))
+    name: Mapped[str] = mapped_column(ShortText(120))
+    sign_in_name: Mapped[str] = mapped_column(ShortText(120), unique=True)  # lower case
+    password_hash: Mapped[str] = mapped_column(ShortText(255))
+    role: Mapped[str] = mapped_column(ShortText(20))
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]
     # keys without Ctrl
     shortcuts: Mapped[bool] = mapped_column(default=True, server_default=true())
-    # a sound when something needs somebody
+    # a sound when a ride needs attention
     sound: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
@@ -48,7 +48,7 @@ class SignIn(Base):
     """One signed-in browser. The secret itself is never stored, only its hash."""
 
     __tablename__ = "sign_ins"
-    id_hash: Mapped[str] = mapped_column(Line(64), primary_key=True)
+    id_hash: Mapped[str] = mapped_column(ShortText(64), primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"), index=True)
     created_at: Mapped[datetime]
@@ -61,23 +61,24 @@ class EndedSignIn(Base):
     __tablename__ = "ended_sign_ins"
     __table_args__ = (Index("ended_sign_ins_by_time", "at"),)
     id: Mapped[int] = mapped_column(primary_key=True)
-    id_hash: Mapped[str] = mapped_column(Line(64))
+    id_hash: Mapped[str] = mapped_column(ShortText(64))
     at: Mapped[datetime]
 
 
 class LinkStart(Base):
-    """An account's way to the service's OAuth page and back, not yet back.
+    """An account linking that has begun at the service's OAuth page and has not ended.
 
     Neither state nor verifier is readable.
     """
 
     __tablename__ = "link_starts"
-    state_hash: Mapped[str] = mapped_column(Line(64), primary_key=True)
-    sign_in_hash: Mapped[str] = mapped_column(Line(64))  # only the browser that began may end it
+    state_hash: Mapped[str] = mapped_column(ShortText(64), primary_key=True)
+    # Only the browser that began may end it
+    sign_in_hash: Mapped[str] = mapped_column(ShortText(64))
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"))
     staff_id: Mapped[int] = mapped_column(ForeignKey("staff.id"))
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
-    order_id: Mapped[int | None]  # whose page led here
+    order_id: Mapped[int | None]  # the order whose page led here
     verifier_enc: Mapped[str]
     expires_at: Mapped[datetime]
 
@@ -86,14 +87,14 @@ class Throttle(Base):
     """Failed sign-ins of one name, one address, or all together; keys of names are hashed."""
 
     __tablename__ = "throttles"
-    key: Mapped[str] = mapped_column(Line(80), primary_key=True)
+    key: Mapped[str] = mapped_column(ShortText(80), primary_key=True)
     fails: Mapped[int]
     since: Mapped[datetime]  # start of the window (address, all) or the last failure (name)
     blocked_until: Mapped[datetime | None]
 
 
 class Guest(Base):
-    """Whom a ride is for. Kept by us only: the service's create carries none of it."""
+    """The person whom a ride is for. Stored here only: the service's create contains none of it."""
 
     __tablename__ = "guests"
     __table_args__ = (
@@ -105,24 +106,24 @@ class Guest(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
-    name: Mapped[str] = mapped_column(Line(120))
-    phone: Mapped[str | None] = mapped_column(Line(32))
-    room: Mapped[str | None] = mapped_column(Line(32))
-    language: Mapped[str | None] = mapped_column(Line(8))  # for the guest's own page
+    name: Mapped[str] = mapped_column(ShortText(120))
+    phone: Mapped[str | None] = mapped_column(ShortText(32))
+    room: Mapped[str | None] = mapped_column(ShortText(32))
+    language: Mapped[str | None] = mapped_column(ShortText(8))  # for the guest's own page
     # about the person, for every ride of theirs
-    note: Mapped[str | None] = mapped_column(Line(500))
+    note: Mapped[str | None] = mapped_column(ShortText(500))
     created_at: Mapped[datetime]
     seen_at: Mapped[datetime | None]  # the last order
     erased_at: Mapped[datetime | None]  # name, phone and room are gone; the rides' figures stay
-    # the name's words for finding: store/folding.py
-    folded: Mapped[str | None] = mapped_column(Line(300))
+    # the normalised name, for searching
+    folded: Mapped[str | None] = mapped_column(ShortText(300))
 
 
 class Account(Base):
     """A linked account of the service; tokens are encrypted, bound to this row.
 
-    `state`: new (on its way to be connected for the first time), ok, reconnect, removed (kept for
-    the rides it had).
+    `state`: new (not yet connected for the first time), ok, reconnect, removed (kept for its
+    rides).
     """
 
     __tablename__ = "accounts"
@@ -138,14 +139,14 @@ class Account(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     property_id: Mapped[int] = mapped_column(ForeignKey("properties.id"), index=True)
     staff_id: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
-    label: Mapped[str] = mapped_column(Line(120))
+    label: Mapped[str] = mapped_column(ShortText(120))
     is_default: Mapped[bool]
-    state: Mapped[str] = mapped_column(Line(12))
+    state: Mapped[str] = mapped_column(ShortText(12))
     access_token_enc: Mapped[str | None]
     refresh_token_enc: Mapped[str | None]
     expires_at: Mapped[datetime | None]
     # the process that asks for new tokens now
-    refresh_owner: Mapped[str | None] = mapped_column(Line(80))
+    refresh_owner: Mapped[str | None] = mapped_column(ShortText(80))
     refresh_until: Mapped[datetime | None]  # its lease
     created_at: Mapped[datetime]
 
@@ -153,5 +154,5 @@ class Account(Base):
 @event.listens_for(Guest, "before_insert")
 @event.listens_for(Guest, "before_update")
 def _findable(_mapper: object, _connection: object, guest: Guest) -> None:
-    """Whoever writes a name writes what it is found by."""
+    """Store the normalised name with every change of a name."""
     guest.folded = folded(guest.name)

@@ -10,7 +10,7 @@ from babel.dates import format_datetime
 from flask import Blueprint, render_template, request
 
 from ridedash.extensions import services
-from ridedash.store.audit import Asked, AuditRow, entries
+from ridedash.store.audit import AuditFilter, AuditRow, entries
 from ridedash.store.orders import MAX_ID
 from ridedash.store.properties import Property, staff_of
 from ridedash.views.web.current_user import current_staff
@@ -134,11 +134,11 @@ def show() -> str:
     )
 
 
-def _asked(tz: ZoneInfo) -> Asked:
+def _asked(tz: ZoneInfo) -> AuditFilter:
     """What the query asks for; what makes no sense is not asked for."""
     since, until = _day(request.args.get("day", ""), tz)
     before = request.args.get("before", type=int)
-    return Asked(
+    return AuditFilter(
         since,
         until,
         who=request.args.get("who", "")[:80] or None,

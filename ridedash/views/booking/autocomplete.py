@@ -232,7 +232,7 @@ def _suggested() -> list[dict[str, Any]]:
         favourites = [
             place for (kind, _slot), place in sorted(favourites_of(s, house).items()) if kind == end
         ]
-        guest = guests.of(s, house, guest_id) if guest_id and end == "drop" else None
+        guest = guests.guest_of(s, house, guest_id) if guest_id and end == "drop" else None
         often = guests.usual(s, guest.id).places if guest else ()
         offers = [page.offer for page in recent_orders(s, house, 40)] if end == "drop" else []
     slots = {place.name: str(place.slot) for place in favourites}

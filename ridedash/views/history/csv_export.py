@@ -23,7 +23,16 @@ from ridedash.rides.tracking import totals
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
 from ridedash.store.database.database import Database
-from ridedash.store.history import Asked, Evidence, Key, Record, evidence, outcome_of, page, records
+from ridedash.store.history import (
+    Evidence,
+    PageKey,
+    Record,
+    RideFilter,
+    evidence,
+    outcome_of,
+    page,
+    records,
+)
 from ridedash.views.history.filters import Question, question, unsealed
 from ridedash.views.history.rows import outcomes
 from ridedash.views.web.current_user import current_staff
@@ -178,10 +187,10 @@ def harmless(text: str) -> str:
 
 
 def _rows(
-    db: Database, property_id: int, asked: Asked, tz: ZoneInfo, words: dict[str, str]
+    db: Database, property_id: int, asked: RideFilter, tz: ZoneInfo, words: dict[str, str]
 ) -> Iterator[list[str]]:
     """Each part is read in a transaction of its own: a slow reader holds none open."""
-    before: Key | None = None
+    before: PageKey | None = None
     while True:
         with db.read() as s:
             keys = page(s, property_id, asked, AT_ONCE, before)

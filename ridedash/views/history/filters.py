@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
 from ridedash.places import plain
-from ridedash.store.encryption import Sealed
-from ridedash.store.history import Asked, Key, Outcome
+from ridedash.store.encryption import DecryptionFailed
+from ridedash.store.history import Outcome, PageKey, RideFilter
 from ridedash.store.orders import MAX_ID
 from ridedash.store.properties import Property
 from ridedash.views.web.current_user import current_sign_in, current_staff
@@ -38,7 +38,7 @@ def opened(what: str, text: str) -> str | None:
     """
     try:
         return services().vault.decrypt(text, "addresses", current_sign_in().sign_in, what)
-    except Sealed:
+    except DecryptionFailed:
         return None
 
 
@@ -62,9 +62,9 @@ class Chosen:
     centre: int = 0
     wrong: str = ""  # what could not be understood
 
-    def asked(self, tz: ZoneInfo) -> Asked:
+    def asked(self, tz: ZoneInfo) -> RideFilter:
         """The same for the store."""
-        return Asked(
+        return RideFilter(
             since=datetime.combine(self.first, time(), tz).astimezone(UTC),
             until=datetime.combine(self.last + timedelta(days=1), time(), tz).astimezone(UTC),
             outcome=Outcome(self.state) if self.state else None,
@@ -87,7 +87,7 @@ class Chosen:
         named = {name: str(getattr(self, name)) for name in PERSONS}
         return {name: value for name, value in named.items() if value}
 
-    def query(self, before: Key | None = None) -> str:
+    def query(self, before: PageKey | None = None) -> str:
         """The address's query that asks for the same, or for what comes after a key."""
         said = {"from": self.first.isoformat(), "to": self.last.isoformat()} | self.filters()
         said |= {name: seal(name, words) for name, words in self.person().items()}
@@ -156,11 +156,11 @@ def chosen(args: Mapping[str, str], today: date) -> Chosen:
     )
 
 
-def key_of(text: str) -> Key | None:
+def key_of(text: str) -> PageKey | None:
     """Where a page begins; none for what is no such place."""
     at, _line, number = text.partition("_")
     with suppress(ValueError, OverflowError):
-        return Key(datetime.fromisoformat(at).replace(tzinfo=UTC), _id(number))
+        return PageKey(datetime.fromisoformat(at).replace(tzinfo=UTC), _id(number))
     return None
 
 

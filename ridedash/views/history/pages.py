@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from ridedash.extensions import services
-from ridedash.store.history import Key, Totals, categories, page, records, totals
+from ridedash.store.history import PageKey, Totals, categories, page, records, totals
 from ridedash.store.properties import cost_centres_of, staff_of
 from ridedash.views.history.filters import Question, key_of, question, spans, unsealed
 from ridedash.views.history.rows import amount, line, outcomes
@@ -52,7 +52,7 @@ def ask() -> Response | tuple[str, int]:
     return redirect(f"/history?{wanted.query()}", code=303)
 
 
-def _page(form: Mapping[str, str], begin: Key | None = None) -> str:
+def _page(form: Mapping[str, str], begin: PageKey | None = None) -> str:
     with services().db.read() as db:
         put = question(db, form)
         house, wanted, asked = put.house, put.chosen, put.chosen.asked(put.tz)

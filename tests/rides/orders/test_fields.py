@@ -14,7 +14,7 @@ from flask_babel import Babel
 from ridedash.forms import BookingForm
 from ridedash.rides.orders.fields import CHANGEABLE, FIELDS, BookingRequest, control_of
 from ridedash.service.types.bookings import NewBooking
-from ridedash.store.guests import Told
+from ridedash.store.guests import GuestDetails
 from ridedash.store.models.orders import Order
 
 ROOT = Path(__file__).parents[3]
@@ -41,7 +41,9 @@ def test_each_column_body_key_and_guest_fact_of_the_table_exists() -> None:
     columns = set(Order.__table__.columns.keys())
     assert {each.column for each in FIELDS if each.column} < columns
     assert {each.body for each in FIELDS if each.body} < set(NewBooking.model_fields)
-    assert {each.guest for each in FIELDS if each.guest} == {each.name for each in fields(Told)}
+    assert {each.guest for each in FIELDS if each.guest} == {
+        each.name for each in fields(GuestDetails)
+    }
 
 
 def test_a_field_whose_change_is_described_is_stored_where_the_change_can_be_found() -> None:
@@ -68,7 +70,7 @@ FIELD = """    flight: str | None = field(
         ),
     )
 """
-COLUMN = "    flight: Mapped[str | None] = mapped_column(Line(8))\n"
+COLUMN = "    flight: Mapped[str | None] = mapped_column(ShortText(8))\n"
 MIGRATION = '''"""The guest's flight."""
 
 import sqlalchemy as sa

@@ -16,7 +16,7 @@ from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.desk import ShiftNote
-from ridedash.store.models.orders import Action, Attention, Moment, Order, Ride
+from ridedash.store.models.orders import Action, Attention, Order, Ride, TimelineEvent
 from ridedash.store.models.people import Account, Guest
 from tests.rides.desk_world import KEYS, START, World
 
@@ -96,7 +96,7 @@ def ridden(
         )
         s.add(ride)
         s.add(
-            Moment(
+            TimelineEvent(
                 property_id=order.property_id,
                 order_id=order_id,
                 what="event",

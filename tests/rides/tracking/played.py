@@ -25,7 +25,7 @@ from ridedash.store.accounts import add_account
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault, new_key
-from ridedash.store.models.orders import Action, Attention, Moment, Offer, Order, Ride
+from ridedash.store.models.orders import Action, Attention, Offer, Order, Ride, TimelineEvent
 from ridedash.store.models.people import Guest
 from ridedash.store.properties import add_property
 
@@ -204,7 +204,9 @@ class Played:
                 if name not in {"otp_enc", "poll_seq"}
             }
             moments = s.scalars(
-                select(Moment).where(Moment.order_id == order_id).order_by(Moment.id)
+                select(TimelineEvent)
+                .where(TimelineEvent.order_id == order_id)
+                .order_by(TimelineEvent.id)
             ).all()
             items = s.scalars(select(Attention).where(Attention.order_id == order_id)).all()
             actions = s.scalars(

@@ -13,7 +13,7 @@ from sqlalchemy import event
 
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.encryption import TokenVault, new_key
-from ridedash.store.orders import Attention, Moment, Order, Ride
+from ridedash.store.orders import Attention, Order, Ride, TimelineEvent
 from ridedash.store.properties import Account, Guest
 from ridedash.views.board.pages import NOTHING, known
 from ridedash.views.poll_cache.cache import EXTENSION
@@ -72,7 +72,7 @@ def move(desk: Desk, order_id: int, **facts: Any) -> None:
         if "status" in facts:
             house = ride.property_id
             s.add(
-                Moment(
+                TimelineEvent(
                     property_id=house,
                     order_id=order_id,
                     what="ride",

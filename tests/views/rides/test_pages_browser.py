@@ -15,7 +15,7 @@ from werkzeug.serving import make_server
 
 from ridedash.rides.accounts.tokens import NeedsReconnect
 from ridedash.rides.health import beat
-from ridedash.store.orders import Moment, Order, Ride
+from ridedash.store.orders import Order, Ride, TimelineEvent
 from ridedash.store.properties import SignIn
 from tests.running import whole
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
@@ -57,7 +57,7 @@ class Browsed:
             ride.status, ride.facts = status, snapshot_facts("point_to_point", status)
             house = order.property_id
             s.add(
-                Moment(
+                TimelineEvent(
                     property_id=house,
                     order_id=order_id,
                     what="ride",

@@ -144,7 +144,9 @@ def test_a_field_is_added_by_the_table_the_template_and_a_migration_alone(tmp_pa
     head = max(path.name for path in versions.glob("0*.py"))[:4]
 
     insert_before(copy / "ridedash/rides/orders/fields.py", "    seats: int | None = field(", FIELD)
-    insert_before(copy / "templates/booking/_more.html", "    {{ field(form.coupon", INPUT)
+    insert_before(
+        copy / "templates/booking/_more.html", "    {{\n      field(\n        form.coupon,", INPUT
+    )
     insert_before(models, "    form_token: Mapped", COLUMN)
     (versions / "9999_flight.py").write_text(MIGRATION.format(head=head))
 

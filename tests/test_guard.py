@@ -324,6 +324,19 @@ def is_password_hash(target: str, path: Path) -> bool:
     return target == "werkzeug.security" and "store" in path.parts
 
 
+@pytest.mark.parametrize(
+    ("folder", "kind"), [("templates", "html"), ("static", "css"), ("static", "js")]
+)
+def test_no_line_of_a_template_style_or_script_passes_100_columns(folder: str, kind: str) -> None:
+    long_lines = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sorted((ROOT / folder).rglob(f"*.{kind}"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > 100
+    ]
+    assert long_lines == []
+
+
 LONG_FUNCTIONS = {
     "ridedash.observability.metrics.__init__"
 }  # a list of counters, one after the other

@@ -1,21 +1,21 @@
-/** Place fields of the settings: the same list of found places as the booking form's, without its map. */
+/** Place fields of the settings: the list of found places of the booking form, without its map. */
 
 import { ask } from "../shared/ask.js";
 import { Combobox } from "../shared/combobox.js";
 
 const NOT_ANSWERING = { places: [], message: "" };
 
-for (const field of document.querySelectorAll("[data-spot]")) wire(field);
+for (const field of document.querySelectorAll("[data-place-field]")) wire(field);
 
 function wire(field) {
-  const part = (name) => field.querySelector(`[data-spot-${name}]`);
+  const part = (name) => field.querySelector(`[data-place-field-${name}]`);
   new Combobox(part("input"), part("list"), {
     find: async (words) => {
       const { body } = await ask("/places.json", { q: words });
       return Array.isArray(body.places) ? body : NOT_ANSWERING;
     },
     chosen: (place) => keep(part, place.lat, place.lng, place.name),
-    typed: () => keep(part, "", "", ""), // words typed over a place are looked up anew
+    typed: () => keep(part, "", "", ""), // other words are searched again
     say: () => {},
   });
 }

@@ -1,4 +1,7 @@
-/** The chosen ride on the board's map: what a ride's view asks of a map of its own. Its cab is drawn with the fleet. */
+/**
+ * The chosen ride on the board's map, with the methods of a map that a ride's view needs. The fleet
+ * draws its cab.
+ */
 
 export class ChosenMap {
   constructor(map, fleet) {
@@ -10,7 +13,10 @@ export class ChosenMap {
     fleet.picking = () => this.wants();
   }
 
-  /** A form of the chosen ride takes clicks while `wants()`. */
+  /**
+   * Call `chosen` for clicks on the map while `wants()` is true: a form of the chosen ride asks for
+   * a place.
+   */
   onPick(chosen, wants = () => false) {
     this.pick = chosen;
     this.wants = wants;
@@ -40,7 +46,7 @@ export class ChosenMap {
     return { element: document.createElement("span"), place: () => {}, remove: () => {} };
   }
 
-  /** No ride is chosen any more. */
+  /** Remove the ride: none is chosen any more. */
   clear() {
     for (const kind of ["pickup", "drop"]) this.map.unpin(kind);
     this.map.clearStops();

@@ -1,16 +1,19 @@
-/** The chosen ride beside the list: its page's own words and forms, sent without leaving the board. */
+/**
+ * The chosen ride beside the list: the markup and the forms of its page, sent without leaving the
+ * board.
+ */
 
 import { RideView } from "../rides/view.js";
 import { openPanel } from "../rides/keys.js";
 
 const HEADERS = { "X-Part": "beside", Accept: "text/html" };
-const ELSEWHERE = /\/(card|receipt)$|^\/accounts\//; // forms that lead to a page of their own
+const ELSEWHERE = /\/(card|receipt)$|^\/accounts\//; // forms that open a page of their own
 
 export class Detail {
   /**
-   * `map` draws the chosen ride, or is null. `refill(order, how)` fills the booking form, or says false; `done()` is called
-   * after a deed; `mounted()` when a page was put in place, which may be older than the last poll; `failed()` when
-   * nothing came.
+   * `map` draws the chosen ride, or is null. `refill(order, how)` fills the booking form and
+   * returns whether it could; `done()` runs after an action; `mounted()` after a page was inserted,
+   * which may be older than the last poll; `failed()` when there was no answer.
    */
   constructor(box, { map, refill, done, mounted, failed, shut }) {
     this.box = box;
@@ -31,10 +34,13 @@ export class Detail {
     });
   }
 
-  /** Show a ride; resolves to its root, or null when another one was opened meanwhile or nothing came. */
+  /**
+   * Show a ride. Resolves to its root, or to null when another one was opened meanwhile or nothing
+   * came.
+   */
   async open(id, { focus = false, panel = "" } = {}) {
     if (this.id !== id || !this.view) {
-      this.close(); // what stands there is of another ride: its forms must not be meant for this one
+      this.close(); // the forms of the other ride must not be used for this one
       this.id = id;
       const html = await this.#ask(`/rides/${id}`, { headers: HEADERS });
       if (html === null) return null;
@@ -53,7 +59,7 @@ export class Detail {
     this.map?.clear();
   }
 
-  /** What the board's poll said of it: a snapshot, or null when it is as it was. */
+  /** Take the board's poll of the chosen ride: a snapshot, or null when it is unchanged. */
   take(snapshot, answer) {
     if (Number(this.view?.root.dataset.ride) === this.id) this.view.take(snapshot, answer);
   }
@@ -92,7 +98,7 @@ export class Detail {
       if (new URL(answer.url).pathname === "/sign-in") location.assign("/sign-in");
       else if (answer.ok || answer.status === 422) return await answer.text();
     } catch {
-      // said below
+      // reported below
     }
     if (round === this.round) this.failed();
     return null;

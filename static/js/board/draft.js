@@ -1,4 +1,4 @@
-/** The trip that is put together in the form, on the board's map: what is talked about is seen. A chosen ride has its place. */
+/** The trip of the booking form on the board's map, while no ride is chosen. */
 
 export class DraftTrip {
   constructor(map) {
@@ -8,7 +8,7 @@ export class DraftTrip {
     document.addEventListener("ridedash:trip", ({ detail }) => this.#take(detail.ends));
   }
 
-  /** A ride is chosen (false), or none is any more. */
+  /** A ride was chosen (false), or none is chosen any more (true). */
   show(free) {
     if (free === this.free) return;
     this.free = free;

@@ -1,6 +1,9 @@
-/** What the board knows, and how it asks for what it does not: one poll for rows, cabs and the chosen ride. No DOM. */
+/**
+ * What the board knows, and the address to ask for the rest: one poll for rows, cabs and the chosen
+ * ride. No DOM.
+ */
 
-const LONGEST = 3_500; // characters of an address: with more rides than that all rows are asked for
+const LONGEST = 3_500; // characters of an address; a longer one asks for all rows instead
 
 export class Known {
   constructor() {
@@ -8,23 +11,23 @@ export class Known {
     this.order = [];
     this.cabs = [];
     this.v = "";
-    this.ride = null; // the chosen one's id
+    this.ride = null; // the id of the chosen ride
     this.rideV = "";
   }
 
-  /** The address of the next question. */
+  /** The address of the next poll. */
   url() {
     const query = this.ride === null ? "" : `&ride=${this.ride}`;
     return `/board.json?since=${this.#since()}${query}`;
   }
 
-  /** Another ride is chosen, or none: its snapshot is not known. */
+  /** Choose another ride, or none; its snapshot is not known. */
   choose(id) {
     this.ride = id;
     this.rideV = "";
   }
 
-  /** Take an answer; returns the ids of rows that look different now. */
+  /** Store an answer; returns the ids of the rows that changed. */
   take(body) {
     for (const id of body.gone ?? []) this.rows.delete(id);
     for (const row of body.rows) this.rows.set(row.id, row);

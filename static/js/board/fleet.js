@@ -1,14 +1,20 @@
-/** All cabs of the board on one canvas: the icon and colour that the list has, the chosen one stronger. No Leaflet. */
+/**
+ * All cabs of the board on one canvas, with the icon and colour of the list; the chosen one stands
+ * out. Does not use Leaflet.
+ */
 
-const SIZE = 13; // px: half of a cab
-const SMALL = 9; // where there are many
+const SIZE = 13; // px: half the size of a cab
+const SMALL = 9; // when there are many
 const MANY = 60;
 const CHOSEN = 17;
-const NEAR = 22; // px within which a click means a cab
-const ICON = 24; // the sprite's field
+const NEAR = 22; // px within which a click selects a cab
+const ICON = 24; // the size of a symbol in the sprite
 
 export class Fleet {
-  /** `look(id)` gives {icon, tone, label, stale} of a ride; `chosen(id)` is called when a cab is clicked. */
+  /**
+   * `look(id)` returns {icon, tone, label, stale} of a ride; `chosen(id)` is called on a click on a
+   * cab.
+   */
   constructor(map, { sprite, look, chosen }) {
     this.look = look;
     this.chosen = chosen;
@@ -19,7 +25,7 @@ export class Fleet {
     this.icons = new Map();
     this.colours = new Map();
     this.element = map.element;
-    this.picking = null; // what a click on the map is for, while a form asks for a place
+    this.picking = null; // whether a click on the map is meant for a form that asks for a place
     this.redraw = map.canvas(
       (pen, at, size) => this.#paint(pen, at, size),
       (kind, point) => this.#pointed(kind, point),
@@ -56,13 +62,13 @@ export class Fleet {
     for (const [id, lat, lng, bearing] of this.cabs) {
       const { x, y } = at(lat, lng);
       if (x < -NEAR || y < -NEAR || x > size.x + NEAR || y > size.y + NEAR) continue;
-      const spot = { id, x, y, bearing };
-      this.shown.push(spot);
-      if (id !== this.current && id !== this.over) this.#cab(pen, spot, half);
+      const cab = { id, x, y, bearing };
+      this.shown.push(cab);
+      if (id !== this.current && id !== this.over) this.#cab(pen, cab, half);
     }
-    for (const spot of this.shown.filter(({ id }) => id === this.current || id === this.over)) {
-      this.#cab(pen, spot, spot.id === this.current ? CHOSEN : SIZE + 2);
-      this.#label(pen, spot);
+    for (const cab of this.shown.filter(({ id }) => id === this.current || id === this.over)) {
+      this.#cab(pen, cab, cab.id === this.current ? CHOSEN : SIZE + 2);
+      this.#label(pen, cab);
     }
   }
 
@@ -135,12 +141,15 @@ export class Fleet {
     pen.fillText(text, x + 30, y + 1);
   }
 
-  /** The cab at a point, the nearest one. */
+  /** The id of the cab that is nearest to a point, or null. */
   #at({ x, y }) {
-    let [best, way] = [null, NEAR * NEAR];
-    for (const spot of this.shown) {
-      const there = (spot.x - x) ** 2 + (spot.y - y) ** 2;
-      if (there <= way) [best, way] = [spot.id, there];
+    let best = null;
+    let nearest = NEAR * NEAR; // squares of distances are enough to compare
+    for (const cab of this.shown) {
+      const distance = (cab.x - x) ** 2 + (cab.y - y) ** 2;
+      if (distance > nearest) continue;
+      best = cab.id;
+      nearest = distance;
     }
     return best;
   }
@@ -165,7 +174,7 @@ export class Fleet {
   }
 }
 
-/** A path or circle of the sprite as something a canvas draws. */
+/** A path or circle of the sprite, as a canvas draws it. */
 function part(element) {
   const path = new Path2D(element.localName === "path" ? element.getAttribute("d") : "");
   const number = (name) => Number(element.getAttribute(name));

@@ -1,10 +1,12 @@
-/** The list: only changed text is touched, and nothing moves under a pointer or the focus. */
+/**
+ * The list of rides: only changed text is updated, and no row moves under the pointer or the focus.
+ */
 
 import { ageText, timerText } from "../shared/ages.js";
 import { setIcon, setText } from "../shared/slots.js";
 
 export class RideList {
-  /** `patterns` are the words of ages. */
+  /** `patterns` are the texts of ages, see shared/ages.js. */
   constructor(root, patterns) {
     this.root = root;
     this.patterns = patterns;
@@ -13,7 +15,7 @@ export class RideList {
     this.nodes = new Map(
       [...root.querySelectorAll(".row[data-id]")].map((node) => [Number(node.dataset.id), node]),
     );
-    this.cells = new WeakMap(); // of each node: its parts by name
+    this.cells = new WeakMap(); // node -> its cells by name
     this.rows = [];
     this.ticking = [];
     this.shown = "";
@@ -25,7 +27,7 @@ export class RideList {
       body.addEventListener(kind, () => setTimeout(() => this.held && this.arrange()));
   }
 
-  /** The rows in their order, and which of them look different. */
+  /** Show the rows in this order; `changed` are the ids of those that differ from before. */
   show(rows, changed) {
     const known = this.rows.length > 0;
     this.rows = rows;
@@ -35,7 +37,10 @@ export class RideList {
     this.arrange();
   }
 
-  /** Put the rows into their groups. While somebody points or types there, the order waits and a button offers it. */
+  /**
+   * Sort the rows into their groups. While the user points at or works in a row, the order waits
+   * and a button offers the update.
+   */
   arrange(now = false) {
     const order = this.rows.map((row) => `${row.group}${row.id}`).join();
     const changed = order !== this.shown;
@@ -53,7 +58,7 @@ export class RideList {
     }
   }
 
-  /** Mark one ride as the one beside the list; null for none. */
+  /** Highlight the ride that is shown beside the list; null for none. */
   choose(id) {
     this.nodes.get(this.chosen)?.classList.remove("is-chosen");
     this.nodes.get(this.chosen)?.querySelector(".row-link").removeAttribute("aria-current");
@@ -63,20 +68,23 @@ export class RideList {
     node?.querySelector(".row-link").setAttribute("aria-current", "true");
   }
 
-  /** The focus goes one row on (1) or back (-1); from nowhere to the chosen one, or the first. */
-  step(way) {
+  /**
+   * Move the focus one row forward (1) or back (-1); without focus, from the chosen row or the
+   * first.
+   */
+  step(by) {
     const links = [...this.root.querySelectorAll(".row-link")].filter((link) =>
       link.checkVisibility(),
     );
     const at = links.findIndex((link) => link.parentElement.contains(document.activeElement));
     const current = links.findIndex((link) => link.hasAttribute("aria-current"));
     const from = at >= 0 ? at : current;
-    const end = way > 0 ? 0 : links.length - 1;
-    const next = from >= 0 ? from + way : end;
+    const end = by > 0 ? 0 : links.length - 1;
+    const next = from >= 0 ? from + by : end;
     this.#focus(links[Math.min(Math.max(next, 0), links.length - 1)]);
   }
 
-  /** The focus goes to a ride's row. */
+  /** Move the focus to a ride's row. */
   focus(id) {
     this.#focus(this.nodes.get(id)?.querySelector(".row-link"));
   }
@@ -87,7 +95,7 @@ export class RideList {
     return row && this.root.contains(row) ? Number(row.dataset.id) : null;
   }
 
-  /** Running times and ages, at an instant of the server's clock in ms. */
+  /** Update the timers and ages, at an instant of the server's clock in ms. */
   tick(now) {
     for (const row of this.ticking) {
       const cells = this.#cellsOf(this.nodes.get(row.id));
@@ -120,7 +128,9 @@ export class RideList {
     if (!row) return;
     const node = this.nodes.get(id) ?? this.#made(id);
     const cells = this.#cellsOf(node);
-    node.className = `row tone-${row.tone}${row.seen ? " is-stale" : ""}${id === this.chosen ? " is-chosen" : ""}`;
+    node.className = `row tone-${row.tone}`;
+    node.classList.toggle("is-stale", Boolean(row.seen));
+    node.classList.toggle("is-chosen", id === this.chosen);
     setIcon(cells.icon, row.icon);
     for (const name of ["headline", "guest", "room", "to", "plate", "placed", "why"])
       setText(cells[name], row[name] ?? "");
@@ -155,7 +165,7 @@ export class RideList {
     return order.split(",").filter((item) => !places.has(item)).length || 1;
   }
 
-  /** Rows that stay where they are are not touched, so that no focus is lost. */
+  /** Move only the rows whose place changed, so that the focus is not lost. */
   #regroup(order) {
     this.shown = order;
     const focus = document.activeElement;
@@ -175,6 +185,7 @@ export class RideList {
     }
     for (const [id, node] of this.nodes) if (!node.isConnected) this.nodes.delete(id);
     this.root.querySelector("[data-empty]").hidden = this.rows.length > 0;
-    if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true }); // its row has moved
+    // its row has moved
+    if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
   }
 }

@@ -1,4 +1,4 @@
-/** The board: one poll for the list, the map and the chosen ride; keys for all of it. */
+/** The board: one poll for the list, the map and the chosen ride, and the shortcuts for them. */
 
 import { ageText, patternsOf } from "../shared/ages.js";
 import { showBar } from "../shared/top_bar.js";
@@ -16,11 +16,11 @@ import { rideKeys } from "../rides/keys.js";
 import { setText } from "../shared/slots.js";
 
 const EVERY_MS = 2_500;
-const HIDDEN_MS = 10_000; // its title and its sound are for somebody who looks at something else
+const HIDDEN_MS = 10_000; // its title and sound are for users who look at another window
 const TICK_MS = 1_000;
-const LATE_S = 10; // of a poll every two and a half seconds
+const LATE_S = 10; // four missed polls
 const root = document.querySelector("[data-board]");
-const wide = matchMedia("(min-width: 64rem)"); // below, each column is a page
+const wide = matchMedia("(min-width: 64rem)"); // narrower pages show one column at a time
 const patterns = patternsOf(document.body);
 document.documentElement.classList.add("scripted");
 
@@ -30,7 +30,7 @@ class Board {
     this.list = new RideList(root, patterns);
     this.chime = new Chime(root.dataset.sound === "1");
     this.offset = 0;
-    this.heardAt = Date.now();
+    this.lastAnswerAt = Date.now();
     this.stopped = false;
     this.map = this.fleet = this.draft = null;
     this.#startMap();
@@ -38,7 +38,7 @@ class Board {
     this.detail = new Detail(root.querySelector("[data-detail]"), {
       map: chosen,
       refill,
-      done: () => this.#deed(),
+      done: () => this.#acted(),
       mounted: () => this.#askAnew(),
       failed: () => this.#say(root.dataset.failed),
       shut: () => this.shut(),
@@ -46,15 +46,16 @@ class Board {
     this.poller = new Poller(() => this.known.url(), {
       waitMs: EVERY_MS,
       hiddenMs: HIDDEN_MS,
-      got: (...said) => this.#got(...said),
+      got: (...answer) => this.#got(...answer),
       failed: (status) => this.#failed(status),
     });
   }
 
   start() {
     root.addEventListener("click", (event) => this.#click(event));
-    document.addEventListener("ridedash:booked", () => this.#deed());
-    document.addEventListener("visibilitychange", () => (this.heardAt = Date.now())); // a hidden page does not ask
+    document.addEventListener("ridedash:booked", () => this.#acted());
+    // a hidden page does not poll
+    document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()));
     wide.addEventListener("change", () => (wide.matches ? this.map?.resized() : this.shut(false)));
     setInterval(() => this.#tick(), TICK_MS);
     const id = Number(new URLSearchParams(location.search).get("ride"));
@@ -63,7 +64,10 @@ class Board {
     this.poller.now();
   }
 
-  /** Show a ride beside the list; resolves to its root. Where there is no such column its page is opened. */
+  /**
+   * Show a ride beside the list; resolves to its root. A page without that column opens the ride's
+   * page.
+   */
   choose(id, how = {}) {
     if (!wide.matches) {
       location.assign(`/rides/${id}${how.panel ? `#action-${how.panel}` : ""}`);
@@ -78,7 +82,7 @@ class Board {
     return this.detail.open(id, how);
   }
 
-  /** No ride is chosen any more; the focus goes back to its row. */
+  /** Close the chosen ride; the focus returns to its row. */
   shut(back = true) {
     const id = this.known.ride;
     if (id === null) return;
@@ -89,13 +93,16 @@ class Board {
     if (back) this.list.focus(id);
   }
 
-  /** The ride that a key is meant for: the row with the focus, else the chosen one. */
+  /** The ride that a shortcut is meant for: the row with the focus, else the chosen one. */
   meant() {
     const id = this.list.focused() ?? this.known.ride;
     return id === null ? null : this.choose(id);
   }
 
-  /** The chosen ride's page was read before the last poll, or after it: its snapshot is asked for, whatever is known. */
+  /**
+   * Poll for the whole snapshot of the chosen ride: its page may be older or newer than the last
+   * poll.
+   */
   #askAnew() {
     this.known.choose(this.known.ride);
     this.poller.anew();
@@ -136,7 +143,7 @@ class Board {
 
   #got(body, answer) {
     this.offset = clockOffset(answer, this.offset);
-    this.heardAt = Date.now();
+    this.lastAnswerAt = Date.now();
     if (body) this.#show(body, answer);
     else this.detail.take(null, answer);
     this.#tick();
@@ -173,8 +180,8 @@ class Board {
     return status === 401 ? "stop" : undefined;
   }
 
-  /** Something was done here: what came of it is asked for at once. */
-  #deed() {
+  /** Poll at once after an action. */
+  #acted() {
     this.poller.now();
   }
 
@@ -209,7 +216,7 @@ class Board {
 
   #tick() {
     this.list.tick(Date.now() + this.offset);
-    const quietS = (Date.now() - this.heardAt) / 1000;
+    const quietS = (Date.now() - this.lastAnswerAt) / 1000;
     const cut = quietS > LATE_S || !navigator.onLine;
     const chip = root.querySelector("[data-live-chip]");
     chip.classList.toggle("is-cut", cut || this.stopped);
@@ -229,14 +236,15 @@ class Board {
     const row = event.target.closest(".row[data-id]");
     if (!row) return;
     const id = Number(row.dataset.id);
-    if (offered) this.#do(event, id, offered.dataset); // the page says it too: there may be no answer yet
+    // the page has it too: there may be no answer yet
+    if (offered) this.#do(event, id, offered.dataset);
     else if (wide.matches) {
       event.preventDefault();
-      this.choose(id, { focus: event.detail === 0 }); // by the Enter key
+      this.choose(id, { focus: event.detail === 0 }); // 0: by the Enter key
     }
   }
 
-  /** What was suggested: here where that is possible, else by its link. */
+  /** Do the suggested action on this page where that is possible; else follow its link. */
   #do(event, id, { what, on }) {
     if (what === "open" && wide.matches) this.choose(id, { panel: on, focus: true });
     else if (what === "seen") this.#seen(id, on);
@@ -253,7 +261,7 @@ class Board {
       credentials: "same-origin",
     }).catch(() => null);
     this.#say(answer?.ok ? "" : root.dataset.failed);
-    this.#deed();
+    this.#acted();
   }
 
   #say(words) {
@@ -261,7 +269,7 @@ class Board {
   }
 }
 
-/** Put a trip into the booking form beside the list; false where there is none. */
+/** Fill the booking form beside the list from an order; false when there is no form. */
 function refill(order, how) {
   if (!root.querySelector("[data-desk-new]")?.checkVisibility()) return false;
   document.dispatchEvent(new CustomEvent("ridedash:refill", { detail: { order, how } }));

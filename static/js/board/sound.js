@@ -1,4 +1,7 @@
-/** A short sound when a ride newly needs somebody, for staff who switched it on. Made here: there is no file. */
+/**
+ * A short sound when a ride newly needs attention, for users who switched it on. The notes are
+ * synthesised: there is no sound file.
+ */
 
 const NOTES = [
   [880, 0],
@@ -17,14 +20,17 @@ export class Chime {
         addEventListener(kind, () => this.#ready(), { once: true });
   }
 
-  /** What needs somebody now; sounds when something is new. The first call only takes note. */
+  /**
+   * Play the sound when `items`, all that need attention, has a new one. The first call only stores
+   * them.
+   */
   hear(items) {
     const fresh = this.known && items.some((item) => !this.known.has(item));
     this.known = new Set(items);
     if (fresh && this.on) this.#play();
   }
 
-  /** Browsers keep pages silent until somebody has touched them. */
+  /** Browsers play no sound before the user has interacted with the page. */
   #ready() {
     this.context ??= new AudioContext();
     this.context.resume();

@@ -1,10 +1,14 @@
-/** Fare breakups float beside their card: one at a time, where there is room, and gone with Escape or a press elsewhere. */
+/**
+ * Fare breakups open beside their card: one at a time, where there is room. Escape or a click
+ * elsewhere closes them.
+ */
 
-const GAP = 12; // px to the edge of what can be seen
+const GAP = 12; // px to the edge of the visible area
 
 export function floatBreakups(box) {
   const opened = () => box.querySelector(".breakup[open]");
-  box.addEventListener("toggle", ({ target }) => target.open && place(target), true); // toggle does not bubble
+  // toggle does not bubble
+  box.addEventListener("toggle", ({ target }) => target.open && place(target), true);
   document.addEventListener("keydown", (event) => {
     const open = opened();
     if (event.key !== "Escape" || event.defaultPrevented || !open) return;
@@ -18,7 +22,10 @@ export function floatBreakups(box) {
   });
 }
 
-/** Below its card, or above it when there is more room; never higher than the room there. */
+/**
+ * Place a breakup below its card, or above it when there is more room, and limit its height to the
+ * room.
+ */
 function place(breakup) {
   const panel = breakup.querySelector(".breakup-panel");
   const card = breakup.closest("[data-product]").getBoundingClientRect();

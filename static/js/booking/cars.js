@@ -1,10 +1,13 @@
-/** The product cards: asks for them, puts them in place, remembers what was chosen. Words come with the markup. */
+/**
+ * The product cards: requests them, inserts them and remembers the choice. The server renders the
+ * markup.
+ */
 
 import { ask } from "../shared/ask.js";
 
-const SKELETON_MS = 300; // a quick answer shows no skeleton
+const SKELETON_MS = 300; // after this a skeleton is shown
 const SLOW_MS = 4_000;
-const PEEK = 12; // px of the card before it: there are more above
+const PEEK = 12; // px of the card above, to show that there are more
 
 export class Cars extends EventTarget {
   constructor(box, { path, words, skeleton, empty, status, signal }) {
@@ -13,9 +16,11 @@ export class Cars extends EventTarget {
     this.running = null;
     this.trip = null;
     this.timer = null;
-    this.freshMs = Number(box.dataset.freshMs); // prices are renewed after this, before the offers are too old
-    this.usual = ""; // the category that the guest took last
-    this.picked = box.dataset.category; // what a person chose or asked for; else the server's first choice stands
+    // prices are renewed after this, before the offers expire
+    this.freshMs = Number(box.dataset.freshMs);
+    this.usual = ""; // the guest's last category
+    // the category that the user chose; empty: the server's first choice
+    this.picked = box.dataset.category;
     box.addEventListener("change", (event) => this.#changed(event.target));
     document.addEventListener("visibilitychange", () => this.#wake(), { signal });
     signal?.addEventListener("abort", () => this.#end());
@@ -23,17 +28,17 @@ export class Cars extends EventTarget {
     if (this.chosen) this.#later();
   }
 
-  /** The chosen car's radio, or null. */
+  /** The radio button of the chosen car, or null. */
   get chosen() {
     return this.box.querySelector("input[name=offer]:checked");
   }
 
-  /** Whether an answer is waited for. */
+  /** Whether a request is under way. */
   get busy() {
     return this.box.getAttribute("aria-busy") === "true";
   }
 
-  /** The guest's usual category: chosen beforehand wherever a person did not choose. */
+  /** Choose the guest's usual category, unless the user chose one. */
   prefer(category) {
     this.usual = category;
     const card =
@@ -47,7 +52,7 @@ export class Cars extends EventTarget {
     this.#tell();
   }
 
-  /** What the button says, the terms below it, and how many seats. */
+  /** The chosen car: texts for the button and the terms below it, and the number of seats. */
   get choice() {
     const car = this.chosen;
     if (!car) return null;
@@ -63,14 +68,17 @@ export class Cars extends EventTarget {
     };
   }
 
-  /** Cards for a trip {pickup, drop, account}; without a pickup they go away. Resolves to {ok, …the answer} or null. */
+  /**
+   * Load the cards for a trip {pickup, drop, account}; without a pickup, remove them. Resolves to
+   * {ok, …the answer} or null.
+   */
   async load(trip) {
     this.trip = trip;
     this.running?.abort();
     clearTimeout(this.timer);
     if (!trip?.pickup) return this.#clear();
     const mine = (this.running = new AbortController());
-    const timers = trip.compare ? [] : this.#waiting(); // a renewal is quiet
+    const timers = trip.compare ? [] : this.#waiting(); // a renewal shows no progress
     const before = this.choice;
     const { pickup, drop } = trip;
     const { ok, status, body, stopped } = await ask(
@@ -120,7 +128,7 @@ export class Cars extends EventTarget {
       this.box.replaceChildren(line);
     }
     const count = this.box.querySelectorAll("[data-product]").length;
-    this.status.classList.add("visually-hidden"); // the cards can be seen; the count is for those who hear
+    this.status.classList.add("visually-hidden"); // the count is for screen readers
     if (!renewing)
       this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
     this.at = ok ? Date.now() : 0;
@@ -129,14 +137,17 @@ export class Cars extends EventTarget {
     this.#tell();
   }
 
-  /** In a list that scrolls by itself, what was chosen beforehand can be seen. */
+  /** Scroll the list to the card that is chosen already. */
   #reveal() {
     const card = this.chosen?.closest("[data-product]");
     if (card && this.box.scrollHeight > this.box.clientHeight)
       this.box.scrollTop = card.offsetTop - this.box.offsetTop - PEEK;
   }
 
-  /** Nothing flickers for a quick answer: the old cards stay, dimmed; a skeleton only where nothing is. */
+  /**
+   * Show progress without flicker: old cards stay, dimmed; a skeleton is shown where there are
+   * none.
+   */
   #waiting() {
     this.box.setAttribute("aria-busy", "true");
     return [
@@ -157,7 +168,7 @@ export class Cars extends EventTarget {
       car.closest("[data-product]").querySelector(".product-price").textContent =
         radio.dataset.price;
     }
-    note(this.box)?.remove(); // who chooses has seen it
+    note(this.box)?.remove(); // the user who chooses has seen it
     this.picked = this.chosen?.dataset.category ?? this.picked;
     this.#tell();
   }
@@ -170,7 +181,7 @@ export class Cars extends EventTarget {
     this.dispatchEvent(new Event("chosen"));
   }
 
-  /** The form is gone: nothing is asked any more. */
+  /** Stop all requests: the form was removed. */
   #end() {
     clearTimeout(this.timer);
     this.running?.abort();
@@ -183,19 +194,21 @@ export class Cars extends EventTarget {
     this.timer = setTimeout(() => this.#wake(), this.freshMs);
   }
 
-  /** Prices that got old while nobody looked are renewed when somebody does. */
+  /** Renew prices that expired while the page was hidden. */
   #wake() {
     if (document.hidden || !this.at || Date.now() - this.at < this.freshMs - 500) return;
     this.dispatchEvent(new Event("old"));
   }
 }
 
-/** The line that says that a price changed: it stays until a person chooses, or asks for another trip. */
+/** The line about a changed price: it stays until the user chooses, or asks for another trip. */
 function note(box) {
   return box.querySelector("[data-changed]");
 }
 
-/** New offers under the same cards: what reads the same stays where it is. False when it is not the same list. */
+/**
+ * Put new offers into the cards; cards with the same text stay. False when the list is another one.
+ */
 function renew(box, fresh) {
   const cards = [...box.querySelectorAll("[data-product]")];
   const news = [...fresh.querySelectorAll("[data-product]")];
@@ -244,7 +257,7 @@ function swap(card, news) {
   if (focus) news.querySelector(focus.what)?.focus({ preventScroll: true });
 }
 
-/** Which part of which card has the focus: {category, what: a selector within the card}, or null. */
+/** The focused part of a card: {category, what: a selector within the card}, or null. */
 function focused(box) {
   const at = document.activeElement;
   const card = box.contains(at) ? at.closest("[data-product]") : null;

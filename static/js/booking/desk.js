@@ -1,14 +1,16 @@
 /**
- * The booking form in the board's left column: books without leaving the page, and is clean for the next guest.
- * Starts itself where [data-desk-form] stands. Hears `ridedash:favourite` {slot} and `ridedash:refill` {order, how};
- * says `ridedash:booked` {order} and `ridedash:trip` {ends}: the two places of the trip, none before both are known.
+ * The booking form in the board's left column: it books without leaving the page, and is empty for
+ * the next guest. Starts by itself where [data-desk-form] is.
+ * Listens to `ridedash:favourite` {slot} and `ridedash:refill` {order, how}. Sends
+ * `ridedash:booked` {order} and `ridedash:trip` {ends}: the two places of the trip, or none before
+ * both are known.
  */
 
 import { ask } from "../shared/ask.js";
 import { BookForm } from "./form.js";
 import { send } from "./send.js";
 
-const SAID_MS = 20_000; // after that the list says what became of it
+const SAID_MS = 20_000; // after this the list shows the state of the ride
 
 class DeskForm {
   constructor(root) {
@@ -56,25 +58,29 @@ class DeskForm {
     await this.#post();
   }
 
-  /** The same bytes until somebody knows what became of them: no field can change meanwhile. */
+  /**
+   * Send the form. Until the result is known no field can change, so that a retry sends the same
+   * bytes.
+   */
   async #post() {
     this.form.busy();
     this.#lock(true);
     this.#say("");
-    const told = await send(this.form.book.action, this.sending, () =>
+    const result = await send(this.form.book.action, this.sending, () =>
       this.#say(this.say.sayLost, true),
     );
-    Object.assign(told, {
+    Object.assign(result, {
       guest: String(this.sending.get("guest_name")).trim(),
       later: this.sending.get("when") === "later",
     });
     this.posting = false;
-    if (told.kind === "lost") return this.#stillLost();
+    if (result.kind === "lost") return this.#stillLost();
     this.sending = null;
     this.#lock(false);
     const here =
-      document.activeElement === document.body || this.root.contains(document.activeElement); // who went on stays there
-    if (told.html) this.#show(told.html);
+      // a user who went elsewhere stays there
+      document.activeElement === document.body || this.root.contains(document.activeElement);
+    if (result.html) this.#show(result.html);
     else this.form.ready();
     const {
       sayLimited: limited,
@@ -83,11 +89,13 @@ class DeskForm {
       sayBefore: before,
     } = this.say;
     this.#say(
-      { made: this.#booked(told), limited, out, refused, before }[told.kind] ?? "",
-      told.kind !== "made",
+      { made: this.#booked(result), limited, out, refused, before }[result.kind] ?? "",
+      result.kind !== "made",
     );
-    if (told.kind === "made")
-      document.dispatchEvent(new CustomEvent("ridedash:booked", { detail: { order: told.order } }));
+    if (result.kind === "made")
+      document.dispatchEvent(
+        new CustomEvent("ridedash:booked", { detail: { order: result.order } }),
+      );
     if (here) this.#focus();
   }
 
@@ -102,7 +110,7 @@ class DeskForm {
     this.#say(this.say.sayStillLost, true);
     go.removeAttribute("aria-busy");
     go.disabled = false;
-    go.textContent = this.say.sayAskAgain; // pressed, it sends what was sent
+    go.textContent = this.say.sayAskAgain; // the button sends the same form again
     go.focus();
   }
 
@@ -117,7 +125,7 @@ class DeskForm {
     this.#mount();
   }
 
-  /** To what is wrong, else to what was filled in, else to the next guest. */
+  /** Move the focus to an error, else to a note about filled-in fields, else to the next guest. */
   #focus() {
     const wrong =
       this.body.querySelector("[aria-invalid=true]") ??

@@ -1,7 +1,7 @@
 /**
- * The booking form: ties guest, trip, cards and button together, wherever it stands. Knows nothing of a map.
- * Events: "ends" {end?} when an end moved or lost its place, "zone" {zone} when the pickup points are others,
- * "send" {event} (may be prevented) when a good form is about to be sent.
+ * The booking form: connects guest, trip, cards and button, on any page. Knows nothing of a map.
+ * Events: "ends" {end?} when an end moved or lost its place; "zone" {zone} when the pickup points
+ * changed; "send" {event} (can be prevented) before a valid form is sent.
  */
 
 import { ask } from "../shared/ask.js";
@@ -12,17 +12,17 @@ import { wireKeys } from "./keys.js";
 import { Trip } from "./trip.js";
 import { When } from "./when.js";
 
-const DEBOUNCE_MS = 250; // between two questions for prices; the first is asked at once
+const DEBOUNCE_MS = 250; // between two requests for prices; the first is sent at once
 
 export class BookForm extends EventTarget {
   /**
-   * `root` holds the form and says its words; `body` is the part of it that this form lives in; `signal` ends it;
-   * `both` asks for cars only when both ends are known.
+   * `root` contains the form and has its texts; `body` is the part of it with this form; `signal`
+   * ends the form; `both` asks for cars only when both ends are known.
    */
   constructor(root, { body = root, signal, both = false } = {}) {
     super();
     this.both = both;
-    this.held = false; // whether it was sent, and nobody knows yet what became of it
+    this.sending = false; // whether it was sent and the result is not known yet
     const part = (name) => body.querySelector(`[data-${name}]`);
     this.say = root.dataset;
     this.body = body;
@@ -49,7 +49,8 @@ export class BookForm extends EventTarget {
       signal,
     });
     this.shownZone = "";
-    this.shownTrip = this.cars.box.querySelector("[data-products]") ? this.trip.key : ""; // the trip that the cards are for
+    // the trip of the shown cards
+    this.shownTrip = this.cars.box.querySelector("[data-products]") ? this.trip.key : "";
     this.favourites = JSON.parse(part("trip").dataset.favourites || "[]");
     this.signal = signal;
     this.#wireCars();
@@ -60,7 +61,7 @@ export class BookForm extends EventTarget {
     this.button();
   }
 
-  /** Ask for the cars of a trip that stands in the fields already, and nobody asked for yet. */
+  /** Request the cars of a trip that is in the fields already. */
   start() {
     if (
       this.#known &&
@@ -85,14 +86,14 @@ export class BookForm extends EventTarget {
     const answer = await answering;
     if (!answer) return;
     const still = this.trip.key === key;
-    for (const end of ["pickup", "drop"]) this.trip.told(end, asked[end], answer[end] ?? {});
+    for (const end of ["pickup", "drop"]) this.trip.corrected(end, asked[end], answer[end] ?? {});
     this.shownTrip = answer.ok && still ? this.trip.key : "";
     this.#tell("ends");
     if (answer.ok) this.drawZone(answer.zone, answer.zone_html);
     this.button();
   }
 
-  /** Ask for prices now, or after a pause when somebody tries one place after the other. */
+  /** Request prices now, or after a pause when the user tries several places. */
   #soon() {
     clearTimeout(this.later);
     const wait = (this.asked ?? 0) + DEBOUNCE_MS - performance.now();
@@ -102,15 +103,19 @@ export class BookForm extends EventTarget {
     this.button();
   }
 
-  /** The cards belong to one trip: while the fields say another, or words without a place, nothing can be booked. */
+  /**
+   * Update the button. Cards belong to one trip: nothing can be booked while the fields have
+   * another one, or words without a place.
+   */
   button() {
-    if (this.held) return; // it is being sent: what it was pressed for stands until that has come to something
+    if (this.sending) return; // a form that is being sent keeps its button
     const { cars, trip, when, go } = this;
     const choice = trip.loose || this.shownTrip !== trip.key ? null : cars.choice;
     cars.box.classList.toggle("is-loose", Boolean(trip.loose));
     go.disabled = !choice || !this.linked || !when.ready;
     if (choice || !cars.chosen || !cars.busy)
-      go.textContent = choice ? when.button(choice) : this.#missing(); // else a moment's wait
+      // otherwise the answer is about to come
+      go.textContent = choice ? when.button(choice) : this.#missing();
     this.terms.textContent = choice ? when.terms(choice) : this.say.sayIdle;
   }
 
@@ -126,7 +131,7 @@ export class BookForm extends EventTarget {
   #wireCars() {
     this.cars.addEventListener("chosen", () => this.button());
     this.when.addEventListener("changed", () => this.button());
-    this.cars.addEventListener("old", () => this.held || this.reload({ compare: true }));
+    this.cars.addEventListener("old", () => this.sending || this.reload({ compare: true }));
     this.book.querySelector("[name=account]")?.addEventListener("change", () => this.reload());
     this.body.addEventListener(
       "click",
@@ -163,7 +168,7 @@ export class BookForm extends EventTarget {
     return this.favourites.find((place) => place.slot === Number(slot)) ?? null;
   }
 
-  /** Go to a favourite place by its number; false when there is none. */
+  /** Set the drop to a favourite place by its number; false when there is none. */
   goTo(slot) {
     const place = this.#favourite(slot);
     if (place) this.trip.put("drop", place);
@@ -196,7 +201,7 @@ export class BookForm extends EventTarget {
     this.guests.addEventListener("chosen", ({ detail: { guest, byKey } }) => {
       this.cars.prefer(guest.category);
       const drop = this.trip.ends.drop.input;
-      if (byKey && !drop.value) drop.focus(); // room and phone are filled in: this is what comes next
+      if (byKey && !drop.value) drop.focus(); // room and phone are filled in already
     });
     this.guests.addEventListener("dropped", () => this.cars.prefer(""));
   }
@@ -217,7 +222,8 @@ export class BookForm extends EventTarget {
     this.trip.addEventListener("moved", ({ detail: { end } }) => {
       this.#tell("ends", { end });
       if (end === "pickup" && !this.trip.at(end)) this.drawZone(null, "");
-      if (this.trip.key !== this.shownTrip || this.cars.busy) this.#soon(); // back again while another trip's answer is on its way
+      // the trip of the shown cards again, while another is requested
+      if (this.trip.key !== this.shownTrip || this.cars.busy) this.#soon();
     });
     this.zoneList.addEventListener("click", (event) => {
       const link = event.target.closest("[data-zone-point]");
@@ -227,7 +233,7 @@ export class BookForm extends EventTarget {
     });
   }
 
-  /** The pickup points of a hotspot, as the server's own markup. */
+  /** Show the pickup points of a zone, as the server's markup. */
   drawZone(zone, markup) {
     const key = JSON.stringify([zone, markup]);
     if (key === this.shownZone) return;
@@ -250,7 +256,8 @@ export class BookForm extends EventTarget {
     this.book.addEventListener("submit", (event) => {
       if (!this.#named()) return event.preventDefault();
       if (!this.#tell("send", { event })) return event.preventDefault();
-      setTimeout(() => this.busy()); // after the browser has read the form: a second press must not read as a second wish
+      // after the browser has read the form, so that a second press sends no second order
+      setTimeout(() => this.busy());
     });
   }
 
@@ -264,14 +271,14 @@ export class BookForm extends EventTarget {
   }
 
   busy() {
-    this.held = true;
+    this.sending = true;
     this.go.setAttribute("aria-busy", "true");
     this.go.disabled = true;
     this.go.textContent = this.say.sayBooking;
   }
 
   ready() {
-    this.held = false;
+    this.sending = false;
     this.go.removeAttribute("aria-busy");
     this.button();
   }
@@ -281,7 +288,7 @@ export class BookForm extends EventTarget {
   }
 }
 
-/** Where a link to a pickup point leads. */
+/** The place of a link to a pickup point. */
 export function placeOf(link) {
   const asked = new URL(link.href).searchParams;
   return {

@@ -1,4 +1,4 @@
-/** The page of a group keeps itself up to date: its own markup, put in place when it says something else. */
+/** The page of a group of rides: polls its markup and replaces it when it changes. */
 
 import { Poller } from "../shared/poller.js";
 

@@ -1,6 +1,7 @@
 /**
- * The guest of a ride: one field finds them by room, name or phone, and fills in what is known. Who is typed in full
- * is a new guest. Events: "chosen" {guest, byKey}, "dropped" when another name was typed over a chosen guest.
+ * The guest of a ride: one field finds guests by room, name or phone and fills in the known facts.
+ * A name that is not chosen from the list is a new guest.
+ * Events: "chosen" {guest, byKey}; "dropped" when the user types another name over a chosen guest.
  */
 
 import { askQuietly } from "../shared/ask.js";
@@ -10,7 +11,10 @@ const ROOM = /^[a-z]?-?\d{1,5}[a-z]?$/i;
 const PHONE = /^\+?[\d\s().\-/]{7,}$/;
 
 export class GuestFinder extends EventTarget {
-  /** `book` is the form; `path` answers {guests}; `say(n)` tells how many were found, `failed` is for no answer. */
+  /**
+   * `book` is the form; `path` answers {guests}; `say(n)` announces the number of results; `failed`
+   * is shown when there is no answer.
+   */
   constructor(book, { path, say, failed, signedOut }) {
     super();
     Object.assign(this, { path, failed, signedOut });
@@ -25,7 +29,8 @@ export class GuestFinder extends EventTarget {
       guest_note: field("guest_note"),
     };
     this.about = book.querySelector("[data-guest-about]");
-    this.guest = this.id.value ? { id: this.id.value, name: this.name.value.trim() } : null; // the server filled them in
+    // the server filled them in
+    this.guest = this.id.value ? { id: this.id.value, name: this.name.value.trim() } : null;
     this.brought = this.guest
       ? Object.fromEntries(Object.entries(this.filled).map(([name, box]) => [name, box.value]))
       : {};
@@ -46,7 +51,8 @@ export class GuestFinder extends EventTarget {
   #problem(status, body) {
     if (status === 200) return "";
     if (status === 401) return this.signedOut;
-    // A 400 comes when the page belongs to an earlier sign-in: the server's words say what to do.
+    // A 400 means that the page belongs to an earlier sign-in; the server's message says what to
+    // do.
     if (status === 400 && body.error) return `${body.error}. ${body.message}`;
     return this.failed;
   }
@@ -84,7 +90,10 @@ export class GuestFinder extends EventTarget {
     this.dispatchEvent(new CustomEvent("chosen", { detail: { guest, byKey } }));
   }
 
-  /** Another name is another person: what came with the one who was chosen goes; what was typed since stays. */
+  /**
+   * Another name is another guest: remove the facts of the chosen one, and keep what was typed
+   * since.
+   */
   #typed() {
     if (!this.guest || this.name.value.trim() === this.guest.name) return;
     this.#takeBack();
@@ -101,7 +110,7 @@ export class GuestFinder extends EventTarget {
     this.#say("");
   }
 
-  /** Nobody was chosen: a room or a phone number that stands in the name's field goes where it belongs. */
+  /** Move a room or a phone number from the name's field to its own, unless a guest was chosen. */
   #sort() {
     const typed = this.name.value.trim();
     let to = null;

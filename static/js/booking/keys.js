@@ -1,10 +1,13 @@
-/** Enter in the booking form: alone it goes on to the next empty field and never orders a ride; Ctrl+Enter books. */
+/**
+ * The Enter key in the booking form: it moves to the next empty field and never sends the form;
+ * Ctrl+Enter books.
+ */
 
 const TYPED = "input:not([type=hidden]):not([type=radio]):not([type=checkbox])";
 
 /**
- * `around` holds the form, and what stands beside it: an alert that was read is followed by the same keys.
- * `hint` is the line beside the button, which says `words` when Enter has nowhere to go.
+ * `around` contains the form and the alerts beside it, where the same keys work. `hint` is the line
+ * beside the button; it shows `words` when there is no next field.
  */
 export function wireKeys(around, book, go, { hint, words, signal }) {
   hint.hidden = false;
@@ -25,7 +28,7 @@ export function wireKeys(around, book, go, { hint, words, signal }) {
   );
 }
 
-/** The next field that can be seen and waits for words; room and phone may stay empty, but are offered. */
+/** The next visible text field that is empty. */
 function following(book, field) {
   const fields = [...book.querySelectorAll(TYPED)].filter((each) => each.checkVisibility());
   return fields.slice(fields.indexOf(field) + 1).find((each) => !each.value);

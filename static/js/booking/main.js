@@ -1,10 +1,10 @@
-/** The picker's page: the booking form, and the map beside it. Without it the page still books. */
+/** The booking page: the form, and the map beside it. The page works without the map. */
 
 import { RideMap } from "../shared/map.js";
 import { floatBreakups } from "./breakups.js";
 import { BookForm, placeOf } from "./form.js";
 
-const FAR = 5; // degrees: no ride, so no view of half the earth
+const FAR = 5; // degrees: no ride is that long, so the map does not zoom out to it
 
 const page = document.querySelector("[data-booking]");
 const say = page.dataset;
@@ -32,7 +32,7 @@ form.addEventListener("ends", ({ detail: { end } }) => {
   if (trip.at(end)) show(end);
 });
 
-/** From now on a click on the map sets this end. */
+/** Let clicks on the map set this end. */
 function aimAt(end) {
   aim.querySelector(`[value=${end}]`).checked = true;
 }
@@ -51,7 +51,7 @@ function pinned(end, lat, lng) {
 
 map.onPick((lat, lng) => pinned(aim.querySelector(":checked").value, lat, lng));
 
-/** A nameless pin asks its name of the server, together with the cars. */
+/** Draw the pins of both ends. The request for cars brings the name of a pin without one. */
 function drawEnds() {
   for (const [end, word] of [
     ["pickup", say.sayPickup],
@@ -68,7 +68,7 @@ function drawEnds() {
   map.hint(ends.length === 2 ? ends.map(({ lat, lng }) => [lat, lng]) : []);
 }
 
-/** Move the view only when something that matters is out of it. */
+/** Move the view only when an end is outside of it. */
 function show(end) {
   const ends = ["pickup", "drop"].map((name) => trip.at(name)).filter(Boolean);
   const place = trip.at(end);
@@ -82,14 +82,16 @@ function show(end) {
   }
 }
 
-/* ---- a hotspot's points on the map ---- */
+/* ---- the pickup points of a zone ---- */
 
 form.addEventListener("zone", ({ detail: { zone } }) => {
   map.boundary(zone?.boundary ?? []);
   marked(zone?.points ?? [], zone?.chosen ?? null);
 });
 
-/** The server listed a hotspot's points and folium drew its edge: put numbers that can be chosen on the map. */
+/**
+ * Draw the pickup points that the server listed as numbers on the map; folium has drawn the zone.
+ */
 function adoptZone() {
   const links = [...form.zoneList.querySelectorAll("[data-zone-point]")];
   const chosen = links.findIndex((link) => link.hasAttribute("aria-current"));
@@ -123,5 +125,6 @@ if (wrong) {
   wrong.focus();
   wrong.scrollIntoView({ block: "center" });
 } else if (matchMedia("(hover: hover) and (pointer: fine)").matches) {
-  book.querySelector("[name=guest_name]").focus({ preventScroll: true }); // a touch screen would open its keyboard
+  // the focus would open the keyboard of a touch screen
+  book.querySelector("[name=guest_name]").focus({ preventScroll: true });
 }

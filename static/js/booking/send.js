@@ -1,18 +1,21 @@
-/** Posts a booking form, once or more: the same bytes, so the same form token, and at most one order. No page here. */
+/**
+ * Posts a booking form, and repeats it when there is no answer. The same bytes have the same form
+ * token, so that at most one order is made. Knows no page.
+ */
 
 const PATIENCE_MS = 15_000;
-const AGAIN_AFTER_MS = [1_000, 3_000]; // a lost answer is asked for again, twice
+const AGAIN_AFTER_MS = [1_000, 3_000]; // waits before the two retries
 
 /**
- * What became of it: {kind: "made", order, html}, {kind: "before", order, html} for a form
- * that had made another order already, {kind: "form", html} with what is wrong, {kind: "limited"},
- * {kind: "out"} for who is signed out, {kind: "refused"} for a page too old, {kind: "lost"} when nobody knows.
- * `lost()` is called before each further try.
+ * Send the form. Resolves to the result: {kind: "made", order, html}; {kind: "before", order, html}
+ * for a form that made another order before; {kind: "form", html} with errors; {kind: "limited"};
+ * {kind: "out"} when signed out; {kind: "refused"} for an outdated page; {kind: "lost"} when the
+ * outcome is unknown. `lost()` is called before each retry.
  */
 export async function send(url, data, lost = () => {}) {
   for (const wait of [...AGAIN_AFTER_MS, null]) {
-    const told = await once(url, data);
-    if (told.kind !== "lost" || wait === null) return told;
+    const result = await once(url, data);
+    if (result.kind !== "lost" || wait === null) return result;
     lost();
     await new Promise((done) => setTimeout(done, wait));
   }
@@ -27,7 +30,7 @@ async function once(url, data) {
       headers: { Accept: "application/json" },
       credentials: "same-origin",
       redirect: "manual",
-      keepalive: true, // who goes to another page has pressed all the same
+      keepalive: true, // sent even when the user opens another page
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
     return read(answer.status, await answer.json().catch(() => ({})));

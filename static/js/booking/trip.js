@@ -1,10 +1,10 @@
-/** The two ends of the trip: their fields, and who is told when one moves. No map, no network. */
+/** The two ends of the trip: their fields, and events when one moves. No map, no network. */
 
-const ROUNDED = 1e-6; // degrees: the server tells seven decimals
+const ROUNDED = 1e-6; // degrees: the server sends seven decimals
 const COORDINATES = /^\s*(-?\d{1,2}(?:\.\d+)?)\s*[,;\s]\s*(-?\d{1,3}(?:\.\d+)?)\s*$/;
 
 export class Trip extends EventTarget {
-  /** `form` holds a [data-place] for pickup and for drop. */
+  /** `form` contains a [data-place] for the pickup and one for the drop. */
   constructor(form) {
     super();
     this.ends = {};
@@ -18,7 +18,7 @@ export class Trip extends EventTarget {
         error: box.querySelector("[data-place-error]"),
         named: box.querySelector("[data-for]"),
       };
-      this.#tidy(end);
+      this.#update(end);
     }
   }
 
@@ -29,24 +29,27 @@ export class Trip extends EventTarget {
     return { lat: Number(lat.value), lng: Number(lng.value), name: input.value };
   }
 
-  /** Where both ends are, as one text: cards belong to the trip whose key was asked for. */
+  /** Both positions as one text: cards belong to the trip with this key. */
   get key() {
     return ["pickup", "drop"]
       .map((end) => `${this.ends[end].lat.value},${this.ends[end].lng.value}`)
       .join(";");
   }
 
-  /** Words of the server for an end that is still where it was asked about; it may know them better. */
-  told(end, asked, { lat, lng, name, error }) {
+  /**
+   * Take the server's name, position or error of an end, if the end still is where it was asked
+   * about.
+   */
+  corrected(end, asked, { lat, lng, name, error }) {
     const here = this.at(end);
     if (!here || !asked || !lat || here.lat !== asked.lat || here.lng !== asked.lng) return;
     const moved = Math.max(Math.abs(lat - here.lat), Math.abs(lng - here.lng)) > ROUNDED;
     if (moved) this.put(end, { lat, lng, name }, { quiet: true });
     else if (name !== here.name) this.put(end, { ...here, name }, { quiet: true });
-    if (error) this.#blame(end, error);
+    if (error) this.#showError(end, error);
   }
 
-  /** Put an end somewhere. `quiet` changes the fields and tells nobody. */
+  /** Set the place of an end. `quiet` changes the fields without an event. */
   put(end, place, { quiet = false } = {}) {
     const fields = this.ends[end];
     fields.input.value = place?.name ?? "";
@@ -54,13 +57,16 @@ export class Trip extends EventTarget {
     if (!quiet) this.dispatchEvent(new CustomEvent("moved", { detail: { end } }));
   }
 
-  /** Somebody types: the old coordinates are no longer what the words say. */
+  /** The user types: the old coordinates do not belong to the new words. */
   typed(end) {
     this.#point(end, null);
     this.dispatchEvent(new CustomEvent("loose", { detail: { end } }));
   }
 
-  /** Typing is over: no words is no place; words without a place are said to be none. */
+  /**
+   * The user leaves the field: empty words remove the place, coordinates set it, others are an
+   * error.
+   */
   left(end) {
     const { input, error } = this.ends[end];
     if (this.at(end)) return;
@@ -68,7 +74,7 @@ export class Trip extends EventTarget {
     if (!input.value.trim()) this.put(end, null);
     else if (lat && Math.abs(lat) <= 90 && Math.abs(lng) <= 180)
       this.put(end, { lat: Number(lat), lng: Number(lng), name: input.value.trim() });
-    else if (error.hidden) this.#blame(end);
+    else if (error.hidden) this.#showError(end);
   }
 
   /** The first end that has words and no place, or null. */
@@ -79,12 +85,12 @@ export class Trip extends EventTarget {
     );
   }
 
-  /** The end that is marked as one to change, or null. */
+  /** The end that has an error, or null. */
   get wrong() {
     return Object.keys(this.ends).find((end) => !this.ends[end].error.hidden) ?? null;
   }
 
-  #blame(end, words = "") {
+  #showError(end, words = "") {
     const { input, error } = this.ends[end];
     error.querySelector("span").textContent = words || error.dataset.sayChoose;
     error.hidden = false;
@@ -92,7 +98,7 @@ export class Trip extends EventTarget {
     input.setAttribute("aria-describedby", error.id);
   }
 
-  /** Change pickup and drop over. */
+  /** Swap pickup and drop. */
   swap() {
     const [pickup, drop] = [this.at("pickup"), this.at("drop")];
     this.put("pickup", drop, { quiet: true });
@@ -105,12 +111,13 @@ export class Trip extends EventTarget {
     fields.lng.value = place ? place.lng : "";
     fields.input.removeAttribute("aria-invalid");
     fields.error.hidden = true;
-    this.#tidy(end);
+    this.#update(end);
   }
 
-  #tidy(end) {
+  #update(end) {
     const fields = this.ends[end];
     fields.clear.hidden = !fields.input.value;
-    fields.named.value = fields.lat.value ? fields.input.value : ""; // the name that the coordinates belong to
+    // the name that the coordinates belong to
+    fields.named.value = fields.lat.value ? fields.input.value : "";
   }
 }

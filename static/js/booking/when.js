@@ -1,4 +1,7 @@
-/** Now or later: reads the pickup's day and time, and says what the button does then. Days are those of the property. */
+/**
+ * Now or later: reads the pickup's day and time, and gives the text of the button. Days are those
+ * of the property's time zone.
+ */
 
 const DAY_MS = 24 * 3_600_000;
 const SOONEST_MS = 15 * 60_000;
@@ -26,23 +29,26 @@ export class When extends EventTarget {
     );
   }
 
-  /** Whether the ride is for now, or day and time are there and not too near. */
+  /** Whether the ride is for now, or has a day and time that are not too soon. */
   get ready() {
     return !this.later || Boolean(this.date.value && this.time.value && !this.#late);
   }
 
-  /** Whether the pickup that is asked for is over, or too near; a plan that is changed may keep its own. */
+  /**
+   * Whether the pickup time is past or too soon; a planned ride that is changed may keep its own
+   * time.
+   */
   get #late() {
     const at = `${this.date.value}T${this.time.value.slice(0, 5)}`;
     return at !== this.say.kept && at < this.#clock(SOONEST_MS);
   }
 
-  /** How many cars, each a ride of its own. */
+  /** The number of cars; each is a ride of its own. */
   get cars() {
     return Number(this.box.querySelector("[name=cars]")?.value ?? 1);
   }
 
-  /** What the button says for a chosen car, and the terms below it. */
+  /** The text of the button for a chosen car. */
   button(choice) {
     const many = this.cars > 1;
     if (!this.later)
@@ -68,20 +74,20 @@ export class When extends EventTarget {
     return pattern.replace("{time}", this.time.value.slice(0, 5)).replace("{day}", named(day));
   }
 
-  /** The date so many days from today in the property's zone, as the field writes it. */
+  /** The date `later` days from today in the property's zone, as the date field has it. */
   #day(later) {
     const today = this.#clock(0).slice(0, 10);
     return new Date(Date.parse(`${today}T00:00:00Z`) + later * DAY_MS).toISOString().slice(0, 10);
   }
 
-  /** Date and time in the property's zone, so many ms from now: 2026-03-07T05:10. */
+  /** Date and time in the property's zone, `ms` from now: 2026-03-07T05:10. */
   #clock(ms) {
-    const said = new Intl.DateTimeFormat("sv-SE", {
+    const format = new Intl.DateTimeFormat("sv-SE", {
       timeZone: this.say.zone,
       dateStyle: "short",
       timeStyle: "short",
     });
-    return said.format(Date.now() + this.offset + ms).replace(" ", "T");
+    return format.format(Date.now() + this.offset + ms).replace(" ", "T");
   }
 }
 

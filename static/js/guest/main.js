@@ -1,4 +1,7 @@
-/** The page behind a link: polls its snapshot, fills in the words, moves the cab. All words come from the server. */
+/**
+ * The guest's page behind a link: polls its snapshot, shows the texts, moves the cab. The server
+ * words all texts.
+ */
 
 import { ageText, freshness, patternsOf } from "../shared/ages.js";
 import { Cab } from "../shared/cab.js";
@@ -16,10 +19,11 @@ class GuestPage {
     this.snapshot = JSON.parse(root.querySelector("[data-points]").textContent).snapshot;
     this.offset = Date.parse(root.dataset.serverNow) - Date.now();
     this.seenAt = Date.parse(root.dataset.seen);
-    this.heardAt = Date.now();
+    this.lastAnswerAt = Date.now();
     this.card = root.querySelector("[data-map-card]");
     const frame = this.card?.querySelector("[data-map]");
-    this.map = frame && window[frame.dataset.map] ? new RideMap(frame) : null; // a page without its map is whole too
+    // the page works without its map
+    this.map = frame && window[frame.dataset.map] ? new RideMap(frame) : null;
     this.cab = new Cab(this.map);
     this.poller = new Poller(`${root.dataset.address}/snapshot.json`, {
       waitMs: this.snapshot.poll_ms,
@@ -29,7 +33,8 @@ class GuestPage {
   }
 
   start() {
-    document.addEventListener("visibilitychange", () => (this.heardAt = Date.now())); // a hidden page does not ask
+    // a hidden page does not poll
+    document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()));
     addEventListener("pageshow", (event) => event.persisted && location.reload());
     this.#draw();
     this.#tick();
@@ -41,13 +46,16 @@ class GuestPage {
     this.offset = clockOffset(answer, this.offset);
     const seen = Date.parse(answer.headers.get("X-Seen-At") ?? "");
     if (Number.isFinite(seen)) this.seenAt = seen;
-    this.heardAt = Date.now();
+    this.lastAnswerAt = Date.now();
     if (body) this.#changed(body);
     this.#tick();
     return this.snapshot.stop ? null : this.snapshot.poll_ms;
   }
 
-  /** A link that ended takes everything with it: the page of links that are not open comes instead. */
+  /**
+   * Reload when the link has ended: the server then answers with the page for links that are not
+   * open.
+   */
   #failed(status) {
     if (status !== 404) return undefined;
     location.reload();
@@ -57,7 +65,8 @@ class GuestPage {
   #changed(body) {
     const steps = (this.snapshot.steps ?? []).length;
     this.snapshot = body;
-    if ((body.steps ?? []).length !== steps) return void location.reload(); // another shape of the page
+    // the page has other parts
+    if ((body.steps ?? []).length !== steps) return void location.reload();
     for (const slot of root.querySelectorAll("[data-slot]"))
       this.#fill(slot, at(body, slot.dataset.slot) ?? "");
     for (const part of root.querySelectorAll("[data-show]"))
@@ -134,13 +143,13 @@ class GuestPage {
     if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
     else this.map.unpin("drop");
     this.cab.to(position, this.snapshot.poll_ms);
-    const moved = this.drawn !== this.snapshot.status; // another part of the way
+    const moved = this.drawn !== this.snapshot.status; // the ride went on to its next part
     this.drawn = this.snapshot.status;
     if (opened || moved || (position && !this.map.shows(position.lat, position.lng)))
       this.#fit(this.#ahead());
   }
 
-  /** The two points between which the ride is now. */
+  /** The two positions between which the ride is now. */
   #ahead() {
     const { pickup, drop, position, status } = this.snapshot;
     if (status === "IN_PROGRESS") return [drop, position];
@@ -157,7 +166,8 @@ class GuestPage {
   #tick() {
     const ageS = (Date.now() + this.offset - this.seenAt) / 1000;
     const known = Number.isFinite(ageS);
-    const silent = !this.snapshot.stop && !document.hidden && Date.now() - this.heardAt > SILENT_MS;
+    const silent =
+      !this.snapshot.stop && !document.hidden && Date.now() - this.lastAnswerAt > SILENT_MS;
     const how =
       this.snapshot.live && known ? freshness(ageS, this.snapshot.poll_ms / 1000) : "fresh";
     const look = silent && how !== "lost" ? "stale" : how;

@@ -1,12 +1,15 @@
-/** The list below the search box: rides that the typed words may mean. Enter without a choice opens the page of them. */
+/**
+ * The list below the search box: rides that match the typed words. Enter without a choice opens the
+ * page of results.
+ */
 
 const DEBOUNCE_MS = 160;
 const form = document.querySelector("[data-search]");
 const field = form?.querySelector("[name=q]");
 const list = form?.querySelector("[data-found]");
-const said = form?.querySelector("[data-found-said]");
+const announcement = form?.querySelector("[data-found-said]");
 let timer = null;
-let asking = null; // of several answers only the last one asked for counts
+let asking = null; // the last request: older answers are ignored
 let active = -1;
 
 function close() {
@@ -80,7 +83,7 @@ function show(lines, words) {
   mark(-1);
   list.hidden = false;
   field.setAttribute("aria-expanded", "true");
-  said.textContent = words;
+  announcement.textContent = words;
 }
 
 function tell(words) {
@@ -94,7 +97,8 @@ async function ask() {
   if (!words) return close();
   const mine = (asking = new AbortController());
   try {
-    const body = new URLSearchParams({ q: words, csrf_token: form.elements.csrf_token.value }); // no address names a guest
+    // so that no URL names a guest
+    const body = new URLSearchParams({ q: words, csrf_token: form.elements.csrf_token.value });
     const answer = await fetch("/search.json", {
       method: "POST",
       body,
@@ -103,7 +107,8 @@ async function ask() {
     });
     const { rides, more, error, message: advice } = await answer.json();
     if (mine.signal.aborted || document.activeElement !== field) return;
-    if (answer.status === 400) return tell(`${error}. ${advice}`); // the page is of an older sign-in
+    // the page belongs to an earlier sign-in
+    if (answer.status === 400) return tell(`${error}. ${advice}`);
     if (!answer.ok) throw new Error(String(answer.status));
     const lines = rides.map(option);
     if (more) lines.push(message(form.dataset.more));
@@ -132,7 +137,7 @@ function press(event) {
     location.assign(options[active].dataset.href);
   } else if (event.key === "Escape" && !list.hidden) {
     event.preventDefault();
-    event.stopPropagation(); // the first Escape closes the list, the next one leaves the field
+    event.stopPropagation(); // the first Escape closes the list, the second leaves the field
     close();
   }
 }
@@ -148,7 +153,8 @@ if (form) {
   });
   field.addEventListener("keydown", press);
   field.addEventListener("blur", close);
-  list.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
+  // the field keeps the focus
+  list.addEventListener("pointerdown", (event) => event.preventDefault());
   list.addEventListener("click", (event) => {
     const line = event.target.closest("[data-href]");
     if (line) location.assign(line.dataset.href);

@@ -1,9 +1,15 @@
-/** The panels of what staff can do: opened one at a time, replaced by the server's own when what is allowed changes. */
+/**
+ * The panels of actions: one is open at a time; the server's panels replace them when the allowed
+ * actions change.
+ */
 
 const COPIED_MS = 2_000;
 
 export class ActionPanels {
-  /** `address` is the page's own, `shown` the snapshot that its panels belong to; `replaced()` is called after new ones came. */
+  /**
+   * `address` is the page's own; `shown` is the snapshot that its panels belong to; `replaced()` is
+   * called after new panels were inserted.
+   */
   constructor(root, address, shown, replaced, headers = {}) {
     this.root = root;
     this.address = address;
@@ -15,7 +21,10 @@ export class ActionPanels {
     root.addEventListener("keydown", (event) => this.#escape(event));
   }
 
-  /** Fetch the panels again while they don't belong to what is allowed now. Called after every answer, so it tries again. */
+  /**
+   * Fetch the panels again when they don't belong to the allowed actions. Called after each poll,
+   * so a failure is retried.
+   */
   async follow(now) {
     if (this.asking || key(this.shown) === key(now)) return;
     this.asking = true;
@@ -25,7 +34,7 @@ export class ActionPanels {
       this.#swap(page.querySelector("[data-actions]"), this.shown, theirs);
       this.shown = theirs;
     } catch {
-      this.#switchOff(now); // no page of ours came: at least nothing is offered that can't be done
+      this.#switchOff(now); // there was no answer: hide what is not allowed any more
     } finally {
       this.asking = false;
     }
@@ -41,13 +50,13 @@ export class ActionPanels {
     return new DOMParser().parseFromString(await answer.text(), "text/html");
   }
 
-  /** Panels that stay as they were keep what was typed into them. */
+  /** Replace the panels that changed; the others keep what was typed into them. */
   #swap(fresh, before, now) {
     const section = this.root.querySelector("[data-actions]");
-    const was = new Map((before.actions ?? []).map((action) => [action.name, said(action)]));
+    const was = new Map((before.actions ?? []).map((action) => [action.name, signature(action)]));
     const stays = new Set(
       (now.actions ?? [])
-        .filter((action) => was.get(action.name) === said(action))
+        .filter((action) => was.get(action.name) === signature(action))
         .map((action) => action.name),
     );
     const kept = new Map([...section.children].map((panel) => [panel.dataset.action, panel]));
@@ -83,7 +92,7 @@ export class ActionPanels {
   #escape(event) {
     const panel = event.key === "Escape" && event.target.closest("details.action[open]");
     if (!panel || event.defaultPrevented) return;
-    event.preventDefault(); // the ride itself stays open
+    event.preventDefault(); // the ride stays open
     this.#close(panel);
   }
 
@@ -102,10 +111,10 @@ export class ActionPanels {
 }
 
 function key(snapshot) {
-  return JSON.stringify([snapshot.order_state, (snapshot.actions ?? []).map(said)]);
+  return JSON.stringify([snapshot.order_state, (snapshot.actions ?? []).map(signature)]);
 }
 
-/** An action as one text, in whatever order its parts came. */
-function said({ name, label, allowed = false, note = "" }) {
+/** An action as one text, whatever the order of its fields. */
+function signature({ name, label, allowed = false, note = "" }) {
   return JSON.stringify([name, label, allowed, note]);
 }

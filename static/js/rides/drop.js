@@ -1,4 +1,7 @@
-/** Changing the drop: a place by name from /places.json, or a click on the map while its panel is open. */
+/**
+ * The form for another drop: a place by name from /places.json, or a click on the map while the
+ * panel is open.
+ */
 
 import { element, setText } from "../shared/slots.js";
 
@@ -6,7 +9,9 @@ const TYPING_MS = 250;
 const MIN_LETTERS = 2;
 
 export class DropForm {
-  /** `pickup` {lat, lng} is where the search looks near; `current()` the drop to go back to. */
+  /**
+   * `pickup` {lat, lng} is the centre of the search; `current()` returns the drop to go back to.
+   */
   constructor(form, map, pickup, current) {
     form.dataset.ready = "1";
     this.form = form;
@@ -20,7 +25,8 @@ export class DropForm {
     this.active = -1;
     this.round = 0;
     this.timer = null;
-    const typed = this.input.value; // kept from a form that came back; not what "Keep the old drop" goes back to
+    // from a form with an error; "Keep the old drop" does not go back to it
+    const typed = this.input.value;
     this.input.defaultValue = "";
     this.input.value = typed;
     this.input.addEventListener("input", () => this.#typed());
@@ -109,7 +115,7 @@ export class DropForm {
     this.#shut();
   }
 
-  /** Whether a click on the map is meant for it. */
+  /** Whether the form takes clicks on the map. */
   #wants() {
     return this.form.isConnected && this.form.closest("details").open;
   }

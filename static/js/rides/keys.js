@@ -1,15 +1,18 @@
-/** The keys of one ride: each opens, or presses, what also stands there as a button. */
+/** The shortcuts for one ride: each opens a panel or presses a button of the page. */
 
 import { onKey } from "../shared/keys.js";
 
-/** `current()` gives the root of the ride that is meant, or a promise of it; null when none is. */
+/**
+ * `current()` returns the root of the ride that is meant, or a promise of it; null when there is
+ * none.
+ */
 export function rideKeys(current) {
   const on = (key, act) =>
     onKey(key, async () => {
       const root = await current();
       if (root) act(root);
     });
-  on("l", (root) => press(root.querySelector('[data-out] [value="follower"]')));
+  on("l", (root) => press(root.querySelector('[data-out] [data-link-use="follower"]')));
   on("d", (root) => openPanel(root, "drop"));
   on("x", (root) => ["withdraw", "abort", "cancel", "arm"].some((name) => openPanel(root, name)));
   on("o", (root) => press(root.querySelector("[data-code]:not([hidden]) [data-code-button]")));
@@ -22,7 +25,10 @@ export function rideKeys(current) {
   on("t", (root) => press(root.querySelector('[data-refill="return"]')));
 }
 
-/** Open a panel of a ride with the focus on its safe answer, or on its field; false when it is not offered. */
+/**
+ * Open a panel of a ride and focus its safe answer, or its first field; false when it is not
+ * offered.
+ */
 export function openPanel(root, name) {
   const panel = root.querySelector(`[data-action="${name}"]`);
   if (!panel || panel.hidden || !panel.querySelector("input, button")) return false;

@@ -1,4 +1,4 @@
-/** The tracking page of a ride: its map, and a poll of its own. */
+/** The tracking page of a ride: its map and its own poll. */
 
 import { onKey } from "../shared/keys.js";
 import { RideMap } from "../shared/map.js";
@@ -15,7 +15,8 @@ const view = new RideView(root, {
   map: frame && window[frame.dataset.map] ? new RideMap(frame) : null,
   changed: (snapshot) => (document.title = `${snapshot.headline} · ${guest}`),
 });
-history.replaceState(null, "", view.address + location.hash); // a reload asks for the page, and sends no form again
+// a reload shows the page, and does not send a form again
+history.replaceState(null, "", view.address + location.hash);
 const panel =
   location.hash.startsWith("#action-") && document.getElementById(location.hash.slice(1));
 if (panel) panel.open = true;
@@ -29,7 +30,7 @@ const poller = new Poller(`${view.address}/snapshot.json`, {
   },
   failed: (status) => {
     view.miss();
-    if (status === 401) location.assign(`/sign-in?next=${encodeURIComponent(view.address)}`); // and back
+    if (status === 401) location.assign(`/sign-in?next=${encodeURIComponent(view.address)}`);
     return status === 401 || status === 404 ? "stop" : undefined;
   },
 });

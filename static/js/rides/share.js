@@ -1,11 +1,14 @@
-/** The links of a ride on its page: made by a press and copied at once; shown, so that a person can copy them too. */
+/**
+ * The links of a ride: a press makes one and copies it; it is shown too, so that the user can copy
+ * it by hand.
+ */
 
 import { copyText } from "../shared/copy.js";
 
 export function watchLinks(root) {
   const box = root.querySelector("[data-out]");
   box?.addEventListener("submit", (event) => {
-    if (!event.submitter?.dataset.linkUse) return; // the card is a page
+    if (!event.submitter?.dataset.linkUse) return; // the guest card is a page of its own
     event.preventDefault();
     press(box, event.target, event.submitter);
   });
@@ -21,8 +24,8 @@ async function press(box, form, button) {
       body,
       credentials: "same-origin",
     });
-    const said = await answer.json();
-    await show(box, said, button.dataset.linkUse);
+    const answered = await answer.json();
+    await show(box, answered, button.dataset.linkUse);
   } catch {
     tell(box, box.dataset.failed);
   } finally {
@@ -30,20 +33,20 @@ async function press(box, form, button) {
   }
 }
 
-async function show(box, said, use) {
-  if (!said.state) return tell(box, said.message ?? box.dataset.failed);
+async function show(box, { state, url, message }, use) {
+  if (!state) return tell(box, message ?? box.dataset.failed);
   const field = box.querySelector("[data-link]");
-  field.closest("[data-link-row]").hidden = !said.url;
-  if (said.url) {
-    field.value = said.url;
-    tell(box, (await copyText(said.url)) ? box.dataset[`copied_${use}`] : box.dataset.byHand);
+  field.closest("[data-link-row]").hidden = !url;
+  if (url) {
+    field.value = url;
+    tell(box, (await copyText(url)) ? box.dataset[`copied_${use}`] : box.dataset.byHand);
     field.select();
   } else tell(box, box.dataset.ended);
-  box.querySelector("[data-links-state]").textContent = said.state.words;
-  box.querySelector("[data-link-use=end]").hidden = !said.state.any;
+  box.querySelector("[data-links-state]").textContent = state.words;
+  box.querySelector("[data-link-use=end]").hidden = !state.any;
   const follow = box.querySelector("[data-link-use=follower]");
-  follow.dataset.full = said.state.may_follow ? "0" : "1";
-  follow.disabled = !said.state.may_follow;
+  follow.dataset.full = state.may_follow ? "0" : "1";
+  follow.disabled = !state.may_follow;
   return undefined;
 }
 

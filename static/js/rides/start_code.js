@@ -1,4 +1,6 @@
-/** The start code: asked for on a press, shown for as long as the server says, then masked again. */
+/**
+ * The start code: requested by a press, shown for the time that the server sets, then masked again.
+ */
 
 const MASK = "••••";
 let hiding = null;
@@ -14,7 +16,7 @@ export function watchCode(root) {
   });
 }
 
-/** Mask the code now: the twenty seconds are over, or the ride went on. */
+/** Mask the code: its time is over, or the ride has a new status. */
 export function hideCode(root) {
   clearTimeout(hiding);
   hiding = null;
@@ -37,6 +39,6 @@ async function reveal(root, form, label) {
     label.textContent = form.querySelector("[data-code-button]").dataset.hide;
     hiding = setTimeout(() => hideCode(root), seconds * 1000);
   } catch {
-    hideCode(root); // nothing came: the press can be repeated
+    hideCode(root); // no answer: the user can press again
   }
 }

@@ -1,4 +1,4 @@
-/** One ride on a page: fills the slots from each snapshot, moves the cab, keeps ages and countdowns ticking. */
+/** One ride on a page: shows each snapshot, moves the cab, and updates ages and countdowns. */
 
 import { ageText, freshness, patternsOf, span, timerText } from "../shared/ages.js";
 import { Cab } from "../shared/cab.js";
@@ -10,13 +10,14 @@ import { watchLinks } from "./share.js";
 import { RideSlots, setText } from "../shared/slots.js";
 
 const TICK_MS = 500;
-const MISSED_MS = 7_000; // a page asks every five seconds at least
+const MISSED_MS = 7_000; // a page polls every five seconds at least
 const SILENT_MS = 12_000;
 
 export class RideView {
   /**
-   * `root` is a rendered ride, `map` a RideMap, or what draws the chosen ride on the board's map, or null. `headers` are
-   * sent with every question for its panels. `changed(snapshot)` is called after new words were put in.
+   * `root` is a rendered ride; `map` a RideMap, or the chosen ride on the board's map, or null.
+   * `headers` are sent with each request for its panels. `changed(snapshot)` is called after a
+   * snapshot was shown.
    */
   constructor(root, { map = null, headers = {}, changed = () => {} } = {}) {
     this.root = root;
@@ -30,10 +31,11 @@ export class RideView {
     this.intervalMs = Number(this.root.dataset.interval);
     this.slots = new RideSlots(root);
     this.cab = new Cab(map);
-    this.heardAt = Date.now(); // the last answer of our own server
+    this.lastAnswerAt = Date.now(); // of the last answer of our own server
     this.missed = 0;
-    this.cabAt = 0; // when the cab was last seen somewhere else
-    this.address = `/rides/${this.root.dataset.ride}`; // also where a form was sent that came back with this page
+    this.cabAt = 0; // when the position last changed
+    // the page of the ride, also after a form came back with an error
+    this.address = `/rides/${this.root.dataset.ride}`;
     this.panels = new ActionPanels(
       root,
       this.address,
@@ -47,7 +49,10 @@ export class RideView {
   start() {
     const { signal } = this.ending;
     this.root.addEventListener("submit", (event) => this.#holdBack(event), { signal });
-    document.addEventListener("visibilitychange", () => (this.heardAt = Date.now()), { signal }); // a hidden page does not ask
+    // a hidden page does not poll
+    document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()), {
+      signal,
+    });
     watchCode(this.root);
     watchLinks(this.root);
     this.#drawTrip();
@@ -57,7 +62,7 @@ export class RideView {
     this.timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** Another ride takes its place. */
+  /** Stop: another ride takes its place. */
   end() {
     this.ending.abort();
     clearInterval(this.timer);
@@ -69,19 +74,22 @@ export class RideView {
     return Date.now() + this.offset;
   }
 
-  /** The server's answer: a snapshot, or null when it is as it was; the age of its news is in the headers. */
+  /**
+   * Take an answer: a snapshot, or null when it is unchanged; the headers have the time of the
+   * position.
+   */
   take(body, answer) {
     this.offset = clockOffset(answer, this.offset);
     const seen = Date.parse(answer.headers.get("X-Seen-At") ?? "");
     if (Number.isFinite(seen)) this.seenAt = seen;
-    this.heardAt = Date.now();
+    this.lastAnswerAt = Date.now();
     this.missed = 0;
     if (body) this.#take(body);
     this.panels.follow(this.snapshot);
     this.#tick();
   }
 
-  /** It did not answer. */
+  /** Count a poll without an answer. */
   miss() {
     this.missed += 1;
   }
@@ -110,8 +118,8 @@ export class RideView {
     this.map.pin("pickup", this.points.pickup.lat, this.points.pickup.lng, this.points.pickup.name);
     if (drop) this.map.pin("drop", drop.lat, drop.lng, drop.name);
     this.map.clearStops();
-    const way = route.length ? route : [this.points.pickup, drop].filter(Boolean);
-    this.map.hint(way.map(({ lat, lng }) => [lat, lng]));
+    const path = route.length ? route : [this.points.pickup, drop].filter(Boolean);
+    this.map.hint(path.map(({ lat, lng }) => [lat, lng]));
     for (const stop of route)
       this.map.pin(
         stop.state === "drop" ? "stop-drop" : "stop-pickup",
@@ -131,7 +139,10 @@ export class RideView {
     if (this.map && position) this.#keepInView(position);
   }
 
-  /** As long as the cab took to get there, so that it neither waits nor hurries; within two intervals. */
+  /**
+   * The duration of the motion: the time since the last position, so that the marker neither waits
+   * nor jumps; at most two intervals.
+   */
   #glideMs({ lat, lng }, ms) {
     const key = `${lat},${lng}`;
     if (key === this.cabKey) return ms;
@@ -186,9 +197,12 @@ export class RideView {
       setText(band.querySelector("[data-lost-text]"), this.root.dataset.lost.replace("{age}", age));
   }
 
-  /** Whether our own server is silent, and that in words beside the headline: what stands there may be over. */
+  /**
+   * Whether our own server is silent; shows that beside the headline, because the state may be
+   * outdated.
+   */
   #tickCut(age) {
-    const silentMs = Date.now() - this.heardAt;
+    const silentMs = Date.now() - this.lastAnswerAt;
     const cut =
       !this.snapshot.stop &&
       !document.hidden &&
@@ -203,7 +217,10 @@ export class RideView {
     return cut;
   }
 
-  /** While our server is silent a form would only lose this page: what was typed stays, the words say why. */
+  /**
+   * Keep a form from being sent while our server is silent: the page and what was typed would be
+   * lost.
+   */
   #holdBack(event) {
     const line = this.root.querySelector("[data-cut]");
     if (line.hidden) return;

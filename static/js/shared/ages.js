@@ -1,8 +1,13 @@
-/** How long ago, and running times: pure text from patterns that the page supplies. No DOM, no clock of its own. */
+/**
+ * Ages and running timers as text, from patterns that the page supplies. Has neither DOM nor clock.
+ */
 
 const JUST_NOW_S = 5;
 
-/** `patterns` is {now, s, m, h} with {n} for the number, as base.html carries them in data-age-…. */
+/**
+ * `patterns` is {now, s, m, h} with {n} for the number; base.html has them in data-age-…
+ * attributes.
+ */
 export function ageText(seconds, patterns) {
   const whole = Math.max(0, Math.floor(seconds));
   if (whole < JUST_NOW_S) return patterns.now;
@@ -11,13 +16,16 @@ export function ageText(seconds, patterns) {
   return patterns.h.replace("{n}", Math.floor(whole / 3600));
 }
 
-/** 0:42, 12:05 */
+/** Minutes and seconds: 0:42, 12:05. */
 export function span(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-/** A timer {pattern, since, until} at an instant (ms): {up} since, {down} until, {total} between. */
+/**
+ * The text of a timer {pattern, since, until} at an instant in ms. In the pattern, {up} is the time
+ * since the start, {down} the time until the end, {total} the time between them.
+ */
 export function timerText(timer, nowMs) {
   const since = Date.parse(timer.since);
   const until = Date.parse(timer.until || "");
@@ -27,7 +35,7 @@ export function timerText(timer, nowMs) {
     .replace("{total}", () => span((until - since) / 1000));
 }
 
-/** fresh, aging, stale or lost: the same rule as the server's (lifecycle.freshness). */
+/** fresh, aging, stale or lost, by the rule of the server (rides.tracking.intervals.freshness). */
 export function freshness(ageS, intervalS) {
   if (!Number.isFinite(ageS)) return "stale";
   if (ageS <= Math.max(2 * intervalS, 10)) return "fresh";
@@ -35,7 +43,7 @@ export function freshness(ageS, intervalS) {
   return ageS > 60 ? "stale" : "aging";
 }
 
-/** The patterns that a page carries on its body. */
+/** The patterns for ages that a page has on its body. */
 export function patternsOf(body) {
   return {
     now: body.dataset.ageNow,

@@ -1,13 +1,16 @@
-/** Questions to our own server. Answers never throw: {ok, status, body}. */
+/** Requests to our own server. Their promises never reject: they resolve to {ok, status, body}. */
 
 const PATIENCE_MS = 15_000;
 
-/** GET a JSON route with these parameters; empty ones are left out. `signal` stops it. */
+/** GET a JSON route with these parameters; empty ones are left out. `signal` aborts the request. */
 export function ask(path, params, signal) {
   return answered(`${path}?${filled(params)}`, { signal });
 }
 
-/** POST them instead, the CSRF token among them: words that name a person stand in no address. */
+/**
+ * POST the parameters, with the CSRF token among them, so that words that name a person are in no
+ * URL.
+ */
 export function askQuietly(path, params, signal) {
   return answered(path, { method: "POST", body: filled(params), signal });
 }

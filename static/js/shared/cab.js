@@ -1,4 +1,6 @@
-/** The cab on a map: there while its place is known, gliding from one place to the next. */
+/**
+ * The marker of a cab on a map: present while the position is known; it moves from one to the next.
+ */
 
 import { Glide } from "./glide.js";
 
@@ -10,7 +12,10 @@ export class Cab {
     this.drawn = this.glide = null;
   }
 
-  /** Be at {lat, lng, bearing} within `ms`, at once when it was nowhere before; null: nobody knows where it is. */
+  /**
+   * Move to {lat, lng, bearing} within `ms`, or at once when no position was known. Null removes
+   * the cab.
+   */
   to(position, ms) {
     if (!this.map) return;
     if (!position) {
@@ -28,7 +33,7 @@ export class Cab {
     this.drawn = this.glide = null;
   }
 
-  /** Whether its place is older than it should be. */
+  /** Show whether the position is older than it should be. */
   stale(late) {
     this.drawn?.element.classList.toggle("is-stale", late);
   }

@@ -1,13 +1,17 @@
 /**
- * A text field with a list of places or people (ARIA combobox with listbox). Knows nothing of rides: `find(words)`
- * brings {places, message}, `chosen(place, byKey)` is told. Arrow keys, Home, End, Enter, Escape and Tab work.
- * `best(places)` is the one that Enter takes when none is marked (-1: none, then `none()` may take the words; it says
- * whether it did); `waits(words)` whether Enter waits for an answer. `quick(words)` is a place that these words alone stand for: it is taken after a moment, or by
- * Enter or Tab at once. `eager` opens the list of an empty field as soon as it is entered.
+ * A text field with a list of places or people (ARIA combobox with listbox). Arrow keys, Home, End,
+ * Enter, Escape and Tab work. Knows nothing of rides.
+ *
+ * `find(words)` resolves to {places, message, credit}; `chosen(place, byKey)` receives the choice;
+ * `typed(value)` runs on input; `say(count)` announces the number of results.
+ * `best(places)` is the index that Enter takes when none is highlighted (-1: none; then `none()`
+ * may use the words, and returns whether it did). `waits(words)`: whether Enter waits for an
+ * answer. `quick(words)` is a place that these words stand for by themselves: it is taken after a
+ * pause, or at once by Enter or Tab. `eager` opens the list when an empty field gets the focus.
  */
 
 const DEBOUNCE_MS = 180;
-const QUICK_MS = 400; // long enough to type on: "1" may begin "12.95, 77.6"
+const QUICK_MS = 400; // long enough to continue typing: "1" may be the start of "12.95, 77.6"
 
 export class Combobox {
   constructor(
@@ -26,12 +30,12 @@ export class Combobox {
     },
   ) {
     Object.assign(this, { input, list, find, chosen, typed, say, best, none, waits, quick, eager });
-    this.short = null; // the place that the typed words alone stand for
+    this.short = null; // the place that the typed words stand for
     this.places = [];
-    this.words = ""; // what the shown list answers
-    this.dirty = false; // whether somebody typed since the field was entered or a place was chosen
+    this.words = ""; // the words that the shown list answers
+    this.dirty = false; // whether the user typed since the last focus or choice
     this.active = -1;
-    this.asked = 0; // of several answers only the last one asked for counts
+    this.asked = 0; // number of the last request: older answers are ignored
     this.timer = null;
     this.#wire();
   }
@@ -57,7 +61,8 @@ export class Combobox {
     input.addEventListener("click", () => !this.open && this.#ask());
     input.addEventListener("keydown", (event) => this.#key(event));
     input.addEventListener("blur", () => this.close());
-    list.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
+    // a press in the list leaves the focus in the field
+    list.addEventListener("pointerdown", (event) => event.preventDefault());
     list.addEventListener("click", (event) => {
       const option = event.target.closest("[data-index]");
       if (option) this.#choose(Number(option.dataset.index));
@@ -68,7 +73,9 @@ export class Combobox {
     return !this.list.hidden;
   }
 
-  /** Whether the shown list answers the words in the field: one of older words is not chosen from. */
+  /**
+   * Whether the shown list answers the words in the field; nothing is chosen from an older list.
+   */
   get #fresh() {
     return this.words === this.input.value.trim();
   }
@@ -90,7 +97,7 @@ export class Combobox {
       : setTimeout(() => this.#ask(), DEBOUNCE_MS);
   }
 
-  /** `first` takes the best place of the answer: Enter was pressed before its list was there. */
+  /** `first` takes the best place of the answer: the user pressed Enter before the list came. */
   async #ask({ first = false } = {}) {
     clearTimeout(this.timer);
     const mine = (this.asked += 1);
@@ -104,7 +111,7 @@ export class Combobox {
     else if (this.none()) this.close();
   }
 
-  /** `words` stand below the places, or in place of them. */
+  /** Show `words` below the places, or in place of them. */
   #show(places, words) {
     this.places = places;
     this.#unmark();
@@ -145,7 +152,8 @@ export class Combobox {
   }
 
   #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return; // the page's keys, or an input method's
+    // keys of the page, or of an input method
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (this.short && (event.key === "Enter" || event.key === "Tab")) {
       if (event.key === "Enter") event.preventDefault();
       this.#take(this.short, true);
@@ -156,7 +164,8 @@ export class Combobox {
       event.key
     ];
     if (go !== undefined && this.open && last >= 0 && this.#fresh) {
-      if ((event.key === "Home" || event.key === "End") && this.active < 0) return; // the caret's own keys
+      // they move the caret
+      if ((event.key === "Home" || event.key === "End") && this.active < 0) return;
       event.preventDefault();
       this.#mark((go + last + 1) % (last + 1));
     } else if (event.key === "ArrowDown") {
@@ -172,18 +181,22 @@ export class Combobox {
     }
   }
 
-  /** Enter picks; it never sends the form from here. Where there is nothing to wait for it goes on, as in any field. */
+  /**
+   * Enter chooses a place and does not send the form. When there is nothing to wait for, Enter
+   * works as in any field.
+   */
   #enter(event) {
     const index = this.active >= 0 ? this.active : this.best(this.places);
     const answered = this.open && this.#fresh;
     if (!(answered && index >= 0) && !this.waits(this.input.value.trim())) return;
     event.preventDefault();
     if (answered && index >= 0) this.#choose(index, true);
-    else if (!answered) this.#ask({ first: this.dirty }); // words that were only entered, not typed, are searched and shown
+    // search for words that were not typed, but do not choose
+    else if (!answered) this.#ask({ first: this.dirty });
     else if (this.none()) this.close();
   }
 
-  /** Nothing is marked: the words changed, or another list came. */
+  /** Remove the highlight: the words or the list changed. */
   #unmark() {
     this.list.querySelector('[aria-selected="true"]')?.setAttribute("aria-selected", "false");
     this.active = -1;

@@ -1,4 +1,4 @@
-/** Puts a text where it can be pasted from; says whether that worked (it needs a secure page). */
+/** Copy a text to the clipboard; resolves to whether that worked (it needs a secure context). */
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);

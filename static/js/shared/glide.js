@@ -1,17 +1,23 @@
-/** How a cab moves between two known points: linear over one poll interval, never beyond the last known one. No DOM. */
+/**
+ * The motion of a cab between two known positions: linear over one poll interval, never beyond the
+ * last known position. No DOM.
+ */
 
-/** The place at `share` (0 to 1) of the way between two {lat, lng}. */
+/** The position at `share` (0 to 1) between two {lat, lng}. */
 export function between(from, to, share) {
   const part = Math.min(1, Math.max(0, share));
   return { lat: from.lat + (to.lat - from.lat) * part, lng: from.lng + (to.lng - from.lng) * part };
 }
 
-const JUMP_DEGREES = 0.02; // some two kilometres: no cab does that between two polls, so it is not drawn as a ride
+const JUMP_DEGREES = 0.02; // about 2 km: no cab drives that between two polls, so the marker jumps
 
-const STEP_MS = 80; // a dozen steps a second look smooth at a cab's speed, and cost a quarter of one for every frame
+// 12 steps a second look smooth at the speed of a cab, and cost a quarter of a step for each frame
+const STEP_MS = 80;
 
 export class Glide {
-  /** `place(lat, lng, bearing)` draws; `next(step)` calls step(ms) a little later; `calm()` says whether to jump. */
+  /**
+   * `place(lat, lng, bearing)` draws; `next(step)` calls step(ms) later; `calm()`: whether to jump.
+   */
   constructor(place, { next = soon, cancel = clearTimeout, calm = () => false } = {}) {
     this.place = place;
     this.next = (step) => next(step);
@@ -22,7 +28,10 @@ export class Glide {
     this.frame = null;
   }
 
-  /** Go to {lat, lng, bearing} within `ms`. The first point, a long jump and calm readers get there at once. */
+  /**
+   * Move to {lat, lng, bearing} within `ms`. Jumps to the first position, over a long distance, and
+   * for users who prefer reduced motion.
+   */
   to(target, ms) {
     if (this.target && same(this.target, target)) return;
     this.stop();

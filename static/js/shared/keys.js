@@ -1,15 +1,21 @@
-/** Single keys on every staff page: they can be switched off, and none counts while somebody types. */
+/**
+ * Single-key shortcuts of all staff pages. Users can switch them off; none works in a text field.
+ */
 
 const acts = new Map();
-const off = document.body.dataset.shortcuts === "off"; // WCAG 2.1.4; Esc and the button for help stay
+// WCAG 2.1.4; Esc and the button for help still work
+const off = document.body.dataset.shortcuts === "off";
 const help = document.querySelector("[data-keys-help]");
 
-/** Do something when a key is pressed outside of fields; `key` as the browser names it, letters small. */
+/**
+ * Run `act` when a key is pressed outside of fields; `key` as in KeyboardEvent, letters in lower
+ * case.
+ */
 export function onKey(key, act) {
   acts.set(key, act);
 }
 
-/** Whether an element takes what is typed. */
+/** Whether an element accepts typed text. */
 function types(element) {
   return Boolean(element?.closest?.("input, textarea, select, [contenteditable=true]"));
 }
@@ -46,4 +52,5 @@ onKey("n", () => {
 });
 document.addEventListener("keydown", pressed);
 document.querySelector("[data-keys-button]")?.addEventListener("click", showHelp);
-help?.addEventListener("click", (event) => event.target === help && help.close()); // beside it
+// a click beside the dialog
+help?.addEventListener("click", (event) => event.target === help && help.close());

@@ -1,30 +1,33 @@
 /**
- * The map of a page. The only file that touches Leaflet (the global L).
+ * The map of a page. The only module that uses Leaflet (the global L).
  *
- * folium made the map (ridedash/maps.py) and left it in a global whose name is in `data-map`; everything that
- * moves or carries words is drawn here, with DOM nodes and textContent. Points are degrees WGS84.
+ * folium makes the map (ridedash/maps.py) and leaves it in a global whose name is in `data-map`.
+ * Everything that moves or has text is drawn here, with DOM nodes and textContent. Positions are
+ * WGS84 degrees.
  */
 
-const FIT = { paddingTopLeft: [40, 84], paddingBottomRight: [48, 36], maxZoom: 16 }; // px: room for what floats on the map
-const PIN_SIZE = 36; // px; the tip of a pin is at its bottom middle
+// px: room for the controls on the map
+const FIT = { paddingTopLeft: [40, 84], paddingBottomRight: [48, 36], maxZoom: 16 };
+const PIN_SIZE = 36; // px; the tip of a pin is at the middle of its bottom edge
 const STOP_SIZE = 18;
 const POINT_SIZE = 28;
 const CAB_SIZE = 44;
-const NEAR_ZOOM = 15; // from here on the numbers of points have room
+const NEAR_ZOOM = 15; // from this zoom on, numbered points have room
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Shapes on a 36 by 36 field, filled by map.css. */
+/** Paths of a pin in a field of 36 by 36; map.css fills them. */
 const PIN_BODY =
   "M18 34.5c-5.6-6.8-11-12.6-11-18.9C7 9.4 11.9 4.5 18 4.5s11 4.9 11 11.1c0 6.3-5.4 12.1-11 18.9Z";
 const PIN_MARK = {
   pickup: "M18 11.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z",
   drop: "M14.2 11.7h7.6v7.6h-7.6Z",
 };
-/** A cab from above, nose up, on a 44 by 44 field. */
+/** Paths of a cab from above, its front upwards, in a field of 44 by 44. */
 const CAB_PARTS = [
   [
     "cab-body",
-    "M22 4c5.4 0 8.4 2.6 9 7.6l.8 16.4c.2 7-2.6 11-9.8 11s-10-4-9.8-11l.8-16.4C13.6 6.6 16.6 4 22 4Z",
+    "M22 4c5.4 0 8.4 2.6 9 7.6l.8 16.4c.2 7-2.6 11-9.8 11" +
+      "s-10-4-9.8-11l.8-16.4C13.6 6.6 16.6 4 22 4Z",
   ],
   ["cab-glass", "M15.3 15.5c4-2.1 9.4-2.1 13.4 0l-1 4.8c-3.8-1.1-7.6-1.1-11.4 0Z"],
   ["cab-glass", "M16.3 31.2c3.8 1.2 7.6 1.2 11.4 0l.6 3.3c-3.8 1.9-8.8 1.9-12.6 0Z"],
@@ -32,7 +35,9 @@ const CAB_PARTS = [
 ];
 
 export class RideMap {
-  /** `element` carries data-map (the global's name) and, when the server drew a hotspot, data-zone. */
+  /**
+   * `element` has data-map (the name of the global) and, when the server drew a zone, data-zone.
+   */
   constructor(element) {
     this.element = element;
     this.map = window[element.dataset.map];
@@ -46,23 +51,24 @@ export class RideMap {
     this.#far();
   }
 
-  /** Call `chosen(lat, lng)` when a person clicks the map. */
+  /** Call `chosen(lat, lng)` when the user clicks the map. */
   onPick(chosen) {
     this.map.on("click", (event) => {
-      const spot = event.latlng.wrap();
-      chosen(spot.lat, spot.lng);
+      const { lat, lng } = event.latlng.wrap();
+      chosen(lat, lng);
     });
   }
 
-  /** Where the map looks now: {lat, lng}. */
+  /** The centre of the view: {lat, lng}. */
   center() {
     const { lat, lng } = this.map.getCenter().wrap();
     return { lat, lng };
   }
 
   /**
-   * A pin. One of each of `pickup` and `drop` (a second call moves it), any number of `stop-pickup` and
-   * `stop-drop`. `label` is its name for people who can't see it. With `moved(lat, lng)` it can be dragged.
+   * Draw a pin. There is one `pickup` and one `drop` (a second call moves it), and any number of
+   * `stop-pickup` and `stop-drop`. `label` is its accessible name. With `moved(lat, lng)` the user
+   * can drag it.
    */
   pin(kind, lat, lng, label = "", moved = null) {
     if (kind.startsWith("stop-")) return this.#stop(kind, lat, lng, label);
@@ -79,8 +85,8 @@ export class RideMap {
     });
     if (moved) {
       marker.on("dragend", () => {
-        const spot = marker.getLatLng().wrap();
-        moved(spot.lat, spot.lng);
+        const position = marker.getLatLng().wrap();
+        moved(position.lat, position.lng);
       });
     }
     name(marker.getElement(), label);
@@ -88,21 +94,21 @@ export class RideMap {
     return { remove: () => this.unpin(kind) };
   }
 
-  /** Take the pickup or the drop pin away. */
+  /** Remove the pickup or the drop pin. */
   unpin(kind) {
     this.pins.get(kind)?.remove();
     this.pins.delete(kind);
   }
 
-  /** Take every stop pin away. */
+  /** Remove all pins of stops. */
   clearStops() {
     for (const stop of this.stops) stop.remove();
     this.stops = [];
   }
 
   /**
-   * Numbered pickup points [{lat, lng, number, name}]; replaces those shown. `chosen(point)` is called for a
-   * click or Enter. Returns {choose(number)}, which marks one.
+   * Draw numbered pickup points [{lat, lng, number, name}] in place of those shown. `chosen(point)`
+   * is called on a click or the Enter key. Returns {choose(number)}, which highlights one.
    */
   points(list, chosen = null) {
     for (const { marker } of this.marks) marker.remove();
@@ -126,7 +132,7 @@ export class RideMap {
     };
   }
 
-  /** The edge of a hotspot [[lat, lng], …]; an empty list takes it away. */
+  /** Draw the boundary of a zone [[lat, lng], …]; an empty list removes it. */
   boundary(ring) {
     this.#shape(
       "boundary",
@@ -141,7 +147,7 @@ export class RideMap {
     );
   }
 
-  /** A way [[lat, lng], …] with a casing; an empty list takes it away. */
+  /** Draw a path [[lat, lng], …] with an outline; an empty list removes it. */
   line(points) {
     const drawn =
       points.length > 1 &&
@@ -152,7 +158,7 @@ export class RideMap {
     this.#shape("line", drawn || null);
   }
 
-  /** A hint of a way between two ends while no way is known: a dashed line; an empty list takes it away. */
+  /** Draw a dashed line between two ends while no path is known; an empty list removes it. */
   hint(points) {
     this.#shape(
       "hint",
@@ -167,21 +173,21 @@ export class RideMap {
     );
   }
 
-  /** Show all of [[lat, lng], …], without flying about for people who asked for less motion. */
+  /** Fit the view to [[lat, lng], …], without animation for users who prefer reduced motion. */
   fit(points, options = {}) {
     if (!points.length) return;
     const animate = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.map.fitBounds(L.latLngBounds(points), { ...FIT, animate, ...options });
   }
 
-  /** Whether a point can be seen without moving the map. */
+  /** Whether a position is inside the view. */
   shows(lat, lng) {
     return this.map.getBounds().pad(-0.05).contains([lat, lng]);
   }
 
   /**
-   * The cab. `place(lat, lng, bearing)` puts it there at once, nose to its bearing; gliding is for the caller
-   * to do. `element` is its node (for a stale look), `remove()` takes it away.
+   * The marker of a cab. `place(lat, lng, bearing)` moves it at once and turns it to its bearing;
+   * the caller animates. `element` is its node (for the stale look), `remove()` removes it.
    */
   cab() {
     const turn = node("span", "map-cab-turn");
@@ -205,7 +211,7 @@ export class RideMap {
         }
         element.style.transform = this.#rest([lat, lng]);
         if (Number.isFinite(bearing)) {
-          angle += ((((bearing - angle) % 360) + 540) % 360) - 180; // the shorter way round
+          angle += ((((bearing - angle) % 360) + 540) % 360) - 180; // the shorter turn
           turn.style.transform = `rotate(${angle}deg)`;
         }
       },
@@ -217,9 +223,10 @@ export class RideMap {
   }
 
   /**
-   * A canvas over the tiles, for what is too many to be nodes. `paint(pen, at, size)` draws it whole, `at(lat, lng)` is
-   * where a place is in px {x, y}; called whenever the map moves, and by what this returns. Clicks and moves of the
-   * pointer come as `pointed(kind, {x, y})`, kind being "click" or "mousemove".
+   * Add a canvas over the tiles, for marks too many to be nodes. `paint(pen, at, size)` draws all
+   * of it, where `at(lat, lng)` is a position in px {x, y}. It runs whenever the map moves, and
+   * when the returned function is called. Clicks and pointer moves call `pointed(kind, {x, y})`
+   * with "click" or "mousemove".
    */
   canvas(paint, pointed) {
     const canvas = node("canvas", "map-canvas leaflet-zoom-hide");
@@ -245,7 +252,7 @@ export class RideMap {
     return draw;
   }
 
-  /** The map's element changed its size. */
+  /** Tell Leaflet that the size of the element has changed. */
   resized() {
     this.map.invalidateSize({ animate: false });
   }
@@ -254,14 +261,17 @@ export class RideMap {
     this.map.remove();
   }
 
-  /** Leaflet puts markers on whole pixels; the rest of the way, so that a slow cab glides instead of hopping. */
-  #rest(spot) {
-    const exact = this.map.project(spot).subtract(this.map.getPixelOrigin());
+  /**
+   * The fraction of a pixel that Leaflet rounds away from a marker, so that a slow cab moves
+   * smoothly.
+   */
+  #rest(position) {
+    const exact = this.map.project(position).subtract(this.map.getPixelOrigin());
     const whole = exact.round();
     return `translate(${(exact.x - whole.x).toFixed(2)}px, ${(exact.y - whole.y).toFixed(2)}px)`;
   }
 
-  /** From afar numbered points would cover each other: they become dots. */
+  /** Draw numbered points as dots at low zoom, where their numbers would overlap. */
   #far() {
     this.element.classList.toggle("is-far", this.map.getZoom() < NEAR_ZOOM);
   }

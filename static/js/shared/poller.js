@@ -1,6 +1,7 @@
 /**
- * A polite poller: one request at a time, quiet while the page is hidden or offline, slower after errors, and
- * deaf to late answers. Knows HTTP and time; nothing of what it fetches.
+ * Polls one address: one request at a time, none while the page is hidden or offline, fewer after
+ * errors. An answer that comes after a newer request is ignored. Knows HTTP and time, not what it
+ * fetches.
  */
 
 const BACKOFF_MAX_MS = 30_000;
@@ -9,16 +10,16 @@ const DEFAULT_MS = 4_000;
 
 export class Poller {
   /**
-   * `url` is an address, or what gives it anew for each question.
-   * `got(body | null, answer)` is called for 200 (body) and 304 (null), and returns the next wait in ms, or null
-   * to stop. `failed(status)` is called with a status, or 0 when nothing came.
+   * `url` is an address, or a function that returns one for each request. `got(body | null,
+   * answer)` is called for 200 (body) and 304 (null); it returns the next wait in ms, or null to
+   * stop. `failed(status)` is called with a status, or 0 when there was no answer.
    */
   constructor(url, { got, failed = () => {}, waitMs = DEFAULT_MS, hiddenMs = null }) {
     this.url = url;
     this.got = got;
     this.failed = failed;
     this.waitMs = waitMs;
-    this.hiddenMs = hiddenMs; // how often a hidden page asks all the same; null: not at all
+    this.hiddenMs = hiddenMs; // interval of a hidden page; null: it does not poll
     this.etag = null;
     this.errors = 0;
     this.round = 0;
@@ -33,12 +34,12 @@ export class Poller {
     this.#later(this.waitMs);
   }
 
-  /** Ask at once, whatever was planned. */
+  /** Poll at once, whatever was planned. */
   now() {
     if (!this.stopped) this.#later(0);
   }
 
-  /** Ask at once for the whole answer; one that is on its way is no longer wanted. */
+  /** Poll at once for the whole answer; a request under way is ignored. */
   anew() {
     this.round += 1;
     this.etag = null;
@@ -61,7 +62,8 @@ export class Poller {
   }
 
   async #ask() {
-    if (this.stopped || (document.hidden && !this.hiddenMs) || !navigator.onLine) return; // #wake goes on
+    // #wake continues
+    if (this.stopped || (document.hidden && !this.hiddenMs) || !navigator.onLine) return;
     const round = (this.round += 1);
     let wait = null;
     try {
@@ -87,7 +89,7 @@ export class Poller {
     if (answer.status !== 200 && answer.status !== 304)
       return this.#missed(round, answer.status, answer);
     const body = answer.status === 200 ? await answer.json() : null;
-    if (round !== this.round) return this.waitMs; // a later question was asked meanwhile
+    if (round !== this.round) return this.waitMs; // a newer request was sent meanwhile
     this.errors = 0;
     this.etag = answer.headers.get("ETag") ?? this.etag;
     const wait = this.got(body, answer);
@@ -105,7 +107,9 @@ export class Poller {
   }
 }
 
-/** The server's clock minus ours, in ms, from an answer's X-Server-Now; the last known one when it has none. */
+/**
+ * The server's clock minus this one, in ms, from an answer's X-Server-Now; `last` when it has none.
+ */
 export function clockOffset(answer, last = 0) {
   const theirs = Date.parse(answer.headers.get("X-Server-Now") ?? "");
   return Number.isFinite(theirs) ? theirs - Date.now() : last;

@@ -1,4 +1,4 @@
-/** Pages for paper: a button that prints, a button that copies the link that stands beside it. */
+/** Printable pages: a button that prints, and one that copies the link beside it. */
 
 import { copyText } from "./copy.js";
 

@@ -1,4 +1,4 @@
-/** Puts a snapshot's words into the page: text only, never markup; only what changed is touched. */
+/** Writes the texts of a snapshot into the page: text only, never markup, and only what changed. */
 
 const PULSE_MS = 1_200;
 
@@ -31,7 +31,7 @@ export class RideSlots {
         return setIcon(slot, value);
       case "timer":
         slot.hidden = !value;
-        return undefined; // its text ticks, see ride.js
+        return undefined; // rides/view.js updates its text
       case "cab.plate":
         slot.hidden = !value;
         slot.setAttribute(
@@ -144,13 +144,16 @@ export function at(facts, path) {
   return path.split(".").reduce((value, name) => value?.[name], facts);
 }
 
-/** Set the text of a node; a text that already stands there, white space around it aside, is not touched. */
+/**
+ * Set the text of a node. A node that has this text, apart from white space around it, stays
+ * untouched.
+ */
 export function setText(node, text) {
   if (!node || node.textContent === text || node.textContent.trim() === text) return;
   node.textContent = text;
 }
 
-/** Point the sprite's use element in `node` to another mark. */
+/** Show another symbol of the sprite in the use element of `node`. */
 export function setIcon(node, name) {
   const use = node.querySelector("use");
   const href = `${use.getAttribute("href").split("#")[0]}#${name}`;

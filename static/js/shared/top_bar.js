@@ -1,15 +1,18 @@
-/** The bar on every staff page: orders of unknown outcome, stopped updates, a silent service, and this device offline. */
+/**
+ * The bar of all staff pages: orders with an unknown outcome, stopped updates, a silent service,
+ * and an offline device.
+ */
 
 import { Poller } from "./poller.js";
 
-const EVERY_MS = 4_000; // a silent service is told in less than ten seconds, the finding included
+const EVERY_MS = 4_000; // a silent service is shown within ten seconds, its detection included
 const bar = document.querySelector("[data-unknown]");
 const barText = document.querySelector("[data-unknown-text]");
 const stopped = document.querySelector("[data-stopped-band]");
 const silent = document.querySelector("[data-silent-band]");
 const offline = document.querySelector("[data-offline-band]");
 
-/** Show {unknown, text, stopped, silent}; the ride list, which polls the same facts, calls this too. */
+/** Show {unknown, text, stopped, silent}; the board, which polls the same facts, calls this too. */
 export function showBar(facts) {
   if (bar) {
     bar.hidden = !facts.unknown;
@@ -19,7 +22,10 @@ export function showBar(facts) {
   showBand(silent, facts.silent);
 }
 
-/** Show the band with these words, or hide it when there are none; words that stay are not said again. */
+/**
+ * Show the band with these words, or hide it when there are none. Unchanged words are not announced
+ * again.
+ */
 function showBand(band, words) {
   if (!band) return;
   band.hidden = !words;
@@ -38,7 +44,7 @@ function showOffline() {
 
 addEventListener("online", showOffline);
 addEventListener("offline", showOffline);
-// Before any form's own script hears of it: what was typed stays, and no button waits for an answer.
+// Runs before the scripts of the forms: what was typed stays, and no button waits for an answer.
 const holdBack = (event) => {
   if (navigator.onLine) return;
   event.preventDefault();

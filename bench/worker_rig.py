@@ -15,6 +15,7 @@ from sqlalchemy import func, insert, select
 from bench.fake_tracking import KINDS
 from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.runtime import Runtime
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.throttle.traffic import Traffic
@@ -121,7 +122,7 @@ def worker_on(
         client = RideClient(http, url, APP_TOKEN, traffic=Traffic(math.inf))
         box = BlackBox(folder / "box", slots=4)
         try:
-            yield Worker(db, client, tokens, box, clock, pace=pace, threads=threads)
+            yield Worker(Runtime(db, client, tokens, clock, pace=pace), box, threads=threads)
         finally:
             box.close()
 

@@ -18,6 +18,7 @@ from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import place
+from ridedash.rides.runtime import Runtime
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
@@ -90,7 +91,8 @@ class Life:
         tokens = AccountTokens(db, vault, oauth, clock)
         client = RideClient(_http, address, "partner-key", traffic=self.traffic())
         box = BlackBox(Path(self.folder) / "blackbox", slots=64)
-        worker = Worker(db, client, tokens, box, clock, threads=self.threads, at=self.at())
+        runtime = Runtime(db, client, tokens, clock, failpoint=self.at())
+        worker = Worker(runtime, box, threads=self.threads)
         mutants.apply(self.mutant, worker)
         return worker
 

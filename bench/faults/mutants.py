@@ -86,7 +86,7 @@ def _takes_crossed(client: RideClient, order: NewBooking, token: str) -> CreateA
 
 def _resends(worker: Worker) -> None:
     """Whatever a dead worker left behind is sent once more."""
-    with worker.db.write() as s:
+    with worker.runtime.db.write() as s:
         s.execute(
             update(Order).where(Order.state == OrderState.SENDING).values(state=OrderState.READY)
         )

@@ -13,6 +13,7 @@ import httpx
 from sqlalchemy import select
 
 from bench.faults.shop import APP_TOKEN, Shop, shop_of
+from ridedash.rides.tracking.poll import Tracker
 from ridedash.service.client import RideClient
 from ridedash.service.throttle.traffic import Priority, Traffic
 from ridedash.store.orders import OrderState, Ride
@@ -43,7 +44,7 @@ class Town(Shop):
         self.asked: list[Asked] = []
         self.toggles: list[float] = []
         super().__init__(folder, self.play, durable=False)
-        self.worker.tracker.chance = rng.random
+        self.worker.tracker = Tracker(self.worker.runtime, chance=rng.random)
 
     def _client(self) -> RideClient:
         self.traffic = Traffic(

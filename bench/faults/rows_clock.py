@@ -52,7 +52,7 @@ def _sending(desk: Shop, service: Service, step: int) -> list[str]:
 
     def slow(body: dict[str, Any]) -> httpx.Response:
         desk.clock.go(step)
-        desk.worker._chores(always=True)
+        desk.worker._recurring_jobs(always=True)
         return service.booked(body)
 
     service.create.append(slow)
@@ -106,7 +106,7 @@ def _dead_worker(desk: Shop, service: Service, step: int) -> list[str]:
         s.merge(Heartbeat(worker="gone", beat_at=now))
     desk.clock.go(step)
     for _ in range(14):
-        desk.worker._chores(always=True)
+        desk.worker._recurring_jobs(always=True)
         desk.clock.go(5)
     desk.worker.step()
     state, made = desk.order(order_id).state, service.count("create")

@@ -210,7 +210,7 @@ def box_unwritable(case: Case) -> Verdict:
 
 
 def _ready(browser: FlaskClient, desk: Shop) -> int:
-    desk.worker._chores(always=True)
+    desk.worker._recurring_jobs(always=True)
     return browser.get("/readyz").status_code
 
 

@@ -199,7 +199,7 @@ def _meanwhile(
     Then the answer comes.
     """
     desk.clock.go(21)
-    desk.worker._chores(always=True)
+    desk.worker._recurring_jobs(always=True)
     order = next(each for each in desk.orders() if each.mtx == body["merchant_txn_id"])
     token = csrf_of(browser.get(f"/rides/{order.id}").text)
     facts = {"csrf_token": token, "reason": "asked by phone"}

@@ -199,7 +199,7 @@ def silent_tracker(case: Case) -> Verdict:
             desk.clock.go(passed)
             _told(browser, ride, wrong, age)
         with contextlib.closing(BlackBox(desk.folder / "box", slots=64)) as box:
-            Worker(desk.s.db, desk.s.client, desk.s.tokens, box, desk.clock).step()
+            Worker(desk.runtime, box).step()
         wrong["the ride was not taken over"] += desk.ride(ride).seen_at != desk.clock()
         _told(browser, ride, wrong, 0)
     note = str(

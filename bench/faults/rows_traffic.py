@@ -18,6 +18,7 @@ from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import APP_TOKEN, NOWHERE
 from ridedash.geo import LatLng
 from ridedash.rides.health import service_silent_since
+from ridedash.rides.runtime import Runtime
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.errors import RateLimited, Throttled
@@ -211,9 +212,8 @@ def _judged(place: Town, traffic: Counted, went: float, told_s: float) -> Verdic
 @contextmanager
 def _working(place: Town, http: Http, port: int, traffic: Traffic) -> Iterator[None]:
     client = RideClient(http, f"http://127.0.0.1:{port}", APP_TOKEN, traffic=traffic)
-    worker = Worker(
-        place.s.db, client, place.s.tokens, place.box, lambda: datetime.now(UTC), pace=20
-    )
+    now = lambda: datetime.now(UTC)  # noqa: E731
+    worker = Worker(Runtime(place.s.db, client, place.s.tokens, now, pace=20), place.box)
     stop = threading.Event()
     thread = threading.Thread(target=worker.run, args=(stop,), name="worker")
     thread.start()

@@ -25,6 +25,8 @@ from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import place
+from ridedash.rides.runtime import Runtime
+from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
@@ -162,6 +164,11 @@ class Shop:
         found: Services = self.app.extensions["ridedash"]
         return found
 
+    @property
+    def runtime(self) -> Runtime:
+        """What acts, with the clock of the row."""
+        return Runtime(self.s.db, self.s.client, self.s.tokens, self.clock)
+
     def _wire(self) -> None:
         s = self.s
         token_url = f"{self.address}/oauth/token"
@@ -171,7 +178,7 @@ class Shop:
         s.tokens = AccountTokens(s.db, s.vault, s.oauth, self.clock)
         s.geocoder = SandboxPlaces(self.http, self.address)
         s.client = self._client()
-        self.worker = Worker(s.db, s.client, s.tokens, self.box, self.clock)
+        self.worker = Worker(self.runtime, self.box)
 
     def _client(self) -> RideClient:
         return RideClient(
@@ -182,7 +189,9 @@ class Shop:
         """A client of the present http and address, and no limit of the pages used up."""
         fresh = self._client()
         self.s.client = fresh
-        for each in (self.worker.sender, self.worker.tracker, self.worker.caller):
+        self.worker.runtime = runtime = replace(self.worker.runtime, client=fresh)
+        self.worker.tracker = Tracker(runtime)
+        for each in (self.worker.sender, self.worker.caller):
             each.client = fresh
         limiter.reset()
 

@@ -46,11 +46,10 @@ def make_worker(services: Services) -> Worker:
         raise CommandError(
             f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror})."
         ) from None
-    s, settings = services, services.settings
+    settings = services.settings
+    job = partial(tidy_all, services.db, keep_of(settings), settings.secret_key)
     threads = settings.worker_threads
-    tidy = partial(tidy_all, s.db, keep_of(settings), settings.secret_key)
-    more = partial(Worker, threads=threads, watch=s.metrics, tidy=tidy)
-    return more(s.db, s.client, s.tokens, box, s.clock, settings.pace)
+    return Worker(services.runtime, box, threads=threads, retention_job=job)
 
 
 def keep_of(settings: config.Settings) -> Keep:

@@ -12,13 +12,12 @@ from limits.storage import RedisStorage
 from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from ridedash.rides.health import heartbeat_age
+from ridedash.rides.health import heartbeat_age, is_alive
 from ridedash.services import Services
 from ridedash.store import properties
 from ridedash.store.accounts import accounts_of, tokens_can_be_read
 from ridedash.store.encryption import TokenVault
 
-WORKER_S: Final = 30.0  # a worker that was heard no longer ago is alive
 REDIS_S: Final = 2.0
 EACH: Final = 20  # accounts that have a line each; more are counted
 OK, LOST = "ok", "needs reconnecting (Settings, Accounts)"
@@ -66,7 +65,7 @@ def database(services: Services) -> tuple[list[Finding], Ours | None]:
             )
         ], None
     heard = f"last heard {age:.0f} s ago" if age is not None else "never heard: start one"
-    return [*found, Finding("worker", age is not None and age <= WORKER_S, heard)], ours
+    return [*found, Finding("worker", is_alive(age), heard)], ours
 
 
 def _hidden(url: URL, text: str) -> str:

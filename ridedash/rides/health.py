@@ -1,5 +1,6 @@
-"""What workers say of themselves: that they are alive, and since when the service gives them no
-answers.
+"""Heartbeats of workers, and the counts of orders and rides for monitoring.
+
+See docs/operating.md.
 """
 
 from datetime import datetime, timedelta
@@ -12,14 +13,14 @@ from ridedash.rides.states import LIVE
 from ridedash.store.database.database import Database, insert_if_new
 from ridedash.store.models.orders import Heartbeat, Order, OrderState, Ride
 
-ALIVE: Final = timedelta(seconds=30)
-# a beat further in the future is the work of a clock that stepped back
+ALIVE: Final = timedelta(seconds=30)  # a worker without a heartbeat for longer is taken for dead
+# a heartbeat further in the future was written by a clock that has stepped back since
 AHEAD: Final = timedelta(seconds=5)
-# in place of a worker's name: the last that ended by itself, until another one beats
+# in place of a worker's name: the last one that ended by itself, until another's heartbeat
 ENDED: Final = "ended"
 
 
-def beat(
+def write_heartbeat(
     db: Database,
     worker: str,
     now: datetime,
@@ -27,9 +28,10 @@ def beat(
     *,
     ready: bool = True,
 ) -> None:
-    """Say that a worker is alive, and forget those that were silent for a day.
+    """Write that a worker is alive, and delete workers without a heartbeat for a day.
 
-    `ready`: whether it could keep an answer; without that it sends nothing.
+    `silent_since` is since when the service gives it no answers. `ready`: whether its answer
+    journal could keep an answer; without that it sends nothing.
     """
     with db.write() as s:
         s.execute(
@@ -45,11 +47,11 @@ def beat(
         row.unready_since = None if ready else row.unready_since or now
 
 
-def leave(db: Database, worker: str) -> None:
-    """Say that a worker has ended: it counts no longer.
+def write_end(db: Database, worker: str) -> None:
+    """Write that a worker has ended: it no longer counts.
 
-    When it was last heard stays known, so that a restart of seconds is no news to /readyz and to
-    the desk.
+    Its last heartbeat stays known, so that a restart that takes seconds changes neither /readyz nor
+    the pages.
     """
     with db.write() as s:
         row = s.get(Heartbeat, worker)
@@ -66,51 +68,48 @@ def leave(db: Database, worker: str) -> None:
 
 
 def heartbeat_age(s: Session, now: datetime) -> float | None:
-    """Seconds since a worker last went round; None when none ever did."""
+    """Seconds since the last heartbeat of any worker; None when there was none."""
     last = s.scalar(select(func.max(Heartbeat.beat_at)).where(Heartbeat.beat_at <= now + AHEAD))
     return None if last is None else max(0.0, (now - last).total_seconds())
 
 
+def is_alive(age_s: float | None) -> bool:
+    """Whether a heartbeat of this age (`heartbeat_age`) proves that a worker is alive."""
+    return age_s is not None and age_s <= ALIVE.total_seconds()
+
+
 def can_send(s: Session, now: datetime) -> bool:
-    """Whether a living worker could keep the answer to an order: without its black box it sends
-    none.
-    """
-    lives = Heartbeat.beat_at >= now - ALIVE, Heartbeat.beat_at <= now + AHEAD
-    return (
-        s.scalars(select(Heartbeat.worker).where(*lives, Heartbeat.unready_since.is_(None))).first()
-        is not None
-    )
+    """Whether a worker that is alive could keep the answer to an order, and so sends orders."""
+    alive = Heartbeat.beat_at >= now - ALIVE, Heartbeat.beat_at <= now + AHEAD
+    ready = select(Heartbeat.worker).where(*alive, Heartbeat.unready_since.is_(None))
+    return s.scalars(ready).first() is not None
 
 
 def service_silent_since(s: Session, now: datetime) -> datetime | None:
-    """Since when the service gives a living worker no answers; None while it answers, or when no
-    worker lives.
+    """Since when the service gives a worker that is alive no answers.
+
+    None while it answers, or when no worker is alive.
     """
     return s.scalar(
         select(func.min(Heartbeat.silent_since)).where(Heartbeat.beat_at >= now - ALIVE)
     )
 
 
-HEARD: Final = timedelta(seconds=30)  # a worker that was silent for longer is taken for gone
+class Counts(NamedTuple):
+    """Counts, and ages in seconds, at one instant; an age is 0.0 when nothing has one."""
 
-
-class Standing(NamedTuple):
-    """Counts and ages in seconds at one instant; an age is 0.0 when there is nothing of the
-    kind.
-    """
-
-    orders: dict[str, int]  # by state, those that are neither settled nor handed to a ride
+    orders: dict[str, int]  # by state, those that are neither settled nor followed as a ride
     unknown_oldest_s: float
     followed: int
     overdue: int
-    late_s: float  # how long the most overdue ride has waited to be asked about
-    workers: int  # heard of lately
-    worker_silent_s: float | None  # since any worker was heard; None: never
-    service_silent_s: float  # since when the service answers no worker that lives
+    late_s: float  # how long the most overdue ride has waited for its poll
+    workers: int  # that are alive
+    worker_silent_s: float | None  # since the last heartbeat of any worker; None: there was none
+    service_silent_s: float  # since when the service answers no worker that is alive
 
 
-def standing(s: Session, now: datetime) -> Standing:
-    """How things stand now."""
+def counts(s: Session, now: datetime) -> Counts:
+    """Orders by state, rides that are followed and overdue, and workers, at `now`."""
     counted = s.execute(
         select(Order.state, func.count()).where(Order.state.in_(LIVE)).group_by(Order.state)
     ).all()
@@ -122,19 +121,18 @@ def standing(s: Session, now: datetime) -> Standing:
     overdue, first = s.execute(
         select(func.count(), func.min(Ride.next_poll_at)).where(Ride.next_poll_at <= now)
     ).one()
-    beats = s.execute(select(Heartbeat.worker, Heartbeat.beat_at, Heartbeat.silent_since)).all()
-    alive = [beat for beat in beats if now - beat.beat_at <= HEARD]
-    last = max((beat.beat_at for beat in beats), default=None)
-    silent = max((_age_s(beat.silent_since, now) for beat in alive), default=0.0)
-    return Standing(
-        orders,
-        _age_s(unknown, now),
-        followed,
-        overdue,
-        _age_s(first, now),
-        sum(beat.worker != ENDED for beat in alive),
-        None if last is None else _age_s(last, now),
-        silent,
+    rows = s.execute(select(Heartbeat.worker, Heartbeat.beat_at, Heartbeat.silent_since)).all()
+    alive = [row for row in rows if now - row.beat_at <= ALIVE]
+    last = max((row.beat_at for row in rows), default=None)
+    return Counts(
+        orders=orders,
+        unknown_oldest_s=_age_s(unknown, now),
+        followed=followed,
+        overdue=overdue,
+        late_s=_age_s(first, now),
+        workers=sum(row.worker != ENDED for row in alive),
+        worker_silent_s=None if last is None else _age_s(last, now),
+        service_silent_s=max((_age_s(row.silent_since, now) for row in alive), default=0.0),
     )
 
 

@@ -1,5 +1,6 @@
-"""The worker: sends orders, follows rides, repeats actions; a loop of small steps that stops
-cleanly.
+"""The worker: sends orders, follows rides, repeats actions and does the jobs that recur.
+
+See docs/booking-protocol.md 1.3 and 3.
 """
 
 import logging
@@ -8,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -15,29 +17,27 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.observability.exceptions import reason
-from ridedash.observability.hooks import Hooks
-from ridedash.rides.accounts.tokens import AccountTokens
+from ridedash.rides import health
 from ridedash.rides.actions.call import Caller
-from ridedash.rides.health import beat, leave
 from ridedash.rides.orders import recover
 from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.orders.due import Promoter
 from ridedash.rides.orders.send import Sender
 from ridedash.rides.privacy import retention
-from ridedash.rides.runtime import Clock, Failpoint, Runtime, no_failpoint
+from ridedash.rides.runtime import Runtime
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.pool import Polling
-from ridedash.service.client import RideClient
-from ridedash.store.database.database import Database, DatabaseBusy
+from ridedash.store.database.database import DatabaseBusy
 
 Job = Callable[[], object]
+RetentionJob = Callable[[datetime], int]  # called with the present time; how many rows it changed
 
-LOOK_EVERY_S: Final = 0.25  # an indexed check for what another process made due
-SWEEP_EVERY_S: Final = 1.0
-TIDY_EVERY_S: Final = 3600.0
+LOOK_EVERY_S: Final = 0.25  # an indexed query for what another process made due
+RECOVER_EVERY_S: Final = 1.0
+RETENTION_EVERY_S: Final = 3600.0
 PLAN_EVERY_S: Final = 1.0
 REPLAY_EVERY_S: Final = 15.0
-BEAT_EVERY_S: Final = 5.0
+HEARTBEAT_EVERY_S: Final = 5.0
 DRAIN_S: Final = 25.0
 REST_S: Final = 1.0  # after a round that failed
 
@@ -49,45 +49,40 @@ class Worker:
 
     def __init__(
         self,
-        db: Database,
-        client: RideClient,
-        tokens: AccountTokens,
-        blackbox: BlackBox,
-        clock: Clock,
-        pace: float = 1.0,
+        runtime: Runtime,
+        journal: BlackBox,
+        *,
         threads: int = 8,
-        at: Failpoint = no_failpoint,
         drain_s: float = DRAIN_S,
-        watch: Hooks | None = None,
-        tidy: Callable[[datetime], int] | None = None,
+        retention_job: RetentionJob | None = None,
     ) -> None:
+        """`threads` poll and `2 * threads` send at a time. `drain_s` is how long a stop waits for
+        sends in flight. Leases are taken under a name of the worker's own.
+        """
         self.name = f"{socket.gethostname()[:40]}:{os.getpid()}:{os.urandom(3).hex()}"
-        self.db, self.box, self.clock, self.threads, self.drain_s = (
-            db,
-            blackbox,
-            clock,
-            threads,
-            drain_s,
+        self.runtime = r = replace(runtime, owner=self.name)
+        self.journal, self.threads, self.drain_s = journal, threads, drain_s
+        acting = r.db, r.client, r.tokens
+        self.sender = Sender(
+            *acting, journal, r.clock, pace=r.pace, owner=self.name, at=r.failpoint
         )
-        self.sender = Sender(db, client, tokens, blackbox, clock, pace=pace, owner=self.name, at=at)
-        runtime = Runtime(db, client, tokens, clock, pace, self.name, at, watch)
-        self.tracker = Tracker(runtime)
-        self.caller = Caller(db, client, tokens, clock)
-        asked = db, client, tokens, blackbox, clock
-        self.promoter = Promoter(*asked, owner=self.name, at=at)
-        self.tidy = tidy or partial(retention.drop_old_offers, db)
+        self.tracker = Tracker(r)
+        self.caller = Caller(*acting, r.clock)
+        self.promoter = Promoter(*acting, journal, r.clock, owner=self.name, at=r.failpoint)
+        self.retention_job = retention_job or partial(retention.drop_old_offers, r.db)
         self._silent_since: datetime | None = None  # as the last heartbeat said
         self._awake = threading.Event()
-        self._pressed = False  # there may be something to send
+        self._woken = False  # there may be something to send
         self._lock = threading.Lock()
         self._busy: set[str] = set()  # what runs in this process now
-        self._last: dict[str, float] = {}  # chore to when it was last done, monotonic
+        self._last: dict[str, float] = {}  # when a job was last done, monotonic
 
     def run(self, stop: threading.Event) -> None:
-        """Go round until `stop` is set; then claim nothing more and wait up to 25 s for sends in
+        """Work until `stop` is set; then claim nothing more and wait up to `drain_s` for sends in
         flight.
         """
-        log.info("worker %s started: %d threads, on %s", self.name, self.threads, self.db.dialect)
+        dialect = self.runtime.db.dialect
+        log.info("worker %s started: %d threads, on %s", self.name, self.threads, dialect)
         polling = Polling(self.tracker, self.threads, self._awake.set)
         polling.start()
         try:
@@ -101,14 +96,15 @@ class Worker:
 
     def wake(self) -> None:
         """Look now: an order became READY, or the stop event was set. Callable from any thread."""
-        self._pressed = True
+        self._woken = True
         self._awake.set()
 
     def step(self) -> bool:
-        """One round in this thread, for tests: chores, sends, actions, polls. Whether anything was
-        done.
+        """One round in this thread, for tests: recurring jobs, plans, sends, actions, polls.
+
+        Whether anything was done.
         """
-        did = self._chores(always=True)
+        did = self._recurring_jobs(always=True)
         for jobs in (self._plans, self._sends, self._actions):
             for job in jobs():
                 did |= bool(job())
@@ -118,9 +114,9 @@ class Worker:
     def _round(self, polling: Polling, stop: threading.Event) -> None:
         wait_s: float | None = None
         try:
-            self._chores()
-            if self._is_time("look", LOOK_EVERY_S, always=self._pressed):
-                self._pressed = False
+            self._recurring_jobs()
+            if self._is_time("look", LOOK_EVERY_S, always=self._woken):
+                self._woken = False
                 plans = self._plans() if self._is_time("plan", PLAN_EVERY_S, always=False) else []
                 for job in (*plans, *self._sends(), *self._actions()):
                     threading.Thread(target=job, name="send", daemon=True).start()
@@ -147,7 +143,7 @@ class Worker:
         return [partial(self._do, f"act {i}", partial(self.caller.again, i)) for i in ids]
 
     def _fresh(self, what: str, due: Callable[[int], Sequence[int]]) -> list[int]:
-        """Due ids that no thread of ours has, as many as threads are free; taken at once."""
+        """Due ids that no thread here works on, one for each free thread; marked busy at once."""
         free = 2 * self.threads - self._count(what)
         found = due(self.threads + self._count(what)) if free > 0 else ()
         return [i for i in found[:free] if self._begin(f"{what} {i}")]
@@ -164,9 +160,7 @@ class Worker:
             return sum(key.startswith(what + " ") for key in self._busy)
 
     def _do(self, key: str, job: Job) -> object:
-        """A job that never takes its thread down; what went wrong is logged by type, never by
-        value.
-        """
+        """Do a job, and keep errors from its thread: they are logged by type, never by value."""
         try:
             return job()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
@@ -179,43 +173,45 @@ class Worker:
             self.wake()
         return False
 
-    def _chores(self, always: bool = False) -> bool:
-        did = 0
-        self._beat(always)
+    def _recurring_jobs(self, always: bool = False) -> bool:
+        """Do the jobs that are due; `always` all but the hourly one. Whether anything changed."""
+        changed = 0
+        self._heartbeat(always)
         if self._is_time("replay", REPLAY_EVERY_S, always):
-            did += self._replay()
-        if self._is_time("sweep", SWEEP_EVERY_S, always):
-            did += recover.sweep(self.db, self.clock())
-        if self._is_time("tidy", TIDY_EVERY_S, always=False):
-            did += self.tidy(self.clock())
-        return bool(did)
+            changed += self._replay()
+        if self._is_time("recovery", RECOVER_EVERY_S, always):
+            changed += recover.sweep(self.runtime.db, self.runtime.clock())
+        if self._is_time("retention", RETENTION_EVERY_S, always=False):
+            changed += self.retention_job(self.runtime.clock())
+        return bool(changed)
 
-    def _beat(self, always: bool) -> None:
-        """Every five seconds, and at once when the service falls silent or speaks again."""
-        now, silent_s = self.clock(), self.tracker.runtime.client.traffic.silent_s()
+    def _heartbeat(self, always: bool) -> None:
+        """Every five seconds, and at once when the service falls silent or answers again."""
+        now, silent_s = self.runtime.clock(), self.runtime.client.traffic.silent_s()
         turned = (silent_s is None) is not (self._silent_since is None)
         if turned:
             self._silent_since = None if silent_s is None else now - timedelta(seconds=silent_s)
-        if self._is_time("beat", BEAT_EVERY_S, always or turned):
-            beat(self.db, self.name, now, self._silent_since, ready=self.box.ready())
+        if self._is_time("heartbeat", HEARTBEAT_EVERY_S, always or turned):
+            ready, db = self.journal.ready(), self.runtime.db
+            health.write_heartbeat(db, self.name, now, self._silent_since, ready=ready)
 
     def _leave(self) -> None:
         try:
-            leave(self.db, self.name)
-        # it counts until it has been silent for long enough
+            health.write_end(self.runtime.db, self.name)
+        # it counts as alive until it has been silent for long enough
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
             log.error("the worker's end is not written: %s", reason(error))
 
     def _replay(self) -> int:
-        """Answers that were kept and not settled: those of dead workers, and ours."""
-        count = sum(self.sender.replay(file) for file in self.box.left_behind())
-        return count + self.sender.replay(self.box.file)
+        """Settle answers that were kept and not settled, of dead workers and of this one."""
+        count = sum(self.sender.replay(file) for file in self.journal.left_behind())
+        return count + self.sender.replay(self.journal.file)
 
-    def _is_time(self, chore: str, every_s: float, always: bool) -> bool:
+    def _is_time(self, job: str, every_s: float, always: bool) -> bool:
         now = time.monotonic()
-        if not always and now - self._last.get(chore, -every_s) < every_s:
+        if not always and now - self._last.get(job, -every_s) < every_s:
             return False
-        self._last[chore] = now
+        self._last[job] = now
         return True
 
     def _drain(self) -> None:

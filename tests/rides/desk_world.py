@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import Placed, place
+from ridedash.rides.runtime import Failpoint, Runtime, no_failpoint
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
@@ -189,12 +191,19 @@ class World:
         getattr(self.clock, "go", time.sleep)(seconds)
 
     @contextmanager
-    def worker(self, **options: Any) -> Iterator[Worker]:
+    def worker(
+        self, *, pace: float = 1.0, failpoint: Failpoint = no_failpoint, **options: Any
+    ) -> Iterator[Worker]:
         box = BlackBox(self.folder / "box", slots=4)
+        runtime = replace(self.runtime, pace=pace, failpoint=failpoint)
         try:
-            yield Worker(self.db, self.client, self.tokens, box, self.clock, **options)
+            yield Worker(runtime, box, **options)
         finally:
             box.close()
+
+    @property
+    def runtime(self) -> Runtime:
+        return Runtime(self.db, self.client, self.tokens, self.clock)
 
     def offer(self, kind: str = "point_to_point", category: str = "mini", **options: Any) -> int:
         trip = Trip(PICKUP, "Lobby", DROP, "Airport")

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from ridedash.rides.health import can_send, heartbeat_age, standing
+from ridedash.rides.health import can_send, counts, heartbeat_age
 from ridedash.rides.orders import transitions
 from ridedash.rides.worker import Worker
 from ridedash.store.models.orders import Order, OrderState
@@ -154,13 +154,13 @@ def test_an_answer_that_can_not_be_settled_stands_in_the_way_of_no_other(world: 
         for order_id in (first, second):
             world.service.booked({"merchant_txn_id": world.page(order_id).order.mtx})
         told = {"state": "BOOKED", "attempt": 1, "booking_timeout_s": 10**17}
-        worker.box.file.append(told | {"mtx": world.page(first).order.mtx, "booking_id": "C1"})
+        worker.journal.file.append(told | {"mtx": world.page(first).order.mtx, "booking_id": "C1"})
         honest = told | {
             "mtx": world.page(second).order.mtx,
             "booking_id": "C2",
             "booking_timeout_s": 240.0,
         }
-        worker.box.file.append(honest)
+        worker.journal.file.append(honest)
         worker.step()
         assert (world.state(first), world.state(second)) == ("SENDING", "BOOKED")
         world.clock.go(61)
@@ -279,7 +279,7 @@ def test_a_worker_that_ends_by_itself_counts_no_longer_and_a_restart_is_no_news(
     def told() -> tuple[int, bool, bool]:
         with real.db.read() as s:
             now = real.clock()
-            return standing(s, now).workers, heartbeat_age(s, now) is not None, can_send(s, now)
+            return counts(s, now).workers, heartbeat_age(s, now) is not None, can_send(s, now)
 
     for _ in range(2):  # one after the other
         with real.worker() as worker, running(worker):

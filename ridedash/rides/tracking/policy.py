@@ -119,7 +119,7 @@ class Pacing(NamedTuple):
     backoff: float = 0.5  # for the wait after a failed poll
 
 
-class TimelineEvent(NamedTuple):
+class TimelineEntry(NamedTuple):
     """A row of the ride page's timeline, named as the columns of `moments`."""
 
     what: str  # ride or event
@@ -144,7 +144,7 @@ class Decision(NamedTuple):
     status: str | None  # the ride's last known booking_status afterwards
     answered: bool = True  # False: the poll brought no answer
     shown: bool = False  # a fact that pages show has changed: the order's version rises
-    timeline: tuple[TimelineEvent, ...] = ()
+    timeline: tuple[TimelineEntry, ...] = ()
     raised: tuple[Item, ...] = ()
     cleared: tuple[str, ...] = ()  # attention items to clear where they are open
     order: Mapping[str, Any] = MappingProxyType({})
@@ -286,13 +286,13 @@ def _order_columns(
     return order, billed and before.currency is None
 
 
-def _timeline(events: tuple[Event, ...]) -> tuple[TimelineEvent, ...]:
+def _timeline(events: tuple[Event, ...]) -> tuple[TimelineEntry, ...]:
     found = []
     for event in events:
         if event.name == STATUS:
-            found.append(TimelineEvent("ride", event.detail or ""))
+            found.append(TimelineEntry("ride", event.detail or ""))
         elif event.name in _TIMELINE:
-            found.append(TimelineEvent("event", event.name, event.detail))
+            found.append(TimelineEntry("event", event.name, event.detail))
     return tuple(found)
 
 

@@ -11,12 +11,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from ridedash.config import is_loopback
 from ridedash.extensions import services
 from ridedash.observability.metrics import CONTENT_TYPE, Figure
-from ridedash.rides.health import Standing, can_send, heartbeat_age, standing
+from ridedash.rides.health import Counts, can_send, counts, heartbeat_age, is_alive
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.views.web.permissions import OPEN, needs
 
 bp = Blueprint("health", __name__)
-WORKER_SILENT_S = 30.0
 
 
 @bp.get("/healthz")
@@ -45,7 +44,7 @@ def ready() -> tuple[Response, int]:
                     heartbeat_age(session, s.clock()),
                     can_send(session, s.clock()),
                 )
-            checks["worker"] = age is not None and age <= WORKER_SILENT_S
+            checks["worker"] = is_alive(age)
     failing = [name for name, holds in checks.items() if not holds]
     return jsonify(
         status="not ready" if failing else "ok", checks=checks, failing=failing
@@ -74,7 +73,7 @@ def show() -> Response:
     s = services()
     try:
         with s.db.read() as session:
-            found = standing(session, s.clock())
+            found = counts(session, s.clock())
     except (SQLAlchemyError, DatabaseBusy):
         found = None  # what the processes counted is worth the more then
     answer = Response(s.metrics.text(_figures(found)), content_type=CONTENT_TYPE)
@@ -95,7 +94,7 @@ def _has_token() -> bool:
     return bool(token) and hmac.compare_digest(given, f"Bearer {token}".encode())
 
 
-def _figures(found: Standing | None) -> Iterator[Figure]:
+def _figures(found: Counts | None) -> Iterator[Figure]:
     yield _one(
         "ridedash_database_up",
         "Whether the database answered this question",
@@ -117,10 +116,12 @@ def _figures(found: Standing | None) -> Iterator[Figure]:
         "ridedash_rides_overdue", "Rides that should have been asked about by now", found.overdue
     )
     yield _one("ridedash_poll_lag_seconds", "How late the most overdue ride is", found.late_s)
-    yield _one("ridedash_workers", "Workers heard of in the last 30 s", found.workers)
+    yield _one("ridedash_workers", "Workers with a heartbeat in the last 30 s", found.workers)
     if found.worker_silent_s is not None:
         yield _one(
-            "ridedash_worker_silent_seconds", "Since any worker was heard of", found.worker_silent_s
+            "ridedash_worker_silent_seconds",
+            "Since the last heartbeat of any worker",
+            found.worker_silent_s,
         )
     yield _one(
         "ridedash_service_silent_seconds",

@@ -4,12 +4,12 @@ manager.
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
-from ridedash.rides.health import heartbeat_age, service_silent_since
+from ridedash.rides.health import heartbeat_age, is_alive, service_silent_since
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
 from ridedash.store.properties import Property, Staff
 from ridedash.views.web.current_user import current_staff
@@ -17,8 +17,6 @@ from ridedash.views.web.formatting import age, day_time, stamp, zone
 from ridedash.views.web.permissions import MANAGE, may
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
-
-SILENT_S: Final = 30.0
 
 
 @dataclass(frozen=True)
@@ -96,15 +94,15 @@ def _stopped(db: Session, house: Property | None, now: datetime) -> str:
     """That no worker refreshes what is shown: a clock's time, so that it is read out once and not
     at each poll.
     """
-    beat = heartbeat_age(db, now)
-    if beat is not None and beat <= SILENT_S:
+    age_s = heartbeat_age(db, now)
+    if is_alive(age_s):
         return ""
-    if beat is None or house is None:
+    if age_s is None or house is None:
         return _(
             "Live updates have not started: no worker runs. Rides go on; what is shown here is not "
             "refreshed."
         )
-    at = day_time(now - timedelta(seconds=beat), now, zone(house.timezone), locale())
+    at = day_time(now - timedelta(seconds=age_s), now, zone(house.timezone), locale())
     return _(
         "Live updates stopped at %(at)s. Rides go on; what is shown here is not being refreshed.",
         at=at,

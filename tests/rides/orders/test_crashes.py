@@ -90,7 +90,7 @@ def test_a_worker_that_dies_there_leaves_an_order_that_the_next_one_settles_hone
 ) -> None:
     world.service.create.append(answer(world, kind))
     order_id = world.place(kind="share" if kind == "matching" else "point_to_point")
-    with world.worker(at=KillAt(point)) as worker, pytest.raises(Killed):
+    with world.worker(failpoint=KillAt(point)) as worker, pytest.raises(Killed):
         worker.step()
     sent = world.service.count("create")
     with world.worker() as worker:
@@ -140,7 +140,7 @@ def test_a_tracker_that_dies_there_hands_over_once_and_releases_the_cancel_once(
     request.arm_cancel(world.db, world.clock, order_id, world.staff_id, "changed mind")
     world.service.tracks["T1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
     world.clock.go(4)
-    with world.worker(at=KillAt(point)) as worker, pytest.raises(Killed):
+    with world.worker(failpoint=KillAt(point)) as worker, pytest.raises(Killed):
         worker.step()
     world.clock.go(16)
     with world.worker() as worker:
@@ -159,12 +159,12 @@ def test_the_answer_to_an_earlier_try_that_is_found_later_does_not_settle_the_pr
     world.service.create.append(lambda _: httpx.Response(401))
     with world.worker() as finder, world.worker() as third:
         order_id = world.place()
-        with world.worker(at=KillAt("order.settled")) as worker, pytest.raises(Killed):
+        with world.worker(failpoint=KillAt("order.settled")) as worker, pytest.raises(Killed):
             worker.sender.send(order_id)
         assert world.state(order_id) == "READY"
 
         def meanwhile(body: dict[str, Any]) -> httpx.Response:
-            found.append(sum(third.sender.replay(file) for file in third.box.left_behind()))
+            found.append(sum(third.sender.replay(file) for file in third.journal.left_behind()))
             found.append(world.state(order_id))
             return world.service.booked(body)
 
@@ -178,7 +178,7 @@ def test_the_answer_to_an_earlier_try_that_is_found_later_does_not_settle_the_pr
 
 def test_an_order_over_whose_claim_the_host_slept_is_not_sent_late(world: World) -> None:
     with world.worker(
-        at=lambda name: world.clock.go(31) if name == "order.sent" else None
+        failpoint=lambda name: world.clock.go(31) if name == "order.sent" else None
     ) as worker:
         order_id = world.place()
         worker.step()
@@ -228,7 +228,7 @@ class Orders(RuleBasedStateMachine):
 
     @rule(point=st.sampled_from([*POINTS, ""]))
     def a_round(self, point: str) -> None:
-        with self.world.worker(at=KillAt(point)) as worker:
+        with self.world.worker(failpoint=KillAt(point)) as worker:
             try:
                 worker.step()
             except Killed:
@@ -260,7 +260,7 @@ class Orders(RuleBasedStateMachine):
     def sound(self) -> None:
         world = self.world
         with world.worker() as worker:
-            worker._chores(always=True)
+            worker._recurring_jobs(always=True)
         check(world)
         guards = [order.guard_key for order in world.orders() if order.open and order.guard_key]
         assert len(guards) == len(set(guards)), "one open order for one guest and place"

@@ -290,7 +290,7 @@ def test_nothing_is_ordered_while_its_answer_could_not_be_kept(world: World) -> 
     order_id = planned(world)
     until_due(world)
     with world.worker() as worker:
-        worker.box.ready = lambda: False  # type: ignore[method-assign]
+        worker.journal.ready = lambda: False  # type: ignore[method-assign]
         worker.step()
     assert (world.state(order_id), items(world, order_id)) == (
         "SCHEDULED",
@@ -500,7 +500,7 @@ def test_a_change_in_the_middle_of_a_try_wins_and_the_try_makes_nothing_of_what_
             change(world.db, world.clock, wanted(world, order_id, pickup_at=world.clock() + HOURS))
 
     answers(world, offered())
-    with world.worker(at=meanwhile) as worker:
+    with world.worker(failpoint=meanwhile) as worker:
         worker.step()
     order = world.page(order_id).order
     assert (order.state, order.due_at, order.owner) == (
@@ -517,7 +517,7 @@ def test_a_withdrawal_in_the_middle_of_a_try_wins(world: World) -> None:
     answers(world, offered())
     taken: list[bool] = []
     with world.worker(
-        at=lambda name: (
+        failpoint=lambda name: (
             taken.append(withdraw(world.db, world.clock, order_id, world.staff_id))
             if name == "plan.asked"
             else None
@@ -535,7 +535,7 @@ def test_many_workers_try_a_ride_that_is_due_once(world: World) -> None:
             answers(world, *[offered()] * THREADS)
             rivals = [
                 Promoter(
-                    world.db, world.client, world.tokens, worker.box, world.clock, owner=f"w{n}"
+                    world.db, world.client, world.tokens, worker.journal, world.clock, owner=f"w{n}"
                 )
                 for n in range(THREADS)
             ]
@@ -600,7 +600,7 @@ def test_a_worker_that_dies_while_it_orders_a_planned_ride_leaves_it_to_the_next
     order_id = planned(world)
     until_due(world)
     answers(world, *[offered()] * 2)
-    with world.worker(at=KillAt(point)) as worker, pytest.raises(Killed):
+    with world.worker(failpoint=KillAt(point)) as worker, pytest.raises(Killed):
         worker.step()
     with world.worker() as worker:
         for _ in range(3):
@@ -678,7 +678,7 @@ def test_offers_that_a_planned_ride_was_priced_by_are_kept_until_it_is_ordered(
     world.clock.go(timedelta(days=28).total_seconds())
     with world.worker() as worker:
         worker._last.clear()
-        worker._chores()
+        worker._recurring_jobs()
     with world.db.read() as s:
         assert s.get(Offer, world.page(order_id).order.offer_id) is not None
 

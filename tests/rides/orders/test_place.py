@@ -40,7 +40,7 @@ def test_an_order_is_ready_then_sent_once_and_booked_with_its_ride(world: World)
         order_id = world.place(note="two bags")
         assert world.state(order_id) == "READY"
         assert worker.step()
-        assert list(worker.box.file.pending()) == []
+        assert list(worker.journal.file.pending()) == []
     page = world.page(order_id)
     assert (page.order.state, page.order.booking_id, page.order.booking_timeout_s) == (
         "BOOKED",
@@ -208,7 +208,7 @@ def test_nothing_is_sent_while_an_answer_could_not_be_kept(world: World) -> None
     with world.worker() as worker:
         order_id = world.place()
         for _ in range(4):
-            worker.box.file.append({"mtx": "RD-NONE", "state": "UNKNOWN"})
+            worker.journal.file.append({"mtx": "RD-NONE", "state": "UNKNOWN"})
         assert list(worker.sender.due(9)) == []
         assert world.state(order_id) == "READY"
 

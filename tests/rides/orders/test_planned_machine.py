@@ -59,7 +59,7 @@ class Plans(Orders):
 
     @rule(point=st.sampled_from([*POINTS, "order.sent"]))
     def a_round_that_ends_there(self, point: str) -> None:
-        with self.world.worker(at=KillAt(point)) as worker:
+        with self.world.worker(failpoint=KillAt(point)) as worker:
             try:
                 worker.step()
             except Killed:

@@ -241,7 +241,7 @@ def test_many_rows_are_done_in_small_transactions_and_once(world: World) -> None
 def test_the_worker_does_it(world: World) -> None:
     order_id = ridden(world)
     world.clock.go(31 * 24 * 3600)
-    with world.worker(tidy=lambda now: tidy_all(world.db, Keep(), KEY, now)) as worker:
+    with world.worker(retention_job=lambda now: tidy_all(world.db, Keep(), KEY, now)) as worker:
         worker.step()
     assert guest_of(world, order_id).name.startswith("Guest ")
     assert guest_of(world, order_id).name != NAME

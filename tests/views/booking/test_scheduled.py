@@ -305,7 +305,7 @@ def ordered_by_the_worker(desk: Desk, tmp_path: Path, order_id: int) -> OrderPag
     services = desk.app.extensions["ridedash"]
     go(desk, PICKUP - timedelta(minutes=10))
     box = BlackBox(tmp_path / "box", slots=4)
-    worker = Worker(services.db, services.client, services.tokens, box, services.clock)
+    worker = Worker(services.runtime, box)
     worker.promoter.promote(order_id)
     box.close()
     with services.db.read() as s:
@@ -364,10 +364,9 @@ def test_a_worker_orders_it_with_the_price_of_then_and_a_missed_one_is_loud(
     services = desk.app.extensions["ridedash"]
     order_id, missed = plan(desk), plan(desk, guest_name="Guest Wren", pickup_time="08:00")
     box = BlackBox(tmp_path / "box", slots=4)
-    made = (services.db, services.client, services.tokens, box, services.clock)
     go(desk, PICKUP - timedelta(minutes=5))
     desk.service.estimates[0]["upfront"]["fare"] = 265
-    worker = Worker(*made)
+    worker = Worker(services.runtime, box)
     worker.promoter.promote(order_id)
     with services.db.read() as s:
         page = order_page(s, desk.orders()[0].property_id, order_id)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ridedash.rides.health import beat, service_silent_since
+from ridedash.rides.health import service_silent_since, write_heartbeat
 from ridedash.service.throttle.traffic import Priority, Result
 from tests.views.ride_pages import NOON, Desk, make_desk
 
@@ -25,7 +25,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def heard(desk: Desk, silent_since: datetime | None, worker: str = "w") -> None:
-    beat(desk.services.db, worker, desk.now, silent_since)
+    write_heartbeat(desk.services.db, worker, desk.now, silent_since)
 
 
 def test_a_silent_service_is_told_on_every_page_and_in_their_json(desk: Desk) -> None:

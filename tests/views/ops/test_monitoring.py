@@ -12,7 +12,7 @@ from werkzeug.security import generate_password_hash
 
 from ridedash.extensions import Services
 from ridedash.factory import create_app
-from ridedash.rides.health import beat
+from ridedash.rides.health import write_heartbeat
 from ridedash.store import properties
 from ridedash.views.web.permissions import OPEN, needs
 from tests.databases import empty_database, new_database
@@ -158,7 +158,9 @@ def test_metrics_are_for_this_machine_and_for_the_token_and_exist_for_nobody_els
 
 def test_metrics_tell_how_orders_workers_and_pages_stand_without_naming_anybody(app: Flask) -> None:
     client = app.test_client()
-    beat(services(app).db, "machine-7:4711", services(app).clock(), services(app).clock())
+    write_heartbeat(
+        services(app).db, "machine-7:4711", services(app).clock(), services(app).clock()
+    )
     client.get("/sign-in")
     said = client.get("/metrics").text
     for start in (
@@ -198,9 +200,9 @@ def test_readiness_names_what_fails_from_no_database_to_all_well(tmp_path: Path)
     assert readiness(app) == (503, ["migrations", "worker", "sending"])
     services(app).db.upgrade()
     assert readiness(app) == (503, ["worker", "sending"])
-    beat(services(app).db, "a worker", services(app).clock(), ready=False)
+    write_heartbeat(services(app).db, "a worker", services(app).clock(), ready=False)
     assert readiness(app) == (503, ["sending"]), "a worker that can't keep an answer sends nothing"
-    beat(services(app).db, "a worker", services(app).clock())
+    write_heartbeat(services(app).db, "a worker", services(app).clock())
     assert readiness(app) == (200, [])
     services(app).db.close()
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, Response, Route, expect
 from werkzeug.serving import make_server
 
 from ridedash.rides.accounts.tokens import NeedsReconnect
-from ridedash.rides.health import beat
+from ridedash.rides.health import write_heartbeat
 from ridedash.store.orders import Order, Ride, TimelineEvent
 from ridedash.store.properties import SignIn
 from tests.running import whole
@@ -161,12 +161,12 @@ def test_an_open_page_tells_that_the_service_is_silent_and_is_quiet_again_after(
     for path in (f"/rides/{order_id}", "/"):
         page.goto(browsed.url + path)
         expect(page.locator("[data-silent-band]")).to_be_hidden()
-        beat(db, "w", NOON, NOON)
+        write_heartbeat(db, "w", NOON, NOON)
         page.clock.fast_forward(5_000)
         expect(page.locator("[data-silent-band]")).to_contain_text(
             "The ride service has not answered since 14:00."
         )
-        beat(db, "w", NOON, None)
+        write_heartbeat(db, "w", NOON, None)
         page.clock.fast_forward(5_000)
         expect(page.locator("[data-silent-band]")).to_be_hidden()
 

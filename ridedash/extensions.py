@@ -1,6 +1,4 @@
-"""What views share: the extensions, and the services that create_app() built. Views reach both only
-through here.
-"""
+"""The Flask extensions, and the services that create_app() built, as views reach them."""
 
 from typing import cast
 
@@ -18,9 +16,7 @@ __all__ = ["Clock", "Services", "babel", "csrf", "language", "limiter", "login_m
 
 
 class SignIns(LoginManager):  # type: ignore[misc] # flask_login ships no types
-    """Whom the request itself names, and nobody else: no cookie that remembers, no mark of the
-    browser.
-    """
+    """Flask-Login with the request loader alone: no remember cookie, no browser fingerprint."""
 
     def _load_user(self) -> None:
         self._update_request_context_with_user(self._load_user_from_request(request))
@@ -33,9 +29,7 @@ babel = Babel()
 
 
 def language() -> str:
-    """What the page at hand speaks, for Babel too: there is one language until somebody translates
-    them.
-    """
+    """The language of this answer, also for Babel. There is one until a second is translated."""
     return "en"
 
 

@@ -1,4 +1,4 @@
-"""Points on the earth and what follows from them. Degrees WGS84 in, metres and degrees out."""
+"""Points on the earth, distances and bearings. Degrees WGS84 in, metres and degrees out."""
 
 import math
 from collections.abc import Sequence
@@ -15,9 +15,7 @@ class LatLng(NamedTuple):
 
 
 def is_valid(lat: float, lng: float) -> bool:
-    """Whether both are finite and in range. (0, 0) is valid here; the service means "none" by
-    it.
-    """
+    """Whether both are finite and in range. (0, 0) is valid; the service means "none" by it."""
     return math.isfinite(lat) and math.isfinite(lng) and -90 <= lat <= 90 and -180 <= lng <= 180
 
 
@@ -40,9 +38,7 @@ def bearing_deg(a: LatLng, b: LatLng) -> float:
 
 
 def between(a: LatLng, b: LatLng, fraction: float) -> LatLng:
-    """The point at a fraction (0 to 1) of the way from a to b; straight in degrees, fit for a
-    city.
-    """
+    """The point at a fraction (0 to 1) from a to b; linear in degrees, good within a city."""
     return LatLng(a.lat + (b.lat - a.lat) * fraction, a.lng + (b.lng - a.lng) * fraction)
 
 

@@ -1,6 +1,4 @@
-"""Secrets that a demo makes for itself at its first start and keeps in the instance folder, mode
-0600.
-"""
+"""The secrets that a demo generates at its first start, in the instance folder (mode 0600)."""
 
 import base64
 import json
@@ -14,8 +12,9 @@ class BadInstanceError(Exception):
 
 
 def demo_secrets(instance: Path) -> dict[str, str]:
-    """The secrets of this instance folder, made if there are none yet. Safe when several processes
-    start at once.
+    """The secrets of this instance folder, generated if there are none yet.
+
+    Safe when several processes start at once.
 
     Raises BadInstanceError when the folder can't be made, written or read.
     """
@@ -52,7 +51,7 @@ def _write_once(path: Path, content: dict[str, str]) -> None:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(content, file)
     try:
-        # fails when another process was first: its secrets are then everybody's
+        # fails when another process was first: then its secrets are used by all
         os.link(draft, path)
     except FileExistsError:
         pass

@@ -1,6 +1,6 @@
-"""The services of a process put together: what pages, the worker and the commands share.
+"""The services of a process, built from its settings: for pages, the worker and the commands.
 
-No Flask, no page.
+Without Flask.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from ridedash.store.encryption import BadKeys, TokenVault
 
 @dataclass
 class Services:
-    """Everything a page may use, made once for each process."""
+    """Everything a page may use, built once for each process."""
 
     settings: config.Settings
     db: Database
@@ -36,12 +36,12 @@ class Services:
     geocoder: places.Geocoder
     clock: Clock
     metrics: Metrics
-    # rings after an order became READY; an embedded worker puts itself here
+    # called after an order became READY; an embedded worker registers itself here
     wake: Callable[[], None]
 
     @property
     def runtime(self) -> Runtime:
-        """What acts needs of these services."""
+        """The values that acting functions take."""
         pace = self.settings.pace
         return Runtime(self.db, self.client, self.tokens, self.clock, pace=pace, hooks=self.metrics)
 
@@ -52,7 +52,7 @@ def utc_now() -> datetime:
 
 
 def build_services(settings: config.Settings, clock: Clock | None = None) -> Services:
-    """What a process needs, by its settings; its clock is the database's unless one is given.
+    """The services for these settings; the clock is the database's unless one is given.
 
     Raises config.BadSettingError.
     """
@@ -60,7 +60,7 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
     traffic = Traffic(settings.service_rate, hooks=metrics)
     db, vault = _stores(settings)
     clock = clock or db.clock(utc_now)
-    db.after_commit = partial(_count_moves, metrics)
+    db.after_commit = partial(_count_transitions, metrics)
     oauth = OAuthClient(
         http,
         authorize_url=settings.oauth_authorize_url,
@@ -83,8 +83,8 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
     )
 
 
-def _count_moves(hooks: Hooks, said: dict[Any, Any]) -> None:
-    for state in said.pop(transitions.MOVED, ()):
+def _count_transitions(hooks: Hooks, info: dict[Any, Any]) -> None:
+    for state in info.pop(transitions.MOVED, ()):
         hooks.order(state)
 
 

@@ -1,6 +1,4 @@
-"""Text as it is searched: what people type and what is kept meet without case, accents and spaces.
-Pure.
-"""
+"""Cleaning of text from outside, and normalised forms for search. Pure."""
 
 import unicodedata
 from typing import Final
@@ -11,9 +9,9 @@ JOINERS: Final = "\u200c\u200d"
 
 
 def plain(text: object, longest: int = MAX_NAME) -> str:
-    """One line of text for people: no control or bidirectional characters, not long.
+    """A text as one line of at most `longest` characters, without control or direction marks.
 
-    "" for no text.
+    "" for anything but text.
     """
     if not isinstance(text, str):
         return ""
@@ -27,7 +25,7 @@ def plain(text: object, longest: int = MAX_NAME) -> str:
 
 
 def shown(char: str) -> str:
-    """What a character of a text from outside is shown as: itself, a space, or nothing."""
+    """How a character of a text from outside is shown: as itself, as a space, or not at all."""
     if char.isprintable() or char in JOINERS:
         return char
     kind = unicodedata.category(char)
@@ -37,8 +35,9 @@ def shown(char: str) -> str:
 
 
 def folded(text: str | None) -> str:
-    """Words in small letters without accents, each with a space before it: " jose garcia" is found
-    by "gar" as " gar".
+    """A text normalised for search: lower-case words without accents, a space before each.
+
+    The beginning of a word is found as a substring: " gar" is in " jose garcia".
 
     >>> folded("José  García-Ruiz")
     ' jose garcia ruiz'
@@ -50,7 +49,7 @@ def folded(text: str | None) -> str:
 
 
 def squeezed(text: str | None) -> str:
-    """Letters and digits only, capitals: a number plate or a booking number in any spacing.
+    """A search key of letters and digits in capitals: a plate or booking number in any spacing.
 
     >>> squeezed("ka 01 ab-1234")
     'KA01AB1234'
@@ -59,5 +58,5 @@ def squeezed(text: str | None) -> str:
 
 
 def _is_letter(char: str) -> bool:
-    """Letters and digits, and the signs that some scripts write vowels with."""
+    """Whether a character is a letter, a digit, or a mark with which scripts write vowels."""
     return char.isalnum() or unicodedata.category(char) in ("Mc", "Mn")

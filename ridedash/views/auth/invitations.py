@@ -1,5 +1,5 @@
-"""The page of an invitation: somebody new chooses a name and a password, or somebody known a new
-password. Once.
+"""Invitation links: a new member of staff chooses a name and a password, a known one a new
+password. Each link works once.
 """
 
 from datetime import datetime
@@ -28,7 +28,7 @@ NAME_MAX: Final = 60
 @needs(OPEN)
 @limiter.limit("60/minute")
 def show(token: str) -> str:
-    """The form. A link that is unknown, used or over is not there, each alike."""
+    """The form. An unknown, used or expired link answers 404 in each case."""
     with services().db.read() as s:
         return _page(s, _open(s, token))
 
@@ -37,9 +37,7 @@ def show(token: str) -> str:
 @needs(OPEN)
 @limiter.limit("60/minute")
 def accept(token: str) -> Answer:
-    """Use the link up: the password is stored, and whoever signed in with an older one is signed
-    out.
-    """
+    """Use the link: store the password and end the sign-ins made with an earlier one."""
     name, password = plain(request.form.get("name", ""), NAME_MAX), request.form.get("password", "")
     with services().db.read() as s:
         row = _open(s, token)
@@ -75,13 +73,13 @@ def _use(s: Session, row: Invitation, name: str, hashed: str, now: datetime) -> 
 
 
 def _wrong(s: Session, row: Invitation, name: str, password: str) -> dict[str, str]:
-    """What must be typed anew: field to reason."""
+    """The fields that must be typed again, each with its error message."""
     found = {}
     if row.staff_id is None and not name:
         found["name"] = _("Type the name that you will sign in with.")
     elif row.staff_id is None and _taken(s, name):
         found["name"] = _("Somebody signs in with this name already. Choose another.")
-    weak = password_trouble(password, s.get_one(Property, row.property_id).name, name or row.name)
+    weak = password_error(password, s.get_one(Property, row.property_id).name, name or row.name)
     if weak:
         found["password"] = weak
     elif password != request.form.get("repeated", ""):
@@ -89,8 +87,8 @@ def _wrong(s: Session, row: Invitation, name: str, password: str) -> dict[str, s
     return found
 
 
-def password_trouble(password: str, *names: str) -> str:
-    """Why a password can't be used, in words; "" when it can."""
+def password_error(password: str, *names: str) -> str:
+    """The message why a password can't be used; "" when it can."""
     return {
         "short": _(
             "Use 12 characters or more. Four words that don't belong together make a good one."
@@ -108,8 +106,14 @@ def _page(
     s: Session, row: Invitation, name: str | None = None, wrong: dict[str, str] | None = None
 ) -> str:
     staff = s.get(Staff, row.staff_id) if row.staff_id is not None else None
-    shown = (name if name is not None else row.name) if staff is None else staff.sign_in_name
-    house = s.get_one(Property, row.property_id).name
+    if staff is not None:
+        name = staff.sign_in_name
+    elif name is None:
+        name = row.name
     return render_template(
-        "auth/invite.html", house=house, name=shown, known=staff is not None, wrong=wrong or {}
+        "auth/invite.html",
+        property=s.get_one(Property, row.property_id).name,
+        name=name,
+        known=staff is not None,
+        wrong=wrong or {},
     )

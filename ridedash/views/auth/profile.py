@@ -1,6 +1,4 @@
-"""What everybody may set for themselves: a new password, the end of all sign-ins, keys and
-sound.
-"""
+"""A user's own settings: a new password, the end of all sign-ins, keyboard shortcuts, sound."""
 
 from flask import Blueprint, redirect, render_template, request, session
 from sqlalchemy.orm import Session
@@ -18,7 +16,7 @@ from ridedash.store.properties import (
     sign_in_succeeded,
     sign_ins_of,
 )
-from ridedash.views.auth.invitations import password_trouble
+from ridedash.views.auth.invitations import password_error
 from ridedash.views.auth.sign_in import begin, password_holds
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import SEE, needs
@@ -39,14 +37,15 @@ def show() -> str:
 @bp.post("/password")
 @needs(SEE)
 def change_password() -> Answer:
-    """A new password, for whoever knows the present one; other browsers are signed out. Guessing is
-    slowed down.
+    """Change the password of a user who knows the present one; other browsers are signed out.
+
+    Wrong guesses are throttled as at sign-in.
     """
     s, me, address = services(), current_staff(), request.remote_addr or ""
     fresh = request.form.get("password", "")
     with s.db.write() as db:
         staff = db.get_one(Staff, me.id)
-        house = db.get_one(Property, staff.property_id).name
+        property_name = db.get_one(Property, staff.property_id).name
         wait_s = sign_in_allowed(db, staff.sign_in_name, address, s.clock())
     if wait_s:
         return _page(
@@ -56,7 +55,7 @@ def change_password() -> Answer:
         with s.db.write() as db:
             _record(db, "password.changed", "refused")
         return _page({"current": _("That is not your present password.")}), 422
-    weak = password_trouble(fresh, house, staff.name, staff.sign_in_name)
+    weak = password_error(fresh, property_name, staff.name, staff.sign_in_name)
     if weak or fresh != request.form.get("repeated", ""):
         with s.db.write() as db:
             sign_in_succeeded(db, staff.sign_in_name, address)
@@ -86,7 +85,7 @@ def _keep_password(staff: Staff, fresh: str, address: str) -> None:
 @bp.post("/sign-outs")
 @needs(SEE)
 def sign_out_everywhere() -> BaseResponse:
-    """End every sign-in of one's own, this one too."""
+    """End every sign-in of the user, this one too."""
     with services().db.write() as db:
         close_sign_in(db, session.get("sid", ""))
         close_all_sign_ins(db, current_staff().id)
@@ -100,7 +99,7 @@ def sign_out_everywhere() -> BaseResponse:
 @bp.post("/preferences")
 @needs(SEE)
 def prefer() -> BaseResponse:
-    """Keys without Ctrl, and a sound."""
+    """Single-key shortcuts and the sound, each on or off."""
     with services().db.write() as db:
         staff = db.get_one(Staff, current_staff().id)
         staff.shortcuts, staff.sound = "shortcuts" in request.form, "sound" in request.form

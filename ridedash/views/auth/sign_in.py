@@ -1,4 +1,4 @@
-"""Sign in and out: sessions kept on the server, guessing slowed down, `next` kept on this site.
+"""Sign-in and sign-out: sessions on the server, throttled guesses, a checked `next`.
 
 See docs/security.md 2.
 """
@@ -34,15 +34,15 @@ bp = Blueprint("auth", __name__)
 NAME_MAX: Final = 120
 PASSWORD_MAX: Final = 128
 DEMO_NAME: Final = "desk"  # as `ridedash up` seeds it
-_verifying = threading.BoundedSemaphore(4)  # scrypt takes 16 MB each: four at once, the others wait
-# our sessions live on the server; nothing of the browser's is trusted
+_verifying = threading.BoundedSemaphore(4)  # scrypt takes 16 MB each
+# sessions live on the server; Flask-Login need not bind them to the browser
 login_manager.session_protection = None
 
 
 @bp.get("/sign-in")
 @needs(OPEN)
 def sign_in() -> str | BaseResponse:
-    """The form; whoever is signed in goes on at once."""
+    """The form; a user who is signed in is redirected at once."""
     target = safe_next(request.args.get("next"))
     if current_user.is_authenticated:
         return redirect(target, code=303)
@@ -52,7 +52,7 @@ def sign_in() -> str | BaseResponse:
 @bp.post("/sign-in")
 @needs(OPEN)
 def sign_in_post() -> tuple[str, int] | BaseResponse:
-    """Verify once, slowed down by name and address; at success a new sign-in with a new secret."""
+    """Check name and password once, throttled by name and address; then open a new sign-in."""
     target = safe_next(request.form.get("next"))
     name = request.form.get("name", "").strip()[:NAME_MAX]
     password = request.form.get("password", "")
@@ -80,7 +80,7 @@ def sign_in_post() -> tuple[str, int] | BaseResponse:
 @bp.post("/sign-out")
 @needs(SEE)
 def sign_out() -> BaseResponse:
-    """End the sign-in on the server; the browser forgets what it kept of us."""
+    """End the sign-in on the server; the browser clears its cache, cookies and storage."""
     staff, sid = current_staff(), session.get("sid", "")
     s = services()
     with s.db.write() as db:
@@ -102,15 +102,13 @@ def _start_session(staff: Staff, name: str, address: str) -> None:
 
 
 def begin(sid: str) -> None:
-    """This browser goes on with another sign-in; nothing from before it stays, its CSRF token
-    included.
-    """
+    """Give this browser a new session for a sign-in; the old one's CSRF token goes too."""
     session.clear()
     session["sid"] = sid
 
 
 def _record_refusal(db: Session, staff: Staff | None, address: str) -> None:
-    """A wrong password, in the record of the property of whoever it was tried for."""
+    """An audit entry for a wrong password, at the property of the name that was tried."""
     whom, place = (f"staff:{staff.id}", staff.property_id) if staff else ("staff:?", None)
     audit.record(
         db,
@@ -137,15 +135,15 @@ def _record(db: Session, staff_id: int, property_id: int, what: str) -> None:
 
 
 def password_holds(staff: Staff | None, password: str) -> bool:
-    """One verification for a known and for an unknown name alike."""
+    """Whether the password is right; an unknown name takes as long as a known one."""
     with _verifying:
-        held = check_password_hash(staff.password_hash if staff else _dummy_hash(), password)
-    return held and staff is not None
+        matches = check_password_hash(staff.password_hash if staff else _dummy_hash(), password)
+    return matches and staff is not None
 
 
 @cache
 def _dummy_hash() -> str:
-    """A hash that no password opens, as costly as a real one."""
+    """A hash that no password matches, as costly as a real one."""
     return generate_password_hash(secrets.token_urlsafe(16))
 
 
@@ -170,16 +168,14 @@ def _form(target: str, *, name: str = "", error: str = "") -> str:
 
 
 def _demo() -> tuple[str, str] | None:
-    """Name and password of a demo's own person; none where it would open nothing, or the database
-    can't be read.
-    """
+    """Name and password of the demo's user; None where they don't match or can't be read."""
     s = services()
     if not s.settings.demo:
         return None
     try:
         with s.db.read() as db:
             person = find_staff(db, DEMO_NAME)
-    except SQLAlchemyError:  # without tables yet, or away: whoever signs in is told
+    except SQLAlchemyError:  # no tables yet, or no database: the sign-in itself says so
         return None
     password = demo_secrets(s.settings.instance)["staff_password"]
     return (DEMO_NAME, password) if person and _opens(person.password_hash, password) else None
@@ -187,5 +183,5 @@ def _demo() -> tuple[str, str] | None:
 
 @lru_cache(maxsize=8)
 def _opens(password_hash: str, password: str) -> bool:
-    """Kept, because finding out is slow on purpose."""
+    """Cached, because a password check is slow by design."""
     return check_password_hash(password_hash, password)

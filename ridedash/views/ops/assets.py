@@ -1,5 +1,6 @@
-"""Leaflet, served by us from the wheel that carries it, so that no page asks another host for
-it.
+"""Leaflet's files and a demo's map tiles, served from this host.
+
+Leaflet comes from the wheel django-js-lib-leaflet; tiles come from the sandbox's port.
 """
 
 import re
@@ -32,12 +33,19 @@ FILES = frozenset(
     }
 )
 A_DAY_S = 86_400
+TILE: Final = re.compile(r"/tiles/[0-9]+/[0-9]+/[0-9]+\.svg")
+TILE_S: Final = 20.0  # the sandbox prepares a city at the first tile of a zoom
+PASSED_ON: Final = (
+    "content-type",
+    "cache-control",
+    "etag",
+    "content-security-policy",
+    "x-content-type-options",
+)
 
 
 def folder() -> Path:
-    """Where the wheel django-js-lib-leaflet put the files. The package itself (a Django app) is not
-    imported.
-    """
+    """The folder of the wheel's files; the package itself (a Django app) is not imported."""
     spec = find_spec("js_lib_leaflet")
     if spec is None or spec.origin is None:
         raise RuntimeError("django-js-lib-leaflet is not installed: maps need its copy of Leaflet.")
@@ -53,17 +61,6 @@ def file(name: str) -> Response:
     return send_from_directory(folder(), name, max_age=A_DAY_S)
 
 
-TILE: Final = re.compile(r"/tiles/[0-9]+/[0-9]+/[0-9]+\.svg")
-TILE_S: Final = 20.0  # the sandbox prepares a city when the first tile of a zoom is asked for
-PASSED_ON: Final = (
-    "content-type",
-    "cache-control",
-    "etag",
-    "content-security-policy",
-    "x-content-type-options",
-)
-
-
 class DemoTiles:
     """The app behind it, but for tiles."""
 
@@ -73,19 +70,19 @@ class DemoTiles:
 
     @cached_property
     def _http(self) -> Http:
-        return Http()  # some megabytes: not before a tile is asked for
+        return Http()  # takes some megabytes: built when the first tile is requested
 
     def __call__(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
         if environ["REQUEST_METHOD"] != "GET" or not TILE.fullmatch(path):
             return self.app(environ, start)
-        known = environ.get("HTTP_IF_NONE_MATCH")
-        asked = {"accept": "image/*"} | ({"if-none-match": known} if known else {})
+        etag = environ.get("HTTP_IF_NONE_MATCH")
+        headers = {"accept": "image/*"} | ({"if-none-match": etag} if etag else {})
         try:
-            tile = self._http.call(Request("GET", self._url + path, TILE_S, headers=asked))
+            tile = self._http.call(Request("GET", self._url + path, TILE_S, headers=headers))
         except ServiceError:
             start("502 Bad Gateway", [("Content-Type", "text/plain")])
             return [b"The sandbox does not answer."]
-        said = [(name, tile.headers[name]) for name in PASSED_ON if name in tile.headers]
-        start(f"{tile.status} {HTTPStatus(tile.status).phrase}", said)
+        kept = [(name, tile.headers[name]) for name in PASSED_ON if name in tile.headers]
+        start(f"{tile.status} {HTTPStatus(tile.status).phrase}", kept)
         return [tile.body]

@@ -1,4 +1,4 @@
-"""Whether this process is alive, and whether rides can be booked through it."""
+"""/healthz, /readyz and /metrics: for load balancers and Prometheus."""
 
 import contextlib
 import hmac
@@ -16,6 +16,15 @@ from ridedash.store.database.database import DatabaseBusy
 from ridedash.views.web.permissions import OPEN, needs
 
 bp = Blueprint("health", __name__)
+metrics_bp = Blueprint("metrics", __name__)
+FORWARDED: Final = (
+    "Forwarded",
+    "X-Forwarded-For",
+    "X-Forwarded-Host",
+    "X-Forwarded-Proto",
+    "X-Real-Ip",
+    "Via",
+)
 
 
 @bp.get("/healthz")
@@ -28,45 +37,32 @@ def alive() -> Response:
 @bp.get("/readyz")
 @needs(OPEN)
 def ready() -> tuple[Response, int]:
-    """200 when the database answers, its migrations are current and a worker lives that may send;
-    else 503.
+    """200 when rides can be booked, else 503 with the failing checks, the first cause first.
 
-    `failing` names what does not hold, the first cause first.
+    The database must answer, its migrations be current, and a worker run that may send.
     """
     checks = {"database": False, "migrations": False, "worker": False, "sending": False}
     s = services()
     with contextlib.suppress(SQLAlchemyError, DatabaseBusy):  # the answer says how far it came
         checks["migrations"] = s.db.revision_ok()
         checks["database"] = True
-        if checks["migrations"]:  # without the tables there is nobody to hear of
+        if checks["migrations"]:  # without tables there is no heartbeat to read
             with s.db.read() as session:
-                age, checks["sending"] = (
-                    heartbeat_age(session, s.clock()),
-                    can_send(session, s.clock()),
-                )
+                age = heartbeat_age(session, s.clock())
+                checks["sending"] = can_send(session, s.clock())
             checks["worker"] = is_alive(age)
     failing = [name for name, holds in checks.items() if not holds]
-    return jsonify(
-        status="not ready" if failing else "ok", checks=checks, failing=failing
-    ), 503 if failing else 200
-
-
-metrics_bp = Blueprint("metrics", __name__)
-FORWARDED: Final = (
-    "Forwarded",
-    "X-Forwarded-For",
-    "X-Forwarded-Host",
-    "X-Forwarded-Proto",
-    "X-Real-Ip",
-    "Via",
-)
+    status = "not ready" if failing else "ok"
+    answer = jsonify(status=status, checks=checks, failing=failing)
+    return answer, 503 if failing else 200
 
 
 @metrics_bp.get("/metrics")
 @needs(OPEN)
 def show() -> Response:
-    """What every process of this machine has counted, and how orders and rides stand in the
-    database.
+    """The metrics of all processes of this machine, and counts of orders and rides.
+
+    Only for this machine and for a caller with the token; others get 404.
     """
     if not (_of_this_machine() or _has_token()):
         abort(404)
@@ -75,14 +71,14 @@ def show() -> Response:
         with s.db.read() as session:
             found = counts(session, s.clock())
     except (SQLAlchemyError, DatabaseBusy):
-        found = None  # what the processes counted is worth the more then
-    answer = Response(s.metrics.text(_figures(found)), content_type=CONTENT_TYPE)
+        found = None  # the metrics of the processes are answered all the same
+    answer = Response(s.metrics.text(_database_metrics(found)), content_type=CONTENT_TYPE)
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
 def _of_this_machine() -> bool:
-    """Whether the peer is on this machine and asks for itself, not for somebody behind it."""
+    """Whether the caller is a process of this machine and not a proxy for someone else."""
     original = request.environ.get("werkzeug.proxy_fix.orig", request.environ)
     peer = original.get("REMOTE_ADDR") or ""
     return is_loopback(peer) and not any(name in request.headers for name in FORWARDED)
@@ -94,10 +90,10 @@ def _has_token() -> bool:
     return bool(token) and hmac.compare_digest(given, f"Bearer {token}".encode())
 
 
-def _figures(found: Counts | None) -> Iterator[Figure]:
+def _database_metrics(found: Counts | None) -> Iterator[Figure]:
     yield _one(
         "ridedash_database_up",
-        "Whether the database answered this question",
+        "Whether the database answered",
         float(found is not None),
     )
     if found is None:
@@ -112,9 +108,7 @@ def _figures(found: Counts | None) -> Iterator[Figure]:
         found.unknown_oldest_s,
     )
     yield _one("ridedash_rides_followed", "Rides that are being followed", found.followed)
-    yield _one(
-        "ridedash_rides_overdue", "Rides that should have been asked about by now", found.overdue
-    )
+    yield _one("ridedash_rides_overdue", "Rides whose poll is due", found.overdue)
     yield _one("ridedash_poll_lag_seconds", "How late the most overdue ride is", found.late_s)
     yield _one("ridedash_workers", "Workers with a heartbeat in the last 30 s", found.workers)
     if found.worker_silent_s is not None:
@@ -125,7 +119,7 @@ def _figures(found: Counts | None) -> Iterator[Figure]:
         )
     yield _one(
         "ridedash_service_silent_seconds",
-        "Since the service answers a worker nothing",
+        "Time since the service last answered a worker",
         found.service_silent_s,
     )
 

@@ -1,3 +1,4 @@
-"""What every page shares: who is signed in, what they may do, errors, headers, formats. Imports no
-feature.
+"""What every page shares: the signed-in user, permissions, errors, headers, formats.
+
+Imports no feature.
 """

@@ -1,6 +1,4 @@
-"""Who is signed in: the member of staff behind a request, and the way to the sign-in page for
-others.
-"""
+"""The signed-in member of staff behind a request, and the redirect to the sign-in page."""
 
 import re
 from dataclasses import dataclass
@@ -21,14 +19,12 @@ from ridedash.wording import gettext as _
 
 KNOWN: Final = "ridedash.known"  # where the sign-in of a request stands in its environ
 NEXT: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_\-./~%?=&+]*")
-FORM_PAGE: Final = re.compile(r"/rides/([0-9]+|new)")  # the page that has the forms posted below it
+FORM_PAGE: Final = re.compile(r"/rides/([0-9]+|new)")  # the page of the forms posted below it
 
 
 @dataclass(frozen=True)
 class SignedIn(UserMixin):  # type: ignore[misc] # flask_login ships no types
-    """The member of staff behind a request; a copy of the row's facts, so that no session stays
-    open.
-    """
+    """The member of staff behind a request: a copy of the row, so that no session stays open."""
 
     id: int
     property_id: int
@@ -37,13 +33,13 @@ class SignedIn(UserMixin):  # type: ignore[misc] # flask_login ships no types
 
 
 def current_staff() -> SignedIn:
-    """Who is signed in; only behind a view that needs more than OPEN."""
+    """The signed-in member of staff. Call it only in a view that needs more than OPEN."""
     return cast(SignedIn, current_user)
 
 
 @login_manager.request_loader  # type: ignore[untyped-decorator]
 def load_staff(request: Request) -> SignedIn | None:
-    """The signed cookie carries a sign-in's secret; the row decides whether it still holds."""
+    """Flask-Login's loader: the cookie carries a sign-in's secret, its row says if it is valid."""
     known = request.environ.get(KNOWN)
     if known is None:
         sid = session.get("sid")
@@ -57,31 +53,31 @@ def load_staff(request: Request) -> SignedIn | None:
 
 
 def current_sign_in() -> SignInFacts:
-    """The sign-in behind a request; only behind a view that needs more than OPEN."""
+    """The sign-in behind a request. Call it only in a view that needs more than OPEN."""
     return cast(SignInFacts, request.environ[KNOWN])
 
 
 @login_manager.unauthorized_handler  # type: ignore[untyped-decorator]
 def ask_to_sign_in() -> tuple[Response, int] | BaseResponse:
-    """401 as JSON for scripts; for people the sign-in page, which brings them back."""
+    """401 as JSON for scripts; for people a redirect to the sign-in page, which leads back."""
     if wants_json():
         return jsonify(error="signed_out", message=_("You are signed out.")), 401
     return redirect(sign_in_address(), code=303)
 
 
 def sign_in_address() -> str:
-    """The sign-in page, which leads back to the page that was asked for, or from which a form
-    came.
+    """The address of the sign-in page, with `next` for the page that leads there.
+
+    After a POST that is the page with the form.
     """
     came_from = request.full_path.rstrip("?") if request.method == "GET" else form_page() or "/"
-    query = (
-        urlencode({"next": came_from}) if came_from != "/" and safe_next(came_from) != "/" else ""
-    )
-    return "/sign-in" + (f"?{query}" if query else "")
+    if safe_next(came_from) == "/":
+        return "/sign-in"
+    return "/sign-in?" + urlencode({"next": came_from})
 
 
 def form_page() -> str:
-    """The page that has the form whose address is asked for; "" when that is no form's."""
+    """The page whose form posts to the requested address; "" when there is none."""
     page = FORM_PAGE.match(request.path)
     return page.group() if page else ""
 

@@ -1,6 +1,4 @@
-"""Error pages: what happened, what it means, one next step, and a reference that the log knows
-too.
-"""
+"""Error pages: what happened, what it means, one next step, and a reference to the log line."""
 
 import logging
 from typing import Final
@@ -22,7 +20,7 @@ from ridedash.views.web.responses import wants_json
 
 log = logging.getLogger(__name__)
 Answer = tuple[str | Response, int]
-RETRY_S: Final = "5"  # a database that was locked or restarted is back by then
+RETRY_S: Final = "5"  # seconds; a locked or restarted database is usually back by then
 
 PAGES: Final = {
     400: (
@@ -86,7 +84,7 @@ SIGNED_OUT: Final = (
 
 
 def init_app(app: Flask) -> None:
-    """Answer every failure with a page of ours, or with JSON where a script asked."""
+    """Answer every failure with an error page, or with JSON when a script sent the request."""
     app.register_error_handler(CSRFError, on_csrf)
     app.register_error_handler(SecurityError, on_foreign_host)
     app.register_error_handler(HTTPException, on_http)
@@ -96,16 +94,14 @@ def init_app(app: Flask) -> None:
 
 
 def on_csrf(error: CSRFError) -> Answer:
-    """A form without its token, or of an older sign-in, or of somebody who signed out in another
-    tab.
-    """
+    """A form without its CSRF token, with one of an earlier sign-in, or sent after a sign-out."""
     if _signed_in():
         return _answer(error.code or 400, EXPIRED_FORM)
     return _answer(401, SIGNED_OUT, sign_in=sign_in_address())
 
 
 def _signed_in() -> bool:
-    """Whether whoever asks is signed in; taken for granted while the database can't be asked."""
+    """Whether the user is signed in; assumed while the database can't be read."""
     try:
         return bool(current_user.is_authenticated) or request.path == "/sign-in"
     except (DatabaseBusy, SQLAlchemyError):
@@ -113,7 +109,7 @@ def _signed_in() -> bool:
 
 
 def on_foreign_host(_error: SecurityError) -> BaseResponse:
-    """A host name that is not ours: plain words, since no address of ours can be built for it."""
+    """An untrusted host name: plain text, since no address can be built for that host."""
     words = _(
         "This address is not one that ridedash answers to. RIDEDASH_TRUSTED_HOSTS lists those."
     )
@@ -121,9 +117,7 @@ def on_foreign_host(_error: SecurityError) -> BaseResponse:
 
 
 def on_http(error: HTTPException) -> BaseResponse:
-    """Anything that aborts with a status; redirects pass. Headers of its own (Allow, Retry-After)
-    stay.
-    """
+    """Any abort with a status; redirects pass. The headers Allow and Retry-After are kept."""
     given = error.get_response()
     if error.code is None or error.code < 400:
         return given
@@ -143,20 +137,18 @@ def on_http(error: HTTPException) -> BaseResponse:
 def on_database(error: Exception) -> BaseResponse:
     """The database is busy, full or away: nothing is booked."""
     log.error("database failed: %s at %s, reference %s", reason(error), route(), reference())
-    words = (
-        NOT_KNOWN
-        if isinstance(error, CommitUnknown)
-        else OTHER_TABLES
-        if misses_tables(error)
-        else PAGES[503]
-    )
+    words = PAGES[503]
+    if isinstance(error, CommitUnknown):
+        words = NOT_KNOWN
+    elif misses_tables(error):
+        words = OTHER_TABLES
     answer: BaseResponse = current_app.make_response(_answer(503, words))
     answer.headers["Retry-After"] = RETRY_S
     return answer
 
 
 def on_anything(error: Exception) -> Answer:
-    """A mistake of ours. The page tells nothing of it; the log has it under the reference."""
+    """An unexpected exception: logged with its reference, never shown."""
     log.exception("unexpected %s at %s, reference %s", type(error).__name__, route(), reference())
     return _answer(500, PAGES[500])
 
@@ -172,6 +164,6 @@ def _answer(
     title, meaning, step = (str(word) for word in words)
     if wants_json():
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
-    g.error_page = True  # the bar asks the database for nothing on such a page
+    g.error_page = True  # the top bar doesn't query the database on an error page
     facts = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in, "ride": ride}
     return render_template("web/error.html", status=status, reference=reference(), **facts), status

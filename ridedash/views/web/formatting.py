@@ -40,15 +40,13 @@ def money(amount: Decimal | None, currency: str | None, locale: str = "en") -> s
 
 
 def _sign(text: str) -> str:
-    """With a minus that is as wide as a plus."""
+    """The text with a typographic minus sign, which is as wide as a plus."""
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
 @lru_cache(maxsize=32)
 def _known(locale: str) -> Locale | str:
-    """A locale that is read once, not for every number; one that is not known stays a word, for
-    whoever refuses it.
-    """
+    """A locale, parsed once. An unknown one stays text; Babel refuses it where it is used."""
     try:
         return Locale.parse(locale)
     except (UnknownLocaleError, ValueError):
@@ -82,24 +80,22 @@ def day_time(at: datetime | None, now: datetime, tz: ZoneInfo, locale: str = "en
 
 def planned_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str = "en") -> str:
     """When a planned ride is: 17:10 today, 05:10 tomorrow, 05:10 on Thu 5 Mar."""
-    here, said = at.astimezone(tz), clock_time(at, tz, locale)
+    here, time = at.astimezone(tz), clock_time(at, tz, locale)
     days = (here.date() - now.astimezone(tz).date()).days
     if days in (0, 1):
-        return _("%(time)s tomorrow", time=said) if days else _("%(time)s today", time=said)
+        return _("%(time)s tomorrow", time=time) if days else _("%(time)s today", time=time)
     return _(
         "%(time)s on %(day)s",
-        time=said,
+        time=time,
         day=str(format_datetime(here, "EEE d MMM", locale=_known(locale))),
     )
 
 
 def full_time(at: datetime | None, tz: ZoneInfo, locale: str = "en") -> str:
     """An instant with its date and zone, for print and for titles."""
-    return (
-        ""
-        if at is None
-        else str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=_known(locale)))
-    )
+    if at is None:
+        return ""
+    return str(format_datetime(at.astimezone(tz), "d MMM y, HH:mm z", locale=_known(locale)))
 
 
 def stamp(at: datetime | None) -> str:
@@ -117,7 +113,7 @@ def minutes(seconds: float | None) -> str:
 
 
 def age(seconds: float) -> str:
-    """How long ago, in the same words that the page's script keeps ticking."""
+    """How long ago, in the words that the page's script uses when it counts on."""
     whole = max(0, int(seconds))
     if whole < 5:
         return _("just now")
@@ -189,10 +185,8 @@ def first_name(name: str | None) -> str:
 
 
 def driver_words(name: str | None) -> str:
-    """The driver by first name, so that nobody asks who that is; "" when unknown."""
+    """The driver by first name, with the word "Driver"; "" when unknown."""
     known = first_name(name)
-    return (
-        known
-        if not known or known.casefold().startswith("driver ")
-        else _("Driver %(name)s", name=known)
-    )
+    if not known or known.casefold().startswith("driver "):
+        return known
+    return _("Driver %(name)s", name=known)

@@ -1,4 +1,4 @@
-"""Who may do what: each view says what it needs, and a view that says nothing is open to nobody.
+"""Permissions: each view declares what it needs; a view that declares nothing answers 403.
 
 See docs/security.md ASVS 8.
 """
@@ -14,7 +14,7 @@ from ridedash.extensions import login_manager, services
 from ridedash.store import audit
 
 View = TypeVar("View", bound=Callable[..., Any])
-OPEN: Final = "open"  # to whoever asks, signed in or not
+OPEN: Final = "open"  # to everyone, signed in or not
 SEE, BOOK, EXPORT, MANAGE, AUDIT, ADMIN = "see", "book", "export", "manage", "audit", "admin"
 _CONCIERGE: Final = frozenset({SEE, BOOK})
 _MANAGER: Final = _CONCIERGE | {EXPORT, MANAGE, AUDIT}  # of the own property
@@ -27,12 +27,10 @@ KNOWN: Final = ROLES["admin"] | {OPEN}
 
 
 def needs(permission: str) -> Callable[[View], View]:
-    """Declare what a view needs: one of SEE, BOOK, EXPORT, MANAGE, AUDIT, ADMIN, or OPEN.
+    """Declare the permission of a view: one of SEE, BOOK, EXPORT, MANAGE, AUDIT, ADMIN, or OPEN.
 
-    Stands next to its route.
-
-    Whoever is not signed in is asked to; whoever may not gets 403. Rows of another property are the
-    view's own business: they do not exist for it, so 404.
+    A user who is not signed in is led to the sign-in page; one without the permission gets 403.
+    Rows of another property are for the view to check: it answers 404 for them.
     """
     if permission not in KNOWN:
         raise ValueError(f"no permission is called {permission!r}")
@@ -45,21 +43,21 @@ def needs(permission: str) -> Callable[[View], View]:
 
 
 def need_of(app: Flask, endpoint: str) -> str | None:
-    """What the view of an endpoint has declared; None when it said nothing."""
+    """The permission that the view of an endpoint declares; None when it declares none."""
     return getattr(app.view_functions.get(endpoint), "needs", None)
 
 
 def may(permission: str) -> bool:
-    """Whether whoever asks may do that."""
+    """Whether the user has a permission."""
     return _allows(current_user._get_current_object(), permission)
 
 
-def _allows(who: Any, permission: str) -> bool:
-    return bool(who.is_authenticated) and permission in ROLES.get(who.role, frozenset())
+def _allows(user: Any, permission: str) -> bool:
+    return bool(user.is_authenticated) and permission in ROLES.get(user.role, frozenset())
 
 
 def outranks(role: str, other: str) -> bool:
-    """Whether somebody of `role` may give or take `other`: nobody hands out more than they hold."""
+    """Whether a user of `role` may grant or revoke `other`: only roles up to their own."""
     return ROLES.get(role, frozenset()) >= ROLES.get(other, KNOWN)
 
 
@@ -71,7 +69,7 @@ def init_app(app: Flask) -> None:
 
 
 def _named(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Flask's own view of static files can carry no mark."""
+    """A function around Flask's view of static files, which can't carry an attribute itself."""
 
     def static(**names: Any) -> Any:
         return view(**names)
@@ -82,22 +80,20 @@ def _named(view: Callable[..., Any]) -> Callable[..., Any]:
 def _check() -> BaseResponse | None:
     endpoint = request.endpoint
     if endpoint is None:
-        return None  # no such address: Flask says so
+        return None  # no such address: Flask answers 404
     need = need_of(current_app, endpoint)
     if need == OPEN:
         return None
-    who = current_user._get_current_object()  # looked up once: this runs for every request
-    if not who.is_authenticated:
+    user = current_user._get_current_object()  # looked up once: this runs for every request
+    if not user.is_authenticated:
         return current_app.make_response(login_manager.unauthorized())
-    if need is None or not _allows(who, need):
+    if need is None or not _allows(user, need):
         _refuse(need or "nothing")
     return None
 
 
 def _refuse(need: str) -> None:
-    """403; a deed that was refused is recorded, a page that was looked for is not: reading changes
-    nothing.
-    """
+    """Answer 403. A refused POST goes into the audit log; a GET changes nothing and doesn't."""
     s = services()
     if request.method == "POST":
         with s.db.write() as db:
@@ -115,7 +111,5 @@ def _refuse(need: str) -> None:
 
 
 def may_link() -> bool:
-    """Whether whoever asks may connect the house's accounts: that lets rides be booked on its
-    money.
-    """
+    """Whether the user may link accounts of the property: rides are paid through them."""
     return may(MANAGE)

@@ -1,5 +1,6 @@
-"""Each request has a name, of which its answer, its error page and every line of the log speak; and
-is counted.
+"""Request ids, access log lines and request metrics.
+
+The id of a request stands in its answer's header, on its error page and in each of its log lines.
 """
 
 import logging
@@ -16,6 +17,7 @@ from ridedash.views.web.current_user import KNOWN
 
 HEADER: Final = "X-Request-Id"
 NAME: Final = re.compile(r"[A-Za-z0-9._-]{4,64}")
+# requested all day by pages and machines: logged at DEBUG only
 POLLS: Final = frozenset(
     {
         "rides.snapshot",
@@ -26,22 +28,20 @@ POLLS: Final = frozenset(
         "static",
         "leaflet.file",
     }
-)  # asked for all day by pages and machines: a line each only when asked for
+)
 
 log = logging.getLogger("ridedash.access")
 
 
 def init_app(app: Flask) -> None:
-    """Name, time and log every request. First of the extensions, so that nothing comes before the
-    name.
-    """
+    """Give every request an id, time it and log it. Registered before all other hooks."""
     app.before_request(_begin)
     app.after_request(_end)
     app.teardown_request(_forget)
 
 
 def reference() -> str:
-    """The name of this request: a trusted proxy's, else one made here when it is first wanted."""
+    """The id of this request: from a trusted proxy, else made here on first use."""
     name: str | None = g.get("reference")
     if name is None:
         given = request.headers.get(HEADER, "") if services().settings.trusted_proxies else ""
@@ -50,12 +50,12 @@ def reference() -> str:
 
 
 def route() -> str:
-    """The rule that the address matched, never the address: it may hold a share token."""
+    """The URL rule that matched, never the address itself: it may hold a share token."""
     return _rule(request)
 
 
-def _rule(asked: Request) -> str:
-    return asked.url_rule.rule if asked.url_rule is not None else "none"
+def _rule(req: Request) -> str:
+    return req.url_rule.rule if req.url_rule is not None else "none"
 
 
 def _begin() -> None:
@@ -64,13 +64,13 @@ def _begin() -> None:
 
 
 def _end(answer: Response) -> Response:
-    asked: Request = request._get_current_object()  # type: ignore[attr-defined] # looked up once, for every request
+    req: Request = request._get_current_object()  # type: ignore[attr-defined] # looked up once
     answer.headers[HEADER] = reference()
     began = g.get("began")
-    # none: refused before anything began
+    # None: refused before the first hook
     seconds = 0.0 if began is None else time.perf_counter() - began
-    services().metrics.answered(asked.method, _rule(asked), answer.status_code, seconds)
-    level = logging.DEBUG if asked.endpoint in POLLS else logging.INFO
+    services().metrics.answered(req.method, _rule(req), answer.status_code, seconds)
+    level = logging.DEBUG if req.endpoint in POLLS else logging.INFO
     if log.isEnabledFor(level):
         log.log(
             level,
@@ -78,21 +78,21 @@ def _end(answer: Response) -> Response:
             request.method,
             route(),
             answer.status_code,
-            extra=_facts(answer, seconds),
+            extra=_log_fields(answer, seconds),
         )
     return answer
 
 
-def _facts(answer: Response, seconds: float) -> dict[str, object]:
-    # only when the page has asked who it is already
+def _log_fields(answer: Response, seconds: float) -> dict[str, object]:
+    # known only when the view has read the sign-in
     staff = getattr(request.environ.get(KNOWN), "staff_id", None)
-    facts = {
+    fields = {
         "method": request.method,
         "route": route(),
         "status": answer.status_code,
         "ms": seconds * 1000,
     }
-    return facts | {"staff": staff}
+    return fields | {"staff": staff}
 
 
 def _forget(_error: BaseException | None) -> None:

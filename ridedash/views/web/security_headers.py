@@ -1,4 +1,4 @@
-"""Headers on every answer: those of docs/security.md ASVS 3.4, and a policy with a nonce."""
+"""Security headers of every answer (docs/security.md ASVS 3.4), and a CSP with a nonce."""
 
 import secrets
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ ALWAYS = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-OF_DOCUMENTS = {  # JSON is read by scripts, all day: these would be bytes without a meaning
+OF_DOCUMENTS = {  # meaningless for JSON, which scripts request all day
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-Frame-Options": "DENY",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
@@ -37,11 +37,13 @@ def init_app(app: Flask, settings: Settings) -> None:
     def add_headers(answer: Response) -> Response:
         kind, head = answer.mimetype, answer.headers
         page = kind == "text/html"
-        policy = (
-            page_policy(nonce(), tile_host, g.get("form_leads_to", "")) if page else JSON_POLICY
-        )
+        policy, wanted = JSON_POLICY, of_documents
+        if page:
+            policy = page_policy(nonce(), tile_host, g.get("form_leads_to", ""))
+            wanted = of_pages
+        elif kind == "application/json":
+            wanted = of_json
         head["Content-Security-Policy"] = policy
-        wanted = of_pages if page else of_json if kind == "application/json" else of_documents
         own = {name.lower() for name, _ in head}
         for name, value in wanted.items():
             if name.lower() not in own:  # a page may be stricter
@@ -50,9 +52,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def nonce() -> str:
-    """This request's nonce, made when it is first wanted: also by an error that comes before every
-    other hook.
-    """
+    """This request's nonce, made on first use: also by an error before every other hook."""
     if "csp_nonce" not in g:
         g.csp_nonce = secrets.token_urlsafe(16)
     return str(g.csp_nonce)
@@ -61,23 +61,21 @@ def nonce() -> str:
 def page_policy(nonce: str, tile_host: str, form_host: str = "") -> str:
     """The policy of docs/security.md 3; the hosts are origins or empty.
 
-    `form_host` is where a form of this page ends by a redirect: Chromium holds that to form-action
-    too.
+    `form_host` is the host to which a form of this page redirects: Chromium checks form-action
+    against it too.
     """
     forms = f"'self' {form_host}".strip()
     own = f"'self' 'nonce-{nonce}'"
     images = " ".join(filter(None, ["'self'", "data:", tile_host]))
     return (
-        f"default-src 'none'; script-src {own}; style-src {own}; img-src {images}; font-src "
-        "'self'; "
-        f"connect-src 'self'; form-action {forms}; base-uri 'none'; frame-ancestors 'none'; "
-        "object-src 'none'; "
-        "manifest-src 'self'"
+        f"default-src 'none'; script-src {own}; style-src {own}; img-src {images}; "
+        f"font-src 'self'; connect-src 'self'; form-action {forms}; base-uri 'none'; "
+        "frame-ancestors 'none'; object-src 'none'; manifest-src 'self'"
     )
 
 
 def let_forms_lead_to(url: str) -> None:
-    """Let a form of the page at hand be answered by a redirect to that host."""
+    """Let a form of this page be answered with a redirect to that host."""
     g.form_leads_to = origin(url)
 
 

@@ -1,6 +1,4 @@
-"""The bar on top of every staff page: what is unknown, whether updates stopped, what asks for a
-manager.
-"""
+"""The top bar of every staff page: unknown orders, stopped updates, alerts of the property."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -21,8 +19,9 @@ from ridedash.wording import gettext as _
 
 @dataclass(frozen=True)
 class Alert:
-    """Something of the whole property that needs somebody, and where that is done; "" when it is
-    not theirs to do.
+    """Something that needs attention for the whole property.
+
+    `label` and `href` lead to where it is solved; "" when the user may not do that.
     """
 
     name: str
@@ -34,17 +33,17 @@ class Alert:
 
 @dataclass(frozen=True)
 class StaffBar:
-    """What every staff page shows on top."""
+    """The contents of the top bar."""
 
     property_name: str
     staff_name: str
     unknown: int
     unknown_text: str
     unknown_since: str
-    stopped: str  # that no worker lives, and since when, in words; "" while one does
-    silent: str  # that the ride service does not answer, and since when, in words; "" while it does
+    stopped: str  # the message that no worker runs, and since when; "" while one runs
+    silent: str  # the message that the ride service does not answer, and since when; or ""
     alerts: tuple[Alert, ...] = field(default=())
-    shortcuts: bool = True  # whether single keys count, as whoever is signed in chose
+    shortcuts: bool = True  # whether the user has single-key shortcuts on
     sound: bool = False
 
     @property
@@ -53,68 +52,69 @@ class StaffBar:
         return bool(self.stopped or self.silent)
 
     def as_json(self) -> dict[str, Any]:
-        """What can change while a page is open."""
-        said: dict[str, Any] = {
+        """The fields that can change while a page is open."""
+        fields: dict[str, Any] = {
             "unknown": self.unknown,
             "since": self.unknown_since,
             "text": self.unknown_text,
         }
-        said |= {"stopped": self.stopped, "silent": self.silent}
-        return said | ({"alerts": [vars(each) for each in self.alerts]} if self.alerts else {})
+        fields |= {"stopped": self.stopped, "silent": self.silent}
+        return fields | ({"alerts": [vars(each) for each in self.alerts]} if self.alerts else {})
 
 
 def staff_bar(db: Session, now: datetime) -> StaffBar:
-    """The bar for whoever is signed in, as far as it changes while a page is open."""
+    """The bar of the signed-in user, as far as it can change while a page is open."""
     staff = current_staff()
-    house = db.get(Property, staff.property_id)
+    prop = db.get(Property, staff.property_id)
     count, since = unknown_orders(db, staff.property_id)
-    stopped = _stopped(db, house, now)
+    stopped = _stopped(db, prop, now)
     text = _("%(n)d unknown", n=count)
     if since is not None:
         text = f"{text} · {age((now - since).total_seconds())}"
     return StaffBar(
-        house.name if house else "",
+        prop.name if prop else "",
         staff.name,
         count,
         text,
         stamp(since),
         stopped,
-        "" if stopped or house is None else _silent(db, house, now),
+        "" if stopped or prop is None else _silent(db, prop, now),
         tuple(map(_in_need, accounts_in_need(db, staff.property_id, services().vault.names))),
     )
 
 
 def page_bar(db: Session, now: datetime) -> StaffBar:
-    """The same with what a page is told once: which keys and sounds its reader chose."""
+    """The bar with the user's preferences, which a page reads once."""
     prefers = db.get_one(Staff, current_staff().id)
     return replace(staff_bar(db, now), shortcuts=prefers.shortcuts, sound=prefers.sound)
 
 
-def _stopped(db: Session, house: Property | None, now: datetime) -> str:
-    """That no worker refreshes what is shown: a clock's time, so that it is read out once and not
-    at each poll.
+def _stopped(db: Session, prop: Property | None, now: datetime) -> str:
+    """The message that no worker refreshes what is shown.
+
+    It gives a time of day instead of an age: a screen reader reads it once, not at each poll.
     """
     age_s = heartbeat_age(db, now)
     if is_alive(age_s):
         return ""
-    if age_s is None or house is None:
+    if age_s is None or prop is None:
         return _(
             "Live updates have not started: no worker runs. Rides go on; what is shown here is not "
             "refreshed."
         )
-    at = day_time(now - timedelta(seconds=age_s), now, zone(house.timezone), locale())
+    at = day_time(now - timedelta(seconds=age_s), now, zone(prop.timezone), locale())
     return _(
         "Live updates stopped at %(at)s. Rides go on; what is shown here is not being refreshed.",
         at=at,
     )
 
 
-def _silent(db: Session, house: Property, now: datetime) -> str:
-    """That the ride service gives no answers; without a living worker nobody knows."""
+def _silent(db: Session, prop: Property, now: datetime) -> str:
+    """The message that the ride service does not answer; known only while a worker runs."""
     since = service_silent_since(db, now)
     if since is None:
         return ""
-    at = day_time(since, now, zone(house.timezone), locale())
+    at = day_time(since, now, zone(prop.timezone), locale())
     return _(
         "The ride service has not answered since %(at)s. Rides go on; what you see may be old.",
         at=at,

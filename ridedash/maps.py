@@ -1,9 +1,8 @@
-"""The folium map that a page starts from: base layer, service area, a hotspot's boundary and
-points.
+"""The folium map of a page: base layer, service areas, a hotspot's boundary and pickup points.
 
-Only coordinates and constants ever enter a folium object: branca compiles rendered text as a
-template once more, so a word of the service's or of a person's in there would be code. Everything
-live and every word is drawn by static/js/shared/map.js. This is the one module that makes Markup.
+Only coordinates and constants enter a folium object: branca compiles rendered text as a Jinja
+template again, so any text from the service or from a user would run as code. Everything live
+and every word is drawn by static/js/shared/map.js. This is the only module that makes Markup.
 """
 
 import json
@@ -46,7 +45,7 @@ POINT_STYLE: Final[dict[str, Any]] = {
     "fill_opacity": 0.25,
 }
 
-# Where the page's own view goes into the cached script: a spot that no map of ours shows.
+# A placeholder in the cached script for the page's own view: a point that no map shows.
 _NOWHERE: Final = (0.123456789, 0.987654321)
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _TILES: Final = re.compile(
@@ -65,12 +64,11 @@ class MapSettings(Protocol):
 
 @dataclass(frozen=True)
 class MapParts:
-    """A rendered map, to be put together by templates/booking/_map.html.
+    """A rendered map, for templates/booking/_map.html.
 
-    `name` is the global that holds the Leaflet map (for `data-map`), `html` its element, `script`
-    what makes
-    it (inside one script element with the page's nonce). `zone` is the global of the hotspot's
-    layer that map.js takes over, or None.
+    `name` is the global that holds the Leaflet map (for `data-map`), `html` its element, and
+    `script` the code that makes it (for one script element with the page's nonce). `zone` is the
+    global of the hotspot's layer, which map.js takes over, or None.
     """
 
     name: str
@@ -80,10 +78,20 @@ class MapParts:
     zone: str | None
 
 
+@dataclass(frozen=True)
+class Shapes:
+    """Geometry on a map: outlines of service areas, and a hotspot's boundary and pickup points."""
+
+    areas: Sequence[Sequence[LatLng]] = ()
+    boundary: Sequence[LatLng] = ()
+    points: Sequence[LatLng] = ()
+
+
+NO_SHAPES: Final = Shapes()
+
+
 class FrameMap(folium.Map):
-    """folium's Map without its foreign files: Leaflet is served by us, and nothing else is
-    needed.
-    """
+    """folium's Map without files of other hosts: Leaflet is served from here."""
 
     default_js: list[tuple[str, str]] = []  # noqa: RUF012 - folium declares them so
     default_css: list[tuple[str, str]] = []  # noqa: RUF012
@@ -95,25 +103,21 @@ def map_parts(
     center: LatLng,
     zoom: int = DEFAULT_ZOOM,
     map_id: str = "map",
-    areas: Sequence[Sequence[LatLng]] = (),
-    boundary: Sequence[LatLng] = (),
-    points: Sequence[LatLng] = (),
+    shapes: Shapes = NO_SHAPES,
 ) -> MapParts:
-    """The map of a page, looking at `center` (degrees) at a Leaflet `zoom`.
+    """The map of a page, centred at `center` (degrees) at a Leaflet `zoom`.
 
-    `areas` are outlines of service areas; `boundary` and `points` are a hotspot zone already known.
-    What costs
-    time is rendered once per geometry and kept. Raises ValueError for a name, place or tile URL
-    that won't do.
+    The slow part is rendered once for each geometry and cached. Raises ValueError for an unusable
+    map id, center or tile URL.
     """
     if not is_valid(*center):
         raise ValueError("the center of a map must be a place on the earth")
     html, before, after, zone = _frame(
         settings.tiles_url,
         map_id,
-        _frozen(areas),
-        tuple(map(tuple, boundary)),
-        tuple(map(tuple, points)),
+        _frozen(shapes.areas),
+        tuple(map(tuple, shapes.boundary)),
+        tuple(map(tuple, shapes.points)),
     )
     view = f'{json.dumps([float(center.lat), float(center.lng)])},"zoom": {int(zoom)},'
     return MapParts(
@@ -133,9 +137,7 @@ def _frozen(rings: Sequence[Sequence[LatLng]]) -> tuple[tuple[tuple[float, ...],
 def _frame(
     tiles_url: str, map_id: str, areas: Any, boundary: Any, points: Any
 ) -> tuple[str, str, str, str | None]:
-    """Render once: the element, the script before and after the view, the name of the zone's
-    layer.
-    """
+    """The element, the script before and after the view, and the name of the zone's layer."""
     frame = _base(tiles_url, map_id)
     for ring in areas:
         folium.Polygon(_numbers(ring), **AREA_STYLE).add_to(frame)
@@ -152,7 +154,7 @@ def _base(tiles_url: str, map_id: str) -> Any:
         raise ValueError("a map's id is lower-case letters, digits and underscores")
     if not _TILES.fullmatch(tiles_url):
         raise ValueError("the tile URL is not one that can be put into a page: RIDEDASH_TILES_URL")
-    # no zoom here: it is put in with the center
+    # without a zoom: it is inserted with the center
     options: dict[str, Any] = {
         "zoom_start": None,
         "attributionControl": False,
@@ -165,7 +167,7 @@ def _base(tiles_url: str, map_id: str) -> Any:
         name="base", url=tiles_url, attribution="tiles", html_attribution="tiles"
     )
     layer = folium.TileLayer(provider, min_zoom=MIN_ZOOM, max_zoom=MAX_ZOOM, control=False)
-    layer._id = f"tiles_{map_id}"  # not a random one: two processes make the same page
+    layer._id = f"tiles_{map_id}"  # not random: every process renders the same page
     layer.add_to(frame)
     return frame
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from ridedash.geo import LatLng
-from ridedash.maps import _frame, map_parts
+from ridedash.maps import Shapes, _frame, map_parts
 
 HERE = LatLng(-38.5, -128.0)
 RING = (LatLng(-38.4, -128.1), LatLng(-38.4, -127.9), LatLng(-38.6, -127.9))
@@ -28,7 +28,7 @@ def test_the_map_is_an_element_a_script_and_the_name_that_ties_them() -> None:
 
 
 def test_no_foreign_host_no_library_but_leaflet_and_no_tag_is_in_it() -> None:
-    parts = map_parts(Tiles(), center=HERE, areas=[RING], boundary=RING, points=[HERE])
+    parts = map_parts(Tiles(), center=HERE, shapes=Shapes([RING], RING, [HERE]))
     for text in (parts.html, parts.script):
         assert not re.search(r"//[a-z]", text)
         assert not re.search(r"jquery|bootstrap|awesome|\$\(", text, re.IGNORECASE)
@@ -40,7 +40,7 @@ def test_no_foreign_host_no_library_but_leaflet_and_no_tag_is_in_it() -> None:
 def test_geometry_is_drawn_and_the_hotspots_layer_is_named_for_the_script() -> None:
     plain = map_parts(Tiles(), center=HERE, map_id="ride")
     zoned = map_parts(
-        Tiles(), center=HERE, map_id="ride", areas=[RING], boundary=RING, points=[HERE, RING[0]]
+        Tiles(), center=HERE, map_id="ride", shapes=Shapes([RING], RING, [HERE, RING[0]])
     )
     assert plain.zone is None
     assert plain.script.count("L.polygon(") == 0
@@ -92,11 +92,12 @@ def test_a_center_that_is_no_place_is_refused(center: LatLng) -> None:
 
 
 def test_a_word_in_place_of_a_coordinate_never_reaches_a_template() -> None:
+    hostile = Shapes(boundary=[LatLng(HOSTILE, 1.0)])  # type: ignore[arg-type]
     with pytest.raises((ValueError, TypeError)):
-        map_parts(Tiles(), center=HERE, boundary=[LatLng(HOSTILE, 1.0)])  # type: ignore[arg-type]
+        map_parts(Tiles(), center=HERE, shapes=hostile)
 
 
-def test_another_view_of_the_same_map_renders_nothing_anew() -> None:
+def test_another_view_of_the_same_map_is_not_rendered_again() -> None:
     first = map_parts(Tiles(), center=HERE, map_id="cached")
     rendered = _frame.cache_info().misses
     views = [

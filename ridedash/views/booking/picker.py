@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from ridedash.forms import BookingForm, TripForm
 from ridedash.geo import LatLng
-from ridedash.maps import DEFAULT_ZOOM, MapParts, map_parts
+from ridedash.maps import DEFAULT_ZOOM, MapParts, Shapes, map_parts
 from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
 from ridedash.rides.orders.due import GUARD_BUSY
 from ridedash.rides.orders.fields import FIELDS, Refill
@@ -257,7 +257,9 @@ def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
         center=center,
         zoom=zoom,
         map_id="picker",
-        areas=tuple(city.boundary for city in cities if city.boundary),
-        boundary=zone.boundary if zone else (),
-        points=tuple(point.position for point in zone.points) if zone else (),
+        shapes=Shapes(
+            areas=tuple(city.boundary for city in cities if city.boundary),
+            boundary=zone.boundary if zone else (),
+            points=tuple(point.position for point in zone.points) if zone else (),
+        ),
     )

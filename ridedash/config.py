@@ -91,7 +91,7 @@ class Settings:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Every secret of this installation, for the log's scrubber."""
+        """Every secret of this installation, for the redactor of logs."""
         keys = (key.partition(":")[2] for key in self.token_keys.split(","))
         addresses = (urlsplit(url).password for url in (self.database_url, self.redis_url or ""))
         hidden = (str(getattr(self, each.name)) for each in fields(self) if not each.repr)

@@ -196,7 +196,7 @@ def test_a_demo_logs_text_for_whoever_started_it_and_live_mode_json_for_a_collec
     assert (live.log_format, live.log_level) == ("json", "info")
 
 
-def test_every_secret_of_an_installation_is_known_to_the_scrubber() -> None:
+def test_every_secret_of_an_installation_is_known_to_the_redactor() -> None:
     settings = load(
         LIVE
         | {

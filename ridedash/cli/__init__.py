@@ -1,6 +1,4 @@
-"""The command line: `ridedash up | worker | sandbox | db upgrade | staff add | account link | erase
-| keys rotate | doctor`.
-"""
+"""The command line: `ridedash up | worker | sandbox | db upgrade | staff add | ...`"""
 
 import argparse
 import os
@@ -13,13 +11,11 @@ from ridedash.config import BadSettingError, load
 from ridedash.observability.process import prepare
 from ridedash.secrets_file import BadInstanceError
 
-COUNTING = ("up", "worker")  # the others end soon, or are the service's
+COUNTING = ("up", "worker")  # the other commands end soon, or belong to the service
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run one command; a mistake of the caller's or a bad setting is one sentence and exit code
-    2.
-    """
+    """Run one command; a wrong argument or setting is one sentence and exit code 2."""
     options = _parser().parse_args(argv)
     try:
         prepare(load(os.environ), options.command, counts=options.command in COUNTING)

@@ -26,7 +26,7 @@ from ridedash.store.database.database import Database, DatabaseBusy, WrongTables
 
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
-    """Carry out one command against the database of the settings."""
+    """Run one command against the database of the settings."""
     services = build_services(config.load(environ))
     services.settings.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
@@ -36,13 +36,11 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
 
 
 def make_worker(services: Services) -> Worker:
-    """A worker over these services, with its black box in the instance folder. Raises CommandError
-    without one.
-    """
+    """A worker with its answer journal in the instance folder. Raises CommandError without one."""
     folder = services.settings.instance / "blackbox"
     try:
         box = BlackBox(folder)
-    except OSError as error:  # no answer could be kept, so nothing may be sent
+    except OSError as error:  # no answer could be stored, so nothing may be sent
         raise CommandError(
             f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror})."
         ) from None
@@ -53,7 +51,7 @@ def make_worker(services: Services) -> Worker:
 
 
 def keep_of(settings: config.Settings) -> Keep:
-    """For how many days what is kept."""
+    """The retention times, in days."""
     days = settings.keep_positions_days, settings.keep_guests_days, settings.keep_evidence_days
     return Keep(*days, settings.keep_audit_days)
 
@@ -68,16 +66,17 @@ def _worker(services: Services, _options: argparse.Namespace) -> None:
 
 
 def upgrade(db: Database) -> None:
-    """Bring the database to this version. Raises CommandError for one that can't be used, or is of
-    another version.
+    """Migrate the database to this version.
+
+    Raises CommandError when it can't be used or is of another version.
     """
-    with _said_plainly():
+    with _database_errors():
         db.upgrade()
 
 
 @contextlib.contextmanager
-def _said_plainly() -> Iterator[None]:
-    """What is wrong with a database, in one sentence."""
+def _database_errors() -> Iterator[None]:
+    """Turn an error of the database into one sentence."""
     try:
         yield
     except WrongTables as error:
@@ -90,7 +89,7 @@ def _said_plainly() -> Iterator[None]:
 
 
 def _db(services: Services, _options: argparse.Namespace) -> None:
-    with _said_plainly():
+    with _database_errors():
         before = _revision(services.db)
     upgrade(services.db)
     now = _revision(services.db)
@@ -104,15 +103,15 @@ def _db(services: Services, _options: argparse.Namespace) -> None:
 
 
 def _revision(db: Database) -> str:
-    """What the database says that it is at; "" without tables."""
-    from alembic.migration import MigrationContext  # a worker needs none of it
+    """The revision of the database; "" without tables."""
+    from alembic.migration import MigrationContext  # a worker does not need it
 
     with db.engine.connect() as connection:
         return " and ".join(MigrationContext.configure(connection).get_current_heads())
 
 
 def _staff(services: Services, options: argparse.Namespace) -> None:
-    from werkzeug.security import generate_password_hash  # a worker needs none of it
+    from werkzeug.security import generate_password_hash  # a worker does not need it
 
     _require_current(services)
     password = _from_stdin("password")
@@ -127,9 +126,11 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
     with services.db.write() as s:
         if properties.find_staff(s, options.name) is not None:
             raise CommandError(f"somebody already signs in as {options.name!r}.")
-        house = properties.find_property(s, options.property_name) or _new_property(s, options, now)
-        staff = properties.add_staff(s, house.id, options.name, hashed, options.role, now)
-        facts = {"property_id": house.id, "role": options.role}
+        property_ = properties.find_property(s, options.property_name) or _new_property(
+            s, options, now
+        )
+        staff = properties.add_staff(s, property_.id, options.name, hashed, options.role, now)
+        facts = {"property_id": property_.id, "role": options.role}
         audit.record(s, "cli", "staff.added", f"staff:{staff.id}", "ok", now, **facts)
     print(f"{options.name} can sign in to {options.property_name}.")
 
@@ -162,17 +163,17 @@ def _account(services: Services, options: argparse.Namespace) -> None:
     if not token or not token.isascii() or not token.isprintable():
         raise CommandError("standard input held no access token.")
     with services.db.write() as s:
-        house = properties.find_property(s, options.property_name)
-        if house is None:
+        property_ = properties.find_property(s, options.property_name)
+        if property_ is None:
             raise CommandError(
                 f"no property {options.property_name!r}; `ridedash staff add` makes one."
             )
         now = services.clock()
-        row = accounts.add_account(s, services.vault, house.id, options.label, token, now)
+        row = accounts.add_account(s, services.vault, property_.id, options.label, token, now)
         if options.default:
             accounts.make_default(s, row)
         audit.record(
-            s, "cli", "account.linked", f"accounts:{row.id}", "ok", now, property_id=house.id
+            s, "cli", "account.linked", f"accounts:{row.id}", "ok", now, property_id=property_.id
         )
     print(f"{options.label} is linked to {options.property_name}.")
 
@@ -187,12 +188,12 @@ def _from_stdin(what: str) -> str:
 
 
 def _require_current(services: Services) -> None:
-    with _said_plainly():
+    with _database_errors():
         services.db.require_current()
 
 
 def _erase(services: Services, options: argparse.Namespace) -> None:
-    # phone numbers are read by a page's form, which a worker needs none of
+    # parses phone numbers by a form, which a worker does not need
     from ridedash.cli import upkeep
 
     _require_current(services)

@@ -1,6 +1,4 @@
-"""What a demo starts with: one property, somebody who can sign in, and one account for each way of
-being refused.
-"""
+"""The data of a new demo: a property, a member of staff, and an account for each sandbox user."""
 
 from pathlib import Path
 
@@ -17,7 +15,7 @@ SIGN_IN_NAME = "desk"
 
 
 def seed(services: Services) -> None:
-    """Make the demo's property, staff and linked accounts, once for each database."""
+    """Create the demo's property, staff and linked accounts, once for each database."""
     with services.db.read() as session:
         if properties.find_staff(session, SIGN_IN_NAME) is not None:
             return
@@ -30,7 +28,7 @@ def seed(services: Services) -> None:
     hotel = next(place for place in city.places if place.id == HOTEL)
     now = services.clock()
     with services.db.write() as session:
-        house = properties.add_property(
+        property_ = properties.add_property(
             session,
             hotel.name,
             city.timezone,
@@ -42,14 +40,16 @@ def seed(services: Services) -> None:
             pickup_lng=hotel.position.lng,
         )
         hashed = generate_password_hash(password)
-        staff = properties.add_staff(session, house.id, "Front desk", hashed, "manager", now)
+        staff = properties.add_staff(session, property_.id, "Front desk", hashed, "manager", now)
         staff.sign_in_name = SIGN_IN_NAME
         for user, token in tokens:
-            row = accounts.add_account(session, services.vault, house.id, user.label, token, now)
+            row = accounts.add_account(
+                session, services.vault, property_.id, user.label, token, now
+            )
             if user.id == "house":
                 accounts.make_default(session, row)
 
 
 def sign_in(instance: Path) -> tuple[str, str]:
-    """Name and password of the demo's staff; the password was made at the first start."""
+    """Name and password of the demo's staff; the password was created at the first start."""
     return SIGN_IN_NAME, demo_secrets(instance)["staff_password"]

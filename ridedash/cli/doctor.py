@@ -1,6 +1,4 @@
-"""`ridedash doctor`: everything that ridedash stands on, a line each, and what to do about a
-failure.
-"""
+"""`ridedash doctor`: a check of everything that ridedash depends on, a line each, with advice."""
 
 from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
@@ -9,7 +7,7 @@ from typing import Final, NamedTuple
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash import config, wire
-from ridedash.cli.doctor_stores import Finding, Ours, accounts, database, redis
+from ridedash.cli.doctor_stores import Finding, StoredFacts, accounts, database, redis
 from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
 from ridedash.service.errors import BadStatus, Refused, ServiceError
@@ -18,26 +16,26 @@ from ridedash.services import Services, build_services, utc_now
 from ridedash.views.rides.print_assets import still_map
 
 CLOCK_SLACK_S: Final = 30.0
-NOWHERE: Final = LatLng(0.0, 0.0)  # asked about while no property has a usual pickup
-ZOOM: Final = 15  # as a desk's map opens
-# refusals of a place, not of us
+NOWHERE: Final = LatLng(0.0, 0.0)  # used while no property has a usual pickup
+ZOOM: Final = 15  # the first view of the board's map
+# refusals of a place, not of the key
 OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}
 KEY_REFUSED: Final = (401, 403)
 
 
-class Unwell(Exception):
-    """What a check found, with what to do about it."""
+class CheckFailed(Exception):
+    """A check failed; the message says why and what to do."""
 
 
-class Around(NamedTuple):
-    """The services, and a usual pickup of a property of theirs, if there is any."""
+class CheckContext(NamedTuple):
+    """The services, and a usual pickup of one of the properties, if there is any."""
 
     services: Services
     pickup: LatLng | None
 
 
 def doctor(environ: Mapping[str, str]) -> int:
-    """Print the report; 0 when all is well, 1 otherwise."""
+    """Print the report; 0 when every check passed, 1 otherwise."""
     services = build_services(config.load(environ), utc_now)
     well = True
     try:
@@ -53,20 +51,20 @@ def doctor(environ: Mapping[str, str]) -> int:
 
 
 def _one_line(text: str) -> str:
-    """Drivers say more than one, and a label holds what somebody typed."""
+    """The text as one printable line: drivers write several, and labels are typed by people."""
     return "".join(char for char in " ".join(text.split()) if char.isprintable())
 
 
 def examine(services: Services) -> Iterator[Finding]:
     """Each check in turn; none of them raises.
 
-    Without a database the others are asked about no place of ours.
+    Without a database the others use no place of a property.
     """
     findings, ours = database(services)
     yield from findings
     if ours is not None:
         yield from accounts(services.vault, ours)
-    here = Around(services, _pickup(ours))
+    here = CheckContext(services, _pickup(ours))
     yield _guarded(
         "service", lambda: _service(here), "Is RIDEDASH_SERVICE_URL right, and is it up?"
     )
@@ -86,7 +84,7 @@ def examine(services: Services) -> Iterator[Finding]:
 def _guarded(name: str, check: Callable[[], str], advice: str) -> Finding:
     try:
         return Finding(name, True, check())
-    except Unwell as error:
+    except CheckFailed as error:
         return Finding(name, False, str(error))
     except (ServiceError, PlacesUnavailableError, SQLAlchemyError) as error:
         return Finding(name, False, f"{error}. {advice}")
@@ -94,21 +92,21 @@ def _guarded(name: str, check: Callable[[], str], advice: str) -> Finding:
         return Finding(name, False, f"{type(error).__name__}: {error}. {advice}")
 
 
-def _pickup(ours: Ours | None) -> LatLng | None:
-    for house in ours.houses if ours else ():
-        if house.pickup_lat is not None and house.pickup_lng is not None:
-            return LatLng(house.pickup_lat, house.pickup_lng)
+def _pickup(ours: StoredFacts | None) -> LatLng | None:
+    for property_ in ours.properties if ours else ():
+        if property_.pickup_lat is not None and property_.pickup_lng is not None:
+            return LatLng(property_.pickup_lat, property_.pickup_lng)
     return None
 
 
-def _service(here: Around) -> str:
+def _service(here: CheckContext) -> str:
     url = here.services.settings.service_url
     accepted = f"{url} answers and accepts our key"
     try:
         here.services.client.products(here.pickup or NOWHERE)
     except (BadStatus, Refused) as error:
         if _refuses_key(error):
-            raise Unwell(
+            raise CheckFailed(
                 f"{url} refuses our key ({error}). Check RIDEDASH_SERVICE_APP_TOKEN."
             ) from None
         if not isinstance(error, Refused):
@@ -117,12 +115,12 @@ def _service(here: Around) -> str:
             return f"{accepted} (no property has a usual pickup to ask about yet)"
         if wire.normal_code(error.code or "") in OUR_PICKUP:
             return f"{accepted}, but offers nothing at our usual pickup ({error})"
-        raise Unwell(f"{url} answers, but refuses to say what it offers ({error}).") from None
+        raise CheckFailed(f"{url} answers, but refuses to say what it offers ({error}).") from None
     return accepted
 
 
 def _refuses_key(error: BadStatus | Refused) -> bool:
-    """Products are asked for without a user's token: what is refused then is the partner key."""
+    """Whether the partner key is refused: products are read without a user's token."""
     named = wire.normal_code(error.code or "") == wire.normal_code(wire.INVALID_PARTNER_KEY)
     return (
         named or (error.http_status if isinstance(error, Refused) else error.status) in KEY_REFUSED
@@ -137,21 +135,21 @@ def _get(url: str, accept: str = "application/json", total_s: float = 5) -> Answ
 def _answers(url: str) -> str:
     answer = _get(url)
     if answer.status >= 500:
-        raise Unwell(f"{url} answers HTTP {answer.status}.")
+        raise CheckFailed(f"{url} answers HTTP {answer.status}.")
     return f"{url} answers"
 
 
-def _tiles(here: Around) -> str:
-    """One tile of the map around our pickup, as a browser would ask for it."""
+def _tiles(here: CheckContext) -> str:
+    """Fetch one map tile around the pickup, as a browser would."""
     settings = here.services.settings
     tile = still_map(settings.tiles_url, here.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
     url = settings.public_url + tile if tile.startswith("/") else tile
-    answer = _get(url, "image/*", 15)  # the sandbox's first one of a zoom takes its time
+    answer = _get(url, "image/*", 15)  # the sandbox's first tile of a zoom is slow
     kind = answer.headers.get("content-type", "nothing").split(";")[0]
     if answer.status == 200 and kind.startswith("image/"):
         return f"{url} is a picture"
     found = f"HTTP {answer.status}" if answer.status != 200 else f"{kind}, which is no picture"
-    raise Unwell(f"{url} answers {found}. {_about_tiles(settings)}")
+    raise CheckFailed(f"{url} answers {found}. {_about_tiles(settings)}")
 
 
 def _about_tiles(settings: config.Settings) -> str:
@@ -163,7 +161,7 @@ def _about_tiles(settings: config.Settings) -> str:
     )
 
 
-def _geocoder(here: Around) -> str:
+def _geocoder(here: CheckContext) -> str:
     found = here.services.geocoder.search("station", here.pickup)
     return f"{here.services.settings.geocoder} answers, {len(found)} places for 'station'"
 
@@ -178,5 +176,5 @@ def _clock(services: Services) -> str:
     off = abs((parsedate_to_datetime(said) - services.clock()).total_seconds())
     if off > CLOCK_SLACK_S:
         keep = "Let the machine keep its time (NTP): leases and ages need it."
-        raise Unwell(f"this machine's clock is {off:.0f} s away from the service's. {keep}")
+        raise CheckFailed(f"this machine's clock is {off:.0f} s away from the service's. {keep}")
     return f"{off:.0f} s from the service's"

@@ -1,6 +1,4 @@
-"""What `ridedash doctor` finds where things are kept: the database, the linked accounts in it, the
-limits' Redis.
-"""
+"""The checks of `ridedash doctor` for storage: the database, its linked accounts, Redis."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,9 +15,10 @@ from ridedash.services import Services
 from ridedash.store import properties
 from ridedash.store.accounts import accounts_of, tokens_can_be_read
 from ridedash.store.encryption import TokenVault
+from ridedash.store.models.people import Account, Property
 
 REDIS_S: Final = 2.0
-EACH: Final = 20  # accounts that have a line each; more are counted
+EACH: Final = 20  # accounts with a line each; more are counted
 OK, LOST = "ok", "needs reconnecting (Settings, Accounts)"
 SEALED = "can't be read with the keys of RIDEDASH_TOKEN_KEYS"
 
@@ -32,15 +31,15 @@ class Finding(NamedTuple):
     text: str
 
 
-class Ours(NamedTuple):
-    """What the database holds that other checks need."""
+class StoredFacts(NamedTuple):
+    """What the database contains that other checks need."""
 
-    houses: list[properties.Property]
-    accounts: list[properties.Account]
+    properties: list[Property]
+    accounts: list[Account]
 
 
-def database(services: Services) -> tuple[list[Finding], Ours | None]:
-    """The database, its tables, its worker; and what it holds, when it can be read."""
+def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
+    """Check the database, its tables and its worker; also returns what other checks need."""
     url = services.db.engine.url
     shown = _hidden(url, url.render_as_string(hide_password=True))
     try:
@@ -53,9 +52,10 @@ def database(services: Services) -> tuple[list[Finding], Ours | None]:
             return found, None
         with services.db.read() as s:
             age = heartbeat_age(s, services.clock())
-            houses = properties.properties(s)
-            ours = Ours(
-                houses, [account for house in houses for account in accounts_of(s, house.id)]
+            properties_ = properties.properties(s)
+            ours = StoredFacts(
+                properties_,
+                [account for property_ in properties_ for account in accounts_of(s, property_.id)],
             )
     except SQLAlchemyError as error:
         why = _hidden(url, str(getattr(error, "orig", None) or type(error).__name__)).strip()
@@ -69,16 +69,16 @@ def database(services: Services) -> tuple[list[Finding], Ours | None]:
 
 
 def _hidden(url: URL, text: str) -> str:
-    """The text without the address's password, however a driver wrote it."""
+    """The text without the password of the URL, in any spelling that a driver uses."""
     asked = url.query.get("password", ())
     for word in filter(None, (url.password, *((asked,) if isinstance(asked, str) else asked))):
         text = text.replace(quote(word, safe=""), "***").replace(word, "***")
     return text
 
 
-def accounts(vault: TokenVault, ours: Ours) -> Iterator[Finding]:
-    """A line for each linked account; one in all when they are many."""
-    names = {house.id: house.name for house in ours.houses}
+def accounts(vault: TokenVault, ours: StoredFacts) -> Iterator[Finding]:
+    """A line for each linked account; a single one when they are many."""
+    names = {property_.id: property_.name for property_ in ours.properties}
     states = [
         (f"{names[row.property_id]}, {row.label}", _state(vault, row)) for row in ours.accounts
     ]
@@ -97,14 +97,14 @@ def accounts(vault: TokenVault, ours: Ours) -> Iterator[Finding]:
         yield Finding("account", n[OK] == len(states), f"{len(states)} accounts: {said}")
 
 
-def _state(vault: TokenVault, row: properties.Account) -> str:
+def _state(vault: TokenVault, row: Account) -> str:
     if row.state != "ok" or row.access_token_enc is None:
         return LOST
     return OK if tokens_can_be_read(row, vault) else SEALED
 
 
 def redis(url: str) -> Finding:
-    """A question to the Redis of the limits, by the library that they ask it with."""
+    """Call the Redis of the rate limits with the library that uses it."""
     parts = urlsplit(url)
     # without its password
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()

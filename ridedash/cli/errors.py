@@ -1,5 +1,5 @@
-"""The one error that commands raise on purpose."""
+"""The error that commands raise on purpose."""
 
 
 class CommandError(Exception):
-    """What a command cannot do, in one sentence for the person at the keyboard."""
+    """Why a command can't be run, in one sentence for the person at the keyboard."""

@@ -1,6 +1,4 @@
-"""The sandbox as a process: served by `ridedash sandbox`, and started as a child by `ridedash
-up`.
-"""
+"""The sandbox as a process: `ridedash sandbox`, or a child of `ridedash up`."""
 
 import contextlib
 import os
@@ -22,10 +20,7 @@ from ridedash.sandbox.store import Store, StoreUnusable
 
 
 def sandbox_settings(settings: config.Settings) -> SandboxSettings:
-    """The sandbox of this instance folder.
-
-    Raises CommandError in live mode, where there is none.
-    """
+    """The settings of this instance's sandbox. Raises CommandError in live mode."""
     if not settings.demo:
         raise CommandError(
             "the sandbox runs in demo mode only; live mode talks to RIDEDASH_SERVICE_URL."
@@ -42,9 +37,7 @@ def sandbox_settings(settings: config.Settings) -> SandboxSettings:
 
 
 def require_store(settings: SandboxSettings) -> None:
-    """Raise CommandError for a database file of the sandbox that is damaged, or is none of its
-    own.
-    """
+    """Raise CommandError for a sandbox database that is damaged, or is another kind of file."""
     try:
         Store(settings.database).close()
     except StoreUnusable as error:
@@ -52,7 +45,7 @@ def require_store(settings: SandboxSettings) -> None:
 
 
 def serve(environ: Mapping[str, str], inherited: int | None) -> None:
-    """Serve until SIGTERM or Ctrl-C; as a child of `up`, also until the parent is gone."""
+    """Serve until SIGTERM or Ctrl-C; as a child of `up`, also until the parent has ended."""
     signal.signal(signal.SIGTERM, _stop)
     settings = config.load(environ)
     chosen = sandbox_settings(settings)
@@ -73,7 +66,7 @@ def serve(environ: Mapping[str, str], inherited: int | None) -> None:
 
 
 def listen_patiently(host: str, port: int, setting: str, patience_s: float = 5.0) -> socket.socket:
-    """As listen(), but the sandbox of an `up` that was killed has a moment to leave the port."""
+    """As listen(), but wait a little for the sandbox of a killed `up` to leave the port."""
     end = time.monotonic() + patience_s
     while time.monotonic() < end:
         with contextlib.suppress(CommandError):
@@ -98,9 +91,7 @@ def listen(host: str, port: int, setting: str) -> socket.socket:
 
 
 class SandboxChild:
-    """The child process that `up` keeps alive: started again on the same socket if it ever ends by
-    itself.
-    """
+    """The sandbox process that `up` keeps running: restarted on the same socket if it ends."""
 
     def __init__(self, environ: Mapping[str, str], listening: socket.socket) -> None:
         self._environ = {"MALLOC_ARENA_MAX": "1"} | dict(environ)  # docs/operating.md, Processes
@@ -142,9 +133,8 @@ class SandboxChild:
 
 
 def _leave_with_parent() -> None:
-    # The parent holds the other end and writes nothing: end of file means that it is gone. Read
-    # past Python's own
-    # buffer, whose lock a waiting thread would hold when the interpreter ends.
+    # The parent holds the other end and writes nothing: end of file means that it has ended.
+    # os.read avoids Python's buffer, whose lock a waiting thread would hold at interpreter exit.
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

@@ -36,7 +36,7 @@ DRAIN_S = 26.0  # a send in flight may take 25 s to settle (docs/booking-protoco
 
 def up(environ: Mapping[str, str]) -> None:
     """Serve until SIGTERM or Ctrl-C, then stop cleanly: no send is cut off."""
-    # first of all: a stop during the start unwinds what is up by then
+    # First, so that a stop during the start ends what has been started.
     signal.signal(signal.SIGTERM, _stop)
     asked = config.load(environ)
     with contextlib.ExitStack() as stack:
@@ -57,7 +57,7 @@ def up(environ: Mapping[str, str]) -> None:
 def _start_sandbox(
     known: dict[str, str], asked: config.Settings, stack: contextlib.ExitStack
 ) -> dict[str, str]:
-    """Start the child; returns the settings by which it and the dashboard know each other."""
+    """Start the child; returns the settings that it shares with the dashboard."""
     require_store(sandbox_settings(asked))
     listening = listen_patiently("127.0.0.1", asked.sandbox_port, "RIDEDASH_SANDBOX_PORT")
     ports = {"RIDEDASH_SANDBOX_PORT": str(listening.getsockname()[1])}
@@ -83,13 +83,11 @@ def _running_worker(app: Flask) -> Iterator[None]:
         thread.join(DRAIN_S)
         services.db.close()
         if ended.is_set():
-            raise CommandError(ENDED)  # in the place of the exit that the signal asked for
+            raise CommandError(ENDED)  # instead of the exit that the signal caused
 
 
 def _work(worker: Worker, stop: threading.Event, ended: threading.Event) -> None:
-    """Pages that go on without a worker would promise what nobody does: when it ends, so does the
-    process.
-    """
+    """Run the worker. When it ends, so does the process: pages alone would promise too much."""
     try:
         worker.run(stop)
     finally:
@@ -99,9 +97,9 @@ def _work(worker: Worker, stop: threading.Event, ended: threading.Event) -> None
 
 
 def with_tiles(app: Flask) -> "WSGIApplication":
-    """The dashboard with the sandbox's tiles under /tiles of its own port."""
+    """The dashboard with the sandbox's tiles under /tiles on its own port."""
     tiles = create_tiles_app()
-    # so that the first map need not wait
+    # so that the first map is fast
     threading.Thread(target=warm, name="tiles", daemon=True).start()
 
     def dispatch(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:

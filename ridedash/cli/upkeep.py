@@ -1,4 +1,4 @@
-"""`ridedash erase`: who is to be forgotten, as somebody at a keyboard says it."""
+"""`ridedash erase`: which guest to erase, from the command line."""
 
 import argparse
 
@@ -13,13 +13,13 @@ from ridedash.store.properties import Property
 def erase_guest(services: Services, options: argparse.Namespace) -> None:
     """Erase a guest by phone, or by name and room. Raises CommandError."""
     with services.db.read() as s:
-        house = properties.find_property(s, options.property_name)
-    if house is None:
+        property_ = properties.find_property(s, options.property_name)
+    if property_ is None:
         raise CommandError(f"no property {options.property_name!r}.")
-    who = _who(options, house)
+    who = _who(options, property_)
     try:
         guests, rides = erase(
-            services.db, services.clock, services.settings.secret_key, house.id, **who
+            services.db, services.clock, services.settings.secret_key, property_.id, **who
         )
     except StillRiding:
         raise CommandError(
@@ -34,11 +34,11 @@ def erase_guest(services: Services, options: argparse.Namespace) -> None:
     print(f"Erased: {guests} guest records; {rides} rides keep their figures.")
 
 
-def _who(options: argparse.Namespace, house: Property) -> dict[str, str | None]:
+def _who(options: argparse.Namespace, property_: Property) -> dict[str, str | None]:
     if options.room is not None:
         return {"name": options.guest.strip(), "room": options.room.strip()}
     try:
-        phone = read_phone(options.guest, house.country)
+        phone = read_phone(options.guest, property_.country)
     except PhoneError as error:
         raise CommandError(f"--guest: {error} For a name, say --room too.") from None
     if phone is None:

@@ -1,4 +1,1 @@
-"""What is said about a running ridedash: logs without secrets, and measured figures.
-
-Knows nothing of rides.
-"""
+"""Observability: logs without secrets, metrics, instrumentation hooks. Knows nothing of rides."""

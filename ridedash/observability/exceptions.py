@@ -1,6 +1,4 @@
-"""What a log says of an exception: its type, where in our code it came by, and words that carry no
-value.
-"""
+"""What a log tells of an exception: its type, its frames in our code, and text without values."""
 
 import os
 import re
@@ -11,13 +9,13 @@ from typing import Final, NamedTuple
 OURS: Final = str(Path(__file__).parents[1]) + os.sep
 LONGEST_WORDS: Final = 200
 FRAMES: Final = 12
-# what these say is of servers, files and locks, never of a row: the kinds of errors, by library
-TELLING: Final = {
+# errors by library whose text is about servers, files and locks, never about a row
+HARMLESS: Final = {
     "psycopg": frozenset({"OperationalError"}),
     "sqlite3": frozenset({"OperationalError"}),
-    "sqlalchemy": frozenset({"TimeoutError"}),  # of its pool of connections
+    "sqlalchemy": frozenset({"TimeoutError"}),  # of its connection pool
 }
-# in front of a host's name: may be the end of a password
+# before the host of a URL: may be the end of a password
 _BEFORE_AT: Final = re.compile(r"[^\s\"']+@(?=[^\s@])")
 _QUOTED: Final = re.compile(r"'(?![A-Za-z_.]{1,40}')[^']*'|\"(?![A-Za-z_.]{1,40}\")[^\"]*\"")
 
@@ -25,9 +23,8 @@ _QUOTED: Final = re.compile(r"'(?![A-Za-z_.]{1,40}')[^']*'|\"(?![A-Za-z_.]{1,40}
 class Failure(NamedTuple):
     """One exception.
 
-    `says` is empty for types of libraries, whose words may hold rows, addresses and bodies.
-
-    But for those of TELLING.
+    `says` is empty for types of libraries, whose text may contain rows, addresses and bodies,
+    except those of HARMLESS.
     """
 
     type: str
@@ -36,7 +33,7 @@ class Failure(NamedTuple):
 
 
 def failures(error: BaseException) -> list[Failure]:
-    """The exception and what caused it, the cause first, as Python prints them."""
+    """The exception and its causes, the first cause first, as Python prints them."""
     chain: list[Failure] = []
     current: BaseException | None = error
     while current is not None and len(chain) < 4:
@@ -48,26 +45,25 @@ def failures(error: BaseException) -> list[Failure]:
 
 
 def reason(error: BaseException) -> str:
-    """Its type, and what the system or the database's driver says of a server, file or lock it
-    can't have: one line.
+    """The type of an error and what the system or the database driver says about it, in one line.
 
-    Never a statement, nor its values: of SQLAlchemy's errors only the driver's own is looked at.
+    Never a statement or its values: of SQLAlchemy's errors only the driver's own error is read.
     """
     current: BaseException | None = error
     for _ in range(4):
         if current is None:
             break
-        words = current.strerror or "" if isinstance(current, OSError) else _told(current)
+        words = current.strerror or "" if isinstance(current, OSError) else _harmless_text(current)
         if words:
             return f"{type(error).__name__} ({words})"
         current = getattr(current, "orig", None) or current.__cause__
     return type(error).__name__
 
 
-def _told(error: BaseException) -> str:
-    """The first line of an error that tells of nobody's data; empty for all others."""
+def _harmless_text(error: BaseException) -> str:
+    """The first line of an error that contains nobody's data; empty for all others."""
     kinds = ((base.__module__.split(".")[0], base.__name__) for base in type(error).__mro__)
-    if not any(name in TELLING.get(library, ()) for library, name in kinds):
+    if not any(name in HARMLESS.get(library, ()) for library, name in kinds):
         return ""
     if hasattr(error, "orig"):  # SQLAlchemy's, with the statement
         return ""
@@ -82,13 +78,13 @@ def _name(error: BaseException) -> str:
 
 def _words(error: BaseException) -> str:
     if type(error).__module__.split(".")[0] not in ("builtins", "ridedash"):
-        return _told(error)
+        return _harmless_text(error)
     first = next(iter(str(error).splitlines()), "")
     return _QUOTED.sub("'…'", first)[:LONGEST_WORDS]
 
 
 def _frames(error: BaseException) -> tuple[str, ...]:
-    """Our own lines, and the last one whoever wrote it: no source text, no values."""
+    """Frames of our own code, and the last frame of any code: no source text, no values."""
     every = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     kept = [
         (code, line)
@@ -101,9 +97,7 @@ def _frames(error: BaseException) -> tuple[str, ...]:
 
 
 def _short(path: str) -> str:
-    """The path from our package, or from a library's folder: where it is installed is nobody's
-    business.
-    """
+    """The path below our package or below a library's folder, not where that is installed."""
     if path.startswith(OURS):
         return "ridedash/" + path.removeprefix(OURS)
     return (

@@ -1,6 +1,4 @@
-"""Instrumentation hooks that the service's client and the worker call; who implements them is not
-their concern.
-"""
+"""Instrumentation hooks, which the service's client and the worker call."""
 
 from typing import Protocol
 

@@ -1,6 +1,4 @@
-"""Logs of every process: one line a record, as JSON or as text, through one scrubber on the root
-handler.
-"""
+"""Logs of every process: one line a record, as JSON or text, through one redactor."""
 
 import json
 import logging
@@ -14,9 +12,9 @@ from types import TracebackType
 from typing import Any, Final
 
 from ridedash.observability.exceptions import Failure, failures
-from ridedash.observability.redaction import REMOVED, Scrubber
+from ridedash.observability.redaction import REMOVED, Redactor
 
-# what these say at lower levels are addresses, statements with their values, and noise
+# at lower levels these log addresses, and statements with their values
 QUIET: Final = {
     "httpx": logging.WARNING,
     "httpcore": logging.WARNING,
@@ -24,10 +22,10 @@ QUIET: Final = {
     "alembic": logging.WARNING,
     "psycopg": logging.WARNING,
     "werkzeug": logging.WARNING,
-    "waitress.queue": logging.ERROR,  # a request that waits a moment is no news
+    "waitress.queue": logging.ERROR,  # a request that waits a moment is normal
 }
 LIMITER: Final = "flask-limiter"
-IN_OUR_WORDS: Final = {  # what it says names neither Redis nor our setting
+IN_OUR_WORDS: Final = {  # messages of the library that name neither Redis nor our setting
     "Rate limit storage unreachable - falling back to in-memory storage": (
         "the Redis of RIDEDASH_REDIS_URL can't be reached: until it is, each process counts its "
         "limits for itself"
@@ -38,25 +36,23 @@ IN_OUR_WORDS: Final = {  # what it says names neither Redis nor our setting
 SECRET_FACTS: Final = frozenset({"token", "password", "otp", "secret", "cookie", "authorization"})
 _PLAIN: Final = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 
-# of the request that this thread answers
+# the request that this thread answers
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
 class LineFormatter(logging.Formatter):
-    """A record as one line; every word of it scrubbed. `process` says which process speaks: web,
-    worker, sandbox.
-    """
+    """Formats a record as one line without secrets. `process` is web, worker, sandbox or up."""
 
-    def __init__(self, scrub: Scrubber, process: str, as_json: bool) -> None:
+    def __init__(self, redact: Redactor, process: str, as_json: bool) -> None:
         super().__init__()
-        self._scrub, self._process, self._as_json = scrub, process, as_json
+        self._redact, self._process, self._as_json = redact, process, as_json
 
     def format(self, record: logging.LogRecord) -> str:
         facts = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": self._scrub(_message(record)),
+            "message": self._redact(_message(record)),
             "request": request_id.get(),
             "process": f"{self._process}:{os.getpid()}",
         }
@@ -79,19 +75,19 @@ class LineFormatter(logging.Formatter):
         if name.lower() in SECRET_FACTS:
             return REMOVED
         if isinstance(value, float):
-            return round(value, 2)  # of a coordinate this is its district
-        return value if value is None or isinstance(value, bool | int) else self._scrub(str(value))
+            return round(value, 2)  # of a coordinate, about a kilometre
+        return value if value is None or isinstance(value, bool | int) else self._redact(str(value))
 
     def _failures(self, record: logging.LogRecord) -> list[Failure]:
         error = record.exc_info[1] if record.exc_info else None
         found = failures(error) if error is not None else []
-        return [each._replace(says=self._scrub(each.says)) for each in found]
+        return [each._replace(says=self._redact(each.says)) for each in found]
 
 
 def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception as error:  # a message that doesn't fit its values must not cost the request
+    except Exception as error:  # a message that doesn't match its values must not fail the request
         return f"{record.msg!s} ({type(error).__name__} in its values)"
 
 
@@ -105,19 +101,18 @@ def _line(facts: dict[str, Any], extra: dict[str, object], failed: list[Failure]
 
 
 def set_up(log_format: str, level: str, process: str, secrets: Iterable[str] = ()) -> None:
-    """Make the root logger ours: one handler, on standard error. Doing it again replaces what was
-    there.
+    """Give the root logger one handler, on standard error, in place of any other.
 
-    A process does this once it knows its settings; nothing that is imported does.
+    A process calls this once it knows its settings; no import does.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(LineFormatter(Scrubber(secrets), process, log_format == "json"))
+    handler.setFormatter(LineFormatter(Redactor(secrets), process, log_format == "json"))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     for name, least in QUIET.items():
         logging.getLogger(name).setLevel(max(least, root.level))
-    logging.getLogger(LIMITER).addFilter(_reworded)  # the same filter is added once
+    logging.getLogger(LIMITER).addFilter(_reworded)  # adding the same filter again has no effect
     logging.captureWarnings(log_format == "json")
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
@@ -129,7 +124,7 @@ def _reworded(record: logging.LogRecord) -> bool:
 
 
 def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Python would print the exception's own words."""
+    """Log what ends the process; Python would print the exception's own text."""
     if issubclass(kind, KeyboardInterrupt):
         return
     logging.getLogger("ridedash").critical(

@@ -1,9 +1,8 @@
-"""Figures for Prometheus: the only module that counts.
+"""Metrics for Prometheus; the only module that counts.
 
-No label holds anything of a person, a place or a ride.
-
-Several processes on one machine share a folder (PROMETHEUS_MULTIPROC_DIR, set by
-observability.process before this is imported): whichever answers /metrics speaks for all of them.
+No label contains anything about a person, a place or a ride. Several processes on one machine share
+a folder (PROMETHEUS_MULTIPROC_DIR, set by observability.process before this is imported), so that
+any of them answers /metrics for all.
 """
 
 import contextlib
@@ -26,12 +25,12 @@ CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAGE_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
 LATE_S: Final = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
-# a second series for each: when it began is known by its reset
+# a second series for each metric: a restart shows as a counter reset
 prometheus_client.disable_created_metrics()
 
 
-class Figure(NamedTuple):
-    """A value that is looked up when it is asked for, one for each set of labels."""
+class GaugeReading(NamedTuple):
+    """A gauge that is read when /metrics is requested, with one value for each set of labels."""
 
     name: str
     meaning: str
@@ -40,43 +39,51 @@ class Figure(NamedTuple):
 
 
 class Metrics:
-    """What this process counts; a Hooks. Safe to share between threads."""
+    """The metrics of this process; it implements Hooks. Safe to share between threads."""
 
     def __init__(self) -> None:
         self.registry = r = CollectorRegistry()
         self._calls = Counter(
-            "ridedash_service_calls", "Calls to the service", ("operation", "outcome"), registry=r
+            "ridedash_service_calls",
+            "Calls to the ride service that ended, by outcome",
+            ("operation", "outcome"),
+            registry=r,
         )
         self._call_s = Histogram(
             "ridedash_service_call_seconds",
-            "How long a call took",
+            "Duration of calls to the ride service",
             ("operation",),
             buckets=CALL_S,
             registry=r,
         )
         self._orders = Counter(
-            "ridedash_orders", "Orders that came to a state", ("state",), registry=r
+            "ridedash_orders", "Orders that reached a state", ("state",), registry=r
         )
-        self._polls = Counter("ridedash_polls", "Rides asked about", ("outcome",), registry=r)
+        self._polls = Counter(
+            "ridedash_polls", "Polls of rides, by outcome", ("outcome",), registry=r
+        )
         self._late_s = Histogram(
-            "ridedash_poll_late_seconds", "From due to asked", buckets=LATE_S, registry=r
+            "ridedash_poll_late_seconds",
+            "Time from when a poll was due to when it was made",
+            buckets=LATE_S,
+            registry=r,
         )
         self._breaker = Gauge(
             "ridedash_breaker",
-            "1 while no such call is made, in any process",
+            "1 while the circuit breaker of these calls is open in any process",
             ("calls",),
             multiprocess_mode="livemax",
             registry=r,
         )
         self._turns = Counter(
             "ridedash_breaker_turns",
-            "Times that it came to a state",
+            "Times that the circuit breaker of these calls reached a state",
             ("calls", "state"),
             registry=r,
         )
         self._pages = Histogram(
             "ridedash_http_seconds",
-            "Requests answered",
+            "Duration of answered requests",
             ("method", "route", "status"),
             buckets=PAGE_S,
             registry=r,
@@ -92,30 +99,31 @@ class Metrics:
             self._breaker.labels(calls).set(0)
 
     def call(self, operation: str, outcome: str, seconds: float) -> None:
-        """One call to the service has ended."""
+        """Count a call to the service that has ended."""
         self._calls.labels(operation, outcome).inc()
-        if outcome != "held":  # it never became a call
+        if outcome != "held":  # no call was made
             self._call_s.labels(operation).observe(seconds)
 
     def breaker(self, calls: str, state: str) -> None:
-        """A breaker came to a state."""
+        """Record the state of a circuit breaker."""
         self._breaker.labels(calls).set(float(state == "open"))
         self._turns.labels(calls, state).inc()
 
     def order(self, outcome: str) -> None:
-        """An order came to a state."""
+        """Count an order that has a new state."""
         self._orders.labels(outcome).inc()
 
     def poll(self, outcome: str, late_s: float) -> None:
-        """A ride was asked about."""
+        """Count a poll of a ride."""
         self._polls.labels(outcome).inc()
         self._late_s.observe(max(0.0, late_s))
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """A request was answered. `route` is the rule, never the address; `status` counts by its
-        hundred.
+        """Count an answered request.
+
+        `route` is the rule, never the URL; `status` is counted by its class.
         """
-        known = method if method in METHODS else "other"  # anybody may send any word as one
+        known = method if method in METHODS else "other"  # a client may send any word
         self._answers(known, route, status // 100).observe(seconds)
 
     def remembered(self, polls: int) -> None:
@@ -124,13 +132,11 @@ class Metrics:
         """
         self._remembered.inc(polls)
 
-    def text(self, figures: Iterable[Figure] = ()) -> bytes:
-        """All of it as Prometheus reads it: these figures, and the counts of every process that
-        shares the folder.
-        """
+    def text(self, gauges: Iterable[GaugeReading] = ()) -> bytes:
+        """All metrics in Prometheus' text format: these gauges, and those of all sharing processes."""
         folder = os.environ.get(FOLDER)
         shown = CollectorRegistry()
-        shown.register(_Looked(tuple(figures)))
+        shown.register(_Looked(tuple(gauges)))
         if folder is None:
             return prometheus_client.generate_latest(shown) + prometheus_client.generate_latest(
                 self.registry
@@ -139,7 +145,7 @@ class Metrics:
         MultiProcessCollector(shown, path=folder)
         try:
             return prometheus_client.generate_latest(shown)
-        # a process that starts has just removed the oldest files: read what is left
+        # a starting process has just removed the oldest files: read the others
         except FileNotFoundError:
             return prometheus_client.generate_latest(shown)
 
@@ -147,18 +153,18 @@ class Metrics:
 def _drop_gauges_of_ended_processes(folder: Path) -> None:
     for path in folder.glob("gauge_live*.db"):
         if ended(path):
-            # another process answers /metrics at this moment
+            # another process answers /metrics at the same time
             with contextlib.suppress(FileNotFoundError):
                 mark_process_dead(int(path.stem.rpartition("_")[2]), str(folder))
 
 
 class _Looked(Collector):
-    def __init__(self, figures: tuple[Figure, ...]) -> None:
-        self._figures = figures
+    def __init__(self, gauges: tuple[GaugeReading, ...]) -> None:
+        self._gauges = gauges
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        for figure in self._figures:
-            family = GaugeMetricFamily(figure.name, figure.meaning, labels=figure.labels)
-            for labels, value in figure.values.items():
+        for gauge in self._gauges:
+            family = GaugeMetricFamily(gauge.name, gauge.meaning, labels=gauge.labels)
+            for labels, value in gauge.values.items():
                 family.add_metric(labels, value)
             yield family

@@ -1,6 +1,4 @@
-"""What a process sets up first: its logs, and the folder in which it counts beside the others of
-this machine.
-"""
+"""What a process sets up first: its logs, and the folder of metrics that processes share."""
 
 import contextlib
 import fcntl
@@ -12,9 +10,9 @@ from ridedash.config import Settings
 from ridedash.observability import logs
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads it when it is imported
-ENDED_FILES: Final = 300  # of ended processes, kept beside living ones: three for each process
+ENDED_FILES: Final = 300  # metrics files of ended processes that are kept, three for each process
 
-_locks: list[IO[str]] = []  # open until the process ends, which is what holds the lock
+_locks: list[IO[str]] = []  # kept open, and with them locked, until the process ends
 
 
 def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
@@ -24,15 +22,13 @@ def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
     """
     logs.set_up(settings.log_format, settings.log_level, process, settings.secrets)
     if counts:
-        # without the folder each process counts for itself alone
+        # without the folder each process counts for itself
         with contextlib.suppress(OSError):
             _share_metrics(settings.instance / "metrics")
 
 
 def ended(path: Path) -> bool:
-    """Whether the process that wrote this file of metrics, <kind>_<process number>.db, has
-    ended.
-    """
+    """Whether the process that wrote this metrics file, <kind>_<pid>.db, has ended."""
     number = path.stem.rpartition("_")[2]
     if not number.isdigit():
         return False
@@ -41,12 +37,12 @@ def ended(path: Path) -> bool:
     except ProcessLookupError:
         return True
     except PermissionError:
-        pass  # it lives, and belongs to another user
+        pass  # it lives and belongs to another user
     return False
 
 
 def _share_metrics(folder: Path) -> None:
-    """Count in this folder, unless the environment names one: whoever set that empties it."""
+    """Count in this folder, unless the environment names one, whose owner empties it."""
     chosen = Path(os.environ.get(FOLDER) or folder)
     chosen.mkdir(parents=True, exist_ok=True, mode=0o700)
     if chosen == folder:
@@ -55,13 +51,13 @@ def _share_metrics(folder: Path) -> None:
 
 
 def _wipe(folder: Path) -> None:
-    """Remove what earlier processes counted; the first process to start does it.
+    """Remove the metrics of earlier processes; the first process to start does it.
 
-    Prometheus takes a sum that falls for a counter that began anew. So the files are removed
-    together, when no process counts any more; while one does, those of ended processes stay, and
-    sums only grow. Every process holds a shared lock while it lives, by which the first one knows
-    that it is the first. A process that fails and is started again and again leaves files each
-    time: beyond ENDED_FILES the oldest go.
+    Prometheus takes a sum that falls for a counter that was reset. So all files are removed
+    together, when no other process counts; until then the files of ended processes stay, and sums
+    never fall. Every process holds a shared lock while it lives, by which a starting process knows
+    whether it is the first. A process that fails and is restarted again and again leaves files each
+    time: beyond ENDED_FILES the oldest are removed.
     """
     lock = (folder / ".lock").open("a")
     _locks.append(lock)

@@ -1,9 +1,8 @@
-"""Removes secrets from text: from log lines, and from bodies of the service that are kept as
-evidence.
+"""Removes secrets from log lines and from bodies of the service that are kept as evidence.
 
-docs/security.md. A secret is known by its shape, by the name in front of it, or by its value when
-it belongs to this installation or to the call. Log lines also lose exact places and whole
-identifiers; evidence keeps them, because staff look for a booking in it.
+See docs/security.md. A secret is known by its shape, by the name before it, or by its value if it
+belongs to this installation or to the call. Log lines also lose exact places and whole identifiers;
+evidence keeps them, because staff look for a booking in it.
 """
 
 import json
@@ -17,15 +16,14 @@ SHORTEST_SECRET: Final = 8  # anything shorter would be found in innocent text
 LONGEST_TEXT: Final = 8192  # characters; the rest of a longer text is dropped
 LONGEST_EVIDENCE: Final = 2048
 
-# Each tried once per word: a name sought from every place of a long number would take time by its
-# square.
+# Each is tried once per word: tried at every character, a long number would take quadratic time.
 _ENDINGS: Final = r"(?<![\w-])[\w-]*(?:token|secret)"
 _NAMES: Final = r"(?<![A-Za-z])(?:passw(?:or)?d|authori[sz]ation|otp|start[_ -]?code|token_keys)"
 _COOKIES: Final = re.compile(
     r"((?:set-)?cookie[\"']?\s*[:=,]\s*b?)(?:\"[^\"\n]*\"?|'[^'\n]*'?|[^\n\"']+)", re.IGNORECASE
 )
 _SESSION: Final = re.compile(r"((?:ridedash_sid|__Host-sid)=)[^;,\s\"']+")
-_MEMBER: Final = re.compile(  # of a JSON object; its value may be an object that holds one more
+_MEMBER: Final = re.compile(  # a member of a JSON object; its value may be an object of two levels
     r'("[^"]{0,40}(?:token|secret|password|authori[sz]ation|phone|driver_number|otp)[^"]{0,40}"\s*:\s*)'
     r'(?:"(?:[^"\\]|\\.)*+"?|\{[^{}]*(?:\{[^{}]*\}[^{}]*)?\}?|[^\s,}\]]+)',
     re.IGNORECASE,
@@ -62,11 +60,8 @@ _IDENTIFIERS: Final = (
 )
 
 
-class Scrubber:
-    """Takes secrets out of text.
-
-    `secrets` are those of this installation, found wherever they occur.
-    """
+class Redactor:
+    """Removes secrets from text. `secrets` are those of this installation, removed anywhere."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         forms = {
@@ -79,7 +74,7 @@ class Scrubber:
         self._known = re.compile("|".join(map(re.escape, longest_first))) if forms else None
 
     def __call__(self, text: str) -> str:
-        """The text, with what must not be kept taken out or shortened."""
+        """The text with secrets removed, or shortened to their ends."""
         text = text[:LONGEST_TEXT]
         if self._known is not None:
             text = self._known.sub(REMOVED, text)
@@ -89,7 +84,7 @@ class Scrubber:
 
 
 def without(body: bytes, secrets: Iterable[str]) -> bytes:
-    """A body with each of these secrets, should it echo one, removed."""
+    """A body without these secrets, which it may echo."""
     for secret in secrets:
         if len(secret) >= SHORTEST_SECRET:
             body = body.replace(secret.encode("utf-8", "replace"), REMOVED.encode())
@@ -97,9 +92,7 @@ def without(body: bytes, secrets: Iterable[str]) -> bytes:
 
 
 def evidence(body: bytes) -> str:
-    """The first 2 kB of a body as printable text without tokens, start codes and whole phone
-    numbers.
-    """
+    """The first 2 kB of a body as printable text, without tokens, start codes and phone numbers."""
     text = body[:LONGEST_TEXT].decode("utf-8", "replace")
     for shape, replacement in _SECRETS:
         text = shape.sub(replacement, text)
@@ -107,5 +100,5 @@ def evidence(body: bytes) -> str:
 
 
 def _spellings(secret: str) -> set[str]:
-    """A secret as it stands in text, in an address and in JSON."""
+    """A secret as it is spelled in text, in a URL and in JSON."""
     return {secret, quote(secret), quote(secret, safe=""), json.dumps(secret)[1:-1]}

@@ -1,11 +1,9 @@
-"""Place search by setting: the sandbox's gazetteer, Photon or Nominatim; and the outline of the
-cities.
-"""
+"""Place search: the sandbox's gazetteer, Photon or Nominatim, and the outlines of the cities."""
 
 import time
 from collections.abc import Callable
 
-from ridedash.places.cache import Memory
+from ridedash.places.cache import TtlCache
 from ridedash.places.model import CityArea, Geocoder, Nearby, Place, PlacesUnavailableError
 from ridedash.places.sources import (
     Nominatim,
@@ -20,13 +18,13 @@ from ridedash.text import plain
 __all__ = [
     "CityArea",
     "Geocoder",
-    "Memory",
     "Nearby",
     "Nominatim",
     "Photon",
     "Place",
     "PlacesUnavailableError",
     "SandboxPlaces",
+    "TtlCache",
     "coordinates_text",
     "geocoder_for",
     "parse_coordinates",
@@ -37,7 +35,7 @@ __all__ = [
 def geocoder_for(
     kind: str, base_url: str, http: Http, now: Callable[[], float] = time.monotonic
 ) -> Geocoder:
-    """The geocoder that a setting names: `sandbox`, `photon` or `nominatim`."""
+    """The geocoder that the setting names: `sandbox`, `photon` or `nominatim`."""
     source: Callable[[Http, str, Callable[[], float]], Geocoder] = {
         "sandbox": SandboxPlaces,
         "photon": Photon,

@@ -1,4 +1,4 @@
-"""Values kept for a while, in a bounded memory that threads share."""
+"""A cache whose values expire."""
 
 import threading
 from collections import OrderedDict
@@ -6,29 +6,31 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Memory:
-    """Values kept for a while, the least used forgotten first. Safe to share between threads."""
+class TtlCache:
+    """A bounded cache of values that expire; the least recently used go first. Thread-safe."""
 
     def __init__(self, size: int, now: Callable[[], float]) -> None:
         self._size, self._now = size, now
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Any, tuple[float, Any]] = OrderedDict()
+        self._entries: OrderedDict[Any, tuple[float, Any]] = OrderedDict()
 
     def get(self, key: Any) -> Any | None:
+        """The value of a key; None when it is missing or expired."""
         with self._lock:
-            until, value = self._kept.get(key, (0.0, None))
+            until, value = self._entries.get(key, (0.0, None))
             if value is None or until <= self._now():
                 return None
-            self._kept.move_to_end(key)
+            self._entries.move_to_end(key)
             return value
 
     def put(self, key: Any, value: Any, ttl_s: float) -> None:
+        """Store a value for so many seconds."""
         with self._lock:
             now = self._now()
-            self._kept[key] = (now + ttl_s, value)
-            self._kept.move_to_end(key)
+            self._entries[key] = (now + ttl_s, value)
+            self._entries.move_to_end(key)
             while (
-                len(self._kept) > self._size
-                or next(iter(self._kept.values()))[0] <= now < now + ttl_s
+                len(self._entries) > self._size
+                or next(iter(self._entries.values()))[0] <= now < now + ttl_s
             ):
-                self._kept.popitem(last=False)
+                self._entries.popitem(last=False)

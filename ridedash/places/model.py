@@ -1,4 +1,4 @@
-"""Places, streets and cities as pages know them, and what a page needs of a place search."""
+"""Places, streets and cities as pages show them, and the interface of a place search."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,7 +10,7 @@ from ridedash.geo import LatLng
 class Place:
     """One place that a search found.
 
-    `area` says where it is in words; both texts are plain and short.
+    `area` describes where it is; both texts are plain and short.
     """
 
     id: str
@@ -22,9 +22,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Nearby:
-    """What is around a point: a street, the part of the city, and a known place that the point lies
-    within.
-    """
+    """What is around a point: a street, a part of the city, a known place that contains the point."""
 
     street: str = ""
     area: str = ""
@@ -33,7 +31,7 @@ class Nearby:
 
 @dataclass(frozen=True)
 class CityArea:
-    """Where the service runs: for the outline on a map and the view that it opens with."""
+    """A city that the service covers: its outline on a map, and the map's first view."""
 
     slug: str
     name: str
@@ -43,20 +41,17 @@ class CityArea:
 
 
 class PlacesUnavailableError(Exception):
-    """The place search gave no usable answer; coordinates and the map still work."""
+    """The place search gave no usable answer; coordinates and the map work without it."""
 
 
 class Geocoder(Protocol):
-    """What a page needs of a place search."""
+    """The interface of a place search."""
 
     def search(self, q: str, near: LatLng | None = None, limit: int = 8) -> list[Place]:
-        """Places for typed words, best first. Raises PlacesUnavailableError."""
+        """Places that match a text, best first. Raises PlacesUnavailableError."""
 
     def nearby(self, point: LatLng) -> Nearby | None:
-        """What is around a point; None when nobody knows.
-
-        Never raises: words for a pin are a comfort.
-        """
+        """What is around a point; None when it is unknown. Raises nothing."""
 
     def cities(self) -> tuple[CityArea, ...]:
-        """Outlines of the cities served; empty when nobody tells us. Never raises."""
+        """Outlines of the cities that are served; empty when they are unknown. Raises nothing."""

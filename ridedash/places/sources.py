@@ -1,4 +1,4 @@
-"""Where places come from: the sandbox's gazetteer, a Photon or a Nominatim server."""
+"""Sources of places: the sandbox's gazetteer, a Photon or a Nominatim server."""
 
 import re
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from ridedash.geo import LatLng, is_valid
-from ridedash.places.cache import Memory
+from ridedash.places.cache import TtlCache
 from ridedash.places.model import CityArea, Nearby, Place, PlacesUnavailableError
 from ridedash.service.errors import ServiceError
 from ridedash.service.transport.http import Http, Request
@@ -31,12 +31,12 @@ def parse_coordinates(text: str) -> LatLng | None:
 
 
 def coordinates_text(point: LatLng) -> str:
-    """A point as people read and type it, to about a metre."""
+    """A point as text for people, exact to about a metre."""
     return f"{point.lat:.5f}, {point.lng:.5f}"
 
 
 def spot(facts: Mapping[str, Any]) -> LatLng | None:
-    """The point that `lat` and `lng` tell, numbers or texts; None when they tell none."""
+    """The point of `lat` and `lng`, numbers or texts; None when they are no point."""
     try:
         lat, lng = float(facts["lat"]), float(facts["lng"])
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -45,7 +45,7 @@ def spot(facts: Mapping[str, Any]) -> LatLng | None:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """The texts that are there, each once, with commas."""
+    """The non-empty texts, each once, joined by commas."""
     return ", ".join(dict.fromkeys(filter(None, parts)))
 
 
@@ -61,15 +61,15 @@ def sequence(value: Any) -> list[Any]:
 
 MAX_QUERY: Final = 100  # characters
 TOTAL_S: Final = 3.0
-NEARBY_S: Final = 1.0  # cars wait for the words of a pin: not long
+NEARBY_S: Final = 1.0  # short, because the price request waits for the name of a pin
 CAP_BYTES: Final = 256 * 1024
 SEARCH_TTL_S: Final = 600.0
 CITIES_TTL_S: Final = 3600.0
-FAILURE_TTL_S: Final = 10.0  # a service that is down is not asked again for every page
+FAILURE_TTL_S: Final = 10.0  # a service that is down is not called again for every page
 
 
 class Search:
-    """What the three searches share: the bounded call and the caches."""
+    """The common part of the three searches: the limited call and the caches."""
 
     path = ""
     reverse = ""
@@ -78,9 +78,9 @@ class Search:
         self, http: Http, base_url: str, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._http, self._base = http, base_url
-        self._found = Memory(256, now)
-        self._around = Memory(256, now)
-        self._areas = Memory(1, now)
+        self._found = TtlCache(256, now)
+        self._around = TtlCache(256, now)
+        self._areas = TtlCache(1, now)
 
     def search(self, q: str, near: LatLng | None = None, limit: int = 8) -> list[Place]:
         words = " ".join(q.split())[:MAX_QUERY]
@@ -139,7 +139,7 @@ class Search:
 
 
 class SandboxPlaces(Search):
-    """The gazetteer and the city outlines that the sandbox serves beside the interface."""
+    """The gazetteer and the city outlines of the sandbox."""
 
     path = "/places"
     reverse = "/places/near"
@@ -218,8 +218,9 @@ class Photon(Search):
 
 
 class Nominatim(Search):
-    """A Nominatim server: `/search` and `/reverse`. The public one forbids search while typing: run
-    your own.
+    """A Nominatim server: `/search` and `/reverse`.
+
+    The public one forbids search while typing: run your own.
     """
 
     path = "/search"
@@ -227,7 +228,7 @@ class Nominatim(Search):
 
     def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
         asked = {"q": words, "limit": str(limit), "format": "jsonv2"}
-        if near:  # prefer, not require, what is within about 50 km
+        if near:  # Prefer, but don't require, places within about 50 km.
             box = (near.lng - 0.5, near.lat + 0.5, near.lng + 0.5, near.lat - 0.5)
             asked["viewbox"] = ",".join(f"{side:.4f}" for side in box)
         return asked

@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 from ridedash.observability import logs
 from ridedash.observability.exceptions import reason
 from ridedash.observability.logs import LineFormatter
-from ridedash.observability.redaction import Scrubber
+from ridedash.observability.redaction import Redactor
 from ridedash.store.database.database import DatabaseBusy
 
 SECRET = "the-partner-key-of-this-test"
@@ -29,7 +29,7 @@ def told(
     """One record as our handler writes it."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(LineFormatter(Scrubber([SECRET]), "web", as_json))
+    handler.setFormatter(LineFormatter(Redactor([SECRET]), "web", as_json))
     exc_info = (type(error), error, error.__traceback__) if error else None
     record = logging.getLogger("a.logger").makeRecord(
         "a.logger", logging.WARNING, "f.py", 1, str(message[0]), message[1:], exc_info, extra=facts

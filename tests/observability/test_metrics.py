@@ -1,6 +1,6 @@
 """What is counted, shared by the processes of one machine."""
 
-from ridedash.observability.metrics import Figure, Metrics
+from ridedash.observability.metrics import GaugeReading, Metrics
 
 
 def test_counts_of_a_process_are_told_in_the_words_of_prometheus() -> None:
@@ -12,7 +12,7 @@ def test_counts_of_a_process_are_told_in_the_words_of_prometheus() -> None:
     for number in range(3):
         # a stranger's words make no series of their own
         metrics.answered(f"BREW{number}", "none", 405, 0.001)
-    said = metrics.text([Figure("ridedash_rides_followed", "Rides", {(): 7.0})]).decode()
+    said = metrics.text([GaugeReading("ridedash_rides_followed", "Rides", {(): 7.0})]).decode()
     for line in (
         'ridedash_http_seconds_count{method="other",route="none",status="4xx"} 3.0',
         'ridedash_orders_total{state="UNKNOWN"} 1.0',

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ridedash.observability.redaction import LONGEST_TEXT, Scrubber
+from ridedash.observability.redaction import LONGEST_TEXT, Redactor
 
 KEY = "partner-key/of+this house"
 
@@ -43,7 +43,7 @@ KEY = "partner-key/of+this house"
     ],
 )
 def test_secrets_people_and_exact_places_are_taken_out(said: str, kept: str) -> None:
-    assert Scrubber([KEY])(said) == kept
+    assert Redactor([KEY])(said) == kept
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,14 @@ def test_secrets_people_and_exact_places_are_taken_out(said: str, kept: str) -> 
     ],
 )
 def test_plain_facts_stay_as_they_are(said: str) -> None:
-    assert Scrubber([KEY])(said) == said
+    assert Redactor([KEY])(said) == said
 
 
 def test_a_short_secret_is_not_looked_for_in_innocent_text() -> None:
-    assert Scrubber(["ride", ""])("a ride is a ride") == "a ride is a ride"
+    assert Redactor(["ride", ""])("a ride is a ride") == "a ride is a ride"
 
 
-def test_a_hostile_text_is_cut_and_scrubbed_in_time_that_grows_no_faster_than_it() -> None:
+def test_a_hostile_text_is_cut_and_redacted_in_time_that_grows_no_faster_than_it() -> None:
     for piece in (
         "otp",
         "Bearer ",
@@ -77,4 +77,4 @@ def test_a_hostile_text_is_cut_and_scrubbed_in_time_that_grows_no_faster_than_it
         "://:",
         '"otp":{',
     ):
-        assert len(Scrubber([KEY])(piece * 100_000)) <= 2 * LONGEST_TEXT
+        assert len(Redactor([KEY])(piece * 100_000)) <= 2 * LONGEST_TEXT

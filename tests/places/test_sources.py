@@ -1,4 +1,4 @@
-"""Place search: three sources, bounded and remembered; coordinates; the outline of the cities."""
+"""Place search: three sources, limited and cached; coordinates; the outline of the cities."""
 
 import json
 from collections.abc import Callable
@@ -10,10 +10,10 @@ import pytest
 from ridedash.geo import LatLng
 from ridedash.places import (
     Geocoder,
-    Memory,
     Nearby,
     Place,
     PlacesUnavailableError,
+    TtlCache,
     coordinates_text,
     geocoder_for,
     parse_coordinates,
@@ -130,7 +130,7 @@ def test_an_error_status_is_no_answer(status: int) -> None:
         geocoder("sandbox", Source({"places": [ARCADE]}, status)).search("arc")
 
 
-def test_a_repeated_question_is_answered_from_memory_for_ten_minutes() -> None:
+def test_a_repeated_question_is_answered_from_the_cache_for_ten_minutes() -> None:
     clock = [0.0]
     source = Source({"places": [ARCADE]})
     search = geocoder("sandbox", source, lambda: clock[0])
@@ -265,22 +265,22 @@ def test_text_of_others_is_one_short_line_that_can_be_seen() -> None:
     assert plain(7) == ""
 
 
-def test_memory_forgets_the_least_used_first() -> None:
-    memory = Memory(2, lambda: 0.0)
+def test_the_cache_drops_the_least_recently_used_value_first() -> None:
+    cache = TtlCache(2, lambda: 0.0)
     for key in ("a", "b"):
-        memory.put(key, key, 1)
-    assert memory.get("a") == "a"
-    memory.put("c", "c", 1)
-    assert (memory.get("a"), memory.get("b"), memory.get("c")) == ("a", None, "c")
+        cache.put(key, key, 1)
+    assert cache.get("a") == "a"
+    cache.put("c", "c", 1)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == ("a", None, "c")
 
 
-def test_memory_holds_nothing_that_is_too_old_to_be_given() -> None:
+def test_the_cache_keeps_no_expired_value() -> None:
     seconds = [0.0]
-    memory = Memory(9, lambda: seconds[0])
+    cache = TtlCache(9, lambda: seconds[0])
     for key in ("a", "b", "c"):
-        memory.put(key, key, 1)
+        cache.put(key, key, 1)
     seconds[0] = 1.0
-    memory.put("d", "d", 1)
-    assert list(memory._kept) == ["d"]
-    memory.put("e", "e", 0)
-    assert (memory.get("d"), memory.get("e")) == ("d", None)
+    cache.put("d", "d", 1)
+    assert list(cache._entries) == ["d"]
+    cache.put("e", "e", 0)
+    assert (cache.get("d"), cache.get("e")) == ("d", None)

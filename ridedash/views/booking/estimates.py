@@ -14,7 +14,7 @@ from flask import current_app
 from ridedash import wire
 from ridedash.extensions import Services
 from ridedash.geo import LatLng, contains, distance_m
-from ridedash.places import CityArea, Memory
+from ridedash.places import CityArea, TtlCache
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
 from ridedash.rides.orders.request import offered
 from ridedash.service.errors import RateLimited, Refused, ServiceError, Throttled
@@ -262,10 +262,10 @@ def priced(product: Product, shown: Card) -> Priced:
     return replace(offered(product), price_text=shown.price_text or None)
 
 
-def _kept_lists() -> Memory:
+def _kept_lists() -> TtlCache:
     """The last lists of this process, by trip; the clock of the app decides on their age."""
     now = current_app.extensions["ridedash"].clock
-    kept: Memory = current_app.extensions.setdefault(
-        "ridedash.estimates", Memory(KEPT_TRIPS, lambda: float(now().timestamp()))
+    kept: TtlCache = current_app.extensions.setdefault(
+        "ridedash.estimates", TtlCache(KEPT_TRIPS, lambda: float(now().timestamp()))
     )
     return kept

@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.config import is_loopback
 from ridedash.extensions import services
-from ridedash.observability.metrics import CONTENT_TYPE, Figure
+from ridedash.observability.metrics import CONTENT_TYPE, GaugeReading
 from ridedash.rides.health import Counts, can_send, counts, heartbeat_age, is_alive
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.views.web.permissions import OPEN, needs
@@ -90,7 +90,7 @@ def _has_token() -> bool:
     return bool(token) and hmac.compare_digest(given, f"Bearer {token}".encode())
 
 
-def _database_metrics(found: Counts | None) -> Iterator[Figure]:
+def _database_metrics(found: Counts | None) -> Iterator[GaugeReading]:
     yield _one(
         "ridedash_database_up",
         "Whether the database answered",
@@ -101,7 +101,7 @@ def _database_metrics(found: Counts | None) -> Iterator[Figure]:
     states: dict[tuple[str, ...], float] = {
         (state,): float(count) for state, count in found.orders.items()
     }
-    yield Figure("ridedash_orders_open", "Orders that are not settled", states, ("state",))
+    yield GaugeReading("ridedash_orders_open", "Orders that are not settled", states, ("state",))
     yield _one(
         "ridedash_unknown_oldest_seconds",
         "Age of the oldest order of unknown outcome",
@@ -124,5 +124,5 @@ def _database_metrics(found: Counts | None) -> Iterator[Figure]:
     )
 
 
-def _one(name: str, meaning: str, value: float) -> Figure:
-    return Figure(name, meaning, {(): float(value)})
+def _one(name: str, meaning: str, value: float) -> GaugeReading:
+    return GaugeReading(name, meaning, {(): float(value)})

@@ -27,11 +27,11 @@ from ridedash.geo import LatLng, is_valid
 from ridedash.places import parse_coordinates
 from ridedash.rides.orders.fields import FIELDS, MAX_NOTE, MOST_CARS, ChoiceControl, TextControl
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST, NoSuchTime, local_time
-from ridedash.text import plain
+from ridedash.store.database.database import MAX_ID
+from ridedash.text import one_line
 
 # Two letters each: numbers of these countries can be read without their country code.
 COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
-MAX_ID: Final = 2**53
 UTC_ZONE: Final = ZoneInfo("UTC")
 
 
@@ -71,8 +71,8 @@ def new_form_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def _one_line(value: str | None) -> str:
-    return plain(value or "", 1000)
+def _cleaned(value: str | None) -> str:
+    return one_line(value or "", 1000)
 
 
 def _stripped(value: str | None) -> str:
@@ -82,7 +82,7 @@ def _stripped(value: str | None) -> str:
 def _lines(value: str | None) -> str:
     """Text of several lines, each of them cleaned; blank lines at the ends are left out."""
     lines = (value or "")[: MAX_NOTE * 4].splitlines()
-    return "\n".join(plain(line, MAX_NOTE + 1) for line in lines).strip()
+    return "\n".join(one_line(line, MAX_NOTE + 1) for line in lines).strip()
 
 
 def _row_id(value: Any) -> int | str:
@@ -106,15 +106,15 @@ class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no typ
 class TripForm(Form):  # type: ignore[misc]
     """The two ends of a trip, as a query string or a form names them; every part may be missing."""
 
-    pickup = StringField(_("Pickup"), filters=[_one_line], validators=[Length(max=200)])
+    pickup = StringField(_("Pickup"), filters=[_cleaned], validators=[Length(max=200)])
     pickup_lat = CoordinateField()
     pickup_lng = CoordinateField()
-    pickup_for = StringField(filters=[_one_line])
-    drop = StringField(_("Drop"), filters=[_one_line], validators=[Length(max=200)])
+    pickup_for = StringField(filters=[_cleaned])
+    drop = StringField(_("Drop"), filters=[_cleaned], validators=[Length(max=200)])
     drop_lat = CoordinateField()
     drop_lng = CoordinateField()
-    drop_for = StringField(filters=[_one_line])
-    category = StringField(filters=[_one_line], validators=[Length(max=64)])
+    drop_for = StringField(filters=[_cleaned])
+    category = StringField(filters=[_cleaned], validators=[Length(max=64)])
 
     def point(self, end: str) -> LatLng | None:
         """Where an end is: its coordinates, else coordinates typed as text, else None.
@@ -170,8 +170,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         choices=[SelectChoice("now", _("Now")), SelectChoice("later", _("Later"))],
         default="now",
     )
-    pickup_date = StringField(_("Pickup day"), filters=[_one_line])
-    pickup_time = StringField(_("Pickup time"), filters=[_one_line])
+    pickup_date = StringField(_("Pickup day"), filters=[_cleaned])
+    pickup_time = StringField(_("Pickup time"), filters=[_cleaned])
     # the planned ride that this form changes, and its version when the form was shown
     change = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
     version = IntegerField(validators=[Optional(), NumberRange(0, MAX_ID)])
@@ -277,7 +277,7 @@ def _wtforms_control(control: TextControl | ChoiceControl) -> Field:
         validators += [Optional(), Regexp(control.pattern, message=_(control.mismatch))]
     if control.multiline:
         return TextAreaField(_(control.label), filters=[_lines], validators=validators)
-    return StringField(_(control.label), filters=[_one_line], validators=validators)
+    return StringField(_(control.label), filters=[_cleaned], validators=validators)
 
 
 for _each in FIELDS:

@@ -8,30 +8,21 @@ MAX_NAME: Final = 120  # characters
 JOINERS: Final = "\u200c\u200d"
 
 
-def plain(text: object, longest: int = MAX_NAME) -> str:
-    """A text as one line of at most `longest` characters, without control or direction marks.
+def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
+    """One line of text for people, of at most `longest` characters; "" for anything but text.
 
-    "" for anything but text.
+    Bidirectional and other invisible characters are left out, line ends become spaces, and any
+    other control character becomes `control`.
+
+    >>> one_line(" Grand\\n Hotel\\u202e ")
+    'Grand Hotel'
     """
     if not isinstance(text, str):
         return ""
-    kept = (
-        " " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text[: longest * 4]
-    )
-    shown = "".join(
-        c for c in kept if c in JOINERS or unicodedata.category(c) not in ("Cf", "Cs", "Co", "Cn")
-    )
-    return " ".join(shown.split())[:longest]
-
-
-def shown(char: str) -> str:
-    """How a character of a text from outside is shown: as itself, as a space, or not at all."""
-    if char.isprintable() or char in JOINERS:
-        return char
-    kind = unicodedata.category(char)
-    if char in "\t\r\n" or kind in {"Zl", "Zp"}:
-        return " "
-    return "" if kind in {"Cc", "Cf", "Cs", "Co", "Cn"} else char
+    kept = text[: longest * 4]
+    if not kept.isprintable():
+        kept = "".join(_shown(char, control) for char in kept)
+    return " ".join(kept.split())[:longest].rstrip()
 
 
 def folded(text: str | None) -> str:
@@ -55,6 +46,18 @@ def squeezed(text: str | None) -> str:
     'KA01AB1234'
     """
     return "".join(char for char in text or "" if char.isalnum()).upper()
+
+
+def _shown(char: str, control: str) -> str:
+    """What is shown of a character: itself, a space, nothing, or what stands for a control."""
+    if char.isprintable() or char in JOINERS:
+        return char
+    kind = unicodedata.category(char)
+    if char in "\t\r\n" or kind in {"Zl", "Zp"}:
+        return " "
+    if kind == "Cc":
+        return control
+    return "" if kind in {"Cf", "Cs", "Co", "Cn"} else char
 
 
 def _is_letter(char: str) -> bool:

@@ -13,10 +13,12 @@ from ridedash.places import PlacesUnavailableError
 from ridedash.service.errors import BadStatus, Refused, ServiceError
 from ridedash.service.transport.http import Answer, Http, Request
 from ridedash.services import Services, build_services, utc_now
+from ridedash.text import one_line
 from ridedash.views.rides.print_assets import still_map
 
 CLOCK_SLACK_S: Final = 30.0
 NOWHERE: Final = LatLng(0.0, 0.0)  # used while no property has a usual pickup
+LONGEST: Final = 2000  # characters of a finding
 ZOOM: Final = 15  # the first view of the board's map
 # refusals of a place, not of the key
 OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}
@@ -41,18 +43,16 @@ def doctor(environ: Mapping[str, str]) -> int:
     try:
         for finding in examine(services):
             well = well and finding.ok
-            print(
-                f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<11}{_one_line(finding.text)}",
-                flush=True,
-            )
+            print(report_line(finding), flush=True)
     finally:
         services.db.close()
     return 0 if well else 1
 
 
-def _one_line(text: str) -> str:
-    """The text as one printable line: drivers write several, and labels are typed by people."""
-    return "".join(char for char in " ".join(text.split()) if char.isprintable())
+def report_line(finding: Finding) -> str:
+    """One line, whatever a driver's message or a label holds."""
+    text = one_line(finding.text, LONGEST, control="")
+    return f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<11}{text}"
 
 
 def examine(services: Services) -> Iterator[Finding]:

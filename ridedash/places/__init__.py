@@ -13,7 +13,6 @@ from ridedash.places.sources import (
     parse_coordinates,
 )
 from ridedash.service.transport.http import Http
-from ridedash.text import plain
 
 __all__ = [
     "CityArea",
@@ -28,7 +27,6 @@ __all__ = [
     "coordinates_text",
     "geocoder_for",
     "parse_coordinates",
-    "plain",
 ]
 
 

@@ -10,7 +10,7 @@ from ridedash.places.cache import TtlCache
 from ridedash.places.model import CityArea, Nearby, Place, PlacesUnavailableError
 from ridedash.service.errors import ServiceError
 from ridedash.service.transport.http import Http, Request
-from ridedash.text import plain
+from ridedash.text import one_line
 
 _PAIR: Final = re.compile(
     r"\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*(?:,|;|\s)\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*"
@@ -164,7 +164,7 @@ class SandboxPlaces(Search):
     def _nearby(self, answer: Any) -> Nearby:
         facts = mapping(answer)
         return Nearby(
-            plain(facts.get("street")), plain(facts.get("area")), plain(facts.get("place"))
+            one_line(facts.get("street")), one_line(facts.get("area")), one_line(facts.get("place"))
         )
 
     def cities(self) -> tuple[CityArea, ...]:
@@ -199,9 +199,9 @@ class Photon(Search):
         pair = sequence(mapping(mapping(item).get("geometry")).get("coordinates"))
         point = spot({"lat": pair[1], "lng": pair[0]}) if len(pair) == 2 else None
         street = " ".join(
-            filter(None, (plain(facts.get("street")), plain(facts.get("housenumber"))))
+            filter(None, (one_line(facts.get("street")), one_line(facts.get("housenumber"))))
         )
-        parts = (street, plain(facts.get("district")), plain(facts.get("city")))
+        parts = (street, one_line(facts.get("district")), one_line(facts.get("city")))
         return _made(
             facts.get("osm_id"),
             facts.get("name") or street,
@@ -213,8 +213,8 @@ class Photon(Search):
     def _nearby(self, answer: Any) -> Nearby:
         first = next(iter(self._items(answer)), None)
         facts = mapping(mapping(first).get("properties"))
-        street = plain(facts.get("street")) or plain(facts.get("name"))
-        return Nearby(street, plain(facts.get("district")) or plain(facts.get("city")))
+        street = one_line(facts.get("street")) or one_line(facts.get("name"))
+        return Nearby(street, one_line(facts.get("district")) or one_line(facts.get("city")))
 
 
 class Nominatim(Search):
@@ -238,7 +238,7 @@ class Nominatim(Search):
 
     def _place(self, item: Any) -> Place | None:
         facts = mapping(item)
-        whole = plain(facts.get("display_name"))
+        whole = one_line(facts.get("display_name"))
         first, _, rest = whole.partition(", ")
         point = spot({"lat": facts.get("lat"), "lng": facts.get("lon")})
         return _made(
@@ -252,19 +252,19 @@ class Nominatim(Search):
     def _nearby(self, answer: Any) -> Nearby:
         facts = mapping(mapping(answer).get("address"))
         areas = (
-            plain(facts.get(each))
+            one_line(facts.get(each))
             for each in ("neighbourhood", "suburb", "city_district", "town", "city")
         )
-        return Nearby(plain(facts.get("road")), next(filter(None, areas), ""))
+        return Nearby(one_line(facts.get("road")), next(filter(None, areas), ""))
 
 
 def _made(
     id_: object, name: object, kind: object, area: object, point: LatLng | None
 ) -> Place | None:
-    shown = plain(name)
+    shown = one_line(name)
     if not shown or point is None:
         return None
-    return Place(plain(str(id_ or "")), shown, plain(kind), plain(area), point)
+    return Place(one_line(str(id_ or "")), shown, one_line(kind), one_line(area), point)
 
 
 def _city(item: Any) -> CityArea | None:
@@ -275,8 +275,8 @@ def _city(item: Any) -> CityArea | None:
     ring = tuple(filter(None, (_pair(corner) for corner in sequence(facts.get("boundary"))[:500])))
     zoom = facts.get("zoom")
     return CityArea(
-        plain(facts.get("slug")),
-        plain(facts.get("name")),
+        one_line(facts.get("slug")),
+        one_line(facts.get("name")),
         center,
         zoom if isinstance(zoom, int) else 13,
         ring,

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.people import Account
-from ridedash.store.orders import MAX_ID
 
 
 def add_account(

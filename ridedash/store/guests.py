@@ -12,6 +12,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest
 from ridedash.store.search import guests_like, phone_digits
@@ -20,7 +21,6 @@ from ridedash.text import folded
 SHOWN: Final = 8
 LATELY: Final = 12  # orders of a guest that are read for the places where they usually go
 PLACES: Final = 3
-MAX_ID: Final = 2**63 - 1
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.desk import ShiftNote
 from ridedash.store.models.orders import Order, OrderState, Ride
 from ridedash.store.models.people import Staff
-from ridedash.store.orders import MAX_ID
 
 SHIFT: Final = timedelta(hours=12)
 UNDER_WAY: Final = (OrderState.READY, OrderState.SENDING, OrderState.MATCHING)

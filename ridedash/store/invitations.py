@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.desk import Invitation
 from ridedash.store.models.people import Staff
-from ridedash.store.orders import MAX_ID
 
 LASTS: Final = timedelta(hours=24)
 

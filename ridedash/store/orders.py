@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, bindparam, func, select
+from sqlalchemy import BindParameter, bindparam, func, or_, select
 from sqlalchemy.orm import Session, defer
 from sqlalchemy.orm.attributes import set_committed_value
 
 from ridedash.geo import LatLng
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.orders import (
     Action,
     Attention,
@@ -39,13 +40,12 @@ __all__ = [
     "Trip",
     "add_offer",
     "order_of_form",
+    "order_of_staff",
     "order_page",
     "orders_by_ids",
     "recent_orders",
     "trip_of",
 ]
-
-MAX_ID = 2**63 - 1  # The largest id that a database stores.
 
 
 @dataclass(frozen=True)
@@ -176,6 +176,20 @@ def order_page(s: Session, property_id: int, order_id: int) -> OrderPage | None:
     if not 0 < order_id <= MAX_ID:
         return None
     return next(iter(orders_by_ids(s, property_id, [order_id])), None)
+
+
+def order_of_staff(
+    s: Session, order_id: int, staff_id: int, states: Sequence[OrderState] = tuple(OrderState)
+) -> Order | None:
+    """An order in one of these states that a member of staff may act on; None for any other.
+
+    Staff act for their own property. An admin acts for each: the page checks which one they see.
+    """
+    acts_for = or_(Staff.property_id == Order.property_id, Staff.role == "admin")
+    query = select(Order).join(Staff, acts_for)
+    return s.scalars(
+        query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(states))
+    ).first()
 
 
 def order_of_form(s: Session, property_id: int, form_token: str) -> int | None:

@@ -1,9 +1,9 @@
 """Properties, their staff, favourite places and cost centres."""
 
 from datetime import datetime
-from typing import Final, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
@@ -14,10 +14,9 @@ from ridedash.store.accounts import (
     default_account,
     keep_tokens,
 )
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.desk import CostCentre, Favourite
-from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Account, Guest, Property, SignIn, Staff, Throttle
-from ridedash.store.orders import MAX_ID
 from ridedash.store.sign_ins import (
     close_all_sign_ins,
     close_sign_in,
@@ -29,7 +28,6 @@ from ridedash.store.sign_ins import (
 )
 
 __all__ = [
-    "ACTS_FOR",
     "Account",
     "Guest",
     "Property",
@@ -54,9 +52,6 @@ __all__ = [
     "sign_in_succeeded",
     "staff_for_sign_in",
 ]
-
-# Whose orders a member of staff may act on: those of their property; an admin those of any.
-ACTS_FOR: Final = or_(Staff.property_id == Order.property_id, Staff.role == "admin")
 
 
 class PropertyFacts(TypedDict, total=False):

@@ -12,7 +12,7 @@ import pytest
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
-from ridedash.cli.doctor import examine
+from ridedash.cli.doctor import examine, report_line
 from ridedash.cli.doctor_stores import Finding
 from ridedash.config import load
 from ridedash.services import Services, build_services, utc_now
@@ -265,7 +265,6 @@ def test_a_redis_that_answers_is_well(house: House, redis_url: str) -> None:
     assert (redis.ok, redis.text) == (True, f"{redis_url} answers")
 
 
-def test_a_label_can_not_forge_a_line_or_paint_the_terminal(tmp_path: Path) -> None:
-    from ridedash.cli.doctor import _one_line
-
-    assert _one_line("a\nok    all\x1b[2J  well") == "a ok all[2J well"
+def test_a_label_can_not_forge_a_line_or_paint_the_terminal() -> None:
+    finding = Finding(name="accounts", text="a\nok    all\x1b[2J  well", ok=False)
+    assert report_line(finding) == "FAIL  accounts   a ok all[2J well"

@@ -17,9 +17,9 @@ from ridedash.places import (
     coordinates_text,
     geocoder_for,
     parse_coordinates,
-    plain,
 )
 from ridedash.service.transport.http import Http
+from ridedash.text import one_line
 
 BASE = "http://127.0.0.1:9"
 
@@ -260,9 +260,9 @@ def test_coordinates_are_read_as_people_type_them(typed: str, point: LatLng | No
 
 
 def test_text_of_others_is_one_short_line_that_can_be_seen() -> None:
-    assert plain("a\u202eb\x00c\n d" + "e" * 500) == ("ab c d" + "e" * 500)[:120]
-    assert plain("a\u200cb\u200dc") == "a\u200cb\u200dc"  # joiners are part of the spelling
-    assert plain(7) == ""
+    assert one_line("a\u202eb\x00c\n d" + "e" * 500) == ("ab c d" + "e" * 500)[:120]
+    assert one_line("a\u200cb\u200dc") == "a\u200cb\u200dc"  # joiners are part of the spelling
+    assert one_line(7) == ""
 
 
 def test_the_cache_drops_the_least_recently_used_value_first() -> None:

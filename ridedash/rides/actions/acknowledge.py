@@ -11,7 +11,7 @@ from ridedash.rides.tracking.policy import NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD
 from ridedash.store import audit
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride
-from ridedash.store.properties import ACTS_FOR, Staff
+from ridedash.store.orders import order_of_staff
 
 NOT_BOOKED: Final = "not_booked"  # an order that came to nothing, or a search without a driver
 SEEN_NOT_BOOKED: Final = "seen_not_booked"  # an event of the timeline: somebody has seen that
@@ -28,7 +28,7 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
         return False
     now = clock()
     with db.write() as s:
-        order = _order(s, order_id, staff_id)
+        order = order_of_staff(s, order_id, staff_id)
         if order is None:
             return False
         transitions.clear_attention(s, order, name, now)
@@ -45,7 +45,7 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
     """
     now = clock()
     with db.write() as s:
-        order = _order(s, order_id, staff_id)
+        order = order_of_staff(s, order_id, staff_id)
         ride = s.scalars(select(Ride).where(Ride.order_id == order_id)).first()
         if order is None or ride is None or ride.next_poll_at is None:
             return False
@@ -57,11 +57,6 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
             transitions.clear_attention(s, order, name, now)
         _record(s, order, staff_id, "ride.stop_following", "stopped", clock)
         return True
-
-
-def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
-    query = select(Order).join(Staff, ACTS_FOR)
-    return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id)).first()
 
 
 def _record(s: Session, order: Order, staff_id: int, what: str, result: str, clock: Clock) -> None:

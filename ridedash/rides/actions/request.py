@@ -21,7 +21,7 @@ from ridedash.service.client import RideClient
 from ridedash.store import audit
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
-from ridedash.store.properties import ACTS_FOR, Staff
+from ridedash.store.orders import order_of_staff
 
 __all__ = [
     "ActionResult",
@@ -107,7 +107,7 @@ def arm_cancel(
     """Cancel as soon as a shared ride is matched: sent by the worker when the booking id comes."""
     now = clock()
     with db.write() as s:
-        order = _order(s, order_id, staff_id)
+        order = order_of_staff(s, order_id, staff_id)
         if (
             order is None
             or order.booking_id
@@ -126,7 +126,7 @@ def disarm_cancel(db: Database, clock: Clock, order_id: int, staff_id: int) -> A
     """Take an armed cancel back: done, or not_now when none is armed any more."""
     now = clock()
     with db.write() as s:
-        order = _order(s, order_id, staff_id)
+        order = order_of_staff(s, order_id, staff_id)
         armed = _armed(s, order_id) if order is not None else None
         if order is None or armed is None or armed.next_try_at is not None:
             return ActionResult("not_now", TOO_LATE)
@@ -142,7 +142,7 @@ def _ask(
     """Commit the row, then call."""
     now = caller.clock()
     with caller.db.write() as s:
-        order = _order(s, order_id, staff_id)
+        order = order_of_staff(s, order_id, staff_id)
         no = ActionResult("not_now", NOT_FOUND) if order is None else _refusal(s, order, name, now)
         if no is not None or order is None:
             return no or ActionResult("not_now", NOT_FOUND)
@@ -191,12 +191,6 @@ def _row(
     order.version += 1
     s.flush()
     return row
-
-
-def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
-    """The order, when it is of the staff's property."""
-    query = select(Order).join(Staff, ACTS_FOR)
-    return s.scalars(query.where(Order.id == order_id, Staff.id == staff_id)).first()
 
 
 def _armed(s: Session, order_id: int) -> Action | None:

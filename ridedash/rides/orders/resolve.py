@@ -22,7 +22,7 @@ from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState, Ride
-from ridedash.store.properties import ACTS_FOR, Staff
+from ridedash.store.orders import order_of_staff
 
 NEAR_M: Final = 250.0
 OPEN_STATES: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
@@ -60,7 +60,7 @@ def resolve_booked(
     """
     booking_id = booking_id.strip()
     with db.read() as s:
-        order = _order(s, order_id, staff_id)
+        order = order_of_staff(s, order_id, staff_id, OPEN_STATES)
         if order is None or not booking_id:
             return Checked("wrong_state" if order is None else "not_found")
         linked = _linked(s, order, booking_id)
@@ -119,7 +119,7 @@ def _link(
 ) -> Checked:
     now = clock()
     with db.write() as s:
-        order = _order(s, order_id, staff_id)
+        order = order_of_staff(s, order_id, staff_id, OPEN_STATES)
         if order is None:
             return Checked("wrong_state")
         linked = _linked(s, order, booking_id)
@@ -140,13 +140,6 @@ def _link(
     return checked
 
 
-def _order(s: Session, order_id: int, staff_id: int) -> Order | None:
-    query = select(Order).join(Staff, ACTS_FOR)
-    return s.scalars(
-        query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(OPEN_STATES))
-    ).first()
-
-
 def _linked(s: Session, order: Order, booking_id: str) -> int | None:
     """Another order that has this booking."""
     same = select(Order.id).outerjoin(Ride, Ride.order_id == Order.id).where(Order.id != order.id)
@@ -161,7 +154,7 @@ def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     False when it is too late.
     """
     with db.write() as s:
-        order = _of_staff(s, order_id, staff_id, OrderState.READY, OrderState.SCHEDULED)
+        order = order_of_staff(s, order_id, staff_id, (OrderState.READY, OrderState.SCHEDULED))
         if order is None:
             return False
         order.code = WITHDRAWN
@@ -180,7 +173,7 @@ def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
 
 def _reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
     with db.write() as s:
-        order = _of_staff(s, order_id, staff_id, OrderState.CLOSED_NOT_BOOKED)
+        order = order_of_staff(s, order_id, staff_id, (OrderState.CLOSED_NOT_BOOKED,))
         if order is None:
             return False
         order.resolved_by = order.resolve_reason = None
@@ -198,7 +191,7 @@ def resolve_not_booked(
     if len(reason) < 3:
         raise ValueError("say how you know that nothing was booked")
     with db.write() as s:
-        order = _of_staff(s, order_id, staff_id, OrderState.UNKNOWN)
+        order = order_of_staff(s, order_id, staff_id, (OrderState.UNKNOWN,))
         if order is None:
             return False
         order.resolved_by, order.resolve_reason = staff_id, reason[:500]
@@ -211,11 +204,3 @@ def resolve_not_booked(
             reason=reason[:500],
         )
         return True
-
-
-def _of_staff(s: Session, order_id: int, staff_id: int, *states: OrderState) -> Order | None:
-    """The order, when it is the staff's property's and in one of these states."""
-    query = select(Order).join(Staff, ACTS_FOR)
-    return s.scalars(
-        query.where(Order.id == order_id, Staff.id == staff_id, Order.state.in_(states))
-    ).first()

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict
 
 from ridedash.geo import LatLng, is_valid
-from ridedash.text import shown
+from ridedash.text import one_line
 
 TEXT_LIMIT: Final = 300  # characters of any text that is kept
 LINK_LIMIT: Final = 2000
@@ -134,10 +134,7 @@ def text(value: Any) -> str | None:
         and value.strip() == value
     ):
         return value or None  # As for nearly all texts, there is nothing to clean.
-    cleaned = value[: TEXT_LIMIT * 4]
-    if not cleaned.isprintable():  # Printable text loses nothing.
-        cleaned = "".join(map(shown, cleaned))
-    return " ".join(cleaned.split())[:TEXT_LIMIT].rstrip() or None
+    return one_line(value, TEXT_LIMIT, control="") or None
 
 
 def ident(value: Any, limit: int = 100) -> str | None:

@@ -25,6 +25,7 @@ from ridedash.store.database.engines import BUSY_S, WRITE, make_engine
 from ridedash.store.database.migrate import UnknownRevision, WrongTables
 
 __all__ = [
+    "MAX_ID",
     "BadDatabaseUrl",
     "Base",
     "CommitUnknown",
@@ -38,6 +39,7 @@ __all__ = [
     "retry_conflict",
 ]
 
+MAX_ID: Final = 2**63 - 1  # the largest id that a database stores
 HELD: Final = "orders"
 
 

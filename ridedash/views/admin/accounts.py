@@ -7,7 +7,6 @@ from flask import Blueprint, abort, redirect, render_template, request, session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
-from ridedash.places import plain
 from ridedash.rides.accounts.linking import (
     EXPIRED,
     NO_ANSWER,
@@ -19,6 +18,7 @@ from ridedash.rides.accounts.linking import (
 )
 from ridedash.rides.accounts.manage import IN_USE, NOT_NOW, AccountKeeper
 from ridedash.store.accounts import account_of, accounts_of, tokens_can_be_read
+from ridedash.text import one_line
 from ridedash.views.admin.property import Answer, said
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.errors import Answer as ErrorAnswer
@@ -82,7 +82,7 @@ def show() -> str:
 @needs(MANAGE)
 def connect() -> Answer:
     """Away to the service, which asks whether this account may be used from here."""
-    label = plain(request.form.get("label", ""), LABEL_MAX)
+    label = one_line(request.form.get("label", ""), LABEL_MAX)
     if not label:
         return _page({"label": _("Type what staff will see, such as House account.")}), 422
     return redirect(linker().start_new(label, member()), code=303)

@@ -11,7 +11,7 @@ from flask import Blueprint, render_template, request
 
 from ridedash.extensions import services
 from ridedash.store.audit import AuditFilter, AuditRow, entries
-from ridedash.store.orders import MAX_ID
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.properties import Property, staff_of
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone

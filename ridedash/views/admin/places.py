@@ -9,9 +9,9 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
 from ridedash.geo import LatLng
-from ridedash.places import plain
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.properties import cost_centre_of, cost_centres_of, favourites_of, set_favourite
+from ridedash.text import one_line
 from ridedash.views.admin.property import Answer, Spot, SpotError, read_spot, record, said
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs
@@ -61,7 +61,7 @@ def save() -> Answer:
 @needs(MANAGE)
 def add_centre() -> Answer:
     """A new cost centre."""
-    house, name = current_staff().property_id, plain(request.form.get("name", ""), CENTRE_MAX)
+    house, name = current_staff().property_id, one_line(request.form.get("name", ""), CENTRE_MAX)
     with services().db.write() as s:
         known = {row.name.casefold() for row in cost_centres_of(s, house)}
         if name and name.casefold() not in known:

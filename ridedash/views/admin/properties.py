@@ -7,9 +7,8 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
-from ridedash.places import plain
 from ridedash.store import audit
-from ridedash.store.orders import MAX_ID
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.properties import (
     Property,
     add_property,
@@ -18,6 +17,7 @@ from ridedash.store.properties import (
     open_sign_in,
     properties,
 )
+from ridedash.text import one_line
 from ridedash.views.admin.property import NAME_MAX, Answer, check, choices, said
 from ridedash.views.auth.sign_in import begin
 from ridedash.views.web.current_user import current_sign_in, current_staff
@@ -38,7 +38,7 @@ def show() -> str:
 @needs(ADMIN)
 def create() -> Answer:
     """A new property; its other facts are in its own settings."""
-    typed = {"name": plain(request.form.get("name", ""), NAME_MAX)}
+    typed = {"name": one_line(request.form.get("name", ""), NAME_MAX)}
     typed |= {name: request.form.get(name, "")[:64] for name in ("timezone", "currency", "country")}
     wrong, kept = check(typed)
     with services().db.write() as s:

@@ -21,10 +21,10 @@ from ridedash.places import (
     PlacesUnavailableError,
     coordinates_text,
     parse_coordinates,
-    plain,
 )
 from ridedash.store import audit
 from ridedash.store.properties import Property
+from ridedash.text import one_line
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
@@ -54,7 +54,7 @@ class Spot(NamedTuple):
     @classmethod
     def typed(cls, form: Form, end: str) -> "Spot":
         """What a form says, before it is looked up."""
-        return cls(plain(form.get(end, ""), PLACE_NAME_MAX))
+        return cls(one_line(form.get(end, ""), PLACE_NAME_MAX))
 
 
 def read_spot(form: Form, end: str, geocoder: Geocoder) -> Spot:
@@ -63,8 +63,8 @@ def read_spot(form: Form, end: str, geocoder: Geocoder) -> Spot:
 
     Raises SpotError.
     """
-    name = plain(form.get(end, ""), PLACE_NAME_MAX)
-    called = plain(form.get(f"{end}_name", ""), PLACE_NAME_MAX)
+    name = one_line(form.get(end, ""), PLACE_NAME_MAX)
+    called = one_line(form.get(f"{end}_name", ""), PLACE_NAME_MAX)
     if not name:
         raise SpotError(_("Type a place, or coordinates such as 12.95, 77.6."))
     point = _chosen(form, end, name) or parse_coordinates(name)
@@ -75,7 +75,7 @@ def read_spot(form: Form, end: str, geocoder: Geocoder) -> Spot:
 
 def _chosen(form: Form, end: str, name: str) -> LatLng | None:
     """The point of the list's place, unless something else was typed over it."""
-    if plain(form.get(f"{end}_for", ""), PLACE_NAME_MAX) != name:
+    if one_line(form.get(f"{end}_for", ""), PLACE_NAME_MAX) != name:
         return None
     return parse_coordinates(
         f"{form.get(f'{end}_lat', '')[:20]}, {form.get(f'{end}_lng', '')[:20]}"
@@ -125,7 +125,7 @@ def show() -> str:
 @needs(MANAGE)
 def save() -> Answer:
     """Keep what was typed, or say what can't be used."""
-    typed = {name: plain(request.form.get(name, ""), NAME_MAX) for name in ("name", "phone")}
+    typed = {name: one_line(request.form.get(name, ""), NAME_MAX) for name in ("name", "phone")}
     typed |= {name: request.form.get(name, "")[:64] for name in ("timezone", "currency", "country")}
     wrong, kept = check(typed)
     spot = Spot.typed(request.form, "pickup")

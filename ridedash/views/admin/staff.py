@@ -6,7 +6,6 @@ from flask import Blueprint, abort, redirect, render_template, request
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
-from ridedash.places import plain
 from ridedash.store.invitations import (
     invitation_of,
     invite,
@@ -21,6 +20,7 @@ from ridedash.store.properties import (
     staff_member,
     staff_of,
 )
+from ridedash.text import one_line
 from ridedash.views.admin.property import Answer, record, said
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, zone
@@ -52,7 +52,7 @@ def show() -> str:
 @needs(MANAGE)
 def invite_somebody() -> Answer:
     """A link for somebody new. It is shown once: only its hash is kept."""
-    name, role = plain(request.form.get("name", ""), NAME_MAX), request.form.get("role", "")
+    name, role = one_line(request.form.get("name", ""), NAME_MAX), request.form.get("role", "")
     if role not in ROLES or not outranks(current_staff().role, role):
         abort(400)
     if not name:

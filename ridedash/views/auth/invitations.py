@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
-from ridedash.places import plain
 from ridedash.store import audit, passwords
 from ridedash.store.invitations import open_invitation
 from ridedash.store.models.desk import Invitation
 from ridedash.store.properties import Property, Staff, add_staff, close_all_sign_ins, sign_in_key
+from ridedash.text import one_line
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.wording import gettext as _
 
@@ -38,7 +38,10 @@ def show(token: str) -> str:
 @limiter.limit("60/minute")
 def accept(token: str) -> Answer:
     """Use the link: store the password and end the sign-ins made with an earlier one."""
-    name, password = plain(request.form.get("name", ""), NAME_MAX), request.form.get("password", "")
+    name, password = (
+        one_line(request.form.get("name", ""), NAME_MAX),
+        request.form.get("password", ""),
+    )
     with services().db.read() as s:
         row = _open(s, token)
         wrong = _wrong(s, row, name, password)

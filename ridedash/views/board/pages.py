@@ -18,7 +18,7 @@ from ridedash.__about__ import __version__
 from ridedash.extensions import services
 from ridedash.geo import LatLng
 from ridedash.maps import MapParts, map_parts
-from ridedash.store.orders import MAX_ID
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.properties import Property
 from ridedash.views.board.rows import revision
 from ridedash.views.board.state import Board, Shown, board_of

@@ -13,9 +13,10 @@ from ridedash.geo import LatLng
 from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
 from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.store import guests
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.guests import Usual
 from ridedash.store.models.people import Guest
-from ridedash.store.orders import MAX_ID, Offer, recent_orders
+from ridedash.store.orders import Offer, recent_orders
 from ridedash.store.properties import Property, favourites_of
 from ridedash.store.search import phone_digits
 from ridedash.text import folded

@@ -15,11 +15,11 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
-from ridedash.places import plain
+from ridedash.store.database.database import MAX_ID
 from ridedash.store.encryption import DecryptionFailed
 from ridedash.store.history import Outcome, PageKey, RideFilter
-from ridedash.store.orders import MAX_ID
 from ridedash.store.properties import Property
+from ridedash.text import one_line
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.wording import gettext as _
@@ -143,7 +143,7 @@ def chosen(args: Mapping[str, str], today: date) -> Chosen:
     first = first or last - WEEK
     if first > last:
         first, last = last, first
-    words = {name: plain(args.get(name, ""), most) for name, most in WORDS.items()}
+    words = {name: one_line(args.get(name, ""), most) for name, most in WORDS.items()}
     state = args.get("state", "")
     return Chosen(
         first,

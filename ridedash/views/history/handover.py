@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
-from ridedash.places import plain
 from ridedash.store.handover import Ahead, Note, add_note, ahead, notes, settle_note
 from ridedash.store.history import records
 from ridedash.store.properties import Property
+from ridedash.text import one_line
 from ridedash.views.history.rows import RecordLine, line
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, full_time, zone
@@ -67,7 +67,7 @@ def show() -> str:
 def add() -> Answer:
     """Write a note."""
     typed = request.form.get("text", "")[: 4 * LONGEST]
-    text = "\n".join(plain(each, LONGEST + 1) for each in typed.splitlines()).strip()
+    text = "\n".join(one_line(each, LONGEST + 1) for each in typed.splitlines()).strip()
     s, staff = services(), current_staff()
     if not text or len(text) > LONGEST:
         wrong = (

@@ -10,10 +10,10 @@ from flask import Blueprint, Response, jsonify, redirect, render_template, reque
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
-from ridedash.places import plain
 from ridedash.store.history import records
 from ridedash.store.properties import Property
 from ridedash.store.search import find_orders
+from ridedash.text import one_line
 from ridedash.views.history.filters import opened, seal
 from ridedash.views.history.rows import RecordLine, line
 from ridedash.views.web.current_user import current_staff
@@ -74,7 +74,7 @@ def listed() -> Response:
 
 
 def _typed() -> str:
-    return plain(request.form.get("q", ""), WORDS)
+    return one_line(request.form.get("q", ""), WORDS)
 
 
 def _found(asked: str, most: int) -> tuple[Property, list[RecordLine]]:

@@ -9,9 +9,8 @@ from typing import Final, NamedTuple
 from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from ridedash.rides.states import LIVE
 from ridedash.store.database.database import Database, insert_if_new
-from ridedash.store.models.orders import Heartbeat, Order, OrderState, Ride
+from ridedash.store.models.orders import UNSETTLED, Heartbeat, Order, OrderState, Ride
 
 ALIVE: Final = timedelta(seconds=30)  # a worker without a heartbeat for longer is taken for dead
 # a heartbeat further in the future was written by a clock that has stepped back since
@@ -111,9 +110,9 @@ class Counts(NamedTuple):
 def counts(s: Session, now: datetime) -> Counts:
     """Orders by state, rides that are followed and overdue, and workers, at `now`."""
     counted = s.execute(
-        select(Order.state, func.count()).where(Order.state.in_(LIVE)).group_by(Order.state)
+        select(Order.state, func.count()).where(Order.state.in_(UNSETTLED)).group_by(Order.state)
     ).all()
-    orders = {str(state): 0 for state in sorted(LIVE)} | {
+    orders = {str(state): 0 for state in sorted(UNSETTLED)} | {
         str(state): count for state, count in counted
     }
     unknown = s.scalar(select(func.min(Order.sent_at)).where(Order.state == OrderState.UNKNOWN))

@@ -12,18 +12,16 @@ from sqlalchemy.orm import Session
 
 from ridedash import wire
 from ridedash.rides.actions.acknowledge import STOPPED
+from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.store import audit
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import Link
-from ridedash.store.models.orders import Order, OrderState, Ride, TimelineEvent
+from ridedash.store.models.orders import Order, Ride, TimelineEvent
 from ridedash.store.sign_ins import tell_ended
 
 MOST_FOLLOWERS: Final = 5
 # after the link was made or the guest is due: no ride goes on for so long
 LONGEST: Final = timedelta(days=7)
-CAME_TO_NOTHING: Final = frozenset(
-    {OrderState.REJECTED, OrderState.NOT_SENT, OrderState.CLOSED_NOT_BOOKED, OrderState.FAILED}
-)
 
 
 class LinkKind(StrEnum):
@@ -71,7 +69,7 @@ def make_link(
         order = s.scalars(wanted.with_for_update()).first()  # two presses take turns
         if order is None:
             raise LookupError("no such order")
-        if order.state in CAME_TO_NOTHING:
+        if order.state in WITHOUT_RIDE:
             raise RideOver
         held = _held(s, order_id, kind, now)
         if kind is LinkKind.FOLLOWER and len(held) >= MOST_FOLLOWERS:
@@ -162,7 +160,7 @@ def _until(link: Link, order: Order, ride: Ride | None, stopped_at: datetime | N
 
 
 def _ended_at(order: Order, ride: Ride | None, stopped_at: datetime | None) -> datetime | None:
-    if order.state in CAME_TO_NOTHING:
+    if order.state in WITHOUT_RIDE:
         return order.resolved_at or order.created_at
     if ride is None:
         return None

@@ -1,6 +1,6 @@
-"""Pure: which moves an order may make, and what a person may do with it now.
+"""The transitions that an order may make, and the actions that people may take now. Pure.
 
-See docs/booking-protocol.md 1.5, 1.6.
+See docs/booking-protocol.md 1.5 and 1.6.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ridedash import wire
 from ridedash.store.models.orders import OrderState
 
 S = OrderState
-MOVES: Final[dict[OrderState, frozenset[OrderState]]] = {
+TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
     S.SCHEDULED: frozenset({S.READY, S.NOT_SENT}),
     S.READY: frozenset({S.SENDING, S.NOT_SENT}),
     S.SENDING: frozenset({S.BOOKED, S.MATCHING, S.REJECTED, S.NOT_SENT, S.UNKNOWN, S.READY}),
@@ -22,15 +22,16 @@ MOVES: Final[dict[OrderState, frozenset[OrderState]]] = {
     S.NOT_SENT: frozenset(),
     S.FAILED: frozenset(),
 }
-LIVE: Final = frozenset({S.SCHEDULED, S.READY, S.SENDING, S.UNKNOWN, S.MATCHING})
+FAILED_STATES: Final = frozenset({S.REJECTED, S.NOT_SENT, S.FAILED})
+WITHOUT_RIDE: Final = FAILED_STATES | {S.CLOSED_NOT_BOOKED}  # nothing is booked, as far as known
 ABORTABLE: Final = frozenset(
     {wire.ALLOTMENT_PENDING, wire.PENDING, wire.ALLOTMENT_RETRYING, wire.SOFT_ALLOCATED}
 )
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
 
 
-class BadMove(Exception):
-    """An order was about to make a move that the protocol does not have."""
+class BadTransition(Exception):
+    """An order was about to make a transition that the protocol does not have."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +56,19 @@ ENDED: Final = "ended"
 GIVEN: Final = "given"  # feedback was sent
 
 
-def came_to_nothing(order_state: OrderState, status: str | None) -> bool:
-    """Whether a new order takes this one's place: it has no ride, or its ride ended before it
-    began.
+def has_failed(order_state: OrderState, status: str | None) -> bool:
+    """Whether a new order may replace this one: it has no ride, or its ride ended before it began.
+
+    True also of an order of unknown outcome, once a person decides to book again.
     """
     if order_state != S.BOOKED:
-        return order_state in (S.REJECTED, S.NOT_SENT, S.UNKNOWN, S.CLOSED_NOT_BOOKED, S.FAILED)
+        return order_state == S.UNKNOWN or order_state in WITHOUT_RIDE
     return status in wire.TERMINAL and status != wire.COMPLETED
 
 
-def allowed_move(a: OrderState, b: OrderState) -> bool:
+def is_allowed(a: OrderState, b: OrderState) -> bool:
     """Whether an order may go from `a` to `b`."""
-    return b in MOVES[a]
+    return b in TRANSITIONS[a]
 
 
 def actions(

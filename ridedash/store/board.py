@@ -8,16 +8,9 @@ from sqlalchemy import BindParameter, bindparam, func, select, union
 from sqlalchemy.orm import Session
 
 from ridedash.store.encryption import key_of
-from ridedash.store.models.orders import Attention, Order, OrderState, Ride
+from ridedash.store.models.orders import UNSETTLED, Attention, Order, OrderState, Ride
 from ridedash.store.models.people import Account
 
-WAITING: Final = (
-    OrderState.SCHEDULED,
-    OrderState.READY,
-    OrderState.SENDING,
-    OrderState.UNKNOWN,
-    OrderState.MATCHING,
-)
 # a failed order needs attention for half an hour
 LATELY: Final = timedelta(minutes=40)
 NEWEST: Final = 30
@@ -98,7 +91,7 @@ _OF_LATE: Final = (
     .subquery()
 )
 _LISTED: Final = union(
-    select(Order.id).where(Order.property_id == _HERE, Order.state.in_(WAITING)),
+    select(Order.id).where(Order.property_id == _HERE, Order.state.in_(UNSETTLED)),
     select(Ride.order_id).where(Ride.property_id == _HERE, Ride.next_poll_at.is_not(None)),
     select(Attention.order_id).where(
         Attention.property_id == _HERE,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, and_, false, or_, select, union
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from ridedash.store.models.orders import Order, OrderState, Ride
+from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.models.people import Guest
 from ridedash.text import folded, squeezed
 
@@ -15,13 +15,6 @@ PHONE: Final = re.compile(r"[+\d\s().\-/]+")
 PHONE_LEAST: Final = 4  # digits; people remember the last four of a phone
 LEAST: Final = 3  # letters and digits of a plate or a number; fewer would match half of them
 MANY: Final = 200  # guests; when more match, some of the newest rides are theirs
-NOT_OVER: Final = (
-    OrderState.SCHEDULED,
-    OrderState.READY,
-    OrderState.SENDING,
-    OrderState.UNKNOWN,
-    OrderState.MATCHING,
-)
 LAST: Final = "\U0010ffff"  # sorts after every letter
 
 
@@ -74,7 +67,7 @@ def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
     """Orders that are not over. They are a few hundred at most, so every column is compared."""
     here = Order.property_id == property_id
     going = union(
-        select(Order.id).where(here, Order.state.in_(NOT_OVER)),
+        select(Order.id).where(here, Order.state.in_(UNSETTLED)),
         select(Ride.order_id).where(
             Ride.property_id == property_id, Ride.next_poll_at.is_not(None)
         ),

@@ -6,11 +6,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from ridedash.rides.runtime import Clock
-from ridedash.rides.states import LIVE
 from ridedash.store import audit
 from ridedash.store.accounts import account_of, accounts_of, make_default
 from ridedash.store.database.database import Database
-from ridedash.store.models.orders import Order, Ride
+from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.properties import Account
 
 DONE, IN_USE, NOT_NOW = "done", "in_use", "not_now"
@@ -64,7 +63,7 @@ class AccountKeeper:
 
 
 def _in_use(s: Session, account_id: int) -> bool:
-    waiting = select(func.count()).where(Order.account_id == account_id, Order.state.in_(LIVE))
+    waiting = select(func.count()).where(Order.account_id == account_id, Order.state.in_(UNSETTLED))
     followed = select(func.count()).where(
         Ride.account_id == account_id, Ride.next_poll_at.is_not(None)
     )

@@ -20,7 +20,7 @@ from ridedash.rides.orders.answer_journal import BlackBox, BoxFile
 from ridedash.rides.orders.outcome import AUTH, Outcome, classify
 from ridedash.rides.orders.settle import settle
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
-from ridedash.rides.states import BadMove
+from ridedash.rides.states import BadTransition
 from ridedash.service.client import RideClient
 from ridedash.service.types.bookings import CreateAnswer, NewBooking
 from ridedash.store import audit
@@ -134,7 +134,7 @@ class Sender:
         """
         try:
             self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
-        except (BadMove, ValueError, LookupError, TypeError, ArithmeticError) as error:
+        except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
             log.error(
                 "an answer to %s can't be settled: %s", record.get("mtx"), type(error).__name__
             )

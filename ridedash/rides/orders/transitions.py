@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, SessionTransaction
 
 from ridedash.observability.exceptions import reason
 from ridedash.rides.codes import PLAN_MISSED, WITHDRAWN
-from ridedash.rides.states import BadMove, allowed_move
+from ridedash.rides.states import FAILED_STATES, BadTransition, is_allowed
 from ridedash.service.responses import is_known_code
 from ridedash.store import audit
 from ridedash.store.models.orders import Attention, Order, OrderState, TimelineEvent
@@ -40,11 +40,11 @@ PLAN_FAILED: Final = "plan_failed"  # a planned ride that came to nothing; the d
 
 
 def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **facts: Any) -> None:
-    """Put an order into another state. Raises BadMove when the protocol has no such move."""
+    """Put an order into another state. Raises BadTransition when the protocol has no such move."""
     was = OrderState(order.state)
-    if not allowed_move(was, to):
+    if not is_allowed(was, to):
         _remember(s, order, f"{was} to {to}", now, who)
-        raise BadMove(f"order {order.id}: {was} to {to}")
+        raise BadTransition(f"order {order.id}: {was} to {to}")
     order.state = to
     order.resolved_at = now if to in RESOLVED else None
     _reopen_or_close(s, order, to in OPEN)
@@ -86,7 +86,7 @@ def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> 
 def _planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
     """Nobody watches a planned ride when it is ordered: what comes to nothing asks for a person."""
     clear_attention(s, order, NOT_YET, now)
-    if to in {S.REJECTED, S.NOT_SENT, S.FAILED} and order.code != WITHDRAWN:
+    if to in FAILED_STATES and order.code != WITHDRAWN:
         attention(
             s, order, PLAN_FAILED, order.message if order.code == PLAN_MISSED else order.code, now
         )

@@ -11,11 +11,10 @@ from sqlalchemy.orm import Session
 
 from ridedash.rides.privacy.retention import forget_guest
 from ridedash.rides.runtime import Clock
-from ridedash.rides.states import LIVE
 from ridedash.store import audit
 from ridedash.store.database.database import Database
 from ridedash.store.models.desk import ShiftNote
-from ridedash.store.models.orders import Order, Ride
+from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.models.people import Guest
 
 ERASED: Final = "[erased]"
@@ -124,7 +123,9 @@ def _riding(s: Session, guest: Guest) -> bool:
     followed = (
         select(Ride.id).where(Ride.order_id == Order.id, Ride.next_poll_at.is_not(None)).exists()
     )
-    query = select(Order.id).where(Order.guest_id == guest.id, or_(Order.state.in_(LIVE), followed))
+    query = select(Order.id).where(
+        Order.guest_id == guest.id, or_(Order.state.in_(UNSETTLED), followed)
+    )
     return s.scalars(query.limit(1)).first() is not None
 
 

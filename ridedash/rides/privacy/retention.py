@@ -14,10 +14,17 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, delete, func, or_, select, text, update
 from sqlalchemy.orm import Session
 
-from ridedash.rides.states import LIVE
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
-from ridedash.store.models.orders import Action, Attention, Offer, Order, Ride, TimelineEvent
+from ridedash.store.models.orders import (
+    UNSETTLED,
+    Action,
+    Attention,
+    Offer,
+    Order,
+    Ride,
+    TimelineEvent,
+)
 from ridedash.store.models.people import Guest
 
 AT_ONCE: Final = 200  # rows in one short transaction, so that nobody waits for the tidying
@@ -86,7 +93,7 @@ def _positions(s: Session, before: datetime) -> int:
 
 def _guests(s: Session, before: datetime, now: datetime, key: str) -> int:
     """Guests who were not seen for so long, and have nothing ahead or open."""
-    busy = or_(Order.created_at >= before, Order.pickup_at >= before, Order.state.in_(LIVE))
+    busy = or_(Order.created_at >= before, Order.pickup_at >= before, Order.state.in_(UNSETTLED))
     still = select(Order.id).where(Order.guest_id == Guest.id, busy).exists()
     query = select(Guest).where(
         Guest.erased_at.is_(None), func.coalesce(Guest.seen_at, Guest.created_at) < before

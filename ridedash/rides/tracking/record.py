@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from ridedash.geo import LatLng
 from ridedash.rides.orders import transitions
 from ridedash.rides.runtime import Runtime
-from ridedash.rides.states import BadMove
+from ridedash.rides.states import BadTransition
 from ridedash.rides.tracking import policy
 from ridedash.rides.tracking.claims import ORDERS, RIDE_AND_ORDER, RIDES, Claim, postpone
 from ridedash.rides.tracking.merge import RideState
@@ -36,7 +36,7 @@ from ridedash.wire import Kind
 
 # raised while a poll is decided or recorded, these are the ride's own fault: its row or its answers
 POISONOUS: Final = (
-    BadMove,
+    BadTransition,
     ValueError,
     LookupError,
     TypeError,
@@ -311,7 +311,7 @@ def _write(
     s: Session, order: Order, ride_id: int, decision: Decision, now: datetime, vault: TokenVault
 ) -> None:
     """Write a decision's columns, timeline and items in the transaction that holds both rows.
-    Raises BadMove.
+    Raises BadTransition.
     """
     columns = dict(decision.ride)
     if decision.start_code is not None:

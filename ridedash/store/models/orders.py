@@ -25,6 +25,16 @@ class OrderState(StrEnum):
     FAILED = "FAILED"
 
 
+# orders that are neither settled nor followed as a ride
+UNSETTLED: Final = (
+    OrderState.SCHEDULED,
+    OrderState.READY,
+    OrderState.SENDING,
+    OrderState.UNKNOWN,
+    OrderState.MATCHING,
+)
+
+
 class Offer(Base):
     """One product card as it was shown: trip, category, price.
 

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash import wire
 from ridedash.extensions import services
-from ridedash.rides.states import came_to_nothing
+from ridedash.rides.states import has_failed
 from ridedash.store.orders import Order, OrderPage, OrderState, order_page, orders_by_ids
 from ridedash.views.rides.view_model import ride_view
 from ridedash.views.web.current_user import current_staff
@@ -98,7 +98,7 @@ def _cancelled(page: OrderPage) -> bool:
 
 def _failed(page: OrderPage) -> bool:
     state = OrderState(page.order.state)
-    return state != OrderState.UNKNOWN and came_to_nothing(
+    return state != OrderState.UNKNOWN and has_failed(
         state, page.ride.status if page.ride else None
     )
 

@@ -12,7 +12,7 @@ from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, c
 from ridedash.rides.orders.due import GUARD_BUSY
 from ridedash.rides.orders.fields import FIELDS, Refill
 from ridedash.rides.orders.request import ordered_value
-from ridedash.rides.states import came_to_nothing
+from ridedash.rides.states import has_failed
 from ridedash.store.models.desk import Favourite
 from ridedash.store.orders import Offer, OrderPage, OrderState, Trip
 from ridedash.store.properties import Account, Guest, Property
@@ -150,7 +150,7 @@ class Picker:
         for each in FIELDS:
             if occasion in each.refill:
                 form[each.form].data = ordered_value(order, each) or ""
-        if came_to_nothing(OrderState(order.state), page.ride.status if page.ride else None):
+        if has_failed(OrderState(order.state), page.ride.status if page.ride else None):
             self.again, form.supersedes.data = page, order.id
         if order.state == OrderState.REJECTED:
             words = refused(order.code)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ridedash import wire
-from ridedash.rides.states import ActionAllowed
+from ridedash.rides.states import WITHOUT_RIDE, ActionAllowed
 from ridedash.views.rides.facts import RideFacts, status_of
 from ridedash.views.rides.notices import Notice, notices
 from ridedash.views.web.formatting import initials, plate, span, spelled, stamp
@@ -241,7 +241,7 @@ def buttons(facts: RideFacts, allowed: tuple[ActionAllowed, ...]) -> tuple[Actio
 
 def steps(facts: RideFacts) -> tuple[Step, ...]:
     """The kind's statuses as a line of steps, with the time at which each came."""
-    if facts.page.order.state in ("UNKNOWN", "REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"):
+    if facts.page.order.state in {"UNKNOWN", *WITHOUT_RIDE}:
         return ()
     sequence = [
         s

@@ -8,7 +8,6 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import Services, limiter, services
 from ridedash.rides.share_links import (
-    CAME_TO_NOTHING,
     MOST_FOLLOWERS,
     LinkKind,
     RideOver,
@@ -18,6 +17,7 @@ from ridedash.rides.share_links import (
     live_links,
     make_link,
 )
+from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.rides.tracking.record import otp_of
 from ridedash.store import audit
 from ridedash.store.models.desk import CostCentre
@@ -153,7 +153,7 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
         said.append(_("The guest has a link since %(at)s", at=at))
     if followers:
         said.append(_("%(n)d of %(most)d followers", n=followers, most=MOST_FOLLOWERS))
-    can = page.order.state not in CAME_TO_NOTHING
+    can = page.order.state not in WITHOUT_RIDE
     return LinkState(
         " · ".join(said), bool(held), since is not None, can, can and followers < MOST_FOLLOWERS
     )

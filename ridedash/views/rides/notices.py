@@ -10,6 +10,7 @@ from ridedash import wire
 from ridedash.rides.actions.acknowledge import NOT_BOOKED, SEEN_NOT_BOOKED, STOPPABLE, STOPPED
 from ridedash.rides.orders.due import ORDERED_LATE
 from ridedash.rides.orders.transitions import PLAN_FAILED
+from ridedash.rides.states import FAILED_STATES
 from ridedash.store.orders import Action
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.web.formatting import plate
@@ -47,11 +48,7 @@ def _twice(facts: RideFacts) -> Said | None:
 def _late(facts: RideFacts) -> Said | None:
     """It could not be ordered when it came due."""
     late = next((m.detail for m in reversed(facts.page.moments) if m.name == ORDERED_LATE), None)
-    if (
-        late is None
-        or facts.status in ON_THE_WAY
-        or facts.page.order.state in ("NOT_SENT", "REJECTED", "FAILED")
-    ):
+    if late is None or facts.status in ON_THE_WAY or facts.page.order.state in FAILED_STATES:
         return None
     title = _("Ordered %(n)s min late", n=late)
     return "ordered_late", "info", "waiting", title, _("The car may come late: tell the guest.")
@@ -223,10 +220,7 @@ def _attention(facts: RideFacts) -> list[Notice]:
 def _not_booked(facts: RideFacts) -> Notice | None:
     """Nothing came of it, lately, and nobody has done anything about it."""
     page, ride = facts.page, facts.page.ride
-    failed = (
-        page.order.state in ("REJECTED", "NOT_SENT", "FAILED")
-        or facts.status == wire.ALLOTMENT_FAILED
-    )
+    failed = page.order.state in FAILED_STATES or facts.status == wire.ALLOTMENT_FAILED
     done_with = (
         page.superseded_by is not None
         or page.order.code == "WITHDRAWN"

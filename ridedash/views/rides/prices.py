@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from ridedash import wire
+from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.rides.tracking.totals import BILLED, payable_of, total_of
 from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
 from ridedash.views.rides.facts import RideFacts
@@ -18,7 +19,6 @@ from ridedash.wording import gettext as _
 from ridedash.wording import say
 
 NO_PRICE: Final = "–"
-NO_RIDE: Final = frozenset({"REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"})
 INVOICED: Final = frozenset({wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED})
 NOT_RIDDEN: Final = frozenset({wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED})
 
@@ -30,7 +30,7 @@ def price(facts: RideFacts) -> tuple[str, str]:
     """
     if facts.page.order.state == "SCHEDULED":
         return "", _planned(facts)
-    if facts.page.order.state in NO_RIDE or facts.status in NOT_RIDDEN:
+    if facts.page.order.state in WITHOUT_RIDE or facts.status in NOT_RIDDEN:
         return NO_PRICE, _cost_of_stopping(facts)
     if facts.total is not None and facts.status in INVOICED:
         note = (

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from ridedash import wire
-from ridedash.rides.states import actions
+from ridedash.rides.states import WITHOUT_RIDE, actions
 from ridedash.rides.tracking.intervals import freshness
 from ridedash.store.models.orders import OrderState
 from ridedash.store.orders import OrderPage
@@ -65,7 +65,6 @@ POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000
 STILL_MS: Final = 1_000  # between press and answer
 WAITING_MS: Final = 5_000  # an unknown outcome, a planned ride, or a ride after its end
-ENDED_STATES: Final = frozenset({"REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"})
 
 
 class PaceSettings(Protocol):
@@ -219,7 +218,7 @@ def _price(facts: RideFacts) -> dict[str, Any]:
 
 def is_live(page: OrderPage) -> bool:
     """Whether news of it are still expected."""
-    if page.order.state in ENDED_STATES:
+    if page.order.state in WITHOUT_RIDE:
         return False
     ride = page.ride
     return ride is None or (status_of(page) not in wire.TERMINAL and ride.next_poll_at is not None)
@@ -239,7 +238,7 @@ def _stops(page: OrderPage) -> bool:
     """
     if is_live(page) or any(a.state in ("calling", "unconfirmed", "armed") for a in page.actions):
         return False
-    return page.ride is None or page.ride.next_poll_at is None or page.order.state in ENDED_STATES
+    return page.ride is None or page.ride.next_poll_at is None or page.order.state in WITHOUT_RIDE
 
 
 def _lean(value: Any) -> Any:

@@ -17,7 +17,7 @@ from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.due import LEASE, Promoter
 from ridedash.rides.orders.place import RequestRefused, TokenReused, place
 from ridedash.rides.orders.resolve import withdraw
-from ridedash.rides.states import BadMove
+from ridedash.rides.states import BadTransition
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.orders import Offer, Order, OrderState
@@ -341,7 +341,7 @@ SENDS: dict[
 
 
 @pytest.mark.parametrize("name", SENDS)
-def test_a_planned_ride_whose_send_came_to_nothing_asks_for_a_person_and_is_not_sent_again(
+def test_a_planned_ride_whose_send_failed_asks_for_a_person_and_is_not_sent_again(
     world: World, name: str
 ) -> None:
     answer, state, code = SENDS[name]
@@ -651,7 +651,7 @@ def test_a_lease_that_a_clock_left_far_ahead_does_not_hold_a_ride_back(world: Wo
 
 def test_planned_rides_keep_the_protocols_moves(world: World) -> None:
     order_id = planned(world)
-    with world.db.write() as s, pytest.raises(BadMove):
+    with world.db.write() as s, pytest.raises(BadTransition):
         transitions.move(s, s.get_one(Order, order_id), OrderState.SENDING, world.clock(), "worker")
 
 

@@ -20,7 +20,7 @@ from ridedash.rides.orders.place import (
 )
 from ridedash.rides.orders.resolve import reopen, resolve_booked, resolve_not_booked, withdraw
 from ridedash.rides.orders.transitions import attention, move
-from ridedash.rides.states import MOVES, BadMove, allowed_move
+from ridedash.rides.states import TRANSITIONS, BadTransition, is_allowed
 from ridedash.store.audit import AuditRow
 from ridedash.store.orders import Order, OrderState
 from ridedash.store.properties import add_property, add_staff
@@ -512,12 +512,12 @@ def test_every_move_is_recorded(world: World) -> None:
 
 def test_a_move_that_the_protocol_lacks_raises(world: World) -> None:
     order_id = world.place()
-    with pytest.raises(BadMove), world.db.write() as s:
+    with pytest.raises(BadTransition), world.db.write() as s:
         move(s, s.get_one(Order, order_id), OrderState.BOOKED, world.clock(), "worker")
     assert world.state(order_id) == "READY"
     assert not any(
-        allowed_move(state, OrderState.READY)
-        for state in MOVES
+        is_allowed(state, OrderState.READY)
+        for state in TRANSITIONS
         if state not in {"SCHEDULED", "SENDING"}
     )
 
@@ -536,10 +536,10 @@ def test_a_move_that_the_protocol_does_not_have_changes_nothing_and_is_in_the_au
 ) -> None:
     with world.worker() as worker:
         order_id = world.book(worker)
-    with pytest.raises(BadMove), world.db.write() as s:
+    with pytest.raises(BadTransition), world.db.write() as s:
         move(s, s.get_one(Order, order_id), OrderState.READY, world.clock(), "worker")
     assert world.state(order_id) == "BOOKED"
-    with pytest.raises(BadMove), world.db.write() as s, s.begin_nested():
+    with pytest.raises(BadTransition), world.db.write() as s, s.begin_nested():
         move(s, s.get_one(Order, order_id), OrderState.REJECTED, world.clock(), "worker")
     with world.db.read() as s:
         rows = s.scalars(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import NeedsReconnect, TokenUnreadable
-from ridedash.rides.states import allowed_move
+from ridedash.rides.states import is_allowed
 from ridedash.rides.tracking import policy
 from ridedash.rides.tracking.intervals import FINAL_S, MIN_INTERVAL_S
 from ridedash.rides.tracking.merge import ALARMS, RideState, merge
@@ -171,7 +171,7 @@ def test_over_any_answers_orders_move_as_they_may_and_end_with_their_rides(
         now += timedelta(seconds=wait)
         decision = decide(before, answer, now, EVEN)
         if decision.transition is not None:
-            assert allowed_move(OrderState(before.order_state), decision.transition)
+            assert is_allowed(OrderState(before.order_state), decision.transition)
         if "booking_id" in decision.order:
             assert before.ride.booking_id is None
             assert decision.ride["booking_id"] == decision.order["booking_id"]

@@ -106,7 +106,7 @@ def test_every_order_state_has_a_page_for_both(
 
 
 @pytest.mark.parametrize("state", ["REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"])
-def test_a_link_made_before_an_order_came_to_nothing_says_so(
+def test_a_link_made_before_an_order_failed_says_so(
     desk: Desk, phone: FlaskClient, state: str
 ) -> None:
     order_id = desk.order("SENDING")

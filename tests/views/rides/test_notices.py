@@ -397,7 +397,7 @@ def test_a_share_that_was_matched_no_longer_waits_for_a_match(desk: Desk) -> Non
 # ---- refusals that a person has seen
 
 
-def test_an_order_that_came_to_nothing_can_be_dismissed_from_its_page(
+def test_an_order_that_failed_can_be_dismissed_from_its_page(
     desk: Desk, client: FlaskClient
 ) -> None:
     order_id = desk.order("REJECTED", code="PAYMENT_PENDING", resolved_at=NOON)

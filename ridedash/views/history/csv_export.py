@@ -1,7 +1,7 @@
-"""The history as a CSV file: all that a bill needs, a line for each ride, sent as it is read.
+"""The history as a CSV file: a row for each ride, with all that billing needs, sent as it is read.
 
-Posted, since it is recorded and counted; its address is the history's, so what is seen is what is
-exported.
+The export is a POST, because it is audited and limited. It has the query of the history page, so
+that the file holds what the page shows.
 """
 
 import csv
@@ -33,7 +33,7 @@ from ridedash.store.history import (
     page,
     records,
 )
-from ridedash.views.history.filters import Question, question, unsealed
+from ridedash.views.history.filters import HistoryQuery, decrypted, history_query
 from ridedash.views.history.rows import outcomes
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import plate
@@ -45,12 +45,12 @@ from ridedash.wording import gettext as _
 bp = Blueprint("history_csv", __name__)
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = 500  # rides in memory, and in one short reading of the database
-BOM: Final = "\ufeff"  # without it spreadsheets take the file for their own old encoding
-DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")  # a spreadsheet would take such a text for a formula
-# and where it splits a line there, the rest of it
+BATCH: Final = 500  # rides in memory, and in one read transaction
+BOM: Final = "\ufeff"  # without it spreadsheets assume a legacy encoding
+DANGEROUS: Final = tuple("=+-@＝＋－＠\t\r\n")  # a formula begins so in a spreadsheet
+# the same after a separator, where a spreadsheet splits the line
 INSIDE: Final = re.compile(r"[;\t]\s*[=+\-@＝＋－＠]")
-FIGURE: Final = re.compile(r"-?\d+(?:\.\d+)?")
+NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 COLUMNS: Final = (
     "reference",
     "booking_id",
@@ -91,114 +91,114 @@ COLUMNS: Final = (
 
 
 class CutShort(Exception):
-    """An export ended before its last ride."""
+    """An export failed before its last ride."""
 
 
 @bp.post("/history.csv")
 @needs(EXPORT)
 @limiter.limit("5/hour", key_func=lambda: f"staff-{current_staff().id}")
 def export() -> Response:
-    """The rides that the history's address asks for, from the newest on.
+    """The rides that the history page shows for this query, the newest first.
 
-    The export is recorded before it begins.
+    The audit entry is written before the export begins.
     """
     s = services()
     with s.db.read() as db:
-        put = question(db, unsealed(request.args))
-    if put.chosen.wrong:
-        abort(400)  # it would be another file than the one that was asked for
-    _record(put)
+        query = history_query(db, decrypted(request.args))
+    if query.filters.wrong:
+        abort(400)  # the file would not be the one that the user wants
+    _audit(query)
     words = {outcome.value: state.words for outcome, state in outcomes().items()}
-    parts = _lines(_rows(s.db, put.house.id, put.chosen.asked(put.tz), put.tz, words))
-    # while a failure can still be answered with its page; most files have no second part
+    parts = _lines(_rows(s.db, query.prop.id, query.filters.ride_filter(query.tz), query.tz, words))
+    # read before the answer begins, so that a failure still gets its error page
     begin = next(parts)
-    first, last = put.chosen.first.isoformat(), put.chosen.last.isoformat()
+    first, last = query.filters.first.isoformat(), query.filters.last.isoformat()
     headers = {
         "Content-Disposition": f'attachment; filename="rides-{first}-to-{last}.csv"',
         "Cache-Control": "no-store",
     }
     cut = _("INCOMPLETE: rides are missing here, because reading them failed. Export again.")
-    return Response(_or_cut(begin, parts, cut, reference()), mimetype="text/csv", headers=headers)
+    return Response(
+        _with_cut_line(begin, parts, cut, reference()), mimetype="text/csv", headers=headers
+    )
 
 
-def _record(put: Question) -> None:
-    """That it was exported, by whom, how filtered; about which guest is nobody's business a year
-    later.
-    """
-    wanted, house, who = put.chosen, put.house.id, f"staff:{current_staff().id}"
-    days = {"from": wanted.first.isoformat(), "to": wanted.last.isoformat()}
+def _audit(query: HistoryQuery) -> None:
+    """An audit entry: who exported, and by which filters, but never the name of a guest."""
+    filters, prop_id, who = query.filters, query.prop.id, f"staff:{current_staff().id}"
+    days = {"from": filters.first.isoformat(), "to": filters.last.isoformat()}
     with services().db.write() as db:
         audit.record(
             db,
             who,
             "history.exported",
-            f"properties:{house}",
+            f"properties:{prop_id}",
             "ok",
-            put.now,
-            property_id=house,
-            filters=wanted.filters(),
-            by_guest=bool(wanted.person()),
+            query.now,
+            property_id=prop_id,
+            filters=filters.without_person(),
+            by_guest=bool(filters.person()),
             **days,
         )
 
 
 def _lines(rows: Iterable[list[str]]) -> Iterator[str]:
-    """Some rows at a time as text."""
-    held = io.StringIO()
-    write = csv.writer(held)
-    held.write(BOM)
-    write.writerow(COLUMNS)
+    """The file as text, a batch of rows at a time."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    buffer.write(BOM)
+    writer.writerow(COLUMNS)
     for number, row in enumerate(rows, 1):
-        write.writerow([harmless(cell) for cell in row])
-        if number % AT_ONCE == 0:
-            yield held.getvalue()
-            held.seek(0)
-            held.truncate()
-    yield held.getvalue()
+        writer.writerow([harmless(cell) for cell in row])
+        if number % BATCH == 0:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
 
 
-def _or_cut(begin: str, parts: Iterator[str], cut: str, name: str) -> Iterator[str]:
-    """All parts; where they break off a last line that says so, then a failure.
+def _with_cut_line(begin: str, parts: Iterator[str], cut: str, name: str) -> Iterator[str]:
+    """All parts; when reading fails, a last line that says so, and then the exception.
 
-    Most servers break the transfer then, and browsers call the download failed; granian ends it as
-    if all were there, and so may a proxy: for them is the line.
+    Most servers then break the transfer off, and the browser reports a failed download. granian
+    ends the transfer normally, and so may a proxy: the line is for them.
     """
     yield begin
     try:
         yield from parts
     except Exception as error:
         log.error("an export was cut short by %s, reference %s", reason(error), name)
-        held = io.StringIO()
-        csv.writer(held).writerow([harmless(cut)])
-        yield held.getvalue()
-        # the servers log it: without the statement, which may name a guest
+        buffer = io.StringIO()
+        csv.writer(buffer).writerow([harmless(cut)])
+        yield buffer.getvalue()
+        # servers log this exception: the original one may quote a statement with a guest's name
         raise CutShort from None
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet runs: a quote goes before what looks like a formula, also behind
-    spaces.
+    """A text that no spreadsheet evaluates: a quote before what looks like a formula.
 
-    Plain figures stay figures, also those below zero; a phone's plus is no figure.
+    Spaces before the formula make no difference. Numbers stay numbers, negative ones too; a phone
+    number with a plus is not a number.
     """
-    if text.lstrip(" ").startswith(DANGEROUS) and not FIGURE.fullmatch(text):
+    if text.lstrip(" ").startswith(DANGEROUS) and not NUMBER.fullmatch(text):
         return f"'{text}"
     return INSIDE.sub(lambda found: f"{found[0][:-1]}'{found[0][-1]}", text)
 
 
 def _rows(
-    db: Database, property_id: int, asked: RideFilter, tz: ZoneInfo, words: dict[str, str]
+    db: Database, property_id: int, ride_filter: RideFilter, tz: ZoneInfo, words: dict[str, str]
 ) -> Iterator[list[str]]:
-    """Each part is read in a transaction of its own: a slow reader holds none open."""
+    """Each batch in a transaction of its own: a slow download keeps none open."""
     before: PageKey | None = None
     while True:
         with db.read() as s:
-            keys = page(s, property_id, asked, AT_ONCE, before)
+            keys = page(s, property_id, ride_filter, BATCH, before)
             found = records(s, property_id, [key.id for key in keys])
             more = evidence(s, property_id, [record.id for record in found])
         for record in found:
             yield _row(record, more[record.id], tz, words)
-        if len(keys) < AT_ONCE:
+        if len(keys) < BATCH:
             return
         before = keys[-1]
 
@@ -224,7 +224,7 @@ def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) ->
         str(more.seats or ""),
         facts.driver_name or "",
         plate(record.plate),
-        *_way(facts, more),
+        *_distance_and_minutes(facts, more),
         more.payment or "",
         *_money(record, more, facts),
         record.staff or "",
@@ -241,7 +241,7 @@ def _facts(more: Evidence) -> Snapshot:
 
 
 def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
-    """Currency, the service's lines in plain decimals, and the total that the history adds up."""
+    """Currency, the service's price lines in decimals, and the total that the history sums."""
     trip, price = facts.trip, facts.price
     total = None if record.total_minor is None else Decimal(record.total_minor) / totals.MINOR
     if record.total_minor is None:
@@ -262,10 +262,8 @@ def _money(record: Record, more: Evidence, facts: Snapshot) -> list[str]:
     return [record.currency or "", *map(_number, lines), _number(total)]
 
 
-def _way(facts: Snapshot, more: Evidence) -> tuple[str, str]:
-    """How far and how long it went: the service's figures, else the time between our two
-    instants.
-    """
+def _distance_and_minutes(facts: Snapshot, more: Evidence) -> tuple[str, str]:
+    """Distance and duration: from the service, else the time between begin and end."""
     trip = facts.trip
     took = (trip.ride_time or trip.trip_time) if trip else None
     seconds = took.seconds if took else None
@@ -276,7 +274,7 @@ def _way(facts: Snapshot, more: Evidence) -> tuple[str, str]:
 
 
 def _time(at: datetime | None, tz: ZoneInfo) -> str:
-    """On the property's clock, with its distance from UTC: 2026-05-04T14:00:00+05:30."""
+    """A time in the property's zone with its UTC offset: 2026-05-04T14:00:00+05:30."""
     return "" if at is None else at.astimezone(tz).isoformat(timespec="seconds")
 
 

@@ -1,6 +1,6 @@
-"""What somebody asks the history for: read from an address or a form, put into an address.
+"""The filters of the history: read from a form or an address, and written into an address.
 
-Guest and room identify a person: they are posted, and are encrypted in addresses
+Guest and room identify a person: they are posted, and they are encrypted in addresses
 (docs/security.md ASVS 14.2.1).
 """
 
@@ -24,24 +24,6 @@ from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.wording import gettext as _
 
-
-def seal(what: str, words: str) -> str:
-    """The words as an address may hold them, readable to this program alone, and only while this
-    sign-in holds.
-    """
-    return services().vault.encrypt(words, "addresses", current_sign_in().sign_in, what)
-
-
-def opened(what: str, text: str) -> str | None:
-    """The words again; None for what was not sealed here: typed by hand, changed, or of another
-    sign-in.
-    """
-    try:
-        return services().vault.decrypt(text, "addresses", current_sign_in().sign_in, what)
-    except DecryptionFailed:
-        return None
-
-
 WEEK: Final = timedelta(days=6)  # and today
 FIRST, LAST = date(2000, 1, 1), date(2199, 12, 31)
 WORDS: Final = {"guest": 120, "room": 32, "category": 64}
@@ -49,8 +31,8 @@ PERSONS: Final = ("guest", "room")
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """The filters as the form shows them; days are the property's, both included. 0 and "": any."""
+class Filters:
+    """The filters as the form shows them; both days are included. 0 and "" mean any."""
 
     first: date
     last: date
@@ -60,10 +42,10 @@ class Chosen:
     category: str = ""
     staff: int = 0
     centre: int = 0
-    wrong: str = ""  # what could not be understood
+    wrong: str = ""  # the error message of an invalid day or address
 
-    def asked(self, tz: ZoneInfo) -> RideFilter:
-        """The same for the store."""
+    def ride_filter(self, tz: ZoneInfo) -> RideFilter:
+        """The filter of the store, with days in the zone `tz`."""
         return RideFilter(
             since=datetime.combine(self.first, time(), tz).astimezone(UTC),
             until=datetime.combine(self.last + timedelta(days=1), time(), tz).astimezone(UTC),
@@ -75,63 +57,57 @@ class Chosen:
             centre_id=self.centre or None,
         )
 
-    def filters(self) -> dict[str, str]:
-        """What is filtered by beside the days and the person."""
+    def without_person(self) -> dict[str, str]:
+        """The active filters without the days, the guest and the room."""
         named = {
             name: str(getattr(self, name)) for name in ("state", "category", "staff", "centre")
         }
         return {name: value for name, value in named.items() if value not in ("", "0")}
 
     def person(self) -> dict[str, str]:
-        """Whom it is about, when it is about somebody."""
+        """The guest and the room, where they are filters."""
         named = {name: str(getattr(self, name)) for name in PERSONS}
         return {name: value for name, value in named.items() if value}
 
     def query(self, before: PageKey | None = None) -> str:
-        """The address's query that asks for the same, or for what comes after a key."""
-        said = {"from": self.first.isoformat(), "to": self.last.isoformat()} | self.filters()
-        said |= {name: seal(name, words) for name, words in self.person().items()}
+        """The query string of an address with these filters, from `before` on if given."""
+        fields = {"from": self.first.isoformat(), "to": self.last.isoformat()}
+        fields |= self.without_person()
+        fields |= {name: encrypted(name, words) for name, words in self.person().items()}
         if before is not None:
-            said["before"] = (
-                f"{before.at.astimezone(UTC).replace(tzinfo=None).isoformat()}_{before.id}"
-            )
-        return urlencode(said)
+            at = before.at.astimezone(UTC).replace(tzinfo=None)
+            fields["before"] = f"{at.isoformat()}_{before.id}"
+        return urlencode(fields)
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of whose history, and when."""
+class HistoryQuery:
+    """One look at the history: of which property, when, and by which filters."""
 
-    house: Property
+    prop: Property
     tz: ZoneInfo
     now: datetime
-    today: date  # on the property's calendar
-    chosen: Chosen
+    today: date  # in the property's zone
+    filters: Filters
 
 
-def question(db: Session, form: Mapping[str, str]) -> Question:
-    """What a form, or an address whose words were unsealed, asks of the house of whoever is signed
-    in.
-    """
-    house, now = db.get_one(Property, current_staff().property_id), services().clock()
-    tz = zone(house.timezone)
+def history_query(db: Session, form: Mapping[str, str]) -> HistoryQuery:
+    """The query of a form, or of a decrypted address, for the user's property."""
+    prop, now = db.get_one(Property, current_staff().property_id), services().clock()
+    tz = zone(prop.timezone)
     today = now.astimezone(tz).date()
-    return Question(house, tz, now, today, chosen(form, today))
+    return HistoryQuery(prop, tz, now, today, filters_of(form, today))
 
 
-def unsealed(args: Mapping[str, str]) -> dict[str, str]:
-    """An address as the form that led to it; `unread` when it names a person in words that are not
-    ours.
-    """
-    named = {name: opened(name, args[name]) for name in PERSONS if args.get(name)}
+def decrypted(args: Mapping[str, str]) -> dict[str, str]:
+    """The fields of an address, decrypted; with `unread` when one of them can't be."""
+    named = {name: decrypted_words(name, args[name]) for name in PERSONS if args.get(name)}
     unread = {"unread": "1"} if None in named.values() else {}
     return dict(args.items()) | {name: words or "" for name, words in named.items()} | unread
 
 
-def chosen(args: Mapping[str, str], today: date) -> Chosen:
-    """What a form asks for: the last seven days unless it says otherwise; what makes no sense is
-    not asked for.
-    """
+def filters_of(args: Mapping[str, str], today: date) -> Filters:
+    """The filters of a form: by default the last seven days; invalid values are ignored."""
     wrong = ""
     last = _day(args.get("to", ""))
     first = _day(args.get("from", ""))
@@ -145,7 +121,7 @@ def chosen(args: Mapping[str, str], today: date) -> Chosen:
         first, last = last, first
     words = {name: one_line(args.get(name, ""), most) for name, most in WORDS.items()}
     state = args.get("state", "")
-    return Chosen(
+    return Filters(
         first,
         last,
         state if state in list(Outcome) else "",
@@ -157,15 +133,15 @@ def chosen(args: Mapping[str, str], today: date) -> Chosen:
 
 
 def key_of(text: str) -> PageKey | None:
-    """Where a page begins; none for what is no such place."""
+    """The key after which a page begins; None for an invalid one."""
     at, _line, number = text.partition("_")
     with suppress(ValueError, OverflowError):
         return PageKey(datetime.fromisoformat(at).replace(tzinfo=UTC), _id(number))
     return None
 
 
-def spans(today: date, now: Chosen) -> list[tuple[str, str, bool]]:
-    """Spans that people ask for: name, query, and whether it is the one that is shown."""
+def spans(today: date, now: Filters) -> list[tuple[str, str, bool]]:
+    """Common spans of days: name, query, and whether it is the one that is shown."""
     month = today.replace(day=1)
     last_month = (month - timedelta(days=1)).replace(day=1)
     known = (
@@ -191,3 +167,16 @@ def _day(text: str) -> date | None:
 
 def _id(text: str) -> int:
     return min(int(text), MAX_ID) if text.isascii() and text.isdigit() and len(text) < 20 else 0
+
+
+def encrypted(what: str, words: str) -> str:
+    """Words encrypted for an address; only this sign-in can read them again."""
+    return services().vault.encrypt(words, "addresses", current_sign_in().sign_in, what)
+
+
+def decrypted_words(what: str, text: str) -> str | None:
+    """The words of an address; None for a changed text or one of another sign-in."""
+    try:
+        return services().vault.decrypt(text, "addresses", current_sign_in().sign_in, what)
+    except DecryptionFailed:
+        return None

@@ -1,6 +1,4 @@
-"""Shift hand-over: one sheet of paper with what the next shift must know, and notes from one to the
-other.
-"""
+"""The shift hand-over: one printed sheet with open rides and notes for the next shift."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,14 +25,14 @@ from ridedash.wording import gettext as _
 bp = Blueprint("handover", __name__, url_prefix="/handover")
 
 Answer = str | tuple[str, int] | BaseResponse
-ROOM: Final = 30  # lines of rides that a sheet of A4 has beside headings; a note takes two
+ROOM: Final = 30  # lines on a sheet of A4 without its headings; a note takes two
 NOTE_LINES: Final = 2
 LONGEST: Final = 500
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the sheet: what is on it, and in words how many more there are."""
+    """One part of the sheet: its rides, and a sentence about those for which there is no room."""
 
     name: str
     title: str
@@ -46,7 +44,7 @@ class Section:
 
 @dataclass(frozen=True)
 class NoteLine:
-    """A note in words."""
+    """A note as it is shown."""
 
     id: int
     text: str
@@ -57,7 +55,7 @@ class NoteLine:
 @bp.get("")
 @needs(SEE)
 def show() -> str:
-    """The sheet as things stand now."""
+    """The sheet with the present rides and notes."""
     return _page()
 
 
@@ -70,11 +68,9 @@ def add() -> Answer:
     text = "\n".join(one_line(each, LONGEST + 1) for each in typed.splitlines()).strip()
     s, staff = services(), current_staff()
     if not text or len(text) > LONGEST:
-        wrong = (
-            _("Keep the note under 500 characters.")
-            if text
-            else _("Write what the next shift must know.")
-        )
+        wrong = _("Write what the next shift must know.")
+        if text:
+            wrong = _("Keep the note under 500 characters.")
         return _page(text, wrong), 422
     with s.db.write() as db:
         add_note(db, staff.property_id, staff.id, text, s.clock())
@@ -94,8 +90,7 @@ def settle(note_id: int) -> Answer:
 
 
 def fair(wanted: Sequence[int], costs: Sequence[int], room: int) -> list[int]:
-    """How many of each kind fit into so many lines: one of each by turns, so that no kind crowds
-    out another.
+    """How many of each kind fit into `room` lines, shared out one at a time to each kind.
 
     >>> fair([1, 40, 2], [1, 1, 2], 10)
     [1, 5, 2]
@@ -115,21 +110,21 @@ def _page(typed: str = "", wrong: str = "") -> str:
     s, staff, language = services(), current_staff(), locale()
     now = s.clock()
     with s.db.read() as db:
-        house = db.get_one(Property, staff.property_id)
-        tz = zone(house.timezone)
-        told = notes(db, house.id, now)
-        waiting = [note for note in told if note.done_at is None]
-        sections, room = _sections(db, house.id, ahead(db, house.id, now), len(waiting), now, tz)
+        prop = db.get_one(Property, staff.property_id)
+        tz = zone(prop.timezone)
+        written = notes(db, prop.id, now)
+        waiting = [note for note in written if note.done_at is None]
+        sections, room = _sections(db, prop.id, ahead(db, prop.id, now), len(waiting), now, tz)
     lines = [_note(note, now, tz, language) for note in waiting]
     return render_template(
         "history/handover.html",
-        house=house,
+        property=prop,
         sections=sections,
         at=full_time(now, tz, language),
         by=staff.name,
         notes=lines,
         on_paper=room,
-        done=[_note(note, now, tz, language) for note in told if note.done_at],
+        done=[_note(note, now, tz, language) for note in written if note.done_at],
         typed=typed,
         wrong=wrong,
         longest=LONGEST,
@@ -139,7 +134,7 @@ def _page(typed: str = "", wrong: str = "") -> str:
 def _sections(
     db: Session, property_id: int, found: Ahead, notes_: int, now: datetime, tz: ZoneInfo
 ) -> tuple[list[Section], int]:
-    """The parts with rides, and how many notes have room below them."""
+    """The parts with rides, and for how many notes there is room below them."""
     kinds = (found.unknown, found.going, found.planned)
     *given, for_notes = fair([*map(len, kinds), notes_], [1, 1, 1, NOTE_LINES], ROOM)
     words = (
@@ -152,22 +147,22 @@ def _sections(
             _("Nothing is planned for the next 12 hours."),
         ),
     )
-    made = []
+    sections = []
     for ids, most, (name, title, icon, empty) in zip(kinds, given, words, strict=True):
         shown = records(db, property_id, ids[:most])
         lines = tuple(line(each, now, tz, locale()) for each in shown)
         more = _more(len(ids) - most, found.later if name == "planned" else 0)
-        made.append(Section(name, title, icon, lines, more, empty))
-    return made, for_notes
+        sections.append(Section(name, title, icon, lines, more, empty))
+    return sections, for_notes
 
 
 def _more(here: int, later: int) -> str:
-    said = []
+    sentences = []
     if here:
-        said.append(_("And %(n)d more: see the board.", n=here))
+        sentences.append(_("And %(n)d more: see the board.", n=here))
     if later:
-        said.append(_("%(n)d planned for later than that.", n=later))
-    return " ".join(said)
+        sentences.append(_("%(n)d planned for later than that.", n=later))
+    return " ".join(sentences)
 
 
 def _note(note: Note, now: datetime, tz: ZoneInfo, language: str) -> NoteLine:

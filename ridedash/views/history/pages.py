@@ -1,4 +1,4 @@
-"""The history of a property's rides: who went where, when, how it ended, and what it came to."""
+"""The history page: a property's rides by filters, with their totals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 from ridedash.extensions import services
 from ridedash.store.history import PageKey, Totals, categories, page, records, totals
 from ridedash.store.properties import cost_centres_of, staff_of
-from ridedash.views.history.filters import Question, key_of, question, spans, unsealed
+from ridedash.views.history.filters import HistoryQuery, decrypted, history_query, key_of, spans
 from ridedash.views.history.rows import amount, line, outcomes
 from ridedash.views.web.permissions import SEE, needs
 from ridedash.views.web.responses import locale
@@ -24,7 +24,7 @@ SIZE: Final = 50
 
 @dataclass(frozen=True)
 class Choices:
-    """What the selects of the form offer: (value, title)."""
+    """The options of the form's selects: (value, title)."""
 
     states: list[tuple[str, str]]
     staff: list[tuple[int, str]]
@@ -35,59 +35,57 @@ class Choices:
 @bp.get("/history")
 @needs(SEE)
 def show() -> str:
-    """A page of rides that fit, the newest first, under what all of them come to; older ones by a
-    link.
-    """
-    return _page(unsealed(request.args), key_of(request.args.get("before", "")))
+    """A page of matching rides, the newest first, with the totals of all and a link to older."""
+    return _page(decrypted(request.args), key_of(request.args.get("before", "")))
 
 
 @bp.post("/history")
 @needs(SEE)
 def ask() -> Response | tuple[str, int]:
-    """The filters were sent: on to the page that shows it, whose address names nobody."""
+    """Redirect to the page of these filters; its address holds guest and room encrypted."""
     with services().db.read() as db:
-        wanted = question(db, request.form).chosen
-    if wanted.wrong:
+        filters = history_query(db, request.form).filters
+    if filters.wrong:
         return _page(request.form), 422
-    return redirect(f"/history?{wanted.query()}", code=303)
+    return redirect(f"/history?{filters.query()}", code=303)
 
 
 def _page(form: Mapping[str, str], begin: PageKey | None = None) -> str:
     with services().db.read() as db:
-        put = question(db, form)
-        house, wanted, asked = put.house, put.chosen, put.chosen.asked(put.tz)
-        keys = page(db, house.id, asked, SIZE + 1, begin)
-        found = records(db, house.id, [key.id for key in keys[:SIZE]])
-        sums = _sums(totals(db, house.id, asked, house.currency))
-        choices = _choices(db, house.id)
-    lines = [line(record, put.now, put.tz, locale()) for record in found]
-    older = wanted.query(keys[SIZE - 1]) if len(keys) > SIZE else ""
+        query = history_query(db, form)
+        prop, filters = query.prop, query.filters
+        ride_filter = filters.ride_filter(query.tz)
+        keys = page(db, prop.id, ride_filter, SIZE + 1, begin)
+        found = records(db, prop.id, [key.id for key in keys[:SIZE]])
+        sums = _sums(totals(db, prop.id, ride_filter, prop.currency))
+        choices = _choices(db, prop.id)
+    lines = [line(record, query.now, query.tz, locale()) for record in found]
+    older = filters.query(keys[SIZE - 1]) if len(keys) > SIZE else ""
     return render_template(
         "history/page.html",
-        **_said(put),
+        **_shown(query),
         lines=lines,
         sums=sums,
         choices=choices,
         older=older,
         paged=begin is not None,
-        zone=house.timezone,
+        zone=prop.timezone,
     )
 
 
-def _said(put: Question) -> dict[str, Any]:
-    """How the question is shown."""
-    wanted = put.chosen
-    filtered = bool(wanted.filters() or wanted.person())
+def _shown(query: HistoryQuery) -> dict[str, Any]:
+    """The filters as the template shows them."""
+    filters = query.filters
     return {
-        "chosen": wanted,
-        "spans": spans(put.today, wanted),
-        "query": wanted.query(),
-        "filtered": filtered,
+        "chosen": filters,
+        "spans": spans(query.today, filters),
+        "query": filters.query(),
+        "filtered": bool(filters.without_person() or filters.person()),
     }
 
 
 def _sums(found: Totals) -> list[tuple[str, str, str]]:
-    """Totals in words: label, figure, and what is to be known about it."""
+    """The totals: label, value, and a remark about it or ""."""
     money = " + ".join(
         amount(minor, currency, locale())
         for currency, minor in sorted(found.sums.items(), key=lambda each: str(each))

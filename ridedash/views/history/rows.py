@@ -1,6 +1,4 @@
-"""A ride as one line of history, search and hand-over: the same words, icons and times
-everywhere.
-"""
+"""A ride as one line of the history, the search and the hand-over sheet."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +17,7 @@ from ridedash.wording import gettext as _
 
 @dataclass(frozen=True)
 class State:
-    """An outcome in words, with its colour and icon."""
+    """An outcome: its label, colour and icon."""
 
     words: str
     tone: str
@@ -28,7 +26,7 @@ class State:
 
 @dataclass(frozen=True)
 class RecordLine:
-    """One ride in words; "" where nothing is known."""
+    """One ride as it is shown; "" where nothing is known."""
 
     id: int
     at: str
@@ -49,7 +47,7 @@ class RecordLine:
 
 
 def outcomes() -> dict[Outcome, State]:
-    """What may become of an order."""
+    """How each outcome is shown."""
     return {
         Outcome.PLANNED: State(_("Planned"), "quiet", "waiting"),
         Outcome.LIVE: State(_("Under way"), "info", "riding"),
@@ -62,7 +60,7 @@ def outcomes() -> dict[Outcome, State]:
 
 
 def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine:
-    """A record in words."""
+    """A record as it is shown at `now`."""
     outcome = outcome_of(record.state, record.ended_as)
     live = outcome is Outcome.LIVE
     return RecordLine(
@@ -86,7 +84,7 @@ def line(record: Record, now: datetime, tz: ZoneInfo, locale: str) -> RecordLine
 
 
 def drop_name(record: Record) -> str:
-    """Where the ride went, or goes."""
+    """The destination of the ride."""
     if not record.has_drop:
         return _("The guest tells the driver")
     return record.drop or _("the pinned place")
@@ -98,7 +96,7 @@ def amount(minor: int | None, currency: str | None, locale: str) -> str:
 
 
 def record_time(at: datetime, now: datetime, tz: ZoneInfo, locale: str) -> str:
-    """Day and time on the property's clock; with the year where that is another one."""
+    """Day and time in the property's zone; with the year unless it is the present one."""
     here = at.astimezone(tz)
     pattern = "EEE d MMM HH:mm" if here.year == now.astimezone(tz).year else "d MMM y HH:mm"
     return str(format_datetime(here, pattern, locale=locale))

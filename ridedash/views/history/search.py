@@ -1,6 +1,6 @@
-"""Search everywhere: a page of rides for a few words, and the list below the box in the bar.
+"""The search: a page of rides for a few words, and the list below the box in the top bar.
 
-The words identify guests, so they are posted, and are encrypted in the address of the page
+The words identify guests: they are posted, and they are encrypted in the address of the page
 (docs/security.md ASVS 14.2.1).
 """
 
@@ -14,7 +14,7 @@ from ridedash.store.history import records
 from ridedash.store.properties import Property
 from ridedash.store.search import find_orders
 from ridedash.text import one_line
-from ridedash.views.history.filters import opened, seal
+from ridedash.views.history.filters import decrypted_words, encrypted
 from ridedash.views.history.rows import RecordLine, line
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
@@ -25,9 +25,9 @@ from ridedash.wording import gettext as _
 bp = Blueprint("search", __name__)
 
 MOST: Final = 20
-LISTED: Final = 8  # below the box
+LISTED: Final = 8  # in the list below the box
 WORDS: Final = 80
-# of the page and of the list together: as fast as somebody can type
+# of the page and the list together: as fast as a person can type
 searches: Final = limiter.shared_limit(
     "240/minute", scope="search", key_func=lambda: f"staff-{current_staff().id}"
 )
@@ -37,19 +37,19 @@ searches: Final = limiter.shared_limit(
 @needs(SEE)
 @searches
 def show() -> str:
-    """What the words of the address may mean, as a page of its own; without words its empty box."""
+    """The page of matching rides; without words an empty box."""
     given = request.args.get("q", "")
-    asked = opened("search", given) if given else ""
-    house, lines = _found(asked or "", MOST)
-    wrong = (
-        _("This address can't be read any more. Type your words again.") if asked is None else ""
-    )
+    words = decrypted_words("search", given) if given else ""
+    prop, lines = _found(words or "", MOST)
+    wrong = ""
+    if words is None:
+        wrong = _("This address can't be read any more. Type your words again.")
     return render_template(
         "history/search.html",
-        asked=asked or "",
+        asked=words or "",
         lines=lines,
         most=MOST,
-        zone=house.timezone,
+        zone=prop.timezone,
         wrong=wrong,
     )
 
@@ -57,17 +57,17 @@ def show() -> str:
 @bp.post("/search")
 @needs(SEE)
 def ask() -> BaseResponse:
-    """The box was sent: on to the page of what it asks for."""
+    """Redirect to the page of these words; its address holds them encrypted."""
     words = _typed()
-    return redirect(f"/search?q={seal('search', words)}" if words else "/search", code=303)
+    return redirect(f"/search?q={encrypted('search', words)}" if words else "/search", code=303)
 
 
 @bp.post("/search.json")
 @needs(SEE)
 @searches
 def listed() -> Response:
-    """The same as a short list, while somebody types."""
-    _house, lines = _found(_typed(), LISTED + 1)
+    """The first matches, while the user types."""
+    _prop, lines = _found(_typed(), LISTED + 1)
     answer = jsonify(rides=[_short(each) for each in lines[:LISTED]], more=len(lines) > LISTED)
     answer.headers["Cache-Control"] = "no-store"
     return answer
@@ -77,14 +77,14 @@ def _typed() -> str:
     return one_line(request.form.get("q", ""), WORDS)
 
 
-def _found(asked: str, most: int) -> tuple[Property, list[RecordLine]]:
-    """Where was asked, and the rides that the words may mean."""
+def _found(words: str, most: int) -> tuple[Property, list[RecordLine]]:
+    """The user's property, and its rides that match the words."""
     now = services().clock()
     with services().db.read() as db:
-        house = db.get_one(Property, current_staff().property_id)
-        found = records(db, house.id, find_orders(db, house.id, asked, most))
-    tz, language = zone(house.timezone), locale()
-    return house, [line(each, now, tz, language) for each in found]
+        prop = db.get_one(Property, current_staff().property_id)
+        found = records(db, prop.id, find_orders(db, prop.id, words, most))
+    tz, language = zone(prop.timezone), locale()
+    return prop, [line(each, now, tz, language) for each in found]
 
 
 def _short(found: RecordLine) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Every setting: its name, default and meaning. Nonsense is refused at start, by name."""
+"""Every setting: its name, default and meaning. An invalid one stops the start, by its name."""
 
 import contextlib
 import difflib
@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from ridedash.secrets_file import demo_secrets
 
 PREFIX = "RIDEDASH_"
-FOR_TESTS = "RIDEDASH_TEST_"  # tells the test suite about its browser; the program reads none of it
+FOR_TESTS = "RIDEDASH_TEST_"  # for the test suite; the program reads none of these
 SAMPLE_WORDS = ("change-me", "changeme", "secret", "default", "example", "password")
 KEEP_DAYS = {  # default, least, most
     "positions": (7, 1, 3650),
@@ -20,7 +20,7 @@ KEEP_DAYS = {  # default, least, most
     "evidence": (30, 1, 3650),
     "audit": (365, 30, 36_500),
 }
-OF_LIVE = (  # what no default can stand for; README says them in this order
+OF_LIVE = (  # required in live mode; README lists them in this order
     "PUBLIC_URL",
     "SERVICE_URL",
     "SERVICE_APP_TOKEN",
@@ -39,16 +39,13 @@ class BadSettingError(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What create_app() was told, checked.
-
-    Field names are those of the environment, in lower case.
-    """
+    """The checked settings. Field names are those of the environment, in lower case."""
 
     mode: str  # "demo" (embedded sandbox) or "live"
     host: str
     port: int
     sandbox_port: int
-    instance: Path  # where the database, the black box and demo secrets live
+    instance: Path  # the folder of the database, the answer journal and demo secrets
     public_url: str  # base of every absolute link, no trailing slash
     database_url: str
     service_url: str  # base URL of the ride booking service, no trailing slash
@@ -70,10 +67,10 @@ class Settings:
     redis_url: str | None
     trusted_proxies: int
     trusted_hosts: tuple[str, ...]
-    # added to the cab's way: so long before its pickup a planned ride is ordered
+    # a planned ride is ordered the cab's minutes plus so many before its pickup
     schedule_lead_minutes: int
     pace: float  # how much faster than real time the service's clock runs; 1 in live mode
-    # whether polls are answered from memory before Flask; off: each one reads the database
+    # whether the poll cache answers before Flask; if not, each poll reads the database
     poll_layer: bool
     keep_positions_days: int  # where a ride went, after it ended; start and end stay
     keep_guests_days: int  # names and phones of guests, after their last ride
@@ -81,7 +78,7 @@ class Settings:
     keep_audit_days: int  # who did what
     log_format: str  # "text" or "json"
     log_level: str  # "debug", "info", "warning" or "error"
-    # who shows it may read /metrics from anywhere; "": this machine only
+    # a bearer token with which /metrics can be read from anywhere; "": this machine only
     metrics_token: str = field(repr=False)
 
     @property
@@ -102,7 +99,7 @@ class Settings:
 def load(environ: Mapping[str, str]) -> Settings:
     """Read `RIDEDASH_*` from a mapping. Raises BadSettingError.
 
-    In demo mode missing secrets are made and kept.
+    In demo mode missing secrets are generated and stored.
     """
     _refuse_unknown(environ)
     given = _Given(environ)
@@ -131,7 +128,7 @@ def load(environ: Mapping[str, str]) -> Settings:
 
 
 def _refuse_unknown(environ: Mapping[str, str]) -> None:
-    """A misspelt setting would be ignored in silence, and its default trusted."""
+    """Refuse a misspelt setting: it would be ignored silently, and the default used."""
     known = {PREFIX + field.name.upper() for field in fields(Settings)}
     for name in sorted(environ):
         if name.startswith(PREFIX) and name not in known and not name.startswith(FOR_TESTS):
@@ -154,7 +151,7 @@ def _observing(given: "_Given", mode: str) -> dict[str, Any]:
             f"{PREFIX}METRICS_TOKEN is too short or a sample; it must be 16 or more random "
             "characters."
         )
-    demo = mode == "demo"  # read by whoever started it; elsewhere logs are collected
+    demo = mode == "demo"  # its log is read on a terminal; live logs are collected
     return {
         "log_format": given.one_of("LOG_FORMAT", "text" if demo else "json", ("text", "json")),
         "log_level": given.one_of(
@@ -220,9 +217,9 @@ class _Given:
         ]
         if missing:
             *others, last = missing
-            said = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+            names_are = f"{', '.join(others)} and {last} are" if others else f"{last} is"
             raise BadSettingError(
-                f"{said} required{' in live mode' if names == OF_LIVE else ''} and not set."
+                f"{names_are} required{' in live mode' if names == OF_LIVE else ''} and not set."
             )
 
     def one_of(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
@@ -254,7 +251,7 @@ def _whole(value: str) -> bool:
 
 
 def _parts(value: str) -> SplitResult:
-    """An address taken apart; all parts are empty when it can't be."""
+    """The parts of a URL; all empty when it can't be parsed."""
     with contextlib.suppress(ValueError):
         parts = urlsplit(value)
         _ = parts.port  # read here: a nonsense one raises
@@ -287,9 +284,7 @@ def _url_host(host: str) -> str:
 
 
 def _secrets(given: _Given, made: dict[str, str]) -> dict[str, Any]:
-    """`made` holds what a demo made for itself; without it they must be given, and be no
-    samples.
-    """
+    """`made` holds the generated secrets of a demo; without them they are required."""
     names = ("secret_key", "token_keys", "service_app_token", "oauth_client_secret")
     secrets = {name: given.text(name.upper(), made.get(name)) for name in names}
     key = secrets["secret_key"]
@@ -349,7 +344,7 @@ def _pace(given: _Given, mode: str) -> float:
 
 
 def _refuse_mixed(settings: Settings) -> None:
-    """Demo never holds a real service; live never holds what only the sandbox has."""
+    """Refuse a real service in demo mode, and the sandbox's geocoder in live mode."""
     if settings.demo:
         if not is_loopback(urlsplit(settings.service_url).hostname or ""):
             raise BadSettingError(

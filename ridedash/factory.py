@@ -1,4 +1,4 @@
-"""The dashboard put together: a table of contents, nothing else."""
+"""create_app(): the dashboard put together from its parts."""
 
 import os
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ def create_app(
 
 
 def _answer_polls_from_the_cache(app: Flask) -> None:
-    """Before Flask, and behind whatever says who the proxies are."""
+    """Put the poll cache before Flask, and behind ProxyFix, which is added after it."""
     services: extensions.Services = app.extensions["ridedash"]
     cache = app.extensions[EXTENSION] = PollCache(services.db)
     middleware = PollMiddleware(app.wsgi_app, cache, services.clock, services.metrics.remembered)

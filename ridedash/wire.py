@@ -122,8 +122,7 @@ APP_TOKEN_HEADER: Final = "X-APP-TOKEN"  # noqa: S105 - the name of a header, no
 
 
 def normal_code(code: str) -> str:
-    """A code for comparison: capitals, one underscore for each run of spaces, underscores or
-    hyphens.
+    """A code for comparison: capitals, an underscore for each run of spaces and hyphens.
 
     >>> normal_code("BANNED USER") == normal_code("banned_user ")
     True

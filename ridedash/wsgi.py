@@ -1,6 +1,4 @@
-"""`ridedash.wsgi:app`, the dashboard for any WSGI server: a stateless web process, with its logs
-and its figures.
-"""
+"""`ridedash.wsgi:app`: a stateless web process for any WSGI server, with logs and metrics."""
 
 import os
 
@@ -10,7 +8,7 @@ from ridedash.observability.process import prepare
 settings = config.load(os.environ)
 prepare(settings, "web")
 
-from ridedash.factory import create_app  # noqa: E402 - after the folder of the figures is known
+from ridedash.factory import create_app  # noqa: E402 - after the metrics folder is set
 
 app = create_app()
 if settings.demo:

@@ -1,9 +1,6 @@
-"""The words for each state, each code and each outcome, for staff and for guests.
+"""The words for states, codes and outcomes, for staff and for guests (docs/wording.md 3).
 
-See docs/wording.md 3.
-
-Pages ask here and nowhere else, so that one thing is called the same everywhere. All texts go
-through gettext.
+Every page takes them from here, so that one thing has one name. All texts go through gettext.
 """
 
 from ridedash.wording.actions import ActionWords, action_words, note_words, outcome_words

@@ -1,6 +1,4 @@
-"""Words of what staff can do to an order or a ride: the button, why it is off, and what came of
-it.
-"""
+"""The words of actions on an order or a ride: the button, why it is off, and the outcome."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,7 +11,7 @@ from ridedash.wording.say import lazy as _
 
 @dataclass(frozen=True)
 class ActionWords:
-    """A button's label, its icon, and a line on what it does."""
+    """A button's label and icon, and a line about what it does."""
 
     label: str
     icon: str
@@ -135,7 +133,7 @@ def action_words(name: str, state: str | None = None) -> ActionWords:
 
 
 def note_words(note: str | None) -> str:
-    """Why a button is off: one of our short names in words; anything else as it is."""
+    """Why a button is off: the sentence of a short name; any other text as it is."""
     return str(_NOTES.get(note or "", note or ""))
 
 
@@ -148,7 +146,7 @@ def outcome_words(
     text: str | None = None,
     **facts: str | None,
 ) -> Words:
-    """What came of an action, for staff.
+    """The outcome of an action, for staff.
 
     `outcome` is done, armed, refused, unconfirmed, unanswered (feedback that is not sent again),
     not_now or not_sent.
@@ -183,9 +181,7 @@ def outcome_words(
 
 
 def _unsent(name: str, code: str | None) -> Words:
-    """Why nothing was asked: our own cause has its own words, and another press helps only where
-    nothing is missing.
-    """
+    """Why nothing was sent to the service; a retry is suggested only where it can help."""
     headline, detail, icon = _UNSENT.get(code or "", _UNSENT["NO_CONNECTION"])
     driver = (
         _(" Until then, call the driver.") if icon == "needs" and name in ("cancel", "drop") else ""

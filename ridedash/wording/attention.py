@@ -1,4 +1,4 @@
-"""Words of things about a ride that a person should look at."""
+"""The words of attention items, and the reasons why a planned ride could not be ordered."""
 
 from typing import Final
 
@@ -27,11 +27,11 @@ _REASONS: Final[dict[str, Text]] = {
 
 
 def reason_words(code: str | None) -> str:
-    """A sentence for one of our reasons, or for a code of the service's."""
+    """A sentence for one of our own codes, or for a code of the service."""
     if code in _REASONS:
         return str(_REASONS[code])
-    said = refusal(code, Audience.STAFF)
-    return f"{said.headline}. {said.why}"
+    words = refusal(code, Audience.STAFF)
+    return f"{words.headline}. {words.why}"
 
 
 PLANNED: Final = frozenset({"not_ordered_yet", "plan_failed"})  # their detail is a code
@@ -87,8 +87,6 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
 
 
 def attention_words(name: str, detail: str | None) -> tuple[str, str]:
-    """A title and a line below for an item; one that has no words yet says that somebody should
-    look.
-    """
+    """The title of an attention item and the line below; an unknown name gets general words."""
     title, line = _ITEMS.get(name, (_("Somebody should look at this ride"), _("[{detail}]")))
     return str(title), say(line, {"detail": reason_words(detail) if name in PLANNED else detail})

@@ -1,9 +1,8 @@
-"""Words of refusals: every code of the service, and our own cases (docs/wording.md 5).
+"""The words of refusals: every code of the service, and our own codes (docs/wording.md 5).
 
-The codes are those of docs/service-interface.md Errors and of docs/field-notes.md.
-
-Pattern: what happened, what it means, one next step. Never a code in the headline; accounts are
-never spoken of to guests.
+The service's codes are those of docs/service-interface.md Errors and of docs/field-notes.md. Each
+entry says what happened, what it means, and one next step. A headline never holds a code, and
+words for guests never mention accounts.
 """
 
 from dataclasses import dataclass
@@ -16,9 +15,7 @@ from ridedash.wording.say import lazy as _
 
 @dataclass(frozen=True)
 class Refusal:
-    """What happened, why, and the one next step; `quote` is the service's own message, to be shown
-    as text.
-    """
+    """What happened, why, and the next step. `quote` is the service's message, shown as text."""
 
     headline: str
     why: str
@@ -282,18 +279,18 @@ def refusal(
     ordering: bool = True,
     **facts: str | None,
 ) -> Refusal:
-    """Words of a refusal by the service's code, our own case, or the header of a drop change.
+    """The words for a code of the service, one of our own, or the header of a drop change.
 
-    `ordering`: whether a booking was asked for (else an action on a ride). Facts: fee, drop, old,
-    new.
-    An unlisted code, or none, is quoted with the service's own message; the code itself where it
-    has no more to say.
+    `ordering` tells a refused booking from a refused action on a ride. Facts: fee, drop, old, new.
+    With an unlisted code, or none, the service's message is quoted, or the code without a message.
     """
     entry = _entry(code, ordering)
     if audience is Audience.GUEST:
         return Refusal(say(entry.guest, facts), "", "")
     empty = wire.normal_code(message or "") in ("", wire.BOOKING_FAILED)
-    quote = ((code if empty else message) or "") if entry.quoted else ""
+    quote = ""
+    if entry.quoted:
+        quote = (code if empty else message) or ""
     return Refusal(
         say(entry.headline, facts), say(entry.why, facts), say(entry.next_step, facts), quote
     )

@@ -1,6 +1,4 @@
-"""Words for somebody who watches another's ride: whose it is and how it goes; no place, no price,
-no account.
-"""
+"""The words for a follower of another's ride: without places, prices and accounts."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -51,8 +49,9 @@ _ORDERS: Final[dict[str, Sentence]] = {
 def follower_words(
     state: str, status: str | None, kind: Kind, facts: Mapping[str, str | None]
 ) -> tuple[str, str]:
-    """Headline and the line below. Facts: guest (a first name), eta, due. Tone and icon are the
-    guest's own.
+    """The headline and the line below. Facts: guest (a first name), eta, due.
+
+    Tone and icon are those of the guest's own page.
     """
     if status is None:
         headline, detail = _ORDERS[state]

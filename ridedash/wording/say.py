@@ -18,26 +18,27 @@ Text = Any  # a lazy string, or a str
 
 
 def gettext(text: str, **facts: object) -> str:
-    """A text in the reader's language, its %(name)s filled. The language is looked up once for each
-    request.
+    """A text in the reader's language with its %(name)s filled.
+
+    The translations are looked up once for each request.
     """
     try:
         translations = g.translations
     except AttributeError:
         translations = g.translations = flask_babel.get_translations()
-    except RuntimeError:  # no request, no reader
+    except RuntimeError:  # outside a request
         translations = flask_babel.get_translations()
-    said = str(translations.gettext(text))
-    return said % facts if facts else said
+    translated = str(translations.gettext(text))
+    return translated % facts if facts else translated
 
 
 def lazy(text: str) -> Text:
-    """A text that is looked up when it is read: for tables that are made before anybody reads."""
+    """A text that is translated when it is used: for tables that are built at import."""
     return LazyString(gettext, text)
 
 
 class Audience(StrEnum):
-    """Who reads it: staff hear everything, guests nothing about accounts."""
+    """Who reads a text. Guests read nothing about accounts."""
 
     STAFF = "staff"
     GUEST = "guest"
@@ -45,9 +46,7 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True)
 class Words:
-    """What a state says: a headline, a line below it, a tone (a colour of base.css) and an icon of
-    the sprite.
-    """
+    """How a state is shown: headline, line below, tone (a colour of base.css), icon (sprite)."""
 
     headline: str
     detail: str
@@ -56,12 +55,11 @@ class Words:
 
 
 def say(text: Text | Sequence[Text], facts: Mapping[str, str | None]) -> str:
-    """The sentence with its `{slots}` filled.
+    """A sentence with its `{slots}` filled.
 
-    A `[part]` in brackets is left out when a fact in it is unknown.
-
-    Of several sentences the first whose facts outside brackets are all known is taken; the last one
-    otherwise. Facts are put in as they are: slots or brackets inside a fact mean nothing.
+    A `[part]` in brackets is left out when one of its facts is unknown. Of several sentences the
+    first is used whose facts outside brackets are all known, else the last one. Facts are inserted
+    as they are: slots or brackets inside a fact have no meaning.
     """
     choices = list(text) if isinstance(text, (list, tuple)) else [text]
     for choice in choices:
@@ -84,9 +82,7 @@ def _fill(text: str, facts: Mapping[str, str | None]) -> str:
 
 
 def _isolated(fact: str) -> str:
-    """A fact written from right to left, set apart, so that it doesn't turn the sentence around
-    it.
-    """
+    """A fact; one written from right to left is isolated, so that it doesn't reorder the rest."""
     if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in fact):
         return f"\u2068{fact}\u2069"
     return fact

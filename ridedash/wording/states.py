@@ -1,6 +1,6 @@
-"""Words of the service's booking statuses and of our order states.
+"""The words of booking statuses and order states.
 
-See docs/wording.md 4, docs/booking-protocol.md 1.5.
+See docs/wording.md 4 and docs/booking-protocol.md 1.5.
 """
 
 from collections.abc import Mapping
@@ -17,9 +17,7 @@ Facts = Mapping[str, str | None]
 
 @dataclass(frozen=True)
 class _Entry:
-    """One row of the table: tone and icon, then headline and line below for staff and for
-    guests.
-    """
+    """A row of the table: tone, icon, and headline and line below for staff and for guests."""
 
     tone: str
     icon: str
@@ -231,17 +229,14 @@ _STEPS: Final[dict[str, Text]] = {
 
 
 def status_words(status: str, kind: Kind, audience: Audience, facts: Facts) -> Words:
-    """Words of a booking status.
-
-    One that we don't know gets those of a booking without news yet.
-    """
+    """The words of a booking status; an unknown one has those of a booking without a status."""
     if status == wire.INVOICE and kind is Kind.AUTO:
         return _words(_BILL, audience, facts)
     return _words(_STATUSES.get(status, _NO_STATUS_YET), audience, facts)
 
 
 def order_words(state: str, audience: Audience, facts: Facts) -> Words:
-    """Words of an order state, for as long as the ride has no status of its own."""
+    """The words of an order state, as long as the ride has no status of its own."""
     return _words(_ORDERS[state], audience, facts)
 
 

@@ -1,6 +1,4 @@
-"""One ride for a guest or a follower, behind a link: no sign-in, no cookie, nothing kept by
-browsers or others.
-"""
+"""The page of one ride behind a link, for a guest or a follower: without sign-in or cookie."""
 
 import contextlib
 import hashlib
@@ -42,12 +40,12 @@ PRIVATE: Final = {
     "X-Robots-Tag": "noindex, nofollow",
     "Cache-Control": "no-store",
 }
-# where a map looks until there is something to show: its frame is hidden
+# the center of a map without any point to show: its frame is hidden
 NOWHERE: Final = LatLng(0.0, 0.0)
 
 
 class Opened(NamedTuple):
-    """What a link opened: the order, and how it is shown."""
+    """The order of a link, and its view."""
 
     page: OrderPage
     view: GuestView
@@ -60,11 +58,9 @@ def show(token: str) -> str:
     now = services().clock()
     shared = _shared(token, now)
     page, view = _opened(shared, now)
-    frame = (
-        map_parts(services().settings, center=_middle(view), zoom=15, map_id="ride")
-        if view.live
-        else None
-    )
+    frame = None
+    if view.live:
+        frame = map_parts(services().settings, center=_middle(view), zoom=15, map_id="ride")
     return _rendered(
         "guest/ride.html",
         view=view,
@@ -80,7 +76,7 @@ def show(token: str) -> str:
 @bp.get("/t/<token>/snapshot.json")
 @needs(OPEN)
 def snapshot(token: str) -> BaseResponse:
-    """What can change on that page. 304 when nothing did; its age is in the headers."""
+    """The fields that can change on that page; 304 when none did. The age is in the headers."""
     now = services().clock()
     entry = _snapshot(_shared(token, now), now)
     return poll_response(entry.value, now, of_staff=False)
@@ -88,11 +84,9 @@ def snapshot(token: str) -> BaseResponse:
 
 @bp.after_app_request
 def keep_nothing(answer: Response) -> Response:
-    """Whatever is answered below /t/, failures included: no cookie goes out, and nothing is kept or
-    passed on.
+    """Make every answer below /t/ private and free of cookies, error pages included.
 
-    Nor does a stranger get one with a picture that is not there: a tile of a guest's map may be
-    missing.
+    A missing address sets no cookie either: it may be a missing tile of a guest's map.
     """
     if request.path.startswith(PATHS):
         answer.headers.update(PRIVATE)
@@ -104,7 +98,7 @@ def keep_nothing(answer: Response) -> Response:
 
 @bp.errorhandler(HTTPException)
 def on_http(error: HTTPException) -> BaseResponse:
-    """A page for guests: of links that are not open there is one, whatever they were."""
+    """An error page for guests; it is the same for every link that is not open."""
     given = error.get_response()
     answer = _sorry(error.code or 500, "gone" if error.code == 404 else "busy")
     if "Retry-After" in given.headers:
@@ -115,14 +109,14 @@ def on_http(error: HTTPException) -> BaseResponse:
 @bp.errorhandler(DatabaseBusy)
 @bp.errorhandler(SQLAlchemyError)
 def on_database(_error: Exception) -> BaseResponse:
-    """The database is busy or away: the page tries again by itself."""
+    """The database is busy or unreachable: the page tries again by itself."""
     answer = _sorry(503, "busy")
     answer.headers["Retry-After"] = "15"
     return answer
 
 
 def _shared(token: str, now: datetime) -> Shared:
-    """What a token opens. 404 for any other, in one shape; 429 for who asks too often."""
+    """The ride that a token opens. 404 for any other token; 429 above the rate limit."""
     g.link_key = hashlib.sha256(token.encode()).hexdigest()[:32]
     _count_look()
     with services().db.read() as db:
@@ -142,7 +136,7 @@ def _opened(shared: Shared, now: datetime) -> Opened:
 
 
 def _snapshot(shared: Shared, now: datetime) -> Entry[Snapshot]:
-    """What a poll is answered: made once for all links of one kind, but for a start code."""
+    """The answer of a poll, shared by all links of one kind unless it has a start code."""
     cache = polls()
     if cache is None:
         return _made(shared, now)
@@ -153,7 +147,7 @@ def _snapshot(shared: Shared, now: datetime) -> Entry[Snapshot]:
 
 
 def _made(shared: Shared, now: datetime) -> Entry[Snapshot]:
-    """An answer made from the database; one with a start code is not stored."""
+    """An answer from the database; one with a start code expires at once."""
     page, view = _opened(shared, now)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
     made = Snapshot(body, f"{__version__}-{view.digest()}-{_locale()}", view.seen_at)
@@ -184,9 +178,9 @@ def _not_found_instead() -> Iterator[None]:
     "60/minute", scope="links", key_func=lambda: f"{g.link_key}:{get_remote_address()}"
 )
 def _count_look() -> None:
-    """One link may be asked for so often from one address.
+    """Limit the requests for one link from one address.
 
-    The key is a hash: limits are kept outside too.
+    The key is a hash, because limits may be stored in Redis.
     """
 
 
@@ -197,13 +191,13 @@ def _count_look() -> None:
     cost=lambda: int(g.miss_cost),
 )
 def _count_miss() -> None:
-    """An address that guesses finds nothing any more for a while, not even what is there."""
+    """Limit guesses: after too many, an address gets 404 for valid links too, for a while."""
 
 
 def _middle(view: GuestView) -> LatLng:
-    """Where the map looks first; nowhere, when that would tell a follower the guest's address."""
-    spot = view.position or view.pickup
-    return LatLng(spot.lat, spot.lng) if spot else NOWHERE
+    """The center of the map; NOWHERE if it would show a follower the guest's address."""
+    point = view.position or view.pickup
+    return LatLng(point.lat, point.lng) if point else NOWHERE
 
 
 def _sorry(status: int, why: str) -> BaseResponse:
@@ -213,9 +207,7 @@ def _sorry(status: int, why: str) -> BaseResponse:
 
 
 def _rendered(template: str, **facts: Any) -> str:
-    """Without what every other page gets: nothing here depends on who is signed in, or touches the
-    session.
-    """
+    """A page without the context of staff pages: it depends on no sign-in and no session."""
     app = current_app
     known = {"csp_nonce": nonce() if "map" in facts else "", "demo_mode": services().settings.demo}
     return app.jinja_env.get_template(template).render(page_locale=_locale(), **known, **facts)

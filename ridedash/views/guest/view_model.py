@@ -1,7 +1,7 @@
-"""What a link shows of a ride: the guest's own page, and the smaller one of somebody who follows
-it.
+"""The view model of a link's page: the guest's own, and the smaller one of a follower.
 
-Both are made by naming what goes out, never by removing from what staff see (docs/security.md 6).
+Both list the fields that they show; nothing is derived by removing fields from the staff's page
+(docs/security.md 6).
 """
 
 import zlib
@@ -36,7 +36,7 @@ LAST: Final = 4  # letters of a plate that a follower sees
 
 @dataclass(frozen=True)
 class Pin:
-    """A point of the trip; of the rider's page only."""
+    """A point of the trip, on the guest's own page only."""
 
     lat: float
     lng: float
@@ -45,10 +45,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class GuestView:
-    """Everything on a link's page that can change.
-
-    Instants, never ages; "" and None are not shown.
-    """
+    """Everything on a link's page that can change: instants, never ages. "" is not shown."""
 
     version: int
     status: str | None
@@ -56,8 +53,8 @@ class GuestView:
     detail: str
     tone: str
     icon: str
-    changed: str  # that the car is another one, in words
-    was: str  # the plate before
+    changed: str  # the message that the car is another one, or ""
+    was: str  # the previous plate
     plate: str
     spelled: str
     car: str
@@ -78,7 +75,7 @@ class GuestView:
     stop: bool
 
     def as_json(self) -> dict[str, Any]:
-        """What the page polls: without what is empty, and without what is in the headers."""
+        """The body of a poll: without empty fields and without those of the headers."""
         body = asdict(self)
         for name in ("seen_at", "updated", "freshness", "spelled"):
             del body[name]
@@ -86,7 +83,7 @@ class GuestView:
         return {name: value for name, value in body.items() if value not in (None, "", (), [])}
 
     def digest(self) -> str:
-        """Changes with anything that is shown."""
+        """A short text that changes with every shown field."""
         return f"{self.version}-{zlib.crc32(repr(self.as_json()).encode()):x}"
 
 
@@ -98,10 +95,7 @@ def guest_view(
     locale: str,
     code: str = "",
 ) -> GuestView:
-    """The page of a link of that kind.
-
-    `code` is the start code, for the rider, while there is one.
-    """
+    """The view of a link of that kind. `code`: the start code for the rider, or ""."""
     facts = RideFacts(page, now, settings.pace, locale)
     view = ride_view(page, now, settings, locale, Audience.GUEST)
     follows = _follower(facts, view)
@@ -109,17 +103,16 @@ def guest_view(
 
 
 def code_is_due(page: OrderPage, kind: LinkKind, facts: RideFacts) -> bool:
-    """Whether a link's page tells the start code: the guest's own, while the driver is there."""
-    there = facts.status in wire.OTP_STATUSES
-    return (
-        kind is LinkKind.RIDER and there and page.ride is not None and page.ride.otp_enc is not None
-    )
+    """Whether a page shows the start code: only the guest's own, while the driver is there."""
+    if kind is not LinkKind.RIDER or page.ride is None:
+        return False
+    return facts.status in wire.OTP_STATUSES and page.ride.otp_enc is not None
 
 
 def _follower(facts: RideFacts, view: RideView) -> GuestView:
     guest = first_name(facts.page.guest.name) or _("the guest")
-    said = {"guest": guest, "eta": facts.for_words["eta"], "due": _due(facts)}
-    headline, detail = follower_words(facts.page.order.state, facts.status, facts.kind, said)
+    known = {"guest": guest, "eta": facts.for_words["eta"], "due": _due(facts)}
+    headline, detail = follower_words(facts.page.order.state, facts.status, facts.kind, known)
     swapped = any(notice.name == "swapped" for notice in view.notices)
     number = view.cab.plate if view.cab else ""
     last = number.replace(" ", "")[-LAST:]
@@ -155,8 +148,8 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
 
 
 def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> GuestView:
-    """The follower's page and what only the guest may know."""
-    headline, detail = _said(facts)
+    """The follower's view with the fields that only the guest may see."""
+    headline, detail = _headline(facts)
     number = view.cab.plate if view.cab else ""
     driver, over = view.driver, facts.status in wire.TERMINAL
     ride = facts.page.ride
@@ -181,15 +174,13 @@ def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> Gue
     )
 
 
-def _said(facts: RideFacts) -> tuple[str, str]:
-    """The guest's words: with the driver's first name, and without how staff speak of a place."""
+def _headline(facts: RideFacts) -> tuple[str, str]:
+    """The headline and the line below for the guest, with the driver's first name."""
     if facts.status is None:
         words = parts.lead(facts, Audience.GUEST)
-        return words.headline, (
-            _("For %(due)s", due=_due(facts))
-            if facts.page.order.state == "SCHEDULED"
-            else words.detail
-        )
+        if facts.page.order.state == "SCHEDULED":
+            return words.headline, _("For %(due)s", due=_due(facts))
+        return words.headline, words.detail
     known = facts.for_words | {"driver": first_name(facts.snapshot.driver_name)}
     if facts.drop is None:
         known["drop"] = _("where you tell the driver")
@@ -203,7 +194,7 @@ def _due(facts: RideFacts) -> str:
 
 
 def _updated(facts: RideFacts, view: RideView) -> str:
-    """How old the news are; an order without a ride is as new as our own database."""
+    """The age of what is shown; an order without a ride is as new as the database."""
     return view.updated if facts.page.ride else age(0)
 
 

@@ -25,12 +25,12 @@ def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
     return " ".join(kept.split())[:longest].rstrip()
 
 
-def folded(text: str | None) -> str:
+def normalised(text: str | None) -> str:
     """A text normalised for search: lower-case words without accents, a space before each.
 
     The beginning of a word is found as a substring: " gar" is in " jose garcia".
 
-    >>> folded("José  García-Ruiz")
+    >>> normalised("José  García-Ruiz")
     ' jose garcia ruiz'
     """
     parts = unicodedata.normalize("NFKD", (text or "").casefold())
@@ -39,10 +39,10 @@ def folded(text: str | None) -> str:
     return "".join(f" {word}" for word in words)[:300]
 
 
-def squeezed(text: str | None) -> str:
+def compact_key(text: str | None) -> str:
     """A search key of letters and digits in capitals: a plate or booking number in any spacing.
 
-    >>> squeezed("ka 01 ab-1234")
+    >>> compact_key("ka 01 ab-1234")
     'KA01AB1234'
     """
     return "".join(char for char in text or "" if char.isalnum()).upper()

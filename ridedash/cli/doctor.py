@@ -168,12 +168,12 @@ def _geocoder(here: CheckContext) -> str:
 
 def _clock(services: Services) -> str:
     try:
-        said = _get(services.settings.service_url + "/").headers.get("date")
+        date = _get(services.settings.service_url + "/").headers.get("date")
     except ServiceError:
         return "not compared: the service does not answer"
-    if said is None:
+    if date is None:
         return "the service sends no date to compare with"
-    off = abs((parsedate_to_datetime(said) - services.clock()).total_seconds())
+    off = abs((parsedate_to_datetime(date) - services.clock()).total_seconds())
     if off > CLOCK_SLACK_S:
         keep = "Let the machine keep its time (NTP): leases and ages need it."
         raise CheckFailed(f"this machine's clock is {off:.0f} s away from the service's. {keep}")

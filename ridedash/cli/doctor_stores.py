@@ -70,8 +70,8 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
 
 def _hidden(url: URL, text: str) -> str:
     """The text without the password of the URL, in any spelling that a driver uses."""
-    asked = url.query.get("password", ())
-    for word in filter(None, (url.password, *((asked,) if isinstance(asked, str) else asked))):
+    more = url.query.get("password", ())
+    for word in filter(None, (url.password, *((more,) if isinstance(more, str) else more))):
         text = text.replace(quote(word, safe=""), "***").replace(word, "***")
     return text
 
@@ -83,18 +83,18 @@ def accounts(vault: TokenVault, ours: StoredFacts) -> Iterator[Finding]:
         (f"{names[row.property_id]}, {row.label}", _state(vault, row)) for row in ours.accounts
     ]
     if not states:
-        said = (
+        text = (
             "none is linked yet, so nothing can be booked: `ridedash account link`, or Settings, "
             "Accounts"
         )
-        yield Finding("account", False, said)
+        yield Finding("account", False, text)
     elif len(states) <= EACH:
         for name, state in states:
             yield Finding("account", state == OK, f"{name}: {state}")
     else:
         n = Counter(state for _, state in states)
-        said = f"{n[OK]} ok, {n[LOST]} need reconnecting, {n[SEALED]} {SEALED}"
-        yield Finding("account", n[OK] == len(states), f"{len(states)} accounts: {said}")
+        text = f"{n[OK]} ok, {n[LOST]} need reconnecting, {n[SEALED]} {SEALED}"
+        yield Finding("account", n[OK] == len(states), f"{len(states)} accounts: {text}")
 
 
 def _state(vault: TokenVault, row: Account) -> str:

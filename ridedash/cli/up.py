@@ -38,12 +38,12 @@ def up(environ: Mapping[str, str]) -> None:
     """Serve until SIGTERM or Ctrl-C, then stop cleanly: no send is cut off."""
     # First, so that a stop during the start ends what has been started.
     signal.signal(signal.SIGTERM, _stop)
-    asked = config.load(environ)
+    given = config.load(environ)
     with contextlib.ExitStack() as stack:
-        web = stack.enter_context(listen(asked.host, asked.port, "RIDEDASH_PORT"))
+        web = stack.enter_context(listen(given.host, given.port, "RIDEDASH_PORT"))
         known = dict(environ) | {"RIDEDASH_PORT": str(web.getsockname()[1])}
-        if asked.demo:
-            known |= _start_sandbox(known, asked, stack)
+        if given.demo:
+            known |= _start_sandbox(known, given, stack)
         app = create_app(known)
         settings = config.load(known)
         upgrade(app.extensions["ridedash"].db)
@@ -55,11 +55,11 @@ def up(environ: Mapping[str, str]) -> None:
 
 
 def _start_sandbox(
-    known: dict[str, str], asked: config.Settings, stack: contextlib.ExitStack
+    known: dict[str, str], given: config.Settings, stack: contextlib.ExitStack
 ) -> dict[str, str]:
     """Start the child; returns the settings that it shares with the dashboard."""
-    require_store(sandbox_settings(asked))
-    listening = listen_patiently("127.0.0.1", asked.sandbox_port, "RIDEDASH_SANDBOX_PORT")
+    require_store(sandbox_settings(given))
+    listening = listen_patiently("127.0.0.1", given.sandbox_port, "RIDEDASH_SANDBOX_PORT")
     ports = {"RIDEDASH_SANDBOX_PORT": str(listening.getsockname()[1])}
     child = SandboxChild(known | ports, listening)
     stack.callback(child.stop)

@@ -86,13 +86,13 @@ def _words(error: BaseException) -> str:
 def _frames(error: BaseException) -> tuple[str, ...]:
     """Frames of our own code, and the last frame of any code: no source text, no values."""
     every = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    kept = [
+    shown = [
         (code, line)
         for i, (code, line) in enumerate(every)
         if code.co_filename.startswith(OURS) or i == len(every) - 1
     ]
     return tuple(
-        f"{_short(code.co_filename)}:{line} {code.co_name}" for code, line in kept[-FRAMES:]
+        f"{_short(code.co_filename)}:{line} {code.co_name}" for code, line in shown[-FRAMES:]
     )
 
 

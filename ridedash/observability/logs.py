@@ -63,12 +63,12 @@ class LineFormatter(logging.Formatter):
         }
         failed = self._failures(record)
         if self._as_json:
-            told = (
+            shown = (
                 extra
                 | facts
                 | ({"failures": [each._asdict() for each in failed]} if failed else {})
             )
-            return json.dumps({name: told.pop(name) for name in facts} | told)
+            return json.dumps({name: shown.pop(name) for name in facts} | shown)
         return _line(facts, extra, failed)
 
     def _fact(self, name: str, value: object) -> object:
@@ -93,8 +93,8 @@ def _message(record: logging.LogRecord) -> str:
 
 def _line(facts: dict[str, Any], extra: dict[str, object], failed: list[Failure]) -> str:
     words = f"{facts['time']} {facts['level']} {facts['logger']}: {facts['message']}"
-    told = {"request": facts["request"], **extra} if facts["request"] else extra
-    lines = [" ".join([words, *(f"{name}={value}" for name, value in told.items())])]
+    shown = {"request": facts["request"], **extra} if facts["request"] else extra
+    lines = [" ".join([words, *(f"{name}={value}" for name, value in shown.items())])]
     for each in failed:
         lines += [f"Traceback: {each.type} {each.says}".rstrip(), *each.frames]
     return "\n    ".join("".join(c if c.isprintable() else "�" for c in line) for line in lines)

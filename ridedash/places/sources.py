@@ -12,6 +12,27 @@ from ridedash.service.errors import ServiceError
 from ridedash.service.transport.http import Http, Request
 from ridedash.text import one_line
 
+MAX_QUERY: Final = 100  # characters
+
+
+TOTAL_S: Final = 3.0
+
+
+NEARBY_S: Final = 1.0  # short, because the price request waits for the name of a pin
+
+
+CAP_BYTES: Final = 256 * 1024
+
+
+SEARCH_TTL_S: Final = 600.0
+
+
+CITIES_TTL_S: Final = 3600.0
+
+
+FAILURE_TTL_S: Final = 10.0  # a service that is down is not called again for every page
+
+
 _PAIR: Final = re.compile(
     r"\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*(?:,|;|\s)\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*"
 )
@@ -35,39 +56,6 @@ def coordinates_text(point: LatLng) -> str:
     return f"{point.lat:.5f}, {point.lng:.5f}"
 
 
-def spot(facts: Mapping[str, Any]) -> LatLng | None:
-    """The point of `lat` and `lng`, numbers or texts; None when they are no point."""
-    try:
-        lat, lng = float(facts["lat"]), float(facts["lng"])
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return None
-    return LatLng(lat, lng) if is_valid(lat, lng) else None
-
-
-def joined(parts: Iterable[str]) -> str:
-    """The non-empty texts, each once, joined by commas."""
-    return ", ".join(dict.fromkeys(filter(None, parts)))
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """An object, or an empty one in place of anything else."""
-    return value if isinstance(value, dict) else {}
-
-
-def sequence(value: Any) -> list[Any]:
-    """A list, or an empty one in place of anything else."""
-    return value if isinstance(value, list) else []
-
-
-MAX_QUERY: Final = 100  # characters
-TOTAL_S: Final = 3.0
-NEARBY_S: Final = 1.0  # short, because the price request waits for the name of a pin
-CAP_BYTES: Final = 256 * 1024
-SEARCH_TTL_S: Final = 600.0
-CITIES_TTL_S: Final = 3600.0
-FAILURE_TTL_S: Final = 10.0  # a service that is down is not called again for every page
-
-
 class Search:
     """The common part of the three searches: the limited call and the caches."""
 
@@ -85,28 +73,30 @@ class Search:
     def search(self, q: str, near: LatLng | None = None, limit: int = 8) -> list[Place]:
         words = " ".join(q.split())[:MAX_QUERY]
         key = (words.casefold(), near and (round(near.lat, 3), round(near.lng, 3)), limit)
-        kept = self._found.get(key)
-        if kept is None:
+        cached = self._found.get(key)
+        if cached is None:
             answer = self._ask(self.path, self._params(words, near, limit))
-            kept = tuple(filter(None, (self._place(item) for item in self._items(answer))))[:limit]
-            self._found.put(key, kept, SEARCH_TTL_S)
-        return list(kept)
+            cached = tuple(filter(None, (self._place(item) for item in self._items(answer))))[
+                :limit
+            ]
+            self._found.put(key, cached, SEARCH_TTL_S)
+        return list(cached)
 
     def nearby(self, point: LatLng) -> Nearby | None:
         key: object = (round(point.lat, 5), round(point.lng, 5))
-        kept = self._around.get(key)
-        if kept is None:
+        cached = self._around.get(key)
+        if cached is None:
             if self._around.get("down"):
                 return None
             try:
-                kept, ttl_s = (
+                cached, ttl_s = (
                     (self._nearby(self._ask(self.reverse, self._at(point), NEARBY_S)),),
                     SEARCH_TTL_S,
                 )
             except PlacesUnavailableError:
-                key, kept, ttl_s = "down", (None,), FAILURE_TTL_S
-            self._around.put(key, kept, ttl_s)
-        found: Nearby | None = kept[0]
+                key, cached, ttl_s = "down", (None,), FAILURE_TTL_S
+            self._around.put(key, cached, ttl_s)
+        found: Nearby | None = cached[0]
         return found if found and (found.street or found.area or found.place) else None
 
     def cities(self) -> tuple[CityArea, ...]:
@@ -150,33 +140,37 @@ class SandboxPlaces(Search):
         )
 
     def _items(self, answer: Any) -> Iterable[Any]:
-        return sequence(mapping(answer).get("places"))
+        return _sequence(_mapping(answer).get("places"))
 
     def _place(self, item: Any) -> Place | None:
-        facts = mapping(item)
-        return _made(
-            facts.get("id"), facts.get("name"), facts.get("kind"), facts.get("area"), spot(facts)
+        facts = _mapping(item)
+        return _place_of(
+            facts.get("id"),
+            facts.get("name"),
+            facts.get("kind"),
+            facts.get("area"),
+            _position(facts),
         )
 
     def _at(self, point: LatLng) -> dict[str, str]:
         return {"lat": str(point.lat), "lng": str(point.lng)}
 
     def _nearby(self, answer: Any) -> Nearby:
-        facts = mapping(answer)
+        facts = _mapping(answer)
         return Nearby(
             one_line(facts.get("street")), one_line(facts.get("area")), one_line(facts.get("place"))
         )
 
     def cities(self) -> tuple[CityArea, ...]:
-        kept = self._areas.get("cities")
-        if kept is None:
+        cached = self._areas.get("cities")
+        if cached is None:
             try:
-                items = sequence(mapping(self._ask("/city.json", {})).get("cities"))
-                kept, ttl_s = (tuple(filter(None, map(_city, items))),), CITIES_TTL_S
+                items = _sequence(_mapping(self._ask("/city.json", {})).get("cities"))
+                cached, ttl_s = (tuple(filter(None, map(_city, items))),), CITIES_TTL_S
             except PlacesUnavailableError:
-                kept, ttl_s = ((),), FAILURE_TTL_S
-            self._areas.put("cities", kept, ttl_s)
-        found: tuple[CityArea, ...] = kept[0]
+                cached, ttl_s = ((),), FAILURE_TTL_S
+            self._areas.put("cities", cached, ttl_s)
+        found: tuple[CityArea, ...] = cached[0]
         return found
 
 
@@ -192,27 +186,27 @@ class Photon(Search):
         )
 
     def _items(self, answer: Any) -> Iterable[Any]:
-        return sequence(mapping(answer).get("features"))
+        return _sequence(_mapping(answer).get("features"))
 
     def _place(self, item: Any) -> Place | None:
-        facts = mapping(mapping(item).get("properties"))
-        pair = sequence(mapping(mapping(item).get("geometry")).get("coordinates"))
-        point = spot({"lat": pair[1], "lng": pair[0]}) if len(pair) == 2 else None
+        facts = _mapping(_mapping(item).get("properties"))
+        pair = _sequence(_mapping(_mapping(item).get("geometry")).get("coordinates"))
+        point = _position({"lat": pair[1], "lng": pair[0]}) if len(pair) == 2 else None
         street = " ".join(
             filter(None, (one_line(facts.get("street")), one_line(facts.get("housenumber"))))
         )
         parts = (street, one_line(facts.get("district")), one_line(facts.get("city")))
-        return _made(
+        return _place_of(
             facts.get("osm_id"),
             facts.get("name") or street,
             facts.get("osm_value"),
-            joined(parts),
+            _joined(parts),
             point,
         )
 
     def _nearby(self, answer: Any) -> Nearby:
         first = next(iter(self._items(answer)), None)
-        facts = mapping(mapping(first).get("properties"))
+        facts = _mapping(_mapping(first).get("properties"))
         street = one_line(facts.get("street")) or one_line(facts.get("name"))
         return Nearby(street, one_line(facts.get("district")) or one_line(facts.get("city")))
 
@@ -227,21 +221,21 @@ class Nominatim(Search):
     reverse = "/reverse"
 
     def _params(self, words: str, near: LatLng | None, limit: int) -> dict[str, str]:
-        asked = {"q": words, "limit": str(limit), "format": "jsonv2"}
+        params = {"q": words, "limit": str(limit), "format": "jsonv2"}
         if near:  # Prefer, but don't require, places within about 50 km.
             box = (near.lng - 0.5, near.lat + 0.5, near.lng + 0.5, near.lat - 0.5)
-            asked["viewbox"] = ",".join(f"{side:.4f}" for side in box)
-        return asked
+            params["viewbox"] = ",".join(f"{side:.4f}" for side in box)
+        return params
 
     def _items(self, answer: Any) -> Iterable[Any]:
-        return sequence(answer)
+        return _sequence(answer)
 
     def _place(self, item: Any) -> Place | None:
-        facts = mapping(item)
+        facts = _mapping(item)
         whole = one_line(facts.get("display_name"))
         first, _, rest = whole.partition(", ")
-        point = spot({"lat": facts.get("lat"), "lng": facts.get("lon")})
-        return _made(
+        point = _position({"lat": facts.get("lat"), "lng": facts.get("lon")})
+        return _place_of(
             facts.get("place_id"), facts.get("name") or first, facts.get("type"), rest, point
         )
 
@@ -250,7 +244,7 @@ class Nominatim(Search):
         return super()._at(point) | {"format": "jsonv2", "zoom": "17"}
 
     def _nearby(self, answer: Any) -> Nearby:
-        facts = mapping(mapping(answer).get("address"))
+        facts = _mapping(_mapping(answer).get("address"))
         areas = (
             one_line(facts.get(each))
             for each in ("neighbourhood", "suburb", "city_district", "town", "city")
@@ -258,7 +252,7 @@ class Nominatim(Search):
         return Nearby(one_line(facts.get("road")), next(filter(None, areas), ""))
 
 
-def _made(
+def _place_of(
     id_: object, name: object, kind: object, area: object, point: LatLng | None
 ) -> Place | None:
     shown = one_line(name)
@@ -268,11 +262,11 @@ def _made(
 
 
 def _city(item: Any) -> CityArea | None:
-    facts = mapping(item)
+    facts = _mapping(item)
     center = _pair(facts.get("center"))
     if center is None:
         return None
-    ring = tuple(filter(None, (_pair(corner) for corner in sequence(facts.get("boundary"))[:500])))
+    ring = tuple(filter(None, (_pair(corner) for corner in _sequence(facts.get("boundary"))[:500])))
     zoom = facts.get("zoom")
     return CityArea(
         one_line(facts.get("slug")),
@@ -284,5 +278,29 @@ def _city(item: Any) -> CityArea | None:
 
 
 def _pair(value: Any) -> LatLng | None:
-    pair = sequence(value)
-    return spot({"lat": pair[0], "lng": pair[1]}) if len(pair) == 2 else None
+    pair = _sequence(value)
+    return _position({"lat": pair[0], "lng": pair[1]}) if len(pair) == 2 else None
+
+
+def _position(facts: Mapping[str, Any]) -> LatLng | None:
+    """The point of `lat` and `lng`, numbers or texts; None when they are no point."""
+    try:
+        lat, lng = float(facts["lat"]), float(facts["lng"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+    return LatLng(lat, lng) if is_valid(lat, lng) else None
+
+
+def _joined(parts: Iterable[str]) -> str:
+    """The non-empty texts, each once, joined by commas."""
+    return ", ".join(dict.fromkeys(filter(None, parts)))
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """An object, or an empty one in place of anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def _sequence(value: Any) -> list[Any]:
+    """A list, or an empty one in place of anything else."""
+    return value if isinstance(value, list) else []

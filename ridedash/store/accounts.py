@@ -65,11 +65,11 @@ def tokens_can_be_read(row: Account, vault: TokenVault) -> bool:
 
     That tells nothing about whether the service accepts them.
     """
-    kept = {"access_token": row.access_token_enc, "refresh_token": row.refresh_token_enc}
+    stored = {"access_token": row.access_token_enc, "refresh_token": row.refresh_token_enc}
     try:
-        for column, sealed in kept.items():
-            if sealed is not None:
-                vault.decrypt(sealed, "accounts", row.id, column)
+        for column, encrypted in stored.items():
+            if encrypted is not None:
+                vault.decrypt(encrypted, "accounts", row.id, column)
     except DecryptionFailed:
         return False
     return True

@@ -71,19 +71,19 @@ class AuditFilter:
     nobodys: bool = False  # also entries of no property: unknown sign-in names, commands
 
 
-def entries(s: Session, property_id: int, asked: AuditFilter, limit: int) -> list[AuditRow]:
+def entries(s: Session, property_id: int, filters: AuditFilter, limit: int) -> list[AuditRow]:
     """Entries of a property, the newest first."""
     own = AuditRow.property_id == property_id
     query = select(AuditRow).where(
-        or_(own, AuditRow.property_id.is_(None)) if asked.nobodys else own
+        or_(own, AuditRow.property_id.is_(None)) if filters.nobodys else own
     )
-    if asked.since is not None:
-        query = query.where(AuditRow.at >= asked.since)
-    if asked.until is not None:
-        query = query.where(AuditRow.at < asked.until)
-    if asked.before is not None:
-        query = query.where(AuditRow.id < asked.before)
-    for column, value in ((AuditRow.who, asked.who), (AuditRow.what, asked.what)):
+    if filters.since is not None:
+        query = query.where(AuditRow.at >= filters.since)
+    if filters.until is not None:
+        query = query.where(AuditRow.at < filters.until)
+    if filters.before is not None:
+        query = query.where(AuditRow.id < filters.before)
+    for column, value in ((AuditRow.who, filters.who), (AuditRow.what, filters.what)):
         if value is not None:
             query = query.where(column == value)
     return list(s.scalars(query.order_by(AuditRow.id.desc()).limit(limit)))

@@ -32,8 +32,8 @@ class BoardMark(NamedTuple):
 
 def board_marks(s: Session, property_id: int, now: datetime) -> list[BoardMark]:
     """Every order that is not over, needs attention or was placed lately. Reads no other row."""
-    asked = {"property_id": property_id, "lately": now - LATELY}
-    return [BoardMark(*row) for row in s.execute(_MARKS, asked)]
+    parameters = {"property_id": property_id, "lately": now - LATELY}
+    return [BoardMark(*row) for row in s.execute(_MARKS, parameters)]
 
 
 class AccountInNeed(NamedTuple):

@@ -57,18 +57,18 @@ class TokenVault:
     def encrypt(self, plain: str, table: str, row: int | str, column: str) -> str:
         """`kid.nonce.ciphertext`, readable only for this table, row and column."""
         nonce = secrets.token_bytes(NONCE_BYTES)
-        sealed = self._keys[self.first].encrypt(
+        ciphertext = self._keys[self.first].encrypt(
             nonce, plain.encode(), _bound(self.first, table, row, column)
         )
-        return f"{self.first}.{_b64(nonce)}.{_b64(sealed)}"
+        return f"{self.first}.{_b64(nonce)}.{_b64(ciphertext)}"
 
     def decrypt(self, text: str, table: str, row: int | str, column: str) -> str:
         """The plain text. Raises DecryptionFailed for an unknown key or a text of another place."""
         try:
-            kid, nonce, sealed = text.split(".")
+            kid, nonce, ciphertext = text.split(".")
             key = self._keys[kid]
             return key.decrypt(
-                _unb64(nonce), _unb64(sealed), _bound(kid, table, row, column)
+                _unb64(nonce), _unb64(ciphertext), _bound(kid, table, row, column)
             ).decode()
         except (KeyError, ValueError, InvalidTag) as error:
             raise DecryptionFailed(

@@ -16,7 +16,7 @@ from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest
 from ridedash.store.search import guests_like, phone_digits
-from ridedash.text import folded
+from ridedash.text import normalised
 
 SHOWN: Final = 8
 LATELY: Final = 12  # orders of a guest that are read for the places where they usually go
@@ -53,7 +53,7 @@ def lock_guest(s: Session, property_id: int, details: GuestDetails) -> None:
     """
     if s.get_bind().dialect.name != "postgresql":
         return
-    who = details.phone or f"{details.room}/{folded(details.name)}"
+    who = details.phone or f"{details.room}/{normalised(details.name)}"
     key = int.from_bytes(
         hashlib.sha256(f"{property_id}|{who}".encode()).digest()[:8], "big", signed=True
     )
@@ -96,7 +96,7 @@ def find_same(s: Session, property_id: int, details: GuestDetails) -> Guest | No
     if not details.room:
         return None
     here = _mine(property_id).where(
-        Guest.room.in_(_cases(details.room)), Guest.folded == folded(details.name)
+        Guest.room.in_(_cases(details.room)), Guest.folded == normalised(details.name)
     )
     return _first(s, details, here.where(Guest.phone.is_(None)) if details.phone else here)
 
@@ -112,7 +112,7 @@ def alike(one: str, other: str) -> bool:
     >>> alike("Mr Heron", "HERON"), alike("Guest Heron", "Guest Wren")
     (True, False)
     """
-    first, second = set(folded(one).split()), set(folded(other).split())
+    first, second = set(normalised(one).split()), set(normalised(other).split())
     return (
         first <= second or second <= first
         if first and second
@@ -128,8 +128,8 @@ def means(row: str, stated: str) -> bool:
     >>> means("Guest Heron", "Heron"), means("Heron", "Guest Heron")
     (True, False)
     """
-    said, known_as = set(folded(stated).split()), set(folded(row).split())
-    return said <= known_as if said else row.casefold() == stated.casefold()
+    words, known_as = set(normalised(stated).split()), set(normalised(row).split())
+    return words <= known_as if words else row.casefold() == stated.casefold()
 
 
 def guest_of(s: Session, property_id: int, guest_id: int) -> Guest | None:
@@ -191,7 +191,7 @@ def _ways(property_id: int, text: str) -> Iterable[ColumnElement[bool]]:
     escaped = text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
     yield Guest.room.in_(_cases(text))
     yield Guest.room.like(f"{escaped}%", escape="\\")
-    if phone_digits(text) or folded(text):
+    if phone_digits(text) or normalised(text):
         yield Guest.id.in_(guests_like(property_id, text))
 
 
@@ -205,7 +205,7 @@ def _first(
     found = [
         guest for guest in s.scalars(query.with_for_update()) if fits(guest.name, details.name)
     ]
-    exact = [guest for guest in found if folded(guest.name) == folded(details.name)]
+    exact = [guest for guest in found if normalised(guest.name) == normalised(details.name)]
     return next(iter(exact or found), None) if len(found) == 1 or exact else None
 
 
@@ -216,7 +216,7 @@ def _cases(room: str) -> set[str]:
 def _merged(guest: Guest, details: GuestDetails) -> dict[str, Any]:
     """The new values of a row. What is not stated stays, and a name does not get shorter."""
     chosen = guest.id is not None and details.guest_id == guest.id
-    fuller = set(folded(guest.name).split()) <= set(folded(details.name).split())
+    fuller = set(normalised(guest.name).split()) <= set(normalised(details.name).split())
     return {
         "name": details.name if fuller else guest.name,
         "phone": details.phone or guest.phone,

@@ -37,6 +37,8 @@ _BY_END: Final = {
     wire.BOOKING_CANCELLED: Outcome.CANCELLED,
     wire.ALLOTMENT_FAILED: Outcome.NO_DRIVER,
 }
+
+
 _BY_STATE: Final = {  # of orders without an ended ride; every other state is live
     OrderState.SCHEDULED: Outcome.PLANNED,
     OrderState.UNKNOWN: Outcome.UNKNOWN,
@@ -45,28 +47,9 @@ _BY_STATE: Final = {  # of orders without an ended ride; every other state is li
     OrderState.NOT_SENT: Outcome.NOT_BOOKED,
     OrderState.CLOSED_NOT_BOOKED: Outcome.NOT_BOOKED,
 }
+
+
 LIVE_STATES: Final = tuple(state for state in OrderState if state not in _BY_STATE)
-
-
-def outcome_of(state: str, ended_as: str | None) -> Outcome:
-    """The outcome of an order in this state, with this last status of its ride."""
-    return _BY_END.get(ended_as or "") or _BY_STATE.get(OrderState(state), Outcome.LIVE)
-
-
-def _is(outcome: Outcome) -> ColumnElement[bool]:
-    """The same as an SQL condition."""
-    ends = [end for end, found in _BY_END.items() if found is outcome]
-    states = (
-        LIVE_STATES
-        if outcome is Outcome.LIVE
-        else [s for s, found in _BY_STATE.items() if found is outcome]
-    )
-    by_state = and_(
-        or_(Order.ended_as.is_(None), Order.ended_as.not_in(list(_BY_END))), Order.state.in_(states)
-    )
-    if not states:
-        return Order.ended_as.in_(ends)
-    return or_(Order.ended_as.in_(ends), by_state) if ends else by_state
 
 
 @dataclass(frozen=True)
@@ -100,97 +83,6 @@ class Totals:
     cancelled: int = 0
     unpriced: int = 0  # completed rides for which the service sent no price
     sums: Mapping[str | None, int] = field(default_factory=dict)
-
-
-def page(
-    s: Session, property_id: int, asked: RideFilter, size: int, before: PageKey | None = None
-) -> list[PageKey]:
-    """The newest `size` rides that match, or those before a key."""
-    query = select(Order.happens_at, Order.id).where(*_fits(property_id, asked))
-    if before is not None:
-        older = or_(Order.happens_at < before.at, Order.id < before.id)
-        query = query.where(Order.happens_at <= before.at, older)
-    rows = s.execute(query.order_by(Order.happens_at.desc(), Order.id.desc()).limit(size))
-    return [PageKey(at, id_) for at, id_ in rows if at is not None]
-
-
-def totals(s: Session, property_id: int, asked: RideFilter, currency: str | None) -> Totals:
-    """The totals of all rides that match.
-
-    `currency` is the usual one: its sum needs no sorting.
-    """
-    _by_index(s)
-    done = Order.ended_as == wire.COMPLETED
-    price = case((done, Order.total_minor))
-    usual = case((and_(done, Order.currency == currency), Order.total_minor))
-    query = select(
-        func.count(),
-        func.count(case((done, 1))),
-        func.count(case((Order.ended_as == wire.BOOKING_CANCELLED, 1))),
-        func.count(price),
-        func.count(usual),
-        func.sum(usual),
-    ).where(*_fits(property_id, asked))
-    rides, completed, cancelled, priced, counted, amount = s.execute(query).one()
-    sums: dict[str | None, int] = {currency: int(amount)} if counted else {}
-    if priced > counted:
-        sums |= _other_sums(s, property_id, asked, currency)
-    return Totals(rides, completed, cancelled, completed - priced, sums)
-
-
-def _by_index(s: Session) -> None:
-    """Make PostgreSQL read the index in this transaction: it estimates the whole table as cheaper."""
-    if s.get_bind().dialect.name == "postgresql":
-        s.execute(text("SET LOCAL enable_seqscan = off"))
-
-
-def _other_sums(
-    s: Session, property_id: int, asked: RideFilter, currency: str | None
-) -> dict[str | None, int]:
-    other = (
-        or_(Order.currency.is_(None), Order.currency != currency)
-        if currency
-        else Order.currency.is_not(None)
-    )
-    query = select(Order.currency, func.sum(Order.total_minor)).where(
-        *_fits(property_id, asked), other
-    )
-    priced = Order.ended_as == wire.COMPLETED, Order.total_minor.is_not(None)
-    return {
-        name: int(amount)
-        for name, amount in s.execute(query.where(*priced).group_by(Order.currency))
-    }
-
-
-def _fits(property_id: int, asked: RideFilter) -> list[ColumnElement[bool]]:
-    found = [
-        Order.property_id == property_id,
-        Order.happens_at >= asked.since,
-        Order.happens_at < asked.until,
-    ]
-    if asked.outcome is not None:
-        found.append(_is(asked.outcome))
-    if asked.guest:
-        found.append(Order.guest_id.in_(guests_like(property_id, asked.guest)))
-    if asked.room:
-        found.append(Order.room.in_(spellings(asked.room)))
-    wanted: tuple[tuple[Any, Any], ...] = (
-        (Order.staff_id, asked.staff_id),
-        (Order.category, asked.category or None),
-        (Order.cost_centre_id, asked.centre_id),
-    )
-    return found + [column == value for column, value in wanted if value is not None]
-
-
-def categories(s: Session, property_id: int) -> list[str]:
-    """Every category that the property has booked, by a few steps along an index."""
-    found: list[str] = []
-    while True:
-        query = select(func.min(Order.category)).where(Order.property_id == property_id)
-        next_one = s.scalar(query.where(Order.category > found[-1]) if found else query)
-        if next_one is None:
-            return found
-        found.append(next_one)
 
 
 @dataclass(frozen=True)
@@ -239,7 +131,76 @@ class Evidence:
     facts: dict[str, Any]
 
 
+def outcome_of(state: str, ended_as: str | None) -> Outcome:
+    """The outcome of an order in this state, with this last status of its ride."""
+    return _BY_END.get(ended_as or "") or _BY_STATE.get(OrderState(state), Outcome.LIVE)
+
+
+def page(
+    s: Session, property_id: int, filters: RideFilter, size: int, before: PageKey | None = None
+) -> list[PageKey]:
+    """The newest `size` rides that match, or those before a key."""
+    query = select(Order.happens_at, Order.id).where(*_fits(property_id, filters))
+    if before is not None:
+        older = or_(Order.happens_at < before.at, Order.id < before.id)
+        query = query.where(Order.happens_at <= before.at, older)
+    rows = s.execute(query.order_by(Order.happens_at.desc(), Order.id.desc()).limit(size))
+    return [PageKey(at, id_) for at, id_ in rows if at is not None]
+
+
+def totals(s: Session, property_id: int, filters: RideFilter, currency: str | None) -> Totals:
+    """The totals of all rides that match.
+
+    `currency` is the usual one: its sum needs no sorting.
+    """
+    _by_index(s)
+    done = Order.ended_as == wire.COMPLETED
+    price = case((done, Order.total_minor))
+    usual = case((and_(done, Order.currency == currency), Order.total_minor))
+    query = select(
+        func.count(),
+        func.count(case((done, 1))),
+        func.count(case((Order.ended_as == wire.BOOKING_CANCELLED, 1))),
+        func.count(price),
+        func.count(usual),
+        func.sum(usual),
+    ).where(*_fits(property_id, filters))
+    rides, completed, cancelled, priced, counted, amount = s.execute(query).one()
+    sums: dict[str | None, int] = {currency: int(amount)} if counted else {}
+    if priced > counted:
+        sums |= _other_sums(s, property_id, filters, currency)
+    return Totals(rides, completed, cancelled, completed - priced, sums)
+
+
+def categories(s: Session, property_id: int) -> list[str]:
+    """Every category that the property has booked, by a few steps along an index."""
+    found: list[str] = []
+    while True:
+        query = select(func.min(Order.category)).where(Order.property_id == property_id)
+        next_one = s.scalar(query.where(Order.category > found[-1]) if found else query)
+        if next_one is None:
+            return found
+        found.append(next_one)
+
+
+def records(s: Session, property_id: int, ids: Sequence[int]) -> list[Record]:
+    """Records of a property's orders in the order of `ids`; foreign ids are left out."""
+    drops = _drops(s, ids)
+    rows = s.execute(_RECORDS, {"property_id": property_id, "ids": ids})
+    found = {row.id: _record(row, drops.get(row.id)) for row in rows}
+    return [found[each] for each in ids if each in found]
+
+
+def evidence(s: Session, property_id: int, ids: Sequence[int]) -> dict[int, Evidence]:
+    """What bills need beside their records, by order."""
+    drops, began = _drops(s, ids), {row[0]: row[1] for row in s.execute(_BEGINNINGS, {"ids": ids})}
+    rows = s.execute(_EVIDENCE, {"property_id": property_id, "ids": ids})
+    return {row.id: _evidence(row, began.get(row.id), drops.get(row.id)) for row in rows}
+
+
 _IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids", expanding=True)
+
+
 _RECORDS: Final = (
     select(
         Order.id,
@@ -276,6 +237,8 @@ _RECORDS: Final = (
     )
     .where(Order.property_id == bindparam("property_id"), Order.id.in_(_IDS))
 )
+
+
 _EVIDENCE: Final = (
     select(
         Order.id,
@@ -294,31 +257,20 @@ _EVIDENCE: Final = (
     .outerjoin(Ride, Ride.order_id == Order.id)
     .where(Order.property_id == bindparam("property_id"), Order.id.in_(_IDS))
 )
+
+
 _DROPS: Final = (
     select(Action.order_id, Action.payload)
     .where(Action.order_id.in_(_IDS), Action.name == "drop", Action.state == "done")
     .order_by(Action.id)
 )
+
+
 _BEGINNINGS: Final = select(TimelineEvent.order_id, TimelineEvent.at).where(
     TimelineEvent.order_id.in_(_IDS),
     TimelineEvent.what == "ride",
     TimelineEvent.name == wire.IN_PROGRESS,
 )
-
-
-def records(s: Session, property_id: int, ids: Sequence[int]) -> list[Record]:
-    """Records of a property's orders in the order of `ids`; foreign ids are left out."""
-    drops = _drops(s, ids)
-    rows = s.execute(_RECORDS, {"property_id": property_id, "ids": ids})
-    found = {row.id: _record(row, drops.get(row.id)) for row in rows}
-    return [found[each] for each in ids if each in found]
-
-
-def evidence(s: Session, property_id: int, ids: Sequence[int]) -> dict[int, Evidence]:
-    """What bills need beside their records, by order."""
-    drops, began = _drops(s, ids), {row[0]: row[1] for row in s.execute(_BEGINNINGS, {"ids": ids})}
-    rows = s.execute(_EVIDENCE, {"property_id": property_id, "ids": ids})
-    return {row.id: _evidence(row, began.get(row.id), drops.get(row.id)) for row in rows}
 
 
 def _record(row: Any, drop: dict[str, Any] | None) -> Record:
@@ -367,3 +319,63 @@ def _drops(s: Session, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
     """The newest change of drop that the service took, by order."""
     rows = s.execute(_DROPS, {"ids": ids})
     return {row[0]: row[1] for row in rows if isinstance(row[1].get("lat"), (int, float))}
+
+
+def _fits(property_id: int, filters: RideFilter) -> list[ColumnElement[bool]]:
+    found = [
+        Order.property_id == property_id,
+        Order.happens_at >= filters.since,
+        Order.happens_at < filters.until,
+    ]
+    if filters.outcome is not None:
+        found.append(_has_outcome(filters.outcome))
+    if filters.guest:
+        found.append(Order.guest_id.in_(guests_like(property_id, filters.guest)))
+    if filters.room:
+        found.append(Order.room.in_(spellings(filters.room)))
+    equal: tuple[tuple[Any, Any], ...] = (
+        (Order.staff_id, filters.staff_id),
+        (Order.category, filters.category or None),
+        (Order.cost_centre_id, filters.centre_id),
+    )
+    return found + [column == value for column, value in equal if value is not None]
+
+
+def _has_outcome(outcome: Outcome) -> ColumnElement[bool]:
+    """The same as an SQL condition."""
+    ends = [end for end, found in _BY_END.items() if found is outcome]
+    states = (
+        LIVE_STATES
+        if outcome is Outcome.LIVE
+        else [s for s, found in _BY_STATE.items() if found is outcome]
+    )
+    by_state = and_(
+        or_(Order.ended_as.is_(None), Order.ended_as.not_in(list(_BY_END))), Order.state.in_(states)
+    )
+    if not states:
+        return Order.ended_as.in_(ends)
+    return or_(Order.ended_as.in_(ends), by_state) if ends else by_state
+
+
+def _by_index(s: Session) -> None:
+    """Make PostgreSQL read the index in this transaction: it estimates the whole table as cheaper."""
+    if s.get_bind().dialect.name == "postgresql":
+        s.execute(text("SET LOCAL enable_seqscan = off"))
+
+
+def _other_sums(
+    s: Session, property_id: int, filters: RideFilter, currency: str | None
+) -> dict[str | None, int]:
+    other = (
+        or_(Order.currency.is_(None), Order.currency != currency)
+        if currency
+        else Order.currency.is_not(None)
+    )
+    query = select(Order.currency, func.sum(Order.total_minor)).where(
+        *_fits(property_id, filters), other
+    )
+    priced = Order.ended_as == wire.COMPLETED, Order.total_minor.is_not(None)
+    return {
+        name: int(amount)
+        for name, amount in s.execute(query.where(*priced).group_by(Order.currency))
+    }

@@ -101,7 +101,7 @@ class OrderPage:
     staff: Staff | None
     ride: Ride | None
     actions: tuple[Action, ...]  # oldest first
-    moments: tuple[TimelineEvent, ...]  # oldest first: the timeline
+    events: tuple[TimelineEvent, ...]  # oldest first: the timeline
     attention: tuple[Attention, ...]  # not yet cleared
     superseded_by: int | None  # the newer order that was made by "book again"
 
@@ -253,7 +253,7 @@ _PAGES: Final = (
 )
 _LIST: Final = _PAGES.options(defer(Offer.product), defer(Order.body), defer(Order.evidence))
 _ACTIONS: Final = select(Action).where(Action.order_id.in_(_IDS)).order_by(Action.id)
-_MOMENTS: Final = (
+_EVENTS: Final = (
     select(TimelineEvent).where(TimelineEvent.order_id.in_(_IDS)).order_by(TimelineEvent.id)
 )
 _ATTENTION: Final = (
@@ -278,7 +278,7 @@ _Around = tuple[
 
 def _page(row: _Row, order_id: int, around: _Around) -> OrderPage:
     order, offer, guest, account, place, staff, ride = row
-    actions, moments, attention, newer = around
+    actions, events, attention, newer = around
     return OrderPage(
         order=order,
         offer=offer,
@@ -288,22 +288,22 @@ def _page(row: _Row, order_id: int, around: _Around) -> OrderPage:
         staff=staff,
         ride=ride,
         actions=tuple(actions.get(order_id, ())),
-        moments=tuple(moments.get(order_id, ())),
+        events=tuple(events.get(order_id, ())),
         attention=tuple(attention.get(order_id, ())),
         superseded_by=newer.get(order_id),
     )
 
 
 def _around(s: Session, ids: Sequence[int]) -> _Around:
-    asked = {"ids": ids}
+    parameters = {"ids": ids}
     actions: dict[int, list[Action]] = {}
-    for action in s.scalars(_ACTIONS, asked):
+    for action in s.scalars(_ACTIONS, parameters):
         actions.setdefault(action.order_id, []).append(action)
-    moments: dict[int, list[TimelineEvent]] = {}
-    for moment in s.scalars(_MOMENTS, asked):
-        moments.setdefault(moment.order_id, []).append(moment)
+    events: dict[int, list[TimelineEvent]] = {}
+    for event in s.scalars(_EVENTS, parameters):
+        events.setdefault(event.order_id, []).append(event)
     attention: dict[int, list[Attention]] = {}
-    for item in s.scalars(_ATTENTION, asked):
+    for item in s.scalars(_ATTENTION, parameters):
         attention.setdefault(item.order_id, []).append(item)
-    newer = s.execute(_NEWER, asked).all()
-    return actions, moments, attention, {old: new for old, new in newer if old is not None}
+    newer = s.execute(_NEWER, parameters).all()
+    return actions, events, attention, {old: new for old, new in newer if old is not None}

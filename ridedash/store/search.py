@@ -9,7 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.models.people import Guest
-from ridedash.text import folded, squeezed
+from ridedash.text import compact_key, normalised
 
 PHONE: Final = re.compile(r"[+\d\s().\-/]+")
 PHONE_LEAST: Final = 4  # digits; people remember the last four of a phone
@@ -40,7 +40,7 @@ def _guest_is(text: str) -> ColumnElement[bool]:
     digits = phone_digits(text)
     if digits:
         return Guest.phone.like(f"%{digits}%")
-    words = folded(text).split()
+    words = normalised(text).split()
     return and_(*(Guest.folded.like(f"% {word}%") for word in words)) if words else false()
 
 
@@ -77,7 +77,7 @@ def _going(s: Session, property_id: int, text: str, limit: int) -> list[int]:
         Order.room.istartswith(text, autoescape=True),
         *(number for _index, number in _numbers(s, text)),
     ]
-    part = squeezed(text)
+    part = compact_key(text)
     if _is_plate(part):
         fits.append(Ride.plate.contains(part))
     query = (
@@ -98,7 +98,7 @@ def _ways(s: Session, property_id: int, text: str, limit: int) -> Iterator[Selec
     for room in spellings(text):
         yield _by("orders_of_room", orders.where(Order.room == room))
     yield from _of_guests(s, property_id, text, limit)
-    part = squeezed(text)
+    part = compact_key(text)
     if _is_plate(part):
         plates = select(Ride.order_id).where(
             Ride.property_id == property_id, Ride.plate.contains(part)

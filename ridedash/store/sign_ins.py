@@ -27,16 +27,48 @@ from ridedash.store.database.database import UtcDateTime, insert_if_new
 from ridedash.store.models.people import EndedSignIn, SignIn, Staff, Throttle
 
 SIGN_IN_LASTS: Final = timedelta(hours=12)
+
+
 NAME_FREE_FAILS: Final = 5  # then 30 s, doubling
+
+
 NAME_WAIT_S: Final = 30
+
+
 NAME_WAIT_MAX_S: Final = 15 * 60
+
+
 # After so long without a failure the count of a name starts again
 NAME_FORGET: Final = timedelta(hours=1)
+
+
 WINDOW: Final = timedelta(minutes=10)
+
+
 ADDRESS_LIMIT: Final = 30
+
+
 TOTAL_LIMIT: Final = 300
+
+
 ENDED_KEPT: Final = timedelta(hours=1)  # no process caches a sign-in for so long
+
+
 ENDING: Final = 7_413_020_932  # PostgreSQL's advisory lock of ending sign-ins
+
+
+class SignInFacts(NamedTuple):
+    """A valid sign-in, its member of staff and the property that it shows (any, for an admin).
+
+    `sign_in` identifies it; the secret can't be derived from that.
+    """
+
+    sign_in: str
+    expires_at: datetime
+    staff_id: int
+    property_id: int
+    name: str
+    role: str
 
 
 def sign_in_key(name: str) -> str:
@@ -79,6 +111,24 @@ def staff_for_sign_in(s: Session, sid: str, now: datetime) -> Staff | None:
     return staff if staff is not None and staff.disabled_at is None else None
 
 
+def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
+    """The facts of a sign-in; None when it has ended or its owner is disabled."""
+    hashed = hashlib.sha256(sid.encode("utf-8", "replace")).hexdigest()
+    row = s.execute(_SIGN_IN, {"hashed": hashed, "now": now}).first()
+    return SignInFacts(*row) if row else None
+
+
+_SIGN_IN: Final = (  # Built once, because every page runs it.
+    select(SignIn.id_hash, SignIn.expires_at, Staff.id, SignIn.property_id, Staff.name, Staff.role)
+    .join(Staff, Staff.id == SignIn.staff_id)
+    .where(
+        SignIn.id_hash == bindparam("hashed"),
+        SignIn.expires_at > bindparam("now"),
+        Staff.disabled_at.is_(None),
+    )
+)
+
+
 def close_sign_in(s: Session, sid: str) -> None:
     """End one sign-in. A copy of its cookie is useless afterwards, in all processes within 2 s."""
     _end(s, SignIn.id_hash == _hashed(sid))
@@ -89,37 +139,16 @@ def close_all_sign_ins(s: Session, staff_id: int) -> None:
     _end(s, SignIn.staff_id == staff_id)
 
 
-def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
-    """Delete sign-ins, and tell the processes that know them."""
-    tell_ended(s, select(SignIn.id_hash).where(which))
-    s.execute(delete(SignIn).where(which))
-
-
-def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
-    """Record which sign-ins and links end before their time, for processes that know them
-    (`ended_secrets`).
-
-    They read on from the highest number that they saw. On PostgreSQL a higher one could be there
-    before a lower one is committed: so one at a time.
+def ended_secrets(s: Session, after: int) -> list[tuple[int, str]]:
+    """Sign-ins and links that ended before their time: (number, hash), those with a number above
+    `after`.
     """
-    now = datetime.now(UTC)
-    if _dialect(s) == "postgresql":
-        s.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ENDING})
-    s.execute(delete(EndedSignIn).where(EndedSignIn.at < now - ENDED_KEPT))
-    ended = hashes.add_columns(literal(now, UtcDateTime))
-    s.execute(insert(EndedSignIn).from_select(["id_hash", "at"], ended))
-
-
-def _dialect(s: Session | Connection) -> str:
-    return (s.get_bind() if isinstance(s, Session) else s).dialect.name
-
-
-@event.listens_for(Staff, "after_update")
-def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> None:
-    """End the sign-ins of staff who are disabled, or get another role or property."""
-    facts = inspect(staff).attrs
-    if any(facts[name].history.has_changes() for name in ("disabled_at", "role", "property_id")):
-        _end(connection, SignIn.staff_id == staff.id)
+    query = (
+        select(EndedSignIn.id, EndedSignIn.id_hash)
+        .where(EndedSignIn.id > after)
+        .order_by(EndedSignIn.id)
+    )
+    return [(number, hashed) for number, hashed in s.execute(query)]
 
 
 def sign_in_allowed(s: Session, name: str, address: str, now: datetime) -> float:
@@ -149,6 +178,39 @@ def sign_in_succeeded(s: Session, name: str, address: str) -> None:
         if row is not None:
             row.fails = max(0, row.fails - 1)
             row.blocked_until = None
+
+
+def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
+    """Record which sign-ins and links end before their time, for processes that know them
+    (`ended_secrets`).
+
+    They read on from the highest number that they saw. On PostgreSQL a higher one could be there
+    before a lower one is committed: so one at a time.
+    """
+    now = datetime.now(UTC)
+    if _dialect(s) == "postgresql":
+        s.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ENDING})
+    s.execute(delete(EndedSignIn).where(EndedSignIn.at < now - ENDED_KEPT))
+    ended = hashes.add_columns(literal(now, UtcDateTime))
+    s.execute(insert(EndedSignIn).from_select(["id_hash", "at"], ended))
+
+
+def _end(s: Session | Connection, which: ColumnElement[bool]) -> None:
+    """Delete sign-ins, and tell the processes that know them."""
+    tell_ended(s, select(SignIn.id_hash).where(which))
+    s.execute(delete(SignIn).where(which))
+
+
+def _dialect(s: Session | Connection) -> str:
+    return (s.get_bind() if isinstance(s, Session) else s).dialect.name
+
+
+@event.listens_for(Staff, "after_update")
+def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> None:
+    """End the sign-ins of staff who are disabled, or get another role or property."""
+    facts = inspect(staff).attrs
+    if any(facts[name].history.has_changes() for name in ("disabled_at", "role", "property_id")):
+        _end(connection, SignIn.staff_id == staff.id)
 
 
 def _row(s: Session, key: str, now: datetime) -> Throttle:
@@ -193,47 +255,3 @@ def _name_key(name: str) -> str:
 
 def _address_key(address: str) -> str:
     return "address:" + address[:64]
-
-
-class SignInFacts(NamedTuple):
-    """A valid sign-in, its member of staff and the property that it shows (any, for an admin).
-
-    `sign_in` identifies it; the secret can't be derived from that.
-    """
-
-    sign_in: str
-    expires_at: datetime
-    staff_id: int
-    property_id: int
-    name: str
-    role: str
-
-
-def sign_in_facts(s: Session, sid: str, now: datetime) -> SignInFacts | None:
-    """The facts of a sign-in; None when it has ended or its owner is disabled."""
-    hashed = hashlib.sha256(sid.encode("utf-8", "replace")).hexdigest()
-    row = s.execute(_SIGN_IN, {"hashed": hashed, "now": now}).first()
-    return SignInFacts(*row) if row else None
-
-
-_SIGN_IN: Final = (  # Built once, because every page runs it.
-    select(SignIn.id_hash, SignIn.expires_at, Staff.id, SignIn.property_id, Staff.name, Staff.role)
-    .join(Staff, Staff.id == SignIn.staff_id)
-    .where(
-        SignIn.id_hash == bindparam("hashed"),
-        SignIn.expires_at > bindparam("now"),
-        Staff.disabled_at.is_(None),
-    )
-)
-
-
-def ended_secrets(s: Session, after: int) -> list[tuple[int, str]]:
-    """Sign-ins and links that ended before their time: (number, hash), those with a number above
-    `after`.
-    """
-    query = (
-        select(EndedSignIn.id, EndedSignIn.id_hash)
-        .where(EndedSignIn.id > after)
-        .order_by(EndedSignIn.id)
-    )
-    return [(number, hashed) for number, hashed in s.execute(query)]

@@ -156,7 +156,7 @@ def test_a_shared_ride_that_has_to_wait_is_handed_over_and_ends_with_its_invoice
     assert order.booking_id
     assert order.txn_id
     assert statuses(pages)[-4:] == ["CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED"]
-    names = [moment.name for moment in sandbox.page(order_id).moments]
+    names = [moment.name for moment in sandbox.page(order_id).events]
     assert names.count("handover") == 1
     facts = facts_of(sandbox.ride(order_id))
     assert facts.route, "sent while riding only, and kept"

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ridedash import wire
 from ridedash.service.parsing.fields import Fact
 from ridedash.service.types.tracking import Snapshot
-from ridedash.text import squeezed
+from ridedash.text import compact_key
 from ridedash.wire import Kind
 
 CAB_FIELDS: Final = (
@@ -67,7 +67,7 @@ def without_eta(facts: Snapshot) -> Snapshot:
 def other_plate(old: Snapshot, new: Snapshot) -> bool:
     """Whether both name a plate and they are not the same one, spaces and case aside."""
     one, other = old.vehicle_number, new.vehicle_number
-    return bool(one and other) and one != other and squeezed(one) != squeezed(other)
+    return bool(one and other) and one != other and compact_key(one) != compact_key(other)
 
 
 DRIVER_STATUSES: Final = frozenset(

@@ -30,7 +30,7 @@ from ridedash.rides.tracking.merge import (
 from ridedash.service.errors import RateLimited, Refused, Throttled
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store.models.orders import OrderState
-from ridedash.text import squeezed
+from ridedash.text import compact_key
 
 # attention items of a ride
 NO_DRIVER: Final = (
@@ -261,7 +261,7 @@ def _new_plate(before: Before, vehicle_number: str | None) -> dict[str, Any]:
     """The plate as it is searched for, when it is another one."""
     if before.plate is not None and vehicle_number == before.ride.facts.vehicle_number:
         return {}
-    plate = squeezed(vehicle_number) or None
+    plate = compact_key(vehicle_number) or None
     return {} if plate == before.plate else {"plate": plate}
 
 

@@ -83,11 +83,11 @@ def row(value: Any) -> dict[str, Any]:
         return {}
     if type(value) is dict and value.keys() <= _plain_keys:
         return value
-    folded = {str(key).strip().lower(): item for key, item in value.items()}
-    if folded.keys() == value.keys():
-        _remember(folded)
-        return folded
-    return folded | {key: value[key] for key in folded if key in value}
+    normalised = {str(key).strip().lower(): item for key, item in value.items()}
+    if normalised.keys() == value.keys():
+        _remember(normalised)
+        return normalised
+    return normalised | {key: value[key] for key in normalised if key in value}
 
 
 _plain_keys: set[str] = set()  # Keys that were seen and are normalised already, as nearly all are.

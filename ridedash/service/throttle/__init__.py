@@ -1,1 +1,1 @@
-"""What may be asked now and who goes first: breaker, rate limit, priorities."""
+"""Which calls may start now, by priority: circuit breaker and rate limit."""

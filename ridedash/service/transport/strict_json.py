@@ -41,12 +41,12 @@ def _check_depth(text: str) -> None:
         return
     depth = 0
     for match in _TOKEN.finditer(text):
-        mark = match[0]
-        if mark in "[{":
+        bracket = match[0]
+        if bracket in "[{":
             depth += 1
             if depth > DEPTH_LIMIT:
                 raise NotJsonError("nested too deeply")
-        elif mark in "]}":
+        elif bracket in "]}":
             depth -= 1
 
 

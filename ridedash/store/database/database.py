@@ -39,76 +39,33 @@ __all__ = [
     "retry_conflict",
 ]
 
+
+T = TypeVar("T")
 MAX_ID: Final = 2**63 - 1  # the largest id that a database stores
-HELD: Final = "orders"
-
-
-class LockingSession(Session):
-    """A session that locks each order that it reads as a row, so that no other one changes it.
-
-    SQLite runs one write transaction at a time anyway, and omits the lock from the statement. Code
-    that changes a ride, an action or the timeline of an order reads the order first: one lock for
-    everything that belongs to it, taken in one order.
-    """
-
-
-@event.listens_for(LockingSession, "do_orm_execute")
-def _hold(state: ORMExecuteState) -> None:
-    statement: Any = state.statement
-    if not isinstance(statement, Select) or statement._for_update_arg is not None:
-        return
-    for column in statement.column_descriptions:
-        row = column["entity"]
-        if row is not None and row is column["expr"] and row.__tablename__ == HELD:
-            state.statement = statement.with_for_update(of=row, key_share=True)
 
 
 Clock = Callable[[], datetime]
+
+
 Monotonic = Callable[[], float]
+
+
 Reading = tuple[datetime, float]  # the database's time, and the monotonic time of that instant
-EVERY_S: Final = 60.0  # the database is asked this often at most
-AGAIN_S: Final = 5.0  # after it gave no answer
 
 
-class DatabaseClock:
-    """The database's time: asked now and then, continued by the monotonic clock. Safe to share.
-
-    Until the database has answered once, the machine's own clock is used.
-    """
-
-    def __init__(
-        self,
-        ask: Callable[[Monotonic], Reading | None],
-        wall: Clock,
-        monotonic: Monotonic = time.monotonic,
-    ) -> None:
-        self._ask, self._wall, self._monotonic = ask, wall, monotonic
-        self._asking = threading.Lock()
-        self._known: Reading | None = None
-        self._next = float("-inf")
-
-    def __call__(self) -> datetime:
-        if self._monotonic() >= self._next and self._asking.acquire(blocking=self._known is None):
-            try:
-                self._measure()
-            finally:
-                self._asking.release()
-        known = self._known
-        if known is None:
-            return self._wall()
-        return known[0] + timedelta(seconds=self._monotonic() - known[1])
-
-    def _measure(self) -> None:
-        if self._monotonic() < self._next:  # another thread has just asked
-            return
-        told = self._ask(self._monotonic)
-        self._next = self._monotonic() + (AGAIN_S if told is None else EVERY_S)
-        self._known = told or self._known
-
-
-T = TypeVar("T")
 SQLITE_BUSY, SQLITE_FULL = 5, 13
+
+
 GOING_DOWN: Final = "57P"  # PostgreSQL's codes of a server that ends the connection
+
+
+LOCKED_TABLE: Final = "orders"
+
+
+EVERY_S: Final = 60.0  # the database is read this often at most
+
+
+AGAIN_S: Final = 5.0  # after it gave no answer
 
 
 class DatabaseBusy(Exception):
@@ -253,10 +210,82 @@ class Database:
                 # the connection is ready before the clock is read
                 connection.execute(text("SELECT 1"))
                 before = monotonic()
-                told = connection.scalar(text("SELECT clock_timestamp()"))
-                return told.astimezone(UTC), (before + monotonic()) / 2
+                reading = connection.scalar(text("SELECT clock_timestamp()"))
+                return reading.astimezone(UTC), (before + monotonic()) / 2
         except SQLAlchemyError:
             return None
+
+
+def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
+    """Insert a row unless its key exists already."""
+    make = postgresql.insert if s.get_bind().dialect.name == "postgresql" else sqlite.insert
+    s.execute(make(row).values(**values).on_conflict_do_nothing())
+
+
+def retry_conflict(attempt: Callable[[], T]) -> T:
+    """Run `attempt`, again after a conflict: the row that another process inserted is then visible."""
+    for _ in range(2):
+        try:
+            return attempt()
+        except IntegrityError:
+            time.sleep(0)  # let the other transaction end
+    return attempt()
+
+
+class DatabaseClock:
+    """The database's time: read now and then, continued by the monotonic clock. Safe to share.
+
+    Until the database has answered once, the machine's own clock is used.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[Monotonic], Reading | None],
+        wall: Clock,
+        monotonic: Monotonic = time.monotonic,
+    ) -> None:
+        self._ask, self._wall, self._monotonic = ask, wall, monotonic
+        self._asking = threading.Lock()
+        self._known: Reading | None = None
+        self._next = float("-inf")
+
+    def __call__(self) -> datetime:
+        if self._monotonic() >= self._next and self._asking.acquire(blocking=self._known is None):
+            try:
+                self._measure()
+            finally:
+                self._asking.release()
+        known = self._known
+        if known is None:
+            return self._wall()
+        return known[0] + timedelta(seconds=self._monotonic() - known[1])
+
+    def _measure(self) -> None:
+        if self._monotonic() < self._next:  # another thread has just read it
+            return
+        reading = self._ask(self._monotonic)
+        self._next = self._monotonic() + (AGAIN_S if reading is None else EVERY_S)
+        self._known = reading or self._known
+
+
+class LockingSession(Session):
+    """A session that locks each order that it reads as a row, so that no other one changes it.
+
+    SQLite runs one write transaction at a time anyway, and omits the lock from the statement. Code
+    that changes a ride, an action or the timeline of an order reads the order first: one lock for
+    everything that belongs to it, taken in one order.
+    """
+
+
+@event.listens_for(LockingSession, "do_orm_execute")
+def _lock_orders(state: ORMExecuteState) -> None:
+    statement: Any = state.statement
+    if not isinstance(statement, Select) or statement._for_update_arg is not None:
+        return
+    for column in statement.column_descriptions:
+        row = column["entity"]
+        if row is not None and row is column["expr"] and row.__tablename__ == LOCKED_TABLE:
+            state.statement = statement.with_for_update(of=row, key_share=True)
 
 
 def _commit(session: Session) -> None:
@@ -278,19 +307,3 @@ def _undone(error: DBAPIError) -> bool:
     if code is not None:
         return not str(code).startswith(GOING_DOWN)
     return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in (SQLITE_BUSY, SQLITE_FULL)
-
-
-def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
-    """Insert a row unless its key exists already."""
-    make = postgresql.insert if s.get_bind().dialect.name == "postgresql" else sqlite.insert
-    s.execute(make(row).values(**values).on_conflict_do_nothing())
-
-
-def retry_conflict(attempt: Callable[[], T]) -> T:
-    """Run `attempt`, again after a conflict: the row that another process inserted is then visible."""
-    for _ in range(2):
-        try:
-            return attempt()
-        except IntegrityError:
-            time.sleep(0)  # let the other transaction end
-    return attempt()

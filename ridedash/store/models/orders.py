@@ -124,7 +124,7 @@ class Order(Base):
     offer_id: Mapped[int] = mapped_column(ForeignKey("offers.id"))
     note: Mapped[str | None] = mapped_column(ShortText(500))
     form_token: Mapped[str] = mapped_column(ShortText(64), unique=True)
-    # of all that the form said: same token, other body is refused
+    # of the whole form: the same token with another body is refused
     form_digest: Mapped[str] = mapped_column(ShortText(64))
     # the partner reference, which the service calls merchant_txn_id: A-Z, 0-9, hyphen
     mtx: Mapped[str] = mapped_column(ShortText(32), unique=True)
@@ -172,7 +172,7 @@ class Order(Base):
     guard_override_by: Mapped[int | None] = mapped_column(ForeignKey("staff.id"))
     open: Mapped[bool]
     late_double: Mapped[bool]
-    # when the guest is picked up, or asked to be: the day it is listed under
+    # when the guest is or wants to be picked up: the day it is listed under
     happens_at: Mapped[datetime | None]
     # the guest's at that time: they come again and have another
     room: Mapped[str | None] = mapped_column(ShortText(32))

@@ -6,7 +6,7 @@ from sqlalchemy import ForeignKey, Index, event, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ridedash.store.database.database import Base, ShortText
-from ridedash.text import folded
+from ridedash.text import normalised
 
 
 class Property(Base):
@@ -155,4 +155,4 @@ class Account(Base):
 @event.listens_for(Guest, "before_update")
 def _findable(_mapper: object, _connection: object, guest: Guest) -> None:
     """Store the normalised name with every change of a name."""
-    guest.folded = folded(guest.name)
+    guest.folded = normalised(guest.name)

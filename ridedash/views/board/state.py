@@ -179,7 +179,7 @@ def _said(page: OrderPage) -> list[Any]:
         {k: v for k, v in vars(row).items() if k not in AT_EVERY_POLL} for row in rows
     ]
     said += [
-        [each.id for each in page.moments],
+        [each.id for each in page.events],
         page.superseded_by,
         page.order.lease_until,
         page.order.owner,

@@ -19,7 +19,7 @@ from ridedash.store.models.people import Guest
 from ridedash.store.orders import Offer, recent_orders
 from ridedash.store.properties import Property, favourites_of
 from ridedash.store.search import phone_digits
-from ridedash.text import folded
+from ridedash.text import normalised
 from ridedash.views.booking import form
 from ridedash.views.booking.estimates import Estimator, home_trip
 from ridedash.views.booking.picker import End, Picker, read_ends
@@ -70,7 +70,9 @@ def _exact(guest: Guest, typed: str) -> bool:
     text, digits = " ".join(typed.split()).casefold(), phone_digits(typed)
     phone = len(digits) >= WHOLE_PHONE and (guest.phone or "").endswith(digits)
     return bool(text) and (
-        text == (guest.room or "").casefold() or phone or folded(text) == folded(guest.name) != ""
+        text == (guest.room or "").casefold()
+        or phone
+        or normalised(text) == normalised(guest.name) != ""
     )
 
 

@@ -156,7 +156,7 @@ class RideFacts:
 
     def since(self, name: str) -> datetime | None:
         """When the order or the ride last came to a state."""
-        return next((m.at for m in reversed(self.page.moments) if m.name == name), None)
+        return next((m.at for m in reversed(self.page.events) if m.name == name), None)
 
     def last(self, name: str) -> Action | None:
         """The newest action of a name."""

@@ -47,7 +47,7 @@ def _twice(facts: RideFacts) -> Said | None:
 
 def _late(facts: RideFacts) -> Said | None:
     """It could not be ordered when it came due."""
-    late = next((m.detail for m in reversed(facts.page.moments) if m.name == ORDERED_LATE), None)
+    late = next((m.detail for m in reversed(facts.page.events) if m.name == ORDERED_LATE), None)
     if late is None or facts.status in ON_THE_WAY or facts.page.order.state in FAILED_STATES:
         return None
     title = _("Ordered %(n)s min late", n=late)
@@ -201,7 +201,7 @@ def _matched() -> Notice:
 
 def _still_matters(facts: RideFacts, action: Action) -> bool:
     """A refusal is shown until the ride moves on."""
-    moved = max((m.at for m in facts.page.moments if m.what == "ride"), default=None)
+    moved = max((m.at for m in facts.page.events if m.what == "ride"), default=None)
     return moved is None or action.made_at >= moved
 
 

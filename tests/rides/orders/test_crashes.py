@@ -149,7 +149,7 @@ def test_a_tracker_that_dies_there_hands_over_once_and_releases_the_cancel_once(
             world.clock.go(16)
     page = world.page(order_id)
     assert (page.order.state, page.order.booking_id) == ("BOOKED", "C1")
-    assert [moment.name for moment in page.moments].count("handover") == 1
+    assert [moment.name for moment in page.events].count("handover") == 1
     assert world.service.count("cancel") == 1
 
 

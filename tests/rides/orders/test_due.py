@@ -82,7 +82,7 @@ def test_a_planned_ride_waits_and_is_ordered_in_time_with_the_price_of_then(worl
     sent = next(body for name, body in world.service.calls if name == "create")
     assert (sent["fare_id"], sent["pickup_mode"], sent["category"]) == ("F2", "now", "mini")
     assert (page.order.open, page.order.guard_key is not None) == (True, True)
-    assert [m.name for m in page.moments if m.what == "order"] == [
+    assert [m.name for m in page.events if m.what == "order"] == [
         "SCHEDULED",
         "READY",
         "SENDING",
@@ -306,7 +306,7 @@ def test_a_worker_that_was_down_orders_late_inside_the_window_and_says_so(world:
         worker.step()
     page = world.page(order_id)
     assert page.order.state == "BOOKED"
-    assert [m.detail for m in page.moments if m.name == "ordered_late"] == ["7"]
+    assert [m.detail for m in page.events if m.name == "ordered_late"] == ["7"]
 
 
 def test_a_worker_that_was_down_for_too_long_orders_nothing_and_asks_for_a_person(
@@ -543,7 +543,7 @@ def test_many_workers_try_a_ride_that_is_due_once(world: World) -> None:
                 [lambda rival=rival, order_id=order_id: rival.promote(order_id) for rival in rivals]
             )
             assert sorted(map(str, came)) == ["False"] * (THREADS - 1) + ["True"]
-            moments = [m.name for m in world.page(order_id).moments]
+            moments = [m.name for m in world.page(order_id).events]
             assert moments.count("READY") == 1
     assert world.service.count("products") == 3
 
@@ -559,7 +559,7 @@ def test_a_withdrawal_and_a_try_at_one_moment_go_one_way_only(world: World) -> N
                 lambda order_id=order_id: worker.promoter.promote(order_id),
             ]
             at_once(deeds)
-            states = [m.name for m in world.page(order_id).moments if m.what == "order"]
+            states = [m.name for m in world.page(order_id).events if m.what == "order"]
             assert states in (
                 ["SCHEDULED", "NOT_SENT"],
                 ["SCHEDULED", "READY"],

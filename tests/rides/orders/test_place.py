@@ -28,7 +28,7 @@ from tests.rides.desk_world import World
 
 
 def names(world: World, order_id: int) -> list[str]:
-    return [f"{moment.what}:{moment.name}" for moment in world.page(order_id).moments]
+    return [f"{moment.what}:{moment.name}" for moment in world.page(order_id).events]
 
 
 def wanted(world: World, order_id: int) -> set[str]:
@@ -307,7 +307,7 @@ def test_a_ride_that_nobody_wants_to_follow_is_followed_no_longer(world: World) 
             attention(s, s.get_one(Order, order_id), "too_old", None, world.clock())
         assert acknowledge.stop_following(world.db, world.clock, order_id, world.staff_id)
         assert wanted(world, order_id) == set()
-        assert world.page(order_id).moments[-1].name == "stopped_following"
+        assert world.page(order_id).events[-1].name == "stopped_following"
         polls = world.service.count("track_ride")
         world.clock.go(600)
         worker.step()
@@ -527,7 +527,7 @@ def test_the_timeline_has_an_instant_for_each_state(world: World) -> None:
         order_id = world.place()
         world.clock.go(2)
         worker.step()
-    moments = world.page(order_id).moments
+    moments = world.page(order_id).events
     assert moments[1].at - moments[0].at == timedelta(seconds=2)
 
 

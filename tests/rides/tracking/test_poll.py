@@ -79,7 +79,7 @@ def test_a_ride_is_followed_to_its_end_and_once_more_for_the_final_price(world: 
         "4.5",
         "10",
     ]
-    statuses = [moment.name for moment in world.page(order_id).moments if moment.what == "ride"]
+    statuses = [moment.name for moment in world.page(order_id).events if moment.what == "ride"]
     assert statuses == [
         "ALLOTMENT_PENDING",
         "CALL_DRIVER",
@@ -219,7 +219,7 @@ def test_a_shared_ride_is_handed_over_from_txn_id_to_booking_id(world: World) ->
     assert facts_of(world.ride(order_id)).driver_name == "Driver Cedar"
     asked = [body for call, body in world.service.calls if call == "track_ride"]
     assert asked == [{"txn_id": "T1"}, {"txn_id": "T1"}, {"booking_id": "C1"}]
-    names = [moment.name for moment in world.page(order_id).moments]
+    names = [moment.name for moment in world.page(order_id).events]
     assert names.count("BOOKED") == names.count("handover") == 1
 
 

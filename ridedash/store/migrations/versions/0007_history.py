@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from ridedash.store.database import database as db
-from ridedash.text import folded, squeezed
+from ridedash.text import compact_key, normalised
 
 revision = "0007"
 down_revision: str | None = "0006"
@@ -110,7 +110,7 @@ def _each(query: str, change: str, values: Callable[[Row], dict[str, Any]], *mor
 
 
 def _guest(row: Row) -> dict[str, Any]:
-    return {"id": row["id"], "folded": folded(row["name"])}
+    return {"id": row["id"], "folded": normalised(row["name"])}
 
 
 def _ride(row: Row) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def _ride(row: Row) -> dict[str, Any]:
     return {
         "id": row["id"],
         "order_id": row["order_id"],
-        "plate": squeezed(facts.get("vehicle_number")) or None,
+        "plate": compact_key(facts.get("vehicle_number")) or None,
         "ended_as": row["status"] if over else None,
         "total": total,
         "currency": row["currency"] if total is not None else None,

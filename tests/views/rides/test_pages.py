@@ -486,7 +486,7 @@ def test_an_unclear_answer_is_told_as_asked_and_not_confirmed(talking: Desk) -> 
     browser = talking.client()
     order_id = talking.order("BOOKED", "CALL_DRIVER")
     text = browser.get(post(browser, f"/rides/{order_id}/cancel").headers["Location"]).text
-    assert "AuditFilter to cancel, not confirmed yet" in text
+    assert "Asked to cancel, not confirmed yet" in text
 
 
 def test_a_shared_ride_without_a_number_can_be_armed_and_disarmed(talking: Desk) -> None:

@@ -36,9 +36,9 @@ class BadTransition(Exception):
 
 @dataclass(frozen=True)
 class ActionAllowed:
-    """One thing that a page may offer.
+    """An action that a page may offer.
 
-    `note` is a short reason in constants below, for the wording to speak.
+    `note` is the reason why it is not allowed: a constant below, which wording puts in words.
     """
 
     name: str  # change, withdraw, abort, cancel, drop, feedback, again, resolve, arm, reopen
@@ -46,7 +46,7 @@ class ActionAllowed:
     note: str = ""
 
 
-# the service gave no booking id yet: nothing can be stopped by it
+# the service has given no booking id yet: there is nothing to stop by
 NO_BOOKING_ID: Final = "no_booking_id"
 ARMED: Final = "armed"  # a cancel is waiting for the booking id
 TOO_LATE: Final = "too_late"  # a driver is allotted: abort is over, cancel may be open
@@ -79,13 +79,12 @@ def actions(
     armed: bool,
     feedback_given: bool = False,
 ) -> tuple[ActionAllowed, ...]:
-    """What staff may do, for the page and its JSON, in the order that buttons stand; absent means
-    not shown at all.
+    """The actions that staff may take now, in the order of their buttons; others are not shown.
 
     `status` is the last known booking_status (None before the first poll), `armed` whether a cancel
     is armed.
     """
-    plain: dict[OrderState, tuple[ActionAllowed, ...]] = {
+    by_state: dict[OrderState, tuple[ActionAllowed, ...]] = {
         S.SCHEDULED: (ActionAllowed("change", True), ActionAllowed("withdraw", True)),
         S.READY: (ActionAllowed("withdraw", True),),
         S.SENDING: (),
@@ -96,8 +95,8 @@ def actions(
         S.FAILED: (ActionAllowed("again", True),),
         S.MATCHING: (ActionAllowed("arm", not armed, ARMED if armed else NO_BOOKING_ID),),
     }
-    if order_state in plain:
-        return plain[order_state]
+    if order_state in by_state:
+        return by_state[order_state]
     return _ride_actions(status, kind, booking_id, armed, feedback_given)
 
 

@@ -1,4 +1,4 @@
-"""Pure: when to poll next, how old is too old, until when cancelling is free.
+"""Intervals between polls, the freshness of a ride, and until when cancelling is free. Pure.
 
 See docs/booking-protocol.md 3.2.
 """
@@ -39,10 +39,10 @@ def _interval_s(status: str | None, kind: wire.Kind, eta_s: float | None) -> flo
 
 
 def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str:
-    """fresh: at most two intervals old; aging: say the age; stale: over a minute, grey; lost: over
-    five minutes.
+    """How fresh the facts of a ride are: fresh, aging, stale or lost.
 
-    `interval_s` is the wait that the worker last set (ride.interval_s). None was never seen: stale.
+    fresh: at most two intervals old; aging: older, its age is shown; stale: over a minute old, or
+    never seen; lost: over five minutes. `interval_s` is the wait that the worker last set.
     """
     if seen_at is None:
         return "stale"
@@ -57,12 +57,11 @@ def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str
 def cancel_free_until(
     applies_after_s: float | None, allotted_at: datetime | None, pace: float
 ) -> datetime | None:
-    """Until when cancelling costs nothing, by the clock on the wall; None when the policy or the
-    start is unknown.
+    """Until when cancelling costs nothing; None when the policy or the start is unknown.
 
     `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds of the
-    service.
-    The interface does not say after what: counted here from the first driver (docs/assumptions.md).
+    service's clock. The interface does not say from when it counts: here from the first driver
+    (docs/assumptions.md).
     """
     if applies_after_s is None or allotted_at is None:
         return None

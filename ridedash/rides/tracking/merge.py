@@ -1,4 +1,4 @@
-"""Pure: what a ride is after one more answer of track_ride (docs/booking-protocol.md 3.4)."""
+"""A ride after one more answer of track_ride. Pure (docs/booking-protocol.md 3.4)."""
 
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -28,53 +28,14 @@ CAB_FIELDS: Final = (
     "distance",
 )
 FIELD_BY_FIELD: Final = ("price", "trip")  # an invoice's parts come with different states
-NEVER_KEPT: Final = ("otp", "otp_text")
-
-
-def joined(old: Snapshot, new: Snapshot, status: str | None, booking_id: str | None) -> Snapshot:
-    """The old facts with what the new answer says put over them; the start code is left out."""
-    update: dict[str, Any] = {
-        name: value for name, value in vars(new).items() if value is not None and value != ()
-    }
-    for name in FIELD_BY_FIELD:
-        update[name] = _over(getattr(old, name), getattr(new, name))
-    if old.passengers:
-        update["passengers"] = old.passengers
-    update |= dict.fromkeys(NEVER_KEPT) | {"booking_status": status, "booking_id": booking_id}
-    return old.model_copy(update=update)
-
-
-def _over(old: Fact | None, new: Fact | None) -> Fact | None:
-    if old is None or new is None or old == new:
-        return new or old
-    return old.model_copy(
-        update={name: value for name, value in vars(new).items() if value is not None}
-    )
-
-
-def without_cab(facts: Snapshot) -> Snapshot:
-    """The facts without car, driver and where they are."""
-    return facts.model_copy(update=dict.fromkeys(CAB_FIELDS))
-
-
-def without_eta(facts: Snapshot) -> Snapshot:
-    """The facts without the time and way that were left: they meant the pickup, and now mean the
-    drop, or nothing.
-    """
-    return facts.model_copy(update={"eta": None, "distance": None})
-
-
-def other_plate(old: Snapshot, new: Snapshot) -> bool:
-    """Whether both name a plate and they are not the same one, spaces and case aside."""
-    one, other = old.vehicle_number, new.vehicle_number
-    return bool(one and other) and one != other and compact_key(one) != compact_key(other)
-
+NEVER_STORED: Final = ("otp", "otp_text")  # among the facts; the start code has its own column
 
 DRIVER_STATUSES: Final = frozenset(
     {wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS}
 )
 OTP_STATUSES: Final = wire.OTP_STATUSES | {wire.SOFT_ALLOCATED}
-# events
+
+# names of events
 STATUS: Final = "status"
 HANDOVER: Final = "handover"  # the booking id came for what was followed by txn_id
 DRIVER_LOST: Final = "driver_lost"
@@ -83,6 +44,8 @@ UNKNOWN_STATUS: Final = "unknown_status"
 OTHER_BOOKING: Final = "other_booking"  # the answer was about another booking: refused
 AFTER_END: Final = "after_end"  # a live status after the end: not shown
 ALARMS: Final = frozenset({CAR_SWAPPED, UNKNOWN_STATUS, OTHER_BOOKING, AFTER_END})
+
+# how far along a status is
 _EARLY: Final = {
     wire.ALLOTMENT_PENDING: 0,
     wire.PENDING: 0,
@@ -104,7 +67,11 @@ class Event:
 
 @dataclass(frozen=True)
 class RideState:
-    """All that a merge reads and writes. `facts` never holds the start code: `otp` does."""
+    """All that a merge reads and writes; times are aware, in UTC.
+
+    `otp` is the start code, which `facts` never hold. `reported` is a status that we don't know,
+    `back_status` a step back that was seen once.
+    """
 
     kind: Kind
     booking_id: str | None = None
@@ -126,7 +93,7 @@ class RideState:
 
 @dataclass(frozen=True)
 class Merged:
-    """The ride afterwards, what happened, and whether a fact that is shown has changed."""
+    """The ride afterwards, the events, and whether a fact that pages show has changed."""
 
     ride: RideState
     events: tuple[Event, ...] = ()
@@ -134,8 +101,9 @@ class Merged:
 
 
 def merge(ride: RideState, snapshot: Snapshot, seq: int, now: datetime) -> Merged:
-    """The ride after the answer to poll number `seq`, which came at `now`. Answers are ordered by
-    `seq` alone.
+    """The ride after the answer to poll number `seq`, which came at `now`.
+
+    Answers are ordered by `seq` alone: an older one changes nothing.
     """
     if seq <= ride.merged_seq:
         return Merged(ride)
@@ -147,14 +115,15 @@ def merge(ride: RideState, snapshot: Snapshot, seq: int, now: datetime) -> Merge
     if status in wire.KNOWN_STATUSES and status != ride.status:
         if ride.status in wire.TERMINAL:
             return Merged(seen, (Event(AFTER_END, status),))
-        if not moves_on(ride, status) and ride.back_status != status:
+        if not may_follow(ride, status) and ride.back_status != status:
             return Merged(_with(seen, back_status=status))
-    return _take(ride, seen, snapshot, now)
+    return _apply(ride, seen, snapshot, now)
 
 
-def moves_on(ride: RideState, status: str) -> bool:
-    """Whether `status` may follow at once; a step back outside the table needs a second
-    sighting.
+def may_follow(ride: RideState, status: str) -> bool:
+    """Whether `status` may follow at the first sighting (docs/booking-protocol.md 3.3).
+
+    A step back that the sequence does not have needs a second sighting.
     """
     if status == wire.ALLOTMENT_RETRYING and ride.kind is Kind.AUTO and not ride.retried:
         return ride.status in {None, wire.PENDING, wire.ALLOTMENT_PENDING, wire.CALL_DRIVER}
@@ -162,45 +131,48 @@ def moves_on(ride: RideState, status: str) -> bool:
 
 
 def rank(kind: Kind, status: str | None) -> int:
-    """How far along a status is; -1 for none, the same for both words of "searching"."""
+    """How far along a status is; -1 for none. Both statuses of a search have the same rank."""
     if status is None:
         return -1
     later = _AUTO if kind is Kind.AUTO else _TAXI
     return _EARLY.get(status, later.get(status, _END))
 
 
-def _take(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime) -> Merged:
+def _apply(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime) -> Merged:
     status, reported = _status(before, snapshot)
-    moved = status != before.status
     searching = status is None or status in wire.SEARCHING
     lost = searching and before.status in DRIVER_STATUSES
     snapshot = without_cab(snapshot) if searching else snapshot
     swapped = not lost and other_plate(before.facts, snapshot)
     old = without_cab(before.facts) if lost or swapped else before.facts
-    old = without_eta(old) if moved else old
+    old = without_eta(old) if status != before.status else old
     booking_id = before.booking_id or snapshot.booking_id
+    allotted_at = None if lost else before.allotted_at
+    if allotted_at is None and status in DRIVER_STATUSES:
+        allotted_at = now
+    position_at = None if lost or swapped else before.position_at
+    if snapshot.position:
+        position_at = now
     ride = _with(
         seen,
         booking_id=booking_id,
         status=status,
         reported=reported,
-        facts=joined(old, snapshot, status, booking_id),
+        facts=merged_facts(old, snapshot, status, booking_id),
         otp=snapshot.otp if status in OTP_STATUSES else None,
         back_status=None,
         previous_plate=before.facts.vehicle_number if swapped else before.previous_plate,
         swapped_at=now if swapped else before.swapped_at,
         retried=before.retried or status == wire.ALLOTMENT_RETRYING,
-        allotted_at=None
-        if lost
-        else before.allotted_at or (now if status in DRIVER_STATUSES else None),
+        allotted_at=allotted_at,
         ended_at=before.ended_at or (now if status in wire.TERMINAL else None),
-        position_at=now if snapshot.position else (None if lost or swapped else before.position_at),
+        position_at=position_at,
     )
     return Merged(ride, _events(before, ride, lost, swapped), _shown(before) != _shown(ride))
 
 
 def _status(ride: RideState, snapshot: Snapshot) -> tuple[str | None, str | None]:
-    """The status to keep, and one that we don't know, to be shown as reported."""
+    """The status to keep, and a status that we don't know, which is shown as reported."""
     status = snapshot.booking_status
     if status is None:
         return ride.status, None
@@ -224,16 +196,57 @@ def _events(before: RideState, ride: RideState, lost: bool, swapped: bool) -> tu
     return tuple(found)
 
 
-def shown(ride: RideState) -> RideState:
-    """A ride without what is written at every poll: equal for two rides that look the same on a
-    page.
+def merged_facts(
+    old: Snapshot, new: Snapshot, status: str | None, booking_id: str | None
+) -> Snapshot:
+    """The old facts, overwritten by those that the new answer carries; without the start code."""
+    update: dict[str, Any] = {
+        name: value for name, value in vars(new).items() if value is not None and value != ()
+    }
+    for name in FIELD_BY_FIELD:
+        update[name] = _overwritten(getattr(old, name), getattr(new, name))
+    if old.passengers:
+        update["passengers"] = old.passengers
+    update |= dict.fromkeys(NEVER_STORED) | {"booking_status": status, "booking_id": booking_id}
+    return old.model_copy(update=update)
+
+
+def _overwritten(old: Fact | None, new: Fact | None) -> Fact | None:
+    if old is None or new is None or old == new:
+        return new or old
+    return old.model_copy(
+        update={name: value for name, value in vars(new).items() if value is not None}
+    )
+
+
+def without_cab(facts: Snapshot) -> Snapshot:
+    """The facts without car, driver and position."""
+    return facts.model_copy(update=dict.fromkeys(CAB_FIELDS))
+
+
+def without_eta(facts: Snapshot) -> Snapshot:
+    """The facts without remaining time and distance, which were those to the pickup.
+
+    After a change of status they would be read as those to the drop.
     """
+    return facts.model_copy(update={"eta": None, "distance": None})
+
+
+def other_plate(old: Snapshot, new: Snapshot) -> bool:
+    """Whether both name a plate, and different ones; spaces and case make no difference."""
+    one, other = old.vehicle_number, new.vehicle_number
+    return bool(one and other) and one != other and compact_key(one) != compact_key(other)
+
+
+def shown(ride: RideState) -> RideState:
+    """A ride without what every poll writes: two rides are equal when pages show them the same."""
     return _with(ride, **_AT_EVERY_POLL)
 
 
 def _with(ride: RideState, **changes: Any) -> RideState:
-    """A changed copy, as dataclasses.replace makes at six times the cost: there are three in each
-    poll.
+    """A changed copy, as of dataclasses.replace, which takes six times as long.
+
+    Each poll makes three.
     """
     copy = object.__new__(RideState)
     vars(copy).update(vars(ride), **changes)

@@ -1,5 +1,6 @@
-"""What an answer of track_ride means for an order and its ride: pure rules
-(docs/booking-protocol.md 2 and 3).
+"""What a poll means for an order and its ride: one decision. Pure.
+
+See docs/booking-protocol.md 2 and 3.
 """
 
 from collections.abc import Mapping
@@ -33,9 +34,7 @@ from ridedash.store.models.orders import OrderState
 from ridedash.text import compact_key
 
 # attention items of a ride
-NO_DRIVER: Final = (
-    "no_driver"  # no driver a minute after the service said that it would stop searching
-)
+NO_DRIVER: Final = "no_driver"  # none a minute after the service's search should have ended
 NOT_KNOWN: Final = "not_known"  # the service no longer knows the id
 TOO_OLD: Final = "too_old"  # still live after a day
 POISON: Final = "poison"  # its answers can't be recorded
@@ -110,17 +109,15 @@ class Before(NamedTuple):
 
 
 class Pacing(NamedTuple):
-    """How many times faster than the wall's the service's clock runs, and two random numbers in [0,
-    1).
-    """
+    """The pace of the service's clock, and two random numbers of at least 0 and less than 1."""
 
-    pace: float = 1.0
+    pace: float = 1.0  # 2: the service's clock runs twice as fast as the wall's
     spread: float = 0.5  # for the 10 % by which a wait may be shorter or longer
     backoff: float = 0.5  # for the wait after a failed poll
 
 
 class TimelineEntry(NamedTuple):
-    """A row of the ride page's timeline, named as the columns of `moments`."""
+    """A row of the timeline; fields are named like the columns of TimelineEvent."""
 
     what: str  # ride or event
     name: str
@@ -128,8 +125,9 @@ class TimelineEntry(NamedTuple):
 
 
 class Item(NamedTuple):
-    """An attention item to raise unless it is open already; `alarm`: it gets an audit entry when it
-    is raised.
+    """An attention item to raise unless it is open.
+
+    `alarm`: raising it also adds an entry to the audit log.
     """
 
     name: str
@@ -150,9 +148,7 @@ class Decision(NamedTuple):
     order: Mapping[str, Any] = MappingProxyType({})
     transition: OrderState | None = None  # the order's new state
     closes: bool = False  # the order is over: its guest may book again
-    armed_cancel: str | None = (
-        None  # what becomes of a cancel that waits for a booking id: "call" or "drop"
-    )
+    armed_cancel: str | None = None  # a cancel that waits for a booking id: "call" or "drop" it
     start_code: str | None = None  # a new one, to be encrypted
     needs_currency: bool = False  # the ride has a total and no currency yet
 
@@ -173,9 +169,7 @@ class Decision(NamedTuple):
 
     @property
     def batched(self) -> bool:
-        """Whether it may be written together with others, on a row that was read when the poll was
-        claimed.
-        """
+        """Whether it may be written in a batch, without reading the row again under lock."""
         if self.timeline or self.raised or self.order or self.transition or self.closes:
             return False
         if self.armed_cancel or self.start_code is not None or self.needs_currency:
@@ -184,11 +178,11 @@ class Decision(NamedTuple):
 
 
 def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: Pacing) -> Decision:
-    """What the answer to a poll that came at `now` changes, or its failure
-    (docs/booking-protocol.md 3).
+    """What the answer to a poll changes, or its failure, when it came at `now`.
 
     The decision does not depend on open attention items and actions: `cleared` names items that may
-    be open, and actions are settled by `read_stop` and `read_drop`.
+    be open, and actions are settled by `read_stop` and `read_drop`. See docs/booking-protocol.md
+    3.5.
     """
     if isinstance(answer, Exception):
         return _after_failure(before, answer, now, pacing)
@@ -219,7 +213,7 @@ def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: 
 
 
 def _without_taken_id(ride: RideState, merged: Merged) -> Merged:
-    """A booking id that another order has is refused, and with it the whole answer."""
+    """The ride when its new booking id belongs to another order: the whole answer is refused."""
     kept = replace(
         merged.ride,
         booking_id=None,
@@ -258,7 +252,7 @@ def _ride_columns(before: Before, merged: Merged) -> dict[str, Any]:
 
 
 def _new_plate(before: Before, vehicle_number: str | None) -> dict[str, Any]:
-    """The plate as it is searched for, when it is another one."""
+    """The column of the plate as it is searched for, when it changes."""
     if before.plate is not None and vehicle_number == before.ride.facts.vehicle_number:
         return {}
     plate = compact_key(vehicle_number) or None
@@ -268,16 +262,14 @@ def _new_plate(before: Before, vehicle_number: str | None) -> dict[str, Any]:
 def _order_columns(
     before: Before, merged: Merged, ride: dict[str, Any]
 ) -> tuple[dict[str, Any], bool]:
-    """Columns of the order, and whether a currency is to be found; puts the ride's total among its
-    columns.
-    """
+    """Columns of the order, and whether a currency is missing; adds the total to `ride`."""
     after, order = merged.ride, dict[str, Any]()
     if after.booking_id != before.ride.booking_id:
         order["booking_id"] = after.booking_id
     if after.ended_at is not None:
         order["ended_as"] = after.status
     elif "facts" not in ride and "status" not in ride:
-        return order, False  # the total is what it was
+        return order, False  # the total has not changed
     total = totals.bill(after.kind, after.status, after.facts)
     total_minor = None if total is None else totals.minor(total)
     if total_minor != before.total_minor:
@@ -319,16 +311,14 @@ def _order_effects(before: Before, after: RideState, *, handed_over: bool) -> di
 def _schedule(
     before: Before, after: RideState, now: datetime, pace: float
 ) -> tuple[float | None, tuple[Item, ...], tuple[str, ...]]:
-    """Seconds to the next poll after an answer (None: the final price was asked for), items raised
-    and cleared.
+    """Seconds to the next poll after an answer, and the items that are raised and cleared.
+
+    None after the poll for the final price: the ride is no longer followed.
     """
     if after.ended_at is not None:
-        final = before.ride.ended_at is not None
-        return (
-            None if final else max(MIN_INTERVAL_S, FINAL_S / pace),
-            (),
-            (NO_DRIVER, NOT_KNOWN, TOO_OLD),
-        )
+        was_final = before.ride.ended_at is not None
+        final_s = None if was_final else max(MIN_INTERVAL_S, FINAL_S / pace)
+        return final_s, (), (NO_DRIVER, NOT_KNOWN, TOO_OLD)
     if now - before.created_at > TOO_OLD_AFTER:
         return SLOW_S, (Item(TOO_OLD),), (NOT_KNOWN, POISON)
     overdue = overdue_by(before.booking_timeout_at, after.status, now, pace)
@@ -342,7 +332,7 @@ def _schedule(
 def overdue_by(
     timeout_at: datetime | None, status: str | None, now: datetime, pace: float
 ) -> timedelta | None:
-    """How long a search goes on after its end and a minute; None with a driver or time left."""
+    """How long a search has gone on a minute after its end; None with a driver or time left."""
     if timeout_at is None or (status is not None and status not in wire.SEARCHING):
         return None
     over = now - timeout_at - timedelta(seconds=OVERDUE_S / pace)
@@ -350,21 +340,16 @@ def overdue_by(
 
 
 def _after_failure(before: Before, error: Exception, now: datetime, pacing: Pacing) -> Decision:
-    """The schedule is the retry, and the last facts stay. A call that was not made is no failure of
-    the ride.
-    """
+    """The next poll is the retry, and the facts stay. A call that was not made is no failure."""
     status, ended = before.ride.status, before.ride.ended_at is not None
     if isinstance(error, Throttled | TokenUnreadable):
-        wait_s = max(
-            MIN_INTERVAL_S, error.wait_s if isinstance(error, Throttled) else UNREADABLE_TOKEN_S
-        )
-        return Decision(_next_poll(wait_s, now, pacing.spread), status, answered=False)
+        wait_s = error.wait_s if isinstance(error, Throttled) else UNREADABLE_TOKEN_S
+        next_poll = _next_poll(max(MIN_INTERVAL_S, wait_s), now, pacing.spread)
+        return Decision(next_poll, status, answered=False)
     errors = before.errors + 1
     unknown_id = before.unknown_id + 1 if isinstance(error, Refused) else 0
     raised: tuple[Item, ...] = ()
-    if (
-        unknown_id >= NOT_KNOWN_AFTER and not ended
-    ):  # a ride that has ended may be forgotten by the service
+    if unknown_id >= NOT_KNOWN_AFTER and not ended:  # the service may forget a ride after its end
         raised = (Item(NOT_KNOWN, error.code if isinstance(error, Refused) else None),)
         next_s: float | None = SLOW_S
     else:
@@ -376,20 +361,15 @@ def _after_failure(before: Before, error: Exception, now: datetime, pacing: Paci
 
 
 def _wait_after_error_s(error: Exception, errors: int, pacing: Pacing) -> float:
-    """Seconds to the next poll after a failed one: chance times 2 to the number of errors, 30 at
-    most.
-    """
+    """Seconds to the next poll after a failed one: a random part of 2 to the number of errors."""
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         return error.retry_after_s
-    return max(
-        MIN_INTERVAL_S, pacing.backoff * min(ERROR_MAX_S, 2.0 ** min(errors, 10)) / pacing.pace
-    )
+    longest_s = min(ERROR_MAX_S, 2.0 ** min(errors, 10))
+    return max(MIN_INTERVAL_S, pacing.backoff * longest_s / pacing.pace)
 
 
 def _next_poll(wait_s: float | None, now: datetime, spread: float) -> dict[str, Any]:
-    """The columns of the schedule. The wait is 10 % shorter or longer, so that rides are not all
-    due together.
-    """
+    """The columns of the schedule; the wait varies by 10 %, so that rides are not due together."""
     if wait_s is None:
         return {"next_poll_at": None}
     later = timedelta(seconds=max(MIN_INTERVAL_S, wait_s * (0.9 + 0.2 * spread)))
@@ -397,16 +377,18 @@ def _next_poll(wait_s: float | None, now: datetime, spread: float) -> dict[str, 
 
 
 def poison_wait_s(times: int) -> float:
-    """Seconds until a ride is polled again whose answers could not be recorded: five minutes,
-    doubling, an hour at most.
+    """Seconds until the next poll of a ride whose answers could not be recorded `times` in a row.
+
+    Five minutes, doubling, an hour at most.
     """
     return min(POISON_MAX_S, 300.0 * 2.0 ** min(times - 1, 10))
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What to do with an action that was not confirmed, and the code to keep
-    (docs/booking-protocol.md 2).
+    """What to do with an action that was not confirmed, and the code to keep.
+
+    See docs/booking-protocol.md 2.
     """
 
     verdict: str
@@ -429,8 +411,7 @@ def read_stop(name: str, calls: int, status: str | None) -> Reading:
 def read_drop(
     calls: int, wanted: LatLng, drop: LatLng | None, status: str | None, *, newer: bool
 ) -> Reading:
-    """What a later poll proves about a change of drop to `wanted`; an answer without a drop proves
-    nothing.
+    """What a later poll proves about a change of drop to `wanted`; without a drop, nothing.
 
     `newer`: whether a newer change of drop exists; then this one is never repeated.
     """

@@ -1,5 +1,6 @@
-"""The polls of one worker: threads that ask, rounds that claim ahead of them and record what they
-bring, in batches.
+"""The polls of one worker: threads make the calls, rounds claim ahead and record in batches.
+
+See docs/booking-protocol.md 3.1.
 """
 
 import logging
@@ -20,30 +21,30 @@ from ridedash.rides.tracking.record import Polled
 from ridedash.service.throttle.traffic import Priority
 from ridedash.store.database.database import DatabaseBusy
 
-AHEAD_S: Final = 0.25  # so much work of all threads is claimed ahead of them
+AHEAD_S: Final = 0.25  # for so long ahead, claims are made for all threads
 MOST_AHEAD: Final = 400
-BATCH: Final = 200  # that many answers are recorded at once, without waiting for the next round
+BATCH: Final = 200  # so many answers are recorded at once, without waiting for the next round
 ROUND_S: Final = 0.1  # between rounds while there are polls: a commit costs as much as twenty polls
-# claimed longer ago, a ride is not asked about: a call takes five seconds
+# a ride claimed longer ago is not polled: the call may take five seconds of its lease
 LATEST_S: Final = LEASE.total_seconds() - 6
 
 log = logging.getLogger(__name__)
 
 
 class Polling:
-    """Keeps as many polls going as there are threads, due rides, and room at the service."""
+    """Keeps as many polls going as threads, due rides and the service's capacity allow."""
 
     def __init__(self, tracker: Tracker, threads: int, wake: Callable[[], None]) -> None:
         self.tracker, self.threads, self._wake = tracker, threads, wake
-        self._room = tracker.runtime.client.traffic.capacity
+        self._capacity = tracker.runtime.client.traffic.capacity
         self._waiting: SimpleQueue[tuple[Claim, float] | None] = SimpleQueue()
         self._done: deque[Polled] = deque()
         self._lock = threading.Lock()
-        self._out = 0  # claimed, and not yet asked and recorded or handed in
+        self._out = 0  # claims that no thread has finished yet
         self._finished = 0  # since the last round
-        self._pace = 0.0  # polls a second that the threads get through
+        self._per_second = 0.0  # polls that the threads finish
         self._last = time.monotonic()
-        self._hungry = False  # the last claim got all that it asked for: there may be more
+        self._more_due = False  # the last claim was full: more rides may be due
         self._threads = [
             threading.Thread(target=self._work, name=f"poll-{n}", daemon=True)
             for n in range(threads)
@@ -55,15 +56,16 @@ class Polling:
             thread.start()
 
     def round(self) -> float | None:
-        """Record what has come, claim what is due; seconds until the next round, None when nothing
-        is under way.
+        """Record the answers that came, and claim due rides.
+
+        Seconds until the next round; None when no poll is under way.
         """
         self._record()
         self._claim()
         return ROUND_S if self._out else None
 
     def stop(self) -> None:
-        """Let the threads end their calls, record the answers, give back what was not asked."""
+        """Wait for the calls under way, record the answers, and give back the other claims."""
         left = self._left()
         for _ in self._threads:
             self._waiting.put(None)
@@ -72,7 +74,7 @@ class Polling:
         try:
             self._record()
             release(self.tracker.runtime.db, left)
-        except (SQLAlchemyError, DatabaseBusy, OSError) as error:  # their leases end by themselves
+        except (SQLAlchemyError, DatabaseBusy, OSError) as error:  # their leases expire
             log.error("polls were not recorded at the stop: %s", reason(error))
 
     def _left(self) -> list[Claim]:
@@ -90,29 +92,27 @@ class Polling:
     def _claim(self) -> None:
         ahead = self._ahead() - self._out
         queued = self._waiting.qsize()
-        most = min(ahead, self._room(Priority.WAITING) - queued)
-        rest = min(ahead, self._room(Priority.REST) - queued)
-        self._hungry = False
+        most = min(ahead, self._capacity(Priority.WAITING) - queued)
+        rest = min(ahead, self._capacity(Priority.REST) - queued)
+        self._more_due = False
         if most < 1:
             return
         claims = self.tracker.claim(most, max(0, rest))
         with self._lock:
             self._out += len(claims)
-        self._hungry = len(claims) == ahead
+        self._more_due = len(claims) == ahead
         now = time.monotonic()
         for claim in claims:
             self._waiting.put((claim, now))
 
     def _ahead(self) -> int:
-        """How many polls may be under way: those that the threads do in a fifth of a second, and
-        one for each.
-        """
+        """How many polls may be under way: two for each thread, and what all do in AHEAD_S."""
         now = time.monotonic()
         with self._lock:
             finished, self._finished = self._finished, 0
         passed, self._last = max(0.001, now - self._last), now
-        self._pace += min(1.0, passed / 0.5) * (finished / passed - self._pace)
-        return min(MOST_AHEAD, 2 * self.threads + int(self._pace * AHEAD_S))
+        self._per_second += min(1.0, passed / 0.5) * (finished / passed - self._per_second)
+        return min(MOST_AHEAD, 2 * self.threads + int(self._per_second * AHEAD_S))
 
     def _work(self) -> None:
         while (entry := self._waiting.get()) is not None:
@@ -131,5 +131,5 @@ class Polling:
         with self._lock:
             self._out -= 1
             self._finished += 1
-        if (self._hungry and self._out <= self.threads) or len(self._done) >= BATCH:
+        if (self._more_due and self._out <= self.threads) or len(self._done) >= BATCH:
             self._wake()

@@ -22,7 +22,7 @@ from bench.faults.desk import Desk, Press, as_json, double
 from bench.faults.nursery import Nursery
 from bench.faults.scoreboard import POSTGRESQL, Case
 from ridedash.rides.orders.place import PlaceError
-from ridedash.rides.worker import SWEEP_EVERY_S
+from ridedash.rides.worker import RECOVER_EVERY_S
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.orders import Heartbeat, Order, OrderState
 
@@ -33,7 +33,7 @@ HURRIES: Final = (200.0, 100.0, 60.0, 10.0)  # the last gives a call as long as 
 POINT_S: Final = 4.0  # a life that does not come to its point is killed after so long
 QUIET_S: Final = 30.0  # most that the last worker gets to settle what is open
 # seconds of the wall clock; at most what docs/booking-protocol.md 1.3 says
-SWEEPS_S: Final = min(SWEEP_EVERY_S, 15.0)
+RECOVERIES_S: Final = min(RECOVER_EVERY_S, 15.0)
 RANDOM_SHARE: Final = 0.2  # of kills at no point
 WAITING: Final = 4  # orders that are kept ready
 
@@ -131,7 +131,7 @@ class Crew:
         A beat comes before its round's sweep: when the second is a sweep's time after the first,
         one of both rounds had its sweep at the first or later, and the third says that it is over.
         """
-        beats, apart = list[datetime](), timedelta(seconds=SWEEPS_S * self.desk.clock.speed)
+        beats, apart = list[datetime](), timedelta(seconds=RECOVERIES_S * self.desk.clock.speed)
         end = time.monotonic() + QUIET_S
         while self.is_busy() and time.monotonic() < end:
             time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""The ride booking service, played by us: its own Flask app, database file and process."""
+"""A stand-in for the ride booking service, with its own Flask app, database and process."""
 
 from ridedash.sandbox.app import create_sandbox
 from ridedash.sandbox.oauth.tokens import mint_token

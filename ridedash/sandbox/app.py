@@ -1,4 +1,4 @@
-"""The sandbox as a Flask application: a table of contents."""
+"""Builds the Flask application of the sandbox."""
 
 import logging
 
@@ -11,22 +11,22 @@ from ridedash.sandbox.oauth import server as oauth
 from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.settings import SandboxSettings
 from ridedash.sandbox.tiles import server as tiles
-from ridedash.sandbox.world import World
+from ridedash.sandbox.world import Services
 
 log = logging.getLogger(__name__)
 
 
 def create_sandbox(settings: SandboxSettings) -> Flask:
-    """The ride booking service as a WSGI application, on the database file of the settings.
+    """Create the ride booking service as a WSGI application on the settings' database file.
 
-    Serves the eight operations of docs/service-interface.md, `/oauth/authorize`, `/oauth/token` and
-    `/oauth/revoke`, beside them `/places`, `/city.json` and `/tiles/…`, and `/control/…` when the
-    settings allow it.
+    The application serves the eight operations of docs/service-interface.md, `/oauth/authorize`,
+    `/oauth/token`, `/oauth/revoke`, `/places`, `/city.json` and `/tiles/…`. It also serves
+    `/control/…` if the settings allow it.
     `app.extensions["sandbox"].close()` closes the database.
     """
     app = Flask(__name__, static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]  # of Flask's default provider
-    app.extensions["sandbox"] = World(settings)
+    app.extensions["sandbox"] = Services(settings)
     for blueprint in (operations.bp, oauth.bp, tiles.bp):
         app.register_blueprint(blueprint)
     if settings.control:
@@ -38,7 +38,7 @@ def create_sandbox(settings: SandboxSettings) -> Flask:
 
 
 def _http_failure(error: HTTPException) -> Response:
-    """Whatever Flask itself refuses (no such path, wrong method) is JSON too."""
+    """Answer an error of Flask itself (unknown path, wrong method) with JSON too."""
     body = {
         "status": wire.FAILURE,
         "code": error.name.upper().replace(" ", "_"),
@@ -48,6 +48,6 @@ def _http_failure(error: HTTPException) -> Response:
 
 
 def _failure(error: Exception) -> Response:
-    """A fault of the sandbox's own: logged here, never shown."""
+    """Log an error of the sandbox itself, and answer without its details."""
     log.error("a request failed", exc_info=error)
     return operations.refused(Refusal(500, {"message": "Internal server error"}))

@@ -1,6 +1,4 @@
-"""Reads what a request says, strictly. Whatever is wrong ends as a Refusal: a JSON body, never a
-trace.
-"""
+"""Strict parsing of requests: every error becomes a Refusal with a JSON body."""
 
 import json
 import math
@@ -21,7 +19,7 @@ MERCHANT_TXN_ID: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 class Refusal(Exception):
-    """An answer that ends the request: `body` as JSON with an HTTP status."""
+    """Ends the request with an HTTP status and `body` as JSON."""
 
     def __init__(
         self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
@@ -33,14 +31,14 @@ class Refusal(Exception):
 
 
 def bad_request(message: str, status: int = 400) -> Refusal:
-    """The request itself is wrong."""
+    """A Refusal for a malformed request."""
     return Refusal(status, {"status": wire.FAILURE, "code": BAD_REQUEST, "message": message})
 
 
 def json_body(request: Request, *, typed: bool = False) -> dict[str, Any]:
     """The JSON object of a request.
 
-    `typed`: the operation asks for `Content-Type: application/json`.
+    `typed`: the operation requires `Content-Type: application/json`.
     """
     if typed and request.mimetype != "application/json":
         raise bad_request("Content-Type must be application/json", 415)
@@ -103,7 +101,7 @@ def flag(body: Mapping[str, Any], name: str) -> bool:
 
 
 def whole(body: Mapping[str, Any], name: str, allowed: range) -> int:
-    """A required integer within a range; text is refused."""
+    """A required integer within a range; a number as text is refused."""
     value = body.get(name)
     if isinstance(value, bool) or not isinstance(value, int) or value not in allowed:
         raise bad_request(f"{name} must be an integer from {allowed.start} to {allowed.stop - 1}")
@@ -111,7 +109,7 @@ def whole(body: Mapping[str, Any], name: str, allowed: range) -> int:
 
 
 def seats(body: Mapping[str, Any]) -> int:
-    """`seats`, 1 or 2, as a number or as text; one when absent."""
+    """`seats`: 1 or 2, as a number or as text; 1 when absent."""
     value = body.get("seats")
     if value is None:
         return 1
@@ -133,7 +131,7 @@ def number(body: Mapping[str, Any], name: str) -> float | None:
 
 
 def query_number(args: Mapping[str, str], name: str) -> float | None:
-    """A number written in the query, or None when absent or empty."""
+    """A number in the query string, or None when absent or empty."""
     raw = args.get(name, "").strip()
     if not raw:
         return None
@@ -147,7 +145,7 @@ def query_number(args: Mapping[str, str], name: str) -> float | None:
 
 
 def point(lat: float | None, lng: float | None, name: str) -> LatLng:
-    """A required point of the earth."""
+    """A required pair of coordinates."""
     found = optional_point(lat, lng, name)
     if found is None:
         raise bad_request(f"{name}_lat and {name}_lng are required")
@@ -155,7 +153,7 @@ def point(lat: float | None, lng: float | None, name: str) -> LatLng:
 
 
 def optional_point(lat: float | None, lng: float | None, name: str) -> LatLng | None:
-    """A point, or None when both are absent or zero, by which the service means "none"."""
+    """A pair of coordinates, or None when both are absent or zero (the service's "none")."""
     if (lat is None) != (lng is None):
         raise bad_request(f"{name}_lat and {name}_lng go together")
     if lat is None or lng is None or (lat == 0 and lng == 0):

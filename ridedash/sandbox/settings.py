@@ -1,4 +1,4 @@
-"""What the sandbox is started with."""
+"""The settings that the sandbox is started with."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def wall_clock() -> datetime:
-    """The time of the machine, aware, in UTC."""
+    """The time of the machine as an aware datetime in UTC."""
     return datetime.now(UTC)
 
 
@@ -15,11 +15,10 @@ def wall_clock() -> datetime:
 class SandboxSettings:
     """Everything that `create_sandbox` needs.
 
-    `pace` (1 to 60) is the speed of the service's clock; a speed set by control is kept over a
-    restart
-    unless another pace is configured. `seed` chooses drivers, plates, codes and chances: the same
-    seed and the same calls at the same times give the same answers. Without `control` no scenario
-    or fault can be set.
+    `pace` (1 to 60) is the speed of the service's clock. A speed that was set through control
+    outlasts a restart unless another pace is configured. `seed` determines drivers, plates, codes
+    and every other random choice: the same seed and the same calls at the same times give the
+    same answers. Without `control` no scenario or fault can be set.
     """
 
     database: Path
@@ -34,5 +33,5 @@ class SandboxSettings:
 
     @property
     def wall(self) -> Callable[[], datetime]:
-        """The clock handed in, or the machine's."""
+        """The configured clock, or else that of the machine."""
         return self.clock or wall_clock

@@ -1,6 +1,6 @@
-"""The sandbox's own SQLite file: connections, transactions and tables.
+"""The SQLite file of the sandbox: connections, transactions and tables.
 
-Times are the service's seconds since 1970.
+Times are service seconds since 1970.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 BUSY_SECONDS: Final = 10.0
-KEPT_READ: Final = 4096  # answers of the database that one version of it keeps
+CACHE_SIZE: Final = 4096  # query results cached for one version of the database
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ CREATE INDEX IF NOT EXISTS tokens_family ON tokens (family);
 
 
 class StoreUnusable(Exception):
-    """The file can't be the sandbox's database: damaged, or another program's.
+    """The file can't be used: it is damaged, or it is the database of another program.
 
     The message says what to do.
     """
@@ -67,16 +67,16 @@ class StoreUnusable(Exception):
 class Store:
     """A small pool of connections to one database file.
 
-    Thread-safe; several processes may share the file.
+    It is thread-safe, and several processes may share the file.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._idle: list[sqlite3.Connection] = []
-        self._watching = threading.Lock()
+        self._watcher_lock = threading.Lock()
         self._watcher: sqlite3.Connection | None = None
         self._version = -1
-        self._known = Known(self)
+        self._cache = ReadCache(self)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with self.read() as connection:
@@ -89,14 +89,12 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """A connection for reading; each statement sees what is committed."""
+        """Lend a connection for reading; each statement sees what is committed."""
         yield from self._borrow()
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """A write transaction: BEGIN IMMEDIATE, committed at the end, rolled back by an
-        exception.
-        """
+        """Open a write transaction (BEGIN IMMEDIATE): commit at the end, roll back on an error."""
         with self.read() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -106,22 +104,23 @@ class Store:
                 raise
             connection.execute("COMMIT")
 
-    def known(self) -> "Known":
-        """What is read once for as long as nobody writes to the file, in this process or another:
-        one cheap look.
+    def read_cache(self) -> "ReadCache":
+        """The query results cached since the last write to the file by any process.
+
+        The check for a newer version is one cheap PRAGMA.
         """
-        with self._watching:
+        with self._watcher_lock:
             if self._watcher is None:
                 self._watcher, self._version = self._open(), -1
-            # differs from the last one when any other connection committed; this one never writes
+            # The version changes when any other connection commits; this connection never writes.
             version = self._watcher.execute("PRAGMA data_version").fetchone()[0]
             if version != self._version:
-                self._version, self._known = version, Known(self)
-            return self._known
+                self._version, self._cache = version, ReadCache(self)
+            return self._cache
 
     def close(self) -> None:
         """Close every idle connection; a later use opens new ones."""
-        with self._watching:
+        with self._watcher_lock:
             if self._watcher is not None:
                 self._watcher.close()
                 self._watcher = None
@@ -130,7 +129,7 @@ class Store:
 
     def _borrow(self) -> Iterator[sqlite3.Connection]:
         try:
-            connection = self._idle.pop()  # one step, so that no other thread gets the same
+            connection = self._idle.pop()  # atomic: no other thread gets the same connection
         except IndexError:
             connection = self._open()
         try:
@@ -154,8 +153,9 @@ class Store:
 
 
 def _refuse_foreign(connection: sqlite3.Connection) -> None:
-    """Raise sqlite3.DatabaseError for a damaged file, or one whose tables are not ours, before it
-    is touched.
+    """Raise sqlite3.DatabaseError for a damaged file or one whose tables are not ours.
+
+    The file is not changed.
     """
     found = _columns(connection)
     if not found:
@@ -181,27 +181,28 @@ def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
     return {name: {row[0] for row in connection.execute(columns, (name,))} for name in names}
 
 
-class Known:
-    """What the database said since it was last written to. Ask for it anew with every request:
-    Store.known().
+class ReadCache:
+    """Query results that stay valid until the database is written to.
+
+    Each request gets the current cache from Store.read_cache().
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._said: dict[Any, Any] = {}
+        self._found: dict[Any, Any] = {}
 
     def get(self, key: Any, read: Callable[[sqlite3.Connection], T]) -> T:
-        """What `read` found under a key, read now if it was not yet."""
+        """The result of `read` that is cached under `key`; `read` runs now if there is none."""
         try:
-            found: T = self._said[key]
+            found: T = self._found[key]
         except KeyError:
-            # unknown tokens and ids are kept too, so anybody can fill it
-            if len(self._said) >= KEPT_READ:
-                self._said.clear()
-            found = self._said[key] = self.read(read)
+            # Results for unknown tokens and ids are cached too, so any client can fill the cache.
+            if len(self._found) >= CACHE_SIZE:
+                self._found.clear()
+            found = self._found[key] = self.read(read)
         return found
 
     def read(self, read: Callable[[sqlite3.Connection], T]) -> T:
-        """What `read` finds now."""
+        """Run `read` now, without the cache."""
         with self._store.read() as connection:
             return read(connection)

@@ -1,6 +1,4 @@
-"""The users of the sandbox: one that may book, and one for each way in which an account is
-refused.
-"""
+"""The users of the sandbox: one who may book, and one for each reason to refuse an account."""
 
 from typing import Final, NamedTuple
 
@@ -8,8 +6,10 @@ from ridedash import wire
 
 
 class SandboxUser(NamedTuple):
-    """One user: `id` as the OAuth server knows it, a `label` for people, the `rider` name that
-    co-passengers see.
+    """One user of the sandbox.
+
+    `id` is the id at the OAuth server, `label` the name on the authorize page, and `rider` the
+    name that co-passengers see.
     """
 
     id: str
@@ -31,5 +31,5 @@ _BY_ID: Final = {user.id: user for user in SANDBOX_USERS}
 
 
 def find_user(user_id: str) -> SandboxUser | None:
-    """The user of that id, or None."""
+    """The user with this id, or None."""
     return _BY_ID.get(user_id)

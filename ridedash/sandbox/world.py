@@ -1,6 +1,4 @@
-"""What the sandbox's routes share: settings, database, clock, fleets, ledger and the seal of
-fare_ids.
-"""
+"""The services that routes share: settings, database, clock, fleets, ledger, fare_id signer."""
 
 from functools import lru_cache
 
@@ -9,17 +7,17 @@ from flask import current_app
 from ridedash.geo import LatLng
 from ridedash.sandbox.city.city import City, cities, city_at
 from ridedash.sandbox.clock import ServiceClock
-from ridedash.sandbox.pricing.fare_ids import FareSeal
+from ridedash.sandbox.pricing.fare_ids import FareSigner
 from ridedash.sandbox.settings import SandboxSettings
 from ridedash.sandbox.store import Store
 from ridedash.sandbox.trips.fleet import Fleet
 from ridedash.sandbox.trips.ledger import Ledger
 
 
-class World:
-    """One running sandbox.
+class Services:
+    """The services of one running sandbox.
 
-    Holds no state but caches: everything that matters is in the database.
+    They hold caches only; all state is in the database.
     """
 
     def __init__(self, settings: SandboxSettings) -> None:
@@ -27,16 +25,18 @@ class World:
         self.store = Store(settings.database)
         self.clock = ServiceClock(self.store, settings.wall, settings.pace)
         self.ledger = Ledger()
-        self.seal = FareSeal(f"{settings.seed}:{settings.app_token}")
+        self.fare_signer = FareSigner(f"{settings.seed}:{settings.app_token}")
         self.fleet = lru_cache(maxsize=4)(self._fleet)
-        self._cities = {city.slug: city for city in cities()}  # built now, not while a client waits
+        self._cities = {
+            city.slug: city for city in cities()
+        }  # built at the start, before the first request
 
     def city_at(self, point: LatLng) -> City | None:
         """The city that serves a point, or None."""
         return city_at(point)
 
     def city(self, slug: str) -> City:
-        """The city of that slug."""
+        """The city with this slug."""
         return self._cities[slug]
 
     def close(self) -> None:
@@ -47,7 +47,7 @@ class World:
         return Fleet(self.city(slug), self.settings.seed)
 
 
-def world() -> World:
-    """The sandbox that answers the request at hand."""
-    found: World = current_app.extensions["sandbox"]
+def services() -> Services:
+    """The services of the application that handles the current request."""
+    found: Services = current_app.extensions["sandbox"]
     return found

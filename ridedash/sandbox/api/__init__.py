@@ -1,1 +1,1 @@
-"""The eight operations over HTTP, and the control of the sandbox."""
+"""The eight operations over HTTP, and the control API of the sandbox."""

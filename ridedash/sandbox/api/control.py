@@ -1,8 +1,7 @@
-"""Control of the sandbox, beside the interface: speed, scenarios, faults, the ledger.
+"""Control of the sandbox for tests and demos: speed, scenarios, faults, the ledger.
 
-A real service has none of it.
-
-Each request carries `X-Sandbox-Control: 1`, which a form of another site can't send.
+A real service has none of it. Each request needs the header `X-Sandbox-Control: 1`, which a form
+of another site can't send.
 """
 
 from collections.abc import Mapping
@@ -13,10 +12,9 @@ from flask import Blueprint, Response, jsonify, request
 from ridedash.sandbox import request_parsing
 from ridedash.sandbox.api import faults
 from ridedash.sandbox.request_parsing import Refusal, bad_request
-from ridedash.sandbox.trips import scenarios
-from ridedash.sandbox.trips.ledger import Booking
+from ridedash.sandbox.trips.ledger import Booking, queue_scenario
 from ridedash.sandbox.trips.planner import SCENARIOS
-from ridedash.sandbox.world import world
+from ridedash.sandbox.world import services
 
 bp: Final = Blueprint("control", __name__, url_prefix="/control")
 HEADER: Final = "X-Sandbox-Control"
@@ -26,7 +24,7 @@ LONGEST_DELAY_S: Final = 120.0
 
 @bp.before_request
 def check_header() -> None:
-    """Refuse what a page of another origin could send without asking."""
+    """Refuse requests that a page of another origin could send without a preflight."""
     if request.headers.get(HEADER) != "1":
         raise Refusal(
             403,
@@ -36,24 +34,24 @@ def check_header() -> None:
 
 @bp.post("/speed")
 def speed() -> Response:
-    """{"speed": 1 to 60}: how many service seconds pass in a second, from now on."""
+    """Set the speed. Body: {"speed": service seconds per second of wall time, 1 to 60}."""
     wanted = _number(request_parsing.json_body(request, typed=True), "speed", 1.0, 60.0)
-    world().clock.set_speed(wanted)
+    services().clock.set_speed(wanted)
     return clock()
 
 
 @bp.post("/advance")
 def advance() -> Response:
-    """{"seconds": n}: leap forward in service time, at most 30 days."""
+    """Move service time forward. Body: {"seconds": n}, at most 30 days."""
     seconds = _number(request_parsing.json_body(request, typed=True), "seconds", 0.0, FARTHEST_S)
-    world().clock.advance(seconds)
+    services().clock.advance(seconds)
     return clock()
 
 
 @bp.get("/clock")
 def clock() -> Response:
-    """{"now": service seconds since 1970, "speed": n}."""
-    sandbox = world()
+    """Answer {"now": service seconds since 1970, "speed": n}."""
+    sandbox = services()
     return jsonify(
         {"status": "SUCCESS", "now": sandbox.clock.now(), "speed": sandbox.clock.speed()}
     )
@@ -61,21 +59,23 @@ def clock() -> Response:
 
 @bp.post("/next")
 def next_scenario() -> Response:
-    """{"scenario": name}: how the next booking goes that this scenario fits (share_… share,
-    driver_… auto).
+    """Queue a scenario for the next booking that it fits. Body: {"scenario": name}.
+
+    Scenarios named share_… fit share bookings, those named driver_… fit autos.
     """
     wanted = request_parsing.text(request_parsing.json_body(request, typed=True), "scenario")
     if wanted not in SCENARIOS:
         raise bad_request(f"scenario must be one of {', '.join(SCENARIOS)}")
-    with world().store.write() as connection:
-        scenarios.order(connection, wanted)
+    with services().store.write() as connection:
+        queue_scenario(connection, wanted)
     return jsonify({"status": "SUCCESS"})
 
 
 @bp.post("/faults")
 def order_faults() -> Response:
-    """{"operation", "fault", "times", "seconds"}: what goes wrong with the next calls; see
-    faults.py for each.
+    """Set a fault for the next calls. Body: {"operation", "fault", "times", "seconds"}.
+
+    Each fault is explained in faults.py.
     """
     body = request_parsing.json_body(request, typed=True)
     operation, fault = request_parsing.text(body, "operation"), request_parsing.text(body, "fault")
@@ -84,37 +84,37 @@ def order_faults() -> Response:
         raise bad_request(f"unknown operation or fault; known are {known}")
     times = request_parsing.whole({"times": 1} | body, "times", range(1, 10_001))
     seconds = _number({"seconds": 3} | body, "seconds", 0.0, LONGEST_DELAY_S)
-    faults.order(world().store, operation, fault, times, seconds)
+    faults.order(services().store, operation, fault, times, seconds)
     return jsonify({"status": "SUCCESS"})
 
 
 @bp.post("/reset")
 def reset() -> Response:
-    """Forget bookings, feedback, scenarios and faults, and go at the configured pace.
+    """Delete bookings, feedback, scenarios and faults, and restore the configured speed.
 
-    Tokens and the clock stay.
+    Tokens and the time of the clock are kept.
     """
-    sandbox = world()
+    sandbox = services()
     with sandbox.store.write() as connection:
         for table in ("bookings", "feedback", "scenarios", "faults"):
-            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - the names stand right above
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constant names
     sandbox.clock.set_speed(sandbox.settings.pace)
     return jsonify({"status": "SUCCESS"})
 
 
 @bp.get("/ledger")
 def ledger() -> Response:
-    """{"bookings": [...]}: every booking that was really made, whoever knows of it."""
-    sandbox = world()
+    """Answer {"bookings": [...]} with every booking, also those that no client knows of."""
+    sandbox = services()
     now = sandbox.clock.now()
     with sandbox.store.read() as connection:
-        made = sandbox.ledger.all(connection)
+        bookings = sandbox.ledger.all(connection)
         ratings = dict(connection.execute("SELECT booking_id, rating FROM feedback").fetchall())
-    return jsonify({"bookings": [_line(booking, ratings, now) for booking in made]})
+    return jsonify({"bookings": [_ledger_entry(booking, ratings, now) for booking in bookings]})
 
 
-def _line(booking: Booking, ratings: Mapping[str, int], now: float) -> dict[str, Any]:
-    crew = booking.plan.crews[-1] if booking.plan.crews else None
+def _ledger_entry(booking: Booking, ratings: Mapping[str, int], now: float) -> dict[str, Any]:
+    driver = booking.plan.drivers[-1] if booking.plan.drivers else None
     return {
         "booking_id": booking.booking_id,
         "txn_id": booking.txn_id,
@@ -126,7 +126,7 @@ def _line(booking: Booking, ratings: Mapping[str, int], now: float) -> dict[str,
         "scenario": booking.scenario,
         "created_at": booking.created_at,
         "affiliate_uid": booking.request.affiliate_uid,
-        "vehicle_number": crew.vehicle_number if crew else None,
+        "vehicle_number": driver.vehicle_number if driver else None,
         "rating": ratings.get(booking.booking_id),
         "phases": [{"status": phase.status, "at": phase.at} for phase in booking.plan.phases],
     }

@@ -1,10 +1,8 @@
-"""Faults ordered by control: what goes wrong with the next calls of an operation.
-
-Only a sandbox has them.
-"""
+"""Faults set through control, injected into the next calls of an operation."""
 
 import contextlib
 import socket
+import sqlite3
 import time
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -13,40 +11,38 @@ from flask import Response, jsonify
 
 from ridedash import wire
 from ridedash.sandbox.request_parsing import Refusal
-from ridedash.sandbox.store import Known, Store
+from ridedash.sandbox.store import ReadCache, Store
 
-DELAY: Final = "delay"  # answers after `seconds` of the wall's time
-HTTP_500: Final = "http_500"  # fails before anything is done
-CUT_BEFORE: Final = "cut_before"  # the connection breaks before anything is done
-CUT_AFTER: Final = "cut_after"  # it is done, but the connection breaks before the answer
-HTML: Final = "html"  # it is done, but a web page answers
-RATE_LIMIT: Final = "rate_limit"  # HTTP 429 before anything is done, Retry-After `seconds`
+DELAY: Final = "delay"  # the answer comes after `seconds` of wall time
+HTTP_500: Final = "http_500"  # the call fails before the operation runs
+CUT_BEFORE: Final = "cut_before"  # the connection breaks before the operation runs
+CUT_AFTER: Final = "cut_after"  # the operation runs, but the connection breaks before the answer
+HTML: Final = "html"  # the operation runs, but the answer is a web page
+RATE_LIMIT: Final = "rate_limit"  # HTTP 429 before the operation runs, Retry-After `seconds`
 FAULTS: Final = (DELAY, HTTP_500, CUT_BEFORE, CUT_AFTER, HTML, RATE_LIMIT)
 OPERATIONS: Final = (
-    *(
-        "create",
-        "abort",
-        "cancel",
-        "drop_location",
-        "track_ride",
-        "products",
-        "feedback",
-        "feedback_options",
-    ),
+    "create",
+    "abort",
+    "cancel",
+    "drop_location",
+    "track_ride",
+    "products",
+    "feedback",
+    "feedback_options",
 )
 ANY: Final = "*"
 HTML_PAGE: Final = "<!doctype html><title>Bad gateway</title><h1>Bad gateway</h1>"
 
 
 class Fault(NamedTuple):
-    """One fault to be played now."""
+    """One fault to inject now."""
 
     name: str
     seconds: float
 
 
 def order(store: Store, operation: str, fault: str, times: int, seconds: float) -> None:
-    """Let the next `times` calls of an operation (or of any, `*`) go wrong."""
+    """Set a fault for the next `times` calls of an operation, or of any operation (`*`)."""
     with store.write() as connection:
         connection.execute(
             "INSERT INTO faults (operation, fault, left, seconds) VALUES (?, ?, ?, ?)",
@@ -54,15 +50,9 @@ def order(store: Store, operation: str, fault: str, times: int, seconds: float) 
         )
 
 
-def take(store: Store, known: Known, operation: str) -> Fault | None:
-    """The fault for this call, used up once; None for a call that goes well."""
-    if (
-        known.get(
-            "faults",
-            lambda connection: connection.execute("SELECT 1 FROM faults LIMIT 1").fetchone(),
-        )
-        is None
-    ):
+def next_fault(store: Store, cache: ReadCache, operation: str) -> Fault | None:
+    """Consume one use of the oldest fault for this operation; None when there is no fault."""
+    if cache.get("faults", _any_fault) is None:
         return None
     with store.write() as connection:
         row = connection.execute(
@@ -75,8 +65,13 @@ def take(store: Store, known: Known, operation: str) -> Fault | None:
         return Fault(row["fault"], row["seconds"])
 
 
+def _any_fault(connection: sqlite3.Connection) -> sqlite3.Row | None:
+    row: sqlite3.Row | None = connection.execute("SELECT 1 FROM faults LIMIT 1").fetchone()
+    return row
+
+
 def before(fault: Fault | None, environ: Mapping[str, Any]) -> Response | None:
-    """Play what comes before the operation: an answer that ends the call, or None to go on."""
+    """Inject a fault before the operation: an answer that ends the call, or None to continue."""
     if fault is None:
         return None
     if fault.name == DELAY:
@@ -90,7 +85,7 @@ def before(fault: Fault | None, environ: Mapping[str, Any]) -> Response | None:
 
 
 def after(fault: Fault | None, answer: Response, environ: Mapping[str, Any]) -> Response:
-    """Play what comes after the operation was done: another answer, or none."""
+    """Inject a fault after the operation: another answer, or the given one."""
     if fault is not None and fault.name == CUT_AFTER:
         return cut(environ)
     if fault is not None and fault.name == HTML:
@@ -99,15 +94,14 @@ def after(fault: Fault | None, answer: Response, environ: Mapping[str, Any]) -> 
 
 
 def cut(environ: Mapping[str, Any]) -> Response:
-    """Break the connection of a request: the client reads the end of the stream before any byte of
-    an answer.
+    """Break the connection of a request before any byte of an answer.
 
-    What is returned is for the server to write into the closed socket. A server that shows no
-    socket sends the head of an answer whose body never comes, which is as unreadable.
+    The server writes the returned response into the closed socket. A server that does not expose
+    its socket sends the headers of a response without its body, which is just as unreadable.
     """
     connection = _connection(environ)
     if connection is not None:
-        with contextlib.suppress(OSError):  # the client was faster
+        with contextlib.suppress(OSError):  # the client closed it first
             connection.shutdown(socket.SHUT_RDWR)
         return jsonify({})
     answer = jsonify({})
@@ -117,9 +111,7 @@ def cut(environ: Mapping[str, Any]) -> Response:
 
 
 def _connection(environ: Mapping[str, Any]) -> socket.socket | None:
-    """The socket of a request, under werkzeug, gunicorn or waitress (through the channel that
-    serves it).
-    """
+    """The socket of a request under werkzeug, gunicorn or waitress, or None elsewhere."""
     found = environ.get("werkzeug.socket") or environ.get("gunicorn.socket")
     channel = getattr(environ.get("waitress.client_disconnected"), "__self__", None)
     found = found or getattr(channel, "socket", None)

@@ -1,6 +1,6 @@
-"""The labels that feedback may have, by rating (docs/service-interface.md Feedback options).
+"""The feedback labels by rating, equal for all categories.
 
-One list serves every category.
+See docs/service-interface.md Feedback options.
 """
 
 from typing import Any, Final
@@ -30,8 +30,9 @@ NEEDS_SUB_CATEGORY: Final = frozenset({"rental", "outstation"})
 
 
 def options(category: str, sub_category: str) -> dict[str, Any]:
-    """The answer of feedback options; a Refusal without the sub_category that rental and outstation
-    need.
+    """The body of feedback options.
+
+    Raises Refusal for an unknown category, and for rental or outstation without sub_category.
     """
     if not category:
         raise bad_request("category is required")

@@ -1,4 +1,4 @@
-"""The eight operations on their paths: who calls, what is asked, what is answered."""
+"""The routes of the eight operations, with the checks of partner, user and parameters."""
 
 import hmac
 from collections.abc import Callable
@@ -16,59 +16,58 @@ from ridedash.sandbox.bookings import create as bookings
 from ridedash.sandbox.oauth.tokens import user_of
 from ridedash.sandbox.pricing.categories import tariff_of
 from ridedash.sandbox.request_parsing import Refusal
-from ridedash.sandbox.store import Known
+from ridedash.sandbox.store import ReadCache
 from ridedash.sandbox.users import SandboxUser, find_user
-from ridedash.sandbox.world import World, world
+from ridedash.sandbox.world import Services, services
 
 bp: Final = Blueprint("api", __name__)
 INVALID_TOKEN: Final = "invalid_token"  # noqa: S105 - a code, not a token
 
-Body = dict[str, Any] | str  # a body as an object, or written as JSON already
+Body = dict[str, Any] | str  # a body as an object, or already serialised as JSON
 
 
 class Call(NamedTuple):
-    """One call: the request, the sandbox, and what is known of its database since it was last
-    written to.
-    """
+    """One call: the request, the services of the sandbox, and the current cache of its database."""
 
     request: Request
-    sandbox: World
-    known: Known
+    sandbox: Services
+    cache: ReadCache
 
     def now(self) -> float:
         """The service's time now."""
-        return self.sandbox.clock.now(self.known)
+        return self.sandbox.clock.now(self.cache)
 
 
 def operation(name: str) -> Callable[[Callable[[Call, SandboxUser], Body]], Callable[[], Response]]:
-    """An operation for a user: X-APP-TOKEN and bearer are checked, and ordered faults are
-    played.
+    """Decorate an operation that acts for a user.
+
+    The view checks X-APP-TOKEN and the bearer token, and injects the faults set by control.
     """
 
     def wrap(function: Callable[[Call, SandboxUser], Body]) -> Callable[[], Response]:
         @wraps(function)
         def view() -> Response:
-            return _played(name, lambda call: function(call, user_calling(call)))
+            return _respond_with_faults(name, lambda call: function(call, user_calling(call)))
 
         return view
 
     return wrap
 
 
-def _played(name: str, answer: Callable[[Call], Body]) -> Response:
-    sandbox = world()
-    call = Call(request._get_current_object(), sandbox, sandbox.store.known())  # type: ignore[attr-defined]
-    fault = faults.take(sandbox.store, call.known, name)
+def _respond_with_faults(name: str, answer: Callable[[Call], Body]) -> Response:
+    sandbox = services()
+    call = Call(request._get_current_object(), sandbox, sandbox.store.read_cache())  # type: ignore[attr-defined]
+    fault = faults.next_fault(sandbox.store, call.cache, name)
     if fault is None:
-        return _answered(call, answer)
-    ended = faults.before(fault, call.request.environ)
-    if ended is not None:
-        return ended
-    late = call._replace(known=sandbox.store.known())  # much may have happened during a delay
-    return faults.after(fault, _answered(late, answer), call.request.environ)
+        return _respond(call, answer)
+    early = faults.before(fault, call.request.environ)
+    if early is not None:
+        return early
+    late = call._replace(cache=sandbox.store.read_cache())  # the fault may have delayed the call
+    return faults.after(fault, _respond(late, answer), call.request.environ)
 
 
-def _answered(call: Call, answer: Callable[[Call], Body]) -> Response:
+def _respond(call: Call, answer: Callable[[Call], Body]) -> Response:
     try:
         check_partner(call)
         body = answer(call)
@@ -78,7 +77,7 @@ def _answered(call: Call, answer: Callable[[Call], Body]) -> Response:
 
 
 def refused(refusal: Refusal) -> Response:
-    """A refusal as an answer."""
+    """The response for a Refusal."""
     response = jsonify(refusal.body)
     response.status_code = refusal.status
     response.headers.update(refusal.headers)
@@ -86,7 +85,7 @@ def refused(refusal: Refusal) -> Response:
 
 
 def check_partner(call: Call) -> None:
-    """Every operation needs the partner's X-APP-TOKEN.
+    """Refuse a call without the partner's X-APP-TOKEN.
 
     See docs/service-interface.md Authentication, 1.
     """
@@ -101,11 +100,11 @@ def check_partner(call: Call) -> None:
 
 
 def user_calling(call: Call) -> SandboxUser:
-    """The user whose bearer token came (docs/service-interface.md Authentication, 2)."""
+    """The user of the bearer token (docs/service-interface.md Authentication, 2)."""
     scheme, _, token = call.request.headers.get("Authorization", "").partition(" ")
     user = None
     if scheme.lower() == "bearer" and token.strip():
-        user = find_user(user_of(call.known, token.strip(), call.sandbox.clock.wall()) or "")
+        user = find_user(user_of(call.cache, token.strip(), call.sandbox.clock.wall()) or "")
     if user is None:
         body = {
             "status": wire.FAILURE,
@@ -148,25 +147,23 @@ def drop_location(call: Call, user: SandboxUser) -> Body:
 def cancel(call: Call, user: SandboxUser) -> Body:
     """Cancel booking (docs/service-interface.md 4)."""
     body = request_parsing.json_body(call.request)
-    booking_id, reason = (
-        request_parsing.text(body, "booking_id"),
-        request_parsing.text(body, "reason"),
-    )
+    booking_id = request_parsing.text(body, "booking_id")
+    reason = request_parsing.text(body, "reason")
     return actions.cancel(call.sandbox, user.id, booking_id, reason, call.now())
 
 
 @bp.get("/v1/bookings/track_ride")
 @operation("track_ride")
 def track_ride(call: Call, user: SandboxUser) -> Body:
-    """Track ride by booking_id or, for a share booking still retrying, by txn_id.
+    """Track a ride by booking_id or, while a share booking retries, by txn_id.
 
     See docs/service-interface.md 5.
     """
     sandbox, now = call.sandbox, call.now()
-    booking_id, txn_id = _ride_asked_for(call.request.query_string)
+    booking_id, txn_id = _tracked_ids(call.request.query_string)
     if not booking_id and not txn_id:
         raise request_parsing.bad_request("booking_id or txn_id is required")
-    booking = sandbox.ledger.followed(call.known, user.id, booking_id, txn_id)
+    booking = sandbox.ledger.tracked(call.cache, user.id, booking_id, txn_id)
     if booking is None or (booking_id and not booking.revealed(now)):
         raise actions.unknown_booking(request_type=wire.TRACK_RIDE)
     if not booking_id:
@@ -176,9 +173,10 @@ def track_ride(call: Call, user: SandboxUser) -> Body:
 
 
 @lru_cache(maxsize=4096)
-def _ride_asked_for(query: bytes) -> tuple[str, str]:
-    """booking_id and txn_id of a query, each "" when absent; the same few are asked for all the
-    time.
+def _tracked_ids(query: bytes) -> tuple[str, str]:
+    """The booking_id and txn_id of a query string, each "" when absent.
+
+    Polls repeat the same few query strings, hence the cache.
     """
     args = Request({"QUERY_STRING": query.decode("latin-1")}).args
     return args.get("booking_id", ""), args.get("txn_id", "")
@@ -186,11 +184,11 @@ def _ride_asked_for(query: bytes) -> tuple[str, str]:
 
 @bp.get("/v1/products")
 def list_products() -> Response:
-    """List products: X-APP-TOKEN is enough, a bearer token is not looked at.
+    """List products: X-APP-TOKEN is enough, a bearer token is ignored.
 
     See docs/service-interface.md 6; Authentication, 3.
     """
-    return _played("products", _products)
+    return _respond_with_faults("products", _products)
 
 
 def _products(call: Call) -> Body:
@@ -218,7 +216,7 @@ def feedback(call: Call, user: SandboxUser) -> Body:
 
 @bp.get("/v1.5/bookings/feedback/options")
 @operation("feedback_options")
-def options(call: Call, user: SandboxUser) -> Body:  # noqa: ARG001 - the same for every user
+def options(call: Call, user: SandboxUser) -> Body:  # noqa: ARG001 - equal for all users
     """Feedback options (docs/service-interface.md 8)."""
     return feedback_options.options(
         call.request.args.get("category", ""), call.request.args.get("sub_category", "")

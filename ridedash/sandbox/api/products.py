@@ -1,6 +1,4 @@
-"""The answer of products: categories with fares and the nearest cab, the hotspot zone,
-estimates.
-"""
+"""The body of products: categories with fares and the nearest cab, hotspot zone, estimates."""
 
 from decimal import Decimal
 from typing import Any, Final
@@ -21,16 +19,17 @@ from ridedash.sandbox.pricing.categories import (
 from ridedash.sandbox.pricing.estimates import estimate, priced_trip, share_estimate
 from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
-from ridedash.sandbox.world import World
+from ridedash.sandbox.world import Services
 
-NONE_NEAR: Final = -1
+NO_CAB_NEAR: Final = -1
 
 
 def products(
-    sandbox: World, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float
+    sandbox: Services, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float
 ) -> dict[str, Any]:
-    """The body of products; a Refusal outside the cities or for a category that isn't offered
-    here.
+    """The body of products; `wanted` limits it to one category.
+
+    Raises Refusal for a pickup outside the cities and for a category that isn't offered there.
     """
     city = sandbox.city_at(pickup)
     if city is None:
@@ -47,13 +46,13 @@ def products(
 
 
 def refused(code: str, message: str) -> Refusal:
-    """A failure of products."""
+    """A Refusal as products answers it."""
     return Refusal(200, {"status": wire.FAILURE, "message": message, "code": code})
 
 
 def hotspot_zone(city: City, pickup: LatLng) -> dict[str, Any]:
-    """The zone around the pickup with its points, or the bare word that there is none."""
-    zone = next((spot for spot in city.hotspots if contains(spot.boundary, pickup)), None)
+    """The hotspot zone around the pickup with its pickup points, or only the flag that says no."""
+    zone = next((zone for zone in city.hotspots if contains(zone.boundary, pickup)), None)
     return _zone(zone) if zone else {"is_hotpot_zone": False}
 
 
@@ -76,11 +75,11 @@ def _zone(zone: Hotspot) -> dict[str, Any]:
 
 
 def _estimates(
-    sandbox: World, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float
+    sandbox: Services, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float
 ) -> Any:
-    """The prices of a trip; an empty object without a drop in this city and for rental.
+    """The estimates for a trip; an empty object without a drop in this city, and for rental.
 
-    The price of share comes only when share is asked for.
+    The estimate for share is included only when share is the wanted category.
     """
     city = sandbox.city_at(pickup)
     if city is None or drop is None or not city.contains(drop) or wanted == "rental":
@@ -91,14 +90,14 @@ def _estimates(
     if wanted == wire.Kind.SHARE:
         return [share_estimate(offered[0], trip)]
     return [
-        estimate(category, trip, sandbox.seal)
+        estimate(category, trip, sandbox.fare_signer)
         for category in offered
         if not category.rental and category.id != "share"
     ]
 
 
 def _category(
-    sandbox: World, city: City, category: Category, pickup: LatLng, now: float
+    sandbox: Services, city: City, category: Category, pickup: LatLng, now: float
 ) -> dict[str, Any]:
     tariff, when = tariff_of(city.currency), rates.local(now, city.timezone)
     cab = sandbox.fleet(city.slug).nearest(category.id, pickup, now)
@@ -108,8 +107,8 @@ def _category(
         "currency": city.currency,
         "distance_unit": "kilometre",
         "time_unit": "minute",
-        "eta": NONE_NEAR if cab is None else minutes(max(SHORTEST_PHASE_S, cab.eta_s)),
-        "distance": NONE_NEAR if cab is None else f"{cab.metres / 1000:.1f}",
+        "eta": NO_CAB_NEAR if cab is None else minutes(max(SHORTEST_PHASE_S, cab.eta_s)),
+        "distance": NO_CAB_NEAR if cab is None else f"{cab.metres / 1000:.1f}",
         "ride_later_enabled": "false",
         "image": f"https://images.example/categories/{category.id}.png",
         "cancellation_policy": _cancellation(category, city.currency),
@@ -138,7 +137,7 @@ def _card(card: RateCard, category: Category, tariff: Tariff, surge: Decimal) ->
     if card.type == STANDARD:
         return {
             "type": card.type,
-            "fare": _described(card, category, tariff.symbol),
+            "fare": _description(card, category, tariff.symbol),
             "surcharge": _surcharge(surge),
         }
     return {
@@ -157,12 +156,12 @@ def _card(card: RateCard, category: Category, tariff: Tariff, surge: Decimal) ->
     }
 
 
-def _described(card: RateCard, category: Category, symbol: str) -> str:
-    """A standard rate in words: fixed for share, by the meter for auto."""
+def _description(card: RateCard, category: Category, symbol: str) -> str:
+    """The description of a standard rate: fixed for share, by the meter for auto."""
     if category.id == wire.Kind.SHARE:
         return (
-            f"Fixed fare for the trip, from {symbol}{rates.number(card.minimum_fare)}, paid before "
-            "the ride"
+            f"Fixed fare for the trip, from {symbol}{rates.number(card.minimum_fare)}, "
+            "paid before the ride"
         )
     ratio = rates.number(rates.NIGHT_RATIO)
     return (
@@ -210,5 +209,5 @@ def _package(package: Package) -> dict[str, Any]:
 
 
 def _text(amount: Decimal) -> str:
-    """A number as the text that the interface asks for: "50.0"."""
+    """A number as text, as the interface requires: "50.0"."""
     return str(float(amount))

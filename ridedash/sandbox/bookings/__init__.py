@@ -1,1 +1,1 @@
-"""Bookings: creation, actions, snapshots, bills."""
+"""Creation of bookings, actions on them, their snapshots and bills."""

@@ -1,4 +1,4 @@
-"""Actions on a booking: abort, cancel, change of drop, feedback, with the interface's failures."""
+"""Actions on a booking (abort, cancel, change of drop, feedback) and their failures."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -11,27 +11,28 @@ from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.trips.ledger import Booking, Request
 from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
 from ridedash.sandbox.trips.timeline import Plan, driven_part, joined, redirected
-from ridedash.sandbox.world import World
+from ridedash.sandbox.world import Services
 
 CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
-RIDE_NOT_COMPLETED: Final = "RIDE_NOT_COMPLETED"  # not in the interface: feedback before the end
-_TOO_LATE: Final = {
+RIDE_NOT_COMPLETED: Final = "RIDE_NOT_COMPLETED"  # our own code: feedback before the ride ended
+_TOO_LATE: Final = {  # status -> the code of a refused cancel
     wire.BOOKING_CANCELLED: wire.BOOKING_ALREADY_CANCELLED,
     wire.ALLOTMENT_FAILED: wire.BOOKING_ALREADY_CANCELLED,
     wire.COMPLETED: wire.BOOKING_ALREADY_COMPLETED,
+    wire.IN_PROGRESS: wire.RIDE_IN_PROGRESS,
 }
 
 
-def unknown_booking(**words: str) -> Refusal:
-    """No booking of this user has that id."""
+def unknown_booking(**fields: str) -> Refusal:
+    """A Refusal: this user has no booking with that id."""
     message = "There is no such booking"
     return Refusal(
-        404, {"status": wire.FAILURE, **words, "code": wire.NO_BOOKING, "message": message}
+        404, {"status": wire.FAILURE, **fields, "code": wire.NO_BOOKING, "message": message}
     )
 
 
-def abort(sandbox: World, user: str, booking_id: str, now: float) -> dict[str, Any]:
-    """Stop the search (docs/service-interface.md 2)."""
+def abort(sandbox: Services, user: str, booking_id: str, now: float) -> dict[str, Any]:
+    """Stop the search for a driver (docs/service-interface.md 2)."""
     with sandbox.store.write() as connection:
         booking = sandbox.ledger.find(connection, user, booking_id, now)
         if booking is None:
@@ -49,8 +50,10 @@ def abort(sandbox: World, user: str, booking_id: str, now: float) -> dict[str, A
     }
 
 
-def cancel(sandbox: World, user: str, booking_id: str, reason: str, now: float) -> dict[str, Any]:
-    """Cancel after allotment, until the ride is paid or begins (docs/service-interface.md 4)."""
+def cancel(
+    sandbox: Services, user: str, booking_id: str, reason: str, now: float
+) -> dict[str, Any]:
+    """Cancel between allotment and payment or start of the ride (docs/service-interface.md 4)."""
     with sandbox.store.write() as connection:
         booking = sandbox.ledger.find(connection, user, booking_id, now)
         if booking is None:
@@ -68,7 +71,6 @@ def cancel(sandbox: World, user: str, booking_id: str, reason: str, now: float) 
 
 
 def _not_cancellable(status: str) -> Refusal:
-    running = wire.RIDE_IN_PROGRESS if status == wire.IN_PROGRESS else None
     body = {
         "status": wire.FAILURE,
         "request_type": wire.BOOKING_CANCEL,
@@ -76,12 +78,13 @@ def _not_cancellable(status: str) -> Refusal:
         "header": "Can't cancel",
         "text": "This ride can't be cancelled now.",
     }
-    code = _TOO_LATE.get(status, running)
-    return Refusal(200, body | ({"code": code} if code else {}))
+    if status in _TOO_LATE:
+        body["code"] = _TOO_LATE[status]
+    return Refusal(200, body)
 
 
-def _charge(sandbox: World, booking: Booking, now: float) -> str:
-    """The charge in words, once the free minutes after allotment are over."""
+def _charge(sandbox: Services, booking: Booking, now: float) -> str:
+    """A sentence with the charge, or "" during the free minutes after allotment."""
     city = sandbox.city(booking.city)
     category = tariff_of(city.currency).find(booking.category)
     assert category is not None
@@ -93,9 +96,9 @@ def _charge(sandbox: World, booking: Booking, now: float) -> str:
 
 
 def change_drop(
-    sandbox: World, user: str, booking_id: str, drop: LatLng, now: float
+    sandbox: Services, user: str, booking_id: str, drop: LatLng, now: float
 ) -> dict[str, Any]:
-    """Go somewhere else from now on (docs/service-interface.md 3)."""
+    """Change the drop from now on (docs/service-interface.md 3)."""
     with sandbox.store.write() as connection:
         booking = sandbox.ledger.find(connection, user, booking_id, now)
         if booking is None:
@@ -129,10 +132,10 @@ def _redirected_request(request: Request, drop: LatLng, *, airport: bool) -> Req
     )
 
 
-def _redirected_plan(sandbox: World, booking: Booking, drop: LatLng, now: float) -> Plan:
-    """Before the ride: another way from the pickup.
+def _redirected_plan(sandbox: Services, booking: Booking, drop: LatLng, now: float) -> Plan:
+    """The plan with a new drop.
 
-    During it: what is driven stays, the rest leads to the new drop.
+    Before the ride its whole route is new; during the ride, the part after the cab's position.
     """
     plan, roads = booking.plan, sandbox.city(booking.city).roads
     ride = plan.ride
@@ -155,7 +158,7 @@ def _drop_refused(header: str, text: str) -> Refusal:
 
 @dataclass(frozen=True)
 class Feedback:
-    """A rating from 1 to 5, with labels of the service and comments of the rider's own."""
+    """A rating from 1 to 5, with labels of the service and free comments of the rider."""
 
     rating: int
     labels: str | None
@@ -163,7 +166,7 @@ class Feedback:
 
 
 def give_feedback(
-    sandbox: World, user: str, booking_id: str, feedback: Feedback, now: float
+    sandbox: Services, user: str, booking_id: str, feedback: Feedback, now: float
 ) -> dict[str, Any]:
     """Store feedback on a completed ride; a later one replaces it (docs/service-interface.md 7)."""
     with sandbox.store.write() as connection:
@@ -182,5 +185,5 @@ def give_feedback(
     return {"status": wire.SUCCESS, "request_type": wire.BOOKING_FEEDBACK}
 
 
-def _failure(code: str, message: str, **words: str) -> Refusal:
-    return Refusal(200, {"status": wire.FAILURE, **words, "code": code, "message": message})
+def _failure(code: str, message: str, **fields: str) -> Refusal:
+    return Refusal(200, {"status": wire.FAILURE, **fields, "code": code, "message": message})

@@ -1,6 +1,4 @@
-"""What a booking costs: as planned while it runs, as driven at its end, with a changed drop counted
-in.
-"""
+"""The price of a booking: as planned while it runs, as driven when it has ended."""
 
 from decimal import Decimal
 from typing import Final
@@ -15,7 +13,7 @@ NOTHING: Final = Driven(Decimal(0), Decimal(0))
 
 
 def driven(booking: Booking) -> Driven:
-    """The ride of a booking, with the time that the driver waited for the guest."""
+    """The ride of a booking for pricing, with the time that the driver waited for the guest."""
     ride, located = booking.plan.ride, booking.plan.first(wire.CLIENT_LOCATED)
     if ride is None:
         return NOTHING
@@ -23,9 +21,7 @@ def driven(booking: Booking) -> Driven:
 
 
 def bill(booking: Booking, tariff: Tariff, *, ended: bool = True) -> Price:
-    """The price as driven; before the end (`ended` false) without the waiting, which isn't over
-    yet.
-    """
+    """The price of a booking; before its end (`ended` false) without the waiting time."""
     category = tariff.find(booking.category)
     assert category is not None
     trip = driven(booking)
@@ -35,9 +31,7 @@ def bill(booking: Booking, tariff: Tariff, *, ended: bool = True) -> Price:
 
 
 def agreed(booking: Booking) -> Terms:
-    """The terms that hold: a changed drop ends an upfront price, while a shared fare stays
-    fixed.
-    """
+    """The current terms: a changed drop ends an upfront price, but a share fare stays fixed."""
     terms = booking.request.terms
     if booking.request.drop_changed and booking.kind is not wire.Kind.SHARE:
         return Terms(terms.surge, terms.airport, terms.night, terms.coupon, None)

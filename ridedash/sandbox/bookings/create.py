@@ -1,7 +1,7 @@
-"""Create booking: the checks in the interface's order, then the trip is planned and stored.
+"""Create booking: check the request in the order of the interface, plan the trip, store it.
 
-A repeated create makes a second booking, even with the same merchant_txn_id: the interface does not
-promise anything else.
+A repeated create makes a second booking, even with the same merchant_txn_id: the interface
+promises nothing else.
 """
 
 import sqlite3
@@ -20,14 +20,14 @@ from ridedash.sandbox.pricing import rates
 from ridedash.sandbox.pricing.categories import CATEGORY_IDS, Category, tariff_of
 from ridedash.sandbox.pricing.estimates import priced_trip, terms
 from ridedash.sandbox.request_parsing import Refusal
-from ridedash.sandbox.trips import planner, scenarios
+from ridedash.sandbox.trips import planner
 from ridedash.sandbox.trips.crews import seeded_rng
-from ridedash.sandbox.trips.ledger import Booking, Request, next_number
+from ridedash.sandbox.trips.ledger import Booking, Request, next_number, pop_scenario
 from ridedash.sandbox.users import SandboxUser
-from ridedash.sandbox.world import World
+from ridedash.sandbox.world import Services
 
 SAME_PLACE_M: Final = 5.0
-RETRY_CHANCE: Final = 0.6  # of share bookings that allow the retry
+RETRY_CHANCE: Final = 0.6  # of share bookings that allow a retry
 PREFIX: Final = {wire.Kind.POINT_TO_POINT: "PT", wire.Kind.SHARE: "SH", wire.Kind.AUTO: "AU"}
 REFUSALS: Final = {
     wire.BANNED_USER: "This account can't book",
@@ -35,7 +35,7 @@ REFUSALS: Final = {
     wire.PAYMENT_PENDING: "The payment of an earlier ride is still pending",
     wire.SVC_CREDIT_DUE: "The credit of this account must be repaid first",
 }
-# the interface has no code for these
+# Our own codes: the interface has none for these failures.
 FARE_ID_REQUIRED: Final = "FARE_ID_REQUIRED"
 INVALID_FARE_ID: Final = "INVALID_FARE_ID"
 FARE_EXPIRED: Final = "FARE_EXPIRED"
@@ -45,7 +45,7 @@ RIDE_LATER_NOT_AVAILABLE: Final = "RIDE_LATER_NOT_AVAILABLE"
 
 @dataclass(frozen=True)
 class Payload:
-    """The fields of a create, read but not yet checked."""
+    """The fields of a create request, parsed but not yet checked."""
 
     pickup: LatLng
     drop: LatLng | None
@@ -62,7 +62,7 @@ class Payload:
 
 @dataclass(frozen=True)
 class Accepted:
-    """A payload that passed the checks which need no price, with its city and category."""
+    """A payload that passed all checks except those of the price, with its city and category."""
 
     user: SandboxUser
     city: City
@@ -71,7 +71,7 @@ class Accepted:
 
 
 def read(body: Mapping[str, Any]) -> Payload:
-    """Every payload field of create; a Refusal (HTTP 400) names the first that is wrong."""
+    """Parse the fields of a create request. Raises Refusal (HTTP 400) for the first wrong one."""
     mode = request_parsing.text(body, "pickup_mode").lower()
     if mode not in (wire.PICKUP_NOW, wire.PICKUP_LATER):
         raise request_parsing.bad_request("pickup_mode must be now or later")
@@ -102,9 +102,9 @@ def read(body: Mapping[str, Any]) -> Payload:
 
 
 def create(
-    sandbox: World, user: SandboxUser, body: Mapping[str, Any], now: float
+    sandbox: Services, user: SandboxUser, body: Mapping[str, Any], now: float
 ) -> dict[str, Any]:
-    """Book, and answer as create does."""
+    """Create a booking and return the body of the answer."""
     accepted = _checked(sandbox, user, read(body))
     request = _priced(sandbox, accepted, now)
     with sandbox.store.write() as connection:
@@ -113,27 +113,27 @@ def create(
     return _answer(booking, accepted.city)
 
 
-def _checked(sandbox: World, user: SandboxUser, asked: Payload) -> Accepted:
-    """The checks that need no price, in the interface's order."""
-    if asked.category not in CATEGORY_IDS:
+def _checked(sandbox: Services, user: SandboxUser, payload: Payload) -> Accepted:
+    """Run the checks that need no price, in the order of the interface."""
+    if payload.category not in CATEGORY_IDS:
         raise booking_failed(wire.INVALID_CAR_CATEGORY)
-    city = sandbox.city_at(asked.pickup)
+    city = sandbox.city_at(payload.pickup)
     if city is None:
         raise booking_failed(wire.INVALID_CITY)
-    category = tariff_of(city.currency).find(asked.category)
+    category = tariff_of(city.currency).find(payload.category)
     if category is None:
         raise booking_failed(wire.INVALID_CAR_CATEGORY)
-    if asked.drop and distance_m(asked.pickup, asked.drop) <= SAME_PLACE_M:
+    if payload.drop and distance_m(payload.pickup, payload.drop) <= SAME_PLACE_M:
         raise failure(wire.SAME_PICKUP_DROP, "Pickup and drop are the same place")
     if user.refusal:
         raise failure(user.refusal, REFUSALS[user.refusal])
-    if asked.drop and not city.contains(asked.drop):
+    if payload.drop and not city.contains(payload.drop):
         raise failure(wire.INVALID_DROP_LOCATION, "The drop is in another city")
-    if asked.later:
+    if payload.later:
         raise failure(RIDE_LATER_NOT_AVAILABLE, "Rides can be booked for now only")
     if category.kind is wire.Kind.SHARE:
-        _check_shared(city, asked.drop)
-    return Accepted(user, city, category, asked)
+        _check_shared(city, payload.drop)
+    return Accepted(user, city, category, payload)
 
 
 def _check_shared(city: City, drop: LatLng | None) -> None:
@@ -145,28 +145,30 @@ def _check_shared(city: City, drop: LatLng | None) -> None:
         raise failure(None, "Your destination is not appropriate for sharing a ride")
 
 
-def _priced(sandbox: World, accepted: Accepted, now: float) -> Request:
-    """The terms of the booking: locked by a fare_id, fixed for share, by the meter otherwise."""
-    city, category, asked = accepted.city, accepted.category, accepted.payload
+def _priced(sandbox: Services, accepted: Accepted, now: float) -> Request:
+    """The request with its terms: locked by a fare_id, fixed for share, metered otherwise."""
+    city, category, payload = accepted.city, accepted.category, accepted.payload
     when = rates.local(now, city.timezone)
-    agreed = terms(city, category, (asked.pickup, asked.drop), when, asked.coupon)
+    agreed = terms(city, category, (payload.pickup, payload.drop), when, payload.coupon)
     fixed: Decimal | None = None
     if category.upfront:
-        fixed = _locked(sandbox, category, asked, now)
-    elif category.kind is wire.Kind.SHARE and asked.drop:
-        shared = priced_trip(city, tariff_of(city.currency), asked.pickup, asked.drop, now)
-        fixed = shared.share(category, asked.seats)[1]
+        fixed = _locked(sandbox, category, payload, now)
+    elif category.kind is wire.Kind.SHARE and payload.drop:
+        shared = priced_trip(city, tariff_of(city.currency), payload.pickup, payload.drop, now)
+        fixed = shared.share(category, payload.seats)[1]
     agreed = replace(agreed, fixed=fixed)
-    return Request(asked.pickup, asked.drop, asked.seats, asked.cash, agreed, asked.affiliate_uid)
+    return Request(
+        payload.pickup, payload.drop, payload.seats, payload.cash, agreed, payload.affiliate_uid
+    )
 
 
-def _locked(sandbox: World, category: Category, asked: Payload, now: float) -> Decimal:
-    if asked.drop is None:
+def _locked(sandbox: Services, category: Category, payload: Payload, now: float) -> Decimal:
+    if payload.drop is None:
         raise failure(DROP_REQUIRED, "This category has a fixed price and needs a drop")
-    if asked.fare_id is None:
+    if payload.fare_id is None:
         raise failure(FARE_ID_REQUIRED, "This category has a fixed price and needs its fare_id")
-    locked = sandbox.seal.read(asked.fare_id)
-    if locked is None or not locked.fits(category.id, asked.pickup, asked.drop):
+    locked = sandbox.fare_signer.read(payload.fare_id)
+    if locked is None or not locked.fits(category.id, payload.pickup, payload.drop):
         raise failure(INVALID_FARE_ID, "This fare_id was not given for this trip")
     if locked.expired(now, sandbox.clock.speed()):
         raise failure(FARE_EXPIRED, "The price has expired; ask for a new one")
@@ -175,16 +177,16 @@ def _locked(sandbox: World, category: Category, asked: Payload, now: float) -> D
 
 def _planned(
     connection: sqlite3.Connection,
-    sandbox: World,
+    sandbox: Services,
     accepted: Accepted,
     request: Request,
     now: float,
 ) -> Booking:
     """The booking with its whole timeline.
 
-    Its random numbers follow from the seed, the booking's number and the time of the create.
+    Its random numbers depend on the seed, the booking's number and the time of the request.
     """
-    city, category, asked = accepted.city, accepted.category, accepted.payload
+    city, category, payload = accepted.city, accepted.category, accepted.payload
     rng = seeded_rng(sandbox.settings.seed, next_number(connection), round(now, 3))
     scenario = _scenario(connection, sandbox, accepted, now, rng)
     booking_id = _fresh_id(connection, PREFIX[category.kind], rng)
@@ -192,8 +194,8 @@ def _planned(
         city=city,
         tariff=tariff_of(city.currency),
         category=category,
-        pickup=asked.pickup,
-        drop=asked.drop,
+        pickup=payload.pickup,
+        drop=payload.drop,
         rider=accepted.user.rider,
         scenario=scenario,
         start=now,
@@ -201,7 +203,7 @@ def _planned(
     return Booking(
         booking_id=booking_id,
         txn_id=f"TX{rng.randrange(16**12):012X}" if scenario in planner.RETRYING else None,
-        merchant_txn_id=asked.merchant_txn_id,
+        merchant_txn_id=payload.merchant_txn_id,
         user=accepted.user.id,
         category=category.id,
         city=city.slug,
@@ -213,33 +215,33 @@ def _planned(
 
 
 def _scenario(
-    connection: sqlite3.Connection, sandbox: World, accepted: Accepted, now: float, rng: Random
+    connection: sqlite3.Connection, sandbox: Services, accepted: Accepted, now: float, rng: Random
 ) -> str:
-    """The scenario that was ordered through control, or the normal one.
+    """The scenario queued through control, or the normal one.
 
-    For share it also says whether a cab is found at once or a retry is needed.
+    For share it also decides whether a cab is found at once or after a retry.
     """
-    category, asked = accepted.category, accepted.payload
-    ordered = scenarios.take(connection, category.kind) or planner.NORMAL
+    category, payload = accepted.category, accepted.payload
+    scenario = pop_scenario(connection, category.kind) or planner.NORMAL
     if category.kind is not wire.Kind.SHARE:
-        return ordered
+        return scenario
     fleet = sandbox.fleet(accepted.city.slug)
-    near = fleet.nearest(category.id, asked.pickup, now) is not None
-    return _shared_scenario(ordered, asked.retry, near, rng)
+    near = fleet.nearest(category.id, payload.pickup, now) is not None
+    return _shared_scenario(scenario, payload.retry, near, rng)
 
 
-def _shared_scenario(ordered: str, retry: bool, near: bool, rng: Random) -> str:
+def _shared_scenario(scenario: str, retry: bool, near: bool, rng: Random) -> str:
     at_once = {
         planner.NORMAL: not retry or rng.random() >= RETRY_CHANCE,
         planner.SHARE_IMMEDIATE: True,
     }
-    if near and at_once.get(ordered, False):
+    if near and at_once.get(scenario, False):
         return planner.SHARE_IMMEDIATE
     if not retry:
         raise failure(None, "No cabs are headed toward your destination")
-    if ordered in (planner.SLOW_ALLOTMENT, planner.SHARE_RETRY_SLOW):
+    if scenario in (planner.SLOW_ALLOTMENT, planner.SHARE_RETRY_SLOW):
         return planner.SHARE_RETRY_SLOW
-    none = ordered in (planner.NO_CAB, planner.SHARE_RETRY_FAIL)
+    none = scenario in (planner.NO_CAB, planner.SHARE_RETRY_FAIL)
     return planner.SHARE_RETRY_FAIL if none else planner.SHARE_RETRY
 
 
@@ -252,7 +254,7 @@ def _fresh_id(connection: sqlite3.Connection, prefix: str, rng: Random) -> str:
 
 
 def _answer(booking: Booking, city: City) -> dict[str, Any]:
-    """The three shapes of success."""
+    """The body of a successful create, in one of its three shapes."""
     timeout = {"booking_timeout": planner.BOOKING_TIMEOUT_S, "booking_timeout_unit": "SECONDS"}
     body: dict[str, Any] = {"status": wire.SUCCESS, "booking_id": booking.booking_id}
     if booking.txn_id is not None:
@@ -273,7 +275,7 @@ def _answer(booking: Booking, city: City) -> dict[str, Any]:
 
 
 def booking_failed(code: str) -> Refusal:
-    """The failure of create that carries `message` BOOKING_FAILED and a code, without `status`."""
+    """A failure of create with `message` BOOKING_FAILED and a code, but without `status`."""
     return Refusal(200, {"message": wire.BOOKING_FAILED, "code": code})
 
 

@@ -1,4 +1,4 @@
-"""What track_ride answers, by kind and status: which fields, and what they say at a moment."""
+"""The bodies of track_ride by kind and status."""
 
 import json
 from decimal import Decimal
@@ -9,14 +9,14 @@ from ridedash.geo import LatLng
 from ridedash.sandbox.bookings.bill import bill, driven
 from ridedash.sandbox.pricing.categories import Tariff
 from ridedash.sandbox.pricing.rates import NIGHT_RATIO, local, number
-from ridedash.sandbox.trips.crews import Crew
+from ridedash.sandbox.trips.crews import Driver
 from ridedash.sandbox.trips.ledger import Booking
 from ridedash.sandbox.trips.timeline import Leg, Phase
 from ridedash.sandbox.users import find_user
 
-NO_PLACE: Final = LatLng(0.0, 0.0)  # a drop that the partner hasn't named
+NO_PLACE: Final = LatLng(0.0, 0.0)  # sent as the drop when the booking has none
 CONVENIENCE_CHARGE: Final = Decimal(5)
-MOVING: Final = (  # numbers only: position, bearing, speed, time and way left
+MOVING: Final = (  # the fields that change during a status: position, speed, remaining time
     ',"driver_lat":%r,"driver_lng":%r,"bearing":%r,"speed":%r,'
     '"duration":{"value":%d,"unit":"MINUTE"},"distance":{"value":%d,"unit":"METER"}}'
 )
@@ -24,7 +24,10 @@ LIVE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wi
 
 
 def by_txn(booking: Booking, now: float) -> dict[str, Any]:
-    """Share tracked by txn_id: status alone, until a booking id comes with a message."""
+    """The body for a share booking tracked by txn_id.
+
+    It has the status only, and once a driver is found also the booking id and a message.
+    """
     body: dict[str, Any] = {"status": wire.SUCCESS, "booking_status": booking.status(now)}
     if booking.revealed(now):
         body |= {
@@ -35,11 +38,12 @@ def by_txn(booking: Booking, now: float) -> dict[str, Any]:
 
 
 def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[str, Any] | str:
-    """The snapshot of a booking at a moment; as JSON already for those that are asked for every few
-    seconds.
+    """The snapshot of a booking at a time.
+
+    Statuses that are polled every few seconds give a serialised JSON text, the others an object.
     """
     phase = booking.phase(now)
-    body = {
+    body: dict[str, Any] = {
         "status": wire.SUCCESS,
         "request_type": wire.TRACK_RIDE,
         "booking_id": booking.booking_id,
@@ -50,26 +54,24 @@ def by_booking(booking: Booking, tariff: Tariff, zone: str, now: float) -> dict[
     if phase.status in LIVE:
         return _full(booking, tariff, phase, now, body)
     if phase.status == wire.COMPLETED:
-        return (
-            body
-            | _places(booking, ended=True)
-            | _car(_crew(booking, phase))
-            | _price(booking, tariff, phase.status)
-        )
+        body |= _places(booking, ended=True) | _car(_driver(booking, phase))
+        return body | _price(booking, tariff, phase.status)
     return body
 
 
 def _full(
     booking: Booking, tariff: Tariff, phase: Phase, now: float, common: dict[str, Any]
 ) -> str:
-    """The full cab and driver field set: what stays for this status is written once, what moves is
-    put behind it.
+    """The full set of cab and driver fields, as JSON text.
+
+    The fields that are constant during a status are serialised once and cached in the booking.
+    The fields that change are appended.
     """
     leg = _leg(booking, phase)
     moving, (seconds, metres) = leg.motion(now), leg.left(now)
     if phase.status not in booking.memo:
         booking.memo[phase.status] = json.dumps(
-            common | _staying(booking, tariff, phase), separators=(",", ":")
+            common | _constant_fields(booking, tariff, phase), separators=(",", ":")
         )[:-1]
     return booking.memo[phase.status] + MOVING % (
         round(moving.position.lat, 6),
@@ -81,12 +83,12 @@ def _full(
     )
 
 
-def _staying(booking: Booking, tariff: Tariff, phase: Phase) -> dict[str, Any]:
-    """`otp` while waiting for the guest, passengers while the driver is on the way."""
-    crew = _crew(booking, phase)
-    body = _places(booking) | _car(crew) | _price(booking, tariff, phase.status)
+def _constant_fields(booking: Booking, tariff: Tariff, phase: Phase) -> dict[str, Any]:
+    """The constant fields: `otp` before the start, passengers while the driver approaches."""
+    driver = _driver(booking, phase)
+    body = _places(booking) | _car(driver) | _price(booking, tariff, phase.status)
     body |= {
-        "driver_rating": crew.driver_rating,
+        "driver_rating": driver.driver_rating,
         "share_ride_url": f"https://rides.example/follow/{booking.booking_id}",
         "passengers": [
             {"name": rider} for rider in booking.plan.riders if phase.status == wire.CALL_DRIVER
@@ -100,9 +102,9 @@ def _staying(booking: Booking, tariff: Tariff, phase: Phase) -> dict[str, Any]:
 
 
 def _auto(booking: Booking, tariff: Tariff, zone: str, phase: Phase, now: float) -> dict[str, Any]:
-    """Auto's reduced sets of fields."""
+    """The reduced field sets of auto bookings."""
     if phase.status == wire.CALL_DRIVER:
-        return _auto_called(booking, phase, now)
+        return _auto_approach(booking, phase, now)
     if phase.status == wire.IN_PROGRESS:
         return _position(_leg(booking, phase).motion(now).position)
     if phase.status == wire.INVOICE:
@@ -114,16 +116,16 @@ def _auto(booking: Booking, tariff: Tariff, zone: str, phase: Phase, now: float)
     return {}
 
 
-def _auto_called(booking: Booking, phase: Phase, now: float) -> dict[str, Any]:
-    crew, leg = _crew(booking, phase), _leg(booking, phase)
+def _auto_approach(booking: Booking, phase: Phase, now: float) -> dict[str, Any]:
+    driver, leg = _driver(booking, phase), _leg(booking, phase)
     seconds, metres = leg.left(now)
     return {
-        "driver_name": crew.driver_name,
-        "driver_number": crew.driver_number,
-        "driver_image_url": crew.driver_image_url,
-        "driver_rating": str(crew.driver_rating),
-        "vehicle_type": crew.vehicle_type,
-        "vehicle_number": crew.vehicle_number,
+        "driver_name": driver.driver_name,
+        "driver_number": driver.driver_number,
+        "driver_image_url": driver.driver_image_url,
+        "driver_rating": str(driver.driver_rating),
+        "vehicle_type": driver.vehicle_type,
+        "vehicle_number": driver.vehicle_number,
         **_position(leg.motion(now).position),
         "duration": {"value": minutes(seconds), "unit": "MINUTES"},
         "distance": {"value": round(metres), "unit": "METER"},
@@ -131,9 +133,7 @@ def _auto_called(booking: Booking, phase: Phase, now: float) -> dict[str, Any]:
 
 
 def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, Any]:
-    """`svc_money_balance` and `trip_info` in the shape of the state; without billing only the
-    common part.
-    """
+    """`svc_money_balance` and `trip_info`, with the amounts only where autos bill."""
     price, terms = bill(booking, tariff), booking.request.terms
     payable = price.total + CONVENIENCE_CHARGE
     info: dict[str, Any] = {
@@ -152,11 +152,10 @@ def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, An
         }
         time = {"value": max(1, round(trip.minutes)), "unit": "MINUTE"}
         paid = number(payable) if booking.request.cash else 0
-        info |= (
-            {"ride_time": time, "cash_paid": paid}
-            if ended
-            else {"payable_amount": number(payable), "trip_time": time}
-        )
+        if ended:
+            info |= {"ride_time": time, "cash_paid": paid}
+        else:
+            info |= {"payable_amount": number(payable), "trip_time": time}
     return {"svc_money_balance": _balance(booking, payable, ended=ended), "trip_info": info}
 
 
@@ -175,14 +174,14 @@ def _places(booking: Booking, *, ended: bool = False) -> dict[str, Any]:
     return {"pickup_location": _lat_lng(booking.request.pickup), "drop_location": _lat_lng(drop)}
 
 
-def _car(crew: Crew) -> dict[str, Any]:
+def _car(driver: Driver) -> dict[str, Any]:
     return {
-        "driver_name": crew.driver_name,
-        "driver_number": crew.driver_number,
-        "driver_image_url": crew.driver_image_url,
-        "vehicle_type": crew.vehicle_type,
-        "vehicle_number": crew.vehicle_number,
-        "vehicle_color": crew.vehicle_color,
+        "driver_name": driver.driver_name,
+        "driver_number": driver.driver_number,
+        "driver_image_url": driver.driver_image_url,
+        "vehicle_type": driver.vehicle_type,
+        "vehicle_number": driver.vehicle_number,
+        "vehicle_color": driver.vehicle_color,
     }
 
 
@@ -197,8 +196,8 @@ def _promotion(booking: Booking) -> str:
     return "Sharing keeps a car off the road." if booking.kind is wire.Kind.SHARE else ""
 
 
-def _crew(booking: Booking, phase: Phase) -> Crew:
-    return booking.plan.crews[phase.crew or 0]
+def _driver(booking: Booking, phase: Phase) -> Driver:
+    return booking.plan.drivers[phase.driver or 0]
 
 
 def _leg(booking: Booking, phase: Phase) -> Leg:
@@ -214,10 +213,10 @@ def _lat_lng(place: LatLng) -> dict[str, float]:
 
 
 def minutes(seconds: float) -> int:
-    """Whole minutes, rounded up; none only when there is nothing left."""
+    """Whole minutes, rounded up: 0 only for 0 seconds."""
     return -int(-seconds // 60)
 
 
-def iso(moment: float, zone: str) -> str:
-    """A moment as the city's clocks show it, ISO 8601 with its offset."""
-    return local(moment, zone).isoformat(timespec="seconds")
+def iso(time: float, zone: str) -> str:
+    """A service time in the city's time zone, as ISO 8601 with its offset."""
+    return local(time, zone).isoformat(timespec="seconds")

@@ -1,6 +1,6 @@
-"""Authorization codes: made by the authorize page, spent once by the token endpoint.
+"""Authorization codes: issued by the authorize page, exchanged once at the token endpoint.
 
-Only their hashes are stored.
+Only hashes of codes are stored.
 """
 
 import base64
@@ -15,8 +15,8 @@ from ridedash.sandbox.oauth.tokens import Grant, fingerprint, revoke_family
 CODE_SECONDS: Final = 120.0
 
 
-class Asked(NamedTuple):
-    """For what a code stands."""
+class CodeRequest(NamedTuple):
+    """The authorization request that a code was issued for."""
 
     user: str
     redirect_uri: str
@@ -25,27 +25,28 @@ class Asked(NamedTuple):
 
 
 class Presented(NamedTuple):
-    """What a client presents for tokens."""
+    """The fields with which a client exchanges a code for tokens."""
 
     code: str
     redirect_uri: str
     verifier: str
 
 
-def issue_code(connection: sqlite3.Connection, asked: Asked, wall: float) -> str:
+def issue_code(connection: sqlite3.Connection, authorized: CodeRequest, wall: float) -> str:
     """Store a new code and return it."""
     code = secrets.token_urlsafe(24)
     connection.execute(
-        "INSERT INTO codes (hash, user, redirect_uri, challenge, scope, expires_at) VALUES (?, ?, "
-        "?, ?, ?, ?)",
-        (fingerprint(code), *asked, wall + CODE_SECONDS),
+        "INSERT INTO codes (hash, user, redirect_uri, challenge, scope, expires_at)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (fingerprint(code), *authorized, wall + CODE_SECONDS),
     )
     return code
 
 
 def spend_code(connection: sqlite3.Connection, presented: Presented, wall: float) -> Grant | None:
-    """Use a code up. A code presented twice revokes what it gave (RFC 6749, 4.1.2); None when it
-    doesn't fit.
+    """Exchange a code for a grant; None if it is unknown, expired, used or doesn't match.
+
+    A code that is presented twice revokes the tokens of its first use (RFC 6749, 4.1.2).
     """
     row = connection.execute(
         "SELECT * FROM codes WHERE hash = ?", (fingerprint(presented.code),)

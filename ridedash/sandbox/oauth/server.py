@@ -1,6 +1,4 @@
-"""The OAuth 2.0 server of the sandbox's users: authorize (code with PKCE S256), token, rotating
-refresh, revoke.
-"""
+"""The OAuth 2.0 server: authorize (code with PKCE S256), token, refresh rotation, revoke."""
 
 import base64
 import hmac
@@ -26,11 +24,11 @@ from ridedash.sandbox.oauth.tokens import (
 )
 from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.users import SANDBOX_USERS, find_user
-from ridedash.sandbox.world import World, world
+from ridedash.sandbox.world import Services, services
 
 bp: Final = Blueprint("oauth", __name__, url_prefix="/oauth", template_folder="templates")
 CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
-ASKED: Final = (
+PARAMETERS: Final = (
     "response_type",
     "client_id",
     "redirect_uri",
@@ -44,44 +42,45 @@ BODY_LIMIT: Final = 16 * 1024
 
 @bp.get("/authorize")
 def authorize() -> AnyResponse:
-    """The page on which a user of the sandbox is chosen. An unknown client or redirect is never
-    redirected to.
+    """The page on which a user of the sandbox is chosen.
+
+    An unknown client or redirect URI gets an error page, never a redirect.
     """
-    problem = _untrusted(request.args)
+    problem = _trust_error(request.args)
     if problem:
         return _page(request.args, problem=problem, status=400)
-    error = _asked_wrongly(request.args)
-    return _back(request.args, error=error) if error else _page(request.args)
+    error = _parameter_error(request.args)
+    return _redirect_back(request.args, error=error) if error else _page(request.args)
 
 
 @bp.post("/authorize")
 def decide() -> AnyResponse:
-    """The choice: back to the partner with a code, or with `access_denied`."""
+    """Handle the choice: redirect to the partner with a code, or with `access_denied`."""
     request.max_content_length = BODY_LIMIT
     form = request.form
-    problem = _untrusted(form)
+    problem = _trust_error(form)
     if problem:
         return _page(form, problem=problem, status=400)
-    error = _asked_wrongly(form)
+    error = _parameter_error(form)
     if error or form.get("decision") != "allow":
-        return _back(form, error=error or "access_denied")
+        return _redirect_back(form, error=error or "access_denied")
     user = find_user(form.get("user", ""))
     if user is None:
         return _page(form, status=400)
-    sandbox = world()
+    sandbox = services()
     with sandbox.store.write() as connection:
-        asked = codes.Asked(
+        authorized = codes.CodeRequest(
             user.id, form["redirect_uri"], form["code_challenge"], form.get("scope", "")
         )
-        code = codes.issue_code(connection, asked, sandbox.clock.wall())
-    return _back(form, code=code)
+        code = codes.issue_code(connection, authorized, sandbox.clock.wall())
+    return _redirect_back(form, code=code)
 
 
 @bp.post("/token")
 def token() -> Response:
-    """Exchange a code or a refresh token for tokens; failures as RFC 6749 section 5.2 has them."""
+    """Exchange a code or a refresh token for tokens; errors follow RFC 6749 section 5.2."""
     request.max_content_length = BODY_LIMIT
-    sandbox, form = world(), request.form
+    sandbox, form = services(), request.form
     _check_client(sandbox)
     exchange = {"authorization_code": _by_code, "refresh_token": _by_refresh}.get(
         form.get("grant_type", "")
@@ -96,16 +95,16 @@ def token() -> Response:
 
 @bp.post("/revoke")
 def revoke_token() -> Response:
-    """Revoke a token and its family; an unknown token is no error (RFC 7009)."""
+    """Revoke a token and its family; an unknown token is not an error (RFC 7009)."""
     request.max_content_length = BODY_LIMIT
-    sandbox = world()
+    sandbox = services()
     _check_client(sandbox)
     with sandbox.store.write() as connection:
         revoke(connection, request.form.get("token", ""))
     return jsonify({})
 
 
-def _tokens(sandbox: World, grant: Grant) -> Response:
+def _tokens(sandbox: Services, grant: Grant) -> Response:
     wall = sandbox.clock.wall()
     with sandbox.store.write() as connection:
         access = issue(connection, ACCESS, grant, wall + ACCESS_SECONDS)
@@ -123,7 +122,7 @@ def _tokens(sandbox: World, grant: Grant) -> Response:
     return answer
 
 
-def _by_code(sandbox: World, form: MultiDict[str, str]) -> Grant | None:
+def _by_code(sandbox: Services, form: MultiDict[str, str]) -> Grant | None:
     with sandbox.store.write() as connection:
         presented = codes.Presented(
             form.get("code", ""), form.get("redirect_uri", ""), form.get("code_verifier", "")
@@ -131,24 +130,22 @@ def _by_code(sandbox: World, form: MultiDict[str, str]) -> Grant | None:
         return codes.spend_code(connection, presented, sandbox.clock.wall())
 
 
-def _by_refresh(sandbox: World, form: MultiDict[str, str]) -> Grant | None:
+def _by_refresh(sandbox: Services, form: MultiDict[str, str]) -> Grant | None:
     with sandbox.store.write() as connection:
         return spend_refresh(connection, form.get("refresh_token", ""), sandbox.clock.wall())
 
 
-def _check_client(sandbox: World) -> None:
-    """The client's id and secret, in the form or by HTTP Basic."""
-    basic = (
-        request.authorization
-        if request.authorization and request.authorization.type == "basic"
-        else None
-    )
+def _check_client(sandbox: Services) -> None:
+    """Refuse a wrong client id or secret, sent in the form or by HTTP Basic."""
+    basic = request.authorization
+    if basic is not None and basic.type != "basic":
+        basic = None
     client_id = (basic.username if basic else request.form.get("client_id")) or ""
     secret = (basic.password if basic else request.form.get("client_secret")) or ""
-    known = (sandbox.settings.client_id.encode(), sandbox.settings.client_secret.encode())
+    expected = (sandbox.settings.client_id.encode(), sandbox.settings.client_secret.encode())
     same = [
         hmac.compare_digest(sent.encode("utf-8", "replace"), ours)
-        for sent, ours in zip((client_id, secret), known, strict=True)
+        for sent, ours in zip((client_id, secret), expected, strict=True)
     ]
     if not all(same):
         raise Refusal(401, {"error": "invalid_client"}, {"WWW-Authenticate": "Basic"})
@@ -158,50 +155,48 @@ def _refused(error: str) -> Refusal:
     return Refusal(400, {"error": error}, {"Cache-Control": "no-store"})
 
 
-def _untrusted(asked: MultiDict[str, str]) -> str | None:
-    """Why we must not redirect, in words; None when client and redirect are known."""
-    settings = world().settings
-    if asked.get("client_id") != settings.client_id:
+def _trust_error(parameters: MultiDict[str, str]) -> str | None:
+    """The message for an unknown client or redirect URI; None when both are registered."""
+    settings = services().settings
+    if parameters.get("client_id") != settings.client_id:
         return "This application is not known here."
-    if asked.get("redirect_uri") not in settings.redirect_uris:
-        return "The application asked to return to an address that is not registered for it."
+    if parameters.get("redirect_uri") not in settings.redirect_uris:
+        return "The application parameters to return to an address that is not registered for it."
     return None
 
 
-def _asked_wrongly(asked: MultiDict[str, str]) -> str | None:
-    if asked.get("response_type") != "code":
+def _parameter_error(parameters: MultiDict[str, str]) -> str | None:
+    if parameters.get("response_type") != "code":
         return "unsupported_response_type"
-    plain = asked.get("code_challenge_method") != "S256"
-    return (
-        "invalid_request"
-        if plain or not CHALLENGE.fullmatch(asked.get("code_challenge", ""))
-        else None
-    )
+    if parameters.get("code_challenge_method") != "S256":
+        return "invalid_request"
+    if not CHALLENGE.fullmatch(parameters.get("code_challenge", "")):
+        return "invalid_request"
+    return None
 
 
-def _back(asked: MultiDict[str, str], **answer: str) -> AnyResponse:
-    """To the partner's redirect URI with the answer and the state that came."""
-    if asked.get("state"):
-        answer["state"] = asked["state"]
-    uri = asked["redirect_uri"]
+def _redirect_back(parameters: MultiDict[str, str], **answer: str) -> AnyResponse:
+    """Redirect to the partner's redirect URI with the answer and the given state."""
+    if parameters.get("state"):
+        answer["state"] = parameters["state"]
+    uri = parameters["redirect_uri"]
     return redirect(f"{uri}{'&' if urlsplit(uri).query else '?'}{urlencode(answer)}", 303)
 
 
 def _page(
-    asked: MultiDict[str, str], *, problem: str | None = None, status: int = 200
+    parameters: MultiDict[str, str], *, problem: str | None = None, status: int = 200
 ) -> AnyResponse:
     nonce = base64.b64encode(secrets.token_bytes(16)).decode()
-    carried: dict[str, Any] = {name: asked.get(name, "") for name in ASKED}
+    hidden: dict[str, Any] = {name: parameters.get(name, "") for name in PARAMETERS}
     html = render_template(
-        "authorize.html", users=SANDBOX_USERS, asked=carried, problem=problem, nonce=nonce
+        "authorize.html", users=SANDBOX_USERS, parameters=hidden, problem=problem, nonce=nonce
     )
     answer = make_response(html, status)
-    parts = urlsplit(asked.get("redirect_uri", "")) if problem is None else None
-    back = (
-        f" {parts.scheme}://{parts.netloc}" if parts else ""
-    )  # Chromium holds the redirect after a form to form-action
+    parts = urlsplit(parameters.get("redirect_uri", "")) if problem is None else None
+    # Chromium applies form-action to the redirect after the form too.
+    return_origin = f" {parts.scheme}://{parts.netloc}" if parts else ""
     answer.headers["Content-Security-Policy"] = (
-        f"default-src 'none'; style-src 'nonce-{nonce}'; form-action 'self'{back}; base-uri 'none';"
+        f"default-src 'none'; style-src 'nonce-{nonce}'; form-action 'self'{return_origin}; base-uri 'none';"
         " frame-ancestors 'none'"
     )
     answer.headers["Cache-Control"] = "no-store"

@@ -1,5 +1,6 @@
-"""Access and refresh tokens of the sandbox's users. Only their hashes are stored; they live by the
-wall clock.
+"""Access and refresh tokens of the sandbox's users.
+
+Only hashes of tokens are stored. Tokens expire by wall time.
 """
 
 import hashlib
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ridedash.sandbox.settings import wall_clock
-from ridedash.sandbox.store import Known, Store
+from ridedash.sandbox.store import ReadCache, Store
 from ridedash.sandbox.users import find_user
 
 ACCESS: Final = "access"
@@ -20,7 +21,7 @@ LONG_LIVED_SECONDS: Final = 3650 * 86400.0
 
 
 class Grant(NamedTuple):
-    """What a token stands for: a user, a scope, and the family that is revoked together."""
+    """The user and scope of a token, and the family of tokens that are revoked together."""
 
     user: str
     scope: str
@@ -28,11 +29,9 @@ class Grant(NamedTuple):
 
 
 def mint_token(database: Path, user: str) -> str:
-    """A fresh long-lived access token of a sandbox user (an id of SANDBOX_USERS); a user may hold
-    many.
+    """Issue a new long-lived access token for a sandbox user (an id of SANDBOX_USERS).
 
-    Works on the file alone, before, while and after the sandbox runs. Raises ValueError for an
-    unknown user.
+    A user may have many. The sandbox need not run. Raises ValueError for an unknown user.
     """
     if find_user(user) is None:
         raise ValueError(f"the sandbox has no user {user!r}")
@@ -46,19 +45,19 @@ def mint_token(database: Path, user: str) -> str:
 
 
 def issue(connection: sqlite3.Connection, kind: str, grant: Grant, expires_at: float) -> str:
-    """Store a new token of a kind and return its text, which is never seen again."""
+    """Store a new token of a kind and return its text, which is not stored."""
     token = secrets.token_urlsafe(32)
     connection.execute(
-        "INSERT INTO tokens (hash, kind, user, family, scope, expires_at) VALUES (?, ?, ?, ?, ?, "
-        "?)",
+        "INSERT INTO tokens (hash, kind, user, family, scope, expires_at)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
         (fingerprint(token), kind, grant.user, grant.family, grant.scope, expires_at),
     )
     return token
 
 
-def user_of(known: Known, access_token: str, wall: float) -> str | None:
-    """The user of a live access token, or None."""
-    user, expires_at = known.get(
+def user_of(cache: ReadCache, access_token: str, wall: float) -> str | None:
+    """The user of an access token that hasn't expired, or None."""
+    user, expires_at = cache.get(
         ("token", access_token), lambda connection: _access(connection, access_token)
     )
     return user if expires_at > wall else None
@@ -71,9 +70,9 @@ def _access(connection: sqlite3.Connection, token: str) -> tuple[str, float]:
 
 
 def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> Grant | None:
-    """Use a refresh token up.
+    """Use a refresh token; None if it is unknown, expired or already used.
 
-    One that was used before revokes its whole family, for it may have been stolen.
+    A token that is used again revokes its whole family, because it may have been stolen.
     """
     row = connection.execute(
         "SELECT * FROM tokens WHERE hash = ? AND kind = 'refresh'", (fingerprint(token),)
@@ -88,8 +87,9 @@ def spend_refresh(connection: sqlite3.Connection, token: str, wall: float) -> Gr
 
 
 def revoke(connection: sqlite3.Connection, token: str) -> None:
-    """Revoke an access or refresh token and everything issued with it; an unknown one is no error
-    (RFC 7009).
+    """Revoke an access or refresh token and its whole family.
+
+    An unknown token is not an error (RFC 7009).
     """
     row = connection.execute(
         "SELECT family FROM tokens WHERE hash = ?", (fingerprint(token),)
@@ -99,10 +99,10 @@ def revoke(connection: sqlite3.Connection, token: str) -> None:
 
 
 def revoke_family(connection: sqlite3.Connection, family: str) -> None:
-    """Forget every token that descends from one authorization."""
+    """Delete every token that descends from one authorization."""
     connection.execute("DELETE FROM tokens WHERE family = ?", (family,))
 
 
 def fingerprint(secret: str) -> str:
-    """The SHA-256 under which a secret is stored."""
+    """The SHA-256 hash under which a secret is stored."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

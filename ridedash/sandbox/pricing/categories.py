@@ -1,6 +1,4 @@
-"""What the cities offer: ride categories with their rate cards, cancellation policies, cars and
-rental packages.
-"""
+"""Ride categories of the cities with rate cards, cancellation policies and rental packages."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,8 +12,9 @@ STANDARD: Final = "standard_rate"
 
 
 class RateCard(NamedTuple):
-    """How a fare is computed: the base fare includes a distance (km) and a time (min); more costs
-    by km and minute.
+    """The rates of a fare.
+
+    The base fare includes `minimum_distance` (km) and `minimum_time` (minutes).
     """
 
     type: str
@@ -29,14 +28,14 @@ class RateCard(NamedTuple):
 
 
 class Cancellation(NamedTuple):
-    """A charge in the city's currency that applies so many minutes after allotment."""
+    """A charge in the city's currency that applies from `after_minutes` after allotment."""
 
     charge: int
     after_minutes: int
 
 
 class Package(NamedTuple):
-    """A rental package: hours and km for one price, and what more of either costs."""
+    """A rental package: the price of its hours and km, and the rates beyond them."""
 
     hours: int
     km: int
@@ -47,7 +46,7 @@ class Package(NamedTuple):
 
 @dataclass(frozen=True)
 class Category:
-    """A ride category of one city. `upfront`: booked by a fare_id, for a price known before."""
+    """A ride category of one city. `upfront`: booked by a fare_id, at a fixed price."""
 
     id: str
     name: str
@@ -77,14 +76,14 @@ class Tariff:
     categories: tuple[Category, ...]
     tax: Decimal
     airport_toll: Decimal
-    step: Decimal  # the smallest amount in which a price is named
+    step: Decimal  # prices are multiples of this amount
     symbol: str
     plate: str
     phone: str
     auto_billing: bool  # whether auto answers carry the bill
 
     def find(self, category_id: str) -> Category | None:
-        """The category of that id, or None when it isn't offered here."""
+        """The category with this id, or None when it isn't offered here."""
         return next((category for category in self.categories if category.id == category_id), None)
 
 
@@ -241,5 +240,5 @@ CATEGORY_IDS: Final = frozenset(c.id for tariff in _BY_CURRENCY.values() for c i
 
 
 def tariff_of(currency: str) -> Tariff:
-    """The tariff of the city with that currency."""
+    """The tariff of the city with this currency."""
     return _BY_CURRENCY[currency]

@@ -1,6 +1,6 @@
-"""fare_id: a price for one trip, locked for some minutes.
+"""fare_ids: each locks the price of one trip for some minutes.
 
-It carries its own facts, sealed; nothing is stored.
+A fare_id carries its own data with a signature; nothing is stored.
 """
 
 import base64
@@ -15,12 +15,13 @@ from ridedash.geo import LatLng, distance_m
 
 LIFETIME_S: Final = 300.0
 SAME_PLACE_M: Final = 50.0
-SEAL_BYTES: Final = 9
+SIGNATURE_BYTES: Final = 9
 
 
 class LockedFare(NamedTuple):
-    """What a fare_id stands for; `issued_at` in service seconds, `speed` that of the service's
-    clock then.
+    """The content of a fare_id.
+
+    `issued_at` is in service seconds, `speed` is that of the service's clock at that time.
     """
 
     category: str
@@ -31,15 +32,15 @@ class LockedFare(NamedTuple):
     speed: float = 1.0
 
     def expired(self, now: float, speed: float) -> bool:
-        """Whether it is too old to book by.
+        """Whether it is too old for a booking.
 
-        A fast clock doesn't hurry whoever reads the price: they get 300 s too.
+        The lifetime is 300 s of wall time even when the service's clock is fast.
         """
-        # the clock may have been slowed since
+        # The clock may have been slowed down since.
         return now - self.issued_at > LIFETIME_S * max(speed, self.speed)
 
     def fits(self, category: str, pickup: LatLng, drop: LatLng) -> bool:
-        """Whether it was given for this trip, give or take a few steps."""
+        """Whether it was issued for this trip; places may differ by SAME_PLACE_M."""
         near = (
             distance_m(self.pickup, pickup) <= SAME_PLACE_M
             and distance_m(self.drop, drop) <= SAME_PLACE_M
@@ -47,8 +48,8 @@ class LockedFare(NamedTuple):
         return near and self.category == category
 
 
-class FareSeal:
-    """Makes and reads fare_ids under one key."""
+class FareSigner:
+    """Signs and verifies fare_ids with one key."""
 
     def __init__(self, secret: str) -> None:
         self._key = hashlib.sha256(secret.encode()).digest()
@@ -60,19 +61,19 @@ class FareSeal:
             [fare.category, *points, str(fare.total), int(fare.issued_at), fare.speed],
             separators=(",", ":"),
         ).encode()
-        return base64.urlsafe_b64encode(self._seal(facts) + facts).decode().rstrip("=")
+        return base64.urlsafe_b64encode(self._signature(facts) + facts).decode().rstrip("=")
 
     def read(self, fare_id: str) -> LockedFare | None:
-        """What a fare_id locks, or None when it isn't one of ours."""
+        """The content of a fare_id, or None when it wasn't issued by this sandbox."""
         try:
             raw = base64.urlsafe_b64decode(fare_id.encode("ascii") + b"=" * (-len(fare_id) % 4))
         except (ValueError, binascii.Error):
             return None
-        seal, facts = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
-        if not hmac.compare_digest(seal, self._seal(facts)):
+        signature, facts = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
+        if not hmac.compare_digest(signature, self._signature(facts)):
             return None
         category, a, b, c, d, total, issued_at, speed = json.loads(facts)
         return LockedFare(category, LatLng(a, b), LatLng(c, d), Decimal(total), issued_at, speed)
 
-    def _seal(self, facts: bytes) -> bytes:
-        return hmac.digest(self._key, facts, "sha256")[:SEAL_BYTES]
+    def _signature(self, facts: bytes) -> bytes:
+        return hmac.digest(self._key, facts, "sha256")[:SIGNATURE_BYTES]

@@ -1,6 +1,4 @@
-"""Money: surge, fares from the rate cards, share fares, the price of a trip as it was driven. All
-Decimal.
-"""
+"""Amounts of money, all Decimal: surge, fares by rate card, share fares, prices of rides."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,7 +23,7 @@ CENT: Final = Decimal("0.01")
 
 @dataclass(frozen=True)
 class Price:
-    """What a trip costs, in the lines of `price_details`."""
+    """The price of a trip, with the fields of `price_details`."""
 
     fare: Decimal
     tax: Decimal
@@ -35,7 +33,7 @@ class Price:
 
     @property
     def total(self) -> Decimal:
-        """Fare, tax and toll less the discount."""
+        """Fare, tax and toll minus the discount."""
         return self.fare + self.tax + self.toll - self.discount
 
     def details(self) -> dict[str, float]:
@@ -51,9 +49,9 @@ class Price:
 
 @dataclass(frozen=True)
 class Terms:
-    """On what a booking is priced, frozen when it was made.
+    """The terms on which a booking is priced, fixed when it is made.
 
-    `fixed` is a total known before, tax and toll within.
+    `fixed` is a total that was agreed before the ride, with tax and toll included.
     """
 
     surge: Decimal
@@ -82,7 +80,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Driven:
-    """A journey for pricing: km, minutes on the road and minutes that the driver waited."""
+    """A journey for pricing: km, minutes of driving and minutes of waiting."""
 
     km: Decimal
     minutes: Decimal
@@ -90,12 +88,12 @@ class Driven:
 
 
 def local(now: float, zone: str) -> datetime:
-    """Service time as the city's clocks show it."""
+    """Service time in the time zone of a city."""
     return datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(zone))
 
 
 def surge(category: Category, when: datetime) -> Decimal:
-    """The multiplier at a local time: above 1 in the morning and evening peak of working days."""
+    """The multiplier at a local time: above 1 in the morning and evening peaks of weekdays."""
     peak = any(start <= when.hour < end for start, end in PEAK_HOURS) and when.weekday() < 5
     if not peak or not category.surges:
         return ONE
@@ -108,9 +106,7 @@ def is_night(when: datetime) -> bool:
 
 
 def card_for(category: Category, airport: bool) -> RateCard:
-    """The card that prices a trip: the airport's when it begins or ends there and the category has
-    one.
-    """
+    """The rate card for a trip: the airport's for airport trips, if the category has one."""
     fitting = [card for card in category.cards if (card.type == AIRPORT) == airport]
     return (fitting or list(category.cards))[0]
 
@@ -124,16 +120,14 @@ def metered(card: RateCard, driven: Driven, multiplier: Decimal) -> Decimal:
 
 
 def packaged(package: Package, driven: Driven) -> Decimal:
-    """The fare of a rental package before tax, with what was driven beyond it."""
+    """The fare of a rental package before tax, with the km and minutes beyond it."""
     more_km = max(Decimal(0), driven.km - package.km) * package.per_extra_km
     more_minutes = max(Decimal(0), driven.minutes - package.hours * 60) * package.per_extra_minute
     return cents(package.price + more_km + more_minutes)
 
 
 def price(tariff: Tariff, category: Category, terms: Terms, driven: Driven) -> Price:
-    """The price of a journey: the fixed total taken apart, or the meter's fare with tax and toll
-    added.
-    """
+    """The price of a journey: the fixed total split up, or the metered fare plus tax and toll."""
     toll = tariff.airport_toll if terms.airport and not category.rental else Decimal(0)
     if terms.fixed is not None:
         toll = min(toll, terms.fixed)
@@ -154,33 +148,31 @@ def _meter(category: Category, terms: Terms, driven: Driven) -> Decimal:
 
 
 def fixed_total(tariff: Tariff, category: Category, terms: Terms, driven: Driven) -> Decimal:
-    """The price named before an upfront trip, rounded to the city's smallest step."""
+    """The price of an upfront trip, rounded to the step of the tariff."""
     return rounded(price(tariff, category, terms, driven).total, tariff.step)
 
 
 def share_cost(
     tariff: Tariff, category: Category, terms: Terms, driven: Driven, seats: int
 ) -> tuple[Decimal, Decimal]:
-    """(actual_cost, cost): the fare of one's own car on this card, and the fixed shared fare; tax
-    within both.
-    """
+    """(actual_cost, cost): the fare of an unshared car and the fixed share fare, tax included."""
     alone = metered(category.cards[0], driven, terms.surge) * (1 + tariff.tax) / SHARE_OF_FULL_FARE
     each = SECOND_SEAT if seats == 2 else ONE
-    return rounded(alone * each, tariff.step), rounded(
-        alone * each * SHARE_OF_FULL_FARE, tariff.step
-    )
+    actual = rounded(alone * each, tariff.step)
+    cost = rounded(alone * each * SHARE_OF_FULL_FARE, tariff.step)
+    return actual, cost
 
 
 def cents(amount: Decimal) -> Decimal:
-    """Rounded to hundredths."""
+    """Round an amount to hundredths."""
     return amount.quantize(CENT, ROUND_HALF_UP)
 
 
 def rounded(amount: Decimal, step: Decimal) -> Decimal:
-    """Rounded to whole steps."""
+    """Round an amount to a multiple of `step`."""
     return cents((amount / step).quantize(ONE, ROUND_HALF_UP) * step)
 
 
 def number(amount: Decimal) -> float:
-    """An amount as a JSON number, a whole one without a fraction."""
+    """An amount as a JSON number; whole amounts become integers."""
     return int(amount) if amount == amount.to_integral_value() else float(amount)

@@ -1,1 +1,1 @@
-"""A trip as a timeline: planner, fleet, crews, ledger."""
+"""A trip as a timeline: planner, fleet, drivers, ledger."""

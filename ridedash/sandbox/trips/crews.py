@@ -1,7 +1,4 @@
-"""Who drives: call signs, plates, phones and start codes drawn for each booking.
-
-No person, plate or number is real.
-"""
+"""Random drivers, cars, co-passengers and start codes for bookings; none of them is real."""
 
 from dataclasses import asdict, dataclass
 from random import Random
@@ -10,19 +7,26 @@ from typing import Any, Final
 from ridedash.sandbox.pricing.categories import Category, Tariff
 
 DRIVERS: Final = (
-    *("Cedar", "Juniper", "Rowan", "Hazel", "Maple", "Alder", "Willow", "Aspen", "Linden", "Larch"),
-    *(
-        "Spruce",
-        "Hawthorn",
-        "Sorrel",
-        "Bramble",
-        "Clover",
-        "Fern",
-        "Heather",
-        "Laurel",
-        "Myrtle",
-        "Tamarind",
-    ),
+    "Cedar",
+    "Juniper",
+    "Rowan",
+    "Hazel",
+    "Maple",
+    "Alder",
+    "Willow",
+    "Aspen",
+    "Linden",
+    "Larch",
+    "Spruce",
+    "Hawthorn",
+    "Sorrel",
+    "Bramble",
+    "Clover",
+    "Fern",
+    "Heather",
+    "Laurel",
+    "Myrtle",
+    "Tamarind",
 )
 RIDERS: Final = (
     "Heron",
@@ -39,8 +43,8 @@ PLATE_LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"
 
 
 @dataclass(frozen=True)
-class Crew:
-    """A driver and the cab."""
+class Driver:
+    """A driver with the cab."""
 
     driver_name: str
     driver_number: str
@@ -56,16 +60,19 @@ class Crew:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Crew":
-        """The crew that to_json wrote."""
+    def from_json(cls, data: dict[str, Any]) -> "Driver":
+        """The driver that to_json wrote."""
         return cls(**data)
 
 
-def draw_crew(rng: Random, tariff: Tariff, category: Category) -> Crew:
-    """A crew by chance. Phones start with a run of zeros that no numbering plan assigns."""
+def draw_driver(rng: Random, tariff: Tariff, category: Category) -> Driver:
+    """A driver with a random cab.
+
+    Phone numbers start with a run of zeros that no numbering plan assigns.
+    """
     name = rng.choice(DRIVERS)
     letters = rng.choice(PLATE_LETTERS) + rng.choice(PLATE_LETTERS)
-    return Crew(
+    return Driver(
         driver_name=f"Driver {name}",
         driver_number=f"{tariff.phone}{rng.randrange(10**5):05d}",
         driver_rating=round(rng.uniform(4.2, 4.98), 2),
@@ -79,15 +86,15 @@ def draw_crew(rng: Random, tariff: Tariff, category: Category) -> Crew:
 
 
 def draw_riders(rng: Random, count: int) -> tuple[str, ...]:
-    """Call signs of co-passengers."""
+    """Random names of co-passengers."""
     return tuple(f"Rider {name}" for name in rng.sample(RIDERS, count))
 
 
 def draw_start_code(rng: Random) -> str:
-    """The code that the guest tells the driver."""
+    """A random start code, which the guest tells the driver."""
     return f"{rng.randrange(1000, 10000)}"
 
 
 def seeded_rng(*what: object) -> Random:
-    """The rng for something, the same each time. Not for secrets."""
-    return Random(":".join(str(each) for each in what))  # noqa: S311 - play, not secrets
+    """A random number generator seeded by `what`: equal arguments give equal sequences."""
+    return Random(":".join(str(each) for each in what))  # noqa: S311 - simulation, not secrets

@@ -1,4 +1,7 @@
-"""The cabs of a city: each stands for a while, then drives to its next stand, by the time alone."""
+"""The cabs of a city.
+
+Each cab waits at a stand, then drives to its next stand. Its position depends on the time only.
+"""
 
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -9,14 +12,14 @@ from ridedash.sandbox.city.roads import Motion, Route
 from ridedash.sandbox.pricing.categories import Category, tariff_of
 from ridedash.sandbox.trips.crews import seeded_rng
 
-ROUND_S: Final = 900.0  # one stand and one drive
-REACH_M: Final = 3500.0  # a cab farther off is not near
-CANDIDATES: Final = 3  # only so many are routed
-ROAM_DEG: Final = 0.004  # how far from its home a cab's stands lie
+ROUND_S: Final = 900.0  # one wait at a stand and the drive to the next
+REACH_M: Final = 3500.0  # cabs farther away are not offered
+CANDIDATES: Final = 3  # routes are computed for so many cabs only
+ROAM_DEG: Final = 0.004  # largest distance of a stand from the cab's home
 
 
 class Nearby(NamedTuple):
-    """A cab that could come: its way to the pickup."""
+    """A cab that could come, with its route to the pickup."""
 
     route: Route
     eta_s: float
@@ -39,7 +42,7 @@ class Fleet:
         self._leg = lru_cache(maxsize=4096)(self._drive)
 
     def nearest(self, category: str, pickup: LatLng, now: float) -> Nearby | None:
-        """The cab of a category that reaches the pickup first, or None when none is near."""
+        """The cab of a category nearest to the pickup, or None when none is within REACH_M."""
         homes = self._homes[category]
         order = sorted(range(len(homes)), key=lambda index: distance_m(homes[index], pickup))
         near = (self._position(category, index, now).position for index in order[:CANDIDATES])

@@ -1,6 +1,6 @@
-"""The bookings as rows: made, found, ended, given another drop.
+"""Bookings and queued scenarios in the database.
 
-Each change raises the row's revision.
+Each change of a booking raises the revision of its row.
 """
 
 import json
@@ -13,20 +13,21 @@ from typing import Any, Final
 from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.sandbox.pricing.rates import Terms
-from ridedash.sandbox.store import Known
+from ridedash.sandbox.store import ReadCache
+from ridedash.sandbox.trips.planner import SCENARIOS
 from ridedash.sandbox.trips.timeline import Phase, Plan, plan_from_json
 
-KEPT_READ: Final = 512  # bookings that stay parsed
-KEY: Final = "SELECT n, revision, created_at FROM bookings"  # what a booking is kept by
+CACHE_SIZE: Final = 512  # parsed bookings
+KEY: Final = "SELECT n, revision, created_at FROM bookings"  # the key of a parsed booking
 BY_ID: Final = f"{KEY} WHERE booking_id = ? AND user = ?"
 BY_TXN: Final = f"{KEY} WHERE txn_id = ? AND user = ?"
 
-Key = tuple[int, int, float]
+BookingKey = tuple[int, int, float]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the partner asked for, and the terms on which it was priced."""
+    """The booking request of the partner, and the terms on which it was priced."""
 
     pickup: LatLng
     drop: LatLng | None
@@ -60,7 +61,7 @@ def request_from_json(data: dict[str, Any]) -> Request:
 
 @dataclass(frozen=True)
 class Booking:
-    """One booking. `ended_status` is set when it was aborted or cancelled, at `ended_at`."""
+    """One booking. `ended_status` and `ended_at` are set when it was aborted or cancelled."""
 
     booking_id: str
     txn_id: str | None
@@ -75,7 +76,7 @@ class Booking:
     ended_status: str | None = None
     ended_at: float | None = None
     n: int = field(default=0, compare=False)
-    # JSON that stays so, by status
+    # JSON of the fields that are constant during a status, by status
     memo: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -84,48 +85,47 @@ class Booking:
         return wire.kind_of(self.category)
 
     def phase(self, now: float) -> Phase:
-        """What holds at a moment."""
+        """The phase at a time."""
         if self.ended_status is not None and self.ended_at is not None:
             return Phase(self.ended_status, self.ended_at)
         return self.plan.phase(now)
 
     def status(self, now: float) -> str:
-        """The `booking_status` at a moment."""
+        """The `booking_status` at a time."""
         return self.phase(now).status
 
     def revealed(self, now: float) -> bool:
-        """Whether the partner may know the booking id: at once, or for a share retry once a driver
-        is allotted.
+        """Whether the partner may know the booking id.
+
+        For a share booking with retry that is once a driver is allotted, otherwise at once.
         """
         allotted_at = self.plan.allotted_at
         return self.txn_id is None or (allotted_at is not None and now >= allotted_at)
 
 
 class Ledger:
-    """Reads and writes bookings on a connection handed in, and keeps parsed bookings for as long as
-    they hold.
-    """
+    """Reads and writes bookings on a given connection, and caches parsed bookings by revision."""
 
     def __init__(self) -> None:
-        self._parsed: OrderedDict[Key, Booking] = OrderedDict()
+        self._parsed: OrderedDict[BookingKey, Booking] = OrderedDict()
         self._lock = threading.Lock()
 
     def add(self, connection: sqlite3.Connection, booking: Booking) -> None:
-        """Write a new booking down."""
+        """Store a new booking."""
         connection.execute(
             "INSERT INTO bookings (booking_id, txn_id, merchant_txn_id, user, category, city, "
-            "created_at, scenario,"
-            " request, plan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "created_at, scenario, request, plan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *(
-                    booking.booking_id,
-                    booking.txn_id,
-                    booking.merchant_txn_id,
-                    booking.user,
-                    booking.category,
-                ),
-                *(booking.city, booking.created_at, booking.scenario),
-                *(_dumps(booking.request.to_json()), _dumps(booking.plan.to_json())),
+                booking.booking_id,
+                booking.txn_id,
+                booking.merchant_txn_id,
+                booking.user,
+                booking.category,
+                booking.city,
+                booking.created_at,
+                booking.scenario,
+                _dumps(booking.request.to_json()),
+                _dumps(booking.plan.to_json()),
             ),
         )
 
@@ -137,15 +137,15 @@ class Ledger:
         booking = self._read(connection, row) if row else None
         return booking if booking and booking.revealed(now) else None
 
-    def followed(self, known: Known, user: str, booking_id: str, txn_id: str) -> Booking | None:
+    def tracked(self, cache: ReadCache, user: str, booking_id: str, txn_id: str) -> Booking | None:
         """A user's booking by its id, revealed or not, or else by its temporary transaction id."""
-        sql, asked = (BY_ID, booking_id) if booking_id else (BY_TXN, txn_id)
-        row = known.get(
-            (sql, asked, user), lambda connection: connection.execute(sql, (asked, user)).fetchone()
+        sql, value = (BY_ID, booking_id) if booking_id else (BY_TXN, txn_id)
+        row = cache.get(
+            (sql, value, user), lambda connection: connection.execute(sql, (value, user)).fetchone()
         )
         if row is None:
             return None
-        return self._kept(_key(row)) or known.read(
+        return self._cached(_key(row)) or cache.read(
             lambda connection: self._parse(connection, row["n"])
         )
 
@@ -157,26 +157,26 @@ class Ledger:
     def end(
         self, connection: sqlite3.Connection, booking: Booking, now: float, reason: str | None
     ) -> None:
-        """The booking is cancelled from now on."""
+        """Mark the booking as cancelled from now on."""
         connection.execute(
-            "UPDATE bookings SET ended_status = ?, ended_at = ?, reason = ?, revision = revision + "
-            "1 WHERE n = ?",
+            "UPDATE bookings SET ended_status = ?, ended_at = ?, reason = ?, "
+            "revision = revision + 1 WHERE n = ?",
             (wire.BOOKING_CANCELLED, now, reason, booking.n),
         )
 
     def redirect(
         self, connection: sqlite3.Connection, booking: Booking, request: Request, plan: Plan
     ) -> None:
-        """The booking goes somewhere else, by another plan."""
+        """Store the changed request and plan of a booking with another drop."""
         connection.execute(
             "UPDATE bookings SET request = ?, plan = ?, revision = revision + 1 WHERE n = ?",
             (_dumps(request.to_json()), _dumps(plan.to_json()), booking.n),
         )
 
     def _read(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Booking | None:
-        return self._kept(_key(row)) or self._parse(connection, row["n"])
+        return self._cached(_key(row)) or self._parse(connection, row["n"])
 
-    def _kept(self, key: Key) -> Booking | None:
+    def _cached(self, key: BookingKey) -> Booking | None:
         with self._lock:
             if key in self._parsed:
                 self._parsed.move_to_end(key)
@@ -184,9 +184,9 @@ class Ledger:
         return None
 
     def _parse(self, connection: sqlite3.Connection, n: int) -> Booking | None:
-        """The booking as it is now: another process may have changed it since its key was read.
+        """The current booking, or None after a reset.
 
-        None after a reset.
+        Another process may have changed it since its key was read.
         """
         row = connection.execute("SELECT * FROM bookings WHERE n = ?", (n,)).fetchone()
         if row is None:
@@ -194,12 +194,12 @@ class Ledger:
         booking = _booking(row)
         with self._lock:
             self._parsed[_key(row)] = booking
-            while len(self._parsed) > KEPT_READ:
+            while len(self._parsed) > CACHE_SIZE:
                 self._parsed.popitem(last=False)
         return booking
 
 
-def _key(row: sqlite3.Row) -> Key:
+def _key(row: sqlite3.Row) -> BookingKey:
     return row["n"], row["revision"], row["created_at"]
 
 
@@ -222,9 +222,26 @@ def _booking(row: sqlite3.Row) -> Booking:
 
 
 def next_number(connection: sqlite3.Connection) -> int:
-    """The number of the next booking, ever growing; call it inside the transaction that adds it."""
+    """The number of the next booking; numbers only grow.
+
+    Call it inside the transaction that adds the booking.
+    """
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'bookings'").fetchone()
     return int(row["seq"]) + 1 if row else 1
+
+
+def queue_scenario(connection: sqlite3.Connection, scenario: str) -> None:
+    """Queue a scenario (a name of SCENARIOS) for the next booking of its kind."""
+    connection.execute("INSERT INTO scenarios (scenario) VALUES (?)", (scenario,))
+
+
+def pop_scenario(connection: sqlite3.Connection, kind: wire.Kind) -> str | None:
+    """Remove and return the oldest queued scenario that fits a kind of booking, or None."""
+    for row in connection.execute("SELECT id, scenario FROM scenarios ORDER BY id").fetchall():
+        if SCENARIOS[row["scenario"]] in (None, kind):
+            connection.execute("DELETE FROM scenarios WHERE id = ?", (row["id"],))
+            return str(row["scenario"])
+    return None
 
 
 def _dumps(data: dict[str, Any]) -> str:

@@ -1,6 +1,4 @@
-"""Lays a trip out at the moment of booking: search, approach, waiting, ride and end, by kind and
-scenario.
-"""
+"""Plans a trip when it is booked: search, approach, waiting, ride and end, by kind and scenario."""
 
 from dataclasses import dataclass
 from random import Random
@@ -11,20 +9,20 @@ from ridedash.geo import LatLng, distance_m
 from ridedash.sandbox.city.city import City
 from ridedash.sandbox.city.roads import Route
 from ridedash.sandbox.pricing.categories import Category, Tariff
-from ridedash.sandbox.trips.crews import Crew, draw_crew, draw_riders, draw_start_code
+from ridedash.sandbox.trips.crews import Driver, draw_driver, draw_riders, draw_start_code
 from ridedash.sandbox.trips.fleet import Fleet
 from ridedash.sandbox.trips.timeline import Leg, Phase, Plan, Stop, joined
 
 BOOKING_TIMEOUT_S: Final = 240
 RETRY_EVERY_S: Final = 30
-SHORTEST_PHASE_S: Final = 120.0  # so that each phase is seen at 60 times the speed
+SHORTEST_PHASE_S: Final = 120.0  # so that polls see each phase even at 60 times the speed
 ALLOTMENT_S: Final = (45.0, 75.0)
 SLOW_ALLOTMENT_S: Final = 150.0
 WAITING_S: Final = (120.0, 180.0)
-ACCEPTED_S: Final = 10.0  # a driver who will cancel accepts so soon,
-CANCELLED_S: Final = 40.0  # and cancels within 45 s of accepting
-LEAVING_S: Final = (50.0, 90.0)  # the same, seen as CALL_DRIVER in between
-STROLL_M: Final = (1500.0, 6000.0)  # how far rides without a drop go
+ACCEPTED_S: Final = 10.0  # time until a driver who will cancel accepts
+CANCELLED_S: Final = 40.0  # time from acceptance to the cancellation
+LEAVING_S: Final = (50.0, 90.0)  # the same two times when CALL_DRIVER is shown in between
+DESTINATION_M: Final = (1500.0, 6000.0)  # distance of destinations for rides without a drop
 
 NORMAL: Final = "normal"
 NO_CAB: Final = "no_cab"
@@ -36,7 +34,7 @@ DRIVER_CANCELS: Final = "driver_cancels"
 DRIVER_CANCELS_FAIL: Final = "driver_cancels_fail"
 DRIVER_LEAVES: Final = "driver_leaves"
 SLOW_ALLOTMENT: Final = "slow_allotment"
-SCENARIOS: Final = {  # and the kind that each needs
+SCENARIOS: Final = {  # scenario -> the kind of booking that it needs, None for any
     NORMAL: None,
     NO_CAB: None,
     SLOW_ALLOTMENT: None,
@@ -53,7 +51,7 @@ RETRYING: Final = frozenset({SHARE_RETRY, SHARE_RETRY_FAIL, SHARE_RETRY_SLOW})
 
 @dataclass(frozen=True)
 class TripRequest:
-    """What a booking asks for, checked."""
+    """A booking request that passed all checks."""
 
     city: City
     tariff: Tariff
@@ -66,7 +64,7 @@ class TripRequest:
 
 
 class Planner:
-    """Plans one trip. Every random number comes from `rng`."""
+    """Plans one trip. All random numbers come from `rng`."""
 
     def __init__(self, request: TripRequest, fleet: Fleet, rng: Random) -> None:
         self._request = request
@@ -74,37 +72,35 @@ class Planner:
         self._rng = rng
         self._phases: list[Phase] = []
         self._legs: list[Leg] = []
-        self._crews: list[Crew] = []
+        self._drivers: list[Driver] = []
 
     def plan(self) -> Plan:
-        """The whole timeline; without a cab it ends in ALLOTMENT_FAILED."""
+        """The whole timeline. It ends in ALLOTMENT_FAILED if no cab is found."""
         allotted_at = self._search()
         if allotted_at is None or not self._approach(allotted_at):
-            self._phases = [phase for phase in self._phases if phase.crew is None]
+            self._phases = [phase for phase in self._phases if phase.driver is None]
             return self._finish(None)
         drop, route = self._journey()
         self._ride(route)
         return self._finish(drop)
 
     def _search(self) -> float | None:
-        """Lay out the search; when a driver is found, or None."""
-        request, waiting = self._request, _waiting_status(self._request.category.kind)
+        """Add the phases of the search. Returns when a driver is found, or None."""
+        request = self._request
         if request.scenario != SHARE_IMMEDIATE:
-            self._add(waiting, request.start)
+            self._add(_waiting_status(request.category.kind), request.start)
         if request.scenario in (NO_CAB, SHARE_RETRY_FAIL):
             return None
         if request.scenario in (DRIVER_CANCELS, DRIVER_CANCELS_FAIL, DRIVER_LEAVES):
             return self._search_again()
         if request.scenario in (SLOW_ALLOTMENT, SHARE_RETRY_SLOW):
             return request.start + SLOW_ALLOTMENT_S
-        return request.start + (
-            0.0 if request.scenario == SHARE_IMMEDIATE else self._rng.uniform(*ALLOTMENT_S)
-        )
+        if request.scenario == SHARE_IMMEDIATE:
+            return request.start
+        return request.start + self._rng.uniform(*ALLOTMENT_S)
 
     def _search_again(self) -> float | None:
-        """Auto: the driver who accepted cancels within 45 s; the search is repeated, once at
-        most.
-        """
+        """Search again, once, after the driver of an auto accepted and then cancelled."""
         start, leaves = self._request.start, self._request.scenario == DRIVER_LEAVES
         if leaves and not self._call(start + LEAVING_S[0]):
             return None
@@ -114,8 +110,9 @@ class Planner:
         return again + SHORTEST_PHASE_S + self._rng.uniform(0, 20) if found else None
 
     def _call(self, at: float) -> bool:
-        """A driver accepts and sets off so as to be at the pickup after SHORTEST_PHASE_S or
-        more.
+        """Let the nearest driver accept. Returns False if no cab is near.
+
+        The driver departs late enough to need SHORTEST_PHASE_S or more to the pickup.
         """
         request = self._request
         cab = self._fleet.nearest(request.category.id, request.pickup, at)
@@ -123,43 +120,44 @@ class Planner:
             return False
         departs = at + max(0.0, SHORTEST_PHASE_S - cab.eta_s)
         self._legs.append(Leg(departs, cab.route))
-        self._crews.append(draw_crew(self._rng, request.tariff, request.category))
-        self._add(wire.CALL_DRIVER, at, leg=len(self._legs) - 1, crew=len(self._crews) - 1)
+        self._drivers.append(draw_driver(self._rng, request.tariff, request.category))
+        self._add(wire.CALL_DRIVER, at, leg=len(self._legs) - 1, driver=len(self._drivers) - 1)
         return True
 
     def _approach(self, allotted_at: float) -> bool:
         if not self._call(allotted_at):
             return False
-        here, leg, crew = self._legs[-1].arrives, len(self._legs) - 1, len(self._crews) - 1
+        here, leg, driver = self._legs[-1].arrives, len(self._legs) - 1, len(self._drivers) - 1
         if self._request.category.kind is not wire.Kind.AUTO:
-            self._add(wire.CLIENT_LOCATED, here, leg, crew)
+            self._add(wire.CLIENT_LOCATED, here, leg, driver)
             here += self._rng.uniform(*WAITING_S)
         if self._request.category.kind is wire.Kind.SHARE:
-            self._add(wire.INVOICE, here, leg, crew)
+            self._add(wire.INVOICE, here, leg, driver)
             here += self._rng.uniform(*WAITING_S)
         self._starts = here if self._request.category.kind is not wire.Kind.AUTO else here + 60.0
         return True
 
     def _ride(self, route: Route) -> None:
         self._legs.append(Leg(self._starts, route))
-        leg, crew = len(self._legs) - 1, len(self._crews) - 1
-        self._add(wire.IN_PROGRESS, self._starts, leg, crew)
+        leg, driver = len(self._legs) - 1, len(self._drivers) - 1
+        self._add(wire.IN_PROGRESS, self._starts, leg, driver)
         end = self._starts + max(SHORTEST_PHASE_S, route.total_s)
         if self._request.category.kind is wire.Kind.AUTO:
-            self._add(wire.INVOICE, end, leg, crew)
+            self._add(wire.INVOICE, end, leg, driver)
             end += self._rng.uniform(*WAITING_S)
-        self._add(wire.COMPLETED, end, leg, crew)
+        self._add(wire.COMPLETED, end, leg, driver)
 
     def _journey(self) -> tuple[LatLng, Route]:
-        """Where the ride goes, and how: to the drop; without one to a place near; a rental calls
-        somewhere first.
+        """The destination and the route to it.
+
+        A ride without a drop goes to a random place. A rental visits a random place first.
         """
         request, roads = self._request, self._request.city.roads
         if request.category.rental:
-            via = stroll(request.city, request.pickup, self._rng)
+            via = random_destination(request.city, request.pickup, self._rng)
             end = request.drop or request.pickup
             return end, joined([roads.route(request.pickup, via), roads.route(via, end)])
-        end = request.drop or stroll(request.city, request.pickup, self._rng)
+        end = request.drop or random_destination(request.city, request.pickup, self._rng)
         return end, roads.route(request.pickup, end)
 
     def _finish(self, drop: LatLng | None) -> Plan:
@@ -173,7 +171,7 @@ class Planner:
         return Plan(
             phases=tuple(self._phases),
             legs=tuple(self._legs),
-            crews=tuple(self._crews),
+            drivers=tuple(self._drivers),
             drop=drop,
             start_code=draw_start_code(self._rng),
             riders=riders,
@@ -181,8 +179,10 @@ class Planner:
         )
 
     def _stops(self, riders: tuple[str, ...], drop: LatLng) -> tuple[Stop, ...]:
-        """Co-passengers are aboard before us and get out on our way, so that the cab makes no
-        detour.
+        """The stops of a shared ride.
+
+        Co-passengers get in before our guest and get out along the guest's route, so the cab makes
+        no detour.
         """
         approach, ride = self._legs[-2].route, self._legs[-1].route
         parts = [(number + 1) / (len(riders) + 1) for number in range(len(riders))]
@@ -197,17 +197,19 @@ class Planner:
         own = self._request.rider
         return (*ins, Stop(own, "pickup", self._request.pickup), *outs, Stop(own, "drop", drop))
 
-    def _add(self, status: str, at: float, leg: int | None = None, crew: int | None = None) -> None:
-        self._phases.append(Phase(status, at, leg, crew))
+    def _add(
+        self, status: str, at: float, leg: int | None = None, driver: int | None = None
+    ) -> None:
+        self._phases.append(Phase(status, at, leg, driver))
 
 
 def _waiting_status(kind: wire.Kind) -> str:
     return wire.PENDING if kind is wire.Kind.AUTO else wire.ALLOTMENT_PENDING
 
 
-def stroll(city: City, start: LatLng, rng: Random) -> LatLng:
-    """A place of the city that is neither next door nor at the other end."""
-    shortest, longest = STROLL_M
+def random_destination(city: City, start: LatLng, rng: Random) -> LatLng:
+    """A random place of the city at a distance within DESTINATION_M, or any place if there is none."""
+    shortest, longest = DESTINATION_M
     fitting = [
         place.position
         for place in city.places

@@ -1,6 +1,4 @@
-"""A trip laid out as a timeline: which status it has and where the cab is are functions of the
-time.
-"""
+"""A trip as a timeline: its status and the cab's position are functions of the time."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -10,13 +8,14 @@ from typing import Any
 from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.sandbox.city.roads import Motion, Route
-from ridedash.sandbox.trips.crews import Crew
+from ridedash.sandbox.trips.crews import Driver
 
 
 @dataclass(frozen=True)
 class Leg:
-    """A drive that sets off at a moment; before it the cab stands at its start, after it at its
-    end.
+    """A drive that starts at `departs`.
+
+    The cab stands at the start of the route before it, and at the end after it.
     """
 
     departs: float
@@ -24,35 +23,34 @@ class Leg:
 
     @property
     def arrives(self) -> float:
-        """When the end is reached."""
+        """The time at which the cab reaches the end."""
         return self.departs + self.route.total_s
 
     def motion(self, now: float) -> Motion:
-        """Position, bearing and speed at a moment."""
+        """Position, bearing and speed at a time."""
         moving = self.route.at_seconds(min(max(0.0, now - self.departs), self.route.total_s))
         return moving if self.departs <= now < self.arrives else moving._replace(speed_kmh=0.0)
 
     def left(self, now: float) -> tuple[float, float]:
-        """(seconds, metres) still to go."""
+        """The remaining (seconds, metres)."""
         seconds = max(0.0, min(self.arrives - now, self.arrives - self.departs))
-        return max(0.0, self.arrives - now), seconds / (
-            self.route.total_s or 1.0
-        ) * self.route.total_m
+        metres = seconds / (self.route.total_s or 1.0) * self.route.total_m
+        return max(0.0, self.arrives - now), metres
 
 
 @dataclass(frozen=True)
 class Phase:
-    """From `at` on the booking has this status; `leg` and `crew` are indexes into the plan's."""
+    """A status of the booking from `at` on; `leg` and `driver` are indexes into the plan's lists."""
 
     status: str
     at: float
     leg: int | None = None
-    crew: int | None = None
+    driver: int | None = None
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A place where somebody gets in (`pickup`) or out (`drop`)."""
+    """A place where a passenger gets in (`pickup`) or out (`drop`)."""
 
     name: str
     state: str
@@ -61,18 +59,18 @@ class Stop:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that will happen unless somebody changes it. Times are service seconds."""
+    """The whole course of a trip unless an action changes it. Times are service seconds."""
 
     phases: tuple[Phase, ...]
     legs: tuple[Leg, ...]
-    crews: tuple[Crew, ...]
+    drivers: tuple[Driver, ...]
     drop: LatLng | None  # where the journey ends; None when no cab comes
     start_code: str
     riders: tuple[str, ...] = ()
     stops: tuple[Stop, ...] = ()
 
     def phase(self, now: float) -> Phase:
-        """The phase at a moment; the first one before the beginning."""
+        """The phase at a time; the first phase for earlier times."""
         index = bisect_right(self.phases, now, key=_begins) - 1
         return self.phases[max(0, index)]
 
@@ -82,22 +80,24 @@ class Plan:
 
     @property
     def allotted_at(self) -> float | None:
-        """When the driver who will come is found; None when no one is."""
+        """When the driver who will come is found, or None if no driver is found."""
         calls = [phase.at for phase in self.phases if phase.status == wire.CALL_DRIVER]
         return calls[-1] if calls else None
 
     @property
     def ride(self) -> Leg | None:
-        """The drive with the guest aboard."""
+        """The drive with the guest aboard, or None."""
         riding = self.first(wire.IN_PROGRESS)
-        return None if riding is None or riding.leg is None else self.legs[riding.leg]
+        if riding is None or riding.leg is None:
+            return None
+        return self.legs[riding.leg]
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that plan_from_json reads."""
         return {
-            "phases": [[phase.status, phase.at, phase.leg, phase.crew] for phase in self.phases],
+            "phases": [[phase.status, phase.at, phase.leg, phase.driver] for phase in self.phases],
             "legs": [[leg.departs, leg.route.to_json()] for leg in self.legs],
-            "crews": [crew.to_json() for crew in self.crews],
+            "crews": [driver.to_json() for driver in self.drivers],
             "drop": self.drop,
             "start_code": self.start_code,
             "riders": self.riders,
@@ -114,7 +114,7 @@ def plan_from_json(data: dict[str, Any]) -> Plan:
     return Plan(
         phases=tuple(Phase(*phase) for phase in data["phases"]),
         legs=tuple(Leg(departs, Route.from_json(route)) for departs, route in data["legs"]),
-        crews=tuple(Crew.from_json(crew) for crew in data["crews"]),
+        drivers=tuple(Driver.from_json(driver) for driver in data["crews"]),
         drop=LatLng(*data["drop"]) if data["drop"] else None,
         start_code=data["start_code"],
         riders=tuple(data["riders"]),
@@ -125,7 +125,7 @@ def plan_from_json(data: dict[str, Any]) -> Plan:
 
 
 def joined(routes: Sequence[Route]) -> Route:
-    """One route out of several, each beginning where the one before ends."""
+    """Several routes joined to one; each begins where the previous one ends."""
     points, metres, seconds = [*routes[0].points], [*routes[0].metres], [*routes[0].seconds]
     for route in routes[1:]:
         metres += [metres[-1] + each for each in route.metres[1:]]
@@ -135,7 +135,7 @@ def joined(routes: Sequence[Route]) -> Route:
 
 
 def driven_part(route: Route, seconds: float) -> Route:
-    """The beginning of a route, as far as it is driven after so many seconds."""
+    """The beginning of a route, as far as the cab gets in `seconds`."""
     if seconds <= 0:
         return Route((route.points[0],), (0.0,), (0.0,))
     if seconds >= route.total_s:
@@ -152,7 +152,7 @@ def driven_part(route: Route, seconds: float) -> Route:
 
 
 def redirected(plan: Plan, ride: Route, drop: LatLng, shortest_s: float) -> Plan:
-    """The plan with another drive for the guest; what follows moves with its end."""
+    """The plan with another drive to `drop`; the later phases are shifted with its end."""
     riding = plan.first(wire.IN_PROGRESS)
     if riding is None or riding.leg is None:
         return replace(plan, drop=drop)

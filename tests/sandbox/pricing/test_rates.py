@@ -8,7 +8,7 @@ import pytest
 
 from ridedash.sandbox.pricing import rates
 from ridedash.sandbox.pricing.categories import tariff_of
-from ridedash.sandbox.pricing.fare_ids import FareSeal, LockedFare
+from ridedash.sandbox.pricing.fare_ids import FareSigner, LockedFare
 from tests.sandbox.sandbox_desk import HOTEL, PORT
 
 INR, EUR = tariff_of("INR"), tariff_of("EUR")
@@ -83,17 +83,17 @@ def test_the_second_city_names_prices_in_tenths():
 
 def test_a_fare_id_reads_back_only_under_its_own_key():
     locked = LockedFare("mini", HOTEL, PORT.center, Decimal("240.00"), 1_000_000)
-    fare_id = FareSeal("key").lock(locked)
-    read = FareSeal("key").read(fare_id)
+    fare_id = FareSigner("key").lock(locked)
+    read = FareSigner("key").read(fare_id)
     assert read is not None
     assert (read.total, read.issued_at) == (240, 1_000_000)
-    assert FareSeal("other").read(fare_id) is None
-    assert FareSeal("key").read(fare_id[:-2]) is None
+    assert FareSigner("other").read(fare_id) is None
+    assert FareSigner("key").read(fare_id[:-2]) is None
 
 
 def test_a_price_read_on_a_fast_clock_holds_as_long_when_the_clock_is_slowed():
     locked = LockedFare("mini", HOTEL, PORT.center, Decimal("240.00"), 1_000_000, speed=60.0)
-    read = FareSeal("key").read(FareSeal("key").lock(locked))
+    read = FareSigner("key").read(FareSigner("key").lock(locked))
     assert read is not None
     assert not read.expired(1_000_000 + 299 * 60, speed=1.0)
     assert read.expired(1_000_000 + 301 * 60, speed=1.0)

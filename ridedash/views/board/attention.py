@@ -1,4 +1,4 @@
-"""Why somebody should look at a ride, and the one thing to do about it (docs/wording.md 2)."""
+"""Why a ride needs attention, and the suggested action (docs/wording.md 2)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,20 +16,19 @@ from ridedash.wording import gettext as _
 SEARCH_TOO_LONG: Final = timedelta(seconds=60)
 WAIT_TOO_LONG: Final = timedelta(minutes=2)
 LOUD: Final = ("warn", "unknown", "bad")
-RECONNECT: Final = "reconnect"  # asked for once, for the account: not by each of its rides
-ARMED: Final = "cancel_armed"  # goes on by itself
+RECONNECT: Final = "reconnect"  # shown once for the account, not for each of its rides
+ARMED: Final = "cancel_armed"  # proceeds by itself
 SWAPPED: Final = "car_swapped"
-# notice, and the item that goes once the guest knows
-TOLD: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}
+# a notice, and the attention item that is cleared when the guest knows
+GUEST_MUST_KNOW: Final = {"swapped": SWAPPED, "driver_lost": "driver_lost"}
 
 
 @dataclass(frozen=True)
 class Do:
     """The suggested action.
 
-    `what` is open (the panel `on` of the ride), again, seen (the item `on`), call or go.
-
-    `href` leads there without scripts.
+    `what` is open (the panel `on` of the ride), again, seen (the item `on`), call or go. `href`
+    leads there without scripts.
     """
 
     what: str
@@ -40,39 +39,40 @@ class Do:
 
 @dataclass(frozen=True)
 class Need:
-    """Why in words, and what to do."""
+    """The reason in words, and the suggested action."""
 
     why: str
     do: Do
 
 
 def need_of(
-    facts: RideFacts, notices: tuple[Notice, ...], *, live: bool, stale: bool, told: bool
+    facts: RideFacts, notices: tuple[Notice, ...], *, live: bool, stale: bool, paused: bool
 ) -> Need | None:
-    """Why this ride needs somebody now; None when it goes well.
+    """Why this ride needs attention now; None when it does not.
 
-    `told`: that nothing is being updated is said for all rides at once, so no single one says so.
+    `paused`: the top bar already says that no ride is being updated, so no single row repeats it.
     """
     page = facts.page
     if page.order.state == OrderState.UNKNOWN:
         return Need("", _open(facts, _("Say what happened"), "resolve"))
     double = next((n for n in notices if n.name == LATE_DOUBLE), None)
-    # mostly of an order that was booked again: that is how there came to be two
+    # checked before `superseded_by`: the order was mostly booked again
     if double is not None:
         return Need(double.title, _about(facts, double))
     if page.superseded_by is not None:
         return None
-    loud = next((n for n in notices if n.tone in LOUD and not _goes_on(facts, n)), None)
+    loud = next((n for n in notices if n.tone in LOUD and not _needs_no_action(facts, n)), None)
     if loud is not None:
         return Need(loud.title, _about(facts, loud))
     if any(n.name == NOT_BOOKED for n in notices):
         return Need("", _again(facts))  # the headline says it
-    return _slow(facts, stale=stale) if live and not (stale and told) else None
+    return _slow(facts, stale=stale) if live and not (stale and paused) else None
 
 
-def _goes_on(facts: RideFacts, notice: Notice) -> bool:
-    """Whether a loud notice needs nobody: its matter is asked for elsewhere, goes on by itself, or
-    was seen to.
+def _needs_no_action(facts: RideFacts, notice: Notice) -> bool:
+    """Whether a loud notice needs no action here.
+
+    It is shown elsewhere, proceeds by itself, or was acknowledged.
     """
     if notice.name == "swapped":
         return all(each.name != SWAPPED for each in facts.page.attention)
@@ -84,29 +84,29 @@ def _slow(facts: RideFacts, *, stale: bool) -> Need | None:
         return Need(_("Not updating"), _call(facts, facts.snapshot.driver_number, _("Call driver")))
     if facts.status == wire.ALLOTMENT_RETRYING:
         return Need(_("Driver cancelled"), _stop(facts))
-    came = facts.since(facts.status) if facts.status else None
-    if came is None:
+    since = facts.since(facts.status) if facts.status else None
+    if since is None:
         return None
-    if facts.status == wire.CLIENT_LOCATED and facts.now - came >= WAIT_TOO_LONG:
+    if facts.status == wire.CLIENT_LOCATED and facts.now - since >= WAIT_TOO_LONG:
         return Need(_("Driver is waiting"), _call(facts, facts.page.guest.phone, _("Call guest")))
-    if facts.status in wire.SEARCHING and facts.now - came >= SEARCH_TOO_LONG:
+    if facts.status in wire.SEARCHING and facts.now - since >= SEARCH_TOO_LONG:
         return Need(_("Long search"), _stop(facts))
     return None
 
 
 def changes_of(facts: RideFacts) -> list[datetime]:
-    """When time alone will give a ride a need."""
-    came = facts.since(facts.status) if facts.status else None
-    if came is None:
+    """When time alone will make a ride need attention."""
+    since = facts.since(facts.status) if facts.status else None
+    if since is None:
         return []
     waits = {wire.CLIENT_LOCATED: WAIT_TOO_LONG} | dict.fromkeys(wire.SEARCHING, SEARCH_TOO_LONG)
-    return [came + waits[facts.status]] if facts.status in waits else []
+    return [since + waits[facts.status]] if facts.status in waits else []
 
 
 def _about(facts: RideFacts, notice: Notice) -> Do:
     order = facts.page.order
-    if notice.name in TOLD:
-        return Do("seen", _("Guest told"), _address(facts), TOLD[notice.name])
+    if notice.name in GUEST_MUST_KNOW:
+        return Do("seen", _("Guest told"), _address(facts), GUEST_MUST_KNOW[notice.name])
     if notice.name == "plan_failed":
         return _again(facts)
     if notice.name == "not_ordered_yet":

@@ -1,6 +1,4 @@
-"""The board at `/`, the one poll that keeps all of it live, and what every page of the staff's
-shows on top.
-"""
+"""The board at `/`, its poll `/board.json`, and the template context of every staff page."""
 
 import json
 import zlib
@@ -38,9 +36,7 @@ LONGEST_STEP: Final = 13  # digits in base 36: no id has more
 
 @dataclass(frozen=True)
 class Known:
-    """What somebody has, as `since` says: revisions of the order, the cabs and the chosen ride, and
-    of each row.
-    """
+    """The revisions that a page has: of the order, the cabs, the chosen ride and each row."""
 
     order: str
     cabs: str
@@ -52,8 +48,10 @@ NOTHING: Final = Known("", "", "", {})
 
 
 def known(since: str) -> Known:
-    """`since` read: `order.cabs.ride~rows`, where each row is its distance from the one before
-    (base 36) and four letters of its revision. Whatever can't be read is not known.
+    """The parameter `since`, parsed: `order.cabs.ride~rows`.
+
+    Each row is its distance from the one before (base 36) and the four letters of its revision.
+    An invalid text counts as nothing known.
     """
     head, _tilde, rows = since[:MAX_KNOWN].partition("~")
     parts = head.split(".")
@@ -76,9 +74,9 @@ def _rows(text: str) -> dict[int, str]:
 
 
 def board_update(board: Board, has: Known, bar: dict[str, Any], ride_rev: str) -> dict[str, Any]:
-    """The body: `rows` that changed, `gone` ones, and `order` and `cabs` where they are others.
+    """The body: changed `rows`, `gone` rows, and `order` and `cabs` if they changed.
 
-    `v` is what the asker says of them next time, before its rows.
+    `v` is the beginning of the page's next `since`.
     """
     body: dict[str, Any] = {"v": f"{board.order_rev}.{board.cabs_rev}.{ride_rev}", "bar": bar}
     body["rows"] = board.json_of(has.rows)
@@ -93,22 +91,22 @@ def board_update(board: Board, has: Known, bar: dict[str, Any], ride_rev: str) -
 
 
 def board_tag(board: Board, bar: dict[str, Any], ride_rev: str) -> str:
-    """What differs whenever anything on the board does."""
+    """The part of the ETag that changes with anything on the board."""
     return f"{board.order_rev}{board.cabs_rev}{board.rows_rev}{revision(bar)}-{ride_rev}"
 
 
 bp = Blueprint("desk", __name__)
-# how long the same rows, and the answer made of them, are shown to all who ask this process
+# how long the same rows and answer are sent to all pages of a property
 SAME_S: Final = 0.25
 
 
 @bp.get("/")
 @needs(SEE)
 def board() -> str:
-    """The board: what is unknown first, then what needs somebody, then by progress."""
+    """The board: unknown orders first, then rides that need attention, then by progress."""
     s = services()
     with s.db.read() as db:
-        bar, house = staff_bar(db, s.clock()), db.get_one(Property, current_staff().property_id)
+        bar, prop = staff_bar(db, s.clock()), db.get_one(Property, current_staff().property_id)
     found = _board(bar)
     if may_link():
         let_forms_lead_to(s.settings.oauth_authorize_url)
@@ -117,32 +115,32 @@ def board() -> str:
         rows=[each.row for each in found.items],
         groups=group_names(),
         needs=_needs(found, bar),
-        map=_map(found, house),
+        map=_map(found, prop),
         view="map" if request.args.get("view") == "map" else "list",
         **(desk_form() if may(BOOK) else {}),
     )
 
 
-def _map(found: Board, house: Property) -> MapParts:
-    """Where the property is; else where its cabs are."""
+def _map(found: Board, prop: Property) -> MapParts:
+    """The map, centred at the property, or at one of its cabs."""
     center = next((LatLng(lat, lng) for _id, lat, lng, _bearing in found.cabs), LatLng(0, 0))
-    if house.pickup_lat is not None and house.pickup_lng is not None:
-        center = LatLng(house.pickup_lat, house.pickup_lng)
+    if prop.pickup_lat is not None and prop.pickup_lng is not None:
+        center = LatLng(prop.pickup_lat, prop.pickup_lng)
     return map_parts(services().settings, center=center, zoom=14, map_id="board")
 
 
 class Poll(NamedTuple):
-    """What a poll is answered from: the top bar, all rows, the snapshot of the chosen ride."""
+    """The parts of a poll's answer: the top bar, the rows, the snapshot of the chosen ride."""
 
     bar: StaffBar
-    board: Board | None  # none: only the bar was asked for
+    board: Board | None  # None: the page has only the bar
     ride: Snapshot | None
 
 
 @bp.get("/board.json")
 @needs(SEE)
 def board_json() -> BaseResponse:
-    """What changed on the board since `since`, and the chosen `ride`; 304 when nothing did.
+    """The changes of the board since `since`, and the chosen `ride`; 304 without any.
 
     `?only=bar` is for pages that have no list.
     """
@@ -183,15 +181,17 @@ def _poll(number: int, now: datetime, *, only_bar: bool) -> Entry[Poll]:
 
 
 def _board(bar: StaffBar) -> Board:
-    """The rows that all who watch the property share."""
+    """The rows, shared by all pages of the property."""
     s, cache, property_id = services(), polls(), current_staff().property_id
 
     def make(before: Board | None) -> Entry[Board]:
-        shown = Shown(property_id, s.clock(), s.settings.pace, _locale(), bar.told)
+        shown = Shown(property_id, s.clock(), s.settings.pace, _locale(), bar.updates_stopped)
         with s.db.read() as db:
             return Entry(board_of(db, shown, before), None, SAME_S)
 
-    key = Key("rows without freshness" if bar.told else "rows", (property_id, ""), _locale())
+    key = Key(
+        "rows without freshness" if bar.updates_stopped else "rows", (property_id, ""), _locale()
+    )
     return (cache.share(key, make) if cache else make(None)).value
 
 
@@ -200,7 +200,7 @@ def _needs(found: Board, bar: StaffBar) -> int:
 
 
 def _chosen(number: int, now: datetime) -> Snapshot | None:
-    """The snapshot of the ride that the user looks at; none when there is no such ride here."""
+    """The snapshot of the ride that the user looks at; None if the property has no such ride."""
     try:
         return snapshot_of(number, now)[1].value if number else None
     except NotFound:
@@ -212,7 +212,7 @@ def _rev(ride: Snapshot | None) -> str:
 
 
 def _with_ride(body: bytes, ride: Snapshot | None) -> bytes:
-    """The body as it is sent; the snapshot is put in as the bytes that it is."""
+    """The body with the snapshot's bytes inserted."""
     return body if ride is None else body[:-1] + b',"ride":' + ride.body + b"}"
 
 
@@ -222,8 +222,9 @@ def _json(body: dict[str, Any]) -> bytes:
 
 @bp.app_context_processor
 def give_bar() -> dict[str, Any]:
-    """`staff_bar`, `demo_mode` and `page_locale` for base.html; no bar on error pages or for
-    strangers.
+    """`staff_bar`, `demo_mode` and `page_locale` for base.html.
+
+    There is no bar on error pages, and none for a user who is not signed in.
     """
     s = services()
     found: dict[str, Any] = {
@@ -239,7 +240,7 @@ def give_bar() -> dict[str, Any]:
 
 
 def group_names() -> dict[str, str]:
-    """Headings of the list's groups, in their order."""
+    """The headings of the list's groups, in their order."""
     return {"unknown": _("We don't know"), "needs": _("Needs you"), "now": _("Now")} | {
         "later": _("Later"),
         "done": _("Done"),

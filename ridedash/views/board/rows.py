@@ -1,4 +1,4 @@
-"""One ride as a line of the board: pure, from an order's page at an instant."""
+"""One ride as a row of the board. Pure: made from an order's page at an instant."""
 
 import base64
 import json
@@ -41,9 +41,10 @@ Cab = tuple[int, float, float, int | None]  # order, degrees, bearing
 
 @dataclass(frozen=True)
 class Row:
-    """One ride of the list. `group` is unknown, needs, now, later or done; `placed` is when it was.
+    """One ride of the list.
 
-    `seen` is when the service was last heard of it, while that is too long ago.
+    `group` is unknown, needs, now, later or done; `placed` is the time of the order. `seen` is
+    when the service last answered about the ride, if that is too long ago.
     """
 
     id: int
@@ -64,32 +65,30 @@ class Row:
     seen: str
 
     def as_json(self) -> dict[str, Any]:
-        """Without what is empty."""
+        """The fields that are not empty."""
         body = {name: value for name, value in vars(self).items() if value not in ("", None)}
         return body | {"do": {k: v for k, v in vars(self.do).items() if v}} if self.do else body
 
 
 @dataclass(frozen=True)
 class Item:
-    """A row with its place in the list, its cab on the map, and until when time alone leaves it as
-    it is.
-    """
+    """A row with its place in the list, its cab on the map, and when time alone changes it."""
 
     row: Row
-    json: dict[str, Any]  # the row as it is sent, with `rev`: another one is another row
+    json: dict[str, Any]  # the row as it is sent, with its revision `rev`
     place: tuple[float, ...]
     cab: Cab | None
     expires: datetime
 
 
-def item(facts: RideFacts, *, stale: bool, told: bool) -> Item:
-    """An order's line now.
+def item(facts: RideFacts, *, stale: bool, paused: bool) -> Item:
+    """The row of an order now.
 
-    `stale`: its news are too old; `told`: all are, and that is said already.
+    `stale`: its facts are too old. `paused`: those of all rides are, and the top bar says so.
     """
     page = facts.page
-    said, live = notices(facts, Audience.STAFF), is_live(page)
-    need = need_of(facts, said, live=live, stale=stale, told=told)
+    shown, live = notices(facts, Audience.STAFF), is_live(page)
+    need = need_of(facts, shown, live=live, stale=stale, paused=paused)
     rank = _rank(facts, live, need)
     row = _row(facts, live, need if rank <= NEEDS else None, GROUPS.get(rank, "now"), stale)
     changes = [
@@ -100,7 +99,7 @@ def item(facts: RideFacts, *, stale: bool, told: bool) -> Item:
     return Item(
         row,
         body | {"rev": revision(body)},
-        (rank, *_turn(facts, rank)),
+        (rank, *_order_key(facts, rank)),
         cab_of(facts),
         min(changes),
     )
@@ -115,15 +114,13 @@ def cab_of(facts: RideFacts) -> Cab | None:
 
 
 def revision(body: object) -> str:
-    """Four letters that are others when the body is."""
+    """Four letters that change with the body."""
     digest = zlib.crc32(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
     return base64.urlsafe_b64encode(digest.to_bytes(4, "big")[:3]).decode()
 
 
 def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
-    """Where it stands: unknown, needs somebody, driver here, then by the next event, later,
-    ended.
-    """
+    """The row's rank: unknown, needs attention, driver here, by next event, later, ended."""
     state = facts.page.order.state
     if state == OrderState.UNKNOWN:
         return UNKNOWN
@@ -134,10 +131,8 @@ def _rank(facts: RideFacts, live: bool, need: Need | None) -> int:
     return PLANNED if state == OrderState.SCHEDULED else RANKS.get(facts.status or "", 5)
 
 
-def _turn(facts: RideFacts, rank: int) -> tuple[float, ...]:
-    """Within a rank: planned rides by their pickup, ended ones the last first, others the newest
-    first.
-    """
+def _order_key(facts: RideFacts, rank: int) -> tuple[float, ...]:
+    """The order within a rank: planned rides by pickup time, ended and others newest first."""
     order, ride = facts.page.order, facts.page.ride
     if rank == PLANNED and order.pickup_at:
         return order.pickup_at.timestamp(), order.id
@@ -164,35 +159,37 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         plate=cab.plate if cab and live else "",
         price=price(facts)[0],
         placed=_placed(facts),
-        timer={"pattern": timer.pattern, "since": timer.since, "until": timer.until}
-        if timer
-        else None,
-        why=_news(words.headline, need.why) if need else "",
+        timer=_timer(timer),
+        why=_unless_said(words.headline, need.why) if need else "",
         do=need.do if need else None,
         seen=stamp(seen_at) if stale and live else "",
     )
 
 
 def _placed(facts: RideFacts) -> str:
-    """When it was pressed; of a planned ride the headline says when it is for, and two times would
-    be one too many.
-    """
+    """The time of the order; "" for a planned ride, whose headline has its pickup time."""
     order = facts.page.order
     planned = order.state == OrderState.SCHEDULED
     return "" if planned else day_time(order.created_at, facts.now, facts.tz, facts.locale)
 
 
-def _headline(facts: RideFacts, said: str) -> str:
-    """Of a cancelled ride also what that cost, where it is known."""
+def _headline(facts: RideFacts, headline: str) -> str:
+    """The headline; of a cancelled ride with the cancellation fee, if that is known."""
     if facts.status != wire.BOOKING_CANCELLED:
-        return said
+        return headline
     if facts.charged:
-        return f"{said} · {say(_('fee of {fee} possible'), {'fee': facts.fee})}"
-    return f"{said} · {_('free')}" if facts.free else said
+        return f"{headline} · {say(_('fee of {fee} possible'), {'fee': facts.fee})}"
+    return f"{headline} · {_('free')}" if facts.free else headline
 
 
-def _news(headline: str, why: str) -> str:
-    """The reason, unless the headline has said it already."""
+def _timer(timer: parts.Timer | None) -> dict[str, str] | None:
+    if timer is None:
+        return None
+    return {"pattern": timer.pattern, "since": timer.since, "until": timer.until}
+
+
+def _unless_said(headline: str, why: str) -> str:
+    """The reason, unless the headline begins with it."""
     return "" if headline.casefold().startswith(why.casefold()) else why
 
 

@@ -1,6 +1,4 @@
-"""The whole board of a property at an instant; rows that look the same as before are not made
-again.
-"""
+"""The whole board of a property at an instant; unchanged rows are reused from the last board."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -17,7 +15,7 @@ from ridedash.views.poll_cache.cache import FRESH_S
 from ridedash.views.rides.facts import RideFacts
 
 _SERVES: Final = timedelta(seconds=FRESH_S)
-# facts that no row speaks of
+# facts that no row shows
 OF_THE_CAB: Final = frozenset({"position", "bearing", "speed", "distance"})
 AT_EVERY_POLL: Final = frozenset(
     {
@@ -40,40 +38,40 @@ AT_EVERY_POLL: Final = frozenset(
 
 
 class Key(NamedTuple):
-    """Of what a row was made, as far as that can be told without reading it."""
+    """The inputs of a row, as far as they are known without reading its order."""
 
     version: int
     followed: bool
     stale: bool
-    told: bool
+    paused: bool
 
 
-class Kept(NamedTuple):
-    """A row that was made, of what, and until when it is that."""
+class StoredRow(NamedTuple):
+    """A row, what it was made from, and until when it is valid."""
 
     key: Key
     item: Item
     until: datetime
     made: datetime
-    said: list[Any]  # all that was read for it, but where its cab is
+    inputs: list[Any]  # the columns read for it, without those of its cab
 
 
 class Shown(NamedTuple):
-    """Whose board, when, and how. `told`: the top bar already says that nothing is updated."""
+    """Whose board, when, and how. `paused`: the top bar says that no ride is being updated."""
 
     property_id: int
     now: datetime
     pace: float
     locale: str
-    told: bool
+    paused: bool
 
 
 @dataclass(frozen=True)
 class Board:
-    """Everything that stands on it, in its order."""
+    """All rows in their order."""
 
     items: tuple[Item, ...]
-    rows: dict[int, Kept]  # by order, for the next board
+    rows: dict[int, StoredRow]  # by order, for the next board
 
     @cached_property
     def order(self) -> list[int]:
@@ -89,7 +87,7 @@ class Board:
 
     @cached_property
     def needs(self) -> int:
-        """How many rides need somebody."""
+        """How many rides need attention."""
         return sum(each.row.group in ("unknown", "needs") for each in self.items)
 
     @cached_property
@@ -105,22 +103,22 @@ class Board:
         return revision(list(self.revisions.values()))
 
     def json_of(self, known: dict[int, str]) -> list[dict[str, Any]]:
-        """The rows that look different from what somebody has."""
+        """The rows whose revision differs from the known one."""
         return [each.json for each in self.items if known.get(each.row.id) != each.json["rev"]]
 
 
 def board_of(s: Session, shown: Shown, before: Board | None) -> Board:
-    """The board now. Rows of the board before that look the same are not made again."""
+    """The board now. Unchanged rows of `before` are reused."""
     now, stored = shown.now, before.rows if before else {}
     marks = board_marks(s, shown.property_id, now)
     keys = {
-        each.order_id: Key(each.version, each.followed, _stale(each, now), shown.told)
+        each.order_id: Key(each.version, each.followed, _stale(each, now), shown.paused)
         for each in marks
     }
     rows = {
         number: stored[number]
         for number, key in keys.items()
-        if _holds(stored.get(number), key, now)
+        if _is_valid(stored.get(number), key, now)
     }
     others = [number for number in keys if number not in rows]
     for page in orders_by_ids(s, shown.property_id, others, light=True) if others else ():
@@ -139,33 +137,34 @@ def _stale(mark: BoardMark, now: datetime) -> bool:
     return freshness(mark.seen_at, now, mark.interval_s) in ("stale", "lost")
 
 
-def _holds(kept: Kept | None, key: Key, now: datetime) -> bool:
+def _is_valid(kept: StoredRow | None, key: Key, now: datetime) -> bool:
     return kept is not None and kept.key == key and kept.made <= now < kept.until
 
 
-def _made(facts: RideFacts, key: Key, before: Kept | None) -> Kept:
-    """A row; the one from before with its cab elsewhere, when nothing else has changed: as after
-    most polls.
+def _made(facts: RideFacts, key: Key, before: StoredRow | None) -> StoredRow:
+    """A row: the earlier one with its cab's new position, if nothing else has changed.
+
+    That is so after most polls of the service.
     """
-    said, now = _said(facts.page), facts.now
+    inputs, now = _inputs(facts.page), facts.now
     if (
         before is not None
-        and before.said == said
-        and _holds(before, key._replace(version=before.key.version), now)
+        and before.inputs == inputs
+        and _is_valid(before, key._replace(version=before.key.version), now)
     ):
         moved = replace(before.item, cab=cab_of(facts))
-        return before._replace(key=key, item=moved) if not key.stale else _new(facts, key, said)
-    return _new(facts, key, said)
+        return before._replace(key=key, item=moved) if not key.stale else _new(facts, key, inputs)
+    return _new(facts, key, inputs)
 
 
-def _new(facts: RideFacts, key: Key, said: list[Any]) -> Kept:
-    made = item(facts, stale=key.stale, told=key.told)
-    latest = facts.now + _SERVES  # a guest, an account or the property may get another name
-    return Kept(key, made, min(made.expires, latest), facts.now, said)
+def _new(facts: RideFacts, key: Key, inputs: list[Any]) -> StoredRow:
+    made = item(facts, stale=key.stale, paused=key.paused)
+    latest = facts.now + _SERVES  # names may change without a new version
+    return StoredRow(key, made, min(made.expires, latest), facts.now, inputs)
 
 
-def _said(page: OrderPage) -> list[Any]:
-    """Every column that was read for a row, but those that each poll writes."""
+def _inputs(page: OrderPage) -> list[Any]:
+    """Every column that was read for a row, without those that each poll writes."""
     rows = (
         page.order,
         page.offer,
@@ -175,19 +174,19 @@ def _said(page: OrderPage) -> list[Any]:
         *page.actions,
         *page.attention,
     )
-    said: list[Any] = [
+    inputs: list[Any] = [
         {k: v for k, v in vars(row).items() if k not in AT_EVERY_POLL} for row in rows
     ]
-    said += [
+    inputs += [
         [each.id for each in page.events],
         page.superseded_by,
         page.order.lease_until,
         page.order.owner,
     ]
     if page.ride is not None:
-        # then it matters when it was heard
+        # whether a stop request is late depends on the last answer
         stopped = any(each.name in ("abort", "cancel") for each in page.actions)
         facts = {k: v for k, v in page.ride.facts.items() if k not in OF_THE_CAB}
-        said += [{k: v for k, v in vars(page.ride).items() if k not in AT_EVERY_POLL}, facts]
-        said.append(page.ride.seen_at if stopped else None)
-    return said
+        inputs += [{k: v for k, v in vars(page.ride).items() if k not in AT_EVERY_POLL}, facts]
+        inputs.append(page.ride.seen_at if stopped else None)
+    return inputs

@@ -47,8 +47,8 @@ class StaffBar:
     sound: bool = False
 
     @property
-    def told(self) -> bool:
-        """Whether it says of all rides at once that they are not being updated."""
+    def updates_stopped(self) -> bool:
+        """Whether the bar says that no ride is being updated."""
         return bool(self.stopped or self.silent)
 
     def as_json(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def shown(desk: Desk, page: Any, later: timedelta) -> None:
         code_is_due(page, kind, facts)
         guest_view(page, kind, now, settings, "en").as_json()
     for stale in (False, True):
-        item(facts, stale=stale, told=False)
+        item(facts, stale=stale, paused=False)
 
 
 def test_every_column_that_a_poll_shows_is_noticed_when_it_changes(desk: Desk) -> None:

@@ -49,7 +49,7 @@ def of_follower(desk: Desk, page: OrderPage, at: datetime) -> tuple[Any, datetim
 
 
 def of_board(_desk: Desk, page: OrderPage, at: datetime) -> tuple[Any, datetime | None]:
-    made = item(RideFacts(page, at, 1.0, "en"), stale=False, told=False)
+    made = item(RideFacts(page, at, 1.0, "en"), stale=False, paused=False)
     return (made.json, made.place[0], made.cab), made.expires
 
 

@@ -19,8 +19,8 @@ from bench.faults.shop import APP_TOKEN, Service, Shop, csrf_of, shop
 from ridedash.sandbox import SandboxSettings, create_sandbox, mint_token
 from ridedash.sandbox.city.city import cities
 from ridedash.store.accounts import keep_tokens
+from ridedash.store.models.people import Account
 from ridedash.store.orders import Offer, Ride
-from ridedash.store.properties import Account
 
 RIDES: Final = 10
 RECONNECT: Final = "The account needs reconnecting"

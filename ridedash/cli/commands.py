@@ -23,6 +23,7 @@ from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services
 from ridedash.store import accounts, audit, properties
 from ridedash.store.database.database import Database, DatabaseBusy, WrongTables
+from ridedash.store.models.people import Property
 
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -135,7 +136,7 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
     print(f"{options.name} can sign in to {options.property_name}.")
 
 
-def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> properties.Property:
+def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> Property:
     made = properties.add_property(
         s, options.property_name, options.timezone, now, country=options.country
     )

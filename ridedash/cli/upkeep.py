@@ -7,7 +7,7 @@ from ridedash.forms import PhoneError, read_phone
 from ridedash.rides.privacy.erase import NotCompacted, StillRiding, erase
 from ridedash.services import Services
 from ridedash.store import properties
-from ridedash.store.properties import Property
+from ridedash.store.models.people import Property
 
 
 def erase_guest(services: Services, options: argparse.Namespace) -> None:

@@ -7,51 +7,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
-from ridedash.store.accounts import (
-    account_of,
-    accounts_of,
-    add_account,
-    default_account,
-    keep_tokens,
-)
 from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.desk import CostCentre, Favourite
-from ridedash.store.models.people import Account, Guest, Property, SignIn, Staff, Throttle
-from ridedash.store.sign_ins import (
-    close_all_sign_ins,
-    close_sign_in,
-    open_sign_in,
-    sign_in_allowed,
-    sign_in_key,
-    sign_in_succeeded,
-    staff_for_sign_in,
-)
-
-__all__ = [
-    "Account",
-    "Guest",
-    "Property",
-    "SignIn",
-    "Staff",
-    "Throttle",
-    "account_of",
-    "accounts_of",
-    "add_account",
-    "add_property",
-    "add_staff",
-    "close_all_sign_ins",
-    "close_sign_in",
-    "default_account",
-    "find_property",
-    "find_staff",
-    "keep_tokens",
-    "open_sign_in",
-    "properties",
-    "sign_in_allowed",
-    "sign_in_key",
-    "sign_in_succeeded",
-    "staff_for_sign_in",
-]
+from ridedash.store.models.people import Property, SignIn, Staff
+from ridedash.store.sign_ins import sign_in_key
 
 
 class PropertyFacts(TypedDict, total=False):

@@ -18,6 +18,7 @@ from ridedash.config import load
 from ridedash.services import Services, build_services, utc_now
 from ridedash.store import accounts, properties
 from ridedash.store.encryption import new_key
+from ridedash.store.models.people import Property
 from tests.cli.test_commands import ridedash
 from tests.processes.fleet import free_port
 
@@ -83,7 +84,7 @@ class House:
 
     def pickup(self) -> None:
         with self.services.db.write() as s:
-            house = s.get_one(properties.Property, self.house)
+            house = s.get_one(Property, self.house)
             house.pickup_lat, house.pickup_lng = -38.5, -128.0
 
     def link(self, *labels: str, state: str = "ok", services: Services | None = None) -> None:

@@ -9,7 +9,7 @@ from ridedash.secrets_file import demo_secrets
 from ridedash.store import properties
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import new_key
-from ridedash.store.properties import Guest
+from ridedash.store.models.people import Guest
 from tests.cli.test_commands import ridedash
 from tests.databases import settings_for
 

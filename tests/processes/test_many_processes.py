@@ -7,9 +7,9 @@ import re
 import httpx
 from sqlalchemy import select
 
-from ridedash.store import properties
 from ridedash.store.models.orders import Heartbeat, Order
 from ridedash.store.models.people import Staff
+from ridedash.store.sign_ins import close_all_sign_ins
 from tests.processes.fleet import Fleet, Person, wait_for
 
 _guests = itertools.count(1)
@@ -101,7 +101,7 @@ def test_whoever_is_disabled_or_signed_out_everywhere_is_so_in_all_processes(
 def _end_sign_ins(running: Fleet, way: str, staff_id: int) -> None:
     with running.services.db.write() as s:
         if way == "closed":
-            properties.close_all_sign_ins(s, staff_id)
+            close_all_sign_ins(s, staff_id)
         else:
             s.get_one(Staff, staff_id).disabled_at = running.services.clock()
 

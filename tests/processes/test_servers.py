@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from ridedash.factory import create_app
 from ridedash.store import properties
 from ridedash.store.models.orders import Order, Ride
+from ridedash.store.sign_ins import open_sign_in
 from tests import databases
 from tests.processes.fleet import GRANIAN, GUNICORN, Fleet, Person, fleet, free_port, wait_for
 from tests.running import clean_environment
@@ -128,7 +129,7 @@ def test_pages_go_on_while_redis_is_away_and_limits_still_hold_in_each_process(
         staff = properties.add_staff(
             s, house.id, "Desk Otter", "hash", "concierge", services.clock()
         )
-        sid = properties.open_sign_in(s, staff.id, services.clock())
+        sid = open_sign_in(s, staff.id, services.clock())
     with client.session_transaction() as kept:
         kept["sid"] = sid
     answers = [

@@ -19,8 +19,8 @@ from ridedash.sandbox.city.city import cities
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
 from ridedash.store.accounts import keep_tokens
+from ridedash.store.models.people import Account
 from ridedash.store.orders import OfferOwner, OrderPage, Priced, Trip, add_offer
-from ridedash.store.properties import Account
 from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database

@@ -13,7 +13,8 @@ from sqlalchemy import select, text
 from ridedash.store import guests
 from ridedash.store.database.database import Database
 from ridedash.store.guests import GuestDetails
-from ridedash.store.properties import Guest, add_property
+from ridedash.store.models.people import Guest
+from ridedash.store.properties import add_property
 
 pytestmark = pytest.mark.database
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)

@@ -22,8 +22,8 @@ from ridedash.store.history import (
     totals,
 )
 from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.people import Guest
 from ridedash.store.orders import Order, OrderState, Ride
-from ridedash.store.properties import Guest
 from ridedash.store.search import phone_digits
 from ridedash.text import compact_key, normalised
 from tests.views.ride_pages import NOON, Desk, make_desk

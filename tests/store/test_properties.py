@@ -14,7 +14,16 @@ from ridedash.store import accounts, properties
 from ridedash.store.board import unknown_orders
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import BadKeys, DecryptionFailed, TokenVault, new_key
+from ridedash.store.models.people import Account, Staff
 from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, order_page, recent_orders
+from ridedash.store.sign_ins import (
+    close_all_sign_ins,
+    close_sign_in,
+    open_sign_in,
+    sign_in_allowed,
+    sign_in_succeeded,
+    staff_for_sign_in,
+)
 
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
 KEY_1, KEY_2 = "k1:" + new_key(), "k2:" + new_key()
@@ -28,13 +37,13 @@ def db(database: str) -> Iterator[Database]:
 
 
 @pytest.fixture
-def staff(db: Database) -> properties.Staff:
+def staff(db: Database) -> Staff:
     with db.write() as s:
         place = properties.add_property(s, "Grand Meridian Hotel", "Asia/Kolkata", NOW)
         return properties.add_staff(s, place.id, "Desk Otter", "hash", "concierge", NOW)
 
 
-def test_staff_are_found_by_their_name_in_any_case(db: Database, staff: properties.Staff) -> None:
+def test_staff_are_found_by_their_name_in_any_case(db: Database, staff: Staff) -> None:
     with db.read() as s:
         found = properties.find_staff(s, "  DESK  otter ")
         assert found is not None
@@ -43,27 +52,25 @@ def test_staff_are_found_by_their_name_in_any_case(db: Database, staff: properti
 
 
 def test_a_sign_in_lasts_twelve_hours_and_ends_when_it_is_closed(
-    db: Database, staff: properties.Staff
+    db: Database, staff: Staff
 ) -> None:
     with db.write() as s:
-        first, second = (properties.open_sign_in(s, staff.id, NOW) for _ in range(2))
+        first, second = (open_sign_in(s, staff.id, NOW) for _ in range(2))
         s.flush()
-        assert properties.staff_for_sign_in(s, first, NOW + timedelta(hours=11, minutes=59))
-        assert properties.staff_for_sign_in(s, first, NOW + timedelta(hours=12)) is None
-        properties.close_sign_in(s, first)
-        assert properties.staff_for_sign_in(s, first, NOW) is None, (
-            "a copy of the cookie is worth nothing"
-        )
-        assert properties.staff_for_sign_in(s, second, NOW)
-        properties.close_all_sign_ins(s, staff.id)
-        assert properties.staff_for_sign_in(s, second, NOW) is None
+        assert staff_for_sign_in(s, first, NOW + timedelta(hours=11, minutes=59))
+        assert staff_for_sign_in(s, first, NOW + timedelta(hours=12)) is None
+        close_sign_in(s, first)
+        assert staff_for_sign_in(s, first, NOW) is None, "a copy of the cookie is worth nothing"
+        assert staff_for_sign_in(s, second, NOW)
+        close_all_sign_ins(s, staff.id)
+        assert staff_for_sign_in(s, second, NOW) is None
 
 
 def test_the_secret_of_a_sign_in_is_not_in_the_database(
-    db: Database, staff: properties.Staff, tmp_path: Path
+    db: Database, staff: Staff, tmp_path: Path
 ) -> None:
     with db.write() as s:
-        sid = properties.open_sign_in(s, staff.id, NOW)
+        sid = open_sign_in(s, staff.id, NOW)
     with db.read() as s:
         kept = repr(s.execute(text("SELECT * FROM sign_ins")).all())
     assert sid not in kept
@@ -73,14 +80,14 @@ def test_the_secret_of_a_sign_in_is_not_in_the_database(
     )
 
 
-def test_a_disabled_member_of_staff_is_signed_out(db: Database, staff: properties.Staff) -> None:
+def test_a_disabled_member_of_staff_is_signed_out(db: Database, staff: Staff) -> None:
     with db.write() as s:
-        sid = properties.open_sign_in(s, staff.id, NOW)
-        s.get_one(properties.Staff, staff.id).disabled_at = NOW
+        sid = open_sign_in(s, staff.id, NOW)
+        s.get_one(Staff, staff.id).disabled_at = NOW
         s.flush()
-        assert properties.staff_for_sign_in(s, sid, NOW) is None
+        assert staff_for_sign_in(s, sid, NOW) is None
         with pytest.raises(LookupError):
-            properties.open_sign_in(s, staff.id, NOW)
+            open_sign_in(s, staff.id, NOW)
 
 
 def test_after_five_failures_a_name_waits_thirty_seconds_and_twice_as_long_each_time(
@@ -89,8 +96,8 @@ def test_after_five_failures_a_name_waits_thirty_seconds_and_twice_as_long_each_
     now, waits = NOW, []
     for number in range(12):
         with db.write() as s:
-            assert properties.sign_in_allowed(s, "Desk Otter", f"10.0.0.{number}", now) == 0
-            wait = properties.sign_in_allowed(s, "desk otter", "10.0.1.1", now)
+            assert sign_in_allowed(s, "Desk Otter", f"10.0.0.{number}", now) == 0
+            wait = sign_in_allowed(s, "desk otter", "10.0.1.1", now)
         waits.append(wait)
         now += timedelta(seconds=wait)
     assert waits == [0, 0, 30, 60, 120, 240, 480, 900, 900, 900, 900, 900]
@@ -101,15 +108,14 @@ def test_a_thousand_guesses_try_forty_passwords_at_most(db: Database) -> None:
     with db.write() as s:
         for number in range(1000):
             at = NOW + timedelta(seconds=number * 0.5)
-            tried += properties.sign_in_allowed(s, f"name {number}", "10.0.0.1", at) == 0
+            tried += sign_in_allowed(s, f"name {number}", "10.0.0.1", at) == 0
     assert tried == 30
 
 
 def test_all_addresses_together_are_braked_too(db: Database) -> None:
     with db.write() as s:
         tried = [
-            properties.sign_in_allowed(s, f"name {i}", f"10.0.{i // 200}.{i % 200}", NOW)
-            for i in range(400)
+            sign_in_allowed(s, f"name {i}", f"10.0.{i // 200}.{i % 200}", NOW) for i in range(400)
         ]
     assert tried.count(0) == 300
     assert tried[-1] == 600
@@ -118,14 +124,14 @@ def test_all_addresses_together_are_braked_too(db: Database) -> None:
 def test_success_forgets_the_failures_of_a_name(db: Database) -> None:
     with db.write() as s:
         for _ in range(40):
-            assert properties.sign_in_allowed(s, "Desk Otter", "10.0.0.1", NOW) == 0
-            properties.sign_in_succeeded(s, "Desk Otter", "10.0.0.1")
+            assert sign_in_allowed(s, "Desk Otter", "10.0.0.1", NOW) == 0
+            sign_in_succeeded(s, "Desk Otter", "10.0.0.1")
             s.flush()
 
 
 def test_typed_names_are_not_kept_in_the_clear(db: Database) -> None:
     with db.write() as s:
-        properties.sign_in_allowed(s, "my-password-typed-as-a-name", "10.0.0.1", NOW)
+        sign_in_allowed(s, "my-password-typed-as-a-name", "10.0.0.1", NOW)
     with db.read() as s:
         keys = s.execute(text("SELECT key FROM throttles")).scalars().all()
     assert not any("password" in key for key in keys)
@@ -167,7 +173,7 @@ def test_weak_or_malformed_keys_are_refused(keys: str) -> None:
         TokenVault(keys)
 
 
-def test_one_account_of_a_property_is_the_default(db: Database, staff: properties.Staff) -> None:
+def test_one_account_of_a_property_is_the_default(db: Database, staff: Staff) -> None:
     vault = TokenVault(KEY_1)
     with db.write() as s:
         house = accounts.add_account(s, vault, staff.property_id, "House", "a-token", NOW)
@@ -181,15 +187,13 @@ def test_one_account_of_a_property_is_the_default(db: Database, staff: propertie
             house.id,
         ]
         assert accounts.account_of(s, staff.property_id + 1, house.id) is None
-        row = s.get_one(properties.Account, house.id)
+        row = s.get_one(Account, house.id)
     assert row.access_token_enc is not None
     assert "a-token" not in row.access_token_enc
     assert vault.decrypt(row.access_token_enc, "accounts", house.id, "access_token") == "a-token"
 
 
-def test_an_offer_signs_its_price_and_not_the_lock_of_it(
-    db: Database, staff: properties.Staff
-) -> None:
+def test_an_offer_signs_its_price_and_not_the_lock_of_it(db: Database, staff: Staff) -> None:
     def signed(**changes: object) -> str:
         facts = {"price_text": "₹240", "fare_id": "A", "seat_prices": {"": "240.00"}, **changes}
         priced = Priced("mini", "point_to_point", "Mini", "INR", product={}, **facts)  # type: ignore[arg-type]
@@ -204,7 +208,7 @@ def test_an_offer_signs_its_price_and_not_the_lock_of_it(
     assert signed() != signed(seat_prices={"": "265.00"})
 
 
-def test_an_empty_property_has_no_orders(db: Database, staff: properties.Staff) -> None:
+def test_an_empty_property_has_no_orders(db: Database, staff: Staff) -> None:
     with db.read() as s:
         assert recent_orders(s, staff.property_id) == []
         assert order_page(s, staff.property_id, 1) is None

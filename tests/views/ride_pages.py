@@ -16,6 +16,7 @@ from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
 from ridedash.store import accounts, properties
+from ridedash.store.models.people import Guest
 from ridedash.store.orders import Action, Attention, Heartbeat, Offer, Order, Ride, TimelineEvent
 from tests.databases import new_database
 
@@ -245,7 +246,7 @@ def action_row(
 def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> Order:
     who, n = facts.get("house", "desk"), next(desk.counter)
     house, staff, account = desk.ids[f"{who}.property"], desk.ids[who], desk.ids[f"{who}.account"]
-    guest = properties.Guest(
+    guest = Guest(
         property_id=house,
         staff_id=staff,
         name=facts.get("guest", "Guest Heron"),

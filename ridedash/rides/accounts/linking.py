@@ -17,8 +17,7 @@ from ridedash.store import audit
 from ridedash.store.accounts import account_of, default_account, keep_tokens
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault
-from ridedash.store.models.people import LinkStart
-from ridedash.store.properties import Account
+from ridedash.store.models.people import Account, LinkStart
 
 LASTS: Final = timedelta(minutes=10)
 EXPIRED, REFUSED, NO_ANSWER = "expired", "refused", "no_answer"

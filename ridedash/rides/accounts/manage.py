@@ -10,7 +10,7 @@ from ridedash.store import audit
 from ridedash.store.accounts import account_of, accounts_of, make_default
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import UNSETTLED, Order, Ride
-from ridedash.store.properties import Account
+from ridedash.store.models.people import Account
 
 DONE, IN_USE, NOT_NOW = "done", "in_use", "not_now"
 

@@ -22,7 +22,7 @@ from ridedash.store import audit
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.encryption import DecryptionFailed, TokenVault, key_of
-from ridedash.store.properties import Account
+from ridedash.store.models.people import Account
 from ridedash.wire import normal_code
 
 LASTS: Final = timedelta(seconds=10)  # longer than a refresh may take

@@ -26,7 +26,8 @@ from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
 from ridedash.store.models.orders import Offer, Order
-from ridedash.store.properties import Staff, cost_centre_of
+from ridedash.store.models.people import Staff
+from ridedash.store.properties import cost_centre_of
 from ridedash.wire import Kind
 
 OFFER_LASTS: Final = timedelta(minutes=2)

@@ -12,7 +12,8 @@ from flask import Blueprint, render_template, request
 from ridedash.extensions import services
 from ridedash.store.audit import AuditFilter, AuditRow, entries
 from ridedash.store.database.database import MAX_ID
-from ridedash.store.properties import Property, staff_of
+from ridedash.store.models.people import Property
+from ridedash.store.properties import staff_of
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import ADMIN, AUDIT, may, needs

@@ -9,14 +9,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import services
 from ridedash.store import audit
 from ridedash.store.database.database import MAX_ID
-from ridedash.store.properties import (
-    Property,
-    add_property,
-    close_sign_in,
-    find_property,
-    open_sign_in,
-    properties,
-)
+from ridedash.store.models.people import Property
+from ridedash.store.properties import add_property, find_property, properties
+from ridedash.store.sign_ins import close_sign_in, open_sign_in
 from ridedash.text import one_line
 from ridedash.views.admin.property import NAME_MAX, Answer, check, choices, said
 from ridedash.views.auth.sign_in import begin

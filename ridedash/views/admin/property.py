@@ -23,7 +23,7 @@ from ridedash.places import (
     parse_coordinates,
 )
 from ridedash.store import audit
-from ridedash.store.properties import Property
+from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs

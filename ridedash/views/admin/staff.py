@@ -12,14 +12,9 @@ from ridedash.store.invitations import (
     invite_to_new_password,
     open_invitations,
 )
-from ridedash.store.properties import (
-    Property,
-    Staff,
-    close_all_sign_ins,
-    sign_ins_of,
-    staff_member,
-    staff_of,
-)
+from ridedash.store.models.people import Property, Staff
+from ridedash.store.properties import sign_ins_of, staff_member, staff_of
+from ridedash.store.sign_ins import close_all_sign_ins
 from ridedash.text import one_line
 from ridedash.views.admin.property import Answer, record, said
 from ridedash.views.web.current_user import current_staff

@@ -13,7 +13,9 @@ from ridedash.extensions import limiter, services
 from ridedash.store import audit, passwords
 from ridedash.store.invitations import open_invitation
 from ridedash.store.models.desk import Invitation
-from ridedash.store.properties import Property, Staff, add_staff, close_all_sign_ins, sign_in_key
+from ridedash.store.models.people import Property, Staff
+from ridedash.store.properties import add_staff
+from ridedash.store.sign_ins import close_all_sign_ins, sign_in_key
 from ridedash.text import one_line
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.wording import gettext as _

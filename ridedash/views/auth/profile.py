@@ -6,15 +6,14 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
 from ridedash.store import audit, passwords
-from ridedash.store.properties import (
-    Property,
-    Staff,
+from ridedash.store.models.people import Property, Staff
+from ridedash.store.properties import sign_ins_of
+from ridedash.store.sign_ins import (
     close_all_sign_ins,
     close_sign_in,
     open_sign_in,
     sign_in_allowed,
     sign_in_succeeded,
-    sign_ins_of,
 )
 from ridedash.views.auth.invitations import password_error
 from ridedash.views.auth.sign_in import begin, password_holds

@@ -18,14 +18,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import login_manager, services
 from ridedash.secrets_file import demo_secrets
 from ridedash.store import audit
-from ridedash.store.properties import (
-    Staff,
-    close_sign_in,
-    find_staff,
-    open_sign_in,
-    sign_in_allowed,
-    sign_in_succeeded,
-)
+from ridedash.store.models.people import Staff
+from ridedash.store.properties import find_staff
+from ridedash.store.sign_ins import close_sign_in, open_sign_in, sign_in_allowed, sign_in_succeeded
 from ridedash.views.web.current_user import current_staff, safe_next
 from ridedash.views.web.permissions import OPEN, SEE, needs
 from ridedash.wording import gettext as _

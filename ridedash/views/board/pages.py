@@ -17,7 +17,7 @@ from ridedash.extensions import services
 from ridedash.geo import LatLng
 from ridedash.maps import MapParts, map_parts
 from ridedash.store.database.database import MAX_ID
-from ridedash.store.properties import Property
+from ridedash.store.models.people import Property
 from ridedash.views.board.rows import revision
 from ridedash.views.board.state import Board, Shown, board_of
 from ridedash.views.booking.form import desk_form

@@ -15,9 +15,9 @@ from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.store import guests
 from ridedash.store.database.database import MAX_ID
 from ridedash.store.guests import Usual
-from ridedash.store.models.people import Guest
+from ridedash.store.models.people import Guest, Property
 from ridedash.store.orders import Offer, recent_orders
-from ridedash.store.properties import Property, favourites_of
+from ridedash.store.properties import favourites_of
 from ridedash.store.search import phone_digits
 from ridedash.text import normalised
 from ridedash.views.booking import form

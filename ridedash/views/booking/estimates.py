@@ -19,8 +19,8 @@ from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
 from ridedash.rides.orders.request import offered
 from ridedash.service.errors import RateLimited, Refused, ServiceError, Throttled
 from ridedash.service.types.products import HotspotZone, Product, ProductList
+from ridedash.store.models.people import Property
 from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer
-from ridedash.store.properties import Property
 from ridedash.views.booking.pickup_points import Zone, is_hotspot, is_pin, meet, pin_name, zone_of
 from ridedash.views.booking.product_cards import Card, card, trip_facts
 from ridedash.views.web.current_user import SignedIn

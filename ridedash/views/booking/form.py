@@ -14,8 +14,9 @@ from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
 from ridedash.rides.orders.schedule_times import LATEST
 from ridedash.store.accounts import accounts_of
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
+from ridedash.store.models.people import Property
 from ridedash.store.orders import OrderPage, OrderState, order_page
-from ridedash.store.properties import Property, cost_centres_of, favourites_of
+from ridedash.store.properties import cost_centres_of, favourites_of
 from ridedash.views.booking.estimates import EstimateFailedError
 from ridedash.views.booking.picker import Picker, read_ends
 from ridedash.views.web import formatting

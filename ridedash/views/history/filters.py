@@ -18,7 +18,7 @@ from ridedash.extensions import services
 from ridedash.store.database.database import MAX_ID
 from ridedash.store.encryption import DecryptionFailed
 from ridedash.store.history import Outcome, PageKey, RideFilter
-from ridedash.store.properties import Property
+from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.formatting import zone

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.extensions import limiter, services
 from ridedash.store.handover import Ahead, Note, add_note, ahead, notes, settle_note
 from ridedash.store.history import records
-from ridedash.store.properties import Property
+from ridedash.store.models.people import Property
 from ridedash.text import one_line
 from ridedash.views.history.rows import RecordLine, line
 from ridedash.views.web.current_user import current_staff

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import limiter, services
 from ridedash.store.history import records
-from ridedash.store.properties import Property
+from ridedash.store.models.people import Property
 from ridedash.store.search import find_orders
 from ridedash.text import one_line
 from ridedash.views.history.filters import decrypted_words, encrypted

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from ridedash.extensions import services
 from ridedash.rides.health import heartbeat_age, is_alive, service_silent_since
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
-from ridedash.store.properties import Property, Staff
+from ridedash.store.models.people import Property, Staff
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import age, day_time, stamp, zone
 from ridedash.views.web.permissions import MANAGE, may

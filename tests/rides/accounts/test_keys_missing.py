@@ -11,7 +11,7 @@ from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.actions import request
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
-from ridedash.store.properties import Account
+from ridedash.store.models.people import Account
 from ridedash.wording import outcome_words
 from tests.rides.desk_world import KEYS, World
 

@@ -18,7 +18,7 @@ from ridedash.service.errors import Refused, Unauthorized
 from ridedash.service.oauth import OAuthClient, Tokens, pkce_pair
 from ridedash.service.transport.http import Http
 from ridedash.store.accounts import keep_tokens
-from ridedash.store.properties import Account
+from ridedash.store.models.people import Account
 from tests.rides.desk_world import World
 
 pytestmark = pytest.mark.database

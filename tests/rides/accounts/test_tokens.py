@@ -25,7 +25,7 @@ from ridedash.service.transport.http import Http
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.database.database import Database, DatabaseBusy
 from ridedash.store.encryption import TokenVault, new_key
-from ridedash.store.properties import Account
+from ridedash.store.models.people import Account
 from tests.rides.desk_world import KEYS, World
 
 

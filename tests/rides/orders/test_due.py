@@ -21,7 +21,7 @@ from ridedash.rides.states import BadTransition
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.orders import Offer, Order, OrderState
-from ridedash.store.properties import Account
+from ridedash.store.models.people import Account
 from tests.rides.desk_world import KEYS, World
 from tests.rides.orders.test_crashes import KillAt, Killed, check
 from tests.rides.orders.test_side_by_side import at_once

@@ -15,8 +15,9 @@ from ridedash.rides.orders.place import GuardBusy, RequestRefused, TokenReused, 
 from ridedash.rides.orders.resolve import withdraw
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.people import Guest
 from ridedash.store.orders import Order
-from ridedash.store.properties import Guest, add_property
+from ridedash.store.properties import add_property
 from tests.rides.desk_world import World
 from tests.rides.orders.test_due import HOURS, LEAD, offered
 from tests.rides.orders.test_side_by_side import at_once

@@ -17,10 +17,10 @@ from ridedash.rides.actions import request
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.place import GuardBusy, Placed, place
 from ridedash.rides.orders.resolve import withdraw
-from ridedash.store import properties
 from ridedash.store.audit import record
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy
 from ridedash.store.models.orders import Order, OrderState
+from ridedash.store.sign_ins import close_sign_in, open_sign_in, sign_in_allowed
 from tests.databases import POSTGRESQL, new_database
 from tests.rides.desk_world import World
 
@@ -129,7 +129,7 @@ def test_attention_is_asked_for_once_by_many_at_once(world: World) -> None:
 def test_guesses_made_at_once_are_all_counted(world: World) -> None:
     def guess() -> float:
         with world.db.write() as s:
-            return properties.sign_in_allowed(s, "Desk Otter", "10.0.0.1", world.clock())
+            return sign_in_allowed(s, "Desk Otter", "10.0.0.1", world.clock())
 
     came = at_once([guess] * 12)
     assert came.count(0.0) == 5, came
@@ -137,11 +137,11 @@ def test_guesses_made_at_once_are_all_counted(world: World) -> None:
 
 def test_sign_ins_that_end_at_once_are_told_in_the_order_of_their_numbers(world: World) -> None:
     with world.db.write() as s:
-        sids = [properties.open_sign_in(s, world.staff_id, world.clock()) for _ in range(THREADS)]
+        sids = [open_sign_in(s, world.staff_id, world.clock()) for _ in range(THREADS)]
 
     def close(sid: str) -> None:
         with world.db.write() as s:
-            properties.close_sign_in(s, sid)
+            close_sign_in(s, sid)
 
     assert at_once([lambda sid=sid: close(sid) for sid in sids]) == [None] * THREADS
     with world.db.read() as s:

@@ -15,8 +15,7 @@ from ridedash.sandbox import SandboxSettings, create_sandbox
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.transport.http import Http
 from ridedash.store.audit import AuditRow
-from ridedash.store.models.people import LinkStart
-from ridedash.store.properties import Account, Staff
+from ridedash.store.models.people import Account, LinkStart, Staff
 from tests.views.ride_pages import Desk, make_desk, token
 
 pytestmark = pytest.mark.database

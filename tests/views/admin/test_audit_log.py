@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ridedash.store import audit
-from ridedash.store.properties import Staff
+from ridedash.store.models.people import Staff
 from ridedash.views.admin.audit_log import deeds
 from tests.views.ride_pages import NOON, Desk, make_desk
 

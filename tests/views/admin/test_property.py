@@ -15,7 +15,7 @@ from ridedash.store.accounts import add_account
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.desk import CostCentre, Favourite, Invitation
-from ridedash.store.properties import Account, Property, SignIn, Staff
+from ridedash.store.models.people import Account, Property, SignIn, Staff
 from tests.views.ride_pages import NOON, PASSWORD, Desk, compact, make_desk, token
 
 pytestmark = pytest.mark.database

@@ -11,7 +11,7 @@ from werkzeug.security import generate_password_hash
 
 from ridedash.factory import create_app
 from ridedash.secrets_file import demo_secrets
-from ridedash.store.properties import SignIn, Staff
+from ridedash.store.models.people import SignIn, Staff
 from ridedash.views.auth import sign_in
 from ridedash.views.web import current_user
 from ridedash.views.web.permissions import OPEN, needs

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ridedash.geo import LatLng
+from ridedash.store.models.people import Guest
 from ridedash.store.orders import Order
-from ridedash.store.properties import Guest, set_favourite
+from ridedash.store.properties import set_favourite
 from tests.views.booking.test_pages import TRIP, Desk, desk
 from tests.views.booking.test_pages_browser import Browsed, browsed
 from tests.views.desk_page import PATH

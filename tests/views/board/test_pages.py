@@ -13,8 +13,8 @@ from sqlalchemy import event
 
 from ridedash.store.accounts import keep_tokens
 from ridedash.store.encryption import TokenVault, new_key
+from ridedash.store.models.people import Account, Guest
 from ridedash.store.orders import Attention, Order, Ride, TimelineEvent
-from ridedash.store.properties import Account, Guest
 from ridedash.views.board.pages import NOTHING, known
 from ridedash.views.poll_cache.cache import EXTENSION
 from tests.views.ride_pages import NOON, Desk, make_desk, snapshot_facts

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from ridedash.rides.accounts.tokens import NeedsReconnect
+from ridedash.store.models.people import Property, Staff
 from ridedash.store.orders import Order, Ride
-from ridedash.store.properties import Property, Staff
 from tests.views.ride_pages import NOON, snapshot_facts
 from tests.views.served import Served, served_desk, violations
 

@@ -13,6 +13,7 @@ from ridedash.geo import LatLng
 from ridedash.store import properties
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.people import Guest
 from ridedash.store.orders import Order
 from ridedash.store.properties import set_favourite
 from tests.views.booking.test_pages import TRIP, Desk, desk, filled
@@ -22,9 +23,9 @@ pytestmark = pytest.mark.database
 JSON = {"Accept": "application/json"}
 
 
-def guest_rows(desk: Desk) -> list[properties.Guest]:
+def guest_rows(desk: Desk) -> list[Guest]:
     with desk.app.extensions["ridedash"].db.read() as s:
-        return list(s.scalars(select(properties.Guest).order_by(properties.Guest.id)))
+        return list(s.scalars(select(Guest).order_by(Guest.id)))
 
 
 def known(desk: Desk, **facts: str) -> None:
@@ -107,7 +108,7 @@ def test_guests_of_another_property_are_neither_found_nor_taken(desk: Desk) -> N
     services = desk.app.extensions["ridedash"]
     with services.db.write() as s:
         other = properties.add_property(s, "Other Hotel", "UTC", desk.now)
-        s.get_one(properties.Guest, 1).property_id = other.id
+        s.get_one(Guest, 1).property_id = other.id
     assert found(desk, "412") == []
     assert desk.press(desk.form(), guest_id="1", guest_room="412").status_code == 303
     assert desk.orders()[1].guest_id != 1
@@ -117,7 +118,7 @@ def test_an_erased_guest_is_never_shown_nor_filled_in(desk: Desk) -> None:
     known(desk)
     services = desk.app.extensions["ridedash"]
     with services.db.write() as s:
-        guest = s.get_one(properties.Guest, 1)
+        guest = s.get_one(Guest, 1)
         guest.name, guest.erased_at, guest.phone, guest.room = (
             "Guest 0123456789",
             desk.now,

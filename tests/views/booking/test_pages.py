@@ -24,6 +24,7 @@ from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
 from ridedash.store import accounts, properties
 from ridedash.store.database.database import Database
+from ridedash.store.models.people import Guest, Property
 from ridedash.store.orders import Offer, Order, OrderState
 from ridedash.views.booking.pages import cars_asked
 from tests.databases import POSTGRESQL
@@ -274,7 +275,7 @@ def test_booking_leads_to_the_order_with_what_was_asked_for(desk: Desk) -> None:
         "Two bags",
     )
     with desk.app.extensions["ridedash"].db.read() as s:
-        guest = s.get_one(properties.Guest, order.guest_id)
+        guest = s.get_one(Guest, order.guest_id)
     assert (guest.name, guest.phone, guest.room) == ("Guest Heron", "+912227783300", "412")
 
 
@@ -642,7 +643,7 @@ def test_a_found_place_says_nothing_twice(desk: Desk) -> None:
 def test_the_button_asks_for_what_is_missing(desk: Desk) -> None:
     assert re.search(r"data-book-go[^>]*>Choose a drop<", compact(desk.page()))
     with desk.app.extensions["ridedash"].db.write() as s:
-        s.get_one(properties.Property, 1).pickup_lat = None
+        s.get_one(Property, 1).pickup_lat = None
     assert re.search(r"data-book-go[^>]*>Choose a pickup<", compact(desk.page()))
 
 

@@ -14,8 +14,8 @@ from flask.testing import FlaskClient
 from ridedash.rides.orders.answer_journal import BlackBox
 from ridedash.rides.worker import Worker
 from ridedash.store.models.orders import Attention, Offer, Order
+from ridedash.store.models.people import Property
 from ridedash.store.orders import OrderPage, order_page
-from ridedash.store.properties import Property
 from ridedash.views.rides.view_model import ride_view
 from ridedash.wording import Audience
 from tests.views.booking.test_pages import Desk, cards, desk, filled, sign_in

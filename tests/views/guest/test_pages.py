@@ -17,8 +17,8 @@ from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.desk import Link
+from ridedash.store.models.people import Guest
 from ridedash.store.orders import Order, Ride
-from ridedash.store.properties import Guest
 from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk
 
 pytestmark = pytest.mark.database

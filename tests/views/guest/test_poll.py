@@ -13,8 +13,8 @@ from werkzeug.test import TestResponse
 from ridedash.extensions import limiter
 from ridedash.rides.privacy.retention import forget_guest
 from ridedash.rides.share_links import LinkKind, end_links, make_link
+from ridedash.store.models.people import Guest
 from ridedash.store.orders import Order, Ride
-from ridedash.store.properties import Guest
 from ridedash.views.guest import pages
 from ridedash.views.poll_cache.cache import EXTENSION, FRESH_S, LOOK_S, PollCache
 from tests.views.ride_pages import NOON, STATUSES, Desk, make_desk

@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 from playwright.sync_api import Browser, Page
 
 from ridedash.extensions import limiter
+from ridedash.store.models.people import Staff
 from ridedash.store.orders import Order
-from ridedash.store.properties import Staff
 from ridedash.views.history.handover import fair
 from tests.views.ride_pages import NOON, Desk, make_desk, token
 from tests.views.served import Served, served_desk, violations

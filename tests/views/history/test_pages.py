@@ -25,8 +25,8 @@ from werkzeug.test import TestResponse
 from ridedash.extensions import limiter
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import CostCentre
+from ridedash.store.models.people import Staff
 from ridedash.store.orders import Order, Ride
-from ridedash.store.properties import Staff
 from ridedash.views.history.csv_export import CutShort, harmless
 from tests.sandbox.serving import waitress, werkzeug
 from tests.test_security import csrf

@@ -16,9 +16,9 @@ from werkzeug.test import Client, TestResponse
 
 from ridedash.factory import create_app
 from ridedash.store import properties as people
+from ridedash.store.models.people import Account
 from ridedash.store.orders import Order, Ride
 from ridedash.store.poll_marks import revisions
-from ridedash.store.properties import Account
 from ridedash.views.poll_cache import cache as poll_cache
 from ridedash.views.poll_cache.cache import (
     EXTENSION,

@@ -146,7 +146,7 @@ def test_a_form_sent_after_signing_out_elsewhere_says_so_and_leads_back(
 def test_a_form_of_an_ended_sign_in_leads_to_the_ride_after_signing_in_again(
     desk: Desk, client: FlaskClient
 ) -> None:
-    from ridedash.store.properties import SignIn
+    from ridedash.store.models.people import SignIn
 
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     held = token(client, f"/rides/{order_id}")

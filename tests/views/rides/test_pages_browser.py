@@ -15,8 +15,8 @@ from werkzeug.serving import make_server
 
 from ridedash.rides.accounts.tokens import NeedsReconnect
 from ridedash.rides.health import write_heartbeat
+from ridedash.store.models.people import SignIn
 from ridedash.store.orders import Order, Ride, TimelineEvent
-from ridedash.store.properties import SignIn
 from tests.running import whole
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
 from tests.views.served import carry_sign_in

@@ -14,7 +14,7 @@ from werkzeug.routing import Rule
 from ridedash.store.accounts import add_account
 from ridedash.store.invitations import invite
 from ridedash.store.models.desk import CostCentre, ShiftNote
-from ridedash.store.properties import Staff
+from ridedash.store.models.people import Staff
 from ridedash.views.web.permissions import KNOWN, ROLES, need_of, needs, outranks
 from tests.views.ride_pages import NOON, Desk, make_desk, token
 

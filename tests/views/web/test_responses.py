@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
+from ridedash.store.models.people import Staff
 from ridedash.store.orders import Order
-from ridedash.store.properties import Staff
 from ridedash.views.web.responses import wants_json
 from tests.views.ride_pages import NOON, Desk, make_desk, token
 

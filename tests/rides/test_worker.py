@@ -221,7 +221,7 @@ def no_cabs(_body: dict[str, object]) -> httpx.Response:
     )
 
 
-def test_what_the_service_gives_for_a_code_is_told_only_if_it_is_one(
+def test_a_code_of_the_service_is_logged_only_if_it_is_a_known_one(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     words = {"status": "FAILURE", "code": "Guest Heron room 12", "message": "no"}
@@ -273,7 +273,7 @@ def test_a_round_that_fails_for_the_database_says_what_the_driver_says(
     assert "SELECT" not in caplog.text
 
 
-def test_a_worker_that_ends_by_itself_counts_no_longer_and_a_restart_is_no_news(
+def test_a_worker_that_ends_by_itself_no_longer_counts_and_a_restart_changes_nothing(
     real: World,
 ) -> None:
     def told() -> tuple[int, bool, bool]:

@@ -1,5 +1,6 @@
-"""Claims: a worker leases due rides, a batch in one statement, each ride to one worker only
-(docs/booking-protocol.md 3).
+"""Claims: a worker leases due rides, a batch in one statement, each ride to one worker only.
+
+See docs/booking-protocol.md 3.1.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
-"""Following rides: claim those that are due, ask the service once, record the answer
-(docs/booking-protocol.md 3).
+"""Following rides: claim those that are due, ask the service once, record the answer.
+
+See docs/booking-protocol.md 3.
 """
 
 import logging

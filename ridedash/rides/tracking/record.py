@@ -1,5 +1,6 @@
-"""Recording polls: decisions that change only the rides' rows are written in batches, all others
-on locked rows with their side rows (docs/booking-protocol.md 3).
+"""Recording polls: decisions are written in batches, or on locked rows with their side rows.
+
+See docs/booking-protocol.md 3.5.
 """
 
 import functools
@@ -64,10 +65,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Polled:
-    """A ride that was asked about, and the answer that came at `at`, or the reason why none came.
+    """A ride that was polled, and the answer that came at `at`, or the error in its place.
 
     The answer is a Snapshot once it has been read. `decision` is made from the row as it was
-    claimed; without one the row could not be decided on, and that is found out again under lock.
+    claimed; None when that failed, and it is tried again on the locked row.
     """
 
     claim: Claim
@@ -129,9 +130,7 @@ class Recorder:
             return 0
 
     def _write_locked(self, polls: Sequence[Polled]) -> list[Decision]:
-        """Write polls with all that belongs to them, on locked rows; whatever goes wrong with one
-        undoes all.
-        """
+        """Write polls with all their side rows, on locked rows; an error of one undoes all."""
         written = []
         with self.runtime.db.write() as s:
             connection, order_ids = s.connection(), [each.claim.order_id for each in polls]
@@ -160,9 +159,7 @@ class Recorder:
         return written
 
     def _decision(self, s: Session, polled: Polled, row: Row[Any]) -> Decision:
-        """The decision that was made when the poll was read, unless order or ride have changed
-        since the claim.
-        """
+        """The decision that was made from the claimed row, or another when the row has changed."""
         decision = polled.decision
         if decision is None or row != polled.claim.row:
             decision = self._decide(polled, before_of(row, self.runtime.tokens.vault))
@@ -179,7 +176,7 @@ class Recorder:
         return decide(before, polled.answer, polled.at, pacing)
 
     def _count(self, written: Iterable[Decision]) -> int:
-        """How many of these had an answer; passes the failpoints for each."""
+        """How many of these had an answer. Calls the failpoints."""
         answered = [decision for decision in written if decision.answered]
         for decision in answered:
             if decision.handed_over:
@@ -189,9 +186,7 @@ class Recorder:
 
 
 def before_of(row: Row[Any], vault: TokenVault) -> Before:
-    """A ride's row with its order's columns (claims.RIDE_AND_ORDER) as the value that `decide`
-    reads.
-    """
+    """The value that `decide` reads, of a row with the columns of claims.RIDE_AND_ORDER."""
     state = dict(zip(_STATE, _state_of(row), strict=True))
     facts = Snapshot.model_validate_json(row.facts)
     otp = None if row.otp_enc is None else otp_of(row, vault)
@@ -205,9 +200,7 @@ def facts_of(ride: Ride) -> Snapshot:
 
 
 def otp_of(ride: Ride | Row[Any], vault: TokenVault) -> str | None:
-    """The start code; None when there is none now, or the key that it was encrypted with is
-    missing.
-    """
+    """The start code; None when there is none, or when no key decrypts it."""
     if ride.otp_enc is None:
         return None
     try:
@@ -217,8 +210,7 @@ def otp_of(ride: Ride | Row[Any], vault: TokenVault) -> str | None:
 
 
 def write_batch(db: Database, polls: Sequence[Polled]) -> tuple[list[Polled], list[Polled]]:
-    """Write decisions that are `batched` in one transaction. Those that were written, and those
-    left for locked rows.
+    """Write decisions that are `batched` in one transaction: the polls written, and those left.
 
     Left are polls of orders with an item to clear or an action to settle. Polls whose rides were
     claimed again meanwhile are in neither list: their answers are dropped.
@@ -310,7 +302,8 @@ def _update_of(names: tuple[str, ...], dialect: str) -> Update:
 def _write(
     s: Session, order: Order, ride_id: int, decision: Decision, now: datetime, vault: TokenVault
 ) -> None:
-    """Write a decision's columns, timeline and items in the transaction that holds both rows.
+    """Write a decision with all its side rows, in the transaction that has locked both rows.
+
     Raises BadTransition.
     """
     columns = dict(decision.ride)
@@ -340,9 +333,7 @@ def _write(
 
 
 def _free_armed_cancel(s: Session, order: Order, fate: str, now: datetime) -> None:
-    """A cancel that waited for a booking id is called now that there is one, or dropped at the end
-    of the ride.
-    """
+    """Have a cancel called that waited for a booking id, or drop it at the end of the ride."""
     for action in s.scalars(
         select(Action).where(Action.order_id == order.id, Action.state == "armed")
     ):
@@ -367,9 +358,7 @@ def _is_taken(s: Session, booking_id: str, order_id: int) -> bool:
 
 
 def _settle_actions(s: Session, order: Order, polled: Polled, status: str | None) -> None:
-    """Settle actions that were called before this poll began and not confirmed, or have them
-    repeated once.
-    """
+    """Settle actions that were called before this poll and not confirmed, or repeat them once."""
     query = select(Action).where(Action.order_id == order.id, Action.state == "unconfirmed")
     query = query.where(
         Action.name.in_(("abort", "cancel", "drop")), Action.called_at < polled.claim.at

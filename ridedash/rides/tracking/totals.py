@@ -1,5 +1,6 @@
-"""What a ride costs: the service's total, or the sum of its lines (docs/booking-protocol.md 3).
-Pure.
+"""What a ride costs: the service's total, or the sum of its lines. Pure.
+
+See docs/booking-protocol.md 3.4.
 """
 
 from decimal import ROUND_HALF_UP, Decimal

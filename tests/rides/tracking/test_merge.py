@@ -104,7 +104,7 @@ def test_the_end_absorbs_and_a_later_live_state_is_an_alarm() -> None:
     assert names.count("after_end") == 3
 
 
-def test_an_unknown_status_keeps_the_last_one_and_is_told_once() -> None:
+def test_an_unknown_status_keeps_the_last_one_and_is_an_event_once() -> None:
     ride, names = follow(TAXI, snap("CALL_DRIVER"), snap("TELEPORTING"), snap("TELEPORTING"))
     assert (ride.status, ride.reported, names.count("unknown_status")) == (
         "CALL_DRIVER",
@@ -210,7 +210,7 @@ def test_a_plate_spelled_otherwise_is_the_same_car() -> None:
     assert "car_swapped" not in names
 
 
-def test_the_time_to_the_pickup_is_not_told_as_the_time_to_the_drop() -> None:
+def test_the_time_to_the_pickup_is_not_shown_as_the_time_to_the_drop() -> None:
     ride, _ = follow(AUTO, snap("CALL_DRIVER", eta=Duration(seconds=60)), snap("IN_PROGRESS"))
     assert ride.facts.eta is None
 

@@ -257,7 +257,7 @@ def test_the_third_refusal_in_a_row_asks_for_a_person() -> None:
     assert decide(ride("COMPLETED", unknown_id=2), error, NOW, EVEN).raised == ()
 
 
-def test_the_final_price_is_asked_for_once_and_given_up_after_five_failures() -> None:
+def test_the_final_price_is_polled_once_and_given_up_after_five_failures() -> None:
     ended = decide(ride("IN_PROGRESS"), Snapshot(booking_status="COMPLETED"), NOW, EVEN)
     assert wait_s(ended) == FINAL_S
     assert (

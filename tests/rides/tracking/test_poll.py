@@ -103,7 +103,7 @@ def test_a_ride_is_followed_to_its_end_and_once_more_for_the_final_price(world: 
     ],
 )
 @pytest.mark.parametrize("pace", [1, 60])
-def test_each_state_is_asked_about_at_its_own_interval_and_pace(
+def test_each_status_is_polled_at_its_own_interval_and_pace(
     world: World, answer: dict[str, Any], kind: str, seconds: float, pace: float
 ) -> None:
     world.service.tracks["C1"] = [answer]
@@ -117,7 +117,7 @@ def test_each_state_is_asked_about_at_its_own_interval_and_pace(
     assert world.ride(order_id).interval_s == expected
 
 
-def test_the_start_code_is_stored_sealed_and_wiped_when_its_states_end(world: World) -> None:
+def test_the_start_code_is_stored_encrypted_and_wiped_when_its_statuses_end(world: World) -> None:
     world.service.tracks["C1"] = [says("CLIENT_LOCATED", **CAB, **OTP), says("IN_PROGRESS", **CAB)]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -249,7 +249,7 @@ def test_an_answer_about_another_booking_is_an_alarm(world: World) -> None:
     assert "other_booking" in wanted(world, order_id)
 
 
-def test_an_unknown_status_is_shown_and_told_once(world: World) -> None:
+def test_an_unknown_status_is_shown_and_raises_its_item_once(world: World) -> None:
     world.service.tracks["C1"] = [says("CALL_DRIVER"), says("LEVITATING")]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -278,7 +278,7 @@ def test_a_swapped_car_asks_for_a_person(world: World) -> None:
     assert "car_swapped" in wanted(world, order_id)
 
 
-def test_an_id_that_the_service_does_not_know_is_asked_about_slowly(world: World) -> None:
+def test_an_id_that_the_service_does_not_know_is_polled_slowly(world: World) -> None:
     with world.worker() as worker:
         order_id = world.book(worker)
         for _ in range(3):
@@ -288,7 +288,7 @@ def test_an_id_that_the_service_does_not_know_is_asked_about_slowly(world: World
     assert wait(world, order_id) >= 270
 
 
-def test_a_search_that_should_be_over_is_asked_about_once_a_minute_and_then_slowly(
+def test_a_search_that_should_be_over_is_polled_once_a_minute_and_then_slowly(
     world: World,
 ) -> None:
     world.service.tracks["C1"] = [says("ALLOTMENT_PENDING")]
@@ -317,7 +317,7 @@ def test_a_ride_older_than_a_day_asks_for_a_person(world: World) -> None:
     assert wait(world, order_id) >= 270
 
 
-def test_a_poison_ride_is_pushed_ahead_and_the_others_go_on(world: World) -> None:
+def test_a_poison_ride_is_postponed_and_the_others_go_on(world: World) -> None:
     world.service.tracks |= {
         f"C{i}": [{"booking_id": f"C{i}", "booking_status": "CALL_DRIVER"}] for i in (1, 2)
     }
@@ -374,7 +374,7 @@ def test_the_worker_says_that_it_is_alive(world: World) -> None:
         assert heartbeat_age(s, world.clock() + timedelta(seconds=40)) == 40
 
 
-def test_a_ride_that_has_ended_may_be_forgotten_by_the_service_and_needs_nobody(
+def test_a_ride_that_has_ended_may_be_forgotten_by_the_service_without_an_item(
     world: World,
 ) -> None:
     world.service.tracks["C1"] = [says("CALL_DRIVER", **CAB), says("COMPLETED")]

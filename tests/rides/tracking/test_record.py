@@ -136,7 +136,7 @@ def test_a_ride_that_has_waited_long_is_not_left_behind_by_waiting_guests(
     assert len(claim_due(world.db, world.clock(), Bounds(all=6, rest=0), "me")) == 6
 
 
-def test_a_poll_that_was_held_back_is_no_failure_of_its_ride(world: World, ids: list[int]) -> None:
+def test_a_poll_that_was_throttled_is_no_failure_of_its_ride(world: World, ids: list[int]) -> None:
     ours = tracker(world)
     claim = ours.claim(1)[0]
     assert ours.record([Polled(claim, Throttled(Throttled.SILENT, 7.0), world.clock())]) == 0

@@ -4,7 +4,7 @@ alone.
 
 from flask import Flask, render_template_string
 
-from ridedash.views.booking.form import desk_form
+from ridedash.views.booking.form import compact_form
 from ridedash.views.web.permissions import BOOK, needs
 
 PATH = "/form-of-the-desk"
@@ -29,6 +29,6 @@ def serve(app: Flask) -> None:
     """Add the page to an app that has answered nothing yet."""
 
     def show() -> str:
-        return render_template_string(PAGE, **desk_form())
+        return render_template_string(PAGE, **compact_form())
 
     app.add_url_rule(PATH, "form_of_the_desk", needs(BOOK)(show))

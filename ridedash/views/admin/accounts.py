@@ -19,7 +19,7 @@ from ridedash.rides.accounts.linking import (
 from ridedash.rides.accounts.manage import IN_USE, NOT_NOW, AccountKeeper
 from ridedash.store.accounts import account_of, accounts_of, tokens_can_be_read
 from ridedash.text import one_line
-from ridedash.views.admin.property import Answer, said
+from ridedash.views.admin.property import Answer, message_for
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.errors import Answer as ErrorAnswer
 from ridedash.views.web.errors import page
@@ -60,7 +60,7 @@ def callback() -> BaseResponse | ErrorAnswer:
 
 
 def member() -> Member:
-    """Whoever asks, as the linker knows them."""
+    """The signed-in member of staff, as the linker knows them."""
     staff = current_staff()
     return Member(staff.property_id, staff.id, session["sid"])
 
@@ -133,10 +133,12 @@ def _page(wrong: dict[str, str] | None = None) -> str:
     with s.db.read() as db:
         accounts = accounts_of(db, current_staff().property_id)
     let_forms_lead_to(s.settings.oauth_authorize_url)
-    told = (
-        said({"done": _("Saved."), "linked": _("The account is connected.")}) if not wrong else ""
+    message = (
+        message_for({"done": _("Saved."), "linked": _("The account is connected.")})
+        if not wrong
+        else ""
     )
-    refused = said(
+    refused = message_for(
         {
             IN_USE: _(
                 "Rides are waiting or under way with this account. Remove it when they have ended."
@@ -144,11 +146,11 @@ def _page(wrong: dict[str, str] | None = None) -> str:
             NOT_NOW: _("Reconnect this account first."),
         }
     )
-    sealed = {each.id for each in accounts if not tokens_can_be_read(each, s.vault)}
+    unreadable = {each.id for each in accounts if not tokens_can_be_read(each, s.vault)}
     facts = {
         "accounts": accounts,
-        "sealed": sealed,
-        "said": told,
+        "unreadable": unreadable,
+        "message": message,
         "refused": refused,
         "wrong": wrong or {},
     }

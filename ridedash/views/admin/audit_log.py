@@ -1,4 +1,4 @@
-"""The record of who did what, for reading: by day, by person, by deed."""
+"""The page of the audit log: filtered by day, person and action."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -21,7 +21,9 @@ from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
 
-DEEDS: Final = {
+bp = Blueprint("admin_audit", __name__, url_prefix="/admin/audit")
+LIMIT: Final = 100
+ACTIONS: Final = {
     "sign_in": lazy("Signed in"),
     "sign_out": lazy("Signed out"),
     "sign_out.everywhere": lazy("Signed out everywhere"),
@@ -77,23 +79,9 @@ RESULTS: Final = {
 }
 
 
-def deeds() -> dict[str, str]:
-    """What was done, by its name in the record."""
-    return {name: str(words) for name, words in DEEDS.items()}
-
-
-def results() -> dict[str, str]:
-    """What came of it."""
-    return {name: str(words) for name, words in RESULTS.items()}
-
-
-bp = Blueprint("admin_audit", __name__, url_prefix="/admin/audit")
-LIMIT: Final = 100
-
-
 @dataclass(frozen=True)
-class Line:
-    """One deed in words. `order` is the ride that it was done to, if any."""
+class AuditLine:
+    """One audit entry in words. `order` is the order that it is about, if any."""
 
     at: str
     instant: str
@@ -108,12 +96,12 @@ class Line:
 @bp.get("")
 @needs(AUDIT)
 def show() -> str:
-    """A page of the record, the newest first; older ones by a link."""
+    """A page of entries, the newest first, with a link to older ones."""
     with services().db.read() as s:
-        house = s.get_one(Property, current_staff().property_id)
-        people = {f"staff:{each.id}": each.name for each in staff_of(s, house.id)}
-        tz = zone(house.timezone)
-        rows = entries(s, house.id, _asked(tz), LIMIT + 1)
+        prop = s.get_one(Property, current_staff().property_id)
+        people = {f"staff:{each.id}": each.name for each in staff_of(s, prop.id)}
+        tz = zone(prop.timezone)
+        rows = entries(s, prop.id, _filter(tz), LIMIT + 1)
     names = people | {
         "worker": _("ridedash itself"),
         "cli": _("Command line"),
@@ -127,16 +115,26 @@ def show() -> str:
         lines=lines,
         older=older,
         names=names,
-        deeds=deeds(),
+        actions=actions(),
         chosen=chosen,
         filtered=any(chosen.values()) or "before" in request.args,
-        zone=house.timezone,
+        zone=prop.timezone,
         tab="audit",
     )
 
 
-def _asked(tz: ZoneInfo) -> AuditFilter:
-    """What the query asks for; what makes no sense is not asked for."""
+def actions() -> dict[str, str]:
+    """The words for each action, by its name in the audit log."""
+    return {name: str(words) for name, words in ACTIONS.items()}
+
+
+def results() -> dict[str, str]:
+    """The words for each result of an action."""
+    return {name: str(words) for name, words in RESULTS.items()}
+
+
+def _filter(tz: ZoneInfo) -> AuditFilter:
+    """The filter of the query; values that make no sense are left out."""
     since, until = _day(request.args.get("day", ""), tz)
     before = request.args.get("before", type=int)
     return AuditFilter(
@@ -150,28 +148,29 @@ def _asked(tz: ZoneInfo) -> AuditFilter:
 
 
 def _day(text: str, tz: ZoneInfo) -> tuple[datetime | None, datetime | None]:
-    """A day of the property's as two instants; none for what is no day."""
+    """The first instants of a day and of the next, in a time zone; none for an invalid day."""
     try:
         day = date.fromisoformat(text)
-        return tuple(datetime.combine(each, time(), tz) for each in (day, day + timedelta(days=1)))  # type: ignore[return-value]
+        next_day = day + timedelta(days=1)
+        return datetime.combine(day, time(), tz), datetime.combine(next_day, time(), tz)
     except (ValueError, OverflowError):
         return None, None
 
 
 def _older(last: int) -> str:
-    kept = {name: request.args[name] for name in ("day", "who", "what") if request.args.get(name)}
-    return "/admin/audit?" + urlencode(kept | {"before": last})
+    query = {name: request.args[name] for name in ("day", "who", "what") if request.args.get(name)}
+    return "/admin/audit?" + urlencode(query | {"before": last})
 
 
-def _line(row: AuditRow, names: dict[str, str], tz: ZoneInfo) -> Line:
+def _line(row: AuditRow, names: dict[str, str], tz: ZoneInfo) -> AuditLine:
     table, _colon, number = row.subject.partition(":")
     order = int(number) if table == "orders" and number.isdigit() else None
     bad = row.result in ("refused", "throttled")
-    return Line(
+    return AuditLine(
         at=format_datetime(row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=locale()),
         instant=row.at.isoformat(),
         who=names.get(row.who, row.who),
-        what=deeds().get(row.what, row.what),
+        what=actions().get(row.what, row.what),
         result=results().get(row.result, row.result.replace("_", " ").lower()),
         order=order,
         subject=names.get(row.subject, "") if row.subject != row.who else "",

@@ -1,6 +1,4 @@
-"""Favourite places, one to nine for pickup and for drop, and cost centres: what bookings choose
-from.
-"""
+"""Favourite places, one to nine for pickup and for drop, and cost centres."""
 
 from typing import Final
 
@@ -12,7 +10,14 @@ from ridedash.geo import LatLng
 from ridedash.store.models.desk import CostCentre
 from ridedash.store.properties import cost_centre_of, cost_centres_of, favourites_of, set_favourite
 from ridedash.text import one_line
-from ridedash.views.admin.property import Answer, Spot, SpotError, read_spot, record, said
+from ridedash.views.admin.property import (
+    Answer,
+    TypedPlace,
+    UnknownPlace,
+    message_for,
+    read_place,
+    record,
+)
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
@@ -34,26 +39,28 @@ def show() -> str:
 @bp.post("/places")
 @needs(MANAGE)
 def save() -> Answer:
-    """Put a place on a number, or take it off."""
+    """Set the favourite place of a number, or remove it."""
     kind, slot = request.form.get("kind", ""), request.form.get("slot", 0, type=int)
     if kind not in KINDS or slot not in SLOTS:
         abort(400)
-    house = current_staff().property_id
+    property_id = current_staff().property_id
     if "remove" in request.form:
         with services().db.write() as s:
-            row = favourites_of(s, house).get((kind, slot))
+            row = favourites_of(s, property_id).get((kind, slot))
             if row is not None:
                 s.delete(row)
                 record(s, "place.removed", f"favourites:{row.id}", kind=kind, slot=slot)
         return redirect("/admin/places?said=removed", code=303)
     try:
-        spot = read_spot(request.form, "place", services().geocoder)
-    except SpotError as error:
-        typed = Spot.typed(request.form, "place")
+        place = read_place(request.form, "place", services().geocoder)
+    except UnknownPlace as error:
+        typed = TypedPlace.typed(request.form, "place")
         return _page({"kind": kind, "slot": slot, "name": typed.name, "place": str(error)}), 422
     with services().db.write() as s:
-        set_favourite(s, house, kind, slot, spot.name, LatLng(spot.lat or 0.0, spot.lng or 0.0))
-        record(s, "place.set", f"properties:{house}", kind=kind, slot=slot)
+        set_favourite(
+            s, property_id, kind, slot, place.name, LatLng(place.lat or 0.0, place.lng or 0.0)
+        )
+        record(s, "place.set", f"properties:{property_id}", kind=kind, slot=slot)
     return redirect("/admin/places?said=saved", code=303)
 
 
@@ -61,11 +68,14 @@ def save() -> Answer:
 @needs(MANAGE)
 def add_centre() -> Answer:
     """A new cost centre."""
-    house, name = current_staff().property_id, one_line(request.form.get("name", ""), CENTRE_MAX)
+    property_id, name = (
+        current_staff().property_id,
+        one_line(request.form.get("name", ""), CENTRE_MAX),
+    )
     with services().db.write() as s:
-        known = {row.name.casefold() for row in cost_centres_of(s, house)}
+        known = {row.name.casefold() for row in cost_centres_of(s, property_id)}
         if name and name.casefold() not in known:
-            row = CostCentre(property_id=house, name=name, closed_at=None)
+            row = CostCentre(property_id=property_id, name=name, closed_at=None)
             s.add(row)
             s.flush()
             record(s, "cost_centre.made", f"cost_centres:{row.id}")
@@ -77,7 +87,7 @@ def add_centre() -> Answer:
 @bp.post("/cost-centres/<int:centre_id>")
 @needs(MANAGE)
 def change_centre(centre_id: int) -> BaseResponse:
-    """Close one, or open it again. Its rides keep it."""
+    """Close a cost centre, or open it again. Its rides keep it."""
     closes = request.form.get("what") != "open"
     with services().db.write() as s:
         row = cost_centre_of(s, current_staff().property_id, centre_id) or abort(404)
@@ -89,10 +99,12 @@ def change_centre(centre_id: int) -> BaseResponse:
 
 
 def _page(wrong: dict[str, object] | None = None) -> str:
-    house = current_staff().property_id
+    property_id = current_staff().property_id
     with services().db.read() as s:
-        favourites, centres = favourites_of(s, house), cost_centres_of(s, house)
-    told = "" if wrong else said({"saved": _("Saved."), "removed": _("Taken off the list.")})
+        favourites, centres = favourites_of(s, property_id), cost_centres_of(s, property_id)
+    message = (
+        "" if wrong else message_for({"saved": _("Saved."), "removed": _("Taken off the list.")})
+    )
     lists = {"pickup": _("Pickups"), "drop": _("Drops")}
     return render_template(
         "admin/places.html",
@@ -101,6 +113,6 @@ def _page(wrong: dict[str, object] | None = None) -> str:
         lists=lists,
         slots=SLOTS,
         wrong=wrong or {},
-        said=told,
+        message=message,
         tab="places",
     )

@@ -1,6 +1,4 @@
-"""All properties, for admins: make one, and choose which one to look at. Every page shows one at a
-time.
-"""
+"""All properties, for admins: add one, and choose the one that every page shows."""
 
 from flask import Blueprint, abort, redirect, render_template, request, session
 from sqlalchemy.orm import Session
@@ -13,7 +11,7 @@ from ridedash.store.models.people import Property
 from ridedash.store.properties import add_property, find_property, properties
 from ridedash.store.sign_ins import close_sign_in, open_sign_in
 from ridedash.text import one_line
-from ridedash.views.admin.property import NAME_MAX, Answer, check, choices, said
+from ridedash.views.admin.property import NAME_MAX, Answer, check, choices, message_for
 from ridedash.views.auth.sign_in import begin
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import ADMIN, needs
@@ -32,26 +30,26 @@ def show() -> str:
 @bp.post("")
 @needs(ADMIN)
 def create() -> Answer:
-    """A new property; its other facts are in its own settings."""
+    """Add a property; its other values are in its own settings."""
     typed = {"name": one_line(request.form.get("name", ""), NAME_MAX)}
     typed |= {name: request.form.get(name, "")[:64] for name in ("timezone", "currency", "country")}
-    wrong, kept = check(typed)
+    wrong, valid = check(typed)
     with services().db.write() as s:
         if not wrong and find_property(s, typed["name"]) is not None:
             wrong["name"] = _("There is one of this name already.")
         if not wrong:
-            place = {name: kept[name] for name in ("currency", "country")}
-            house = add_property(s, typed["name"], typed["timezone"], services().clock(), **place)
-            _record(s, "property.made", house.id)
-    return (
-        (_page(typed, wrong), 422) if wrong else redirect("/admin/properties?said=made", code=303)
-    )
+            place = {name: valid[name] for name in ("currency", "country")}
+            prop = add_property(s, typed["name"], typed["timezone"], services().clock(), **place)
+            _record(s, "property.made", prop.id)
+    if wrong:
+        return _page(typed, wrong), 422
+    return redirect("/admin/properties?said=made", code=303)
 
 
 @bp.post("/<int:property_id>/open")
 @needs(ADMIN)
 def look_at(property_id: int) -> BaseResponse:
-    """Go on with another property, by a new sign-in that ends when this one would have."""
+    """Open another property, by a new sign-in that ends when this one would have."""
     if not 0 < property_id <= MAX_ID:
         abort(404)
     seen = current_sign_in()
@@ -68,22 +66,22 @@ def look_at(property_id: int) -> BaseResponse:
 
 
 def _record(s: Session, what: str, property_id: int) -> None:
-    """In the record of the property that it is about."""
+    """Write an audit entry for the property that it is about."""
     who, now = f"staff:{current_staff().id}", services().clock()
     audit.record(s, who, what, f"properties:{property_id}", "ok", now, property_id=property_id)
 
 
 def _page(typed: dict[str, str], wrong: dict[str, str]) -> str:
     with services().db.read() as s:
-        houses = properties(s)
-    told = said({"made": _("The property is there.")}) if not wrong else ""
+        listed = properties(s)
+    message = message_for({"made": _("The property is there.")}) if not wrong else ""
     return render_template(
         "admin/properties.html",
-        houses=houses,
+        listed=listed,
         here=current_staff().property_id,
         typed=typed,
         wrong=wrong,
-        said=told,
+        message=message,
         tab="properties",
         **choices(),
     )

@@ -1,5 +1,6 @@
-"""Settings of a property: name, zone, money, phone, its usual pickup. What all pages of `/admin`
-share.
+"""Settings of a property: name, time zone, currency, phone, usual pickup.
+
+Also what all pages of `/admin` share.
 """
 
 from typing import Any, Final, NamedTuple
@@ -29,15 +30,19 @@ from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.permissions import MANAGE, needs
 from ridedash.wording import gettext as _
 
+bp = Blueprint("admin", __name__, url_prefix="/admin")
+Answer = str | tuple[str, int] | BaseResponse
+Facts = dict[str, Any]
 Form = MultiDict[str, str]
-PLACE_NAME_MAX = 200
+NAME_MAX: Final = 120
+PLACE_NAME_MAX: Final = 200
 
 
-class SpotError(ValueError):
-    """What was typed is no place; the message says what to do."""
+class UnknownPlace(ValueError):
+    """The typed text names no single place; the message says what to do."""
 
 
-class Spot(NamedTuple):
+class TypedPlace(NamedTuple):
     """A named point, or one that is not yet known."""
 
     name: str = ""
@@ -45,60 +50,16 @@ class Spot(NamedTuple):
     lng: float | None = None
 
     @classmethod
-    def of(cls, name: str | None, lat: float | None, lng: float | None) -> "Spot":
-        """A place as it is kept."""
+    def stored(cls, name: str | None, lat: float | None, lng: float | None) -> "TypedPlace":
+        """A place as it is stored."""
         if lat is None or lng is None:
             return cls()
         return cls(name or coordinates_text(LatLng(lat, lng)), lat, lng)
 
     @classmethod
-    def typed(cls, form: Form, end: str) -> "Spot":
-        """What a form says, before it is looked up."""
+    def typed(cls, form: Form, end: str) -> "TypedPlace":
+        """The text of a form, before it is looked up."""
         return cls(one_line(form.get(end, ""), PLACE_NAME_MAX))
-
-
-def read_spot(form: Form, end: str, geocoder: Geocoder) -> Spot:
-    """The place that fields `<end>`, `<end>_lat`, `<end>_lng`, `<end>_for` tell; `<end>_name` calls
-    it so instead.
-
-    Raises SpotError.
-    """
-    name = one_line(form.get(end, ""), PLACE_NAME_MAX)
-    called = one_line(form.get(f"{end}_name", ""), PLACE_NAME_MAX)
-    if not name:
-        raise SpotError(_("Type a place, or coordinates such as 12.95, 77.6."))
-    point = _chosen(form, end, name) or parse_coordinates(name)
-    if point is None:
-        name, point = _found(name, geocoder)
-    return Spot(called or name, point.lat, point.lng)
-
-
-def _chosen(form: Form, end: str, name: str) -> LatLng | None:
-    """The point of the list's place, unless something else was typed over it."""
-    if one_line(form.get(f"{end}_for", ""), PLACE_NAME_MAX) != name:
-        return None
-    return parse_coordinates(
-        f"{form.get(f'{end}_lat', '')[:20]}, {form.get(f'{end}_lng', '')[:20]}"
-    )
-
-
-def _found(name: str, geocoder: Geocoder) -> tuple[str, LatLng]:
-    try:
-        found = geocoder.search(name, None)
-    except PlacesUnavailableError:
-        raise SpotError(
-            _("Place search is not answering. Type coordinates such as 12.95, 77.6.")
-        ) from None
-    exact = [place for place in found if place.name.casefold() == name.casefold()] or found
-    if len(exact) != 1 or not is_valid(exact[0].position.lat, exact[0].position.lng):
-        raise SpotError(_("Choose one place from the list, or type coordinates."))
-    return exact[0].name, exact[0].position
-
-
-bp = Blueprint("admin", __name__, url_prefix="/admin")
-Answer = str | tuple[str, int] | BaseResponse
-Facts = dict[str, Any]
-NAME_MAX: Final = 120
 
 
 @bp.get("")
@@ -111,45 +72,60 @@ def home() -> BaseResponse:
 @bp.get("/property")
 @needs(MANAGE)
 def show() -> str:
-    """The form, as the property is."""
+    """The form with the property's values."""
     with services().db.read() as s:
-        house = s.get_one(Property, current_staff().property_id)
+        prop = s.get_one(Property, current_staff().property_id)
     typed = {
-        name: getattr(house, name) or ""
+        name: getattr(prop, name) or ""
         for name in ("name", "timezone", "currency", "country", "phone")
     }
-    return _page(typed, Spot.of(house.pickup_name, house.pickup_lat, house.pickup_lng), {})
+    return _page(typed, TypedPlace.stored(prop.pickup_name, prop.pickup_lat, prop.pickup_lng), {})
 
 
 @bp.post("/property")
 @needs(MANAGE)
 def save() -> Answer:
-    """Keep what was typed, or say what can't be used."""
+    """Store the typed values, or show which of them are not valid."""
     typed = {name: one_line(request.form.get(name, ""), NAME_MAX) for name in ("name", "phone")}
     typed |= {name: request.form.get(name, "")[:64] for name in ("timezone", "currency", "country")}
-    wrong, kept = check(typed)
-    spot = Spot.typed(request.form, "pickup")
+    wrong, valid = check(typed)
+    place = TypedPlace.typed(request.form, "pickup")
     try:
-        spot = read_spot(request.form, "pickup", services().geocoder) if spot.name else spot
-    except SpotError as error:
+        place = read_place(request.form, "pickup", services().geocoder) if place.name else place
+    except UnknownPlace as error:
         wrong["pickup"] = str(error)
     if wrong:
-        return _page(typed, spot, wrong), 422
-    kept |= {"pickup_name": spot.name or None, "pickup_lat": spot.lat, "pickup_lng": spot.lng}
+        return _page(typed, place, wrong), 422
+    valid |= {"pickup_name": place.name or None, "pickup_lat": place.lat, "pickup_lng": place.lng}
     with services().db.write() as s:
-        house = s.get_one(Property, current_staff().property_id)
-        changed = sorted(name for name, value in kept.items() if getattr(house, name) != value)
+        prop = s.get_one(Property, current_staff().property_id)
+        changed = sorted(name for name, value in valid.items() if getattr(prop, name) != value)
         for name in changed:
-            setattr(house, name, kept[name])
+            setattr(prop, name, valid[name])
         if changed:
-            record(s, "property.changed", f"properties:{house.id}", changed=changed)
+            record(s, "property.changed", f"properties:{prop.id}", changed=changed)
     return redirect("/admin/property?said=saved", code=303)
 
 
+def read_place(form: Form, end: str, geocoder: Geocoder) -> TypedPlace:
+    """The place of the fields `<end>`, `<end>_lat`, `<end>_lng` and `<end>_for`.
+
+    `<end>_name` replaces its name. Raises UnknownPlace.
+    """
+    name = one_line(form.get(end, ""), PLACE_NAME_MAX)
+    called = one_line(form.get(f"{end}_name", ""), PLACE_NAME_MAX)
+    if not name:
+        raise UnknownPlace(_("Type a place, or coordinates such as 12.95, 77.6."))
+    point = _chosen(form, end, name) or parse_coordinates(name)
+    if point is None:
+        name, point = _found(name, geocoder)
+    return TypedPlace(called or name, point.lat, point.lng)
+
+
 def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
-    """What is wrong with a property's facts (field to reason), and what would be kept."""
+    """The errors of a property's values, by field, and the values that would be stored."""
     wrong: dict[str, str] = {}
-    kept: Facts = {name: typed[name] or None for name in ("timezone", "currency", "country")} | {
+    valid: Facts = {name: typed[name] or None for name in ("timezone", "currency", "country")} | {
         "name": typed["name"]
     }
     if not typed["name"]:
@@ -161,14 +137,12 @@ def check(typed: dict[str, str]) -> tuple[dict[str, str], Facts]:
     if typed["country"] and typed["country"] not in COUNTRIES:
         wrong["country"] = _("Choose a country from the list.")
     try:
-        kept["phone"] = (
-            read_phone(typed.get("phone", ""), typed["country"] or None)
-            if "country" not in wrong
-            else None
-        )
+        valid["phone"] = None
+        if "country" not in wrong:
+            valid["phone"] = read_phone(typed.get("phone", ""), typed["country"] or None)
     except PhoneError as error:
         wrong["phone"] = str(error)
-    return wrong, kept
+    return wrong, valid
 
 
 def choices() -> Facts:
@@ -191,7 +165,7 @@ def choices() -> Facts:
 
 
 def record(s: Session, what: str, subject: str, result: str = "ok", **facts: Any) -> None:
-    """A line of the record, by whoever is signed in, for the property they look at."""
+    """Write an audit entry of the member of staff who is signed in, for the property shown."""
     staff = current_staff()
     audit.record(
         s,
@@ -205,19 +179,41 @@ def record(s: Session, what: str, subject: str, result: str = "ok", **facts: Any
     )
 
 
-def said(known: dict[str, str]) -> str:
-    """What the page says at its top after something was done; "" for nothing."""
+def message_for(known: dict[str, str]) -> str:
+    """The message for the outcome that the query names; "" for none."""
     return known.get(request.args.get("said", ""), "")
 
 
-def _page(typed: dict[str, str], spot: Spot, wrong: dict[str, str]) -> str:
-    told = said({"saved": _("Saved.")}) if not wrong else ""
+def _page(typed: dict[str, str], place: TypedPlace, wrong: dict[str, str]) -> str:
+    message = message_for({"saved": _("Saved.")}) if not wrong else ""
     return render_template(
         "admin/property.html",
         typed=typed,
-        spot_at=spot,
+        typed_place=place,
         wrong=wrong,
-        said=told,
+        message=message,
         tab="property",
         **choices(),
     )
+
+
+def _chosen(form: Form, end: str, name: str) -> LatLng | None:
+    """The point that was chosen from the list, unless its name was changed since."""
+    if one_line(form.get(f"{end}_for", ""), PLACE_NAME_MAX) != name:
+        return None
+    return parse_coordinates(
+        f"{form.get(f'{end}_lat', '')[:20]}, {form.get(f'{end}_lng', '')[:20]}"
+    )
+
+
+def _found(name: str, geocoder: Geocoder) -> tuple[str, LatLng]:
+    try:
+        found = geocoder.search(name, None)
+    except PlacesUnavailableError:
+        raise UnknownPlace(
+            _("Place search is not answering. Type coordinates such as 12.95, 77.6.")
+        ) from None
+    exact = [place for place in found if place.name.casefold() == name.casefold()] or found
+    if len(exact) != 1 or not is_valid(exact[0].position.lat, exact[0].position.lng):
+        raise UnknownPlace(_("Choose one place from the list, or type coordinates."))
+    return exact[0].name, exact[0].position

@@ -16,7 +16,7 @@ from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import sign_ins_of, staff_member, staff_of
 from ridedash.store.sign_ins import close_all_sign_ins
 from ridedash.text import one_line
-from ridedash.views.admin.property import Answer, record, said
+from ridedash.views.admin.property import Answer, message_for, record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, zone
 from ridedash.views.web.permissions import MANAGE, ROLES, needs, outranks
@@ -39,14 +39,14 @@ FORWARDED: Final = {
 @bp.get("/staff")
 @needs(MANAGE)
 def show() -> str:
-    """Everybody, and the invitations that hold."""
+    """All staff, and the open invitations."""
     return _page()
 
 
 @bp.post("/staff")
 @needs(MANAGE)
 def invite_somebody() -> Answer:
-    """A link for somebody new. It is shown once: only its hash is kept."""
+    """Make a link for a new member of staff. It is shown once: only its hash is stored."""
     name, role = one_line(request.form.get("name", ""), NAME_MAX), request.form.get("role", "")
     if role not in ROLES or not outranks(current_staff().role, role):
         abort(400)
@@ -136,7 +136,7 @@ def forward_change(staff_id: int) -> Answer:
 @bp.post("/invitations/<int:invitation_id>/withdraw")
 @needs(MANAGE)
 def withdraw(invitation_id: int) -> Answer:
-    """A link that holds no more."""
+    """End an invitation."""
     now = services().clock()
     with services().db.write() as s:
         row = invitation_of(s, current_staff().property_id, invitation_id) or abort(404)
@@ -173,11 +173,9 @@ def _page(
         people = staff_of(s, me.property_id)
         counts = sign_ins_of(s, [each.id for each in people], now)
         invited = open_invitations(s, me.property_id, now)
-    told = (
-        ""
-        if wrong or link
-        else said({"saved": _("Saved."), "withdrawn": _("That link works no more.")})
-    )
+    message = ""
+    if not wrong and not link:
+        message = message_for({"saved": _("Saved."), "withdrawn": _("That link works no more.")})
     until = {row.id: day_time(row.expires_at, now, tz, locale()) for row in invited}
     return render_template(
         "admin/staff.html",
@@ -192,11 +190,11 @@ def _page(
         link_for=link_for,
         link_resets=link_resets,
         wrong=wrong or {},
-        said=told,
+        message=message,
         tab="staff",
     )
 
 
 def role_names() -> dict[str, str]:
-    """What the roles are called."""
+    """The names of the roles."""
     return {"concierge": _("Concierge"), "manager": _("Manager"), "admin": _("Admin")}

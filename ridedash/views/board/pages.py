@@ -20,7 +20,7 @@ from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.people import Property
 from ridedash.views.board.rows import revision
 from ridedash.views.board.state import Board, Shown, board_of
-from ridedash.views.booking.form import desk_form
+from ridedash.views.booking.form import compact_form
 from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
 from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.web.current_user import current_sign_in, current_staff
@@ -117,7 +117,7 @@ def board() -> str:
         needs=_needs(found, bar),
         map=_map(found, prop),
         view="map" if request.args.get("view") == "map" else "list",
-        **(desk_form() if may(BOOK) else {}),
+        **(compact_form() if may(BOOK) else {}),
     )
 
 

@@ -1,6 +1,4 @@
-"""What a trip costs now: the products of a pickup and a drop, asked for and turned into stored
-offers and cards.
-"""
+"""What a trip costs now: its products from the service, stored as offers, shown as cards."""
 
 import logging
 import math
@@ -27,7 +25,13 @@ from ridedash.views.web.current_user import SignedIn
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 
-BLAMED: Final = {  # the end that has to change: asking again for the same trip can't help
+log = logging.getLogger(__name__)
+SAME_PLACE_M: Final = 25.0  # no car is needed between two places this close
+SAME_POINT_M: Final = 1.0  # a page's coordinates are rounded
+# for how long the last list is shown when the service is down
+LAST_LIST: Final = timedelta(seconds=60)
+CACHED_TRIPS: Final = 50  # some 100 kB each
+END_OF_CODE: Final = {  # the end that has to change: the same trip would be refused again
     wire.INVALID_CITY: "pickup",
     wire.SAME_PICKUP_DROP: "drop",
     wire.INVALID_DROP_LOCATION: "drop",
@@ -35,93 +39,22 @@ BLAMED: Final = {  # the end that has to change: asking again for the same trip 
 
 
 class EstimateFailedError(Exception):
-    """No products: what happened and what to do, in words; `status` is for HTTP, `end` the one to
-    change or "".
+    """No products: what happened and what to do, in words.
+
+    `status` is of HTTP; `end` is the end of the trip to change, or "".
     """
 
     def __init__(
         self, headline: str, detail: str, status: int, quoted: str = "", end: str = ""
     ) -> None:
         super().__init__(headline)
-        self.headline, self.detail, self.status, self.quoted, self.end = (
-            headline,
-            detail,
-            status,
-            quoted,
-            end,
-        )
-
-
-def blamed(code: str | None) -> str:
-    """Which end a refusal is about: `pickup`, `drop` or ""."""
-    wanted = wire.normal_code(code or "")
-    return next((end for known, end in BLAMED.items() if wire.normal_code(known) == wanted), "")
-
-
-def refused(code: str | None, message: str | None = None, status: int = 422) -> EstimateFailedError:
-    """A refusal by the service, or one that we know beforehand, in our words."""
-    words = refusal(code, Audience.STAFF, message=message)
-    return EstimateFailedError(
-        words.headline, f"{words.why} {words.next_step}", status, words.quote, blamed(code)
-    )
-
-
-def down(error: ServiceError) -> EstimateFailedError:
-    """The service is not to be had now."""
-    if isinstance(error, RateLimited) or (
-        isinstance(error, Throttled) and error.why == Throttled.LIMITED
-    ):
-        wait = math.ceil(
-            (error.wait_s if isinstance(error, Throttled) else error.retry_after_s) or 10
-        )
-        text = _("Next try in %(n)d s. Nothing was ordered.", n=wait)
-        return EstimateFailedError(_("Too many requests at once"), text, 503)
-    return EstimateFailedError(
-        _("The ride service is not answering"),
-        _(
-            "No prices right now. Nothing was ordered; what you typed is kept. Try again in a "
-            "moment."
-        ),
-        503,
-    )
-
-
-def drop_trouble(
-    cities: Sequence[CityArea], pickup: LatLng, drop: LatLng
-) -> EstimateFailedError | None:
-    """Why no car goes there; None when one may, or when nobody told where the cities are.
-
-    A pickup outside of all is left to the service's own refusal.
-    """
-    known = [city for city in cities if len(city.boundary) > 2]
-    start = next((city for city in known if contains(city.boundary, pickup)), None)
-    end = next((city for city in known if contains(city.boundary, drop)), None)
-    if start is None or start == end:
-        return None
-    if end:
-        return refused(wire.INVALID_DROP_LOCATION)
-    return EstimateFailedError(
-        _("No service at this drop"),
-        _(
-            "It lies outside the cities that the service covers. Check the pin, or choose another "
-            "drop."
-        ),
-        422,
-        end="drop",
-    )
-
-
-log = logging.getLogger(__name__)
-SAME_PLACE_M: Final = 25.0  # nobody needs a car between two places this close
-SAME_POINT_M: Final = 1.0  # a page's coordinates are rounded
-# how long the last list stands in when the service is down
-LAST_LIST: Final = timedelta(seconds=60)
-KEPT_TRIPS: Final = 50  # some 100 kB each
+        self.headline, self.detail = headline, detail
+        self.status, self.quoted, self.end = status, quoted, end
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Product cards for a trip. `late` says that the service is down and this is its last list."""
+    """Product cards for a trip. `late`: the service is down, and this is its last list."""
 
     trip: Trip  # the pickup may have moved to a point of a hotspot
     cards: tuple[Card, ...]
@@ -132,7 +65,7 @@ class Estimates:
 
 
 class Estimator:
-    """Asks for products on behalf of one member of staff."""
+    """Fetches products for one member of staff."""
 
     def __init__(self, services: Services, staff: SignedIn, locale: str) -> None:
         self.services, self.staff, self.locale = services, staff, locale
@@ -146,7 +79,7 @@ class Estimator:
         if trip.drop and distance_m(trip.pickup, trip.drop) < SAME_PLACE_M:
             raise refused(wire.SAME_PICKUP_DROP)
         away = (
-            drop_trouble(self.services.geocoder.cities(), trip.pickup, trip.drop)
+            drop_error(self.services.geocoder.cities(), trip.pickup, trip.drop)
             if trip.drop
             else None
         )
@@ -172,23 +105,21 @@ class Estimator:
     def _listed(
         self, trip: Trip, account_id: int | None
     ) -> tuple[ProductList, Trip, datetime, bool]:
-        """The list, the trip it is for, when it was fetched, and whether it is only the last
-        one.
-        """
+        """The products, their trip, when they were fetched, whether they are a cached list."""
         now, key = self.services.clock(), (self.staff.property_id, trip.pickup, trip.drop)
-        kept = _kept_lists()
+        lists = _cached_lists()
         try:
             listed, trip = self._ask(trip, account_id)
         except Refused as error:
             raise refused(error.code, error.message or error.text) from error
         except ServiceError as error:
             log.warning("products: %s", error)
-            last = kept.get(key)
+            last = lists.get(key)
             if last is None or now - last[2] > LAST_LIST:
                 raise down(error) from error
             return *last, True
-        for asked in {key, (self.staff.property_id, trip.pickup, trip.drop)}:
-            kept.put(asked, (listed, trip, now), LAST_LIST.total_seconds())
+        for each in {key, (self.staff.property_id, trip.pickup, trip.drop)}:
+            lists.put(each, (listed, trip, now), LAST_LIST.total_seconds())
         return listed, trip, now, False
 
     def _ask(self, trip: Trip, account_id: int | None) -> tuple[ProductList, Trip]:
@@ -201,15 +132,13 @@ class Estimator:
 
     def _around(self, zone: HotspotZone | None, trip: Trip) -> str:
         """The name of the place around a pickup that was picked on the map in a hotspot."""
-        found = (
-            self.services.geocoder.nearby(trip.pickup)
-            if is_hotspot(zone) and is_pin(trip.pickup_name)
-            else None
-        )
+        if not is_hotspot(zone) or not is_pin(trip.pickup_name):
+            return ""
+        found = self.services.geocoder.nearby(trip.pickup)
         return found.place if found else ""
 
     def _with_share(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
-        """Share estimates may come only when asked for by category.
+        """The list with share estimates, which may come only for a request by category.
 
         See docs/service-interface.md 6.
         """
@@ -262,10 +191,73 @@ def priced(product: Product, shown: Card) -> Priced:
     return replace(offered(product), price_text=shown.price_text or None)
 
 
-def _kept_lists() -> TtlCache:
-    """The last lists of this process, by trip; the clock of the app decides on their age."""
-    now = current_app.extensions["ridedash"].clock
-    kept: TtlCache = current_app.extensions.setdefault(
-        "ridedash.estimates", TtlCache(KEPT_TRIPS, lambda: float(now().timestamp()))
+def end_of_code(code: str | None) -> str:
+    """The end of the trip that a refusal is about: `pickup`, `drop` or ""."""
+    wanted = wire.normal_code(code or "")
+    for known, end in END_OF_CODE.items():
+        if wire.normal_code(known) == wanted:
+            return end
+    return ""
+
+
+def refused(code: str | None, message: str | None = None, status: int = 422) -> EstimateFailedError:
+    """A refusal in words: by the service, or one that is known beforehand."""
+    words = refusal(code, Audience.STAFF, message=message)
+    return EstimateFailedError(
+        words.headline, f"{words.why} {words.next_step}", status, words.quote, end_of_code(code)
     )
-    return kept
+
+
+def down(error: ServiceError) -> EstimateFailedError:
+    """The service does not answer now, in words."""
+    wait_s: float | None = None
+    limited = isinstance(error, RateLimited)
+    if isinstance(error, RateLimited):
+        wait_s = error.retry_after_s
+    elif isinstance(error, Throttled) and error.why == Throttled.LIMITED:
+        limited, wait_s = True, error.wait_s
+    if limited:
+        text = _("Next try in %(n)d s. Nothing was ordered.", n=math.ceil(wait_s or 10))
+        return EstimateFailedError(_("Too many requests at once"), text, 503)
+    return EstimateFailedError(
+        _("The ride service is not answering"),
+        _(
+            "No prices right now. Nothing was ordered; what you typed is kept. Try again in a "
+            "moment."
+        ),
+        503,
+    )
+
+
+def drop_error(
+    cities: Sequence[CityArea], pickup: LatLng, drop: LatLng
+) -> EstimateFailedError | None:
+    """Why no car goes to the drop; None when one may, or when no boundary of a city is known.
+
+    A pickup outside of all cities is left to the service's own refusal.
+    """
+    known = [city for city in cities if len(city.boundary) > 2]
+    start = next((city for city in known if contains(city.boundary, pickup)), None)
+    end = next((city for city in known if contains(city.boundary, drop)), None)
+    if start is None or start == end:
+        return None
+    if end:
+        return refused(wire.INVALID_DROP_LOCATION)
+    return EstimateFailedError(
+        _("No service at this drop"),
+        _(
+            "It lies outside the cities that the service covers. Check the pin, or choose another "
+            "drop."
+        ),
+        422,
+        end="drop",
+    )
+
+
+def _cached_lists() -> TtlCache:
+    """The last lists of this process, by trip; their age is counted by the app's clock."""
+    now = current_app.extensions["ridedash"].clock
+    lists: TtlCache = current_app.extensions.setdefault(
+        "ridedash.estimates", TtlCache(CACHED_TRIPS, lambda: float(now().timestamp()))
+    )
+    return lists

@@ -1,4 +1,4 @@
-"""The booking form as pages show it: a picker to fill, what its templates need, the compact one of the desk."""
+"""The booking form as pages show it: its picker, its templates' context, planned rides, errors."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -26,12 +26,13 @@ from ridedash.views.web.responses import locale
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
 
-FRESH_MS: Final = 100_000  # the page renews its prices before an offer's two minutes are over; faster with the clock
+# The page fetches prices again before an offer's two minutes are over, faster with the clock.
+FRESH_MS: Final = 100_000
 FRESH_LEAST_MS: Final = 3_000
 
 
-def desk_form() -> dict[str, Any]:
-    """The context of `booking/_desk.html`: a clean form that starts from the property's own pickup."""
+def compact_form() -> dict[str, Any]:
+    """The context of `booking/_compact.html`: an empty form with the property's own pickup."""
     picker = new_picker(clean=True)
     picker.pickup, picker.drop = read_ends(
         TripForm(), services().geocoder, picker.home, search=False
@@ -40,7 +41,7 @@ def desk_form() -> dict[str, Any]:
 
 
 def new_picker(*, clean: bool = False) -> Picker:
-    """A picker with a form that is empty, or, unless it shall be clean, holds what was posted."""
+    """A picker with the form that was posted, if any; `clean` asks for an empty form."""
     with services().db.read() as s:
         home = s.get_one(Property, current_staff().property_id)
         accounts, centres = accounts_of(s, home.id), cost_centres_of(s, home.id)
@@ -132,7 +133,7 @@ def change_plan(picker: Picker, request: BookingRequest) -> Response:
 
 
 def explain(picker: Picker, error: Exception, now: datetime) -> int:
-    """Put what went wrong into the picker; the HTTP status for it."""
+    """Show in the picker why nothing was ordered. Returns the HTTP status."""
     if isinstance(error, GuardBusy):
         seconds = (now - error.placed_at).total_seconds()
         by, ago = error.staff_name or _("somebody"), formatting.age(seconds)
@@ -145,25 +146,25 @@ def explain(picker: Picker, error: Exception, now: datetime) -> int:
         return 409
     if isinstance(error, DatabaseBusy):
         words = refusal("NO_DB", Audience.STAFF)
-        picker.trouble = EstimateFailedError(words.headline, f"{words.why} {words.next_step}", 503)
+        picker.error = EstimateFailedError(words.headline, f"{words.why} {words.next_step}", 503)
         return 503
     if isinstance(error, CommitUnknown):
         step = _(
             "Press again: if it was saved, you will see that ride, and nothing is ordered twice."
         )
-        picker.trouble = EstimateFailedError(
+        picker.error = EstimateFailedError(
             _("The database went away while it was saving."), step, 503
         )
         return 503
     if isinstance(error, RequestRefused):
         _show_field_error(picker.form, error)
         return 422
-    picker.message = _meanwhile(error)
+    picker.message = _changed_meanwhile(error)
     return 409
 
 
-def _meanwhile(error: Exception) -> str:
-    """What changed between the form and the press."""
+def _changed_meanwhile(error: Exception) -> str:
+    """What changed after the form was shown."""
     if isinstance(error, OfferStale):
         return _(
             "The price was more than two minutes old, so it was asked again. Nothing was ordered "

@@ -1,4 +1,4 @@
-"""Pick and book: `/rides/new`, the page, and the same form inside the desk's board (asked for as JSON)."""
+"""`/rides/new`: the page of the booking form, and the form alone as JSON for the board."""
 
 from datetime import timedelta
 
@@ -11,11 +11,11 @@ from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
 from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, place
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
-from ridedash.views.booking.autocomplete import asked_trip, by_staff, estimator, own_offer
+from ridedash.views.booking.autocomplete import by_staff, estimator, own_offer, trip_picker
 from ridedash.views.booking.form import (
     change_plan,
+    compact_form,
     context,
-    desk_form,
     edit_plan,
     explain,
     fill_from_plan,
@@ -33,49 +33,54 @@ Answer = str | Response | tuple[str | Response, int]
 
 
 def sent_before() -> bool:
-    """Whether this form has made its order: pressed again it counts for nothing, and is shown what it made."""
+    """Whether this form created its order already: sent again it does not count for the limit."""
     with services().db.read() as s:
         used = order_of_form(s, current_staff().property_id, request.form.get("form_token", ""))
     return "show" not in request.form and used is not None
 
 
 def cars_asked() -> int:
-    """How many orders one press asks for: each of them counts."""
-    asked = request.form.get("cars", "").strip()[:9]
-    return min(max(int(asked), 1), MOST_CARS) if asked.isascii() and asked.isdigit() else 1
+    """The number of orders of the form: each of them counts for the limit."""
+    typed = request.form.get("cars", "").strip()[:9]
+    if not (typed.isascii() and typed.isdigit()):
+        return 1
+    return min(max(int(typed), 1), MOST_CARS)
 
 
 @bp.get("/rides/new")
 @needs(BOOK)
 def new() -> Answer:
-    """The picker; the query presets its trip; `again`, `return`, `change` fill it from an order; `show` lists cars."""
+    """The form, its trip preset by the query.
+
+    `again`, `return` and `change` name an order that fills it in; `show` lists the cars.
+    """
     plan = _order(request.args.get("change", type=int))
     if plan:
-        return _plan(plan)
-    before = _order(request.args.get("again", type=int)) or _order(
-        request.args.get("return", type=int)
-    )
+        return _plan_page(plan)
+    before = _order(request.args.get("again", type=int))
     if before is None:
-        picker = asked_trip(TripForm(request.args), search="show" in request.args)
+        before = _order(request.args.get("return", type=int))
+    if before is None:
+        picker = trip_picker(TripForm(request.args), search="show" in request.args)
         if "show" in request.args:
-            picker.ask(estimator())
+            picker.fetch_estimates(estimator())
         return _page(picker)
     picker = new_picker()
     if request.args.get("again"):
         picker.refill(before, Refill.AGAIN)
     else:
-        picker.turn_back(before)
-    picker.ask(estimator(), before.offer if request.args.get("again") else None)
+        picker.refill_for_return(before)
+    picker.fetch_estimates(estimator(), before.offer if request.args.get("again") else None)
     return _page(picker)
 
 
-def _plan(plan: OrderPage) -> Answer:
-    """The form that changes a planned ride; what is planned no longer is shown as it is."""
+def _plan_page(plan: OrderPage) -> Answer:
+    """The form that changes a planned ride; an order that is planned no longer has its page."""
     if not is_plan(plan):
         return redirect(f"/rides/{plan.order.id}?said=change-not_now", 303)
     picker = new_picker()
     fill_from_plan(picker, plan)
-    picker.ask(estimator(), plan.offer)
+    picker.fetch_estimates(estimator(), plan.offer)
     return _page(picker)
 
 
@@ -87,18 +92,19 @@ def create() -> Answer:
 
     With `show` the form only lists the cars.
     """
-    # no network between the press and the answer
-    picker = asked_trip(TripForm(request.form), search=False)
+    # The order is placed without a call to a place service before it.
+    picker = trip_picker(TripForm(request.form), search=False)
     offer = own_offer(picker.form.offer.data)
     picker.again = _order(picker.form.supersedes.data)
     edit_plan(picker, _order(picker.form.change.data))
     if "show" in request.form:
         return _retry(picker, None, 200)
     if not picker.form.validate():
-        made = _made_of(
-            picker.form.form_token.data
-        )  # what held when it was pressed may hold no more
-        return (_reused(made), 409) if made else _retry(picker, offer, 422)
+        # A form that was valid when it was first sent may be so no longer.
+        order_id = _order_of_token(picker.form.form_token.data)
+        if order_id:
+            return _reused(order_id), 409
+        return _retry(picker, offer, 422)
     try:
         if picker.changing:
             return change_plan(picker, _booking_request(picker, offer))
@@ -109,24 +115,23 @@ def create() -> Answer:
         return _retry(picker, offer, explain(picker, error, services().clock()))
     if placed.created:
         services().wake()
-    return _made(placed)
+    return _placed_response(placed)
 
 
-def _made_of(form_token: str | None) -> int | None:
-    """The order that this form has made."""
+def _order_of_token(form_token: str | None) -> int | None:
+    """The order that this form created."""
     with services().db.read() as s:
         return order_of_form(s, current_staff().property_id, form_token or "")
 
 
-def _made(placed: Placed) -> Answer:
-    """Its page; the desk gets a clean form for the next guest instead."""
+def _placed_response(placed: Placed) -> Answer:
+    """The page of the order; as JSON, an empty form for the next guest."""
     if not wants_json():
         kind = "groups" if len(placed.order_ids) > 1 else "rides"
         return redirect(f"/{kind}/{placed.order_id}", 303)
-    clean = render_template("booking/_compact_form.html", **desk_form())
-    return jsonify(
-        order=placed.order_id, orders=placed.order_ids, html=clean
-    ), 201 if placed.created else 200
+    clean = render_template("booking/_compact_form.html", **compact_form())
+    answer = jsonify(order=placed.order_id, orders=placed.order_ids, html=clean)
+    return answer, 201 if placed.created else 200
 
 
 def _order(order_id: int | None) -> OrderPage | None:
@@ -151,30 +156,29 @@ def _booking_request(picker: Picker, offer: Offer | None) -> BookingRequest:
 
 
 def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
-    """The page again with all that was typed, and with fresh prices for the same trip."""
+    """The form again as it was typed, with fresh prices for the same trip."""
     if offer:
-        picker.follow(offer)
+        picker.use_trip_of(offer)
     else:
         trip = TripForm(request.form)
         picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=True)
     picker.seats = picker.form.seats.data or 1
     if picker.form.form_token.errors:
         picker.form.form_token.data = new_form_token()
-    if picker.trouble is None:
-        picker.ask(estimator(), offer)
+    if picker.error is None:
+        picker.fetch_estimates(estimator(), offer)
     return _page(picker), status
 
 
 def _reused(order_id: int) -> str | Response:
     if not wants_json():
         return render_template("booking/reused.html", order_id=order_id)
-    return jsonify(
-        order=order_id, html=render_template("booking/_compact_form.html", **desk_form())
-    )
+    html = render_template("booking/_compact_form.html", **compact_form())
+    return jsonify(order=order_id, html=html)
 
 
 def _page(picker: Picker) -> str | Response:
-    """The form as it stands now: with its page and map, or alone for the desk."""
+    """The form with its page and map; as JSON, the form alone."""
     if wants_json():
         return jsonify(html=render_template("booking/_compact_form.html", **context(picker)))
     app = services()

@@ -1,4 +1,4 @@
-"""What the picker page shows: two ends of a trip, product cards, and a booking form that keeps what was typed."""
+"""The view model of the booking page: two ends of a trip, product cards, the form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ from ridedash.views.booking.estimates import (
     EstimateFailedError,
     Estimates,
     Estimator,
-    blamed,
+    end_of_code,
     home_trip,
     refused,
 )
@@ -31,11 +31,11 @@ from ridedash.wording import gettext as _
 
 @dataclass(frozen=True)
 class End:
-    """One end of a trip: what it is called, where it is, and what to do when that is not known."""
+    """One end of a trip: its name and point, and what to do where the point is not known."""
 
     name: str = ""
     point: LatLng | None = None
-    error: str = ""  # what is wrong with it; with a point, the trip can be asked for all the same
+    error: str = ""  # what is wrong with it; with a point, prices can be fetched all the same
     choices: tuple[Place, ...] = ()
 
     @property
@@ -48,8 +48,8 @@ class End:
 
 
 @dataclass(frozen=True)
-class Changed:
-    """A price that is not the one shown before."""
+class PriceChange:
+    """The price of a product that changed since its card was shown."""
 
     name: str
     old: str
@@ -65,14 +65,14 @@ class Picker:
     accounts: list[Account]
     pickup: End = field(default_factory=End)
     drop: End = field(default_factory=End)
-    category: str = ""  # the car that was asked for
-    usual: str = ""  # the car that the guest took last
+    category: str = ""  # of the requested product
+    usual: str = ""  # category of the guest's last ride
     favourites: tuple[Favourite, ...] = ()  # drops of the property, by their keys
     estimates: Estimates | None = None
-    trouble: EstimateFailedError | None = None
+    error: EstimateFailedError | None = None
     chosen: Card | None = None
     seats: int = 1
-    changed: Changed | None = None
+    changed: PriceChange | None = None
     busy: Mapping[str, Any] | None = None  # the guest's other open ride: order_id, by, ago
     again: OrderPage | None = None  # the order that this one books again
     filled_from: str = ""  # whose earlier ride filled the form
@@ -82,9 +82,9 @@ class Picker:
     @property
     def busy_then(self) -> bool:
         """Whether the planned ride waits for the guest's other ride."""
-        return self.changing is not None and any(
-            item.detail == GUARD_BUSY for item in self.changing.attention
-        )
+        if self.changing is None:
+            return False
+        return any(item.detail == GUARD_BUSY for item in self.changing.attention)
 
     @property
     def trip(self) -> Trip | None:
@@ -99,54 +99,42 @@ class Picker:
             (self.drop.name or None) if drop else None,
         )
 
-    def ask(self, estimator: Estimator, before: Offer | None = None) -> None:
-        """Fetch cards for the trip; `before` is the offer that was chosen last, to say when its price changed."""
+    def fetch_estimates(self, estimator: Estimator, before: Offer | None = None) -> None:
+        """Fetch product cards for the trip.
+
+        `before` is the offer that was chosen last: a change of its price is shown.
+        """
         self.pickup, self.drop = _named(estimator, self.pickup), _named(estimator, self.drop)
         if self.trip is None or (self.drop.error and self.drop.point is None):
             return
         try:
             self.estimates = estimator.estimates(self.trip, self._account_id())
         except EstimateFailedError as error:
-            self.trouble = error
-            self._blame(error.end, f"{error.headline}. {error.detail}")
+            self.error = error
+            self._show_end_error(error.end, f"{error.headline}. {error.detail}")
             return
         self.pickup = End(
             self.estimates.trip.pickup_name or "", self.estimates.trip.pickup, self.pickup.error
         )
-        self.chosen = preferred(
-            self.estimates.cards, before.category if before else self.category, self.usual
-        )
-        same = (
-            self.chosen
-            if before and self.chosen and self.chosen.category == before.category
-            else None
-        )
-        if before and same:
-            old = offer_price_text(before, estimator.locale)
-            if old != same.price_text:
-                none = _("no price")
-                self.changed = Changed(same.name, old or none, same.price_text or none)
+        category = before.category if before else self.category
+        self.chosen = preferred(self.estimates.cards, category, self.usual)
+        if before and self.chosen and self.chosen.category == before.category:
+            self.changed = _price_change(before, self.chosen, estimator.locale)
 
-    def follow(self, offer: Offer) -> None:
-        """Take the trip of an offer."""
+    def use_trip_of(self, offer: Offer) -> None:
+        """Set the two ends of an offer's trip."""
         self.pickup = End(offer.pickup_name or "", LatLng(offer.pickup_lat, offer.pickup_lng))
-        drop = (
-            None
-            if offer.drop_lat is None or offer.drop_lng is None
-            else LatLng(offer.drop_lat, offer.drop_lng)
-        )
-        self.drop = End(offer.drop_name or "", drop) if drop else End()
+        self.drop = End()
+        if offer.drop_lat is not None and offer.drop_lng is not None:
+            self.drop = End(offer.drop_name or "", LatLng(offer.drop_lat, offer.drop_lng))
 
     def refill(self, page: OrderPage, occasion: Refill) -> None:
         """Fill in the form from an earlier order, as the table of fields states; no form token."""
         form, order = self.form, page.order
-        self.category, self.seats, self.filled_from = (
-            page.offer.category,
-            order.seats or 1,
-            page.guest.name,
-        )
-        self.follow(page.offer)
-        self._take_guest(page.guest, order.room)
+        self.category, self.seats = page.offer.category, order.seats or 1
+        self.filled_from = page.guest.name
+        self.use_trip_of(page.offer)
+        self._fill_guest(page.guest, order.room)
         for each in FIELDS:
             if occasion in each.refill:
                 form[each.form].data = ordered_value(order, each) or ""
@@ -154,16 +142,16 @@ class Picker:
             self.again, form.supersedes.data = page, order.id
         if order.state == OrderState.REJECTED:
             words = refused(order.code)
-            self._blame(blamed(order.code), f"{words.headline}. {words.detail}")
+            self._show_end_error(end_of_code(order.code), f"{words.headline}. {words.detail}")
 
-    def turn_back(self, page: OrderPage) -> None:
-        """The way back of an earlier ride: the same guest from its drop to its pickup."""
+    def refill_for_return(self, page: OrderPage) -> None:
+        """Fill in the form for the trip back: the same guest from the ride's drop to its pickup."""
         self.refill(page, Refill.RETURN)
         pickup, drop = self.pickup, self.drop
         self.pickup, self.drop = End(drop.name, drop.point), End(pickup.name, pickup.point)
         self.again, self.form.supersedes.data = None, None
 
-    def _take_guest(self, guest: Guest, room: str | None) -> None:
+    def _fill_guest(self, guest: Guest, room: str | None) -> None:
         if guest.erased_at is not None:
             self.filled_from = ""
             return
@@ -174,8 +162,8 @@ class Picker:
             elif each.guest:
                 self.form[each.form].data = getattr(guest, each.guest) or ""
 
-    def _blame(self, end: str, words: str) -> None:
-        """Say at an end what is wrong with it; "" is no end."""
+    def _show_end_error(self, end: str, words: str) -> None:
+        """Show an error at an end; "" is neither."""
         if end == "pickup":
             self.pickup = replace(self.pickup, error=words)
         elif end == "drop":
@@ -203,23 +191,58 @@ class Picker:
 
     def _account_id(self) -> int | None:
         chosen = self.form.account.data
-        return int(chosen) if chosen else (self.accounts[0].id if self.accounts else None)
-
-
-def _named(estimator: Estimator, end: End) -> End:
-    return replace(end, name=estimator.named(end.name, end.point)) if end.point else end
+        if chosen:
+            return int(chosen)
+        return self.accounts[0].id if self.accounts else None
 
 
 def read_ends(
     trip: TripForm, geocoder: Geocoder, home: Property, *, search: bool
 ) -> tuple[End, End]:
-    """Pickup and drop as asked for. With `search`, words without coordinates are looked up; pickup defaults to home."""
+    """Pickup and drop of a trip; the pickup defaults to the property's own.
+
+    With `search`, a name without coordinates is looked up.
+    """
     start = home_trip(home)
     near = trip.point("pickup") or (start.pickup if start else None)
     pickup = _end(trip, "pickup", geocoder, near, search=search)
     if pickup.point is None and not pickup.name and start:
         pickup = End(start.pickup_name or "", start.pickup)
     return pickup, _end(trip, "drop", geocoder, near, search=search)
+
+
+def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
+    """The page's first map: around the trip's pickup, else a city of the place source."""
+    cities: tuple[CityArea, ...] = geocoder.cities()
+    zone = picker.estimates.zone if picker.estimates else None
+    center, zoom = LatLng(0.0, 0.0), 3
+    if cities:
+        center, zoom = cities[0].center, cities[0].zoom
+    if picker.pickup.point:
+        center, zoom = picker.pickup.point, DEFAULT_ZOOM
+    return map_parts(
+        settings,
+        center=center,
+        zoom=zoom,
+        map_id="picker",
+        shapes=Shapes(
+            areas=tuple(city.boundary for city in cities if city.boundary),
+            boundary=zone.boundary if zone else (),
+            points=tuple(point.position for point in zone.points) if zone else (),
+        ),
+    )
+
+
+def _named(estimator: Estimator, end: End) -> End:
+    return replace(end, name=estimator.named(end.name, end.point)) if end.point else end
+
+
+def _price_change(before: Offer, chosen: Card, locale: str) -> PriceChange | None:
+    old = offer_price_text(before, locale)
+    if old == chosen.price_text:
+        return None
+    none = _("no price")
+    return PriceChange(chosen.name, old or none, chosen.price_text or none)
 
 
 def _end(trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, search: bool) -> End:
@@ -241,25 +264,3 @@ def _end(trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, s
     if not found:
         return End(name, error=_("No place of that name. Try another word, or coordinates."))
     return End(name, error=_("Several places match. Choose one."), choices=found)
-
-
-def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
-    """The map that the page opens with: the trip's pickup, or the nearest thing we know."""
-    cities: tuple[CityArea, ...] = geocoder.cities()
-    zone = picker.estimates.zone if picker.estimates else None
-    center, zoom = LatLng(0.0, 0.0), 3
-    if cities:
-        center, zoom = cities[0].center, cities[0].zoom
-    if picker.pickup.point:
-        center, zoom = picker.pickup.point, DEFAULT_ZOOM
-    return map_parts(
-        settings,
-        center=center,
-        zoom=zoom,
-        map_id="picker",
-        shapes=Shapes(
-            areas=tuple(city.boundary for city in cities if city.boundary),
-            boundary=zone.boundary if zone else (),
-            points=tuple(point.position for point in zone.points) if zone else (),
-        ),
-    )

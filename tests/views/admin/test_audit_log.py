@@ -11,7 +11,7 @@ import pytest
 
 from ridedash.store import audit
 from ridedash.store.models.people import Staff
-from ridedash.views.admin.audit_log import deeds
+from ridedash.views.admin.audit_log import actions
 from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
@@ -31,7 +31,7 @@ def test_only_the_own_property_is_read_and_failed_sign_ins_of_nobody_by_admins_a
     desk: Desk,
 ) -> None:
     with desk.services.db.write() as s:
-        for house, subject in (("desk", "orders:11"), ("other", "orders:12")):
+        for prop, subject in (("desk", "orders:11"), ("other", "orders:12")):
             audit.record(
                 s,
                 "worker",
@@ -39,7 +39,7 @@ def test_only_the_own_property_is_read_and_failed_sign_ins_of_nobody_by_admins_a
                 subject,
                 "x",
                 NOON,
-                property_id=desk.ids[f"{house}.property"],
+                property_id=desk.ids[f"{prop}.property"],
             )
         audit.record(s, "visitor", "sign_in", "staff:?", "refused", NOON)
     text = desk.client().get("/admin/audit").text
@@ -51,10 +51,10 @@ def test_only_the_own_property_is_read_and_failed_sign_ins_of_nobody_by_admins_a
 
 
 def test_day_person_and_deed_choose_and_a_day_is_the_propertys(desk: Desk) -> None:
-    house, me = desk.ids["desk.property"], f"staff:{desk.ids['desk']}"
+    prop, me = desk.ids["desk.property"], f"staff:{desk.ids['desk']}"
     late = NOON.replace(hour=18, minute=29)  # 23:59 in Kolkata
     with desk.services.db.write() as s:
-        audit.record(s, me, "code_shown", "orders:21", "ok", late, property_id=house)
+        audit.record(s, me, "code_shown", "orders:21", "ok", late, property_id=prop)
         audit.record(
             s,
             "worker",
@@ -62,7 +62,7 @@ def test_day_person_and_deed_choose_and_a_day_is_the_propertys(desk: Desk) -> No
             "orders:22",
             "BOOKED",
             late + timedelta(minutes=1),
-            property_id=house,
+            property_id=prop,
         )
     client = desk.client()
 
@@ -129,4 +129,4 @@ def test_each_kind_of_deed_has_its_words(desk: Desk) -> None:
         named |= set(re.findall(call, written))
     with desk.app.test_request_context():
         assert len(named) > 15
-        assert sorted(named - set(deeds())) == []
+        assert sorted(named - set(actions())) == []

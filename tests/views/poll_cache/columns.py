@@ -73,6 +73,7 @@ FIXED: Final[dict[str, frozenset[str]]] = {
             "pickup_lng",
             "pickup_name",
             "price_text",
+            "product",
             "seat_prices",
         }
     ),

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from tests.rides.desk_world import World
+from tests.views.poll_cache.columns import versions_rise
 
 
 @pytest.fixture
 def world(tmp_path: Path, database: str) -> Iterator[World]:
-    """A desk with an empty database."""
+    """A desk with an empty database; each change of a shown column raises the version."""
     made = World(tmp_path, database)
-    yield made
+    with versions_rise(made.db):
+        yield made
     made.close()

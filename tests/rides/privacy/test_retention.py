@@ -1,6 +1,7 @@
 """What is kept for how long, erasing a guest, and changing the keys of what is encrypted."""
 
 import dataclasses
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,14 @@ pytestmark = pytest.mark.database
 KEY = "a key of this test"
 NAME, PHONE, ROOM = "Guest Quillfeather", "+911234509876", "Q-417"
 DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def world(tmp_path: Path, database: str) -> Iterator[World]:
+    """Its rides ended long ago: what is taken from them raises no version."""
+    made = World(tmp_path, database)
+    yield made
+    made.close()
 
 
 def ridden(

@@ -324,6 +324,7 @@ def test_a_poison_ride_is_postponed_and_the_others_go_on(world: World) -> None:
     with world.worker() as worker:
         first, second = world.book(worker), world.book(worker)
         with world.db.write() as s:
+            s.execute(text("UPDATE orders SET version = version + 1"))
             s.execute(text("UPDATE rides SET facts = '[1]' WHERE order_id = :id"), {"id": first})
         for minutes in (5, 10, 20, 40, 60, 60):
             world.clock.go(3700)

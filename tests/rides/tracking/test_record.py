@@ -116,6 +116,7 @@ def test_a_claim_that_is_given_back_is_due_at_once(world: World, ids: list[int])
 def test_rides_whose_guest_waits_go_first_when_not_all_may(world: World, ids: list[int]) -> None:
     with world.db.write() as s:
         due = world.clock() - timedelta(seconds=10)
+        s.execute(update(Order).values(version=Order.version + 1))
         s.execute(update(Ride).values(next_poll_at=due, status="IN_PROGRESS"))
         waiting = update(Ride).where(Ride.order_id == ids[4])
         s.execute(waiting.values(status="CLIENT_LOCATED", next_poll_at=world.clock()))
@@ -128,6 +129,7 @@ def test_a_ride_that_has_waited_long_is_not_left_behind_by_waiting_guests(
     world: World, ids: list[int]
 ) -> None:
     with world.db.write() as s:
+        s.execute(update(Order).values(version=Order.version + 1))
         s.execute(
             update(Ride).values(
                 status="IN_PROGRESS", next_poll_at=world.clock() - timedelta(seconds=21)
@@ -148,6 +150,7 @@ def test_a_poll_that_was_throttled_is_no_failure_of_its_ride(world: World, ids: 
 
 def test_a_poison_ride_takes_no_other_of_its_batch_with_it(world: World, ids: list[int]) -> None:
     with world.db.write() as s:
+        s.execute(update(Order).values(version=Order.version + 1))
         s.execute(text("UPDATE rides SET facts = '[1]' WHERE order_id = :id"), {"id": ids[0]})
     for number in range(1, 7):  # events, so that all are written on locked rows, in one transaction
         world.service.tracks[f"C{number}"] = [says(number, "CLIENT_LOCATED")]

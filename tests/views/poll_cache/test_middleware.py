@@ -15,10 +15,12 @@ from flask.testing import FlaskClient
 from werkzeug.test import Client, TestResponse
 
 from ridedash.factory import create_app
-from ridedash.store import properties as people
-from ridedash.store.models.people import Account
+from ridedash.rides.share_links import LinkKind, end_links, make_link
+from ridedash.store import properties
+from ridedash.store.models.people import Account, Staff
 from ridedash.store.orders import Order, Ride
 from ridedash.store.poll_marks import revisions
+from ridedash.store.sign_ins import close_all_sign_ins
 from ridedash.views.poll_cache import cache as poll_cache
 from ridedash.views.poll_cache.cache import (
     EXTENSION,
@@ -68,6 +70,11 @@ class Process:
             f"/rides/{order_id}/snapshot.json", headers=sent
         )
 
+    def ask(self, path: str, cookie: str = "", seen: str | None = None) -> TestResponse:
+        sent = {"Cookie": cookie} if cookie else {}
+        headers = sent | ({"If-None-Match": seen} if seen else {})
+        return Client(self.layer, use_cookies=False).get(path, headers=headers)
+
     def twice(
         self, order_id: int, cookie: str, seen: str | None = None, **headers: str
     ) -> TestResponse:
@@ -84,7 +91,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     made = make_desk(tmp_path_factory.mktemp("house"))
     with made.services.db.write() as s:
         for role in ("manager", "admin"):
-            people.add_staff(s, made.ids["desk.property"], role, HASH, role, NOON)
+            properties.add_staff(s, made.ids["desk.property"], role, HASH, role, NOON)
     yield made
     made.close()
 
@@ -395,7 +402,9 @@ def test_what_happens_to_a_member_of_staff_holds_within_two_seconds(
 ) -> None:
     name = f"{deed} {desk.order('READY')}"
     with desk.services.db.write() as s:
-        staff_id = people.add_staff(s, desk.ids["desk.property"], name, HASH, "concierge", NOON).id
+        staff_id = properties.add_staff(
+            s, desk.ids["desk.property"], name, HASH, "concierge", NOON
+        ).id
     order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk, name)
     assert process.twice(order_id, cookie).status_code == 200
     desk.add(lambda s: happen(desk, s, staff_id, deed))
@@ -404,9 +413,9 @@ def test_what_happens_to_a_member_of_staff_holds_within_two_seconds(
 
 
 def happen(desk: Desk, s: Any, staff_id: int, deed: str) -> None:
-    staff = s.get(people.Staff, staff_id)
+    staff = s.get(Staff, staff_id)
     if deed == "close_all":
-        people.close_all_sign_ins(s, staff_id)
+        close_all_sign_ins(s, staff_id)
     elif deed == "disabled":
         staff.disabled_at = NOON
     elif deed == "role":
@@ -434,6 +443,101 @@ def test_a_sign_out_that_was_committed_out_of_turn_is_not_missed(
     desk.add(lambda s: [s.delete(s.merge(row)) for row in mine])
     seconds[0] += LOOK_S
     assert process.get(order_id, cookie).status_code == 401
+
+
+# ---- guests' links and the board
+
+
+def test_a_link_and_the_board_are_answered_here_as_ride_pages_are(
+    desk: Desk, process: Process, cookie: str
+) -> None:
+    token = make_link(desk.services.db, NOON, *link_facts(desk))
+    first = process.ask(f"/t/{token}/snapshot.json")
+    board = process.ask("/board.json", cookie)
+    process.asked.clear()
+    again = process.ask(f"/t/{token}/snapshot.json")
+    assert (again.status_code, again.data) == (200, first.data)
+    assert again.headers["Cache-Control"] == "no-store"
+    unchanged = process.ask("/board.json?since=a.b.c~", cookie, board.headers["ETag"])
+    assert (unchanged.status_code, unchanged.data) == (304, b"")
+    assert process.asked == []
+    assert (process.ask("/board.json?since=a.b.c~", cookie).json or {})["rows"]
+    assert process.asked == ["/board.json"], "what differs from `since` is Flask's to say"
+
+
+@pytest.mark.parametrize("how", ["ended", "replaced", "expired"])
+def test_a_link_that_ends_opens_nothing_within_two_seconds_in_every_process(
+    desk: Desk, process: Process, seconds: list[float], how: str
+) -> None:
+    facts = link_facts(desk)
+    token, elsewhere = make_link(desk.services.db, NOON, *facts), Process(desk, seconds)
+    path = f"/t/{token}/snapshot.json"
+    assert {p.ask(path).status_code for p in (process, elsewhere) for _ in range(2)} == {200}
+    if how == "ended":
+        end_links(desk.services.db, NOON, facts[0], facts[1], facts[3])
+    elif how == "replaced":
+        make_link(desk.services.db, NOON, *facts)
+    else:
+        drives(desk, facts[1], status="COMPLETED", ended_at=NOON - timedelta(days=1, seconds=-1))
+        desk.now = NOON + timedelta(seconds=1.5)
+    seconds[0] += 1.9
+    assert [p.ask(path).status_code for p in (process, elsewhere)] == [404, 404]
+    elsewhere.close()
+
+
+def test_an_address_that_has_not_opened_a_link_is_flasks_to_count(
+    desk: Desk, process: Process
+) -> None:
+    path = f"/t/{make_link(desk.services.db, NOON, *link_facts(desk))}/snapshot.json"
+    assert {process.ask(path).status_code for _ in range(3)} == {200}
+    assert len(process.asked) == 1
+    other = Client(process.layer, use_cookies=False)
+    assert other.get(path, environ_base={"REMOTE_ADDR": "198.51.100.7"}).status_code == 200
+    assert len(process.asked) == 2
+
+
+@pytest.mark.parametrize("change", ["close_all", "disabled", "role", "moved", "signed out"])
+def test_the_board_is_no_longer_shown_within_two_seconds(
+    desk: Desk, process: Process, seconds: list[float], change: str
+) -> None:
+    name = f"{change} {desk.order('READY')}"
+    with desk.services.db.write() as s:
+        staff_id = properties.add_staff(
+            s, desk.ids["desk.property"], name, HASH, "concierge", NOON
+        ).id
+    client = desk.client(name=name)
+    form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
+    tag = process.ask("/board.json", cookie).headers["ETag"]
+    assert process.ask("/board.json", cookie, tag).status_code == 304
+    if change == "signed out":
+        assert client.post("/sign-out", data=form).status_code == 303
+    else:
+        desk.add(lambda s: happen(desk, s, staff_id, change))
+    seconds[0] += 1.9
+    assert process.ask("/board.json", cookie, tag).status_code == 401
+
+
+def test_what_another_process_changed_is_on_the_board_within_half_a_second(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    tag = process.ask("/board.json", cookie).headers["ETag"]
+    drives(desk, order_id, status="CLIENT_LOCATED")
+    seconds[0] += 0.5
+    assert process.ask("/board.json", cookie, tag).status_code == 200
+
+
+def link_facts(desk: Desk) -> tuple[int, int, LinkKind, int]:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    return desk.ids["desk.property"], order_id, LinkKind.RIDER, desk.ids["desk"]
+
+
+def drives(desk: Desk, order_id: int, **facts: Any) -> None:
+    def rows(s: Any) -> None:
+        s.get(Order, order_id).version += 1
+        s.query(Ride).filter(Ride.order_id == order_id).update(facts)
+
+    desk.add(rows)
 
 
 # ---- news

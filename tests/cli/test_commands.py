@@ -53,7 +53,7 @@ def environment_of_child(parent: int) -> list[str]:
     return Path(f"/proc/{child}/environ").read_text().split("\0")
 
 
-def test_a_worker_that_ends_by_itself_ends_the_whole_so_that_somebody_starts_it_again(
+def test_a_worker_that_ends_by_itself_ends_the_process_so_that_it_is_restarted(
     tmp_path: Path,
 ) -> None:
     code = (

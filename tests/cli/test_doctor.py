@@ -161,7 +161,7 @@ def test_a_tile_that_is_none_is_a_failure_that_names_the_setting(
     assert f" answers {found}. Check RIDEDASH_TILES_URL." in tiles.text
 
 
-def test_the_tile_that_is_asked_for_is_around_a_pickup_of_ours(house: House) -> None:
+def test_the_tile_that_is_fetched_is_around_a_pickup_of_a_property(house: House) -> None:
     house.pickup()
     (tiles,) = house.told({"tiles": PICTURE})["tiles"]
     assert tiles.ok
@@ -179,7 +179,7 @@ def test_without_a_pickup_of_ours_a_refused_place_shows_that_the_service_answers
     )
 
 
-def test_a_service_that_is_not_at_our_pickup_is_told_so_and_one_that_refuses_more_fails(
+def test_a_service_without_products_at_the_pickup_passes_and_one_that_refuses_more_fails(
     house: House,
 ) -> None:
     house.pickup()

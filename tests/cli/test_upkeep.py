@@ -60,7 +60,7 @@ def test_a_guest_is_erased_by_a_phone_in_any_notation(instance: Path) -> None:
     db.close()
 
 
-def test_keys_are_rotated_and_what_is_left_is_told(instance: Path) -> None:
+def test_keys_are_rotated_and_the_rest_is_reported(instance: Path) -> None:
     link = ("account", "link", "--property", "Hotel A", "--label", "House", "--access-token-stdin")
     assert ridedash(instance, *link, given="token\n").returncode == 0
     old, fresh = demo_secrets(instance)["token_keys"], "k9:" + new_key()

@@ -72,7 +72,7 @@ def test_a_record_is_one_line_of_json_with_time_request_process_and_facts() -> N
     assert re.fullmatch(r"web:\d+", got["process"])
 
 
-def test_an_exception_is_told_by_type_and_our_lines_without_its_values() -> None:
+def test_an_exception_is_logged_by_type_and_our_frames_without_its_values() -> None:
     for as_json in (True, False):
         line = told(as_json, "it failed", error=raised())
         assert "KeyError" in line
@@ -113,7 +113,7 @@ def refused_by_postgres(password: str, host: str = "127.0.0.1") -> psycopg.Opera
     return caught.value
 
 
-def test_a_database_that_is_away_is_told_with_the_drivers_own_cause_and_no_statement() -> None:
+def test_a_database_that_is_away_is_logged_with_the_drivers_cause_and_no_statement() -> None:
     error = database_error(refused_by_postgres(SECRET))
     said = reason(error)
     assert said.startswith(
@@ -133,13 +133,13 @@ def test_a_database_that_is_away_is_told_with_the_drivers_own_cause_and_no_state
     assert causes["sqlalchemy.exc.OperationalError"] == ""
 
 
-def test_the_end_of_a_password_that_was_taken_for_a_host_is_not_told() -> None:
+def test_the_end_of_a_password_that_was_taken_for_a_host_is_not_logged() -> None:
     said = reason(refused_by_postgres("pa", host=f"{SECRET}-end@nowhere.invalid"))
     assert "…@nowhere.invalid" in said
     assert "-end" not in said
 
 
-def test_only_what_tells_of_no_row_is_told_of_a_driver() -> None:
+def test_of_a_driver_only_text_that_is_about_no_row_is_logged() -> None:
     assert (
         reason(database_error(sqlite3.OperationalError("database is locked")))
         == "DatabaseBusy (database is locked)"
@@ -187,11 +187,11 @@ def test_a_text_line_can_not_be_forged_by_what_it_quotes() -> None:
     assert "\x1b" not in line
 
 
-def test_a_message_that_does_not_fit_its_values_is_still_told() -> None:
+def test_a_message_that_does_not_match_its_values_is_still_logged() -> None:
     assert "TypeError in its values" in told(True, "%d rides", "many")
 
 
-def test_a_process_sets_up_its_logs_once_however_often_it_is_asked(tmp_path: Path) -> None:
+def test_setting_up_logs_again_adds_no_second_handler(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(
         "import logging, threading, warnings\n"

@@ -3,7 +3,7 @@
 from ridedash.observability.metrics import GaugeReading, Metrics
 
 
-def test_counts_of_a_process_are_told_in_the_words_of_prometheus() -> None:
+def test_counts_of_a_process_are_shown_in_prometheus_text_format() -> None:
     metrics = Metrics()
     metrics.order("UNKNOWN")
     metrics.poll("answered", late_s=-0.5)

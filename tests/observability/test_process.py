@@ -159,7 +159,7 @@ def test_a_process_that_fails_again_and_again_does_not_fill_the_folder(
     assert orders(living.shown()) >= 300
 
 
-def test_a_folder_that_the_environment_names_is_left_to_whoever_named_it(
+def test_a_folder_that_the_environment_names_is_not_wiped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theirs = tmp_path / "theirs"

@@ -54,7 +54,7 @@ ARCADE = {
 }
 
 
-def test_the_sandboxs_gazetteer_is_asked_near_the_pickup() -> None:
+def test_the_sandboxs_gazetteer_is_searched_near_the_pickup() -> None:
     source = Source({"places": [ARCADE]})
     found = geocoder("sandbox", source).search("arc", LatLng(-38.5, -128.0))
     assert found == [Place("arc", "Arcade", "shop", "Old Town", LatLng(-38.5, -128.01))]
@@ -215,7 +215,7 @@ def test_each_source_tells_the_street_of_a_point(kind: str, body: Any, path: str
     assert asked.params["lng" if kind == "sandbox" else "lon"] == "-128.01"
 
 
-def test_the_street_of_a_point_is_cached_and_a_source_that_is_down_is_not_asked() -> None:
+def test_the_street_of_a_point_is_cached_and_a_source_that_is_down_is_not_called() -> None:
     clock = [0.0]
     source = Source({"street": "High St"})
     search = geocoder("sandbox", source, lambda: clock[0])

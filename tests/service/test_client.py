@@ -426,7 +426,7 @@ def test_done_carries_the_services_words():
 @pytest.mark.parametrize(
     "unclear", [httpx.ReadTimeout("late"), httpx.Response(502), httpx.Response(200, text="<html>")]
 )
-def test_products_are_asked_for_twice_with_a_short_pause(unclear):
+def test_products_are_requested_twice_with_a_short_pause(unclear):
     service = Service(unclear, PRODUCTS)
     assert service.client().products(PICKUP).product("mini")
     assert len(service.requests) == 2
@@ -434,14 +434,14 @@ def test_products_are_asked_for_twice_with_a_short_pause(unclear):
     assert 0.1 <= service.pauses[0] <= 0.3
 
 
-def test_products_are_asked_for_no_third_time():
+def test_products_are_not_requested_a_third_time():
     service = Service(httpx.ReadTimeout("late"))
     with pytest.raises(NoAnswer):
         service.client().products(PICKUP)
     assert len(service.requests) == 2
 
 
-def test_products_are_not_asked_for_again_when_the_time_is_used_up():
+def test_products_are_not_requested_again_when_the_time_is_used_up():
     service = Service(httpx.ReadTimeout("late"))
     clock = iter([0.0, 3.9])
     http = Http(httpx.MockTransport(service))

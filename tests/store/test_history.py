@@ -125,7 +125,7 @@ def summed(desk: Desk, currency: str | None = "INR", **asked: Any) -> Totals:
         return totals(s, desk.ids["desk.property"], wanted, currency)
 
 
-def test_every_outcome_is_asked_for_as_it_is_told(desk: Desk) -> None:
+def test_the_filter_of_every_outcome_finds_what_is_shown_with_it(desk: Desk) -> None:
     made = {desk.order(state): outcome_of(state, None) for state in OrderState}
     made |= {
         done(desk, status): outcome_of("BOOKED", status)
@@ -175,7 +175,7 @@ def test_a_guest_is_found_by_words_in_any_case_and_accent_and_by_phone_in_any_no
 
 
 @pytest.mark.parametrize("text", ["%", "_", "arcia", "777", "--", "12"])
-def test_what_is_no_word_and_no_number_of_a_guest_finds_nobody(desk: Desk, text: str) -> None:
+def test_text_without_a_word_or_number_of_a_guest_finds_no_guest(desk: Desk, text: str) -> None:
     desk.order(guest="José García", phone="+912227783300")
     assert found(desk, guest=text) == []
 

@@ -45,7 +45,7 @@ def test_the_databases_clock_is_followed_whatever_the_wall_says() -> None:
     assert machine.clock() == NOON + timedelta(seconds=30)
 
 
-def test_the_database_is_asked_once_a_minute() -> None:
+def test_the_database_clock_is_read_once_a_minute() -> None:
     machine = Machine()
     for second in range(0, 300, 5):
         machine.passed = float(second)
@@ -58,7 +58,7 @@ def test_the_database_is_asked_once_a_minute() -> None:
     )
 
 
-def test_without_an_answer_the_last_one_is_carried_on_and_asked_for_again_soon() -> None:
+def test_without_an_answer_the_last_time_is_continued_and_read_again_soon() -> None:
     machine = Machine()
     machine.away = True
     assert machine.clock() == machine.wall(), "never heard: the wall must do"

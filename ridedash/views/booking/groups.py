@@ -26,7 +26,7 @@ WAITING: Final = frozenset({OrderState.READY, OrderState.SENDING, OrderState.MAT
 
 
 @dataclass(frozen=True)
-class Car:
+class GroupCar:
     """One of a group: what became of it so far."""
 
     order_id: int
@@ -80,16 +80,16 @@ def summary(pages: list[OrderPage]) -> str:
 
 def _group(order_id: int) -> list[OrderPage]:
     with services().db.read() as s:
-        house = current_staff().property_id
-        page = order_page(s, house, order_id)
+        property_id = current_staff().property_id
+        page = order_page(s, property_id, order_id)
         if page is None:
             abort(404)
         if page.order.group_key is None:
             return []
         query = select(Order.id).where(
-            Order.property_id == house, Order.group_key == page.order.group_key
+            Order.property_id == property_id, Order.group_key == page.order.group_key
         )
-        return orders_by_ids(s, house, s.scalars(query.order_by(Order.id)).all(), light=True)
+        return orders_by_ids(s, property_id, s.scalars(query.order_by(Order.id)).all(), light=True)
 
 
 def _cancelled(page: OrderPage) -> bool:
@@ -103,13 +103,13 @@ def _failed(page: OrderPage) -> bool:
     )
 
 
-def _car(number: int, page: OrderPage) -> Car:
+def _car(number: int, page: OrderPage) -> GroupCar:
     app = services()
     view = ride_view(page, app.clock(), app.settings, locale())
     loud = next(
         (notice.title for notice in view.notices if notice.tone in ("warn", "unknown", "bad")), ""
     )
-    return Car(
+    return GroupCar(
         order_id=page.order.id,
         number=number,
         icon=view.icon,

@@ -8,9 +8,7 @@ from ridedash.views.web.current_user import current_staff
 
 
 def own_order(order_id: int) -> OrderPage:
-    """The order, if it belongs to the property of whoever asks; a foreign one does not exist for
-    them.
-    """
+    """The order, if it is of the user's property; 404 for any other."""
     with services().db.read() as db:
         page = order_page(db, current_staff().property_id, order_id)
     if page is None:

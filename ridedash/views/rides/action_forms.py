@@ -32,7 +32,7 @@ class FormError(Exception):
 
 
 def cancel_reason(form: Form) -> str:
-    """The reason that the service is told; free text, one of ours when nothing was chosen."""
+    """The reason that is sent to the service: free text, else one of ours."""
     return " ".join(form.get("reason", "").split())[:TEXT_MAX] or "Guest changed plans"
 
 

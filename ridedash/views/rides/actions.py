@@ -184,10 +184,10 @@ def again(order_id: int) -> BaseResponse:
     return redirect("/rides/new?" + urlencode(action_forms.again_query(page)), code=303)
 
 
-def _act(order_id: int, name: str, deed: Callable[..., ActionResult], *args: Any) -> BaseResponse:
+def _act(order_id: int, name: str, action: Callable[..., ActionResult], *args: Any) -> BaseResponse:
     own_order(order_id)
     s = services()
-    result = deed(s.db, s.client, s.tokens, s.clock, order_id, current_staff().id, *args)
+    result = action(s.db, s.client, s.tokens, s.clock, order_id, current_staff().id, *args)
     s.wake()
     return _back(order_id, name, result)
 

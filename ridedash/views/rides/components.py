@@ -26,14 +26,14 @@ from ridedash.wording import status_words as words_of_status
 
 __all__ = [
     "ActionView",
-    "Cab",
-    "Driver",
+    "CabView",
+    "DriverView",
+    "NamedPoint",
     "Notice",
-    "Place",
     "Position",
+    "RouteStop",
     "StartCode",
     "Step",
-    "Stop",
     "Timer",
     "buttons",
     "cab",
@@ -104,7 +104,7 @@ class Position:
 
 
 @dataclass(frozen=True)
-class Cab:
+class CabView:
     """Number plate, the same letter by letter, the car in words; the old plate until an instant
     after a swap.
     """
@@ -117,7 +117,7 @@ class Cab:
 
 
 @dataclass(frozen=True)
-class Driver:
+class DriverView:
     """Name, phone and rating as far as known, and initials in place of a picture."""
 
     name: str
@@ -134,7 +134,7 @@ class StartCode:
 
 
 @dataclass(frozen=True)
-class Place:
+class NamedPoint:
     """A named point."""
 
     lat: float
@@ -143,7 +143,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Stop:
+class RouteStop:
     """A stop of a shared ride: who gets in (`pickup`) or out (`drop`) there."""
 
     name: str
@@ -280,7 +280,7 @@ def position(facts: RideFacts) -> Position | None:
     return Position(round(seen.position.lat, 6), round(seen.position.lng, 6), seen.bearing, at)
 
 
-def cab(facts: RideFacts) -> Cab | None:
+def cab(facts: RideFacts) -> CabView | None:
     """The car, from the first driver to the end."""
     seen, ride = facts.snapshot, facts.page.ride
     if (
@@ -296,27 +296,26 @@ def cab(facts: RideFacts) -> Cab | None:
     )
     number = plate(seen.vehicle_number)
     was = plate(ride.previous_plate) if until and facts.now < until else ""
-    return Cab(number, spelled(number), car, was, stamp(until) if was else "")
+    return CabView(number, spelled(number), car, was, stamp(until) if was else "")
 
 
 def _title(text: str | None) -> str:
-    """A word of the service's as we write words: "white", "MINI" and "mini" begin with a capital
-    alike.
-    """
-    return (
-        text[:1].upper() + (text[1:].lower() if text.isupper() and len(text) > 3 else text[1:])
-        if text
-        else ""
-    )
+    """A word of the service with a capital at its beginning: "white", "MINI" and "mini" alike."""
+    if not text:
+        return ""
+    rest = text[1:]
+    if text.isupper() and len(text) > 3:
+        rest = rest.lower()
+    return text[:1].upper() + rest
 
 
-def driver(facts: RideFacts) -> Driver | None:
+def driver(facts: RideFacts) -> DriverView | None:
     """The driver, from the first to the end."""
     seen = facts.snapshot
     if facts.status not in WITH_CAB or not (seen.driver_name or seen.driver_number):
         return None
     rating = f"{seen.driver_rating.quantize(Decimal('0.1'))}" if seen.driver_rating else ""
-    return Driver(
+    return DriverView(
         seen.driver_name or "", seen.driver_number or "", rating, initials(seen.driver_name)
     )
 
@@ -332,10 +331,10 @@ def start_code(facts: RideFacts) -> StartCode | None:
     return StartCode(facts.snapshot.otp_text or _("Start code")) if sent else None
 
 
-def route(facts: RideFacts) -> tuple[Stop, ...]:
+def route(facts: RideFacts) -> tuple[RouteStop, ...]:
     """Stops of a shared ride, for staff only: they name other passengers."""
     return tuple(
-        Stop(
+        RouteStop(
             stop.name or "",
             stop.state or "",
             round(stop.position.lat, 6),
@@ -346,10 +345,10 @@ def route(facts: RideFacts) -> tuple[Stop, ...]:
     )
 
 
-def drop_place(facts: RideFacts) -> Place | None:
+def drop_place(facts: RideFacts) -> NamedPoint | None:
     """Where the ride goes now."""
     return (
-        Place(round(facts.drop[0].lat, 6), round(facts.drop[0].lng, 6), facts.drop[1])
+        NamedPoint(round(facts.drop[0].lat, 6), round(facts.drop[0].lng, 6), facts.drop[1])
         if facts.drop
         else None
     )

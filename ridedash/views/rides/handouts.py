@@ -144,9 +144,9 @@ def show_receipt(order_id: int) -> str:
 def link_state(page: OrderPage, s: Services) -> LinkState:
     """How the links of a ride stand, for its page."""
     with s.db.read() as db:
-        held = live_links(db, page.order.property_id, page.order.id, s.clock())
-    since = next((link.made_at for link in reversed(held) if link.kind is LinkKind.RIDER), None)
-    followers = sum(link.kind is LinkKind.FOLLOWER for link in held)
+        links = live_links(db, page.order.property_id, page.order.id, s.clock())
+    since = next((link.made_at for link in reversed(links) if link.kind is LinkKind.RIDER), None)
+    followers = sum(link.kind is LinkKind.FOLLOWER for link in links)
     said = []
     if since is not None:
         at = day_time(since, s.clock(), zone(page.property.timezone), locale())
@@ -155,7 +155,7 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
         said.append(_("%(n)d of %(most)d followers", n=followers, most=MOST_FOLLOWERS))
     can = page.order.state not in WITHOUT_RIDE
     return LinkState(
-        " · ".join(said), bool(held), since is not None, can, can and followers < MOST_FOLLOWERS
+        " · ".join(said), bool(links), since is not None, can, can and followers < MOST_FOLLOWERS
     )
 
 

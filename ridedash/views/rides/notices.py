@@ -1,6 +1,4 @@
-"""What must be said loudly about a ride beside its headline: things odd, swapped, asked for, or in
-need of a person.
-"""
+"""The notices of a ride beside its headline: unusual facts, open actions, attention items."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,53 +16,19 @@ from ridedash.wording import Audience, outcome_words, say
 from ridedash.wording import gettext as _
 from ridedash.wording.attention import attention_words
 
-Said = tuple[str, str, str, str, str]  # name, tone, icon, title, detail: the fields of a Notice
-ON_THE_WAY = frozenset({wire.IN_PROGRESS, *wire.TERMINAL})
-
-
-def planned(facts: RideFacts) -> tuple[Said, ...]:
-    """All that applies now."""
-    return tuple(filter(None, [_twice(facts), _late(facts)]))
-
-
-def _twice(facts: RideFacts) -> Said | None:
-    """The pickup time is one that clocks show twice that night; the first is meant."""
-    order = facts.page.order
-    if order.state != "SCHEDULED" or order.pickup_at is None:
-        return None
-    here = order.pickup_at.astimezone(facts.tz)
-    if here.utcoffset() == here.replace(fold=1 - here.fold).utcoffset():
-        return None
-    title = _("%(time)s comes twice that night", time=f"{here:%H:%M}")
-    return (
-        "twice",
-        "info",
-        "info",
-        title,
-        _("Clocks go back then. The car is ordered for the first of the two."),
-    )
-
-
-def _late(facts: RideFacts) -> Said | None:
-    """It could not be ordered when it came due."""
-    late = next((m.detail for m in reversed(facts.page.events) if m.name == ORDERED_LATE), None)
-    if late is None or facts.status in ON_THE_WAY or facts.page.order.state in FAILED_STATES:
-        return None
-    title = _("Ordered %(n)s min late", n=late)
-    return "ordered_late", "info", "waiting", title, _("The car may come late: tell the guest.")
-
-
 # by headline or notice
 SAID_ELSEWHERE: Final = frozenset({"unknown", "late_double", "unknown_status", "car_swapped"})
-# an order that came to nothing needs nobody any more after so long
+# a failed order needs attention for so long
 STOPS_NEEDING: Final = timedelta(minutes=30)
+ON_THE_WAY: Final = frozenset({wire.IN_PROGRESS, *wire.TERMINAL})
 BEFORE_RIDE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 
 
 @dataclass(frozen=True)
 class Notice:
-    """A tone and icon of base.css, a title, and a line below. `name` tells one from another for
-    scripts and tests.
+    """A tone and an icon of the style sheet, a title, and a line below.
+
+    `name` identifies the notice for scripts and tests.
     """
 
     name: str
@@ -72,23 +36,23 @@ class Notice:
     icon: str
     title: str
     detail: str = ""
-    seen: str = ""  # the attention item that a press of "Seen" takes away
+    seen: str = ""  # the attention item that "Seen" clears
     stop: bool = False  # whether "Stop following" is offered too
 
 
 def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
-    """All that apply now, the gravest first. Guests hear only of their car."""
+    """All notices that apply now, the gravest first. Guests see only those of their car."""
     swapped = _swapped(facts)
     if audience is Audience.GUEST:
         return tuple(filter(None, [swapped]))
-    told = [Notice(*each) for each in planned(facts)]
     found = [
         _late_double(facts),
         swapped,
         _stopped(facts),
         _reported(facts),
         _reconnect(facts),
-        *told,
+        _ambiguous_time(facts),
+        _ordered_late(facts),
     ]
     return tuple(filter(None, [*found, *_under_way(facts), *_attention(facts), _not_booked(facts)]))
 
@@ -160,6 +124,28 @@ def _reconnect(facts: RideFacts) -> Notice | None:
     )
 
 
+def _ambiguous_time(facts: RideFacts) -> Notice | None:
+    """Clocks show the planned pickup time twice that night; the first one is meant."""
+    order = facts.page.order
+    if order.state != "SCHEDULED" or order.pickup_at is None:
+        return None
+    here = order.pickup_at.astimezone(facts.tz)
+    if here.utcoffset() == here.replace(fold=1 - here.fold).utcoffset():
+        return None
+    title = _("%(time)s comes twice that night", time=f"{here:%H:%M}")
+    detail = _("Clocks go back then. The car is ordered for the first of the two.")
+    return Notice("twice", "info", "info", title, detail)
+
+
+def _ordered_late(facts: RideFacts) -> Notice | None:
+    """The planned ride could not be ordered when it came due."""
+    late = next((m.detail for m in reversed(facts.page.events) if m.name == ORDERED_LATE), None)
+    if late is None or facts.status in ON_THE_WAY or facts.page.order.state in FAILED_STATES:
+        return None
+    title, detail = _("Ordered %(n)s min late", n=late), _("The car may come late: tell the guest.")
+    return Notice("ordered_late", "info", "waiting", title, detail)
+
+
 def _under_way(facts: RideFacts) -> list[Notice]:
     """Actions that are armed, asked and not confirmed, or refused last."""
     newest: dict[str, Action] = {action.name: action for action in facts.page.actions}
@@ -218,7 +204,7 @@ def _attention(facts: RideFacts) -> list[Notice]:
 
 
 def _not_booked(facts: RideFacts) -> Notice | None:
-    """Nothing came of it, lately, and nobody has done anything about it."""
+    """The order failed lately, and no one has acknowledged it or booked again."""
     page, ride = facts.page, facts.page.ride
     failed = page.order.state in FAILED_STATES or facts.status == wire.ALLOTMENT_FAILED
     done_with = (
@@ -227,7 +213,9 @@ def _not_booked(facts: RideFacts) -> Notice | None:
         or _open_item(facts, PLAN_FAILED)
         or facts.since(SEEN_NOT_BOOKED)
     )
-    ended = page.order.resolved_at if facts.status is None else ride.ended_at if ride else None
+    ended = page.order.resolved_at
+    if facts.status is not None:
+        ended = ride.ended_at if ride else None
     if not failed or done_with or facts.now - (ended or page.order.created_at) >= STOPS_NEEDING:
         return None
     title = _("Still on the list under “Needs you”")

@@ -26,7 +26,7 @@ NOT_RIDDEN: Final = frozenset({wire.BOOKING_CANCELLED, wire.ALLOTMENT_FAILED})
 def price(facts: RideFacts) -> tuple[str, str]:
     """The price as far as known, and a note on it.
 
-    Where nobody rode, no price: at most what stopping may cost.
+    Without a ride there is no price, at most a note on what cancelling may cost.
     """
     if facts.page.order.state == "SCHEDULED":
         return "", _planned(facts)
@@ -79,7 +79,7 @@ def _cost_of_stopping(facts: RideFacts) -> str:
 
 
 def _older_than_the_drop(facts: RideFacts) -> bool:
-    """Whether no news has come since the service took another drop."""
+    """Whether the service was not heard since it accepted another drop."""
     ride, change = facts.page.ride, facts.drop_change
     if ride is None or change is None or change.settled_at is None:
         return False
@@ -87,7 +87,7 @@ def _older_than_the_drop(facts: RideFacts) -> bool:
 
 
 @dataclass(frozen=True)
-class Line:
+class InvoiceLine:
     """One line of an invoice; `total` is the one to be paid."""
 
     label: str
@@ -99,7 +99,7 @@ class Line:
 class Invoice:
     """Lines from top to bottom, then notes in plain words."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[InvoiceLine, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -198,12 +198,12 @@ def _minus(amount: Decimal | None) -> Decimal | None:
 
 def _lines(
     rows: list[tuple[str, Decimal | None, bool]], currency: str | None, locale: str
-) -> tuple[Line, ...]:
+) -> tuple[InvoiceLine, ...]:
     shown = [
         (label, amount, total)
         for label, amount, total in rows
         if amount is not None and (amount or total)
     ]
     return tuple(
-        Line(label, money(amount, currency, locale), total) for label, amount, total in shown
+        InvoiceLine(label, money(amount, currency, locale), total) for label, amount, total in shown
     )

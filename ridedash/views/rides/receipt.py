@@ -52,9 +52,7 @@ def receipt(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str)
 
 
 def guest_invoice(facts: RideFacts, view: RideView) -> Invoice | None:
-    """The lines as a guest may see them: the balance of the account that pays is the house's own
-    business.
-    """
+    """The lines as a guest may see them: without the balance of the account that pays."""
     if view.invoice is None:
         return None
     theirs = facts.snapshot.model_copy(update={"svc_money_balance": None})

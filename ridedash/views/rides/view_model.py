@@ -20,47 +20,6 @@ from ridedash.views.web.formatting import age, day_time, minutes, stamp, zone
 from ridedash.wording import Audience, Words
 from ridedash.wording import gettext as _
 
-
-def distance_left(facts: RideFacts) -> str:
-    """How far the cab still has to go: to the pickup, then to the drop."""
-    return (
-        kilometres(facts.snapshot.distance)
-        if facts.status in (wire.CALL_DRIVER, wire.IN_PROGRESS)
-        else ""
-    )
-
-
-def distance_label(facts: RideFacts) -> str:
-    """What that distance is: the driver's way to the guest, or the guest's way to the drop."""
-    if not distance_left(facts):
-        return ""
-    return _("Driver's distance") if facts.status == wire.CALL_DRIVER else _("Still to go")
-
-
-def way_taken(facts: RideFacts) -> str:
-    """How far and how long a completed ride went, as far as known: the service's words, else our
-    two instants.
-    """
-    if facts.status != wire.COMPLETED:
-        return ""
-    trip, began, ended = (
-        facts.snapshot.trip,
-        facts.since(wire.IN_PROGRESS),
-        facts.since(wire.COMPLETED),
-    )
-    took = trip.ride_time or trip.trip_time if trip else None
-    seconds = (
-        took.seconds
-        if took
-        else (ended - began).total_seconds() * facts.pace
-        if began and ended
-        else None
-    )
-    about = seconds is not None and took is None
-    time = _("about %(time)s", time=minutes(seconds)) if about else minutes(seconds)
-    return " · ".join(filter(None, [kilometres(trip.distance) if trip else "", time]))
-
-
 POLL_MIN_MS: Final = 500
 POLL_MAX_MS: Final = 5_000
 STILL_MS: Final = 1_000  # between press and answer
@@ -92,11 +51,11 @@ class RideView:
     actions: tuple[parts.ActionView, ...]
     steps: tuple[parts.Step, ...]
     position: parts.Position | None
-    cab: parts.Cab | None
-    driver: parts.Driver | None
+    cab: parts.CabView | None
+    driver: parts.DriverView | None
     otp: parts.StartCode | None
-    route: tuple[parts.Stop, ...]
-    drop: parts.Place | None
+    route: tuple[parts.RouteStop, ...]
+    drop: parts.NamedPoint | None
     distance: str
     distance_label: str
     took: str
@@ -108,7 +67,7 @@ class RideView:
     seen_at: datetime | None
     updated: str  # its age in words at `now`, for readers without scripts
     freshness: str  # fresh, aging, stale, lost: at `now`
-    live: bool  # whether news is still expected
+    live: bool  # whether updates are still expected
     poll_ms: int
     stop: bool
 
@@ -156,16 +115,16 @@ def ride_view(
         drop=parts.drop_place(facts),
         distance=distance_left(facts),
         distance_label=distance_label(facts),
-        took=way_taken(facts),
+        took=distance_and_time(facts),
         **_price(facts),
         invoice=invoice(facts.kind, status, facts.snapshot, facts.currency, locale),
         fee_from=stamp(facts.fee_from),
-        **_news(page, now),
+        **_freshness(page, now),
     )
 
 
-def _news(page: OrderPage, now: datetime) -> dict[str, Any]:
-    """How old the news are, whether more is expected, and when to ask."""
+def _freshness(page: OrderPage, now: datetime) -> dict[str, Any]:
+    """The age of the facts, whether updates are expected, and when to poll next."""
     ride, live = page.ride, is_live(page)
     seen_at = ride.seen_at if ride else None
     return {
@@ -216,8 +175,42 @@ def _price(facts: RideFacts) -> dict[str, Any]:
     return {"fare": fare, "fare_note": note}
 
 
+def distance_left(facts: RideFacts) -> str:
+    """How far the cab still has to go: to the pickup, then to the drop."""
+    if facts.status not in (wire.CALL_DRIVER, wire.IN_PROGRESS):
+        return ""
+    return kilometres(facts.snapshot.distance)
+
+
+def distance_label(facts: RideFacts) -> str:
+    """The label of that distance: the driver's to the pickup, or the guest's to the drop."""
+    if not distance_left(facts):
+        return ""
+    return _("Driver's distance") if facts.status == wire.CALL_DRIVER else _("Still to go")
+
+
+def distance_and_time(facts: RideFacts) -> str:
+    """How far and how long a completed ride went, as far as known.
+
+    The time is the service's, else that between two instants of our timeline.
+    """
+    if facts.status != wire.COMPLETED:
+        return ""
+    trip = facts.snapshot.trip
+    distance = kilometres(trip.distance) if trip else ""
+    took = trip.ride_time or trip.trip_time if trip else None
+    began, ended = facts.since(wire.IN_PROGRESS), facts.since(wire.COMPLETED)
+    time = ""
+    if took:
+        time = minutes(took.seconds)
+    elif began and ended:
+        seconds = (ended - began).total_seconds() * facts.pace
+        time = _("about %(time)s", time=minutes(seconds))
+    return " · ".join(filter(None, [distance, time]))
+
+
 def is_live(page: OrderPage) -> bool:
-    """Whether news of it are still expected."""
+    """Whether updates of a ride are still expected."""
     if page.order.state in WITHOUT_RIDE:
         return False
     ride = page.ride
@@ -233,9 +226,7 @@ def _poll_ms(page: OrderPage) -> int:
 
 
 def _stops(page: OrderPage) -> bool:
-    """Whether nothing can change any more: also no price that the last poll brings, and no action
-    under way.
-    """
+    """Whether nothing can change any more: no poll is due and no action is under way."""
     if is_live(page) or any(a.state in ("calling", "unconfirmed", "armed") for a in page.actions):
         return False
     return page.ride is None or page.ride.next_poll_at is None or page.order.state in WITHOUT_RIDE

@@ -337,6 +337,22 @@ def test_no_line_of_a_template_style_or_script_passes_100_columns(folder: str, k
     assert long_lines == []
 
 
+JSON_IN_ATTRIBUTE = re.compile(r"""=["'][^"'<>]*\{\{[^}]*\|\s*tojson\b(?!\s*\|\s*forceescape)""")
+
+
+def test_json_in_an_attribute_is_escaped() -> None:
+    """`tojson` doesn't escape double quotes, and the formatter writes attributes with them."""
+    templates = sorted((ROOT / "templates").rglob("*.html"))
+    unescaped = [
+        f"{path.relative_to(ROOT)}: {found}"
+        for path in templates
+        for found in JSON_IN_ATTRIBUTE.findall(path.read_text())
+    ]
+    assert JSON_IN_ATTRIBUTE.search("""<p data-x='{{ y|tojson }}'>""")
+    assert JSON_IN_ATTRIBUTE.search("""<p data-x="{{ y | tojson|forceescape }}">""") is None
+    assert unescaped == []
+
+
 LONG_FUNCTIONS = {
     "ridedash.observability.metrics.__init__"
 }  # a list of counters, one after the other

@@ -1,4 +1,4 @@
-"""What a linter of style sheets finds: declarations that no browser knows, names that nothing uses."""
+"""A linter of style sheets: declarations that no browser knows, and names that nothing uses."""
 
 import re
 from collections import Counter

@@ -181,9 +181,9 @@ class FakeService:
         body: dict[str, Any] = {
             "categories": [c for c in self.categories if wanted in (None, c["id"])]
         }
-        body["ride_estimate"] = (
-            ([SHARE] if wanted == "share" else self.estimates) if "drop_lat" in asked else {}
-        )
+        body["ride_estimate"] = {}
+        if "drop_lat" in asked:
+            body["ride_estimate"] = [SHARE] if wanted == "share" else self.estimates
         if self.zone:
             body["hotspot_zone"] = self.zone
         return httpx.Response(200, json=body)

@@ -385,12 +385,12 @@ def _ride(
 def _moments(
     desk: Desk, s: Any, order: Order, status: str | None, kind: str, facts: dict[str, Any]
 ) -> None:
-    came = STATUSES[kind]
-    reached = (
-        came[: came.index(status) + 1]
-        if status in came
-        else [came[0], *([status] if status else [])]
-    )
+    in_order = STATUSES[kind]
+    reached = in_order[:1]
+    if status in in_order:
+        reached = in_order[: in_order.index(status) + 1]
+    elif status:
+        reached = [*reached, status]
     if kind == "point_to_point" and status != "INVOICE":
         reached = [name for name in reached if name != "INVOICE"]
     if kind == "auto" and status != "ALLOTMENT_RETRYING":

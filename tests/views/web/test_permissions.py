@@ -22,21 +22,31 @@ pytestmark = pytest.mark.database
 
 # What each view needs, spelt here a second time, so that nobody opens one by a slip of the pen.
 NEEDS = {
-    "open": """auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static leaflet.file
-        invitations.show invitations.accept guest.show guest.snapshot""",
-    "see": """desk.board desk.board_json groups.show rides.show rides.snapshot auth.sign_out me.show me.change_password
-        me.prefer me.sign_out_everywhere outgoing.card outgoing.show_receipt history.show history.ask
-        search.show search.ask search.listed handover.show""",
-    "book": """booking.new booking.create lookups.products lookups.places lookups.find_guests
-        rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw rides.again
-        rides.resolve_booked rides.resolve_not_booked rides.reopen rides.stop_following rides.acknowledge_item
-        rides.forward_resolve rides.show_code outgoing.make_rider_link outgoing.make_follower_link
-        outgoing.end_all_links outgoing.forward_links outgoing.make_card handover.add handover.settle""",
-    "manage": """accounts.link accounts.callback admin.home admin.show admin.save admin_places.show admin_places.save
-        admin_places.add_centre admin_places.change_centre admin_staff.show admin_staff.invite_somebody
-        admin_staff.change_role admin_staff.disable admin_staff.enable admin_staff.sign_out
-        admin_staff.make_password_link admin_staff.forward_change admin_staff.withdraw admin_accounts.show
-        admin_accounts.connect admin_accounts.make_default admin_accounts.remove admin_accounts.forward_change""",
+    "open": """
+        auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static leaflet.file
+        invitations.show invitations.accept guest.show guest.snapshot
+    """,
+    "see": """
+        desk.board desk.board_json groups.show rides.show rides.snapshot auth.sign_out me.show
+        me.change_password me.prefer me.sign_out_everywhere outgoing.card outgoing.show_receipt
+        history.show history.ask search.show search.ask search.listed handover.show
+    """,
+    "book": """
+        booking.new booking.create lookups.products lookups.places lookups.find_guests
+        rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw
+        rides.again rides.resolve_booked rides.resolve_not_booked rides.reopen rides.stop_following
+        rides.acknowledge_item rides.forward_resolve rides.show_code outgoing.make_rider_link
+        outgoing.make_follower_link outgoing.end_all_links outgoing.forward_links
+        outgoing.make_card handover.add handover.settle
+    """,
+    "manage": """
+        accounts.link accounts.callback admin.home admin.show admin.save admin_places.show
+        admin_places.save admin_places.add_centre admin_places.change_centre admin_staff.show
+        admin_staff.invite_somebody admin_staff.change_role admin_staff.disable admin_staff.enable
+        admin_staff.sign_out admin_staff.make_password_link admin_staff.forward_change
+        admin_staff.withdraw admin_accounts.show admin_accounts.connect admin_accounts.make_default
+        admin_accounts.remove admin_accounts.forward_change
+    """,
     "export": "history_csv.export",
     "audit": "admin_audit.show",
     "admin": "admin_properties.show admin_properties.create admin_properties.look_at",
@@ -119,12 +129,10 @@ def address(rule: Rule, rows: dict[str, int]) -> str:
     path = str(rule)
     for name in rule.arguments:
         assert name in rows or name in SECRETS, f"{rule}: the table does not know what {name!r} is"
-        kind = (
-            ""
-            if name in SECRETS and f"<{name}>" in path
-            else ("path:" if name in SECRETS else "int:")
-        )
-        path = path.replace(f"<{kind}{name}>", str(rows.get(name, "nothing-like-it")))
+        converter = "path:" if name in SECRETS else "int:"
+        if name in SECRETS and f"<{name}>" in path:
+            converter = ""
+        path = path.replace(f"<{converter}{name}>", str(rows.get(name, "nothing-like-it")))
     assert "<" not in path
     return path
 

@@ -18,7 +18,7 @@ from ridedash.geo import LatLng
 from ridedash.maps import MapParts, map_parts
 from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.people import Property
-from ridedash.views.board.rows import revision
+from ridedash.views.board.rows import Row, revision
 from ridedash.views.board.state import Board, Shown, board_of
 from ridedash.views.booking.form import compact_form
 from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
@@ -112,8 +112,7 @@ def board() -> str:
         let_forms_lead_to(s.settings.oauth_authorize_url)
     return render_template(
         "board/page.html",
-        rows=[each.row for each in found.items],
-        groups=group_names(),
+        groups=groups_of(found),
         needs=_needs(found, bar),
         map=_map(found, prop),
         view="map" if request.args.get("view") == "map" else "list",
@@ -239,12 +238,28 @@ def give_bar() -> dict[str, Any]:
     return found
 
 
-def group_names() -> dict[str, str]:
-    """The headings of the list's groups, in their order."""
-    return {"unknown": _("We don't know"), "needs": _("Needs you"), "now": _("Now")} | {
+class Group(NamedTuple):
+    """A group of the list: its heading and its rows in their order."""
+
+    name: str
+    title: str
+    rows: list[Row]
+
+
+def groups_of(found: Board) -> list[Group]:
+    """The groups of the list in their order, empty ones too: the script fills them."""
+    titles = {
+        "unknown": _("We don't know"),
+        "needs": _("Needs you"),
+        "now": _("Now"),
         "later": _("Later"),
         "done": _("Done"),
     }
+    rows = [each.row for each in found.items]
+    return [
+        Group(name, title, [row for row in rows if row.group == name])
+        for name, title in titles.items()
+    ]
 
 
 def _locale() -> str:

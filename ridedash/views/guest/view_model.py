@@ -74,6 +74,15 @@ class GuestView:
     poll_ms: int
     stop: bool
 
+    @property
+    def age_text(self) -> str:
+        """How old the shown facts are, when the page is rendered; its script counts on from there."""
+        if self.freshness in ("stale", "lost"):
+            return _("Not updating · last news {age}").replace("{age}", self.updated)
+        if self.updated:
+            return _("Updated {age}").replace("{age}", self.updated)
+        return _("No news yet")
+
     def as_json(self) -> dict[str, Any]:
         """The body of a poll: without empty fields and without those of the headers."""
         body = asdict(self)

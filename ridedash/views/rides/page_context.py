@@ -67,7 +67,7 @@ def page_context(
         "placed_full": full_time(page.order.created_at, facts.tz, locale),
         "policy": policy_sentence(facts),
         "fee": facts.fee,
-        "fee_left": _fee_left(view, facts),
+        "fee_now": fee_now(view, facts),
         "said": said_words(view, facts.fee),
         "error": error,
         "typed": request.form if error else ImmutableMultiDict(),
@@ -109,6 +109,16 @@ def policy_sentence(facts: RideFacts) -> str:
         _("Free to cancel for {time} after a driver accepts, then {fee}."),
         {"time": time, "fee": facts.fee},
     )
+
+
+def fee_now(view: RideView, facts: RideFacts) -> str:
+    """What cancelling costs when the page is rendered; its script counts down from there."""
+    left = _fee_left(view, facts)
+    if left:
+        return _("Free to cancel for another {down}").replace("{down}", left)
+    if view.fee_from and facts.fee:
+        return _("{fee} may be charged now").replace("{fee}", facts.fee)
+    return ""
 
 
 def _fee_left(view: RideView, facts: RideFacts) -> str:

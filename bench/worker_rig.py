@@ -14,7 +14,7 @@ from sqlalchemy import func, insert, select
 
 from bench.fake_tracking import KINDS
 from ridedash.rides.accounts.tokens import AccountTokens
-from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
@@ -120,11 +120,11 @@ def worker_on(
     tokens = AccountTokens(db, TokenVault(KEYS), None, clock)
     with Http() as http:
         client = RideClient(http, url, APP_TOKEN, traffic=Traffic(math.inf))
-        box = BlackBox(folder / "box", slots=4)
+        journal = AnswerJournal(folder / "box", slots=4)
         try:
-            yield Worker(Runtime(db, client, tokens, clock, pace=pace), box, threads=threads)
+            yield Worker(Runtime(db, client, tokens, clock, pace=pace), journal, threads=threads)
         finally:
-            box.close()
+            journal.close()
 
 
 @contextmanager

@@ -217,8 +217,7 @@ class Trial:
         self._press(self.booked[0])
 
     def _facts(self, order_id: int) -> tuple[Any, ...]:
-        s = self.desk.s
-        return s.db, s.client, s.tokens, s.clock, order_id, self.desk.staff_id
+        return self.desk.s.runtime, order_id, self.desk.staff_id
 
     def _abort(self, order_id: int) -> None:
         abort(*self._facts(order_id))

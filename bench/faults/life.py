@@ -15,7 +15,7 @@ from typing import Any, Final
 from bench.faults import mutants
 from bench.faults.clock import FastClock
 from ridedash.rides.accounts.tokens import AccountTokens
-from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import place
 from ridedash.rides.runtime import Runtime
@@ -90,9 +90,9 @@ class Life:
         oauth = OAuthClient(_http, address + "/authorize", address + "/token", "id", "secret", "")
         tokens = AccountTokens(db, vault, oauth, clock)
         client = RideClient(_http, address, "partner-key", traffic=self.traffic())
-        box = BlackBox(Path(self.folder) / "blackbox", slots=64)
+        journal = AnswerJournal(Path(self.folder) / "blackbox", slots=64)
         runtime = Runtime(db, client, tokens, clock, failpoint=self.at())
-        worker = Worker(runtime, box, threads=self.threads)
+        worker = Worker(runtime, journal, threads=self.threads)
         mutants.apply(self.mutant, worker)
         return worker
 

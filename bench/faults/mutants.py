@@ -1,7 +1,7 @@
 """Broken protocols, each one mistake that somebody could make; the harness must catch every one."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -22,26 +22,28 @@ class ClaimsNothing(Sender):
     """T2 is left out: the order is SENDING only once the answer is there."""
 
     def _claim(self, order_id: int) -> int | None:
-        with self.db.read() as s:
+        with self.runtime.db.read() as s:
             order = s.get(Order, order_id)
         return order.attempt + 1 if order is not None and order.state == OrderState.READY else None
 
-    def _settle(self, mtx: str, attempt: int, outcome: Outcome) -> None:
-        with self.db.write() as s:
-            order = s.query(Order).filter(Order.mtx == mtx).one()
+    def _settle(self, reference: str, attempt: int, outcome: Outcome) -> None:
+        runtime = self.runtime
+        with runtime.db.write() as s:
+            order = s.query(Order).filter(Order.mtx == reference).one()
             if order.state == OrderState.READY:
-                order.attempt, order.sent_at = attempt, self.clock()
-                transitions.move(s, order, OrderState.SENDING, self.clock(), "worker")
-            settle(s, order, outcome, self.clock(), "worker", self.pace)
+                order.attempt, order.sent_at = attempt, runtime.clock()
+                transitions.move(s, order, OrderState.SENDING, runtime.clock(), "worker")
+            settle(s, order, outcome, runtime.clock(), "worker", runtime.pace)
 
 
 class SettlesFirst(Sender):
-    """The database hears of the answer before the black box does."""
+    """The answer is in the database before it is in the journal."""
 
-    def _keep(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
-        self._settle(prepared.mtx, attempt, outcome)
-        slot = self.box.file.append({"mtx": prepared.mtx, "attempt": attempt, **asdict(outcome)})
-        self.at("order.boxed")
+    def _write_journal(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
+        self._settle(prepared.reference, attempt, outcome)
+        record = {"mtx": prepared.reference, "attempt": attempt, **asdict(outcome)}
+        slot = self.journal.file.append(record)
+        self.runtime.failpoint("order.boxed")
         return slot
 
 
@@ -104,7 +106,8 @@ def _sender(worker: Worker, kind: type[Sender]) -> None:
 
 
 def _client(worker: Worker, alter: Any) -> None:
-    worker.sender.client = Altered(worker.sender.client, alter)
+    runtime = worker.sender.runtime
+    worker.sender.runtime = replace(runtime, client=Altered(runtime.client, alter))
 
 
 # the six of the fault matrix, by its names

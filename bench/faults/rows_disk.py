@@ -52,7 +52,7 @@ def _full_round(desk: Shop, service: Service, disk: "SmallDisk", wrong: Counter[
     service.create.append(lambda body: (disk.fill(), service.booked(body))[1])
     wrong["a send went through"] += _works(lambda: desk.worker.sender.send(flying))
     wrong["settled without space"] += desk.order(flying).state != "SENDING"
-    wrong["not in the black box"] += len(list(desk.box.file.pending())) != 1
+    wrong["not in the black box"] += len(list(desk.journal.file.pending())) != 1
     wrong["sent without T2"] += (
         _works(lambda: desk.worker.sender.send(waiting)) or len(service.bookings) != 2
     )
@@ -65,7 +65,7 @@ def _full_round(desk: Shop, service: Service, disk: "SmallDisk", wrong: Counter[
     for _ in range(2):
         desk.worker.step()
     wrong["not replayed"] += desk.order(flying).state != "BOOKED" or bool(
-        list(desk.box.file.pending())
+        list(desk.journal.file.pending())
     )
     wrong["not sent later"] += desk.order(waiting).state != "BOOKED"
     wrong["the same form later"] += browser.post("/rides/new", data=form).status_code != 303
@@ -184,10 +184,10 @@ def box_unwritable(case: Case) -> Verdict:
     """
     service, wrong = Service(), Counter[str]()
     with shop(case.folder, service.handle) as desk:
-        sound, unwritable = desk.box.file._fd, os.open(desk.box.path, os.O_RDONLY)
+        sound, unwritable = desk.journal.file._fd, os.open(desk.journal.path, os.O_RDONLY)
         browser = desk.browser()
         wrong["not ready before"] += _ready(browser, desk) != 200
-        desk.box.file._fd = unwritable
+        desk.journal.file._fd = unwritable
         first = desk.send()
         wrong["the answer was lost"] += desk.order(first).state != "BOOKED"
         second = desk.place()
@@ -196,7 +196,7 @@ def box_unwritable(case: Case) -> Verdict:
             desk.order(second).state != "READY" or len(service.bookings) != 1
         )
         wrong["ready without a box"] += _ready(browser, desk) != 503
-        desk.box.file._fd = sound
+        desk.journal.file._fd = sound
         desk.worker.step()
         wrong["not sent later"] += desk.order(second).state != "BOOKED"
         wrong["not ready later"] += _ready(browser, desk) != 200

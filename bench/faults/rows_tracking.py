@@ -24,7 +24,7 @@ from bench.faults.rows_locked import comes, followed
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from bench.faults.shop import Service, shop
 from ridedash.rides.actions import request
-from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.tracking.policy import MOST_CALLS
 from ridedash.rides.worker import Worker
 from ridedash.store.database.database import Database
@@ -198,8 +198,8 @@ def silent_tracker(case: Case) -> Verdict:
         for passed, age in ((SILENT_S - 11, SILENT_S - 1), (2, SILENT_S + 1), (9, SILENT_S + 10)):
             desk.clock.go(passed)
             _told(browser, ride, wrong, age)
-        with contextlib.closing(BlackBox(desk.folder / "box", slots=64)) as box:
-            Worker(desk.runtime, box).step()
+        with contextlib.closing(AnswerJournal(desk.folder / "box", slots=64)) as journal:
+            Worker(desk.runtime, journal).step()
         wrong["the ride was not taken over"] += desk.ride(ride).seen_at != desk.clock()
         _told(browser, ride, wrong, 0)
     note = str(

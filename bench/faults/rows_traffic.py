@@ -213,7 +213,7 @@ def _judged(place: Town, traffic: Counted, went: float, told_s: float) -> Verdic
 def _working(place: Town, http: Http, port: int, traffic: Traffic) -> Iterator[None]:
     client = RideClient(http, f"http://127.0.0.1:{port}", APP_TOKEN, traffic=traffic)
     now = lambda: datetime.now(UTC)  # noqa: E731
-    worker = Worker(Runtime(place.s.db, client, place.s.tokens, now, pace=20), place.box)
+    worker = Worker(Runtime(place.s.db, client, place.s.tokens, now, pace=20), place.journal)
     stop = threading.Event()
     thread = threading.Thread(target=worker.run, args=(stop,), name="worker")
     thread.start()

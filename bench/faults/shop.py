@@ -22,7 +22,7 @@ from ridedash.extensions import Services, limiter
 from ridedash.factory import create_app
 from ridedash.places import SandboxPlaces
 from ridedash.rides.accounts.tokens import AccountTokens
-from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import place
 from ridedash.rides.runtime import Runtime
@@ -147,7 +147,7 @@ class Shop:
             {f"RIDEDASH_{name}": value for name, value in environ.items()}, clock=self.clock
         )
         self.http = http or Http(httpx.MockTransport(play) if play else None)
-        self.box = BlackBox(folder / "box", slots=64)
+        self.journal = AnswerJournal(folder / "box", slots=64)
         if not durable and self.s.db.engine.dialect.name == SQLITE:
             event.listen(
                 self.s.db.engine,
@@ -178,7 +178,7 @@ class Shop:
         s.tokens = AccountTokens(s.db, s.vault, s.oauth, self.clock)
         s.geocoder = SandboxPlaces(self.http, self.address)
         s.client = self._client()
-        self.worker = Worker(self.runtime, self.box)
+        self.worker = Worker(self.runtime, self.journal)
 
     def _client(self) -> RideClient:
         return RideClient(
@@ -192,7 +192,7 @@ class Shop:
         self.worker.runtime = runtime = replace(self.worker.runtime, client=fresh)
         self.worker.tracker = Tracker(runtime)
         for each in (self.worker.sender, self.worker.caller):
-            each.client = fresh
+            each.runtime = runtime
         limiter.reset()
 
     def _people(self) -> None:
@@ -311,7 +311,7 @@ class Shop:
 
     def close(self) -> None:
         """Give everything back."""
-        self.box.close()
+        self.journal.close()
         self.http.close()
         self.s.db.close()
 

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from ridedash import config
 from ridedash.cli.errors import CommandError
 from ridedash.rides.accounts.rotate_keys import rotate
-from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.privacy.retention import Keep, tidy_all
 from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services
@@ -40,7 +40,7 @@ def make_worker(services: Services) -> Worker:
     """A worker with its answer journal in the instance folder. Raises CommandError without one."""
     folder = services.settings.instance / "blackbox"
     try:
-        box = BlackBox(folder)
+        journal = AnswerJournal(folder)
     except OSError as error:  # no answer could be stored, so nothing may be sent
         raise CommandError(
             f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror})."
@@ -48,7 +48,7 @@ def make_worker(services: Services) -> Worker:
     settings = services.settings
     job = partial(tidy_all, services.db, keep_of(settings), settings.secret_key)
     threads = settings.worker_threads
-    return Worker(services.runtime, box, threads=threads, retention_job=job)
+    return Worker(services.runtime, journal, threads=threads, retention_job=job)
 
 
 def keep_of(settings: config.Settings) -> Keep:

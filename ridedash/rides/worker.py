@@ -20,7 +20,7 @@ from ridedash.observability.exceptions import reason
 from ridedash.rides import health
 from ridedash.rides.actions.call import Caller
 from ridedash.rides.orders import recover
-from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.due import Promoter
 from ridedash.rides.orders.send import Sender
 from ridedash.rides.privacy import retention
@@ -50,7 +50,7 @@ class Worker:
     def __init__(
         self,
         runtime: Runtime,
-        journal: BlackBox,
+        journal: AnswerJournal,
         *,
         threads: int = 8,
         drain_s: float = DRAIN_S,
@@ -60,16 +60,13 @@ class Worker:
         sends in flight. Leases are taken under a name of the worker's own.
         """
         self.name = f"{socket.gethostname()[:40]}:{os.getpid()}:{os.urandom(3).hex()}"
-        self.runtime = r = replace(runtime, owner=self.name)
+        self.runtime = replace(runtime, owner=self.name)
         self.journal, self.threads, self.drain_s = journal, threads, drain_s
-        acting = r.db, r.client, r.tokens
-        self.sender = Sender(
-            *acting, journal, r.clock, pace=r.pace, owner=self.name, at=r.failpoint
-        )
-        self.tracker = Tracker(r)
-        self.caller = Caller(*acting, r.clock)
-        self.promoter = Promoter(*acting, journal, r.clock, owner=self.name, at=r.failpoint)
-        self.retention_job = retention_job or partial(retention.drop_old_offers, r.db)
+        self.sender = Sender(self.runtime, journal)
+        self.tracker = Tracker(self.runtime)
+        self.caller = Caller(self.runtime)
+        self.promoter = Promoter(self.runtime, journal)
+        self.retention_job = retention_job or partial(retention.drop_old_offers, runtime.db)
         self._silent_since: datetime | None = None  # as the last heartbeat said
         self._awake = threading.Event()
         self._woken = False  # there may be something to send

@@ -122,3 +122,10 @@ class Unreadable(ServiceError):
         self.http_status = http_status
         self.why = why
         self.evidence = evidence
+
+
+def is_rate_limited(error: Exception) -> bool:
+    """Whether a call failed for the rate limit: the service's own (429), or ours before the call."""
+    if isinstance(error, Throttled):
+        return error.why == Throttled.LIMITED
+    return isinstance(error, RateLimited)

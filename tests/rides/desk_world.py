@@ -18,7 +18,7 @@ from sqlalchemy import select
 
 from ridedash.geo import LatLng
 from ridedash.rides.accounts.tokens import AccountTokens
-from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.fields import BookingRequest
 from ridedash.rides.orders.place import Placed, place
 from ridedash.rides.runtime import Failpoint, Runtime, no_failpoint
@@ -194,12 +194,12 @@ class World:
     def worker(
         self, *, pace: float = 1.0, failpoint: Failpoint = no_failpoint, **options: Any
     ) -> Iterator[Worker]:
-        box = BlackBox(self.folder / "box", slots=4)
+        journal = AnswerJournal(self.folder / "box", slots=4)
         runtime = replace(self.runtime, pace=pace, failpoint=failpoint)
         try:
-            yield Worker(runtime, box, **options)
+            yield Worker(runtime, journal, **options)
         finally:
-            box.close()
+            journal.close()
 
     @property
     def runtime(self) -> Runtime:

@@ -204,10 +204,7 @@ def test_a_ride_can_be_stopped_before_and_after_a_driver_came(
         order_id = sandbox.ordered(worker, "mini")
         sandbox.follow(worker, order_id, {until})
         means: tuple[Any, ...] = (
-            sandbox.db,
-            sandbox.client,
-            sandbox.tokens,
-            sandbox.clock,
+            sandbox.runtime,
             order_id,
             sandbox.staff_id,
         )

@@ -1,5 +1,6 @@
-"""Bearer tokens of linked accounts: read, refreshed once for all who ask, or marked as needing a
-new link.
+"""Bearer tokens of linked accounts: read, refreshed once for all callers, or found to be lost.
+
+See docs/service-interface.md Authentication, 2.
 """
 
 import logging
@@ -8,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, or_, select, update
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,7 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from ridedash.rides.codes import KEY_MISSING, NO_CONNECTION, RECONNECT
 from ridedash.rides.runtime import Clock
-from ridedash.service.errors import Refused, ServiceError
+from ridedash.service.errors import Refused, ServiceError, Unauthorized
 from ridedash.service.oauth import OAuthClient, SingleFlight, Tokens
 from ridedash.store import audit
 from ridedash.store.accounts import keep_tokens
@@ -25,60 +26,23 @@ from ridedash.store.encryption import DecryptionFailed, TokenVault, key_of
 from ridedash.store.models.people import Account
 from ridedash.wire import normal_code
 
-LASTS: Final = timedelta(seconds=10)  # longer than a refresh may take
-
-
-class RefreshLease:
-    """The leases that one process takes on `accounts.refresh_owner`.
-
-    Safe to share between threads.
-    """
-
-    def __init__(self, db: Database, clock: Clock) -> None:
-        self.db, self.clock, self.owner = db, clock, secrets.token_hex(8)
-
-    def take(self, account_id: int, sealed: str | None) -> bool:
-        """True when it is ours now, and the account still has the access token that was read
-        (`sealed`).
-        """
-        now = self.clock()
-        free = or_(  # one that ends too far ahead was taken by a clock that has stepped back since
-            Account.refresh_until.is_(None),
-            Account.refresh_until <= now,
-            Account.refresh_until > now + LASTS,
-        )
-        ours = (
-            update(Account)
-            .where(
-                Account.id == account_id,
-                Account.state == "ok",
-                Account.access_token_enc == sealed,
-                free,
-            )
-            .values(refresh_owner=self.owner, refresh_until=now + LASTS)
-        )
-        with self.db.write() as s:
-            return s.connection().execute(ours).rowcount == 1
-
-    def drop(self, account_id: int) -> None:
-        """Give it up, so that another may try."""
-        ours = update(Account).where(Account.id == account_id, Account.refresh_owner == self.owner)
-        with self.db.write() as s:
-            s.connection().execute(ours.values(refresh_owner=None, refresh_until=None))
-
-
 GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given to another client
-WAIT_S: Final = 8.0  # for the process that has the lease
-LOOK_EVERY_S: Final = 0.05
-EARLY: Final = timedelta(seconds=60)  # refreshed before it ends in the middle of a call
-# for so long what is due is left to a worker that can read its account's token
+EARLY: Final = timedelta(seconds=60)  # a token is refreshed so long before it ends
+# due work is left for so long to a worker that can read the token of its account
 ELSEWHERE: Final = timedelta(seconds=5)
-SAID_EVERY_S: Final = 60.0  # that a key is missing: every poll finds it out anew
+LEASE: Final = timedelta(seconds=10)  # longer than a refresh may take
+WAIT_S: Final = 8.0  # how long to wait for the process that has the lease
+LOOK_EVERY_S: Final = 0.05
+LOGGED_EVERY_S: Final = 60.0  # a missing key: every poll finds that out anew
+CACHED_S: Final = 5.0  # an account that was unlinked here may be polled for so long
+MOST_CACHED: Final = 10_000  # accounts
+
 log = logging.getLogger(__name__)
+_Answer = TypeVar("_Answer")
 
 
 class NeedsReconnect(Exception):
-    """The account can't be used until a person links it again."""
+    """The account can't be used until a member of staff links it again."""
 
     code = RECONNECT
 
@@ -90,22 +54,47 @@ class NoRefreshNow(Exception):
 
 
 class TokenUnreadable(NoRefreshNow):
-    """The token can't be read with the keys of this process: a fault of its settings, and no news
-    of the account.
+    """The token can't be read with the keys of this process.
 
-    So it is never filed: another process may have the key, and this one has it after its next
-    start.
+    That is a fault of its settings and proves nothing about the account, so it is never stored:
+    another process may have the key, and this one may have it after a restart.
     """
 
     code = KEY_MISSING
+
+
+class TokenSource(Protocol):
+    """Gives the token of an account, and another one for a token that was refused."""
+
+    def bearer(self, account_id: int) -> str:
+        """A token to call with. Raises NeedsReconnect, NoRefreshNow."""
+
+    def refreshed(self, account_id: int, stale: str) -> str:
+        """A token other than `stale`, which was refused. Raises NeedsReconnect, NoRefreshNow."""
+
+
+def call_with_token(
+    tokens: TokenSource, account_id: int, call: Callable[[str], _Answer]
+) -> _Answer:
+    """The answer to `call`, made with the token of an account. When the service refuses the token
+    with 401, the call is made once more with a fresh one.
+
+    Not for create: rides/orders/settle.py decides whether that may be repeated
+    (docs/booking-protocol.md 1.4). Raises NeedsReconnect, NoRefreshNow, and what `call` raises.
+    """
+    token = tokens.bearer(account_id)
+    try:
+        return call(token)
+    except Unauthorized:
+        return call(tokens.refreshed(account_id, token))
 
 
 class AccountTokens:
     """The tokens of all accounts. Safe to share between threads, and between processes on one
     database.
 
-    A refresh token may be good for one use, so a refresh is leased: whoever has no lease waits for
-    the new token.
+    A refresh token may be good for one use only. So a refresh needs a lease, and callers without it
+    wait for the new token.
     """
 
     def __init__(
@@ -121,13 +110,14 @@ class AccountTokens:
         self._flight = SingleFlight()
         self._lease = RefreshLease(db, clock)
         self._pause = pause
-        # new tokens that the database did not take yet
+        # new tokens that are not in the database yet, with the encrypted one that they replace
         self._unsaved: dict[int, tuple[str | None, Tokens]] = {}
-        self._said: dict[str, float] = {}  # when a key was last told to be missing, monotonic
+        self._logged: dict[str, float] = {}  # key: when it was last logged as missing, monotonic
 
     def bearer(self, account_id: int) -> str:
-        """A token to call with; refreshed first when it is about to end. Raises NeedsReconnect,
-        NoRefreshNow.
+        """A token to call with, refreshed first when it is about to end.
+
+        Raises NeedsReconnect, NoRefreshNow.
         """
         row, access, refresh = self._read(account_id)
         left = None if row.expires_at is None else row.expires_at - self.clock()
@@ -138,184 +128,207 @@ class AccountTokens:
         except NoRefreshNow:
             if left <= timedelta(0):
                 raise
-            return access  # it still holds for a moment
-
-    def foreign(
-        self, account_id: "ColumnElement[int] | InstrumentedAttribute[int]"
-    ) -> ColumnElement[bool]:
-        """Whether an account, by a column of a query, has a token that no key of ours opens;
-        another's may.
-        """
-        sealed = Account.access_token_enc
-        others = (sealed.not_like(f"{name}.%") for name in sorted(self.vault.names))
-        return (
-            select(Account.id)
-            .where(Account.id == account_id, sealed.is_not(None), *others)
-            .exists()
-        )
+            return access  # it is still valid
 
     def refreshed(self, account_id: int, stale: str) -> str:
-        """A token other than `stale`, which the service refused; one refresh, however many ask at
-        once.
+        """A token other than `stale`, which the service refused: one refresh for all callers.
 
         Raises NeedsReconnect (and marks the account) when the link is gone, NoRefreshNow without a
         clear answer.
         """
         return self._flight.do(account_id, lambda: self._refresh(account_id, stale))
 
+    def foreign(
+        self, account_id: ColumnElement[int] | InstrumentedAttribute[int]
+    ) -> ColumnElement[bool]:
+        """A condition for queries: the account in this column has a token that no key of this
+        process can decrypt.
+        """
+        encrypted = Account.access_token_enc
+        others = (encrypted.not_like(f"{name}.%") for name in sorted(self.vault.names))
+        return (
+            select(Account.id)
+            .where(Account.id == account_id, encrypted.is_not(None), *others)
+            .exists()
+        )
+
     def _refresh(self, account_id: int, stale: str) -> str:
-        """Refresh under a lease, or wait for whoever has it."""
+        """Refresh under the lease, or wait for the process that has it."""
         until = time.monotonic() + WAIT_S
         while True:
             self._save(account_id)
             row, access, refresh = self._read(account_id)
             if access != stale:
-                return access  # somebody was faster
+                return access  # another process has refreshed it
             if refresh is None or self.oauth is None:
                 raise self._lost(account_id, row.access_token_enc, "no refresh token")
-            if self._lease.take(account_id, row.access_token_enc):
-                return self._ask(row, (access, refresh), self.oauth)
+            if self._lease.claim(account_id, row.access_token_enc):
+                return self._exchange(row, (access, refresh), self.oauth)
             if time.monotonic() >= until:
-                raise NoRefreshNow(f"account {account_id}: another process asks for its tokens")
+                raise NoRefreshNow(f"account {account_id}: another process refreshes its token")
             self._pause(LOOK_EVERY_S)
 
-    def _ask(self, row: Account, held: tuple[str, str], oauth: OAuthClient) -> str:
+    def _exchange(self, row: Account, used: tuple[str, str], oauth: OAuthClient) -> str:
+        """Use the refresh token at the service; `used` are the access and the refresh token."""
         account_id = row.id
         try:
-            self._unsaved[account_id] = row.access_token_enc, oauth.refresh(held[1])
+            self._unsaved[account_id] = row.access_token_enc, oauth.refresh(used[1])
         except ServiceError as error:
             if isinstance(error, Refused) and normal_code(error.code or "") == GRANT_GONE:
-                now, access, again = self._read(account_id)
-                if (access, again) != held:  # in plain text: rotated keys seal the same ones anew
+                now, access, refresh = self._read(account_id)
+                # compared in plain text: after a rotation of keys the same token is encrypted anew
+                if (access, refresh) != used:
                     return access  # another process used the refresh token first
                 raise self._lost(account_id, now.access_token_enc, "refused") from error
-            # anything else may be our own configuration or a passing fault: it proves nothing about
-            # this account
-            self._lease.drop(account_id)
+            # any other error may be our own configuration or a passing fault, and proves nothing
+            # about this account
+            self._lease.release(account_id)
             raise NoRefreshNow(f"account {account_id}") from error
         fresh = self._unsaved[account_id][1].access_token
         self._save(account_id)
         return fresh
 
     def _save(self, account_id: int) -> None:
-        """Keep new tokens, unless the account has been linked anew meanwhile.
+        """Store new tokens, unless the account has been linked anew meanwhile.
 
-        They stay in hand when the database takes nothing just now: lost ones would sign the account
-        out.
+        They stay in memory while the database takes no write: without them the account would have
+        to be linked again. Raises NoRefreshNow then.
         """
         if account_id not in self._unsaved:
             return
-        sealed, tokens = self._unsaved[account_id]
+        encrypted, tokens = self._unsaved[account_id]
         try:
             with self.db.write() as s:
                 row = s.get_one(Account, account_id, with_for_update=True)
-                # rotated keys seal the same token anew, and leave the lease that a new link takes
-                # away
-                same = row.access_token_enc == sealed or row.refresh_owner == self._lease.owner
+                # a rotation of keys encrypts the same token anew and leaves the lease; a new link
+                # removes the lease
+                same = row.access_token_enc == encrypted or row.refresh_owner == self._lease.owner
                 if same and row.access_token_enc is not None:
                     given = tokens.access_token, tokens.refresh_token, tokens.expires_in_s
                     keep_tokens(row, self.vault, *given, self.clock())
         except (DatabaseBusy, SQLAlchemyError) as error:
-            raise NoRefreshNow(f"account {account_id}: its new tokens can't be kept yet") from error
+            raise NoRefreshNow(
+                f"account {account_id}: its new tokens are not stored yet"
+            ) from error
         del self._unsaved[account_id]
 
     def _read(self, account_id: int) -> tuple[Account, str, str | None]:
+        """The row of an account, its access token and its refresh token, decrypted."""
         with self.db.read() as s:
             row = s.get(Account, account_id)
         if row is None or row.state != "ok" or row.access_token_enc is None:
             raise NeedsReconnect(f"account {account_id}")
-        access, sealed = (
-            self._opened(row.id, row.access_token_enc, "access_token"),
-            row.refresh_token_enc,
-        )
-        return row, access, self._opened(row.id, sealed, "refresh_token") if sealed else None
+        access = self._decrypted(row.id, row.access_token_enc, "access_token")
+        if not row.refresh_token_enc:
+            return row, access, None
+        return row, access, self._decrypted(row.id, row.refresh_token_enc, "refresh_token")
 
-    def _opened(self, account_id: int, sealed: str, column: str) -> str:
+    def _decrypted(self, account_id: int, encrypted: str, column: str) -> str:
         try:
-            return self.vault.decrypt(sealed, "accounts", account_id, column)
+            return self.vault.decrypt(encrypted, "accounts", account_id, column)
         except DecryptionFailed as error:
-            self._say(account_id, key_of(sealed))
+            self._log_unreadable(account_id, key_of(encrypted))
             raise TokenUnreadable(f"account {account_id}") from error
 
-    def _say(self, account_id: int, key: str) -> None:
-        """To whoever runs this process: the fault is in its settings, unless the row itself was
-        damaged.
-        """
+    def _log_unreadable(self, account_id: int, key: str) -> None:
+        """Tell the operator: the settings of this process are wrong, or the row is damaged."""
         now = time.monotonic()
-        if now - self._said.get(key, -SAID_EVERY_S) < SAID_EVERY_S:
+        if now - self._logged.get(key, -LOGGED_EVERY_S) < LOGGED_EVERY_S:
             return
-        self._said[key] = now
-        lacks = (
-            "has other bytes for it, or it is damaged"
-            if key in self.vault.names
-            else "does not name that key"
+        self._logged[key] = now
+        fault = "does not name that key"
+        if key in self.vault.names:
+            fault = "has other bytes for it, or it is damaged"
+        log.error(
+            "account %d can't be used here: its stored token is encrypted with %s, and "
+            "RIDEDASH_TOKEN_KEYS %s",
+            account_id,
+            key,
+            fault,
         )
-        words = (
-            "account %d can't be used here: its stored secret is sealed with %s, and "
-            "RIDEDASH_TOKEN_KEYS %s"
-        )
-        log.error(words, account_id, key, lacks)
 
-    def _lost(self, account_id: int, sealed: str | None, why: str) -> NeedsReconnect:
-        """Mark the account, unless it has been linked anew meanwhile; live rides keep their last
+    def _lost(self, account_id: int, encrypted: str | None, why: str) -> NeedsReconnect:
+        """Mark the account, unless it has been linked anew meanwhile. Its rides keep their last
         facts.
         """
-        now, lost = self.clock(), False
+        now, subject, lost = self.clock(), f"accounts:{account_id}", False
         with self.db.write() as s:
             row = s.get(Account, account_id, with_for_update=True)
-            if row is not None and row.state != "reconnect" and row.access_token_enc == sealed:
+            if row is not None and row.state != "reconnect" and row.access_token_enc == encrypted:
                 row.state, lost = "reconnect", True
                 row.refresh_owner = row.refresh_until = None
-                place = row.property_id
-                audit.record(
-                    s,
-                    "worker",
-                    "account.lost",
-                    f"accounts:{account_id}",
-                    why,
-                    now,
-                    property_id=place,
-                )
+                facts = {"property_id": row.property_id}
+                audit.record(s, "worker", "account.lost", subject, why, now, **facts)
         if lost:
             log.warning("account %d needs reconnecting: %s", account_id, why)
         return NeedsReconnect(f"account {account_id}")
 
 
-# so long an account that was unlinked or given another token here may still be asked with the old
-KEPT_S: Final = 5.0
-KEPT: Final = 10_000  # accounts
+class RefreshLease:
+    """The leases that one process takes on the refresh of accounts (`accounts.refresh_owner`).
+
+    Safe to share between threads.
+    """
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self.db, self.clock, self.owner = db, clock, secrets.token_hex(8)
+
+    def claim(self, account_id: int, encrypted: str | None) -> bool:
+        """True when the lease is ours now and the account still has this encrypted access token."""
+        now = self.clock()
+        free = or_(  # a lease too far ahead is from a clock that has stepped back since
+            Account.refresh_until.is_(None),
+            Account.refresh_until <= now,
+            Account.refresh_until > now + LEASE,
+        )
+        same = (
+            Account.id == account_id,
+            Account.state == "ok",
+            Account.access_token_enc == encrypted,
+        )
+        claim = (
+            update(Account)
+            .where(*same, free)
+            .values(refresh_owner=self.owner, refresh_until=now + LEASE)
+        )
+        with self.db.write() as s:
+            return s.connection().execute(claim).rowcount == 1
+
+    def release(self, account_id: int) -> None:
+        """End the lease, so that another process may try."""
+        ours = update(Account).where(Account.id == account_id, Account.refresh_owner == self.owner)
+        with self.db.write() as s:
+            s.connection().execute(ours.values(refresh_owner=None, refresh_until=None))
 
 
-class Bearers:
-    """What AccountTokens gives, a little later.
+class TokenCache:
+    """The tokens of AccountTokens, cached for CACHED_S for the polls of a worker.
 
-    Safe to share between threads; errors are never kept.
+    Safe to share between threads; errors are never cached.
     """
 
     def __init__(
         self, tokens: AccountTokens, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._tokens, self._monotonic = tokens, monotonic
-        self._kept: dict[int, tuple[float, str]] = {}
+        self._cached: dict[int, tuple[float, str]] = {}
         self._lock = threading.Lock()
 
     def bearer(self, account_id: int) -> str:
         """A token to call with. Raises NeedsReconnect, NoRefreshNow."""
         now = self._monotonic()
-        kept = self._kept.get(account_id)
-        if kept is not None and now - kept[0] < KEPT_S:
-            return kept[1]
-        return self._keep(account_id, now, self._tokens.bearer(account_id))
+        cached = self._cached.get(account_id)
+        if cached is not None and now - cached[0] < CACHED_S:
+            return cached[1]
+        token = self._tokens.bearer(account_id)
+        with self._lock:
+            if len(self._cached) >= MOST_CACHED:
+                self._cached.clear()
+            self._cached[account_id] = (now, token)
+        return token
 
     def refreshed(self, account_id: int, stale: str) -> str:
         """A token other than `stale`, which was refused. Raises NeedsReconnect, NoRefreshNow."""
         with self._lock:
-            self._kept.pop(account_id, None)
+            self._cached.pop(account_id, None)
         return self._tokens.refreshed(account_id, stale)
-
-    def _keep(self, account_id: int, now: float, token: str) -> str:
-        with self._lock:
-            if len(self._kept) >= KEPT:
-                self._kept.clear()
-            self._kept[account_id] = (now, token)
-        return token

@@ -1,4 +1,4 @@
-"""Abort, cancel, change of drop, feedback: recorded before the call, called once, read back.
+"""Abort, cancel, change of drop, feedback: stored before the call, called once, read back.
 
 See docs/booking-protocol.md 2.
 """
@@ -12,12 +12,10 @@ from sqlalchemy.orm import Session
 
 from ridedash import wire
 from ridedash.geo import LatLng
-from ridedash.rides.accounts.tokens import AccountTokens
 from ridedash.rides.actions.call import ActionResult, Caller
-from ridedash.rides.runtime import Clock
+from ridedash.rides.runtime import Clock, Runtime
 from ridedash.rides.states import CANCELLABLE, TOO_LATE
 from ridedash.rides.states import actions as allowed_actions
-from ridedash.service.client import RideClient
 from ridedash.store import audit
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Action, Order, OrderState, Ride
@@ -33,149 +31,132 @@ __all__ = [
     "feedback",
 ]
 
-BUSY: Final = "BUSY"  # the same was asked a moment ago and has no answer yet
+BUSY: Final = "BUSY"  # the same action was requested a moment ago and has no answer yet
 BUSY_LASTS: Final = timedelta(seconds=30)
 NOT_FOUND: Final = "NOT_FOUND"
 ALREADY_GIVEN: Final = "ALREADY_GIVEN"
+LONGEST_REASON: Final = 300
+ARMABLE: Final = frozenset({OrderState.MATCHING, OrderState.BOOKED})
 
 
-def abort(
-    db: Database,
-    client: RideClient,
-    tokens: AccountTokens,
-    clock: Clock,
-    order_id: int,
-    staff_id: int,
-) -> ActionResult:
-    """Stop the search for a driver. Refused with BOOKING_ALLOTED: a driver has accepted, offer to
-    cancel.
+def abort(runtime: Runtime, order_id: int, staff_id: int) -> ActionResult:
+    """Stop the search for a driver (docs/service-interface.md 2).
+
+    Refused with BOOKING_ALLOTED when a driver has accepted: the ride may be cancelled then.
     """
-    return _ask(Caller(db, client, tokens, clock), order_id, staff_id, "abort", {})
+    return _request(runtime, order_id, staff_id, "abort", {})
 
 
-def cancel(
-    db: Database,
-    client: RideClient,
-    tokens: AccountTokens,
-    clock: Clock,
-    order_id: int,
-    staff_id: int,
-    reason: str,
-) -> ActionResult:
-    """Cancel a ride that has a driver; a fee may apply."""
-    return _ask(
-        Caller(db, client, tokens, clock), order_id, staff_id, "cancel", {"reason": reason[:300]}
-    )
+def cancel(runtime: Runtime, order_id: int, staff_id: int, reason: str) -> ActionResult:
+    """Cancel a ride that has a driver; a fee may apply (docs/service-interface.md 4)."""
+    payload = {"reason": reason[:LONGEST_REASON]}
+    return _request(runtime, order_id, staff_id, "cancel", payload)
 
 
 def change_drop(
-    db: Database,
-    client: RideClient,
-    tokens: AccountTokens,
-    clock: Clock,
-    order_id: int,
-    staff_id: int,
-    drop: LatLng,
-    name: str | None = None,
+    runtime: Runtime, order_id: int, staff_id: int, drop: LatLng, name: str | None = None
 ) -> ActionResult:
-    """Ask for another drop. For auto the answer carries no drop to read back: done means "sent"."""
+    """Change where the ride ends (docs/service-interface.md 3).
+
+    For auto, the answer has no drop to read back: done means that the request was accepted.
+    """
     payload = {"lat": drop.lat, "lng": drop.lng, "name": name}
-    return _ask(Caller(db, client, tokens, clock), order_id, staff_id, "drop", payload)
+    return _request(runtime, order_id, staff_id, "drop", payload)
 
 
 def feedback(
-    db: Database,
-    client: RideClient,
-    tokens: AccountTokens,
-    clock: Clock,
+    runtime: Runtime,
     order_id: int,
     staff_id: int,
     rating: int,
     options: Sequence[str] = (),
     comments: str | None = None,
 ) -> ActionResult:
-    """Send feedback, once per ride; the worker tries again (three calls at most) after an unclear
-    answer.
+    """Send feedback, once for each ride (docs/service-interface.md 7).
+
+    After an unclear answer the worker sends it again, three times at most.
     """
     payload = {"rating": rating, "options": list(options), "comments": comments}
-    return _ask(Caller(db, client, tokens, clock), order_id, staff_id, "feedback", payload)
+    return _request(runtime, order_id, staff_id, "feedback", payload)
 
 
 def arm_cancel(
     db: Database, clock: Clock, order_id: int, staff_id: int, reason: str
 ) -> ActionResult:
-    """Cancel as soon as a shared ride is matched: sent by the worker when the booking id comes."""
+    """Cancel a shared ride as soon as it is matched: the worker sends it when it has the booking
+    id.
+    """
     now = clock()
     with db.write() as s:
         order = order_of_staff(s, order_id, staff_id)
-        if (
-            order is None
-            or order.booking_id
-            or order.state not in {OrderState.MATCHING, OrderState.BOOKED}
-        ):
-            return ActionResult("not_now", NOT_FOUND if order is None else TOO_LATE)
-        armed = _armed(s, order_id)
+        if order is None:
+            return ActionResult("not_now", NOT_FOUND)
+        if order.booking_id or order.state not in ARMABLE:
+            return ActionResult("not_now", TOO_LATE)
+        armed = _armed_cancel(s, order_id)
         if armed is None:
-            armed = _row(s, order, staff_id, "cancel", {"reason": reason[:300], "armed": True}, now)
+            payload = {"reason": reason[:LONGEST_REASON], "armed": True}
+            armed = _add_action(s, order, staff_id, "cancel", payload, now)
             armed.state, armed.calls, armed.called_at = "armed", 0, None
-            _audit(s, order, staff_id, "ride.arm_cancel", now)
+            _record(s, order, staff_id, "ride.arm_cancel", now)
         return ActionResult("armed", action_id=armed.id)
 
 
 def disarm_cancel(db: Database, clock: Clock, order_id: int, staff_id: int) -> ActionResult:
-    """Take an armed cancel back: done, or not_now when none is armed any more."""
+    """Withdraw an armed cancel: done, or not_now when none is armed any more."""
     now = clock()
     with db.write() as s:
         order = order_of_staff(s, order_id, staff_id)
-        armed = _armed(s, order_id) if order is not None else None
+        armed = _armed_cancel(s, order_id) if order is not None else None
         if order is None or armed is None or armed.next_try_at is not None:
             return ActionResult("not_now", TOO_LATE)
         armed.state, armed.settled_at = "dropped", now
         order.version += 1
-        _audit(s, order, staff_id, "ride.disarm_cancel", now)
+        _record(s, order, staff_id, "ride.disarm_cancel", now)
         return ActionResult("done", action_id=armed.id)
 
 
-def _ask(
-    caller: Caller, order_id: int, staff_id: int, name: str, payload: dict[str, Any]
+def _request(
+    runtime: Runtime, order_id: int, staff_id: int, name: str, payload: dict[str, Any]
 ) -> ActionResult:
-    """Commit the row, then call."""
-    now = caller.clock()
-    with caller.db.write() as s:
+    """Commit the action, then call the service."""
+    now = runtime.clock()
+    with runtime.db.write() as s:
         order = order_of_staff(s, order_id, staff_id)
-        no = ActionResult("not_now", NOT_FOUND) if order is None else _refusal(s, order, name, now)
-        if no is not None or order is None:
-            return no or ActionResult("not_now", NOT_FOUND)
-        action_id = _row(s, order, staff_id, name, payload, now).id
-    return caller.call(action_id)
+        if order is None:
+            return ActionResult("not_now", NOT_FOUND)
+        refusal = _refusal(s, order, name, now)
+        if refusal is not None:
+            return ActionResult("not_now", refusal)
+        action_id = _add_action(s, order, staff_id, name, payload, now).id
+    return Caller(runtime).call(action_id)
 
 
-def _refusal(s: Session, order: Order, name: str, now: datetime) -> ActionResult | None:
-    """Why not now; None when it may be asked."""
-    before = s.scalars(select(Action).where(Action.order_id == order.id, Action.name == name)).all()
+def _refusal(s: Session, order: Order, name: str, now: datetime) -> str | None:
+    """The code of the reason why the action is not possible now; None when it is."""
+    same = select(Action).where(Action.order_id == order.id, Action.name == name)
+    before = s.scalars(same).all()
     if any(a.state == "calling" and a.called_at and now - a.called_at < BUSY_LASTS for a in before):
-        return ActionResult("not_now", BUSY)
-    given = any(a.name == "feedback" and a.state in {"done", "unconfirmed"} for a in before)
-    if given:
-        return ActionResult("not_now", ALREADY_GIVEN)
+        return BUSY
+    if name == "feedback" and any(a.state in {"done", "unconfirmed"} for a in before):
+        return ALREADY_GIVEN
     ride = s.scalars(select(Ride).where(Ride.order_id == order.id)).first()
     status = ride.status if ride else None
     possible = allowed_actions(
         OrderState(order.state), status, wire.Kind(order.kind), order.booking_id, False
     )
-    if any(action.name == name and action.allowed for action in possible):
+    offered = next((each for each in possible if each.name == name), None)
+    if offered is not None and offered.allowed:
         return None
     if name == "abort" and status in CANCELLABLE:
-        return ActionResult("not_now", wire.BOOKING_ALLOTED)
-    return ActionResult(
-        "not_now", next((a.note for a in possible if a.name == name), "") or TOO_LATE
-    )
+        return wire.BOOKING_ALLOTED
+    return offered.note if offered is not None and offered.note else TOO_LATE
 
 
-def _row(
+def _add_action(
     s: Session, order: Order, staff_id: int, name: str, payload: dict[str, Any], now: datetime
 ) -> Action:
-    row = Action(
+    action = Action(
         property_id=order.property_id,
         staff_id=staff_id,
         account_id=order.account_id,
@@ -187,19 +168,17 @@ def _row(
         made_at=now,
         called_at=now,
     )
-    s.add(row)
+    s.add(action)
     order.version += 1
     s.flush()
-    return row
+    return action
 
 
-def _armed(s: Session, order_id: int) -> Action | None:
-    return s.scalars(
-        select(Action).where(Action.order_id == order_id, Action.state == "armed")
-    ).first()
+def _armed_cancel(s: Session, order_id: int) -> Action | None:
+    query = select(Action).where(Action.order_id == order_id, Action.state == "armed")
+    return s.scalars(query).first()
 
 
-def _audit(s: Session, order: Order, staff_id: int, what: str, now: datetime) -> None:
-    audit.record(
-        s, f"staff:{staff_id}", what, f"orders:{order.id}", "ok", now, property_id=order.property_id
-    )
+def _record(s: Session, order: Order, staff_id: int, what: str, now: datetime) -> None:
+    who, subject = f"staff:{staff_id}", f"orders:{order.id}"
+    audit.record(s, who, what, subject, "ok", now, property_id=order.property_id)

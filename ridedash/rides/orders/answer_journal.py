@@ -1,9 +1,7 @@
 """The answer journal: answers to create, on disk before they are in the database.
 
-See docs/booking-protocol.md 1.3.
-
-A file of fixed slots, allocated when it is made: writing an answer needs no free space and no
-database.
+See docs/booking-protocol.md 1.3. A journal file has fixed slots that are allocated when the file is
+made, so that writing an answer needs neither free space nor a database.
 """
 
 import fcntl
@@ -15,20 +13,63 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-SLOT: Final = 4096
+SLOT: Final = 4096  # bytes
 SLOTS: Final = 256
-HEAD: Final = 8  # length and checksum, four bytes each
+HEAD: Final = 8  # bytes of a slot: length and checksum, four each
 
 
-class BoxFullError(OSError):
-    """No slot is free: nothing more may be sent until the answers in it are settled."""
+class JournalFull(OSError):
+    """No slot is free: nothing more may be sent until the stored answers are settled."""
 
 
-class BoxFile:
-    """One file of slots, held by one process. Raises BlockingIOError when another holds it, OSError
-    when it can't be.
+class AnswerJournal:
+    """The journal of one worker in `folder`: the first file there that no other process has locked.
 
-    Safe to share between threads.
+    The files of workers that have ended can be replayed. Raises OSError.
+    """
+
+    def __init__(self, folder: Path, slots: int = SLOTS) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.file = self._first_free(slots)
+
+    def _first_free(self, slots: int) -> "JournalFile":
+        number = 0
+        while True:
+            self.path = self.folder / f"answers-{number}.box"
+            try:
+                return JournalFile(self.path, slots)
+            except BlockingIOError:
+                number += 1
+
+    def ready(self) -> bool:
+        """Whether an answer could be stored now; otherwise nothing is sent."""
+        return self.file.ready()
+
+    def left_behind(self) -> Iterator["JournalFile"]:
+        """The files of workers that have ended, each open until the next one is taken."""
+        for path in sorted(self.folder.glob("answers-*.box")):
+            if path == self.path:
+                continue
+            try:
+                file = JournalFile(path)
+            except OSError:
+                continue
+            try:
+                yield file
+            finally:
+                file.close()
+
+    def close(self) -> None:
+        """Unlock the file; its records stay."""
+        self.file.close()
+
+
+class JournalFile:
+    """One file of slots, locked by one process. Safe to share between threads.
+
+    Raises BlockingIOError when another process has locked it, OSError when it can't be opened or
+    allocated.
     """
 
     def __init__(self, path: Path, slots: int = SLOTS) -> None:
@@ -46,37 +87,26 @@ class BoxFile:
         size = os.fstat(self._fd).st_size
         if size < slots * SLOT:
             os.posix_fallocate(self._fd, 0, slots * SLOT)
-            # written once, so that no write needs a new block
+            # every block is written once now, so that no later write needs a new one
             os.pwrite(self._fd, b"\0" * (slots * SLOT - size), size)
             os.fsync(self._fd)
         self._slots = max(size // SLOT, slots)
 
     def ready(self) -> bool:
-        """Whether an answer could be kept now.
-
-        After a write that failed, a write that succeeds says so again.
-        """
+        """Whether a record could be written now. A failed write is followed by a trial write."""
         with self._lock:
             if not self._free or self._fd < 0:
                 return False
             if self._broken:
-                self._broken = not self._takes(self._free[-1])
+                self._broken = not self._is_writable(self._free[-1])
             return not self._broken
 
-    def _takes(self, slot: int) -> bool:
-        """Whether the disk takes a write into a free slot."""
-        try:
-            self._write(slot, b"\0" * SLOT)
-        except OSError:
-            return False
-        return True
-
     def append(self, record: dict[str, Any]) -> int:
-        """Keep a record; it is on the disk when this returns. Returns its slot. Raises OSError."""
+        """Write a record and sync it to the disk. Returns its slot; raises JournalFull, OSError."""
         data = _packed(record)
         with self._lock:
             if not self._free:
-                raise BoxFullError("the black box is full")
+                raise JournalFull("the answer journal is full")
             slot = self._free.pop()
         try:
             self._write(slot, data)
@@ -87,13 +117,15 @@ class BoxFile:
             raise
         return slot
 
-    def _write(self, slot: int, data: bytes) -> None:
-        if os.pwrite(self._fd, data, slot * SLOT) != len(data):
-            raise OSError("the black box took a part of the record")
-        os.fdatasync(self._fd)
+    def pending(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The records that are not cleared, with their slots; damaged ones are left out."""
+        for slot in range(self._slots):
+            record = self._read(slot)
+            if record is not None:
+                yield slot, record
 
     def clear(self, slot: int) -> None:
-        """Free a slot whose record is settled. Not synced: a replay of a settled record changes
+        """Free the slot of a settled record. It is not synced: replaying a settled record changes
         nothing.
         """
         os.pwrite(self._fd, b"\0" * HEAD, slot * SLOT)
@@ -101,12 +133,25 @@ class BoxFile:
             if slot not in self._free:
                 self._free.append(slot)
 
-    def pending(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """All records that are not cleared, with their slots. A torn or damaged one is left out."""
-        for slot in range(self._slots):
-            record = self._read(slot)
-            if record is not None:
-                yield slot, record
+    def close(self) -> None:
+        """Unlock and close the file; its records stay."""
+        with self._lock:
+            if self._fd >= 0:
+                os.close(self._fd)
+            self._fd, self._free = -1, []
+
+    def _is_writable(self, slot: int) -> bool:
+        """Whether a write into a free slot succeeds."""
+        try:
+            self._write(slot, b"\0" * SLOT)
+        except OSError:
+            return False
+        return True
+
+    def _write(self, slot: int, data: bytes) -> None:
+        if os.pwrite(self._fd, data, slot * SLOT) != len(data):
+            raise OSError("the answer journal took only a part of the record")
+        os.fdatasync(self._fd)
 
     def _read(self, slot: int) -> dict[str, Any] | None:
         data = os.pread(self._fd, SLOT, slot * SLOT)
@@ -117,59 +162,9 @@ class BoxFile:
         record: dict[str, Any] = json.loads(body)
         return record
 
-    def close(self) -> None:
-        """Give the file back; records stay in it."""
-        with self._lock:
-            if self._fd >= 0:
-                os.close(self._fd)
-            self._fd, self._free = -1, []
-
-
-class BlackBox:
-    """The box of one worker in `folder`: the first file there that nobody holds.
-
-    Others' files can be replayed.
-    """
-
-    def __init__(self, folder: Path, slots: int = SLOTS) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.folder = folder
-        self.file = self._first(slots)
-
-    def _first(self, slots: int) -> BoxFile:
-        number = 0
-        while True:
-            self.path = self.folder / f"answers-{number}.box"
-            try:
-                return BoxFile(self.path, slots)
-            except BlockingIOError:
-                number += 1
-
-    def left_behind(self) -> Iterator[BoxFile]:
-        """The files of workers that are gone, each open while it is looked at."""
-        for path in sorted(self.folder.glob("answers-*.box")):
-            if path == self.path:
-                continue
-            try:
-                file = BoxFile(path)
-            except OSError:
-                continue
-            try:
-                yield file
-            finally:
-                file.close()
-
-    def ready(self) -> bool:
-        """Whether an answer could be kept now; without that nothing is sent."""
-        return self.file.ready()
-
-    def close(self) -> None:
-        """Give the file back."""
-        self.file.close()
-
 
 def _packed(record: dict[str, Any]) -> bytes:
-    """A record as it lies in a slot; its evidence gives way when it would not fit."""
+    """The bytes of a record in its slot; its evidence is shortened until it fits."""
     evidence = str(record.get("evidence") or "")
     while True:
         text = json.dumps({**record, "evidence": evidence}, ensure_ascii=False)

@@ -1,10 +1,9 @@
-"""Planned rides that come due: priced afresh and put to READY, so that the ordinary protocol sends
-them (1.3, 1.6).
+"""Planned rides that come due: priced anew and made READY, so that they are sent like any order.
 
-Until the service is known to answer an order stays SCHEDULED: a try in vain is repeated until ten
-minutes after the pickup time, and a person is told of the first one. READY is reached once; from
-there no send is repeated by itself. I7 counts from `ready_at`, which is the due time unless this
-worker was late.
+See docs/booking-protocol.md 1.3 and 1.6. An order stays SCHEDULED until the service has answered
+with a price. A failed attempt is repeated until ten minutes after the pickup time; the first one
+raises an attention item. READY is reached once, and from there no send is repeated by itself. The
+30 s of I7 count from `ready_at`.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,12 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash import wire
-from ridedash.rides.accounts.tokens import ELSEWHERE, AccountTokens, NeedsReconnect, NoRefreshNow
+from ridedash.rides.accounts.tokens import (
+    ELSEWHERE,
+    NeedsReconnect,
+    NoRefreshNow,
+    call_with_token,
+)
 from ridedash.rides.codes import (
     NO_ANSWER,
     NO_CONNECTION,
@@ -27,34 +31,38 @@ from ridedash.rides.codes import (
     RECONNECT,
 )
 from ridedash.rides.orders import request, transitions
-from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.schedule_times import WINDOW, wait_after
-from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
-from ridedash.service.client import RideClient
+from ridedash.rides.runtime import Runtime
 from ridedash.service.errors import (
     NoAnswer,
-    RateLimited,
     Refused,
     ServiceError,
-    Throttled,
     Unauthorized,
+    is_rate_limited,
 )
 from ridedash.service.throttle.traffic import Priority
 from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import Product, ProductList
-from ridedash.store.database.database import Database, retry_conflict
+from ridedash.store.database.database import retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
-from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, trip_of
+from ridedash.store.orders import OfferOwner, Trip, add_offer, trip_of
 
-# why a planned ride can't be ordered yet, beside our codes of classify.py and the service's own
+LEASE: Final = timedelta(seconds=60)  # longer than the requests of one attempt take
+LATE: Final = timedelta(seconds=60)  # later than this after the due time is shown to people
+SHORT_WAIT_S: Final = 5.0  # the sender has time for a wait as short as this
+ORDERED_LATE: Final = "ordered_late"  # a timeline event; its detail is minutes
+# why a planned ride can't be ordered yet, beside rides/codes.py and the service's own codes
 CAR_GONE: Final = "PLAN_CAR_GONE"  # the category is not offered at the pickup now
-NO_PRICE: Final = "PLAN_NO_PRICE"  # a fixed price is due and the service gave none
+NO_PRICE: Final = "PLAN_NO_PRICE"  # a fixed price is needed and the service gave none
 GUARD_BUSY: Final = "PLAN_GUARD_BUSY"  # the guest has an open ride from there
-NO_BOX: Final = "PLAN_NO_BOX"  # an answer could not be kept, so nothing is sent
-NO_WORKER: Final = "PLAN_NO_WORKER"  # nobody was there to try
-REFUSED: Final = "PLAN_REFUSED"  # the service refused to say, and gave no code
-SHORT_S: Final = 5.0  # a wait for a turn that the sender has time for
+NO_JOURNAL: Final = "PLAN_NO_BOX"  # an answer could not be stored, so nothing is sent
+NO_WORKER: Final = "PLAN_NO_WORKER"  # no worker was running
+REFUSED: Final = "PLAN_REFUSED"  # the service refused the request for prices without a code
+_NOT_OFFERED: Final = frozenset(
+    map(wire.normal_code, (wire.INVALID_CAR_CATEGORY, wire.INVALID_CITY_CAR_CATEGORY))
+)
 
 
 class NotYet(Exception):
@@ -65,236 +73,162 @@ class NotYet(Exception):
         self.code = code
 
 
-def check_room(client: RideClient) -> None:
-    """Raise NotYet while a send would be held back: READY lasts 30 s only."""
-    if client.traffic.wait_s(Priority.WRITE) > SHORT_S:
-        raise NotYet(NO_CONNECTION if client.traffic.is_open(write=True) else RATE_LIMITED)
-
-
-def ask_again(
-    client: RideClient, tokens: AccountTokens, order: Order, trip: Trip, *, fixed: bool
-) -> Product:
-    """The order's car as it is offered now, to its account; `fixed`: its price was.
-
-    Raises NotYet.
-    """
-    try:
-        listed = _listed(client, tokens, order, trip)
-    except ServiceError as error:
-        raise NotYet(_why(error)) from error
-    except (NeedsReconnect, NoRefreshNow) as error:
-        raise NotYet(error.code) from None
-    product = listed.product(order.category)
-    if product is None:
-        raise NotYet(CAR_GONE)
-    if not _priced(product, order.seats, fixed):
-        raise NotYet(NO_PRICE)
-    return product
-
-
-def _listed(client: RideClient, tokens: AccountTokens, order: Order, trip: Trip) -> ProductList:
-    token = tokens.bearer(order.account_id)
-    try:
-        return client.products(trip.pickup, trip.drop, order.category, token)
-    except Unauthorized:
-        fresh = tokens.refreshed(order.account_id, token)
-        return client.products(trip.pickup, trip.drop, order.category, fresh)
-
-
-def _priced(product: Product, seats: int | None, fixed: bool) -> bool:
-    """Whether a price is there where one must be: fixed for shared rides, fixed or by the meter
-    where it was fixed.
-    """
-    if product.kind is wire.Kind.SHARE:
-        fares = product.share.fares if product.share else ()
-        return any(fare.seats == seats and fare.cost is not None for fare in fares)
-    estimate = product.estimate
-    by_meter = estimate is not None and (estimate.amount_min or estimate.amount_max) is not None
-    return not fixed or by_meter or (estimate is not None and estimate.upfront)
-
-
-def _why(error: ServiceError) -> str:
-    if isinstance(error, RateLimited) or (
-        isinstance(error, Throttled) and error.why == Throttled.LIMITED
-    ):
-        return RATE_LIMITED
-    if isinstance(error, Unauthorized):
-        return RECONNECT
-    if isinstance(error, Refused):
-        wanted = wire.normal_code(error.code or "")
-        gone = {
-            wire.normal_code(code)
-            for code in (wire.INVALID_CAR_CATEGORY, wire.INVALID_CITY_CAR_CATEGORY)
-        }
-        return CAR_GONE if wanted in gone else error.code or REFUSED
-    return NO_CONNECTION if isinstance(error, NoAnswer) and not error.sent else NO_ANSWER
-
-
-def same_with(body: str, fare_id: str | None) -> str:
-    """The frozen request with today's fixed price. Raises pydantic.ValidationError."""
-    asked = NewBooking.model_validate_json(body).model_dump()
-    return NewBooking.model_validate(asked | {"fare_id": fare_id}).model_dump_json()
-
-
-LEASE: Final = timedelta(seconds=60)  # longer than the questions of one try take
-LATE: Final = timedelta(seconds=60)  # later than this after the due time is worth a word
-ORDERED_LATE: Final = "ordered_late"  # an event of the timeline; its detail is minutes
-
-
 @dataclass(frozen=True)
 class Claim:
-    """The right to try one order until `until`; whoever changes or withdraws it meanwhile ends that
-    right.
-    """
+    """The right to try one order until `until`. A change or a withdrawal ends it."""
 
     order: Order
     trip: Trip
-    fixed: bool  # whether its price was a fixed one when it was planned
+    fixed_price: bool  # whether the price was fixed when the ride was planned
     until: datetime
 
 
 class Promoter:
-    """Orders planned rides for one worker. Safe to share between threads."""
+    """Makes planned orders READY for one worker. Safe to share between threads."""
 
-    def __init__(
-        self,
-        db: Database,
-        client: RideClient,
-        tokens: AccountTokens,
-        box: BlackBox,
-        clock: Clock,
-        *,
-        owner: str = "worker",
-        at: Failpoint = no_failpoint,
-    ) -> None:
-        self.db, self.client, self.tokens, self.box, self.clock = db, client, tokens, box, clock
-        self.owner, self.at = owner, at
-        self.closed = False  # a worker that ends makes nothing READY: it would not send it
+    def __init__(self, runtime: Runtime, journal: AnswerJournal) -> None:
+        self.runtime, self.journal = runtime, journal
+        self.closed = False  # a worker that stops makes nothing READY: it would not send it
 
     def due(self, limit: int) -> Sequence[int]:
         """Planned orders that may be tried now, the longest due first."""
-        now = self.clock()
-        # whoever has the key goes first, after each try
+        now = self.runtime.clock()
+        # a worker that can read the account's token goes first, at each attempt
         since = func.coalesce(Order.lease_until, Order.due_at)
-        ours = or_(since <= now - ELSEWHERE, ~self.tokens.foreign(Order.account_id))
+        foreign = self.runtime.tokens.foreign(Order.account_id)
+        ours = or_(since <= now - ELSEWHERE, ~foreign)
         query = select(Order.id).where(*_due(now), ours).order_by(Order.due_at).limit(limit)
-        with self.db.read() as s:
+        with self.runtime.db.read() as s:
             return s.scalars(query).all()
 
     def promote(self, order_id: int) -> bool:
-        """One try. False when there was nothing to do, or somebody else does it."""
+        """Make one attempt. False when the order is not due, or when another worker has it."""
         claim = self._claim(order_id)
         if claim is None:
             return False
-        self.at("plan.claimed")
-        if self.clock() > _ends(claim.order):
-            return self._missed(claim)
+        self.runtime.failpoint("plan.claimed")
+        if self.runtime.clock() > _window_end(claim.order):
+            return self._give_up(claim)
         try:
-            product = self._asked(claim)
-            self.at("plan.asked")
-            retry_conflict(lambda: self._ready(claim, product))
+            product = self._product(claim)
+            self.runtime.failpoint("plan.asked")
+            retry_conflict(lambda: self._make_ready(claim, product))
         except NotYet as reason:
-            self._not_yet(claim, reason.code)
-        self.at("plan.ready")
+            self._postpone(claim, reason.code)
+        self.runtime.failpoint("plan.ready")
         return True
 
     def _claim(self, order_id: int) -> Claim | None:
-        """Ours when exactly one row changed."""
-        now = self.clock()
-        ours = (
+        """The order is ours when exactly one row changed."""
+        now = self.runtime.clock()
+        claim = (
             update(Order)
             .where(Order.id == order_id, *_due(now))
-            .values(owner=self.owner, lease_until=now + LEASE)
+            .values(owner=self.runtime.owner, lease_until=now + LEASE)
         )
-        with self.db.write() as s:
-            if self.closed or s.connection().execute(ours).rowcount != 1:
+        with self.runtime.db.write() as s:
+            if self.closed or s.connection().execute(claim).rowcount != 1:
                 return None
             order = s.get_one(Order, order_id)
             offer = s.get_one(Offer, order.offer_id)
             return Claim(order, trip_of(offer), offer.fare_id is not None, now + LEASE)
 
-    def _asked(self, claim: Claim) -> Product:
-        """The same car for the same trip, as it is offered now. Raises NotYet."""
-        if not self.box.ready():
-            raise NotYet(NO_BOX)
-        check_room(self.client)
-        return ask_again(self.client, self.tokens, claim.order, claim.trip, fixed=claim.fixed)
+    def _product(self, claim: Claim) -> Product:
+        """The product of the order as it is offered now, with a price where one is needed.
 
-    def _ready(self, claim: Claim, product: Product) -> None:
-        """SCHEDULED to READY in one commit, with a fresh offer, a frozen body and the guard. Raises
-        NotYet.
+        Raises NotYet.
         """
-        now, priced = self.clock(), request.offered(product)
-        with self.db.write() as s:
-            order = self._still(s, claim)
+        if not self.journal.ready():
+            raise NotYet(NO_JOURNAL)
+        traffic = self.runtime.client.traffic
+        if traffic.wait_s(Priority.WRITE) > SHORT_WAIT_S:  # an order is READY for 30 s only
+            raise NotYet(NO_CONNECTION if traffic.is_open(write=True) else RATE_LIMITED)
+        try:
+            listed = self._products(claim)
+        except ServiceError as error:
+            raise NotYet(_reason_code(error)) from error
+        except (NeedsReconnect, NoRefreshNow) as error:
+            raise NotYet(error.code) from None
+        product = listed.product(claim.order.category)
+        if product is None:
+            raise NotYet(CAR_GONE)
+        if not _has_price(product, claim):
+            raise NotYet(NO_PRICE)
+        return product
+
+    def _products(self, claim: Claim) -> ProductList:
+        client, order, trip = self.runtime.client, claim.order, claim.trip
+        return call_with_token(
+            self.runtime.tokens,
+            order.account_id,
+            lambda token: client.products(trip.pickup, trip.drop, order.category, token),
+        )
+
+    def _make_ready(self, claim: Claim, product: Product) -> None:
+        """SCHEDULED to READY in one commit, with a new offer, a new frozen body and the
+        duplicate-booking guard. Raises NotYet.
+        """
+        now, priced = self.runtime.clock(), request.offered(product)
+        with self.runtime.db.write() as s:
+            order = self._claimed_order(s, claim)
             if order is None or self.closed:
                 return
             try:
-                body = same_with(order.body, priced.fare_id)
+                body = _with_fare(order.body, priced.fare_id)
             except ValidationError:
                 raise NotYet(NOT_BUILT) from None
             guard = _guard(s, order)
-            order.offer_id = _offer(s, order, claim.trip, priced, now)
+            owner = OfferOwner(order.property_id, order.staff_id, order.account_id)
+            order.offer_id = add_offer(s, owner, claim.trip, priced, now).id
             order.body, order.body_digest, order.guard_key = body, request.digest(body), guard
-            order.ready_at, order.owner, order.lease_until, order.message = now, None, None, None
+            order.ready_at, order.message = now, None
+            order.owner = order.lease_until = None
             late = now - order.due_at
-            transitions.move(
-                s,
-                order,
-                OrderState.READY,
-                now,
-                "worker",
-                late_s=int(late.total_seconds()),
-                tries=order.tries,
-            )
+            facts = {"late_s": int(late.total_seconds()), "tries": order.tries}
+            transitions.move(s, order, OrderState.READY, now, "worker", **facts)
             if late > LATE:
-                transitions.moment(
-                    s, order, "event", ORDERED_LATE, now, str(int(late.total_seconds() // 60))
-                )
+                minutes = str(int(late.total_seconds() // 60))
+                transitions.moment(s, order, "event", ORDERED_LATE, now, minutes)
 
-    def _not_yet(self, claim: Claim, code: str) -> None:
-        """Not now: a person is told why, and it is tried again."""
-        now = self.clock()
-        with self.db.write() as s:
-            order = self._still(s, claim)
+    def _postpone(self, claim: Claim, code: str) -> None:
+        """Set the time of the next attempt, and raise the attention item with the reason."""
+        now = self.runtime.clock()
+        with self.runtime.db.write() as s:
+            order = self._claimed_order(s, claim)
             if order is None:
                 return
             order.tries += 1
             order.owner, order.lease_until = None, now + wait_after(order.tries)
-            order.version += 1  # when it is tried next is shown
-            if order.message != code:  # another reason than last time
+            order.version += 1  # pages show the time of the next attempt
+            if order.message != code:  # another reason than the last time
                 transitions.clear_attention(s, order, transitions.NOT_YET, now)
             transitions.attention(s, order, transitions.NOT_YET, code, now)
             order.message = code
 
-    def _missed(self, claim: Claim) -> bool:
-        """The window is over: never ordered, and a person is told."""
-        with self.db.write() as s:
-            order = self._still(s, claim)
+    def _give_up(self, claim: Claim) -> bool:
+        """The window is over: the order ends as NOT_SENT. False when it was changed meanwhile."""
+        now = self.runtime.clock()
+        with self.runtime.db.write() as s:
+            order = self._claimed_order(s, claim)
             if order is None:
                 return False
             order.code, order.message = PLAN_MISSED, order.message or NO_WORKER
             order.owner = order.lease_until = None
-            transitions.move(
-                s,
-                order,
-                OrderState.NOT_SENT,
-                self.clock(),
-                "worker",
-                code=PLAN_MISSED,
-                why=order.message,
-            )
+            facts = {"code": PLAN_MISSED, "why": order.message}
+            transitions.move(s, order, OrderState.NOT_SENT, now, "worker", **facts)
             return True
 
-    def _still(self, s: Session, claim: Claim) -> Order | None:
-        """The order, locked, unless somebody changed it, took it back, or tries it now."""
+    def _claimed_order(self, s: Session, claim: Claim) -> Order | None:
+        """The order, locked; None when it was changed, withdrawn or claimed again meanwhile."""
         order = s.scalars(select(Order).where(Order.id == claim.order.id)).one()
-        ours = (OrderState.SCHEDULED, self.owner, claim.until)
+        ours = (OrderState.SCHEDULED, self.runtime.owner, claim.until)
         return order if (order.state, order.owner, order.lease_until) == ours else None
 
 
 def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Due and free: a lease too far ahead is the work of a clock that stepped back."""
+    """Orders that are due and not leased. A lease too far ahead is from a clock that has stepped
+    back since.
+    """
     free = or_(
         Order.lease_until.is_(None),
         Order.lease_until <= now,
@@ -303,24 +237,52 @@ def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return Order.state == OrderState.SCHEDULED, Order.due_at <= now, free
 
 
-def _ends(order: Order) -> datetime:
+def _window_end(order: Order) -> datetime:
     return (order.pickup_at or order.due_at) + WINDOW
 
 
-def _offer(s: Session, order: Order, trip: Trip, priced: Priced, now: datetime) -> int:
-    """Today's price, kept like any that was shown; it was fixed for the order's account."""
-    return add_offer(
-        s,
-        OfferOwner(order.property_id, order.staff_id, order.account_id),
-        trip,
-        priced,
-        now,
-    ).id
+def _has_price(product: Product, claim: Claim) -> bool:
+    """Whether a product has the price that it needs.
+
+    A shared ride needs the fixed price for its seats. A ride whose price was fixed needs a fixed
+    one or a metered one. Any other needs none.
+    """
+    if product.kind is wire.Kind.SHARE:
+        fares = product.share.fares if product.share else ()
+        return any(fare.seats == claim.order.seats and fare.cost is not None for fare in fares)
+    if not claim.fixed_price:
+        return True
+    estimate = product.estimate
+    if estimate is None:
+        return False
+    return estimate.upfront or (estimate.amount_min or estimate.amount_max) is not None
+
+
+def _reason_code(error: ServiceError) -> str:
+    """The code of the reason why the request for prices failed."""
+    if is_rate_limited(error):
+        return RATE_LIMITED
+    if isinstance(error, Unauthorized):
+        return RECONNECT
+    if isinstance(error, Refused):
+        if wire.normal_code(error.code or "") in _NOT_OFFERED:
+            return CAR_GONE
+        return error.code or REFUSED
+    if isinstance(error, NoAnswer) and not error.sent:
+        return NO_CONNECTION
+    return NO_ANSWER
+
+
+def _with_fare(body: str, fare_id: str | None) -> str:
+    """The frozen request with the present fixed price. Raises pydantic.ValidationError."""
+    frozen = NewBooking.model_validate_json(body).model_dump()
+    return NewBooking.model_validate(frozen | {"fare_id": fare_id}).model_dump_json()
 
 
 def _guard(s: Session, order: Order) -> str | None:
-    """The guard against a second car, from now on; none when it was overridden on purpose. Raises
-    NotYet.
+    """The key of the duplicate-booking guard, which holds from now on; None when it was overridden.
+
+    Raises NotYet when another open order has it.
     """
     if order.guard_override_by is not None:
         return None

@@ -1,6 +1,7 @@
-"""From READY to settled: claim, one send on a fresh connection, black box, settle.
+"""Sending an order: from READY to an outcome, by one request to create a booking.
 
-See docs/booking-protocol.md 1.3.
+Steps T1.5 to T3 of docs/booking-protocol.md 1.3. The request leaves once for each claim; only an
+outcome that allows it takes the order back to READY, once.
 """
 
 import logging
@@ -13,18 +14,17 @@ from pydantic import ValidationError
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
-from ridedash.rides.accounts.tokens import ELSEWHERE, AccountTokens, NeedsReconnect, NoRefreshNow
+from ridedash.rides.accounts.tokens import ELSEWHERE, NeedsReconnect, NoRefreshNow
 from ridedash.rides.codes import EXPIRED, NO_CONNECTION, NOT_BUILT
 from ridedash.rides.orders import transitions
-from ridedash.rides.orders.answer_journal import BlackBox, BoxFile
+from ridedash.rides.orders.answer_journal import AnswerJournal, JournalFile
 from ridedash.rides.orders.outcome import AUTH, Outcome, classify
 from ridedash.rides.orders.settle import settle
-from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
+from ridedash.rides.runtime import Runtime
 from ridedash.rides.states import BadTransition
-from ridedash.service.client import RideClient
 from ridedash.service.types.bookings import CreateAnswer, NewBooking
 from ridedash.store import audit
-from ridedash.store.database.database import CommitUnknown, Database, retry_conflict
+from ridedash.store.database.database import CommitUnknown, retry_conflict
 from ridedash.store.models.orders import Order, OrderState
 
 log = logging.getLogger(__name__)
@@ -32,11 +32,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Prepared:
-    """All that a send needs and that could fail before it (T1.5)."""
+    """What a send needs and what could fail before it (T1.5).
+
+    `reference` is the partner reference: the column `mtx`, the service's `merchant_txn_id`.
+    """
 
     order_id: int
     account_id: int
-    mtx: str
+    reference: str
     ready_at: datetime
     request: NewBooking = field(repr=False)
     token: str = field(repr=False)
@@ -45,162 +48,115 @@ class Prepared:
 class Sender:
     """Sends orders for one worker. Safe to share between threads."""
 
-    def __init__(
-        self,
-        db: Database,
-        client: RideClient,
-        tokens: AccountTokens,
-        box: BlackBox,
-        clock: Clock,
-        *,
-        pace: float = 1.0,
-        owner: str = "worker",
-        at: Failpoint = no_failpoint,
-    ) -> None:
-        self.db, self.client, self.tokens, self.box, self.clock = db, client, tokens, box, clock
-        self.pace, self.owner, self.at = pace, owner, at
-        self._live: set[str] = set()  # the mtx of each send in flight here
-        # orders whose claim may have been committed, and when: never sent
-        self._doubts: dict[int, datetime] = {}
+    def __init__(self, runtime: Runtime, journal: AnswerJournal) -> None:
+        self.runtime, self.journal = runtime, journal
+        self._in_flight: set[str] = set()  # partner references
+        # orders whose claim may have been committed, and when: these are never sent
+        self._unclear_claims: dict[int, datetime] = {}
 
     def due(self, limit: int) -> Sequence[int]:
-        """Orders that may be sent now, the oldest first; none while an answer could not be kept.
+        """Orders that may be sent now, the oldest first; none while no answer can be stored.
 
-        While the service wants no questions at all, an order waits as long as its press is fresh.
-        One that can't have its turn in time is given out, so that its send says so at once.
+        While requests to the service are throttled, an order waits as long as it may still be
+        sent. One for which the wait is too long is returned, so that its send fails at once.
         """
-        if not self.box.ready():
+        if not self.journal.ready():
             return ()
-        self._clear_doubts()
-        now, held = self.clock(), timedelta(seconds=self.client.traffic.held_s())
+        self._settle_unclear_claims()
+        runtime = self.runtime
+        now = runtime.clock()
+        oldest = now - transitions.FRESH
         query = select(Order.id).where(
-            Order.state == OrderState.READY,
-            Order.due_at <= now,
-            Order.ready_at > now - transitions.FRESH,
+            Order.state == OrderState.READY, Order.due_at <= now, Order.ready_at > oldest
         )
-        if held:
-            query = query.where(Order.ready_at <= now + held - transitions.FRESH)
+        wait_s = runtime.client.traffic.held_s()
+        if wait_s:
+            query = query.where(Order.ready_at <= oldest + timedelta(seconds=wait_s))
+        # a worker that can read the account's token goes first
         query = query.where(
-            or_(Order.ready_at <= now - ELSEWHERE, ~self.tokens.foreign(Order.account_id))
+            or_(Order.ready_at <= now - ELSEWHERE, ~runtime.tokens.foreign(Order.account_id))
         )
-        with self.db.read() as s:
+        with runtime.db.read() as s:
             return s.scalars(query.order_by(Order.due_at).limit(limit)).all()
 
     def send(self, order_id: int) -> bool:
-        """Take one order through its call.
+        """Send one order and settle it. False when it is not ready, or when another worker has it.
 
-        False when there was nothing to do, or somebody else does it.
+        Raises CommitUnknown when it is not known whether the claim was committed: nothing was sent.
         """
         prepared = self._prepare(order_id)
-        attempt = self._claim(order_id) if prepared is not None else None
-        if prepared is None or attempt is None:
+        if prepared is None:
             return False
-        self._live.add(prepared.mtx)
+        attempt = self._claim(order_id)
+        if attempt is None:
+            return False
+        self._in_flight.add(prepared.reference)
         try:
             self._send(prepared, attempt)
         finally:
-            self._live.discard(prepared.mtx)
+            self._in_flight.discard(prepared.reference)
         return True
 
-    def _send(self, prepared: Prepared, attempt: int) -> None:
-        self.at("order.claimed")
-        outcome = self._call(prepared)
-        slot = self._keep(prepared, attempt, outcome)
-        if outcome.retry == AUTH:
-            outcome = self._reauthorise(prepared, outcome)
-        self._settle(prepared.mtx, attempt, outcome)
-        self.at("order.settled")
-        if slot is not None:
-            self.box.file.clear(slot)
+    def replay(self, file: JournalFile) -> int:
+        """Settle the answers in a journal file that are not in flight here.
 
-    def replay(self, file: BoxFile) -> int:
-        """Settle what a black box still holds, but for what is in flight here.
-
-        How many there were.
+        How many were settled. One that can't be settled stays in its slot, and the others go on.
         """
         count = 0
         for slot, record in list(file.pending()):
-            if record.get("mtx") in self._live:
+            if record.get("mtx") in self._in_flight:
                 continue
-            if self._replayed(record):
+            if self._settle_record(record):
                 file.clear(slot)
                 count += 1
         return count
 
-    def _replayed(self, record: dict[str, Any]) -> bool:
-        """Settle one record.
-
-        One that can't be settled stays in its slot, in the way of no other.
-        """
-        try:
-            self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
-        except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
-            log.error(
-                "an answer to %s can't be settled: %s", record.get("mtx"), type(error).__name__
-            )
-            return False
-        return True
-
     def _prepare(self, order_id: int) -> Prepared | None:
-        with self.db.read() as s:
+        """T1.5: the request and the token. What fails here proves that nothing was sent."""
+        with self.runtime.db.read() as s:
             order = s.get(Order, order_id)
         if order is None or order.state != OrderState.READY or order.ready_at is None:
             return None
         try:
             request = NewBooking.model_validate_json(order.body)
-            token = self.tokens.bearer(order.account_id)
-        except (ValidationError, NeedsReconnect, NoRefreshNow) as error:
-            self._give_up(order_id, NOT_BUILT if isinstance(error, ValidationError) else error.code)
+            token = self.runtime.tokens.bearer(order.account_id)
+        except ValidationError:
+            self._give_up(order_id, NOT_BUILT)
+            return None
+        except (NeedsReconnect, NoRefreshNow) as error:
+            self._give_up(order_id, error.code)
             return None
         return Prepared(order_id, order.account_id, order.mtx, order.ready_at, request, token)
 
     def _give_up(self, order_id: int, code: str) -> None:
-        with self.db.write() as s:
+        now = self.runtime.clock()
+        with self.runtime.db.write() as s:
             order = s.get_one(Order, order_id)
             if order.state == OrderState.READY:
                 order.code = code
-                transitions.move(s, order, OrderState.NOT_SENT, self.clock(), "worker", code=code)
-
-    def _clear_doubts(self) -> None:
-        """Claims whose commit got no answer: where they were written after all, it is known that
-        nothing was sent.
-        """
-        nothing_sent = Outcome(OrderState.NOT_SENT, code=NO_CONNECTION)
-        for order_id, at in list(self._doubts.items()):
-            with self.db.write() as s:
-                order = s.get_one(Order, order_id)
-                if (order.state, order.owner, order.sent_at) == (
-                    OrderState.SENDING,
-                    self.owner,
-                    at,
-                ):
-                    settle(s, order, nothing_sent, self.clock(), "worker", self.pace)
-            self._doubts.pop(order_id, None)
+                transitions.move(s, order, OrderState.NOT_SENT, now, "worker", code=code)
 
     def _claim(self, order_id: int) -> int | None:
-        """T2: ours when exactly one row changed, and durable before the first byte is sent.
-
-        The number of the try.
+        """T2: the order is ours when exactly one row changed, and durably so before the first byte
+        is sent. The number of the attempt; None when the order is not ours.
         """
-        now = self.clock()
+        now = self.runtime.clock()
         try:
-            return self._claimed(order_id, now)
+            return self._commit_claim(order_id, now)
         except CommitUnknown:
-            self._doubts[order_id] = now  # T2 is not known to be there, so nothing is sent
+            self._unclear_claims[order_id] = now
             raise
 
-    def _claimed(self, order_id: int, now: datetime) -> int | None:
-        ours = (
+    def _commit_claim(self, order_id: int, now: datetime) -> int | None:
+        claim = (
             update(Order)
             .where(Order.id == order_id, Order.state == OrderState.READY)
             .where(Order.due_at <= now, Order.ready_at > now - transitions.FRESH)
-            .values(
-                state=OrderState.SENDING, attempt=Order.attempt + 1, owner=self.owner, sent_at=now
-            )
-            .values(lease_until=now + transitions.LEASE)
+            .values(state=OrderState.SENDING, attempt=Order.attempt + 1, sent_at=now)
+            .values(owner=self.runtime.owner, lease_until=now + transitions.LEASE)
         )
-        with self.db.write() as s:
-            if s.connection().execute(ours).rowcount != 1:
+        with self.runtime.db.write() as s:
+            if s.connection().execute(claim).rowcount != 1:
                 return None
             order = s.get_one(Order, order_id)
             transitions.moment(s, order, "order", OrderState.SENDING, now)
@@ -213,53 +169,93 @@ class Sender:
             s, "worker", "order.move", f"orders:{order.id}", OrderState.SENDING, now, **facts
         )
 
-    def _call(self, prepared: Prepared) -> Outcome:
-        answer: CreateAnswer | Exception
-        self.at("order.sent")
-        if (
-            self.clock() - prepared.ready_at >= transitions.FRESH
-        ):  # the claim waited for others, or the host slept since (I7)
-            return Outcome(OrderState.NOT_SENT, code=EXPIRED)
-        try:
-            answer = self.client.create_booking(prepared.request, prepared.token)
-        except Exception as error:  # whatever it was, the request may have left: classify() decides
-            answer = error
-        self.at("order.answered")
-        return classify(answer, prepared.mtx)
+    def _settle_unclear_claims(self) -> None:
+        """Settle the claims whose commit got no answer: where one was written after all, it is
+        known that nothing was sent.
+        """
+        nothing_sent = Outcome(OrderState.NOT_SENT, code=NO_CONNECTION)
+        runtime = self.runtime
+        for order_id, claimed_at in list(self._unclear_claims.items()):
+            claim = OrderState.SENDING, runtime.owner, claimed_at
+            with runtime.db.write() as s:
+                order = s.get_one(Order, order_id)
+                if (order.state, order.owner, order.sent_at) == claim:
+                    settle(s, order, nothing_sent, runtime.clock(), "worker", runtime.pace)
+            self._unclear_claims.pop(order_id, None)
 
-    def _keep(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
-        """BB: the answer on the disk. When even that fails, the database is the last hope."""
+    def _send(self, prepared: Prepared, attempt: int) -> None:
+        """The call, the journal and T3, in this order."""
+        failpoint = self.runtime.failpoint
+        failpoint("order.claimed")
+        outcome = self._call(prepared)
+        slot = self._write_journal(prepared, attempt, outcome)
+        if outcome.retry == AUTH:
+            outcome = self._refresh_token(prepared, outcome)
+        self._settle(prepared.reference, attempt, outcome)
+        failpoint("order.settled")
+        if slot is not None:
+            self.journal.file.clear(slot)
+
+    def _call(self, prepared: Prepared) -> Outcome:
+        self.runtime.failpoint("order.sent")
+        # the claim may have waited for other writers, or the host may have slept since (I7)
+        if self.runtime.clock() - prepared.ready_at >= transitions.FRESH:
+            return Outcome(OrderState.NOT_SENT, code=EXPIRED)
+        answer: CreateAnswer | Exception
         try:
-            slot = self.box.file.append(
-                {"mtx": prepared.mtx, "attempt": attempt, **asdict(outcome)}
-            )
+            answer = self.runtime.client.create_booking(prepared.request, prepared.token)
+        except Exception as error:  # whatever it is, the request may have left: classify() decides
+            answer = error
+        self.runtime.failpoint("order.answered")
+        return classify(answer, prepared.reference)
+
+    def _write_journal(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
+        """The slot of the outcome in the journal. When that can't be written, the database alone
+        gets the outcome.
+        """
+        record = {"mtx": prepared.reference, "attempt": attempt, **asdict(outcome)}
+        try:
+            slot = self.journal.file.append(record)
         except OSError:
             return None
-        self.at("order.boxed")
+        self.runtime.failpoint("order.boxed")
         return slot
 
-    def _reauthorise(self, prepared: Prepared, outcome: Outcome) -> Outcome:
+    def _refresh_token(self, prepared: Prepared, outcome: Outcome) -> Outcome:
+        """The outcome of a 401: it allows another attempt only when there is a fresh token."""
         try:
-            self.tokens.refreshed(prepared.account_id, prepared.token)
+            self.runtime.tokens.refreshed(prepared.account_id, prepared.token)
         except NeedsReconnect:
             return replace(outcome, retry="")
         except NoRefreshNow as error:
             return replace(outcome, retry="", code=error.code)
         return outcome
 
-    def _settle(self, mtx: str, attempt: int, outcome: Outcome) -> None:
-        """T3. An answer to an earlier try says nothing of the present one."""
+    def _settle(self, reference: str, attempt: int, outcome: Outcome) -> None:
+        """T3. An answer to an earlier attempt proves nothing about the present one."""
+        runtime = self.runtime
 
-        def attempt_it() -> None:
-            with self.db.write() as s:
-                order = s.scalars(select(Order).where(Order.mtx == mtx)).first()
+        def settle_once() -> None:
+            with runtime.db.write() as s:
+                order = s.scalars(select(Order).where(Order.mtx == reference)).first()
                 if order is not None and order.attempt == attempt:
-                    settle(s, order, outcome, self.clock(), "worker", self.pace)
+                    settle(s, order, outcome, runtime.clock(), "worker", runtime.pace)
 
-        retry_conflict(attempt_it)
+        retry_conflict(settle_once)
+
+    def _settle_record(self, record: dict[str, Any]) -> bool:
+        try:
+            self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
+        except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
+            reference, kind = record.get("mtx"), type(error).__name__
+            log.error("the answer for %s in the journal can't be settled: %s", reference, kind)
+            return False
+        return True
 
 
 def outcome_of(record: dict[str, Any]) -> Outcome:
-    """The outcome in a black box record; a second try is no longer due when it is read back."""
+    """The outcome in a record of the journal. It allows no second attempt: that is no longer due
+    when the record is read.
+    """
     facts = {name: value for name, value in record.items() if name in Outcome.__dataclass_fields__}
     return Outcome(**{**facts, "state": OrderState(record["state"]), "retry": ""})

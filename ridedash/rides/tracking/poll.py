@@ -10,7 +10,12 @@ from functools import partial
 from typing import Final
 
 from ridedash.observability.hooks import NoHooks
-from ridedash.rides.accounts.tokens import Bearers, NeedsReconnect, NoRefreshNow
+from ridedash.rides.accounts.tokens import (
+    NeedsReconnect,
+    NoRefreshNow,
+    TokenCache,
+    call_with_token,
+)
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.tracking.claims import Bounds, Claim, claim_due
 from ridedash.rides.tracking.record import Polled, Recorder
@@ -33,7 +38,7 @@ class Tracker:
         self.runtime = runtime
         self._recorder = Recorder(runtime, chance)
         self._hooks = runtime.hooks or NoHooks()
-        self._bearers = Bearers(runtime.tokens)
+        self._tokens = TokenCache(runtime.tokens)
 
     def claim(self, limit: int, rest: int | None = None) -> Sequence[Claim]:
         """Lease up to `limit` due rides in one commit; at most `rest` of those for whom no guest
@@ -86,20 +91,20 @@ class Tracker:
 
     def _ask(self, claim: Claim) -> Answer | Exception:
         try:
-            token = self._bearers.bearer(claim.account_id)
-            answer = self._track(claim, token)
-            if answer.status == UNAUTHORIZED:
-                return self._track(claim, self._bearers.refreshed(claim.account_id, token))
-            return answer
+            return call_with_token(self._tokens, claim.account_id, partial(self._track, claim))
         except (ServiceError, NeedsReconnect, NoRefreshNow) as error:
             return error
 
     def _track(self, claim: Claim, token: str) -> Answer:
+        """The answer, not yet read. Raises ServiceError; Unauthorized for a 401."""
         priority = Priority.WAITING if claim.guest_waits else Priority.REST
         txn_id = None if claim.booking_id else claim.txn_id
-        return self.runtime.client.track_answer(
+        answer = self.runtime.client.track_answer(
             token, booking_id=claim.booking_id or None, txn_id=txn_id, priority=priority
         )
+        if answer.status == UNAUTHORIZED:
+            snapshot_of(answer)  # raises Unauthorized
+        return answer
 
 
 def _with_snapshot(polled: Polled) -> Polled:

@@ -102,9 +102,7 @@ def resolve_booked(order_id: int) -> Answer:
     try:
         number = action_forms.booking_number(request.form)
         staff_id = current_staff().id
-        checked = resolve.resolve_booked(
-            s.db, s.client, s.tokens, s.clock, order_id, number, staff_id
-        )
+        checked = resolve.resolve_booked(s.runtime, order_id, number, staff_id)
         action_forms.refuse_unlinked(checked)
     except FormError as error:
         return render_order(page, error), 422
@@ -187,7 +185,7 @@ def again(order_id: int) -> BaseResponse:
 def _act(order_id: int, name: str, action: Callable[..., ActionResult], *args: Any) -> BaseResponse:
     own_order(order_id)
     s = services()
-    result = action(s.db, s.client, s.tokens, s.clock, order_id, current_staff().id, *args)
+    result = action(s.runtime, order_id, current_staff().id, *args)
     s.wake()
     return _back(order_id, name, result)
 

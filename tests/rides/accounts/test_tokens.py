@@ -281,10 +281,10 @@ def test_two_processes_with_ten_threads_each_use_a_refresh_token_once(world: Wor
 def test_the_lease_of_a_process_that_died_ends_after_seconds(world: World) -> None:
     with world.db.read() as s:
         sealed = s.get_one(Account, world.account_id).access_token_enc
-    assert RefreshLease(world.db, world.clock).take(world.account_id, sealed), (
+    assert RefreshLease(world.db, world.clock).claim(world.account_id, sealed), (
         "a process that dies right after"
     )
-    assert not RefreshLease(world.db, world.clock).take(world.account_id, sealed)
+    assert not RefreshLease(world.db, world.clock).claim(world.account_id, sealed)
     pauses: list[float] = []
 
     def time_goes(seconds: float) -> None:

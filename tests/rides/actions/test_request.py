@@ -32,7 +32,7 @@ def poll(world: World, worker: Worker, status: str, **facts: Any) -> None:
 
 def ask(world: World, name: str, order_id: int, *more: Any) -> ActionResult:
     return getattr(request, name)(  # type: ignore[no-any-return]
-        world.db, world.client, world.tokens, world.clock, order_id, world.staff_id, *more
+        world.runtime, order_id, world.staff_id, *more
     )
 
 

@@ -1,4 +1,4 @@
-"""The black box keeps what it was given, whatever happens around it."""
+"""The answer journal keeps its records, whatever happens to the process or the disk."""
 
 import os
 from pathlib import Path
@@ -7,79 +7,85 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridedash.rides.orders.answer_journal import SLOT, BlackBox, BoxFile, BoxFullError, _packed
+from ridedash.rides.orders.answer_journal import (
+    SLOT,
+    AnswerJournal,
+    JournalFile,
+    JournalFull,
+    _packed,
+)
 
 
 def test_a_record_is_there_after_a_restart_until_it_is_cleared(tmp_path: Path) -> None:
-    box = BlackBox(tmp_path, slots=4)
-    slot = box.file.append({"mtx": "RD-1", "evidence": "ünïcode"})
-    box.close()
-    box = BlackBox(tmp_path, slots=4)
-    assert list(box.file.pending()) == [(slot, {"mtx": "RD-1", "evidence": "ünïcode"})]
-    box.file.clear(slot)
-    assert list(box.file.pending()) == []
-    box.close()
+    journal = AnswerJournal(tmp_path, slots=4)
+    slot = journal.file.append({"mtx": "RD-1", "evidence": "ünïcode"})
+    journal.close()
+    journal = AnswerJournal(tmp_path, slots=4)
+    assert list(journal.file.pending()) == [(slot, {"mtx": "RD-1", "evidence": "ünïcode"})]
+    journal.file.clear(slot)
+    assert list(journal.file.pending()) == []
+    journal.close()
 
 
 def test_the_file_never_grows_so_a_full_disk_does_not_matter(tmp_path: Path) -> None:
-    box = BlackBox(tmp_path, slots=4)
-    before = box.path.stat()
+    journal = AnswerJournal(tmp_path, slots=4)
+    before = journal.path.stat()
     for _ in range(4):
-        box.file.append({"mtx": "RD-1", "evidence": "x" * 2048})
-    after = box.path.stat()
+        journal.file.append({"mtx": "RD-1", "evidence": "x" * 2048})
+    after = journal.path.stat()
     assert (
         (before.st_size, before.st_blocks)
         == (after.st_size, after.st_blocks)
         == (4 * SLOT, after.st_blocks)
     )
     assert after.st_blocks * 512 >= 4 * SLOT
-    box.close()
+    journal.close()
 
 
-def test_a_full_box_says_so_and_is_ready_again_when_a_slot_is_cleared(tmp_path: Path) -> None:
-    box = BlackBox(tmp_path, slots=2)
-    slots = [box.file.append({"mtx": "RD-1"}) for _ in range(2)]
-    assert not box.ready()
-    with pytest.raises(BoxFullError):
-        box.file.append({"mtx": "RD-2"})
-    box.file.clear(slots[0])
-    assert box.ready()
-    box.close()
-    assert not box.ready()
+def test_a_full_journal_is_not_ready_until_a_slot_is_cleared(tmp_path: Path) -> None:
+    journal = AnswerJournal(tmp_path, slots=2)
+    slots = [journal.file.append({"mtx": "RD-1"}) for _ in range(2)]
+    assert not journal.ready()
+    with pytest.raises(JournalFull):
+        journal.file.append({"mtx": "RD-2"})
+    journal.file.clear(slots[0])
+    assert journal.ready()
+    journal.close()
+    assert not journal.ready()
 
 
-def test_a_box_that_could_not_be_written_is_not_ready_until_a_write_succeeds(
+def test_a_journal_that_could_not_be_written_is_not_ready_until_a_write_succeeds(
     tmp_path: Path,
 ) -> None:
-    box = BlackBox(tmp_path, slots=2)
-    sound, unwritable = box.file._fd, os.open(box.path, os.O_RDONLY)
-    box.file._fd = unwritable
+    journal = AnswerJournal(tmp_path, slots=2)
+    sound, unwritable = journal.file._fd, os.open(journal.path, os.O_RDONLY)
+    journal.file._fd = unwritable
     with pytest.raises(OSError):
-        box.file.append({"mtx": "RD-1"})
-    assert not box.ready()
-    box.file._fd = sound
-    assert box.ready()
+        journal.file.append({"mtx": "RD-1"})
+    assert not journal.ready()
+    journal.file._fd = sound
+    assert journal.ready()
     os.close(unwritable)
-    assert [box.file.append({"mtx": name}) for name in ("RD-1", "RD-2")], "no slot was lost"
-    box.close()
+    assert [journal.file.append({"mtx": name}) for name in ("RD-1", "RD-2")], "no slot was lost"
+    journal.close()
 
 
 def test_a_torn_record_is_left_out(tmp_path: Path) -> None:
-    box = BlackBox(tmp_path, slots=2)
-    slot = box.file.append({"mtx": "RD-1", "evidence": "y" * 100})
-    box.close()
-    with open(box.path, "r+b") as file:
+    journal = AnswerJournal(tmp_path, slots=2)
+    slot = journal.file.append({"mtx": "RD-1", "evidence": "y" * 100})
+    journal.close()
+    with open(journal.path, "r+b") as file:
         file.seek(slot * SLOT + 40)
         file.write(b"\0\0\0")
-    box = BlackBox(tmp_path, slots=2)
-    assert list(box.file.pending()) == []
-    box.close()
+    journal = AnswerJournal(tmp_path, slots=2)
+    assert list(journal.file.pending()) == []
+    journal.close()
 
 
-def test_two_workers_hold_two_files_and_one_reads_what_the_other_left_behind(
+def test_two_workers_lock_two_files_and_one_reads_what_the_other_left_behind(
     tmp_path: Path,
 ) -> None:
-    first, second = BlackBox(tmp_path, slots=2), BlackBox(tmp_path, slots=2)
+    first, second = AnswerJournal(tmp_path, slots=2), AnswerJournal(tmp_path, slots=2)
     assert first.path != second.path
     second.file.append({"mtx": "RD-2"})
     assert list(first.left_behind()) == [], "a living worker's file is its own"
@@ -89,13 +95,13 @@ def test_two_workers_hold_two_files_and_one_reads_what_the_other_left_behind(
     first.close()
 
 
-def test_a_file_that_can_not_be_held_leaves_nothing_open(tmp_path: Path) -> None:
-    held = BoxFile(tmp_path / "a.box", 1)
+def test_a_file_that_can_not_be_locked_leaves_nothing_open(tmp_path: Path) -> None:
+    locked = JournalFile(tmp_path / "a.box", 1)
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(BlockingIOError):
-        BoxFile(tmp_path / "a.box", 1)
+        JournalFile(tmp_path / "a.box", 1)
     assert len(os.listdir("/proc/self/fd")) == before
-    held.close()
+    locked.close()
 
 
 @given(st.text(max_size=2048))

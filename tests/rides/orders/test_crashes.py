@@ -3,6 +3,7 @@ doubled, nothing false.
 """
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,10 +195,11 @@ def test_an_answer_survives_a_database_that_can_not_be_written(world: World) -> 
             if name == "order.boxed":
                 raise OSError("no space left")
 
-        worker.sender.at = full
+        runtime = worker.sender.runtime
+        worker.sender.runtime = replace(runtime, failpoint=full)
         worker.step()
         assert world.state(order_id) == "SENDING"
-        worker.sender.at = lambda _name: None
+        worker.sender.runtime = runtime
         worker.step()
     assert world.state(order_id) == "BOOKED"
 

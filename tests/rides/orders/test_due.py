@@ -4,6 +4,7 @@ whoever is first.
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -534,9 +535,7 @@ def test_many_workers_try_a_ride_that_is_due_once(world: World) -> None:
             until_due(world)
             answers(world, *[offered()] * THREADS)
             rivals = [
-                Promoter(
-                    world.db, world.client, world.tokens, worker.journal, world.clock, owner=f"w{n}"
-                )
+                Promoter(replace(world.runtime, owner=f"w{n}"), worker.journal)
                 for n in range(THREADS)
             ]
             came = at_once(

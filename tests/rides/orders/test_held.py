@@ -75,10 +75,7 @@ def test_a_press_while_writes_are_held_is_told_as_not_sent_and_can_be_repeated(
     order_id = riding(world)
     _open_writes(world)
     asked = (
-        world.db,
-        world.client,
-        world.tokens,
-        world.clock,
+        world.runtime,
         order_id,
         world.staff_id,
         "changed mind",
@@ -93,10 +90,7 @@ def test_a_repeat_that_could_not_be_sent_does_not_say_that_nothing_was(world: Wo
     order_id = riding(world)
     world.service.answers["cancel"] = [httpx.ReadTimeout("late"), httpx.ConnectError("refused")]
     asked = (
-        world.db,
-        world.client,
-        world.tokens,
-        world.clock,
+        world.runtime,
         order_id,
         world.staff_id,
         "changed mind",
@@ -114,10 +108,7 @@ def test_the_workers_actions_wait_for_their_turn_and_stay_due(world: World) -> N
     order_id = riding(world)
     world.service.answers["cancel"] = [httpx.ReadTimeout("late")]
     asked = (
-        world.db,
-        world.client,
-        world.tokens,
-        world.clock,
+        world.runtime,
         order_id,
         world.staff_id,
         "changed mind",
@@ -188,7 +179,7 @@ def test_feedback_is_repeated_only_within_the_budget_of_repeats(world: World) ->
     with world.worker() as worker:
         world.clock.go(5)
         worker.step()
-        asked = (world.db, world.client, world.tokens, world.clock, order_id, world.staff_id)
+        asked = (world.runtime, order_id, world.staff_id)
         assert request.feedback(*asked, 5).outcome == "unconfirmed"
         world.clock.go(11)
         worker.step()

@@ -419,9 +419,7 @@ def test_not_booked_needs_a_typed_reason_and_can_be_reopened(world: World) -> No
 
 
 def check(world: World, order_id: int, number: str) -> str:
-    return resolve_booked(
-        world.db, world.client, world.tokens, world.clock, order_id, number, world.staff_id
-    ).outcome
+    return resolve_booked(world.runtime, order_id, number, world.staff_id).outcome
 
 
 def test_a_typed_booking_number_is_checked_before_it_is_believed(world: World) -> None:

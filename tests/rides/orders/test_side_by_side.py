@@ -104,8 +104,9 @@ def test_an_action_pressed_many_times_at_once_is_asked_once(world: World) -> Non
         order_id = world.book(worker)
         world.clock.go(4)
         worker.step()
-    desk = world.db, world.client, world.tokens, world.clock
-    came = at_once([lambda: request.cancel(*desk, order_id, world.staff_id, "changed plans")] * 4)
+    came = at_once(
+        [lambda: request.cancel(world.runtime, order_id, world.staff_id, "changed plans")] * 4
+    )
     assert sorted(result.outcome for result in came).count("done") >= 1
     asked = [action for action in world.page(order_id).actions if action.name == "cancel"]
     assert len(asked) == world.service.count("cancel")

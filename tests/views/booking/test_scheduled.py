@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from ridedash.rides.orders.answer_journal import BlackBox
+from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.worker import Worker
 from ridedash.store.models.orders import Attention, Offer, Order
 from ridedash.store.models.people import Property
@@ -304,10 +304,10 @@ def ordered_by_the_worker(desk: Desk, tmp_path: Path, order_id: int) -> OrderPag
     """A planned ride once its time has come; the desk's clock is at that time."""
     services = desk.app.extensions["ridedash"]
     go(desk, PICKUP - timedelta(minutes=10))
-    box = BlackBox(tmp_path / "box", slots=4)
-    worker = Worker(services.runtime, box)
+    journal = AnswerJournal(tmp_path / "box", slots=4)
+    worker = Worker(services.runtime, journal)
     worker.promoter.promote(order_id)
-    box.close()
+    journal.close()
     with services.db.read() as s:
         page = order_page(s, desk.orders()[0].property_id, order_id)
     assert page is not None
@@ -363,10 +363,10 @@ def test_a_worker_orders_it_with_the_price_of_then_and_a_missed_one_is_loud(
 ) -> None:
     services = desk.app.extensions["ridedash"]
     order_id, missed = plan(desk), plan(desk, guest_name="Guest Wren", pickup_time="08:00")
-    box = BlackBox(tmp_path / "box", slots=4)
+    journal = AnswerJournal(tmp_path / "box", slots=4)
     go(desk, PICKUP - timedelta(minutes=5))
     desk.service.estimates[0]["upfront"]["fare"] = 265
-    worker = Worker(services.runtime, box)
+    worker = Worker(services.runtime, journal)
     worker.promoter.promote(order_id)
     with services.db.read() as s:
         page = order_page(s, desk.orders()[0].property_id, order_id)
@@ -376,7 +376,7 @@ def test_a_worker_orders_it_with_the_price_of_then_and_a_missed_one_is_loud(
     assert "Ordered 8 min late" in ride_words(desk, order_id)
     go(desk, PICKUP + timedelta(hours=6))
     worker.promoter.promote(missed)
-    box.close()
+    journal.close()
     said = ride_words(desk, missed)
     assert "Not booked: the planned time has passed" in said
     assert "A planned ride was not ordered" in said

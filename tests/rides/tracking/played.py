@@ -80,7 +80,7 @@ def row_of(table: Any, **known: Any) -> dict[str, Any]:
 
 
 class Played:
-    """Rides of one database, one for each case {kind, ids, timeout_s, ...}; they are due at once."""
+    """Rides of one database, one for each case {kind, ids, timeout_s, ...}, due at once."""
 
     def __init__(
         self, url: str, cases: list[dict[str, Any]], *, pace: float = 1.0, chance: float = 0.5

@@ -60,7 +60,8 @@ def read_phone(text: str, country: str | None) -> str | None:
     if not phonenumbers.is_valid_number(number):
         raise PhoneError(
             _(
-                "No phone has this number. Check the digits; a number from abroad needs its country code."
+                "No phone has this number. Check the digits; a number from abroad needs its "
+                "country code."
             )
         )
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
@@ -241,7 +242,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             at = local_time(date.fromisoformat(self.pickup_date.data or ""), clock, self.tz).at
         except NoSuchTime as error:
             message = _(
-                "Clocks go forward then: %(said)s does not exist on that day. The next time that does is %(next)s."
+                "Clocks go forward then: %(said)s does not exist on that day. The next time "
+                "that does is %(next)s."
             )
             times = {"said": f"{clock:%H:%M}", "next": f"{error.after:%H:%M}"}
             raise ValidationError(message % times) from None

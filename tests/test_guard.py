@@ -277,6 +277,16 @@ def test_the_sandbox_meets_the_dashboard_on_the_wire_only() -> None:
     assert into == []
 
 
+def test_the_command_of_the_worker_imports_no_pages() -> None:
+    """A worker shows nothing, and the pages would be a third of its memory."""
+    wrong = [
+        target
+        for source, target in our_imports()
+        if source == "ridedash.cli.commands" and package(target) in ("views", "forms", "wording")
+    ]
+    assert wrong == []
+
+
 def test_no_module_takes_names_from_the_package_root() -> None:
     assert [source for source, target in our_imports() if target == "ridedash"] == []
 

@@ -243,7 +243,7 @@ CHANGEABLE: Final = tuple(each for each in FIELDS if each.change)
 
 
 def order_columns(request: BookingRequest) -> dict[str, Any]:
-    """The columns of an order that hold what the form asked for."""
+    """The columns of an order with the values of the request."""
     return {each.column: getattr(request, each.name) for each in FIELDS if each.column}
 
 

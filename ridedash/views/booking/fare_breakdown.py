@@ -206,15 +206,15 @@ def _share_table(share: ShareEstimate, pay: Pay) -> FareTable:
         lines.append(
             (_("Time on the road"), _("%(low)d to %(high)d min, with stops", low=low, high=high))
         )
-    told = set(AMOUNT.findall(" ".join(amount for _what, amount in lines)))
+    shown = set(AMOUNT.findall(" ".join(amount for _what, amount in lines)))
     return FareTable(
         _("This trip, shared"),
         _lines(*lines),
-        tuple(each for each in dict.fromkeys(notes) if _new(each, told)),
+        tuple(each for each in dict.fromkeys(notes) if _new(each, shown)),
     )
 
 
-def _new(note: str, told: set[str]) -> bool:
+def _new(note: str, shown: set[str]) -> bool:
     """Whether a sentence says more than the sums that stand in the lines already."""
     sums = set(AMOUNT.findall(note))
-    return bool(note) and not (sums and sums <= told)
+    return bool(note) and not (sums and sums <= shown)

@@ -161,7 +161,7 @@ def trip_facts(products: Sequence[Product], locale: str) -> str:
 def preferred(cards: tuple[Card, ...], category: str = "", usual: str = "") -> Card | None:
     """The card that is preselected: what most people would choose.
 
-    The category that was asked for, else the guest's usual one, else the cheapest private car; the
+    The requested category, else the guest's usual one, else the cheapest private car; the
     last two only where a cab is near. None without a trip to compare prices by.
     """
     open_cards = [each for each in cards if not each.blocked]

@@ -70,7 +70,7 @@ def card(order_id: int) -> str:
 def make_card(order_id: int) -> Answer:
     """The card with a link for the guest, new unless the page has one.
 
-    The start code is printed too when it is asked for.
+    The start code is printed too where the form requests it.
     """
     page, s = own_order(order_id), services()
     token = request.form.get("token", "")

@@ -1,4 +1,4 @@
-"""The record of who did what: read by day, by person and by deed, of one's own property, and never
+"""The page of the audit log: read by day, person and action, of one's own property, and never
 changed.
 """
 
@@ -50,7 +50,7 @@ def test_only_the_own_property_is_read_and_failed_sign_ins_of_nobody_by_admins_a
     assert "Nobody signed in</bdi>" in desk.client().get("/admin/audit").text
 
 
-def test_day_person_and_deed_choose_and_a_day_is_the_propertys(desk: Desk) -> None:
+def test_day_person_and_action_filter_and_a_day_is_the_propertys(desk: Desk) -> None:
     prop, me = desk.ids["desk.property"], f"staff:{desk.ids['desk']}"
     late = NOON.replace(hour=18, minute=29)  # 23:59 in Kolkata
     with desk.services.db.write() as s:
@@ -76,7 +76,7 @@ def test_day_person_and_deed_choose_and_a_day_is_the_propertys(desk: Desk) -> No
     assert rides("what=order.move") == {"22"}
     assert rides("day=9998-12-31") == set()
     assert rides("day=9999-12-31&before=x") == {"21", "22"}
-    assert "Nothing was recorded that fits" in client.get("/admin/audit?what=no.such.deed").text
+    assert "Nothing was recorded that fits" in client.get("/admin/audit?what=no.such.action").text
 
 
 def test_a_long_record_has_pages(desk: Desk) -> None:
@@ -120,7 +120,7 @@ def test_no_code_changes_the_record_and_only_its_age_shortens_it() -> None:
     assert found == {"retention.py"}
 
 
-def test_each_kind_of_deed_has_its_words(desk: Desk) -> None:
+def test_each_kind_of_action_has_its_words(desk: Desk) -> None:
     written = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
     # session, who, what
     named = set(re.findall(r'audit\.record\(\s*\w+,\s*f?"[^"]*",\s*"([a-z_.]+)"', written))

@@ -63,7 +63,7 @@ def opens(desk: Desk, url: str) -> bool:
     )
 
 
-def deeds(desk: Desk, order_id: int) -> list[str]:
+def audited(desk: Desk, order_id: int) -> list[str]:
     with desk.services.db.read() as s:
         return [
             row.what for row in s.query(AuditRow).filter(AuditRow.subject == f"orders:{order_id}")
@@ -95,7 +95,7 @@ def test_looking_at_the_card_makes_no_link(desk: Desk, browser: FlaskClient) -> 
     text = browser.get(f"/rides/{order_id}/card").text
     assert "sheet-qr" not in text.split("<article")[1]
     assert "Make the guest" in text
-    assert deeds(desk, order_id) == []
+    assert audited(desk, order_id) == []
 
 
 def test_the_card_carries_a_link_that_opens_and_is_printed_beneath(
@@ -107,7 +107,7 @@ def test_the_card_carries_a_link_that_opens_and_is_printed_beneath(
     assert re.fullmatch(r"https://rides\.example\.test/t/[\w-]{22}", url)
     assert opens(desk, url)
     assert f'sheet-short mono">{url.removeprefix("https://")}<' in text
-    assert deeds(desk, order_id) == ["link.made"]
+    assert audited(desk, order_id) == ["link.made"]
 
 
 def test_a_new_card_ends_the_link_of_the_one_before(desk: Desk, browser: FlaskClient) -> None:
@@ -126,7 +126,7 @@ def test_the_start_code_is_printed_when_asked_for_recorded_and_on_the_same_link(
     again = press(browser, order_id, "card", code="1", token=url.rsplit("/", 1)[1]).text
     assert CODE in again.split("<article")[1]
     assert address(again) == url
-    assert deeds(desk, order_id) == ["link.made", "code_shown"]
+    assert audited(desk, order_id) == ["link.made", "code_shown"]
 
 
 def test_without_a_start_code_none_is_printed_and_nothing_recorded(
@@ -135,7 +135,7 @@ def test_without_a_start_code_none_is_printed_and_nothing_recorded(
     order_id = desk.order("BOOKED", "IN_PROGRESS", otp=CODE)
     text = press(browser, order_id, "card", code="1").text
     assert CODE not in text
-    assert deeds(desk, order_id) == ["link.made"]
+    assert audited(desk, order_id) == ["link.made"]
 
 
 def test_printed_and_shown_codes_count_together(desk: Desk, browser: FlaskClient) -> None:
@@ -184,7 +184,7 @@ def test_ending_the_links_closes_them_all_and_is_recorded(desk: Desk, browser: F
         "may_follow": True,
     }
     assert not any(opens(desk, url) for url in urls)
-    assert deeds(desk, order_id) == ["link.made", "link.made", "link.ended", "link.ended"]
+    assert audited(desk, order_id) == ["link.made", "link.made", "link.ended", "link.ended"]
 
 
 def test_without_scripts_a_link_is_shown_to_be_copied_and_ending_leads_back(
@@ -206,7 +206,7 @@ def test_a_day_after_the_end_no_link_is_made_any_more(desk: Desk, browser: Flask
         409,
         "The ride is over: its links have ended.",
     )
-    assert deeds(desk, order_id) == []
+    assert audited(desk, order_id) == []
 
 
 def test_the_card_and_the_links_of_another_property_do_not_exist(
@@ -219,7 +219,7 @@ def test_the_card_and_the_links_of_another_property_do_not_exist(
     for name in ("card", "links", "links/rider", "links/follower", "links/end"):
         answers.append(browser.post(f"{ride}/{name}", data=form))
     assert [answer.status_code for answer in answers] == [404] * 7
-    assert deeds(desk, order_id) == []
+    assert audited(desk, order_id) == []
 
 
 def test_the_rides_page_says_which_links_hold(desk: Desk, browser: FlaskClient) -> None:

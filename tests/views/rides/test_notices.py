@@ -68,7 +68,7 @@ def post(client: FlaskClient, path: str, **form: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("deed", "order", "form", "kept"),
+    ("action", "order", "form", "kept"),
     [
         ("drop", ("BOOKED", "CALL_DRIVER"), {"name": "Paris"}, 'value="Paris"'),
         (
@@ -94,13 +94,13 @@ def post(client: FlaskClient, path: str, **form: Any) -> Any:
 def test_a_form_that_comes_back_keeps_what_was_typed_and_refreshes_to_the_rides_own_page(
     desk: Desk,
     client: FlaskClient,
-    deed: str,
+    action: str,
     order: tuple[str, ...],
     form: dict[str, str],
     kept: str,
 ) -> None:
     order_id = desk.order(*order)
-    answer = post(client, f"/rides/{order_id}/{deed}", **form)
+    answer = post(client, f"/rides/{order_id}/{action}", **form)
     assert answer.status_code == 422
     assert kept in answer.text
     refresh = re.search(r'http-equiv="refresh" content="\d+; url=([^"]+)"', compact(answer.text))

@@ -250,7 +250,7 @@ def test_a_hundred_kilobytes_of_text_neither_break_nor_fill_the_page(
 
 
 @pytest.mark.parametrize(
-    ("deed", "form", "why"),
+    ("action", "form", "why"),
     [
         ("feedback", {"rating": "6"}, "Choose one to five stars."),
         ("feedback", {}, "Choose one to five stars."),
@@ -260,13 +260,13 @@ def test_a_hundred_kilobytes_of_text_neither_break_nor_fill_the_page(
     ],
 )
 def test_a_form_that_can_not_be_used_says_why_and_stays_open(
-    desk: Desk, browser: FlaskClient, deed: str, form: dict[str, str], why: str
+    desk: Desk, browser: FlaskClient, action: str, form: dict[str, str], why: str
 ) -> None:
-    order_id = desk.order("BOOKED", "COMPLETED" if deed == "feedback" else "CALL_DRIVER")
-    answer = post(browser, f"/rides/{order_id}/{deed}", **form)
+    order_id = desk.order("BOOKED", "COMPLETED" if action == "feedback" else "CALL_DRIVER")
+    answer = post(browser, f"/rides/{order_id}/{action}", **form)
     assert answer.status_code == 422
     assert why in answer.text
-    assert re.search(rf'data-action="{deed}" open', compact(answer.text))
+    assert re.search(rf'data-action="{action}" open', compact(answer.text))
 
 
 @pytest.mark.parametrize(
@@ -393,7 +393,7 @@ def talking(tmp_path: Path) -> Iterator[Desk]:
     made.close()
 
 
-DEEDS: list[tuple[str, str, dict[str, Any], tuple[Any, ...], str]] = [
+ACTIONS_SENT: list[tuple[str, str, dict[str, Any], tuple[Any, ...], str]] = [
     ("abort", "ALLOTMENT_PENDING", {}, ("abort", "CRN000001"), "Search stopped."),
     (
         "cancel",
@@ -424,21 +424,21 @@ DEEDS: list[tuple[str, str, dict[str, Any], tuple[Any, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("deed", "status", "form", "asked", "told"), DEEDS)
+@pytest.mark.parametrize(("action", "status", "form", "asked", "told"), ACTIONS_SENT)
 def test_a_deed_is_asked_once_and_its_success_is_told(
-    talking: Desk, deed: str, status: str, form: dict[str, Any], asked: tuple[Any, ...], told: str
+    talking: Desk, action: str, status: str, form: dict[str, Any], asked: tuple[Any, ...], told: str
 ) -> None:
     talking.services.client = service = Service(Done())
     browser = talking.client()
     order_id = talking.order("BOOKED", status)
-    answer = post(browser, f"/rides/{order_id}/{deed}", **form)
+    answer = post(browser, f"/rides/{order_id}/{action}", **form)
     assert answer.status_code == 303
     assert told in browser.get(answer.headers["Location"]).text
     assert service.asked == [asked]
 
 
 @pytest.mark.parametrize(
-    ("deed", "status", "form", "refused", "told"),
+    ("action", "status", "form", "refused", "told"),
     [
         (
             "abort",
@@ -457,26 +457,28 @@ def test_a_deed_is_asked_once_and_its_success_is_told(
         (
             "drop",
             "CALL_DRIVER",
-            DEEDS[2][2],
+            ACTIONS_SENT[2][2],
             Refused(header="Invalid Drop Location", text="x"),
             "Drop not changed: it is in another city",
         ),
         (
             "drop",
             "CALL_DRIVER",
-            DEEDS[2][2],
+            ACTIONS_SENT[2][2],
             Refused(header="Oops!", text="x"),
             "Drop not changed: the ride has ended",
         ),
     ],
 )
 def test_a_refusal_is_told_in_our_words_and_the_ride_is_as_before(
-    talking: Desk, deed: str, status: str, form: dict[str, Any], refused: Refused, told: str
+    talking: Desk, action: str, status: str, form: dict[str, Any], refused: Refused, told: str
 ) -> None:
     talking.services.client = Service(refused)
     browser = talking.client()
     order_id = talking.order("BOOKED", status)
-    text = browser.get(post(browser, f"/rides/{order_id}/{deed}", **form).headers["Location"]).text
+    text = browser.get(
+        post(browser, f"/rides/{order_id}/{action}", **form).headers["Location"]
+    ).text
     assert told in text
     assert "Meridian Airport, Departures" in text
 

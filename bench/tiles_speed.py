@@ -26,7 +26,7 @@ def cold(run: Run) -> Ratio:
     for number in (0, 1):
         for zoom in range(server.MIN_ZOOM, server.MAX_ZOOM + 1):
             # what a zoom needs once, which the first tile of a zoom waits for
-            server._sheet(number, zoom)
+            server._zoom_tiles(number, zoom)
     dice = random.Random(run.seed)
     return frame.alone(run, lambda: _p95_ms(dice, run.of(40, 15)), "ms")
 
@@ -38,7 +38,7 @@ def _p95_ms(dice: random.Random, each: int) -> float:
             west, north, east, south = server._boxes(zoom)[number]
             for _ in range(each):
                 began = process_time()
-                server._sheet(number, zoom).tile(
+                server._zoom_tiles(number, zoom).tile(
                     dice.randint(west, east), dice.randint(north, south)
                 ).encode()
                 took.append((process_time() - began) * 1000)

@@ -40,7 +40,7 @@ class ServiceClock:
         return float(self._store.read_cache().get("clock", _clock_row)["speed"])
 
     def set_speed(self, speed: float) -> None:
-        """Continue from the current time at another speed. Raises ValueError unless it is 1 to 60."""
+        """Continue at another speed. Raises ValueError unless it is 1 to 60."""
         check_speed(speed)
         with self._store.write() as connection:
             row = connection.execute("SELECT * FROM clock").fetchone()

@@ -1,1 +1,1 @@
-"""Two fictional cities: streets, roads, places."""
+"""Two fictional cities with their streets, routes and places."""

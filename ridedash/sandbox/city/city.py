@@ -1,6 +1,6 @@
 """The two fictional cities: service area, places, hotspots, streets.
 
-Built from their plans on first use, then kept.
+They are built from their plans on first use, then cached.
 """
 
 import functools
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ridedash.geo import LatLng, contains
 from ridedash.sandbox.city.data import port_meridian, saltmere
-from ridedash.sandbox.city.data.plan import Km, Plan, Spot, Zone
+from ridedash.sandbox.city.data.plan import Km, NamedPlace, Plan, Zone
 from ridedash.sandbox.city.geometry import Frame
 from ridedash.sandbox.city.roads import RoadNetwork
 from ridedash.sandbox.city.streets import grow
@@ -23,8 +23,9 @@ Ring = tuple[LatLng, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place people ask for by name. `kind` is one word such as hotel or station; `area` its
-    district.
+    """A place that people search for by name.
+
+    `kind` is one word such as hotel or station; `area` is the district.
     """
 
     id: str
@@ -70,9 +71,9 @@ class City:
     places: tuple[Place, ...]
     hotspots: tuple[Hotspot, ...]
     unshareable: tuple[Ring, ...]
-    """Grounds to which no shared cab goes."""
+    """Areas to which no shared cab goes."""
     no_share_heading: tuple[Ring, ...]
-    """Grounds towards which no shared cab ever heads."""
+    """Areas towards which no shared cab is ever headed."""
     roads: RoadNetwork
 
     def contains(self, p: LatLng) -> bool:
@@ -80,28 +81,29 @@ class City:
         return contains(self.boundary, p)
 
     def place(self, place_id: str) -> Place | None:
-        """A place by its id."""
+        """The place with this id, or None."""
         return next((place for place in self.places if place.id == place_id), None)
 
     def hotspot_at(self, p: LatLng) -> Hotspot | None:
-        """The hotspot whose boundary holds a point."""
-        return next((spot for spot in self.hotspots if contains(spot.boundary, p)), None)
+        """The hotspot whose boundary contains a point, or None."""
+        return next((zone for zone in self.hotspots if contains(zone.boundary, p)), None)
 
 
-_building = threading.Lock()
+_build_lock = threading.Lock()
 
 
 def cities() -> tuple[City, City]:
-    """Port Meridian and Saltmere. The first call takes about half a second, later ones nothing."""
-    # threads that come together wait for one building, instead of each making their own
-    with _building:
-        return _both()
+    """Port Meridian and Saltmere. The first call takes about half a second to build them."""
+    # Concurrent first calls wait for one build instead of each doing their own.
+    with _build_lock:
+        return _built_cities()
 
 
 @functools.cache
-def _both() -> tuple[City, City]:
+def _built_cities() -> tuple[City, City]:
     collecting = gc.isenabled()
-    # a million small tuples and no cycles: the collector would only cost a quarter of the time
+    # The build makes a million small tuples and no cycles: the collector would take a quarter of
+    # the time and find nothing.
     gc.disable()
     try:
         return _build(port_meridian.PLAN, 100), _build(saltmere.PLAN, 500)
@@ -111,7 +113,7 @@ def _both() -> tuple[City, City]:
 
 
 def city_at(p: LatLng) -> City | None:
-    """The city whose service area holds a point."""
+    """The city whose service area contains a point, or None."""
     return next((city for city in cities() if city.contains(p)), None)
 
 
@@ -133,7 +135,7 @@ def _build(plan: Plan, first_point_id: int) -> City:
         center=plan.origin,
         bounds=(LatLng(min(lats), min(lngs)), LatLng(max(lats), max(lngs))),
         boundary=boundary,
-        places=tuple(_place(frame, spot) for spot in plan.spots),
+        places=tuple(_place(frame, planned) for planned in plan.places),
         hotspots=tuple(
             _hotspot(frame, roads, z, first_point_id + 10 * i) for i, z in enumerate(plan.zones)
         ),
@@ -151,8 +153,9 @@ def _ring(frame: Frame, ring: tuple[Km, ...]) -> Ring:
     return tuple(_point(frame, at) for at in ring)
 
 
-def _place(frame: Frame, spot: Spot) -> Place:
-    return Place(slug(spot.name), spot.name, spot.kind, spot.area, _point(frame, spot.at))
+def _place(frame: Frame, planned: NamedPlace) -> Place:
+    position = _point(frame, planned.at)
+    return Place(slug(planned.name), planned.name, planned.kind, planned.area, position)
 
 
 def _hotspot(frame: Frame, roads: RoadNetwork, zone: Zone, first_id: int) -> Hotspot:
@@ -164,7 +167,7 @@ def _hotspot(frame: Frame, roads: RoadNetwork, zone: Zone, first_id: int) -> Hot
 
 
 def slug(name: str) -> str:
-    """A name as an id: plain small letters and hyphens."""
+    """A name as an id of lower-case ASCII letters, digits and hyphens."""
     plain = (
         unicodedata.normalize("NFKD", name)
         .encode("ascii", "ignore")

@@ -1,6 +1,4 @@
-"""Finding places by what people type: accents and case ignored, whole names before beginnings
-before words within.
-"""
+"""Search for places by name, without regard to accents and case."""
 
 import functools
 import re
@@ -15,13 +13,13 @@ class _Entry(NamedTuple):
     place: Place
     name: str
     words: tuple[str, ...]
-    """Words of the name, then those of kind and area."""
+    """The words of the name, then those of kind, area and city."""
     own: int
-    """How many of the words are the name's."""
+    """How many of the words belong to the name."""
 
 
 def plain(text: str) -> str:
-    """Small letters without accents, anything else but digits as single spaces."""
+    """Lower-case letters without accents and digits; everything else becomes single spaces."""
     letters = (
         unicodedata.normalize("NFKD", text)
         .encode("ascii", "ignore")
@@ -33,7 +31,7 @@ def plain(text: str) -> str:
 
 
 class Around(NamedTuple):
-    """What is around a point; "" for what is not known there."""
+    """The names around a point; "" for each that is unknown."""
 
     street: str
     area: str
@@ -41,8 +39,9 @@ class Around(NamedTuple):
 
 
 def around(here: LatLng) -> Around:
-    """The nearest street, the area of the nearest place, and the hotspot around a point; nothing
-    outside the cities.
+    """The nearest street, the area of the nearest place, and the hotspot around a point.
+
+    All are "" outside the cities.
     """
     city = city_at(here)
     if city is None:
@@ -54,8 +53,9 @@ def around(here: LatLng) -> Around:
 
 
 def find(query: str, near: tuple[float | None, float | None], limit: int) -> list[Place]:
-    """Places that match every word of a query, best first, then nearest first, then by name; all
-    when it is empty.
+    """The places that match every word of a query, or all places if it is empty.
+
+    The order is: best match, then nearest to `near`, then name.
     """
     lat, lng = near
     here = LatLng(lat, lng) if lat is not None and lng is not None else None
@@ -82,8 +82,10 @@ def _entries() -> tuple[_Entry, ...]:
 
 
 def _score(entry: _Entry, wanted: str) -> int | None:
-    """0 the name itself, 1 its beginning, 2 words that begin in it, 3 with help of kind and area;
-    None is no match.
+    """The rank of a match, lowest first, or None if there is none.
+
+    0: the whole name. 1: its beginning. 2: beginnings of words of the name. 3: beginnings of words
+    of name, kind, area or city.
     """
     if not wanted or entry.name == wanted:
         return 0
@@ -92,6 +94,6 @@ def _score(entry: _Entry, wanted: str) -> int | None:
     words = wanted.split()
     if all(any(own.startswith(word) for own in entry.words[: entry.own]) for word in words):
         return 2
-    if all(any(any_word.startswith(word) for any_word in entry.words) for word in words):
+    if all(any(each.startswith(word) for each in entry.words) for word in words):
         return 3
     return None

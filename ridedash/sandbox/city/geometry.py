@@ -1,6 +1,4 @@
-"""Plane geometry in metres (x east, y north): curves, rings, crossings, and a frame back to the
-earth.
-"""
+"""Plane geometry in metres (x east, y north), and the conversion from and to coordinates."""
 
 import itertools
 import math
@@ -18,9 +16,7 @@ _M_PER_DEG = math.radians(1) * EARTH_RADIUS_M
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A flat sheet of paper laid on the earth at `origin`; true to a few centimetres within 10
-    km.
-    """
+    """A plane tangent to the earth at `origin`, exact to a few centimetres within 10 km."""
 
     origin: LatLng
 
@@ -39,7 +35,7 @@ class Frame:
 
 
 def chance(*key: object) -> float:
-    """A number in [0, 1) that depends on the key alone, the same in every process."""
+    """A pseudo-random number in [0, 1) that depends on the key only, equal in every process."""
     return zlib.crc32(repr(key).encode()) / 2**32
 
 
@@ -54,20 +50,21 @@ def length(line: Sequence[XY]) -> float:
 
 
 def lerp(a: XY, b: XY, t: float) -> XY:
-    """The point at fraction t of the way from a to b."""
+    """The point at fraction t between a and b."""
     return a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t
 
 
 def curve(points: Sequence[XY], *, closed: bool = False, step: float = 45.0) -> Line:
-    """A smooth line through the points (Catmull-Rom), a vertex about every `step` metres; ends kept
-    exactly.
+    """A smooth line through the points (Catmull-Rom), with a vertex about every `step` metres.
+
+    The given end points are kept exactly.
     """
     pts = list(points)
-    pts = (
-        [pts[-1], *pts, pts[0], pts[1]]
-        if closed
-        else [_beyond(pts[0], pts[1]), *pts, _beyond(pts[-1], pts[-2])]
-    )
+    if closed:
+        before, after = [pts[-1]], pts[:2]
+    else:
+        before, after = [_beyond(pts[0], pts[1])], [_beyond(pts[-1], pts[-2])]
+    pts = [*before, *pts, *after]
     line = [pts[1]]
     for p0, p1, p2, p3 in zip(pts, pts[1:], pts[2:], pts[3:], strict=False):
         count = max(1, round(span(p1, p2) / step))
@@ -81,7 +78,8 @@ def _beyond(end: XY, inner: XY) -> XY:
 
 
 def _spline(p0: XY, p1: XY, p2: XY, p3: XY, t: float) -> XY:
-    # Tangents scaled to the middle span: long neighbours then cannot throw a loop into a short one.
+    # The tangents are scaled to the middle span: without that, long neighbouring spans would make
+    # a loop in a short one.
     mid = span(p1, p2)
     scale1 = 2 * mid / (span(p0, p1) + mid)
     scale2 = 2 * mid / (span(p2, p3) + mid)
@@ -108,7 +106,7 @@ def normals(line: Sequence[XY]) -> list[XY]:
 
 
 def offset(line: Sequence[XY], metres: Sequence[float]) -> Line:
-    """The line moved to its left by so many metres at each vertex."""
+    """The line moved to its left by the given metres at each vertex."""
     return [
         (p[0] + n[0] * d, p[1] + n[1] * d)
         for p, n, d in zip(line, normals(line), metres, strict=True)
@@ -116,7 +114,7 @@ def offset(line: Sequence[XY], metres: Sequence[float]) -> Line:
 
 
 def area(ring: Sequence[XY]) -> float:
-    """Signed area of an open ring, positive when it runs anticlockwise."""
+    """The signed area of an open ring, positive when it runs anticlockwise."""
     twice = 0.0
     ax, ay = ring[-1]
     for bx, by in ring:
@@ -126,9 +124,7 @@ def area(ring: Sequence[XY]) -> float:
 
 
 def centroid(ring: Sequence[XY]) -> XY:
-    """The middle of a ring's vertices' box weighed by area; the mean of its vertices when it has
-    none.
-    """
+    """The centroid of a ring; the mean of its vertices if its area is zero."""
     whole = area(ring)
     if abs(whole) < 1e-6:
         return sum(p[0] for p in ring) / len(ring), sum(p[1] for p in ring) / len(ring)
@@ -153,7 +149,7 @@ def inside(ring: Sequence[XY], p: XY) -> bool:
 
 
 def box(points: Iterable[XY]) -> tuple[float, float, float, float]:
-    """Least and greatest x and y: (west, south, east, north)."""
+    """The bounding box of points: (west, south, east, north)."""
     xs, ys = zip(*points, strict=True)
     return min(xs), min(ys), max(xs), max(ys)
 
@@ -173,7 +169,7 @@ def crossing(a: XY, b: XY, c: XY, d: XY) -> tuple[float, float] | None:
 
 
 def nearest_on(a: XY, b: XY, p: XY) -> tuple[float, float]:
-    """How far along a segment (0 to 1) its point nearest to p is, and the distance to it."""
+    """The point of a segment nearest to p, as a fraction of the segment, and its distance to p."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     square = dx * dx + dy * dy
     t = max(0.0, min(1.0, ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / square)) if square else 0.0
@@ -181,8 +177,9 @@ def nearest_on(a: XY, b: XY, p: XY) -> tuple[float, float]:
 
 
 def simplify(line: Sequence[XY], tolerance: float) -> Line:
-    """The line with vertices left out that lie within `tolerance` of it (Douglas-Peucker); ends
-    stay.
+    """The line without vertices that lie within `tolerance` of the result (Douglas-Peucker).
+
+    The ends are kept.
     """
     keep = {0, len(line) - 1}
     stack = [(0, len(line) - 1)]

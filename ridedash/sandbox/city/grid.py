@@ -1,4 +1,4 @@
-"""A coarse grid over segments, so that neighbours are found without looking at all of them."""
+"""A coarse grid over line segments, for fast search of near segments."""
 
 import itertools
 from collections import defaultdict
@@ -10,8 +10,9 @@ Cell = tuple[int, int]
 
 
 class SegmentGrid:
-    """Segments by the square cells (side in metres) that their boxes touch; each carries a key of
-    its owner.
+    """Segments by the square cells that their bounding boxes touch.
+
+    `cell` is the side of a cell in metres. Each segment has a key chosen by the caller.
     """
 
     def __init__(self, cell: float = 160.0) -> None:
@@ -19,7 +20,7 @@ class SegmentGrid:
         self.cells: dict[Cell, list[tuple[int, XY, XY]]] = defaultdict(list)
 
     def touched(self, a: XY, b: XY) -> Iterable[Cell]:
-        """The cells that the box of a segment touches."""
+        """The cells that the bounding box of a segment touches."""
         cell = self.cell
         x0, y0, x1, y1 = int(a[0] // cell), int(a[1] // cell), int(b[0] // cell), int(b[1] // cell)
         if x0 == x1 and y0 == y1:
@@ -29,22 +30,22 @@ class SegmentGrid:
         return itertools.product(xs, ys)
 
     def add(self, key: int, a: XY, b: XY) -> None:
-        """Put one segment in."""
+        """Add one segment."""
         for cell in self.touched(a, b):
             self.cells[cell].append((key, a, b))
 
     def add_line(self, line: Sequence[XY], first_key: int = 0, *, closed: bool = False) -> None:
-        """Put a line's segments in, keyed by running number."""
+        """Add the segments of a line, with consecutive keys."""
         ends = [*line, line[0]] if closed else line
         for key, (a, b) in enumerate(itertools.pairwise(ends), first_key):
             self.add(key, a, b)
 
     def near(self, a: XY, b: XY) -> bool:
-        """Whether any segment lies in a cell that the box from a to b touches."""
+        """Whether any segment shares a cell with the bounding box from a to b."""
         return any(cell in self.cells for cell in self.touched(a, b))
 
     def cuts(self, a: XY, b: XY) -> list[float]:
-        """Where a segment is cut by what is in the grid: fractions along it, in order."""
+        """Where the segments of the grid cross a segment, as sorted fractions along it."""
         found = {}
         for cell in self.touched(a, b):
             for key, c, d in self.cells.get(cell, ()):
@@ -56,7 +57,10 @@ class SegmentGrid:
 def pieces_inside(
     line: Sequence[XY], outline: SegmentGrid, *, starts_inside: bool = False
 ) -> list[Line]:
-    """The parts of a line within a closed outline, by counting crossings from a known start."""
+    """The parts of a line within a closed outline.
+
+    Each crossing of the outline switches between inside and outside.
+    """
     pieces: list[Line] = []
     current: Line | None = [line[0]] if starts_inside else None
     for a, b in itertools.pairwise(line):

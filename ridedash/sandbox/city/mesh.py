@@ -1,6 +1,4 @@
-"""Streets woven into a graph: split where they cross, joined where they nearly meet, and its
-faces.
-"""
+"""The street graph: streets split where they cross, joined where they nearly meet; its faces."""
 
 import itertools
 import math
@@ -26,7 +24,7 @@ class Street:
 
 @dataclass(slots=True)
 class Edge:
-    """A street between two junctions `a` and `b` (numbers of nodes); `line` runs from a to b."""
+    """A street between two junctions `a` and `b` (node numbers); `line` runs from a to b."""
 
     a: int
     b: int
@@ -51,12 +49,12 @@ class Mesh:
         return found
 
     def without(self, drop: Callable[[Edge], bool]) -> "Mesh":
-        """The same junctions with some edges gone."""
+        """The same junctions without some edges."""
         return Mesh(self.nodes, [edge for edge in self.edges if not drop(edge)])
 
 
 def weave(streets: Iterable[Street]) -> Mesh:
-    """Split all streets at their crossings into one graph."""
+    """One graph of all streets, split at their crossings."""
     streets = list(streets)
     cuts = _all_cuts(streets)
     mesh = Mesh()
@@ -78,8 +76,9 @@ def _node(mesh: Mesh, numbers: dict[XY, int], p: XY) -> int:
 
 
 def _all_cuts(streets: list[Street]) -> dict[int, dict[int, list[tuple[float, XY]]]]:
-    """For each street and segment of it, where it is cut: (fraction, point); the point is the same
-    for both.
+    """For each street and each of its segments, the crossings as (fraction, point).
+
+    Both streets of a crossing get the same point.
     """
     grid = SegmentGrid()
     owner = [(s, i) for s, street in enumerate(streets) for i in range(len(street.line) - 1)]
@@ -101,13 +100,18 @@ def _all_cuts(streets: list[Street]) -> dict[int, dict[int, list[tuple[float, XY
 
 def _boxes_meet(a: XY, b: XY, c: XY, d: XY) -> bool:
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = a, b, c, d
-    if (ax if ax > bx else bx) < (cx if cx < dx else dx) or (cx if cx > dx else dx) < (
-        ax if ax < bx else bx
-    ):
+    # Called for every pair of near segments: comparisons are faster than min() and max().
+    if ax > bx:
+        ax, bx = bx, ax
+    if cx > dx:
+        cx, dx = dx, cx
+    if bx < cx or dx < ax:
         return False
-    return (ay if ay > by else by) >= (cy if cy < dy else dy) and (cy if cy > dy else dy) >= (
-        ay if ay < by else by
-    )
+    if ay > by:
+        ay, by = by, ay
+    if cy > dy:
+        cy, dy = dy, cy
+    return by >= cy and dy >= ay
 
 
 def _split(line: tuple[XY, ...], cuts: dict[int, list[tuple[float, XY]]]) -> list[Line]:
@@ -126,8 +130,9 @@ def _split(line: tuple[XY, ...], cuts: dict[int, list[tuple[float, XY]]]) -> lis
 
 
 def _joined(mesh: Mesh) -> Mesh:
-    """Junctions joined by an edge shorter than JOIN_M become one: streets that almost face each
-    other then do.
+    """Merge junctions that an edge shorter than JOIN_M connects.
+
+    Streets that meet a road almost opposite each other then share one junction.
     """
     leader = list(range(len(mesh.nodes)))
 
@@ -154,8 +159,9 @@ def _joined(mesh: Mesh) -> Mesh:
 
 
 def _weights(mesh: Mesh) -> dict[int, tuple[int, int, int]]:
-    """What decides which of two junctions stays in its place: the better street, then the greater
-    crossing.
+    """The sort keys that decide which of two merged junctions keeps its place.
+
+    The junction with the higher-ranking street wins, then the one with more edges.
     """
     around = mesh.around()
     return {n: (min(mesh.edges[e].rank for e in met), -len(met), n) for n, met in around.items()}
@@ -167,22 +173,21 @@ def _moved(edge: Edge, a: int, b: int, nodes: list[XY]) -> Edge:
 
 
 def _unique(edges: Iterable[Edge]) -> list[Edge]:
-    """Of edges between the same two junctions with nearly the same middle, the highest in rank."""
+    """Keep only the highest-ranking of edges with the same junctions and nearly the same middle."""
     kept: dict[tuple[int, int, int, int], Edge] = {}
     for edge in sorted(edges, key=lambda e: e.rank):
-        middle = (
-            edge.line[len(edge.line) // 2]
-            if len(edge.line) > 2
-            else lerp(edge.line[0], edge.line[1], 0.5)
-        )
+        middle = edge.line[len(edge.line) // 2]
+        if len(edge.line) == 2:
+            middle = lerp(edge.line[0], edge.line[1], 0.5)
         low, high = sorted((edge.a, edge.b))
         kept.setdefault((low, high, round(middle[0] / 40), round(middle[1] / 40)), edge)
     return list(kept.values())
 
 
 def without_stubs(mesh: Mesh, shorter_than: float, *, rank: int = 2) -> Mesh:
-    """Without dead ends of local streets (rank or lower in class) that are too short to be worth
-    drawing.
+    """The mesh without dead ends shorter than `shorter_than` metres.
+
+    Only streets of class `rank` and lower classes (higher numbers) are removed.
     """
     while True:
         around = mesh.around()
@@ -199,7 +204,7 @@ def without_stubs(mesh: Mesh, shorter_than: float, *, rank: int = 2) -> Mesh:
 
 
 def connected(mesh: Mesh) -> Mesh:
-    """Only the largest part in which every junction reaches every other."""
+    """The largest connected part of the mesh."""
     around = mesh.around()
     part: dict[int, int] = {}
     for start in around:
@@ -226,13 +231,13 @@ def _flood(mesh: Mesh, around: dict[int, list[int]], start: int, part: dict[int,
 
 
 def faces(mesh: Mesh) -> list[Line]:
-    """The rings enclosed by edges, anticlockwise, dead ends left out."""
+    """The areas enclosed by edges as anticlockwise rings, without dead ends."""
     return [ring for ring in _rings(mesh) if area(ring) > 200]
 
 
 def _rings(mesh: Mesh) -> list[Line]:
     mesh = without_stubs(mesh, math.inf, rank=0)
-    leaving = _turns(mesh)
+    leaving = _half_edges(mesh)
     done: set[tuple[int, bool]] = set()
     rings = []
     for number in range(len(mesh.edges)):
@@ -243,14 +248,12 @@ def _rings(mesh: Mesh) -> list[Line]:
 
 
 def outline(mesh: Mesh) -> Line:
-    """The ring around everything: the face on the far side of the outermost edges, turned
-    anticlockwise.
-    """
+    """The anticlockwise ring around the whole mesh."""
     return min(_rings(mesh), key=area)[::-1]
 
 
-def _turns(mesh: Mesh) -> dict[int, list[tuple[int, bool]]]:
-    """For each node the half edges that leave it, in order of their direction."""
+def _half_edges(mesh: Mesh) -> dict[int, list[tuple[int, bool]]]:
+    """For each node, the half edges that leave it, sorted by direction."""
     leaving: dict[int, list[tuple[float, int, bool]]] = defaultdict(list)
     for number, edge in enumerate(mesh.edges):
         for forward, node, p, q in ((True, edge.a, 0, 1), (False, edge.b, -1, -2)):

@@ -1,4 +1,4 @@
-"""Routes over the streets of a city, and where somebody driving one is at a moment."""
+"""Routes over the streets of a city, and the position of a cab on a route at a time."""
 
 import bisect
 import heapq
@@ -14,15 +14,13 @@ from ridedash.sandbox.city.geometry import XY, Frame, Line, lerp, nearest_on, sp
 from ridedash.sandbox.city.mesh import Mesh
 
 SPEED_KMH = {0: 66.0, 1: 42.0, 2: 33.0, 3: 24.0}
-"""Speed by a street's rank, corners and traffic lights averaged in."""
+"""Average speed by a street's rank, with stops at corners and traffic lights included."""
 
 _CELL_M = 200.0
 
 
 class Motion(NamedTuple):
-    """Where a cab is (degrees), where it heads (0 north, clockwise) and how fast (km/h; 0 at
-    rest).
-    """
+    """The position of a cab, its bearing (degrees clockwise from north) and its speed (km/h)."""
 
     position: LatLng
     bearing: float
@@ -31,9 +29,7 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A way along streets: its points, and for each the metres and seconds from the start (first 0,
-    never falling).
-    """
+    """A route along streets: its points, and for each the metres and seconds from the start."""
 
     points: tuple[LatLng, ...]
     metres: tuple[float, ...]
@@ -41,18 +37,16 @@ class Route:
 
     @property
     def total_m(self) -> float:
-        """Length in metres."""
+        """The length in metres."""
         return self.metres[-1]
 
     @property
     def total_s(self) -> float:
-        """Duration in seconds at the streets' speeds."""
+        """The duration in seconds at the speeds of the streets."""
         return self.seconds[-1]
 
     def at_seconds(self, seconds: float) -> Motion:
-        """Position, bearing and speed after so many seconds; at rest at either end when before or
-        beyond.
-        """
+        """Position, bearing and speed after `seconds`; at rest outside the duration."""
         last = len(self.points) - 1
         if last == 0:
             return Motion(self.points[0], 0.0, 0.0)
@@ -65,7 +59,7 @@ class Route:
         return Motion(between(a, b, fraction), bearing_deg(a, b), speed)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain lists and numbers."""
+        """A JSON object that from_json reads."""
         return {
             "points": [list(p) for p in self.points],
             "metres": [round(m, 2) for m in self.metres],
@@ -74,14 +68,15 @@ class Route:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Route":
-        """Back from `to_json`."""
+        """The route that to_json wrote."""
         points = tuple(LatLng(*p) for p in data["points"])
         return cls(points, tuple(data["metres"]), tuple(data["seconds"]))
 
 
 class _Foot(NamedTuple):
-    """A point on a street: edge, segment of its line, fraction of that segment, and the distance to
-    it.
+    """A point on a street: edge, segment of its line, fraction of that segment.
+
+    `away` is its distance to the point that was searched for.
     """
 
     edge: int
@@ -91,7 +86,7 @@ class _Foot(NamedTuple):
 
 
 class RoadNetwork:
-    """The streets of one city, to be asked for the nearest one and for routes."""
+    """The street network of one city, with search for the nearest street and for routes."""
 
     def __init__(self, mesh: Mesh, frame: Frame) -> None:
         self.mesh, self.frame = mesh, frame
@@ -107,7 +102,7 @@ class RoadNetwork:
                     self._cells[cell].append((number, segment))
 
     def snap(self, p: LatLng) -> LatLng:
-        """The nearest point on a street, however far."""
+        """The nearest point on a street, at any distance."""
         return self.frame.latlng(self._point(self._foot(self.frame.xy(p))))
 
     def nearest_street_name(self, p: LatLng) -> str:
@@ -115,12 +110,13 @@ class RoadNetwork:
         return self.mesh.edges[self._foot(self.frame.xy(p)).edge].name
 
     def route(self, a: LatLng, b: LatLng) -> Route:
-        """The quickest way between the streets nearest to two points. One point when both are the
-        same.
+        """The fastest route between the streets nearest to two points.
+
+        It consists of one point when both are the same.
         """
         start, goal = self._foot(self.frame.xy(a)), self._foot(self.frame.xy(b))
         legs = self._direct(start, goal) if start.edge == goal.edge else self._search(start, goal)
-        return self._laid(legs)
+        return self._route_of(legs)
 
     def _foot(self, p: XY) -> _Foot:
         cx, cy = math.floor(p[0] / _CELL_M), math.floor(p[1] / _CELL_M)
@@ -147,9 +143,7 @@ class RoadNetwork:
         return run[foot.segment] + (run[foot.segment + 1] - run[foot.segment]) * foot.fraction
 
     def _part(self, edge: int, start: float, end: float) -> Line:
-        """The line of an edge between two distances along it, in the direction from start to
-        end.
-        """
+        """The line of an edge between two distances along it, directed from start to end."""
         low, high = sorted((start, end))
         line, run = self.mesh.edges[edge].line, self._metres[edge]
         inner = [p for p, m in zip(line, run, strict=True) if low + 0.01 < m < high - 0.01]
@@ -163,7 +157,7 @@ class RoadNetwork:
     def _search(self, start: _Foot, goal: _Foot) -> list[tuple[Line, int]]:
         first, last = self.mesh.edges[start.edge], self.mesh.edges[goal.edge]
         at, to = self._along(start), self._along(goal)
-        nodes, numbers = self._quickest(self._ends(start), self._ends(goal), self._point(goal))
+        nodes, numbers = self._fastest(self._ends(start), self._ends(goal), self._point(goal))
         legs = [(self._part(start.edge, at, self._side(start.edge, nodes[0])), first.rank)]
         for node, number in zip(nodes, numbers, strict=False):
             edge = self.mesh.edges[number]
@@ -175,18 +169,19 @@ class RoadNetwork:
         return 0.0 if self.mesh.edges[edge].a == node else self._metres[edge][-1]
 
     def _ends(self, foot: _Foot) -> dict[int, float]:
-        """Both ends of a foot's edge, and the seconds between them and the foot."""
+        """The end nodes of a foot's edge, with the seconds from the foot to each."""
         edge, at = self.mesh.edges[foot.edge], self._along(foot)
         rest = self._metres[foot.edge][-1] - at
         if edge.a == edge.b:
             return {edge.a: min(at, rest) / _ms(edge.rank)}
         return {edge.a: at / _ms(edge.rank), edge.b: rest / _ms(edge.rank)}
 
-    def _quickest(
+    def _fastest(
         self, heads: dict[int, float], tails: dict[int, float], goal: XY
     ) -> tuple[list[int], list[int]]:
-        """A* from any of `heads` to any of `tails`, guided by the straight way at the highest
-        speed.
+        """Nodes and edges of the fastest route from `heads` to `tails`, found by A* search.
+
+        The heuristic is the straight line to `goal` at the highest speed.
         """
         nodes, top = self.mesh.nodes, _ms(0)
         cost = dict(heads)
@@ -209,8 +204,8 @@ class RoadNetwork:
                     _relax(cost, came, queue, (other, number, cost[node] + took, left), node)
         raise ValueError("the street graph is not connected")
 
-    def _laid(self, legs: list[tuple[Line, int]]) -> Route:
-        """Points with running metres and seconds; points that fall together appear once."""
+    def _route_of(self, legs: list[tuple[Line, int]]) -> Route:
+        """The legs as one route; points that coincide appear once."""
         points = [legs[0][0][0]]
         metres, seconds = [0.0], [0.0]
         for line, rank in legs:
@@ -241,9 +236,7 @@ def _relax(
 
 
 def _traced(came: dict[int, tuple[int, int]]) -> tuple[list[int], list[int]]:
-    """Junctions and edges from the first to the last; a head that was improved upon is an ordinary
-    junction.
-    """
+    """The nodes and edges of the route that a search found, from first to last."""
     node, _ = came[_ARRIVED]
     nodes, numbers = [node], []
     while node in came:
@@ -279,7 +272,7 @@ def _cells(a: XY, b: XY) -> Iterable[tuple[int, int]]:
 
 
 def _square(cx: int, cy: int, ring: int) -> Iterator[tuple[int, int]]:
-    """The cells at a distance of `ring` cells about a cell."""
+    """The cells at a distance of `ring` cells around a cell."""
     if ring == 0:
         yield cx, cy
         return

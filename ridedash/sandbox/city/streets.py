@@ -1,6 +1,4 @@
-"""A plan grown into streets: the skeleton of roads, the local weave of each of its faces, gaps that
-make it live.
-"""
+"""Generates the streets of a city from its plan: drawn roads, then local streets between them."""
 
 import itertools
 import math
@@ -14,9 +12,9 @@ from ridedash.sandbox.city.grid import SegmentGrid, pieces_inside
 from ridedash.sandbox.city.mesh import Edge, Mesh, Street, connected, faces, weave, without_stubs
 
 OVERSHOOT_M = 2.0
-"""Local streets run this far past the road at which they end, so that the crossing is found.
+"""Local streets run this far past the road at which they end, so that a crossing is found.
 
-The stub is cut off afterwards.
+The excess is cut off afterwards.
 """
 
 GROUNDS = {
@@ -36,7 +34,7 @@ GROUNDS = {
 
 
 def metres(points: Sequence[Km]) -> Line:
-    """A plan's kilometres as metres."""
+    """The kilometres of a plan as metres."""
     return [(x * 1000, y * 1000) for x, y in points]
 
 
@@ -62,7 +60,7 @@ def _road(road: Road) -> Street:
 
 
 def river_sides(river: River, extra: float = 0.0) -> tuple[Line, Line]:
-    """The two edges of a river in metres, source last, moved outwards by `extra`."""
+    """Both bank lines of a river in metres, moved outwards by `extra`."""
     middle = curve(metres(river.via), step=60)
     widths = curve([(float(i), w) for i, w in enumerate(river.widths)], step=0.05)
     half = [
@@ -85,7 +83,7 @@ def _fill(plan: Plan, rings: list[Line], signs: Signs) -> Iterator[Street]:
         ring = _face_at(free, metres([fabric.at])[0])
         if ring is not None:
             free.remove(ring)
-            yield from _woven(fabric, ring, signs)
+            yield from _fabric_streets(fabric, ring, signs)
 
 
 def _face_at(rings: list[Line], p: XY) -> Line | None:
@@ -93,11 +91,11 @@ def _face_at(rings: list[Line], p: XY) -> Line | None:
     return min(holding, key=area) if holding else None
 
 
-def _woven(fabric: Fabric, ring: Line, signs: Signs) -> Iterator[Street]:
+def _fabric_streets(fabric: Fabric, ring: Line, signs: Signs) -> Iterator[Street]:
     outline = SegmentGrid(120)
     outline.add_line(ring, closed=True)
     for direction in (0, 1):
-        for number, line in _threads(fabric, ring, direction):
+        for number, line in _fabric_lines(fabric, ring, direction):
             pieces = [piece for piece in pieces_inside(line, outline) if _long_enough(piece)]
             if pieces:
                 name = signs.name(fabric.theme, direction)
@@ -119,8 +117,8 @@ def _past(inner: XY, end: XY) -> XY:
     return lerp(inner, end, 1 + OVERSHOOT_M / d)
 
 
-def _threads(fabric: Fabric, ring: Line, direction: int) -> Iterator[tuple[int, Line]]:
-    """The lines of one direction that may touch a ring, before they are cut to it."""
+def _fabric_lines(fabric: Fabric, ring: Line, direction: int) -> Iterator[tuple[int, Line]]:
+    """The numbered lines of one direction that may touch a ring, not yet cut to it."""
     middle = metres([fabric.hub or fabric.at])[0]
     angle = math.radians(fabric.angle)
     local = [_turned((x - middle[0], y - middle[1]), -angle) for x, y in ring]
@@ -128,10 +126,10 @@ def _threads(fabric: Fabric, ring: Line, direction: int) -> Iterator[tuple[int, 
         local = [(math.atan2(y, x) * _HUB_RADIUS_M, math.hypot(x, y)) for x, y in local]
     west, south, east, north = box(local)
     pad = fabric.bend * 2 + 40
-    low, high, start, end = (
-        (south, north, west, east) if direction == 0 else (west, east, south, north)
-    )
-    step = fabric.across if direction == 0 else fabric.along
+    if direction == 0:
+        step, low, high, start, end = fabric.across, south, north, west, east
+    else:
+        step, low, high, start, end = fabric.along, west, east, south, north
     for number in range(math.floor((low - pad) / step), math.ceil((high + pad) / step) + 1):
         wobble = (chance(fabric.at, fabric.theme, direction, number) - 0.5) * 0.34
         at = (number + wobble) * step
@@ -170,7 +168,7 @@ def ground(site: Site) -> Line:
 
 
 def _not_across(plan: Plan, mesh: Mesh) -> Mesh:
-    """Local streets end before a railway or a river; only the larger roads cross them."""
+    """Remove generated streets across rivers, and local streets across railways."""
     rails, rivers = SegmentGrid(), SegmentGrid()
     for number, rail in enumerate(plan.rails):
         rails.add_line(curve(metres(rail)), number * 10_000)
@@ -180,10 +178,11 @@ def _not_across(plan: Plan, mesh: Mesh) -> Mesh:
     drawn = _drawn(plan)
 
     def across(edge: Edge) -> bool:
-        barriers = [
-            *([rails] if edge.rank > 2 else []),
-            *([rivers] if edge.name not in drawn else []),
-        ]
+        barriers = []
+        if edge.rank > 2:
+            barriers.append(rails)
+        if edge.name not in drawn:
+            barriers.append(rivers)
         return any(
             barrier.cuts(a, b) for barrier in barriers for a, b in itertools.pairwise(edge.line)
         )
@@ -192,13 +191,13 @@ def _not_across(plan: Plan, mesh: Mesh) -> Mesh:
 
 
 def _drawn(plan: Plan) -> set[str]:
-    """Names of the roads drawn by hand."""
+    """The names of the roads in the plan."""
     banks = {name for river in plan.rivers for name in (river.left_bank, river.right_bank)}
     return {road.name for road in plan.roads} | banks
 
 
 def _around_sites(plan: Plan, mesh: Mesh) -> Mesh:
-    """No street that was not drawn by hand crosses a ground."""
+    """Remove generated streets that cross a site."""
     drawn, near = _drawn(plan), defaultdict[tuple[int, int], list[Line]](list)
     for ring in (ground(site) for site in plan.sites if site.kind in GROUNDS):
         west, south, east, north = (int(side // _CELL_M) for side in box(ring))
@@ -222,21 +221,19 @@ _CELL_M = 200.0
 
 
 def _thinned(mesh: Mesh) -> Mesh:
-    """Some local pieces left out, so that blocks differ and streets end on others; never two at one
-    junction.
-    """
-    spoiled: set[int] = set()
+    """Leave out some local pieces, so that blocks differ; never two pieces at one junction."""
+    thinned_at: set[int] = set()
     around = mesh.around()
 
     def drop(edge: Edge) -> bool:
-        if edge.rank < 3 or edge.a in spoiled or edge.b in spoiled:
+        if edge.rank < 3 or edge.a in thinned_at or edge.b in thinned_at:
             return False
         if (
             min(len(around[edge.a]), len(around[edge.b])) < 3
             or chance(edge.name, edge.line[0]) > 0.16
         ):
             return False
-        spoiled.update((edge.a, edge.b))
+        thinned_at.update((edge.a, edge.b))
         return True
 
     return mesh.without(drop)

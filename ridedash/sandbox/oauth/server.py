@@ -196,8 +196,8 @@ def _page(
     # Chromium applies form-action to the redirect after the form too.
     return_origin = f" {parts.scheme}://{parts.netloc}" if parts else ""
     answer.headers["Content-Security-Policy"] = (
-        f"default-src 'none'; style-src 'nonce-{nonce}'; form-action 'self'{return_origin}; base-uri 'none';"
-        " frame-ancestors 'none'"
+        f"default-src 'none'; style-src 'nonce-{nonce}'; form-action 'self'{return_origin}; "
+        "base-uri 'none'; frame-ancestors 'none'"
     )
     answer.headers["Cache-Control"] = "no-store"
     answer.headers["Referrer-Policy"] = "no-referrer"

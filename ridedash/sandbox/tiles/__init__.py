@@ -1,1 +1,1 @@
-"""How a plan becomes a city: geometry, street graph, blocks, labels and the drawing of tiles."""
+"""Map tiles as SVG: what is drawn of a city, its buildings and labels, and the tile server."""

@@ -1,6 +1,4 @@
-"""A city's drawable things in metres: land, water, grounds, blocks, streets as chains, bridges,
-rails.
-"""
+"""The map objects of a city in metres: land, water, sites, blocks, streets, bridges, rails."""
 
 import functools
 import itertools
@@ -26,23 +24,21 @@ from ridedash.sandbox.city.streets import GROUNDS, ground, metres, river_sides
 from ridedash.sandbox.tiles.blocks import buildings, inset
 
 SETBACK_M = 10.0
-"""From the middle of a street to the houses."""
+"""The distance from the middle of a street to the buildings."""
 
 GREEN = {"green", "park", "forest", "golf", "cemetery", "beach"}
 
 
 class Atlas:
-    """What there is to draw of one city. The costly parts are made when first asked for."""
+    """The map objects of one city. The costly parts are built on first use."""
 
     def __init__(self, plan: Plan, mesh: Mesh, frame: Frame) -> None:
         self.plan, self.mesh, self.frame = plan, mesh, frame
-        self.coast, self.quays = (
-            curve(metres(plan.coast), closed=True),
-            [metres(quay) for quay in plan.quays],
-        )
+        self.coast = curve(metres(plan.coast), closed=True)
+        self.quays = [metres(quay) for quay in plan.quays]
         self.waters = [curve(metres(lake.ring), closed=True) for lake in plan.lakes]
         self.waters += [left + right[::-1] for left, right in map(river_sides, plan.rivers)]
-        # Turned the same way, overlapping waters fill as one.
+        # Overlapping rings fill as one area only if all run in the same direction.
         self.waters = [ring if area(ring) > 0 else ring[::-1] for ring in self.waters]
         self.rivers = [(river.name, curve(metres(river.via), step=60)) for river in plan.rivers]
         self.faces, self.town = faces(mesh), outline(mesh)
@@ -52,18 +48,19 @@ class Atlas:
         self._houses: dict[int, list[Line]] = {}
 
     def _settled(self, site: Site) -> Line:
-        """A site's outline: the streets about it where they enclose it closely, else as drawn."""
+        """The outline of a site: the streets that closely enclose it, or else that of the plan."""
         drawn = ground(site)
         if site.soft or site.kind not in GROUNDS:
             return drawn
         middle = centroid(drawn)
         face = next((ring for ring in self.faces if inside(ring, middle)), None)
-        fits = face is not None and area(face) < 5.0 * abs(area(drawn))
-        return (inset(face, 5.0) or drawn) if face is not None and fits else drawn
+        if face is None or area(face) >= 5.0 * abs(area(drawn)):
+            return drawn
+        return inset(face, 5.0) or drawn
 
     @functools.cached_property
     def chains(self) -> list[tuple[str, int, Line]]:
-        """Streets as long lines: name, rank, line; edges of one name joined end to end."""
+        """Streets as long lines (name, rank, line): edges of one name joined end to end."""
         by_name: dict[tuple[str, int], list[Line]] = defaultdict(list)
         for edge in self.mesh.edges:
             by_name[edge.name, edge.rank].append(edge.line)
@@ -75,7 +72,7 @@ class Atlas:
 
     @functools.cached_property
     def bridges(self) -> list[tuple[int, Line]]:
-        """Rank and line of the parts of streets over water."""
+        """The parts of streets over water (rank, line)."""
         found = []
         for rank, line in ((edge.rank, edge.line) for edge in self.mesh.edges if edge.rank < 3):
             found += [(rank, piece) for piece in self.over_water(line)]
@@ -91,11 +88,8 @@ class Atlas:
                 if len(p) > 1
             ]
         coast, shore = self._coast_outlined
-        found += (
-            pieces_inside(line, shore, starts_inside=not inside(coast, line[0]))
-            if _near(line, shore)
-            else []
-        )
+        if _near(line, shore):
+            found += pieces_inside(line, shore, starts_inside=not inside(coast, line[0]))
         return [piece for piece in found if length(piece) > 2]
 
     @functools.cached_property
@@ -108,7 +102,7 @@ class Atlas:
 
     @functools.cached_property
     def blocks(self) -> list[Line]:
-        """Built blocks, set back from their streets; grounds, water and open country are none."""
+        """Blocks with buildings, set back from their streets; not sites, water or open country."""
         return [
             block for ring in self.faces if area(ring) < 120_000 and (block := self._built(ring))
         ]
@@ -124,7 +118,7 @@ class Atlas:
         return block if block and area(block) > 250 else []
 
     def houses(self, number: int) -> list[Line]:
-        """The buildings of a block, made once."""
+        """The buildings of a block, built once."""
         if number not in self._houses:
             block = self.blocks[number]
             found = buildings(block, _lot_size(block))
@@ -134,7 +128,7 @@ class Atlas:
         return self._houses[number]
 
     def build(self) -> None:
-        """Make the buildings of every block now."""
+        """Build the buildings of every block now."""
         for number in range(len(self.blocks)):
             self.houses(number)
 
@@ -171,7 +165,7 @@ def _sides(ring: Line) -> Iterator[tuple[XY, XY]]:
 
 
 def _lot_size(block: Line) -> float:
-    """Small lots in the old middle, larger ones outside."""
+    """The area of a lot in m²: small in the old centre, larger outside."""
     return min(1000.0, 300.0 + span(centroid(block), (0.0, -900.0)) * 0.16)
 
 

@@ -1,6 +1,4 @@
-"""Blocks between streets, and the buildings on them: a block is split into lots until each is the
-size of a house.
-"""
+"""Blocks between streets, and their buildings: blocks are split into lots, one house on each."""
 
 import math
 from collections.abc import Sequence
@@ -9,9 +7,7 @@ from ridedash.sandbox.city.geometry import XY, Line, area, chance, lerp, simplif
 
 
 def inset(ring: Sequence[XY], metres: float) -> Line:
-    """A ring moved inwards by so many metres; empty when nothing sound is left. The ring runs
-    anticlockwise.
-    """
+    """An anticlockwise ring moved inwards by `metres`; empty when no valid ring is left."""
     corners = _corners(ring)
     count = len(corners)
     if count < 3:
@@ -19,8 +15,8 @@ def inset(ring: Sequence[XY], metres: float) -> Line:
     moved = [
         _mitred(corners[i - 1], corners[i], corners[(i + 1) % count], metres) for i in range(count)
     ]
-    if any(_squeezed(corners, moved, i) for i in range(count)):
-        moved = [m for i, m in enumerate(moved) if not _squeezed(corners, moved, i)]
+    if any(_inverted(corners, moved, i) for i in range(count)):
+        moved = [m for i, m in enumerate(moved) if not _inverted(corners, moved, i)]
     return moved if len(moved) >= 3 and 0 < area(moved) < area(corners) else []
 
 
@@ -45,14 +41,15 @@ def _against(a: XY, b: XY, c: XY, d: XY) -> bool:
     return (b[0] - a[0]) * (d[0] - c[0]) + (b[1] - a[1]) * (d[1] - c[1]) < 0
 
 
-def _squeezed(corners: Line, moved: Line, i: int) -> bool:
+def _inverted(corners: Line, moved: Line, i: int) -> bool:
     j = (i + 1) % len(corners)
     return _against(corners[i], corners[j], moved[i], moved[j])
 
 
 def buildings(block: Sequence[XY], lot_m2: float) -> list[Line]:
-    """Footprints on a block (a ring already set back from its streets); inner lots stay free as
-    yards.
+    """The building outlines on a block, a ring that is already set back from its streets.
+
+    Inner lots stay free as yards.
     """
     found = []
     for lot in _lots(list(block), lot_m2):
@@ -65,7 +62,7 @@ def buildings(block: Sequence[XY], lot_m2: float) -> list[Line]:
 
 
 def _house(lot: Line, seed: XY) -> Line:
-    """A lot less its margin, and often less a strip at one side."""
+    """The outline of a house: the lot without a margin, and often without a strip at one side."""
     outside = min(1.0, math.hypot(*seed) / 2600)
     ring = _shrunk(lot, 0.15 + outside * (0.6 + 1.4 * chance("margin", *seed)))
     if ring and chance("side", *seed) < 0.15 + 0.3 * outside:
@@ -78,12 +75,13 @@ def _house(lot: Line, seed: XY) -> Line:
 def _shrunk(ring: Line, metres: float) -> Line:
     count = len(ring)
     moved = [_mitred(ring[i - 1], ring[i], ring[(i + 1) % count], metres) for i in range(count)]
-    return [] if any(_squeezed(ring, moved, i) for i in range(count)) else moved
+    return [] if any(_inverted(ring, moved, i) for i in range(count)) else moved
 
 
 def _lots(block: Line, lot_m2: float) -> list[Line]:
-    """The lots that touch the block's outline: a part that touches it nowhere is a yard, and is
-    split no further.
+    """The lots of a block that touch its outline.
+
+    A part that doesn't touch the outline is a yard and is not split further.
     """
     ready: list[Line] = []
     stack = [(block, [True] * len(block))]
@@ -112,7 +110,7 @@ def _fronts(ring: Line, outer: list[bool]) -> bool:
 
 
 def _axis(ring: Line) -> tuple[XY, XY]:
-    """The ends of a ring's longer extent, measured along its longest side or square to it."""
+    """The ends of a ring's longer extent, measured parallel or square to its longest side."""
     longest, before = -1.0, ring[-1]
     a = b = before
     for corner in ring:
@@ -132,9 +130,10 @@ def _axis(ring: Line) -> tuple[XY, XY]:
 
 
 def _half(ring: Line, outer: list[bool], at: XY, ahead: XY) -> tuple[Line, list[bool]]:
-    """The part of a ring that lies ahead of a line through `at` square to `ahead`, and which of its
-    sides were
-    `outer` ones: a side belongs to the vertex that it leaves.
+    """The part of a ring on one side of a line, and which of its sides are `outer` ones.
+
+    The line runs through `at`, square to the direction `ahead`; the part ahead of it is kept. The
+    flag of a side is at the index of its first vertex.
     """
     kept: Line = []
     sides: list[bool] = []
@@ -144,7 +143,7 @@ def _half(ring: Line, outer: list[bool], at: XY, ahead: XY) -> tuple[Line, list[
         before, here = ends[i - 1], ends[i]
         if (before < 0) != (here < 0):
             kept.append(lerp(ring[i - 1], p, before / (before - here)))
-            sides.append(outer[i - 1] and here >= 0)  # going out, the next side is the cut
+            sides.append(outer[i - 1] and here >= 0)  # the side after an exit is the cut itself
         if here >= 0:
             kept.append(p)
             sides.append(outer[i])

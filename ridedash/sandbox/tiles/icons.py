@@ -1,7 +1,7 @@
-"""The small round signs that stand for kinds of places, and which matter first."""
+"""Round icons for the kinds of places, with their zooms and priorities."""
 
 ICON_R = 72.0
-"""Radius of a sign in tenths of a pixel."""
+"""The radius of an icon in tenths of a pixel."""
 
 RANKING: dict[str, tuple[int, int]] = {
     "airport": (13, 0),
@@ -22,7 +22,7 @@ RANKING: dict[str, tuple[int, int]] = {
     "beach": (15, 15),
     "bus": (16, 16),
 }
-"""From which zoom a kind of place is shown, and its turn among the others."""
+"""The zoom from which a kind of place is shown, and its priority (0 is placed first)."""
 
 _PILLARS = "M-34 32h68M-34-12h68l-34-22zM-20-8v32M0-8v32M20-8v32"
 
@@ -48,7 +48,7 @@ _GLYPHS = {
 
 
 def icon(kind: str, x: float, y: float) -> str:
-    """A sign of a kind at a point, in tenths of a pixel."""
+    """The SVG of an icon at a point in tenths of a pixel."""
     return (
         f'<g transform="translate({x:.0f} {y:.0f})"><circle class="ic" r="{ICON_R:.0f}"/>'
         f'<path class="gl" stroke-width="11" d="{_GLYPHS[kind]}"/></g>'

@@ -1,6 +1,4 @@
-"""Room for words on a map: how wide a text is, what is taken, and a stretch of street that a name
-fits on.
-"""
+"""Space for labels: text widths, occupied space, and stretches of street for names."""
 
 import itertools
 import math
@@ -15,12 +13,12 @@ _NARROW, _WIDE = set("iIjl.,'’ ftr-"), set("mwMWOQGD")
 
 
 def text_width(text: str, size: float) -> float:
-    """The width of a text in a plain sans serif, a little on the safe side."""
+    """The width of a text in a sans-serif font, estimated slightly too wide."""
     return sum(map(_char_width, text)) * size * 1.03
 
 
 def _char_width(char: str) -> float:
-    """The width of one character, as a part of the font size."""
+    """The width of one character as a fraction of the font size."""
     if char in _NARROW:
         return 0.31
     if char in _WIDE:
@@ -28,16 +26,16 @@ def _char_width(char: str) -> float:
     return 0.68 if char.isupper() else 0.56
 
 
-class Board:
-    """What is taken on a map, as circles; a text is a row of them, whatever its slope."""
+class LabelSpace:
+    """The occupied space of a map, as circles; a text at any angle is a row of circles."""
 
     def __init__(self, cell: float = 600.0) -> None:
         self.cell = cell
         self._taken: dict[tuple[int, int], list[Circle]] = defaultdict(list)
 
     def claim(self, circles: Sequence[Circle]) -> bool:
-        """Take the room if all of it is free; whether it was."""
-        if any(self._clash(c) for c in circles):
+        """Occupy the circles if all of them are free. Returns whether they were."""
+        if any(self._overlaps(c) for c in circles):
             return False
         for circle in circles:
             for cell in self._cells(circle):
@@ -50,7 +48,7 @@ class Board:
         ys = range(int((y - r) // self.cell), int((y + r) // self.cell) + 1)
         return itertools.product(xs, ys)
 
-    def _clash(self, circle: Circle) -> bool:
+    def _overlaps(self, circle: Circle) -> bool:
         x, y, r = circle
         for cell in self._cells(circle):
             for ox, oy, other in self._taken.get(cell, ()):
@@ -60,7 +58,7 @@ class Board:
 
 
 def row(center: XY, width: float, size: float) -> list[Circle]:
-    """The circles under a level text."""
+    """The circles under a horizontal text."""
     return strip([(center[0] - width / 2, center[1]), (center[0] + width / 2, center[1])], size)
 
 
@@ -79,7 +77,7 @@ def strip(line: Sequence[XY], size: float, margin: float = 25.0) -> list[Circle]
 
 
 class Measured:
-    """A line with its running length, to cut stretches from."""
+    """A line with the length up to each vertex, from which stretches are cut."""
 
     def __init__(self, line: Sequence[XY]) -> None:
         self.line = line
@@ -89,7 +87,7 @@ class Measured:
         self.total = self.run[-1]
 
     def stretch(self, start: float, end: float) -> Line:
-        """The part between two lengths."""
+        """The part between two distances from the start."""
         inner = [p for p, m in zip(self.line, self.run, strict=True) if start + 5 < m < end - 5]
         return [self._point(start), *inner, self._point(end)]
 
@@ -97,16 +95,13 @@ class Measured:
         for i in range(len(self.run) - 1):
             if self.run[i + 1] >= at:
                 step = self.run[i + 1] - self.run[i]
-                return lerp(
-                    self.line[i],
-                    self.line[i + 1],
-                    max(0.0, at - self.run[i]) / step if step else 0.0,
-                )
+                fraction = max(0.0, at - self.run[i]) / step if step else 0.0
+                return lerp(self.line[i], self.line[i + 1], fraction)
         return self.line[-1]
 
 
 def readable(stretch: Line) -> Line | None:
-    """The stretch running left to right; None when it bends too much for letters to stand on."""
+    """The stretch directed left to right, or None when it bends too much for a text."""
     chord = span(stretch[0], stretch[-1])
     arc = sum(span(a, b) for a, b in itertools.pairwise(stretch))
     corners = zip(stretch, stretch[1:], stretch[2:], strict=False)
@@ -123,7 +118,7 @@ def _turn(a: XY, b: XY, c: XY) -> float:
 
 
 def lines_of(text: str, size: float, widest: float) -> list[str]:
-    """A text in one line, or in two of like length when it is wider than `widest`."""
+    """A text in one line, or in two of similar length when it is wider than `widest`."""
     if text_width(text, size) <= widest or " " not in text:
         return [text]
     words = text.split()

@@ -1,6 +1,4 @@
-"""The cities as SVG map tiles, their places to search and their outlines: beside the interface, for
-who draws maps.
-"""
+"""Routes for map tiles, place search and city outlines, which the service interface has not."""
 
 import functools
 import hashlib
@@ -14,7 +12,7 @@ from ridedash.geo import LatLng, is_valid
 from ridedash.sandbox.city.city import cities, plans
 from ridedash.sandbox.city.gazetteer import around, find
 from ridedash.sandbox.tiles.atlas import Atlas
-from ridedash.sandbox.tiles.sheet import Sheet
+from ridedash.sandbox.tiles.sheet import ZoomTiles
 from ridedash.sandbox.tiles.style import css
 
 bp = Blueprint("tiles", __name__)
@@ -31,7 +29,7 @@ QUERY_CHARS, MOST_PLACES = 80, 20
 
 
 def tile_svg(z: int, x: int, y: int) -> bytes | None:
-    """A tile as SVG, or None when no such tile exists (zoom outside 11 to 18, or off the world)."""
+    """A tile as SVG, or None for a zoom outside 11 to 18 and for numbers outside the world."""
     if not MIN_ZOOM <= z <= MAX_ZOOM or not (0 <= x < 2**z and 0 <= y < 2**z):
         return None
     number = next(
@@ -42,34 +40,33 @@ def tile_svg(z: int, x: int, y: int) -> bytes | None:
 
 
 def warm(zooms: tuple[int, ...] = (14, 15, 13, 16, 12)) -> None:
-    """Build the cities with all their houses, and prepare the first one's usual zooms, so that no
-    visitor waits.
+    """Build the cities with all buildings, and prepare the usual zooms of the first city.
 
-    Takes about four seconds of one core.
+    It takes about four seconds of one core, which a first request would otherwise wait for.
     """
     for zoom in zooms:
-        _sheet(0, zoom)
+        _zoom_tiles(0, zoom)
     for number in range(len(cities())):
         _atlas(number).build()
 
 
 @functools.lru_cache(maxsize=2048)
 def _drawn(number: int, z: int, x: int, y: int) -> bytes:
-    return _sheet(number, z).tile(x, y).encode()
+    return _zoom_tiles(number, z).tile(x, y).encode()
 
 
-_drawing = threading.Lock()
+_prepare_lock = threading.Lock()
 
 
-def _sheet(number: int, z: int) -> Sheet:
-    # a page asks for many tiles at once; the first prepares the zoom, the others wait for it
-    with _drawing:
+def _zoom_tiles(number: int, z: int) -> ZoomTiles:
+    # A page requests many tiles at once: the first prepares the zoom, the others wait for it.
+    with _prepare_lock:
         return _prepared(number, z)
 
 
 @functools.cache
-def _prepared(number: int, z: int) -> Sheet:
-    return Sheet(_atlas(number), z)
+def _prepared(number: int, z: int) -> ZoomTiles:
+    return ZoomTiles(_atlas(number), z)
 
 
 @functools.cache
@@ -80,8 +77,9 @@ def _atlas(number: int) -> Atlas:
 
 @functools.cache
 def _boxes(z: int) -> tuple[tuple[int, int, int, int], ...]:
-    """For each city the tiles that its bounds cover: west, north, east, south, with one tile to
-    spare.
+    """For each city the range of tiles that its bounds cover, widened by one tile.
+
+    The range is (west, north, east, south).
     """
     found = []
     for city in cities():
@@ -108,7 +106,7 @@ def _sea() -> bytes:
 
 @bp.get("/tiles/<int:z>/<int:x>/<int:y>.svg")
 def tile(z: int, x: int, y: int) -> Response:
-    """One tile, cacheable for a day; 404 when there is none."""
+    """One tile, cacheable for a day; 404 when it doesn't exist."""
     body = tile_svg(z, x, y)
     if body is None:
         return Response("No such tile.", 404, mimetype="text/plain")
@@ -126,8 +124,10 @@ def _tag(body: bytes) -> str:
 
 @bp.get("/places")
 def places() -> tuple[dict[str, Any], int]:
-    """Places by name: `q` (at most 80 characters), optionally nearest to `lat`, `lng`; `limit` 1 to
-    20, 8 if absent.
+    """Search places by name.
+
+    Parameters: `q` (at most 80 characters), optionally `lat` and `lng` to rank near places first,
+    and `limit` (1 to 20, default 8).
     """
     query = request.args.get("q", "")
     limit = request.args.get("limit", 8, type=int)
@@ -154,9 +154,7 @@ def places() -> tuple[dict[str, Any], int]:
 
 @bp.get("/places/near")
 def places_near() -> tuple[dict[str, Any], int]:
-    """What is around `lat`, `lng`: street, area, and the hotspot that it lies in; "" for what is
-    not known there.
-    """
+    """The street, area and hotspot at `lat`, `lng`; "" for each that is unknown."""
     lat, lng = request.args.get("lat", type=float), request.args.get("lng", type=float)
     if lat is None or lng is None or not is_valid(lat, lng):
         return {"error": "lat and lng must be a place on the earth"}, 400
@@ -166,7 +164,7 @@ def places_near() -> tuple[dict[str, Any], int]:
 
 @bp.get("/city.json")
 def city_json() -> dict[str, Any]:
-    """The cities' service areas."""
+    """The service areas of the cities."""
     return {
         "cities": [
             {
@@ -185,7 +183,7 @@ def city_json() -> dict[str, Any]:
 
 
 def create_tiles_app() -> Flask:
-    """An app with nothing but this, to be mounted beside a dashboard."""
+    """An application with these routes only, to be mounted beside a dashboard."""
     app = Flask("ridedash.sandbox.tiles.server", static_folder=None)
     app.register_blueprint(bp)
     return app

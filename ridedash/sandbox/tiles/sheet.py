@@ -1,27 +1,37 @@
-"""A city drawn at one zoom: pieces are prepared once for the whole city, and a tile puts together
-what touches it.
+"""The tiles of a city at one zoom.
+
+Pieces of SVG are prepared once for the whole city; a tile joins the pieces that touch it.
 """
 
 import itertools
 
 from ridedash.sandbox.city.geometry import XY, Line, simplify
 from ridedash.sandbox.tiles.atlas import Atlas
+from ridedash.sandbox.tiles.canvas import (
+    TILE,
+    TILE_DRAWN,
+    Canvas,
+    Tile,
+    TileIndex,
+    clipped,
+    path,
+    tiles_of,
+)
 from ridedash.sandbox.tiles.labels import Labels
-from ridedash.sandbox.tiles.paper import SHEET, TILE, Drawer, Paper, Tile, clipped, path, tiles_of
 from ridedash.sandbox.tiles.style import CASING, GROUND_KINDS, STREETS, css
 
 BLOCKS_FROM, HOUSES_FROM = 14, 16
-"""The zooms from which blocks and single buildings are drawn."""
+"""The zooms from which blocks and individual buildings are drawn."""
 
 _CLIP_PAD = 300.0
 
 
-class Sheet:
-    """All that a zoom needs. Made once a zoom; a tile is then little more than joining strings."""
+class ZoomTiles:
+    """The prepared pieces of one zoom; a tile then takes little more than joining strings."""
 
     def __init__(self, atlas: Atlas, zoom: int) -> None:
         self.atlas, self.zoom = atlas, zoom
-        self.paper = Paper(atlas.frame, zoom)
+        self.canvas = Canvas(atlas.frame, zoom)
         self._style = css(zoom)
         self._land = [self._thin(ring) for ring in (atlas.coast, *atlas.quays)]
         self._town = [self._thin(atlas.town)]
@@ -32,65 +42,70 @@ class Sheet:
         }
         self._grounds = {kind: rings for kind, rings in by_kind.items() if rings}
         self._halls = [self._thin(ring) for kind, _, ring in atlas.grounds if kind == "hall"]
-        self._streets = [self._street_drawer(rank) for rank in range(4)]
-        self._bridges = [self._bridge_drawer(rank) for rank in range(3)]
-        self._rails, self._runways = (
-            self._line_drawer(atlas.rails),
-            self._line_drawer(atlas.runways),
-        )
-        self._blocks, self._near_blocks = self._block_drawer()
+        self._streets = [self._street_index(rank) for rank in range(4)]
+        self._bridges = [self._bridge_index(rank) for rank in range(3)]
+        self._rails = self._line_index(atlas.rails)
+        self._runways = self._line_index(atlas.runways)
+        self._blocks, self._near_blocks = self._block_index()
         self._houses: dict[int, str] = {}
-        self._labels = Labels(atlas, self.paper, zoom).drawer
+        self._labels = Labels(atlas, self.canvas, zoom).index
 
     def _thin(self, line: Line) -> Line:
-        return simplify(self.paper.line(line), 2.5)
+        return simplify(self.canvas.line(line), 2.5)
 
-    def _street_drawer(self, rank: int) -> Drawer:
-        drawer, width = Drawer(), STREETS[self.zoom][rank]
+    def _street_index(self, rank: int) -> TileIndex:
+        index, width = TileIndex(), STREETS[self.zoom][rank]
         if width:
             for edge in self.atlas.mesh.edges:
                 if edge.rank == rank:
                     line = self._thin(edge.line)
-                    drawer.put(path(line), line, width * 5 + 20)
-        return drawer
+                    index.add(path(line), line, width * 5 + 20)
+        return index
 
-    def _bridge_drawer(self, rank: int) -> Drawer:
-        drawer = Drawer()
+    def _bridge_index(self, rank: int) -> TileIndex:
+        index = TileIndex()
         if self.zoom >= 13 and STREETS[self.zoom][rank]:
             for own, line in self.atlas.bridges:
                 if own == rank:
-                    drawer.put(path(self.paper.line(line)), self.paper.line(line), 200)
-        return drawer
+                    index.add(path(self.canvas.line(line)), self.canvas.line(line), 200)
+        return index
 
-    def _line_drawer(self, lines: list[Line]) -> Drawer:
-        drawer = Drawer()
+    def _line_index(self, lines: list[Line]) -> TileIndex:
+        index = TileIndex()
         for line in lines:
-            for a, b in itertools.pairwise(self.paper.line(line)):
-                drawer.put(path([a, b]), [a, b], 150 + 30 * self.paper.per_metre)
-        return drawer
+            for a, b in itertools.pairwise(self.canvas.line(line)):
+                index.add(path([a, b]), [a, b], 150 + 30 * self.canvas.per_metre)
+        return index
 
-    def _block_drawer(self) -> tuple[Drawer, dict[Tile, list[int]]]:
-        drawer, near = Drawer(), dict[Tile, list[int]]()
+    def _block_index(self) -> tuple[TileIndex, dict[Tile, list[int]]]:
+        index, near = TileIndex(), dict[Tile, list[int]]()
         if self.zoom >= BLOCKS_FROM:
             for number, block in enumerate(self.atlas.blocks):
-                ring = self.paper.line(block)
-                drawer.put(path(ring, closed=True), ring)
+                ring = self.canvas.line(block)
+                index.add(path(ring, closed=True), ring)
                 for tile in tiles_of(ring, 10):
                     near.setdefault(tile, []).append(number)
-        return drawer, near
+        return index, near
 
     def tile(self, x: int, y: int) -> str:
-        """The SVG of one tile of the world at this zoom."""
-        tile = (x - self.paper.first[0], y - self.paper.first[1])
+        """The SVG of one tile, by its numbers in the world at this zoom."""
+        tile = (x - self.canvas.first[0], y - self.canvas.first[1])
         left, top = tile[0] * TILE, tile[1] * TILE
         head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="257" height="257" viewBox="{left} '
-            f'{top} {SHEET} {SHEET}">'
+            '<svg xmlns="http://www.w3.org/2000/svg" width="257" height="257"'
+            f' viewBox="{left} {top} {TILE_DRAWN} {TILE_DRAWN}">'
             f"<style>{self._style}</style>"
         )
-        sea = f'<path class="sea" d="M{left} {top}h{SHEET}v{SHEET}h-{SHEET}z"/>'
+        sea = f'<path class="sea" d="M{left} {top}h{TILE_DRAWN}v{TILE_DRAWN}h-{TILE_DRAWN}z"/>'
         return "".join(
-            (head, sea, *self._ground(tile), *self._ways(tile), self._labels.get(tile), "</svg>")
+            (
+                head,
+                sea,
+                *self._ground(tile),
+                *self._streets_and_rails(tile),
+                self._labels.get(tile),
+                "</svg>",
+            )
         )
 
     def _ground(self, tile: Tile) -> list[str]:
@@ -124,25 +139,25 @@ class Sheet:
 
     def _house(self, number: int) -> str:
         if number not in self._houses:
-            rings: list[list[XY]] = [self.paper.line(house) for house in self.atlas.houses(number)]
+            rings: list[list[XY]] = [self.canvas.line(house) for house in self.atlas.houses(number)]
             self._houses[number] = "".join(path(ring, closed=True) for ring in rings)
         return self._houses[number]
 
-    def _ways(self, tile: Tile) -> list[str]:
-        streets = [drawer.get(tile) for drawer in self._streets]
+    def _streets_and_rails(self, tile: Tile) -> list[str]:
+        streets = [index.get(tile) for index in self._streets]
         drawn = [rank for rank in (3, 2, 1, 0) if streets[rank]]
         parts = [
             _path(
-                "run", self._runways.get(tile), f' stroke-width="{45 * self.paper.per_metre:.0f}"'
+                "run", self._runways.get(tile), f' stroke-width="{45 * self.canvas.per_metre:.0f}"'
             )
         ]
         parts.append(_path("mark", self._runways.get(tile)) if self.zoom >= BLOCKS_FROM else "")
         rail = self._rails.get(tile)
         parts += [_path("rail", rail), _path("tie", rail) if self.zoom > 13 else ""]
-        for rank, drawer in enumerate(self._bridges):
+        for rank, index in enumerate(self._bridges):
             wide = (STREETS[self.zoom][rank] + CASING[self.zoom] + 2.4) * 10
             parts.append(
-                _path(f"cap c{rank}", drawer.get(tile), f' style="stroke-width:{wide:.0f}"')
+                _path(f"cap c{rank}", index.get(tile), f' style="stroke-width:{wide:.0f}"')
             )
         if drawn:
             shared = "".join(_path("", streets[rank], f' id="s{rank}"') for rank in drawn)

@@ -1,6 +1,4 @@
-"""How the map looks: colours by day and by night, and the width of everything by zoom. Widths in
-pixels.
-"""
+"""The style of the map: light and dark colours, and stroke widths in pixels by zoom."""
 
 STREETS: dict[int, tuple[float, float, float, float]] = {
     11: (1.7, 1.0, 0.0, 0.0),
@@ -12,10 +10,10 @@ STREETS: dict[int, tuple[float, float, float, float]] = {
     17: (19.0, 17.0, 14.0, 11.0),
     18: (31.0, 28.0, 23.0, 18.0),
 }
-"""Width of a street's surface by zoom: trunk, main, connecting, local. 0 is not drawn."""
+"""Street widths by zoom: trunk, main, connecting, local. Streets of width 0 are not drawn."""
 
 CASING = {11: 0.0, 12: 0.9, 13: 1.0, 14: 1.3, 15: 1.5, 16: 1.6, 17: 1.8, 18: 2.0}
-"""What the casing adds to the width, both sides together."""
+"""What the casing adds to the street width, both sides together."""
 
 _LIGHT = {
     "sea": "#c9dbe5",
@@ -119,7 +117,7 @@ GROUND_KINDS = (
     "square",
     "station",
 )
-"""Kinds of ground in the order in which they are painted."""
+"""The kinds of sites in the order in which they are painted."""
 
 _FILLS = ("sea", "land", "heath", "blk", *GROUND_KINDS)
 _TEXT = {"st": 500, "pl": 600, "di": 600, "gr": 500, "wa": 500}
@@ -157,11 +155,9 @@ def _shapes(zoom: int) -> str:
     )
     rules.append(".bld,.hall{stroke-width:6}.cap{stroke-linecap:butt}.run{stroke-linecap:butt}")
     rules.append(
-        "text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans','DejaVu "
-        "Sans',sans-serif;"
-    )
-    rules.append(
-        "text-anchor:middle;paint-order:stroke;stroke-width:28;stroke-linejoin:round}.wa,.gr{font-style:italic}"
+        "text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans',"
+        "'DejaVu Sans',sans-serif;text-anchor:middle;paint-order:stroke;stroke-width:28;"
+        "stroke-linejoin:round}.wa,.gr{font-style:italic}"
     )
     rules.extend(f".{name}{{font-weight:{weight}}}" for name, weight in _TEXT.items())
     return "".join(rules) + ".di{letter-spacing:12px}"
@@ -176,7 +172,6 @@ def _colours(palette: dict[str, str]) -> str:
         f".hall{{fill:{palette['bls']};stroke:{palette['c3']}}}.mark{{stroke:{palette['tie']}}}"
     )
     rules.append(f".bld{{fill:{palette['bld']};stroke:{palette['bls']}}}")
-    rules.append(
-        f".ic{{fill:{palette['ic']};stroke:{palette['halo']};stroke-width:12}}.gl{{stroke:{palette['icw']}}}"
-    )
+    rules.append(f".ic{{fill:{palette['ic']};stroke:{palette['halo']};stroke-width:12}}")
+    rules.append(f".gl{{stroke:{palette['icw']}}}")
     return "".join(rules)

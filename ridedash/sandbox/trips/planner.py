@@ -208,7 +208,7 @@ def _waiting_status(kind: wire.Kind) -> str:
 
 
 def random_destination(city: City, start: LatLng, rng: Random) -> LatLng:
-    """A random place of the city at a distance within DESTINATION_M, or any place if there is none."""
+    """A random place of the city at a distance within DESTINATION_M, or else any place."""
     shortest, longest = DESTINATION_M
     fitting = [
         place.position

@@ -40,7 +40,7 @@ class Leg:
 
 @dataclass(frozen=True)
 class Phase:
-    """A status of the booking from `at` on; `leg` and `driver` are indexes into the plan's lists."""
+    """A status from `at` on; `leg` and `driver` are indexes into the lists of the plan."""
 
     status: str
     at: float

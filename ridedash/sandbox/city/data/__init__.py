@@ -1,3 +1,1 @@
-"""What is known by heart: the hand-drawn plans of the two cities and the words on their street
-signs.
-"""
+"""Hand-drawn plans of the two cities, and the words of their street names."""

@@ -1,6 +1,4 @@
-"""The words on the street signs, by theme: a district speaks one language. No person's name among
-them.
-"""
+"""Words for street names by theme, one theme for each district. No person's name is among them."""
 
 import itertools
 import zlib
@@ -119,9 +117,9 @@ STREET_TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "trees": (("Avenue", "Road", "Drive"), ("Grove", "Road", "Close")),
     "flowers": (("Gardens", "Road", "Crescent"), ("Walk", "Way", "Mews")),
 }
-"""What follows the word along a district and across it.
+"""What follows the word in names of streets along a district, and of streets across it.
 
-The later ones serve when a word is used again.
+The later ones are used when a word comes again.
 """
 
 COMMON_TYPES = (("Street", "Road", "Avenue"), ("Street", "Place", "Way"))
@@ -131,7 +129,7 @@ PREFIXES = ("", "Upper ", "Little ", "New ", "Old ", "Far ", "Lower ", "Great ")
 
 
 class Signs:
-    """Hands out street names of a theme, none twice."""
+    """Generates street names of a theme without repetition."""
 
     def __init__(self, taken: set[str]) -> None:
         self.taken = set(taken)

@@ -1,6 +1,4 @@
-"""The vocabulary of a city plan, as a cartographer would note it: kilometres east and north of the
-middle.
-"""
+"""The types of a city plan. Coordinates are kilometres east and north of the city's origin."""
 
 from dataclasses import dataclass
 
@@ -12,8 +10,9 @@ Km = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Road:
-    """A road that gives the city its skeleton. Rank 0 trunk, 1 main, 2 connecting. Its ends may
-    overshoot.
+    """A drawn road. Rank 0 is a trunk road, 1 a main road, 2 a connecting street.
+
+    Its ends may run past other roads; the overshoot is cut off.
     """
 
     name: str
@@ -25,8 +24,10 @@ class Road:
 
 @dataclass(frozen=True, slots=True)
 class River:
-    """A river with its width in metres at each point, and streets along both banks between two of
-    the points.
+    """A river with its width in metres at each point of `via`.
+
+    `left_bank` and `right_bank` name streets along the banks; `banks` is the part of the river,
+    as fractions of its length, along which they run.
     """
 
     name: str
@@ -39,12 +40,11 @@ class River:
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """The weave of local streets that fills the face of the skeleton around `at`.
+    """The grid of local streets that fills the area between drawn roads around `at`.
 
-    `angle` in degrees; streets every `across` metres, cross streets every `along`; both bent by
-    `bend` metres over
-    `wave`; `gaps` is the share of pieces left out. With a `hub` the streets run round it, the cross
-    streets towards it.
+    `angle` is in degrees. There is a street every `across` metres and a cross street every `along`
+    metres. Both are bent by `bend` metres over a length of `wave` metres. `gaps` is the fraction of
+    pieces left out. With a `hub` the streets run around it, and the cross streets towards it.
     """
 
     at: Km
@@ -60,9 +60,9 @@ class Fabric:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Ground with one use (park, campus, square, …): no local street crosses it.
+    """An area with one use (park, campus, square, …), which no local street crosses.
 
-    `soft` outlines are curves.
+    Its outline is a smooth curve if `soft`, otherwise a polygon.
     """
 
     kind: str
@@ -72,8 +72,8 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """A place people ask for. Without `slug` its id comes from its name."""
+class NamedPlace:
+    """A place that people search for."""
 
     name: str
     kind: str
@@ -83,9 +83,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A hotspot: within the ring, pickups happen at the named points only; the first is the
-    default.
-    """
+    """A hotspot: within the ring, pickups are at its named points only, by default the first."""
 
     name: str
     ring: tuple[Km, ...]
@@ -94,7 +92,7 @@ class Zone:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that is drawn by hand for one city."""
+    """The hand-drawn plan of one city."""
 
     slug: str
     name: str
@@ -110,8 +108,8 @@ class Plan:
     sites: tuple[Site, ...]
     rails: tuple[tuple[Km, ...], ...]
     runways: tuple[tuple[Km, Km], ...]
-    districts: tuple[Spot, ...]
-    spots: tuple[Spot, ...]
+    districts: tuple[NamedPlace, ...]
+    places: tuple[NamedPlace, ...]
     zones: tuple[Zone, ...]
     boundary: tuple[Km, ...]
     unshareable: tuple[tuple[Km, ...], ...]

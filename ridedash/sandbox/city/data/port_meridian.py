@@ -1,6 +1,4 @@
-"""Port Meridian: a harbour city around a bay, a river through it, a trunk road round it, an airport
-by the sea.
-"""
+"""Port Meridian: a harbour city on a bay, with a river, a trunk road and an airport by the sea."""
 
 from ridedash.geo import LatLng
 from ridedash.sandbox.city.data.plan import Fabric, Plan, River, Road, Site
@@ -8,8 +6,8 @@ from ridedash.sandbox.city.data.port_meridian_places import (
     BOUNDARY,
     DISTRICTS,
     NO_SHARE_HEADING,
+    PLACES,
     SITES,
-    SPOTS,
     UNSHAREABLE,
     ZONES,
 )
@@ -368,7 +366,7 @@ PLAN = Plan(
     ),
     runways=(((5.85, -2.2), (6.4, 0.0)),),
     districts=DISTRICTS,
-    spots=SPOTS,
+    places=PLACES,
     zones=ZONES,
     boundary=BOUNDARY,
     unshareable=UNSHAREABLE,

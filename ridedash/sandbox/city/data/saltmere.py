@@ -1,6 +1,4 @@
-"""Saltmere: an old salt town on a round lagoon, its streets bent about the water like the ribs of a
-fan.
-"""
+"""Saltmere: an old salt town whose streets curve around a round lagoon."""
 
 from ridedash.geo import LatLng
 from ridedash.sandbox.city.data.plan import Fabric, Plan, Road
@@ -8,8 +6,8 @@ from ridedash.sandbox.city.data.saltmere_places import (
     BOUNDARY,
     DISTRICTS,
     NO_SHARE_HEADING,
+    PLACES,
     SITES,
-    SPOTS,
     UNSHAREABLE,
     ZONES,
 )
@@ -251,7 +249,7 @@ PLAN = Plan(
     rails=(((0.42, 1.78), (1.2, 1.92), (2.1, 1.85), (2.75, 2.2), (2.95, 2.85)),),
     runways=(),
     districts=DISTRICTS,
-    spots=SPOTS,
+    places=PLACES,
     zones=ZONES,
     boundary=BOUNDARY,
     unshareable=UNSHAREABLE,

@@ -1,6 +1,6 @@
 """Saltmere's grounds, places, districts and hotspots."""
 
-from ridedash.sandbox.city.data.plan import Km, Site, Spot, Zone
+from ridedash.sandbox.city.data.plan import Km, NamedPlace, Site, Zone
 
 
 def _block(x: float, y: float, half_w: float, half_h: float) -> tuple[Km, ...]:
@@ -80,49 +80,49 @@ SITES = (
 )
 
 DISTRICTS = (
-    Spot("Lagoonside", "district", "", (0.65, 0.35)),
-    Spot("Pans Quarter", "district", "", (-1.0, 0.28)),
-    Spot("Ropery", "district", "", (-1.72, -0.45)),
-    Spot("East Strand", "district", "", (1.95, -0.5)),
-    Spot("Northgate", "district", "", (0.6, 1.35)),
-    Spot("Rampart", "district", "", (-1.25, 1.3)),
-    Spot("Westgate", "district", "", (-2.75, 0.25)),
-    Spot("Brinefield", "district", "", (2.75, 0.75)),
-    Spot("Samphire", "district", "", (-1.35, 2.75)),
-    Spot("Outer Strand", "district", "", (0.9, 3.25)),
-    Spot("South Horn", "district", "", (1.75, -2.45)),
-    Spot("West Horn", "district", "", (-1.6, -2.5)),
-    Spot("The Lagoon", "water", "", (0.12, -1.15)),
+    NamedPlace("Lagoonside", "district", "", (0.65, 0.35)),
+    NamedPlace("Pans Quarter", "district", "", (-1.0, 0.28)),
+    NamedPlace("Ropery", "district", "", (-1.72, -0.45)),
+    NamedPlace("East Strand", "district", "", (1.95, -0.5)),
+    NamedPlace("Northgate", "district", "", (0.6, 1.35)),
+    NamedPlace("Rampart", "district", "", (-1.25, 1.3)),
+    NamedPlace("Westgate", "district", "", (-2.75, 0.25)),
+    NamedPlace("Brinefield", "district", "", (2.75, 0.75)),
+    NamedPlace("Samphire", "district", "", (-1.35, 2.75)),
+    NamedPlace("Outer Strand", "district", "", (0.9, 3.25)),
+    NamedPlace("South Horn", "district", "", (1.75, -2.45)),
+    NamedPlace("West Horn", "district", "", (-1.6, -2.5)),
+    NamedPlace("The Lagoon", "water", "", (0.12, -1.15)),
 )
 
-SPOTS = (
-    Spot("Saltmere Station", "station", "Northgate", (0.42, 1.68)),
-    Spot("Lagoon Ferry", "ferry", "Lagoonside", (0.25, -0.2)),
-    Spot("Coach Yard", "bus", "Northgate", (0.75, 1.62)),
-    Spot("Hotel Salicorne", "hotel", "Lagoonside", (0.72, 0.28)),
-    Spot("The Salt Loft", "hotel", "Pans Quarter", (-0.95, 0.5)),
-    Spot("Rampart Hotel", "hotel", "Rampart", (-0.75, 1.62)),
-    Spot("Hotel Marée Haute", "hotel", "East Strand", (1.82, -0.25)),
-    Spot("Outer Strand Hotel", "hotel", "Outer Strand", (0.4, 3.5)),
-    Spot("Lagoon Hospital", "hospital", "Westgate", (-2.35, 0.55)),
-    Spot("East Strand Clinic", "hospital", "East Strand", (2.45, -0.35)),
-    Spot("Salt Museum", "museum", "Pans Quarter", (-0.45, 0.28)),
-    Spot("House of Tides", "museum", "East Strand", (1.75, -1.1)),
-    Spot("Brine Theatre", "theatre", "Lagoonside", (1.15, 0.42)),
-    Spot("Town Hall", "civic", "Lagoonside", (0.42, 0.62)),
-    Spot("Weigh House", "landmark", "Lagoonside", (0.02, 0.3)),
-    Spot("Salt Bridge Tower", "landmark", "South Horn", (1.12, -2.15)),
-    Spot("White Windmill", "landmark", "Outer Strand", (-0.6, 3.35)),
-    Spot("College of Salt and Sea", "university", "Northgate", (1.35, 1.75)),
-    Spot("Salt Market", "market", "Lagoonside", (0.16, 0.46)),
-    Spot("Northgate Centre", "shopping", "Northgate", (-0.12, 1.95)),
-    Spot("Rampart Gardens", "park", "Rampart", (-0.35, 1.2)),
-    Spot("Samphire Park", "park", "Samphire", (-1.9, 2.45)),
-    Spot("Heronry", "park", "East Strand", (2.42, -1.4)),
-    Spot("Rampart Ground", "stadium", "Westgate", (-2.75, -0.7)),
-    Spot("Congress Hall", "venue", "Brinefield", (2.55, 1.05)),
-    Spot("Outer Beach", "beach", "Outer Strand", (0.0, 3.83)),
-    Spot("West Horn Marina", "ferry", "West Horn", (-1.05, -2.72)),
+PLACES = (
+    NamedPlace("Saltmere Station", "station", "Northgate", (0.42, 1.68)),
+    NamedPlace("Lagoon Ferry", "ferry", "Lagoonside", (0.25, -0.2)),
+    NamedPlace("Coach Yard", "bus", "Northgate", (0.75, 1.62)),
+    NamedPlace("Hotel Salicorne", "hotel", "Lagoonside", (0.72, 0.28)),
+    NamedPlace("The Salt Loft", "hotel", "Pans Quarter", (-0.95, 0.5)),
+    NamedPlace("Rampart Hotel", "hotel", "Rampart", (-0.75, 1.62)),
+    NamedPlace("Hotel Marée Haute", "hotel", "East Strand", (1.82, -0.25)),
+    NamedPlace("Outer Strand Hotel", "hotel", "Outer Strand", (0.4, 3.5)),
+    NamedPlace("Lagoon Hospital", "hospital", "Westgate", (-2.35, 0.55)),
+    NamedPlace("East Strand Clinic", "hospital", "East Strand", (2.45, -0.35)),
+    NamedPlace("Salt Museum", "museum", "Pans Quarter", (-0.45, 0.28)),
+    NamedPlace("House of Tides", "museum", "East Strand", (1.75, -1.1)),
+    NamedPlace("Brine Theatre", "theatre", "Lagoonside", (1.15, 0.42)),
+    NamedPlace("Town Hall", "civic", "Lagoonside", (0.42, 0.62)),
+    NamedPlace("Weigh House", "landmark", "Lagoonside", (0.02, 0.3)),
+    NamedPlace("Salt Bridge Tower", "landmark", "South Horn", (1.12, -2.15)),
+    NamedPlace("White Windmill", "landmark", "Outer Strand", (-0.6, 3.35)),
+    NamedPlace("College of Salt and Sea", "university", "Northgate", (1.35, 1.75)),
+    NamedPlace("Salt Market", "market", "Lagoonside", (0.16, 0.46)),
+    NamedPlace("Northgate Centre", "shopping", "Northgate", (-0.12, 1.95)),
+    NamedPlace("Rampart Gardens", "park", "Rampart", (-0.35, 1.2)),
+    NamedPlace("Samphire Park", "park", "Samphire", (-1.9, 2.45)),
+    NamedPlace("Heronry", "park", "East Strand", (2.42, -1.4)),
+    NamedPlace("Rampart Ground", "stadium", "Westgate", (-2.75, -0.7)),
+    NamedPlace("Congress Hall", "venue", "Brinefield", (2.55, 1.05)),
+    NamedPlace("Outer Beach", "beach", "Outer Strand", (0.0, 3.83)),
+    NamedPlace("West Horn Marina", "ferry", "West Horn", (-1.05, -2.72)),
 )
 
 ZONES = (

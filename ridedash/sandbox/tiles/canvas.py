@@ -1,6 +1,6 @@
-"""From metres to a zoom's pixels, and from points to SVG path data.
+"""Conversion of metres to pixels of a zoom, and of points to SVG path data.
 
-Tile coordinates are whole tenths of a pixel.
+Coordinates on the canvas are tenths of a pixel.
 """
 
 import math
@@ -11,21 +11,19 @@ from ridedash.geo import EARTH_RADIUS_M
 from ridedash.sandbox.city.geometry import XY, Frame, box
 
 TILE = 2560
-"""A tile's side in tenths of a pixel."""
+"""The side of a tile in tenths of a pixel."""
 
-SHEET = 2570
-"""What a tile draws: one pixel more than its cell.
+TILE_DRAWN = 2570
+"""The side of the area that a tile draws: one pixel more than the tile.
 
-Without it a hairline shows between cells at 125 % display scale.
+Without it a thin gap shows between tiles at a display scale of 125 %.
 """
 
 Tile = tuple[int, int]
 
 
-class Paper:
-    """Web Mercator at one zoom, counted from the corner of the tile that holds the frame's
-    origin.
-    """
+class Canvas:
+    """Web Mercator at one zoom, relative to the corner of the tile with the frame's origin."""
 
     def __init__(self, frame: Frame, zoom: int) -> None:
         size = 2560.0 * 2**zoom
@@ -35,8 +33,8 @@ class Paper:
         self.first: Tile = (int(across // TILE), int(down // TILE))
         self._x, self._y = across % TILE, down % TILE
         self.per_metre = size / (2 * math.pi * EARTH_RADIUS_M * math.cos(lat))
-        # Mercator stretches towards the pole: to the second order this is good to a centimetre over
-        # a city.
+        # Mercator stretches towards the pole. This second-order term makes the projection exact to
+        # a centimetre within a city.
         self._bend = math.tan(lat) / (2 * EARTH_RADIUS_M)
 
     def at(self, p: XY) -> XY:
@@ -50,9 +48,7 @@ class Paper:
 
 
 def path(points: Sequence[XY], *, closed: bool = False) -> str:
-    """Path data in whole numbers, relative after the first point; empty when all points fall
-    together.
-    """
+    """SVG path data in integers, relative after the first point; "" when all points coincide."""
     x, y = round(points[0][0]), round(points[0][1])
     parts = [f"M{x} {y}l"]
     for p in points[1:]:
@@ -66,8 +62,9 @@ def path(points: Sequence[XY], *, closed: bool = False) -> str:
 
 
 def tiles_of(points: Iterable[XY], pad: float = 0.0) -> Iterator[Tile]:
-    """The tiles, counted from the paper's first, that the box of some points touches when widened
-    by `pad`.
+    """The tiles that the bounding box of points, widened by `pad`, touches.
+
+    Tiles are numbered from the first one of the canvas.
     """
     west, north, east, south = box(points)
     for x in range(int((west - pad - 10) // TILE), int((east + pad) // TILE) + 1):
@@ -75,34 +72,32 @@ def tiles_of(points: Iterable[XY], pad: float = 0.0) -> Iterator[Tile]:
             yield x, y
 
 
-class Drawer:
-    """Ready pieces of drawing by the tiles that they touch."""
+class TileIndex:
+    """Pieces of SVG by the tiles that they touch."""
 
     def __init__(self) -> None:
         self._by_tile: dict[Tile, list[str]] = defaultdict(list)
 
-    def put(self, piece: str, points: Iterable[XY], pad: float = 0.0) -> None:
-        """File a piece under every tile that its points, widened by `pad`, touch."""
+    def add(self, piece: str, points: Iterable[XY], pad: float = 0.0) -> None:
+        """Add a piece to every tile that its points, widened by `pad`, touch."""
         if piece:
             for tile in tiles_of(points, pad):
                 self._by_tile[tile].append(piece)
 
     def get(self, tile: Tile) -> str:
-        """All pieces on a tile, in the order in which they were put."""
+        """All pieces on a tile, in the order in which they were added."""
         return "".join(self._by_tile.get(tile, ()))
 
 
 def clipped(ring: Sequence[XY], tile: Tile, pad: float) -> list[XY]:
-    """The part of a ring on a tile widened by `pad`, so that even its outline's stroke ends
-    unseen.
-    """
+    """The part of a ring on a tile widened by `pad`, so that strokes at the cut are invisible."""
     x, y = tile[0] * TILE, tile[1] * TILE
     points = list(ring)
     for axis, limit, sign in (
         (0, x - pad, 1),
-        (0, x + SHEET + pad, -1),
+        (0, x + TILE_DRAWN + pad, -1),
         (1, y - pad, 1),
-        (1, y + SHEET + pad, -1),
+        (1, y + TILE_DRAWN + pad, -1),
     ):
         points = _cut(points, axis, limit, sign)
         if not points:

@@ -1,7 +1,7 @@
-"""The sandbox that each test talks to.
+"""Fixtures: a city, and a partner's client of a sandbox of its own.
 
-The fixtures import it: its module builds both cities, which takes most of a second, and this file is
-also read by runs that collect none of these tests.
+The fixtures import the client's module, because it builds both cities, which takes most of a second.
+This file is also imported by runs that collect none of these tests.
 """
 
 import pytest
@@ -11,7 +11,7 @@ from ridedash.sandbox.city.city import cities
 
 @pytest.fixture
 def city(request):
-    """The city of that slug.
+    """The city whose slug is the parameter.
 
     Building both takes most of a second, so no file does it while tests are collected.
     """
@@ -29,7 +29,7 @@ def desk(tmp_path):
 
 @pytest.fixture
 def desk_at(tmp_path):
-    """A desk at another moment: desk_at(moment)."""
+    """A factory for clients whose clock starts at another time: desk_at(time)."""
     from tests.sandbox.sandbox_desk import Desk
 
     made = []

@@ -1,5 +1,6 @@
-"""A sandbox with a clock that stands still until told to move, and a partner who speaks to it in
-literal words.
+"""A partner's client of a sandbox whose clock moves only when a test advances it.
+
+Paths and field names are literals here, not those of the program.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -18,7 +19,7 @@ OCEAN = (-38.9, -127.2)
 
 
 class Clock:
-    """A wall clock for tests."""
+    """A wall clock that tests set."""
 
     def __init__(self, now=NOON):
         self.now = now
@@ -31,7 +32,7 @@ class Clock:
 
 
 class Desk:
-    """The partner: app token, a user's bearer, and the eight operations."""
+    """A partner's client with app token and bearer token of a user, and its own sandbox."""
 
     def __init__(self, folder, now=NOON, **settings):
         self.clock = Clock(now)
@@ -70,8 +71,8 @@ class Desk:
         ends |= {"drop_lat": drop[0], "drop_lng": drop[1]} if drop else {}
         return self.get("/v1/products", **ends, **query).json
 
-    def wish(self, category, pickup=HOTEL, drop="far", **more):
-        """A payload of create; with the fare_id that products gave, when there is one."""
+    def payload(self, category, pickup=HOTEL, drop="far", **more):
+        """A payload of create, with the fare_id of products if there is one."""
         drop = far_drop() if drop == "far" else drop
         body = {
             "pickup_lat": pickup[0],
@@ -87,10 +88,10 @@ class Desk:
         return body | more
 
     def create(self, category, **more):
-        return self.post("/v1.5/bookings/create", self.wish(category, **more)).json
+        return self.post("/v1.5/bookings/create", self.payload(category, **more)).json
 
     def book(self, category, **more):
-        """The id of a booking that was really made."""
+        """Make a booking and return its id, or the txn_id of a share booking that retries."""
         answer = self.create(category, **more)
         assert answer["status"] == "SUCCESS", answer
         return answer["booking_id"] or answer["txn_id"]
@@ -100,7 +101,7 @@ class Desk:
         return self.get("/v1/bookings/track_ride", **{key: booking}).json
 
     def until(self, booking, status, step=5, limit=9000):
-        """Move the clock until a booking has a status; the snapshot."""
+        """Advance the clock until a booking has a status, and return its snapshot."""
         for _ in range(limit // step):
             body = self.track(booking)
             if body["booking_status"] == status:
@@ -108,8 +109,8 @@ class Desk:
             self.clock.advance(step)
         raise AssertionError(f"{booking} never became {status}; it is {body['booking_status']}")
 
-    def story(self, booking, step=5, limit=9000):
-        """[status, …] in order, to the end, handing over from txn_id to booking_id."""
+    def statuses(self, booking, step=5, limit=9000):
+        """All statuses of a booking in order; txn_id is replaced by booking_id when that is known."""
         seen = []
         for _ in range(limit // step):
             body = self.track(booking)
@@ -127,7 +128,7 @@ def bearer(token):
 
 
 def far_drop(city=PORT, pickup=HOTEL):
-    """A drop some kilometres away where shared cabs go."""
+    """A drop some kilometres away that shared cabs go to."""
     fit = [place.position for place in city.places if distance_m(pickup, place.position) < 6000]
     shared = [
         place for place in fit if not inside(place, (*city.unshareable, *city.no_share_heading))
@@ -140,5 +141,5 @@ def inside(point, rings):
 
 
 def middle(ring):
-    """The middle of a ring."""
+    """The mean of the vertices of a ring."""
     return (sum(p[0] for p in ring) / len(ring), sum(p[1] for p in ring) / len(ring))

@@ -1,6 +1,4 @@
-"""The sandbox behind a real socket, by the server that the program uses (waitress) and by Flask's
-own (werkzeug).
-"""
+"""WSGI servers for tests: waitress, as the program uses it, and werkzeug."""
 
 import contextlib
 import threading
@@ -11,10 +9,10 @@ from werkzeug.serving import make_server
 
 @contextlib.contextmanager
 def waitress(app, threads=4):
-    """The address of the app, served by waitress; closed at the end."""
+    """Serve the app with waitress on a free port. Yields its address."""
     channels = {}
     server = create_server(app, host="127.0.0.1", port=0, threads=threads, map=channels)
-    server.adj.asyncore_loop_timeout = 0.05  # seconds until a closed server notices
+    server.adj.asyncore_loop_timeout = 0.05  # seconds until the server notices that it was closed
     thread = threading.Thread(target=run_until_closed, args=(server,))
     thread.start()
     try:
@@ -24,7 +22,7 @@ def waitress(app, threads=4):
 
 
 def run_until_closed(server):
-    with contextlib.suppress(OSError):  # its sockets are closed under it; that is how it ends
+    with contextlib.suppress(OSError):  # stop() closes its sockets, which ends run()
         server.run()
 
 
@@ -39,7 +37,7 @@ def stop(server, thread, channels):
 
 @contextlib.contextmanager
 def werkzeug(app):
-    """The address of the app, served by werkzeug; closed at the end."""
+    """Serve the app with werkzeug on a free port. Yields its address."""
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is a JSON object: never a trace, never a page."""
+"""Every answer to random input is a JSON object, never a traceback or a web page."""
 
 import json
 import tempfile
@@ -11,31 +11,34 @@ from hypothesis import strategies as st
 from tests.sandbox.sandbox_desk import Desk, far_drop
 
 POSTS = (
-    *("/v1.5/bookings/create", "/v1/bookings/abort", "/v1/bookings/drop_location"),
-    *("/v1/bookings/cancel", "/v1/bookings/feedback"),
+    "/v1.5/bookings/create",
+    "/v1/bookings/abort",
+    "/v1/bookings/drop_location",
+    "/v1/bookings/cancel",
+    "/v1/bookings/feedback",
 )
 GETS = ("/v1/bookings/track_ride", "/v1/products", "/v1.5/bookings/feedback/options")
 NAMES = (
-    *(
-        "pickup_lat",
-        "pickup_lng",
-        "drop_lat",
-        "drop_lng",
-        "category",
-        "pickup_mode",
-        "payment_instrument_type",
-    ),
-    *(
-        "fare_id",
-        "affiliate_uid",
-        "coupon_code",
-        "merchant_txn_id",
-        "seats",
-        "retry",
-        "booking_id",
-        "reason",
-    ),
-    *("rating", "feedback", "comments", "txn_id", "sub_category"),
+    "pickup_lat",
+    "pickup_lng",
+    "drop_lat",
+    "drop_lng",
+    "category",
+    "pickup_mode",
+    "payment_instrument_type",
+    "fare_id",
+    "affiliate_uid",
+    "coupon_code",
+    "merchant_txn_id",
+    "seats",
+    "retry",
+    "booking_id",
+    "reason",
+    "rating",
+    "feedback",
+    "comments",
+    "txn_id",
+    "sub_category",
 )
 SCALARS = (
     st.none()
@@ -64,7 +67,7 @@ def desk():
         made.close()
 
 
-def judged(answer):
+def checked_body(answer):
     assert answer.mimetype == "application/json"
     body = json.loads(answer.data, parse_constant=refuse)
     assert isinstance(body, dict)
@@ -79,8 +82,8 @@ def refuse(name):
 
 @settings(max_examples=150, deadline=None)
 @given(path=st.sampled_from(POSTS), body=BODIES)
-def test_any_object_in_a_body_ends_in_json(desk, path, body):
-    judged(
+def test_any_object_as_a_body_is_answered_in_json(desk, path, body):
+    checked_body(
         desk.web.post(
             path, data=json.dumps(body), headers=desk.headers, content_type="application/json"
         )
@@ -92,16 +95,18 @@ def test_any_object_in_a_body_ends_in_json(desk, path, body):
     path=st.sampled_from(POSTS),
     body=st.binary(max_size=200) | VALUES.map(lambda value: json.dumps(value).encode()),
 )
-def test_any_bytes_in_a_body_end_in_json(desk, path, body):
-    judged(desk.web.post(path, data=body, headers=desk.headers, content_type="application/json"))
+def test_any_bytes_as_a_body_are_answered_in_json(desk, path, body):
+    checked_body(
+        desk.web.post(path, data=body, headers=desk.headers, content_type="application/json")
+    )
 
 
 @settings(max_examples=150, deadline=None)
 @given(change=BODIES)
-def test_a_good_wish_with_anything_changed_is_booked_or_refused_in_json(desk, change):
-    body = desk.wish("suv", drop=far_drop()) | change
+def test_a_valid_payload_with_random_changes_is_booked_or_refused_in_json(desk, change):
+    body = desk.payload("suv", drop=far_drop()) | change
     answer = desk.web.post("/v1.5/bookings/create", data=json.dumps(body), headers=desk.headers)
-    read = judged(answer)
+    read = checked_body(answer)
     assert read.get("status") in ("SUCCESS", "FAILURE") or read["message"] == "BOOKING_FAILED"
 
 
@@ -110,16 +115,16 @@ def test_a_good_wish_with_anything_changed_is_booked_or_refused_in_json(desk, ch
     path=st.sampled_from(GETS),
     query=st.dictionaries(st.sampled_from(NAMES), st.text(max_size=30), max_size=6),
 )
-def test_any_query_ends_in_json(desk, path, query):
-    judged(desk.web.get(path, query_string=query, headers=desk.headers))
+def test_any_query_is_answered_in_json(desk, path, query):
+    checked_body(desk.web.get(path, query_string=query, headers=desk.headers))
 
 
 @settings(max_examples=60, deadline=None)
 @given(fare_id=st.text(max_size=120) | st.binary(max_size=60).map(lambda raw: raw.hex()))
-def test_no_invented_fare_id_is_taken(desk, fare_id):
-    body = desk.wish("mini") | {"fare_id": fare_id}
+def test_no_random_fare_id_is_accepted(desk, fare_id):
+    body = desk.payload("mini") | {"fare_id": fare_id}
     answer = desk.web.post("/v1.5/bookings/create", data=json.dumps(body), headers=desk.headers)
-    assert judged(answer)["status"] == "FAILURE"
+    assert checked_body(answer)["status"] == "FAILURE"
 
 
 @settings(max_examples=60, deadline=None)
@@ -135,4 +140,4 @@ def test_any_header_value_is_refused_in_json(desk, token):
             "/v1/bookings/track_ride", query_string={"booking_id": "PT1"}, headers=headers
         )
         assert answer.status_code in (401, 403)
-        judged(answer)
+        checked_body(answer)

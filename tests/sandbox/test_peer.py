@@ -1,4 +1,4 @@
-"""A stranger's client: plain HTTP over a real socket, written from docs/service-interface.md alone.
+"""An independent HTTP client, written from docs/service-interface.md only, over a real socket.
 
 It books each kind and follows it to the end; control only moves the clock.
 """
@@ -13,7 +13,7 @@ DROP = far_drop()
 
 
 class Peer:
-    """What the interface's section Endpoints says, and no more."""
+    """A client of the operations as the interface's section Endpoints defines them."""
 
     def __init__(self, session):
         self.session = session
@@ -41,7 +41,7 @@ class Peer:
         return answer
 
     def follow(self, **key):
-        """[(status, body)] once for each status, until the ride has ended."""
+        """Poll until the ride has ended. Returns [(status, first body with it)]."""
         story = []
         for _ in range(2000):
             body = self.session.get("/v1/bookings/track_ride", params=key).json()
@@ -114,14 +114,12 @@ def test_a_shared_ride_with_the_retry(peer):
     assert made["retry"]["booking_timeout_unit"] == "SECONDS"
     story = peer.follow(txn_id=made["txn_id"])
     assert statuses(story) == [
-        *(
-            "ALLOTMENT_PENDING",
-            "CALL_DRIVER",
-            "CLIENT_LOCATED",
-            "INVOICE",
-            "IN_PROGRESS",
-            "COMPLETED",
-        ),
+        "ALLOTMENT_PENDING",
+        "CALL_DRIVER",
+        "CLIENT_LOCATED",
+        "INVOICE",
+        "IN_PROGRESS",
+        "COMPLETED",
     ]
     price = story[-1][1]["price_details"]
     assert price["fare"] + price["service_tax"] == pytest.approx(estimate["fares"][1]["cost"])

@@ -1,6 +1,4 @@
-"""Control: scenarios and faults that are played over a real socket, and the header without which
-nothing is done.
-"""
+"""Control of the sandbox: faults over a real socket, scenarios, the clock, the header."""
 
 import time
 
@@ -23,7 +21,7 @@ def wire(request, desk):
         yield session
 
 
-def order(wire, **fault):
+def set_fault(wire, **fault):
     assert wire.post("/control/faults", json=fault, headers=CONTROL).status_code == 200
 
 
@@ -32,45 +30,45 @@ def bookings(wire):
 
 
 def test_cut_before_breaks_the_connection_and_books_nothing(desk, wire):
-    order(wire, operation="create", fault="cut_before")
+    set_fault(wire, operation="create", fault="cut_before")
     with pytest.raises(httpx.RemoteProtocolError, match="without sending a response"):
-        wire.post(CREATE, json=desk.wish("suv"))
+        wire.post(CREATE, json=desk.payload("suv"))
     assert bookings(wire) == 0
 
 
 def test_cut_after_books_and_breaks_the_connection_without_an_answer(desk, wire):
-    order(wire, operation="create", fault="cut_after")
+    set_fault(wire, operation="create", fault="cut_after")
     with pytest.raises(httpx.RemoteProtocolError, match="without sending a response"):
-        wire.post(CREATE, json=desk.wish("suv"))
+        wire.post(CREATE, json=desk.payload("suv"))
     assert bookings(wire) == 1
-    assert wire.post(CREATE, json=desk.wish("suv")).json()["status"] == "SUCCESS"
+    assert wire.post(CREATE, json=desk.payload("suv")).json()["status"] == "SUCCESS"
 
 
-def test_html_books_and_answers_with_a_page(desk, wire):
-    order(wire, operation="create", fault="html")
-    answer = wire.post(CREATE, json=desk.wish("suv"))
+def test_html_books_and_answers_with_a_web_page(desk, wire):
+    set_fault(wire, operation="create", fault="html")
+    answer = wire.post(CREATE, json=desk.payload("suv"))
     assert answer.headers["Content-Type"].startswith("text/html")
     assert bookings(wire) == 1
 
 
-def test_http_500_books_nothing_and_is_no_failure_of_the_interface(desk, wire):
-    order(wire, operation="create", fault="http_500")
-    answer = wire.post(CREATE, json=desk.wish("suv"))
+def test_http_500_books_nothing_and_has_no_body_of_the_interface(desk, wire):
+    set_fault(wire, operation="create", fault="http_500")
+    answer = wire.post(CREATE, json=desk.payload("suv"))
     assert answer.status_code == 500
     assert not {"status", "code"} & set(answer.json())
     assert bookings(wire) == 0
 
 
-def test_rate_limit_says_when_to_come_back(desk, wire):
-    order(wire, operation="create", fault="rate_limit", seconds=7)
-    answer = wire.post(CREATE, json=desk.wish("suv"))
+def test_rate_limit_has_a_retry_after_header(desk, wire):
+    set_fault(wire, operation="create", fault="rate_limit", seconds=7)
+    answer = wire.post(CREATE, json=desk.payload("suv"))
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
     assert answer.json()["code"] == "rate_limit"
     assert bookings(wire) == 0
 
 
-def test_delay_answers_late_but_well(desk, wire):
-    order(wire, operation="products", fault="delay", seconds=0.3)
+def test_delay_answers_late_but_correctly(desk, wire):
+    set_fault(wire, operation="products", fault="delay", seconds=0.3)
     begun = time.monotonic()
     assert (
         wire.get(
@@ -81,22 +79,22 @@ def test_delay_answers_late_but_well(desk, wire):
     assert time.monotonic() - begun >= 0.3
 
 
-def test_a_fault_meets_its_operation_only_and_as_often_as_ordered(desk):
+def test_a_fault_applies_to_its_operation_as_many_times_as_set(desk):
     desk.control("faults", operation="track_ride", fault="http_500", times=2)
     booking = desk.book("suv")
     path = "/v1/bookings/track_ride"
     assert [desk.get(path, booking_id=booking).status_code for _ in range(3)] == [500, 500, 200]
 
 
-def test_a_fault_of_any_operation_meets_the_next_call(desk):
+def test_a_fault_for_any_operation_applies_to_the_next_call(desk):
     desk.control("faults", operation="*", fault="http_500")
     assert desk.get("/v1.5/bookings/feedback/options", category="mini").status_code == 500
     assert desk.get("/v1.5/bookings/feedback/options", category="mini").status_code == 200
 
 
-def test_without_a_socket_to_close_the_answer_breaks_off(desk):
+def test_without_access_to_the_socket_the_answer_is_incomplete(desk):
     desk.control("faults", operation="create", fault="cut_after")
-    answer = desk.post(CREATE, desk.wish("suv"))
+    answer = desk.post(CREATE, desk.payload("suv"))
     assert int(answer.headers["Content-Length"]) > len(answer.data)
 
 
@@ -121,17 +119,17 @@ def test_control_needs_a_header_that_a_form_cannot_send(desk):
         ("faults", {"operation": "create", "fault": "delay", "seconds": 1e9}),
     ],
 )
-def test_control_refuses_nonsense(desk, path, body):
+def test_control_refuses_invalid_values(desk, path, body):
     answer = desk.web.post(f"/control/{path}", json=body, headers=CONTROL)
     assert (answer.status_code, answer.json["code"]) == (400, "BAD_REQUEST")
 
 
-def test_without_control_there_is_no_such_path(desk_at):
+def test_without_control_its_routes_do_not_exist(desk_at):
     closed = desk_at(NOON, control=False)
     assert closed.web.post("/control/speed", json={"speed": 2}, headers=CONTROL).status_code == 404
 
 
-def test_a_scenario_waits_for_a_booking_of_its_kind(desk):
+def test_a_scenario_stays_queued_until_a_booking_of_its_kind(desk):
     desk.control("next", scenario="share_retry_fail")
     desk.book("mini")
     assert desk.create("share", retry=True)["booking_id"] is None
@@ -151,7 +149,7 @@ def test_the_clock_runs_at_the_speed_that_was_set(desk):
     assert desk.track(booking)["booking_status"] == status
 
 
-def test_advance_leaps_and_reset_forgets_the_bookings_but_not_the_tokens(desk):
+def test_advance_moves_the_clock_and_reset_deletes_bookings_but_not_tokens(desk):
     booking = desk.book("suv")
     desk.control("advance", seconds=3600)
     assert desk.track(booking)["booking_status"] == "COMPLETED"

@@ -1,12 +1,20 @@
-"""List products, word for word as docs/service-interface.md and docs/field-notes.md have it."""
+"""List products, compared with docs/service-interface.md and docs/field-notes.md."""
 
 from decimal import Decimal
 
 from tests.sandbox.sandbox_desk import HOTEL, NIGHT, OCEAN, PEAK, PORT, SALT, far_drop
 
 CARD = {
-    *("type", "minimum_distance", "minimum_time", "base_fare", "minimum_fare", "cost_per_distance"),
-    *("waiting_cost_per_minute", "ride_cost_per_minute", "rates_higher_than_usual", "surcharge"),
+    "type",
+    "minimum_distance",
+    "minimum_time",
+    "base_fare",
+    "minimum_fare",
+    "cost_per_distance",
+    "waiting_cost_per_minute",
+    "ride_cost_per_minute",
+    "rates_higher_than_usual",
+    "surcharge",
 }
 
 
@@ -47,7 +55,7 @@ def test_rate_cards_are_numeric_text_and_the_standard_rate_is_descriptive_text(d
     assert "₹15 per km" in standard["fare"]
 
 
-def test_only_share_says_select_applicable_and_only_rental_has_packages(desk):
+def test_only_share_has_select_applicable_and_only_rental_has_packages(desk):
     body = desk.products()
     assert [each["id"] for each in body["categories"] if "select_applicable" in each] == ["share"]
     rental = category(body, "rental")
@@ -64,15 +72,17 @@ def test_at_peak_hours_the_rates_are_higher_than_usual(desk_at):
 def test_an_upfront_estimate_has_the_shape_of_the_field_notes(desk):
     (estimate,) = desk.products(drop=far_drop(), category="mini")["ride_estimate"]
     assert set(estimate) >= {
-        *(
-            "category",
-            "distance",
-            "travel_time_in_minutes",
-            "amount_min",
-            "amount_max",
-            "booking_fee",
-        ),
-        *("booking_fee_breakup", "taxes", "hub_charges", "discounts", "upfront"),
+        "category",
+        "distance",
+        "travel_time_in_minutes",
+        "amount_min",
+        "amount_max",
+        "booking_fee",
+        "booking_fee_breakup",
+        "taxes",
+        "hub_charges",
+        "discounts",
+        "upfront",
     }
     upfront = estimate["upfront"]
     assert upfront["is_upfront_applicable"] is True
@@ -80,7 +90,7 @@ def test_an_upfront_estimate_has_the_shape_of_the_field_notes(desk):
     assert isinstance(upfront["fare_id"], str)
 
 
-def test_a_metered_estimate_is_a_range_around_what_the_rate_card_gives(desk):
+def test_a_metered_estimate_is_a_range_around_the_price_of_the_rate_card(desk):
     body = desk.products(drop=far_drop(), category="suv")
     (estimate,) = body["ride_estimate"]
     assert estimate["upfront"] == {"is_upfront_applicable": False}
@@ -114,10 +124,10 @@ def test_without_a_drop_and_for_rental_the_estimate_is_an_empty_object(desk):
     assert desk.products(drop=far_drop(), category="rental")["ride_estimate"] == {}
 
 
-def test_a_hotspot_has_its_boundary_and_named_points_and_elsewhere_only_a_flag(desk):
+def test_a_hotspot_has_boundary_and_named_points_and_elsewhere_only_a_flag(desk):
     assert desk.products()["hotspot_zone"] == {"is_hotpot_zone": False}
-    for spot in (*PORT.hotspots, *SALT.hotspots):
-        zone = desk.products(spot.points[0].position)["hotspot_zone"]
+    for hotspot in (*PORT.hotspots, *SALT.hotspots):
+        zone = desk.products(hotspot.points[0].position)["hotspot_zone"]
         assert zone["is_hotpot_zone"] is True
         assert isinstance(zone["desc"], str)
         assert zone["default_pickup_point_id"] in [point["id"] for point in zone["pickup_points"]]
@@ -126,7 +136,7 @@ def test_a_hotspot_has_its_boundary_and_named_points_and_elsewhere_only_a_flag(d
 
 
 def test_the_airport_card_prices_a_trip_from_the_airport(desk):
-    airport = next(spot for spot in PORT.hotspots if "Airport" in spot.name)
+    airport = next(hotspot for hotspot in PORT.hotspots if "Airport" in hotspot.name)
     start = airport.points[0].position
     (estimate,) = desk.products(start, HOTEL, category="mini")["ride_estimate"]
     assert estimate["hub_charges"]["pickup_hub_fee"] == 60
@@ -140,7 +150,10 @@ def test_where_no_cab_is_near_eta_and_distance_are_minus_one_and_a_booking_finds
     assert category(listed, "mini")["eta"] > 0
     suv = category(listed, "suv")
     assert (suv["eta"], suv["distance"]) == (-1, -1)
-    assert desk.story(desk.book("suv", pickup=beach)) == ["ALLOTMENT_PENDING", "ALLOTMENT_FAILED"]
+    assert desk.statuses(desk.book("suv", pickup=beach)) == [
+        "ALLOTMENT_PENDING",
+        "ALLOTMENT_FAILED",
+    ]
 
 
 def test_the_cities_differ_in_categories_currency_and_policies(desk):
@@ -178,7 +191,7 @@ def test_products_needs_the_partner_key_but_no_bearer(desk):
         assert (refused.status_code, refused.json["code"]) == (403, "invalid_partner_key")
 
 
-def test_autos_cost_more_at_night_and_say_so_beforehand(desk_at, desk):
+def test_autos_cost_more_at_night_and_their_rates_mention_it(desk_at, desk):
     night, day = desk_at(NIGHT), desk
     (dear,) = night.products(drop=far_drop(), category="auto")["ride_estimate"]
     (cheap,) = day.products(drop=far_drop(), category="auto")["ride_estimate"]

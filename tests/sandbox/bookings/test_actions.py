@@ -1,6 +1,4 @@
-"""Abort, cancel, another drop and feedback: success and failure word for word, and what follows
-from each.
-"""
+"""Abort, cancel, change of drop and feedback: exact answers and effects of each."""
 
 import pytest
 
@@ -21,7 +19,7 @@ def cancel(desk, booking):
     return desk.post(CANCEL, {"booking_id": booking, "reason": "Plans changed"}).json
 
 
-def go_to(desk, booking, drop):
+def change_drop(desk, booking, drop):
     return desk.post(DROP, {"booking_id": booking, "drop_lat": drop[0], "drop_lng": drop[1]}).json
 
 
@@ -31,7 +29,7 @@ def other_drop():
 
 
 @pytest.mark.parametrize("category", ["mini", "auto"])
-def test_a_search_can_be_aborted_and_the_booking_is_cancelled_then(desk, category):
+def test_a_search_can_be_aborted_which_cancels_the_booking(desk, category):
     booking = desk.book(category)
     answer = abort(desk, booking)
     assert set(answer) == {"status", "message", "code"}
@@ -56,7 +54,7 @@ def test_after_allotment_abort_fails_and_changes_nothing(desk):
     assert desk.track(booking)["booking_status"] == "CALL_DRIVER"
 
 
-def test_aborting_twice_says_that_it_is_cancelled_already(desk):
+def test_a_second_abort_fails_with_booking_already_cancelled(desk):
     booking = desk.book("mini")
     abort(desk, booking)
     assert abort(desk, booking)["code"] == "BOOKING_ALREADY_CANCELLED"
@@ -105,10 +103,10 @@ def test_cancelling_is_refused_before_allotment_and_after_the_start(desk, catego
     assert desk.track(booking)["booking_status"] == status
 
 
-def test_another_drop_before_the_ride_leads_there(desk):
+def test_a_drop_changed_before_the_ride_is_where_it_ends(desk):
     booking = desk.book("mini")
     desk.until(booking, "CALL_DRIVER")
-    answer = go_to(desk, booking, other_drop())
+    answer = change_drop(desk, booking, other_drop())
     assert set(answer) == {"status", "request_type", "header", "text"}
     assert (answer["status"], answer["header"]) == ("SUCCESS", "SUCCESS")
     assert answer["request_type"] == "Update User Booking Drop Location"
@@ -121,7 +119,7 @@ def test_another_drop_before_the_ride_leads_there(desk):
 
 
 def follow_to_the_end(desk, booking):
-    """The last position seen in the ride."""
+    """The last position of the cab during the ride."""
     body = desk.until(booking, "IN_PROGRESS")
     while body["booking_status"] == "IN_PROGRESS":
         last = LatLng(body["driver_lat"], body["driver_lng"])
@@ -130,12 +128,12 @@ def follow_to_the_end(desk, booking):
     return last
 
 
-def test_another_drop_during_the_ride_goes_on_from_where_the_cab_is_and_is_billed_as_driven(desk):
+def test_a_drop_changed_during_the_ride_continues_from_the_cab_and_is_billed_as_driven(desk):
     plain, changed = desk.book("suv"), desk.book("suv")
     desk.until(changed, "IN_PROGRESS")
     desk.clock.advance(90)
     before = desk.track(changed)
-    assert go_to(desk, changed, other_drop())["status"] == "SUCCESS"
+    assert change_drop(desk, changed, other_drop())["status"] == "SUCCESS"
     after = desk.track(changed)
     gap = distance_m(
         LatLng(before["driver_lat"], before["driver_lng"]),
@@ -154,14 +152,14 @@ def test_a_changed_drop_ends_an_upfront_price_but_a_shared_fare_stays(desk):
     fixed = desk.track(shared)["price_details"]
     locked = desk.until(upfront, "CALL_DRIVER")["price_details"]
     for booking in (upfront, shared):
-        assert go_to(desk, booking, other_drop())["status"] == "SUCCESS"
+        assert change_drop(desk, booking, other_drop())["status"] == "SUCCESS"
     assert desk.until(upfront, "COMPLETED")["price_details"] != locked
     assert desk.until(shared, "COMPLETED")["price_details"] == fixed
 
 
 def test_a_drop_in_another_city_is_refused(desk):
     booking = desk.book("mini")
-    answer = go_to(desk, booking, SALT.center)
+    answer = change_drop(desk, booking, SALT.center)
     assert set(answer) == {"status", "request_type", "header", "text"}
     assert (answer["status"], answer["header"]) == ("FAILURE", "Invalid Drop Location")
     assert answer["request_type"] == "Update User Booking Drop Location"
@@ -174,19 +172,19 @@ def test_the_drop_of_a_ride_that_ended_is_refused(desk, end):
     if end == "BOOKING_CANCELLED":
         abort(desk, booking)
     desk.until(booking, end)
-    answer = go_to(desk, booking, far_drop())
+    answer = change_drop(desk, booking, far_drop())
     assert (answer["status"], answer["header"]) == ("FAILURE", "Oops!")
     assert answer["request_type"] == "Update User Booking Drop Location"
     assert answer["text"]
 
 
-def test_drop_and_feedback_ask_for_a_json_content_type(desk):
+def test_drop_and_feedback_require_a_json_content_type(desk):
     for path in (DROP, FEEDBACK):
         answer = desk.web.post(path, data=b"{}", headers=desk.headers, content_type="text/plain")
         assert (answer.status_code, answer.json["status"]) == (415, "FAILURE")
 
 
-def test_feedback_is_taken_once_the_ride_is_completed(desk):
+def test_feedback_is_accepted_once_the_ride_is_completed(desk):
     booking = desk.book("mini")
     body = {
         "booking_id": booking,
@@ -220,19 +218,22 @@ def test_feedback_options_are_those_of_the_document(desk):
         options["1"]
         == options["4"]
         == [
-            *(
-                "Delayed Pick up",
-                "Driver Unprofessional",
-                "Driver Untrained",
-                "Unsafe Driving",
-                "Car Quality",
-            ),
-            *("Incorrect Billing", "Dropped at wrong location", "Not Value for Money"),
+            "Delayed Pick up",
+            "Driver Unprofessional",
+            "Driver Untrained",
+            "Unsafe Driving",
+            "Car Quality",
+            "Incorrect Billing",
+            "Dropped at wrong location",
+            "Not Value for Money",
         ]
     )
     assert options["5"] == [
-        *("Polite and professional driver", "On-time pickup", "Comfortable feature-rich car"),
-        *("Driver familiar with the route", "Value for Money"),
+        "Polite and professional driver",
+        "On-time pickup",
+        "Comfortable feature-rich car",
+        "Driver familiar with the route",
+        "Value for Money",
     ]
 
 
@@ -245,7 +246,7 @@ def test_feedback_options_of_rental_and_outstation_need_a_sub_category(desk):
 
 
 @pytest.mark.parametrize("path", [ABORT, CANCEL, DROP, FEEDBACK])
-def test_an_unknown_booking_and_somebody_elses_are_the_same_json_failure(desk, path):
+def test_an_unknown_booking_and_one_of_another_user_fail_alike(desk, path):
     booking = desk.book("mini")
     desk.headers |= bearer(mint_token(desk.database, "due"))
     for each in (booking, "PT0000000000"):

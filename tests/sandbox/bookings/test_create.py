@@ -1,4 +1,4 @@
-"""Create booking: three shapes of success, every failure, and what the interface leaves open."""
+"""Create booking: the three shapes of success, every failure, our own failure codes."""
 
 import pytest
 
@@ -11,14 +11,12 @@ CREATE = "/v1.5/bookings/create"
 def test_point_to_point_answers_with_an_id_a_message_and_the_timeout(desk):
     answer = desk.create("mini", merchant_txn_id="ORD-42")
     assert set(answer) == {
-        *(
-            "status",
-            "booking_id",
-            "message",
-            "merchant_txn_id",
-            "booking_timeout",
-            "booking_timeout_unit",
-        ),
+        "status",
+        "booking_id",
+        "message",
+        "merchant_txn_id",
+        "booking_timeout",
+        "booking_timeout_unit",
     }
     assert answer["status"] == "SUCCESS"
     assert answer["booking_id"].isalnum()
@@ -48,7 +46,7 @@ def test_share_with_retry_answers_without_an_id_but_with_retry_and_txn_id(desk):
     assert isinstance(answer["txn_id"], str)
 
 
-def test_a_share_that_must_retry_but_may_not_finds_no_cab_headed_that_way(desk):
+def test_a_share_that_needs_a_retry_without_permission_finds_no_cab(desk):
     desk.control("next", scenario="share_retry")
     answer = desk.create("share", seats=1)
     assert answer == {"status": "FAILURE", "message": "No cabs are headed toward your destination"}
@@ -61,7 +59,7 @@ def test_seats_may_be_text_or_number_and_the_price_follows_them(desk):
 
 
 @pytest.mark.parametrize("mode", ["now", "NOW"])
-def test_pickup_mode_now_is_read_in_any_case(desk, mode):
+def test_pickup_mode_is_case_insensitive(desk, mode):
     assert desk.create("suv", pickup_mode=mode)["status"] == "SUCCESS"
 
 
@@ -76,16 +74,19 @@ def test_pickup_mode_now_is_read_in_any_case(desk, mode):
 def test_an_invalid_category_or_city_fails_with_booking_failed_and_a_code(
     desk, change, message, code
 ):
-    assert desk.post(CREATE, desk.wish("suv") | change).json == {"message": message, "code": code}
+    assert desk.post(CREATE, desk.payload("suv") | change).json == {
+        "message": message,
+        "code": code,
+    }
 
 
-def test_pickup_and_drop_at_one_place(desk):
+def test_pickup_and_drop_at_the_same_place_are_refused(desk):
     answer = desk.create("suv", drop=HOTEL)
     assert (answer["status"], answer["code"]) == ("FAILURE", "SAME_PICKUP_DROP")
     assert answer["message"]
 
 
-def test_a_drop_in_another_city(desk):
+def test_a_drop_in_another_city_is_refused(desk):
     answer = desk.create("suv", drop=SALT.center)
     assert (answer["status"], answer["code"]) == ("FAILURE", "INVALID_DROP_LOCATION")
     assert desk.create("mini", drop=SALT.center)["code"] == "INVALID_DROP_LOCATION"
@@ -100,7 +101,7 @@ def test_a_drop_in_another_city(desk):
         ("credit", "SVC_CREDIT_DUE"),
     ],
 )
-def test_users_who_may_not_book(desk, user, code):
+def test_users_who_may_not_book_are_refused_with_their_code(desk, user, code):
     desk.headers |= bearer(mint_token(desk.database, user))
     answer = desk.create("suv")
     assert (answer["status"], answer["code"]) == ("FAILURE", code)
@@ -120,14 +121,14 @@ def test_an_upfront_category_needs_a_drop_and_the_fare_id_of_this_trip(desk):
     assert desk.create("mini", drop=None)["code"] == "DROP_REQUIRED"
     assert desk.create("mini", fare_id=None)["code"] == "FARE_ID_REQUIRED"
     assert desk.create("mini", fare_id="invented")["code"] == "INVALID_FARE_ID"
-    other = desk.wish("prime")["fare_id"]
+    other = desk.payload("prime")["fare_id"]
     assert desk.create("mini", fare_id=other)["code"] == "INVALID_FARE_ID"
-    elsewhere = desk.wish("mini", drop=PORT.center)["fare_id"]
+    elsewhere = desk.payload("mini", drop=PORT.center)["fare_id"]
     assert desk.create("mini", fare_id=elsewhere)["code"] == "INVALID_FARE_ID"
 
 
-def test_a_fare_id_holds_its_price_for_five_minutes_and_not_longer(desk):
-    wish = desk.wish("mini")
+def test_a_fare_id_is_valid_for_five_minutes_only(desk):
+    wish = desk.payload("mini")
     desk.clock.advance(295)
     assert desk.post(CREATE, wish).json["status"] == "SUCCESS"
     desk.clock.advance(10)
@@ -135,9 +136,9 @@ def test_a_fare_id_holds_its_price_for_five_minutes_and_not_longer(desk):
     assert (late["status"], late["code"]) == ("FAILURE", "FARE_EXPIRED")
 
 
-def test_a_fast_clock_leaves_people_as_long_to_read_a_price(desk):
+def test_a_fare_id_is_valid_for_the_same_wall_time_with_a_fast_clock(desk):
     desk.control("speed", speed=60)
-    wish = desk.wish("mini")
+    wish = desk.payload("mini")
     desk.clock.advance(295)
     assert desk.post(CREATE, wish).json["status"] == "SUCCESS"
     desk.clock.advance(10)
@@ -151,7 +152,7 @@ def test_the_locked_price_is_the_price_of_the_invoice(desk):
     assert total == pytest.approx(estimate["upfront"]["fare"])
 
 
-def test_a_coupon_takes_its_percentage_off_and_an_unknown_one_nothing(desk):
+def test_a_coupon_deducts_its_percentage_and_an_unknown_one_nothing(desk):
     price = desk.until(desk.book("suv", coupon_code="WELCOME10"), "COMPLETED")["price_details"]
     assert price["discount_percentage"] == 10
     assert price["discount_value"] == pytest.approx(price["fare"] / 10, abs=0.01)
@@ -164,13 +165,13 @@ def test_a_coupon_takes_its_percentage_off_and_an_unknown_one_nothing(desk):
 
 
 def test_the_same_create_twice_makes_two_bookings(desk):
-    wish = desk.wish("suv", merchant_txn_id="ORD-1")
+    wish = desk.payload("suv", merchant_txn_id="ORD-1")
     first, second = desk.post(CREATE, wish).json, desk.post(CREATE, wish).json
     assert first["booking_id"] != second["booking_id"]
     assert [each["merchant_txn_id"] for each in desk.ledger()] == ["ORD-1", "ORD-1"]
 
 
-def test_any_number_of_bookings_may_be_live(desk):
+def test_any_number_of_bookings_may_be_live_at_once(desk):
     assert len({desk.book("auto") for _ in range(12)}) == 12
 
 
@@ -206,7 +207,7 @@ def test_a_ride_for_later_is_refused_because_no_time_can_be_sent(desk):
     ],
 )
 def test_a_wrong_field_is_named_and_nothing_is_booked(desk, change):
-    answer = desk.post(CREATE, desk.wish("suv") | change)
+    answer = desk.post(CREATE, desk.payload("suv") | change)
     assert answer.status_code == 400
     assert (answer.json["status"], answer.json["code"]) == ("FAILURE", "BAD_REQUEST")
     assert any(word in answer.json["message"] for word in (*change, "pickup_lat", "drop_lat"))
@@ -229,7 +230,7 @@ def test_a_wrong_field_is_named_and_nothing_is_booked(desk, change):
         (b'{"a": "' + b"x" * 200_000 + b'"}', 413),
     ],
 )
-def test_a_body_that_is_no_json_object_is_a_json_failure(desk, body, status):
+def test_a_body_that_is_not_a_json_object_is_a_json_failure(desk, body, status):
     answer = desk.web.post(CREATE, data=body, headers=desk.headers, content_type="application/json")
     assert answer.status_code == status
     assert answer.json["status"] == "FAILURE"

@@ -1,4 +1,4 @@
-"""The two cities: whole, distinct, alike in every process, and rich enough to look like cities."""
+"""The two cities: connected, far apart, equal in every process, with enough streets and places."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from ridedash.sandbox.city.data.names import THEMES
 BOTH = pytest.mark.parametrize("city", [plan.slug for plan in plans()], indirect=True)
 
 
-def test_the_cities_are_two_far_apart_in_open_ocean() -> None:
+def test_the_two_cities_are_far_apart_in_the_open_ocean() -> None:
     first, second = cities()
     assert (first.name, first.currency, first.timezone) == ("Port Meridian", "INR", "Asia/Kolkata")
     assert (second.name, second.currency) == ("Saltmere", "EUR")
@@ -20,7 +20,7 @@ def test_the_cities_are_two_far_apart_in_open_ocean() -> None:
     assert 80_000 < distance_m(first.center, second.center) < 120_000
 
 
-def test_a_point_belongs_to_the_city_whose_boundary_holds_it() -> None:
+def test_a_point_belongs_to_the_city_whose_boundary_contains_it() -> None:
     first, second = cities()
     assert city_at(first.center) is first
     assert city_at(second.center) is second
@@ -34,7 +34,7 @@ def test_each_city_has_several_hundred_named_streets(city: City) -> None:
     assert all(name.strip() and name[0].isupper() for name in names)
 
 
-def test_the_gazetteer_names_at_least_sixty_places_with_ids_of_their_own() -> None:
+def test_the_gazetteer_has_at_least_sixty_places_with_unique_ids() -> None:
     places = [place for city in cities() for place in city.places]
     assert len(places) >= 80
     for city in cities():
@@ -54,19 +54,19 @@ def test_every_place_lies_in_the_service_area_and_near_a_street(city: City) -> N
 def test_pickup_points_lie_on_streets_within_their_hotspot_and_the_default_is_one_of_them(
     city: City,
 ) -> None:
-    for spot in city.hotspots:
-        assert spot.default_point_id in {point.id for point in spot.points}
-        for point in spot.points:
-            assert contains(spot.boundary, point.position), point.name
+    for zone in city.hotspots:
+        assert zone.default_point_id in {point.id for point in zone.points}
+        for point in zone.points:
+            assert contains(zone.boundary, point.position), point.name
             assert distance_m(point.position, city.roads.snap(point.position)) < 1
-    ids = [point.id for spot in city.hotspots for point in spot.points]
+    ids = [point.id for zone in city.hotspots for point in zone.points]
     assert len(set(ids)) == len(ids)
 
 
 def test_hotspots_are_the_station_the_airport_and_more() -> None:
     first, second = cities()
     assert {"Port Meridian Central Station", "Meridian Airport"} <= {
-        spot.name for spot in first.hotspots
+        zone.name for zone in first.hotspots
     }
     assert len(first.hotspots) >= 2
     assert len(first.hotspots) + len(second.hotspots) >= 3
@@ -79,13 +79,13 @@ def test_the_demo_hotel_stands_beside_a_hotspot() -> None:
     assert hotel.name == "Grand Meridian Hotel"
     assert city.hotspot_at(hotel.position) is None
     nearest = min(
-        distance_m(hotel.position, p.position) for spot in city.hotspots for p in spot.points
+        distance_m(hotel.position, p.position) for zone in city.hotspots for p in zone.points
     )
     assert nearest < 600
 
 
 @BOTH
-def test_some_grounds_are_unfit_for_sharing_and_no_shared_cab_heads_to_others(city: City) -> None:
+def test_shared_cabs_do_not_go_to_some_sites_and_never_head_to_others(city: City) -> None:
     streets = [city.roads.frame.latlng(edge.line[0]) for edge in city.roads.mesh.edges]
     for rings in (city.unshareable, city.no_share_heading):
         assert rings
@@ -99,7 +99,7 @@ def test_some_grounds_are_unfit_for_sharing_and_no_shared_cab_heads_to_others(ci
 
 
 @BOTH
-def test_streets_form_one_graph(city: City) -> None:
+def test_streets_form_one_connected_graph(city: City) -> None:
     around = city.roads.mesh.around()
     reached, stack = set(), [next(iter(around))]
     while stack:
@@ -130,10 +130,10 @@ def test_every_process_builds_the_same_cities() -> None:
     assert len(answers) == 1
 
 
-def test_no_word_on_a_street_sign_comes_twice_in_its_theme() -> None:
+def test_no_word_for_street_names_comes_twice_in_its_theme() -> None:
     for words in THEMES.values():
         assert len(set(words)) == len(words)
 
 
-def test_plans_come_in_the_order_of_the_cities() -> None:
+def test_plans_are_in_the_order_of_the_cities() -> None:
     assert [plan.slug for plan in plans()] == [city.slug for city in cities()]

@@ -1,4 +1,4 @@
-"""Routes follow streets, agree with themselves, keep out of the water and come quickly."""
+"""Routes follow streets, are consistent, avoid water and detours."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ def _pairs(city: City, step: int) -> list[tuple[LatLng, LatLng]]:
 
 
 @BOTH
-def test_a_route_starts_and_ends_on_the_streets_nearest_to_what_was_asked(city: City) -> None:
+def test_a_route_starts_and_ends_on_the_streets_nearest_to_its_ends(city: City) -> None:
     for a, b in _pairs(city, 37):
         route = city.roads.route(a, b)
         assert distance_m(route.points[0], city.roads.snap(a)) < 1
@@ -28,7 +28,7 @@ def test_a_route_starts_and_ends_on_the_streets_nearest_to_what_was_asked(city: 
 
 
 @BOTH
-def test_metres_are_the_line_and_seconds_fit_a_city(city: City) -> None:
+def test_metres_are_the_length_of_the_line_and_speeds_are_those_of_a_city(city: City) -> None:
     for a, b in _pairs(city, 37):
         route = city.roads.route(a, b)
         assert route.metres[0] == route.seconds[0] == 0
@@ -39,7 +39,7 @@ def test_metres_are_the_line_and_seconds_fit_a_city(city: City) -> None:
 
 
 @BOTH
-def test_a_route_is_no_absurd_detour(city: City) -> None:
+def test_a_route_is_not_a_large_detour(city: City) -> None:
     for a, b in _pairs(city, 23):
         straight = distance_m(city.roads.snap(a), city.roads.snap(b))
         assert city.roads.route(a, b).total_m < 2.2 * straight + 1500
@@ -53,7 +53,7 @@ def test_every_point_of_a_route_lies_on_a_street(city: City) -> None:
             assert distance_m(middle, city.roads.snap(middle)) < 1
 
 
-def test_streets_touch_water_on_bridges_only() -> None:
+def test_streets_cross_water_on_bridges_only() -> None:
     for plan, city in zip(plans(), cities(), strict=True):
         roads = {road.name for road in plan.roads}
         atlas = Atlas(plan, city.roads.mesh, city.roads.frame)
@@ -87,7 +87,7 @@ def test_a_route_to_the_same_point_is_one_point_at_rest() -> None:
     assert route.total_m == route.total_s == 0
 
 
-def test_a_route_along_one_street_runs_either_way() -> None:
+def test_a_route_along_one_street_runs_in_both_directions() -> None:
     roads = cities()[0].roads
     edge = max(roads.mesh.edges, key=lambda e: len(e.line))
     a, b = roads.frame.latlng(edge.line[1]), roads.frame.latlng(edge.line[-2])
@@ -105,6 +105,6 @@ def test_a_route_survives_json() -> None:
 
 
 @BOTH
-def test_streets_have_names_for_whoever_stands_there(city: City) -> None:
+def test_the_nearest_street_has_a_name(city: City) -> None:
     names = {edge.name for edge in city.roads.mesh.edges}
     assert all(city.roads.nearest_street_name(place.position) in names for place in city.places)

@@ -1,6 +1,4 @@
-"""The OAuth server: authorize with a choice of user, code with PKCE, tokens, rotating refresh,
-revoke.
-"""
+"""The OAuth server: authorize with a choice of user, code with PKCE, tokens, refresh, revoke."""
 
 import base64
 import hashlib
@@ -13,7 +11,7 @@ VERIFIER = "v" * 43
 CHALLENGE = (
     base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
 )
-ASKED = {
+PARAMETERS = {
     "response_type": "code",
     "client_id": "ridedash",
     "redirect_uri": CALLBACK,
@@ -25,16 +23,16 @@ ASKED = {
 CLIENT = {"client_id": "ridedash", "client_secret": "client-secret"}
 
 
-def back(answer):
-    """The query that the partner gets."""
+def redirect_query(answer):
+    """The query of the redirect to the partner."""
     assert answer.status_code == 303
     assert answer.location.startswith(CALLBACK + "?")
     return {name: values[0] for name, values in parse_qs(urlsplit(answer.location).query).items()}
 
 
 def code_of(desk, user="house"):
-    return back(
-        desk.web.post("/oauth/authorize", data=ASKED | {"user": user, "decision": "allow"})
+    return redirect_query(
+        desk.web.post("/oauth/authorize", data=PARAMETERS | {"user": user, "decision": "allow"})
     )["code"]
 
 
@@ -62,8 +60,8 @@ def accepted(desk, access):
     return answer.status_code == 200
 
 
-def test_the_page_offers_every_user_and_runs_nothing_foreign(desk):
-    page = desk.web.get("/oauth/authorize", query_string=ASKED)
+def test_the_page_offers_every_user_and_loads_nothing_external(desk):
+    page = desk.web.get("/oauth/authorize", query_string=PARAMETERS)
     assert page.status_code == 200
     assert page.mimetype == "text/html"
     for label in ("House account", "Account with an outstanding due", "Banned account"):
@@ -73,17 +71,19 @@ def test_the_page_offers_every_user_and_runs_nothing_foreign(desk):
     assert "Set-Cookie" not in page.headers
 
 
-def test_what_was_asked_is_shown_as_text(desk):
+def test_request_parameters_are_escaped_on_the_page(desk):
     page = desk.web.get(
-        "/oauth/authorize", query_string=ASKED | {"state": '"><script>alert(1)</script>'}
+        "/oauth/authorize", query_string=PARAMETERS | {"state": '"><script>alert(1)</script>'}
     )
     assert "<script>" not in page.text
 
 
 def test_allowing_gives_a_code_and_the_state_and_the_code_gives_tokens_that_work(desk):
     assert (
-        back(
-            desk.web.post("/oauth/authorize", data=ASKED | {"user": "house", "decision": "allow"})
+        redirect_query(
+            desk.web.post(
+                "/oauth/authorize", data=PARAMETERS | {"user": "house", "decision": "allow"}
+            )
         )["state"]
         == "st&te"
     )
@@ -108,9 +108,9 @@ def test_the_chosen_user_is_the_one_who_books(desk):
     assert desk.create("suv")["code"] == "BANNED USER"
 
 
-def test_denying_goes_back_with_access_denied(desk):
-    answer = back(
-        desk.web.post("/oauth/authorize", data=ASKED | {"user": "house", "decision": "deny"})
+def test_denying_redirects_with_access_denied(desk):
+    answer = redirect_query(
+        desk.web.post("/oauth/authorize", data=PARAMETERS | {"user": "house", "decision": "deny"})
     )
     assert answer == {"error": "access_denied", "state": "st&te"}
 
@@ -119,11 +119,11 @@ def test_denying_goes_back_with_access_denied(desk):
     "change",
     [{"client_id": "other"}, {"redirect_uri": "https://evil.example/"}, {"redirect_uri": ""}],
 )
-def test_an_unknown_client_or_redirect_is_told_on_the_page_and_never_redirected(desk, change):
+def test_an_unknown_client_or_redirect_gets_an_error_page_and_no_redirect(desk, change):
     for answer in (
-        desk.web.get("/oauth/authorize", query_string=ASKED | change),
+        desk.web.get("/oauth/authorize", query_string=PARAMETERS | change),
         desk.web.post(
-            "/oauth/authorize", data=ASKED | change | {"user": "house", "decision": "allow"}
+            "/oauth/authorize", data=PARAMETERS | change | {"user": "house", "decision": "allow"}
         ),
     ):
         assert answer.status_code == 400
@@ -139,7 +139,10 @@ def test_an_unknown_client_or_redirect_is_told_on_the_page_and_never_redirected(
     ],
 )
 def test_pkce_with_s256_is_required(desk, change, error):
-    assert back(desk.web.get("/oauth/authorize", query_string=ASKED | change))["error"] == error
+    assert (
+        redirect_query(desk.web.get("/oauth/authorize", query_string=PARAMETERS | change))["error"]
+        == error
+    )
 
 
 @pytest.mark.parametrize(
@@ -151,20 +154,20 @@ def test_a_code_is_bound_to_its_verifier_and_redirect(desk, change):
     assert (answer.status_code, answer.json) == (400, {"error": "invalid_grant"})
 
 
-def test_a_code_lives_two_minutes(desk):
+def test_a_code_expires_after_two_minutes(desk):
     code = code_of(desk)
     desk.clock.advance(121)
     assert exchange(desk, code).json == {"error": "invalid_grant"}
 
 
-def test_a_code_used_twice_revokes_what_it_gave(desk):
+def test_a_code_used_twice_revokes_its_tokens(desk):
     code = code_of(desk)
     access = exchange(desk, code).json["access_token"]
     assert exchange(desk, code).json == {"error": "invalid_grant"}
     assert not accepted(desk, access)
 
 
-def test_the_client_must_prove_itself_in_the_form_or_by_basic(desk):
+def test_the_client_must_authenticate_in_the_form_or_by_basic(desk):
     assert exchange(desk, code_of(desk), client_secret="wrong").json == {"error": "invalid_client"}
     assert exchange(desk, code_of(desk), client_secret="wrong").status_code == 401
     form = {
@@ -196,7 +199,7 @@ def test_a_refresh_token_used_twice_revokes_the_whole_family(desk):
     assert refresh(desk, second["refresh_token"]).status_code == 400
 
 
-def test_revoking_one_token_revokes_what_was_issued_with_it(desk):
+def test_revoking_one_token_revokes_those_issued_with_it(desk):
     tokens = exchange(desk, code_of(desk)).json
     assert (
         desk.web.post("/oauth/revoke", data=CLIENT | {"token": tokens["refresh_token"]}).status_code
@@ -207,12 +210,12 @@ def test_revoking_one_token_revokes_what_was_issued_with_it(desk):
     assert desk.web.post("/oauth/revoke", data={"token": "unknown"}).status_code == 401
 
 
-def test_other_grants_are_refused(desk):
+def test_other_grant_types_are_refused(desk):
     answer = desk.web.post("/oauth/token", data=CLIENT | {"grant_type": "password"})
     assert answer.json == {"error": "unsupported_grant_type"}
 
 
-def test_no_token_is_stored_as_it_is(desk):
+def test_no_token_is_stored_in_plain_text(desk):
     tokens = exchange(desk, code_of(desk)).json
     desk.close()
     stored = b"".join(path.read_bytes() for path in desk.database.parent.iterdir())

@@ -1,4 +1,4 @@
-"""Fares follow from the rate cards by arithmetic that anybody can repeat."""
+"""Fares, compared with results computed by hand from the rate cards."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,8 +21,8 @@ def price(category, terms=PLAIN, trip=TEN_KM, tariff=INR):
 
 
 def test_a_metered_fare_adds_distance_time_and_waiting_to_the_base():
-    # base 110, 7 km beyond the first 3 at 20, 20 minutes at 2.50, 3 minutes beyond 2 of waiting at
-    # 2.50
+    # Base 110, 7 km beyond the first 3 at 20, 20 minutes at 2.50,
+    # 3 minutes of waiting beyond the first 2 at 2.50.
     assert price("suv").fare == Decimal("307.50")
     assert price("suv").tax == Decimal("15.38")
     assert price("suv").total == Decimal("322.88")
@@ -34,20 +34,20 @@ def test_a_short_ride_costs_the_minimum():
 
 def test_surge_multiplies_the_fare_and_the_airport_has_its_own_card_and_toll():
     assert price("suv", replace(PLAIN, surge=Decimal("1.3"))).fare == Decimal("399.75")
-    # base 210, 5 km beyond 5 at 21, 50 for the time, 3 minutes of waiting at 3
+    # Base 210, 5 km beyond the first 5 at 21, 50 for the time, 3 minutes of waiting at 3.
     airport = price("suv", replace(PLAIN, airport=True))
     assert (airport.fare, airport.toll) == (Decimal("374.00"), 60)
 
 
-def test_a_fixed_total_is_taken_apart_without_losing_a_cent():
+def test_a_fixed_total_is_split_up_exactly():
     for total in range(80, 400):
         parts = price("mini", replace(PLAIN, fixed=Decimal(total), airport=total % 2 == 0))
         assert parts.total == total
 
 
-def test_a_rental_costs_its_package_and_what_goes_beyond():
+def test_a_rental_costs_its_package_plus_the_excess():
     assert price("rental").fare == 199
-    # 5 km beyond 10 at 11, 30 minutes beyond 60 at 2
+    # 5 km beyond the first 10 at 11, 30 minutes beyond the first 60 at 2.
     assert price("rental", trip=rates.Driven(Decimal(15), Decimal(90))).fare == 314
 
 
@@ -55,7 +55,7 @@ def test_an_auto_costs_half_as_much_again_at_night():
     assert price("auto", replace(PLAIN, night=True)).fare == price("auto").fare * Decimal("1.5")
 
 
-def test_a_coupon_is_a_line_of_its_own():
+def test_a_coupon_is_a_separate_discount():
     paid = price("suv", replace(PLAIN, coupon="HARBOUR20"))
     assert paid.details() == {
         "fare": 307.5,
@@ -70,18 +70,18 @@ def test_a_coupon_is_a_line_of_its_own():
     ("hour", "day", "surge"),
     [(9, 4, "1.3"), (10, 4, "1"), (19, 4, "1.3"), (12, 4, "1"), (9, 7, "1")],
 )
-def test_surge_comes_on_working_days_in_the_morning_and_evening(hour, day, surge):
+def test_surge_applies_on_weekdays_in_the_morning_and_evening(hour, day, surge):
     when = datetime(2026, 3, day, hour, 15, tzinfo=UTC)
     assert rates.surge(INR.find("mini"), when) == Decimal(surge)
     assert rates.surge(INR.find("auto"), when) == 1
 
 
-def test_the_second_city_names_prices_in_tenths():
+def test_prices_of_the_second_city_are_multiples_of_a_tenth():
     cost = rates.share_cost(EUR, EUR.find("share"), PLAIN, TEN_KM, 1)[1]
     assert cost % Decimal("0.10") == 0
 
 
-def test_a_fare_id_reads_back_only_under_its_own_key():
+def test_a_fare_id_is_valid_only_under_its_own_key():
     locked = LockedFare("mini", HOTEL, PORT.center, Decimal("240.00"), 1_000_000)
     fare_id = FareSigner("key").lock(locked)
     read = FareSigner("key").read(fare_id)
@@ -91,7 +91,7 @@ def test_a_fare_id_reads_back_only_under_its_own_key():
     assert FareSigner("key").read(fare_id[:-2]) is None
 
 
-def test_a_price_read_on_a_fast_clock_holds_as_long_when_the_clock_is_slowed():
+def test_a_price_issued_with_a_fast_clock_keeps_its_lifetime_when_the_clock_is_slowed():
     locked = LockedFare("mini", HOTEL, PORT.center, Decimal("240.00"), 1_000_000, speed=60.0)
     read = FareSigner("key").read(FareSigner("key").lock(locked))
     assert read is not None

@@ -1,6 +1,4 @@
-"""Tiles are sound SVG, seamless, small and quick; places are found as people type; outlines are
-told.
-"""
+"""Map tiles (valid, seamless, small SVG), place search and city outlines."""
 
 import itertools
 import math
@@ -43,7 +41,9 @@ def _drawn(zoom: int, x: int, y: int) -> str:
 
 @ZOOMS
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_tile_is_well_formed_one_pixel_over_its_cell_and_small(zoom: int, number: int) -> None:
+def test_a_tile_is_well_formed_one_pixel_larger_than_its_cell_and_small(
+    zoom: int, number: int
+) -> None:
     for x, y in _around(zoom, cities()[number]):
         body = _drawn(zoom, x, y)
         root = ElementTree.fromstring(body)
@@ -59,7 +59,7 @@ def test_a_tile_is_well_formed_one_pixel_over_its_cell_and_small(zoom: int, numb
 
 
 @ZOOMS
-def test_ids_within_a_tile_are_unique_and_every_reference_is_met(zoom: int) -> None:
+def test_ids_within_a_tile_are_unique_and_every_reference_resolves(zoom: int) -> None:
     for x, y in _around(zoom, cities()[0]):
         body = _drawn(zoom, x, y)
         ids = re.findall(r' id="([^"]+)"', body)
@@ -68,7 +68,7 @@ def test_ids_within_a_tile_are_unique_and_every_reference_is_met(zoom: int) -> N
 
 
 @pytest.mark.parametrize("zoom", [14, 15, 16, 17])
-def test_a_word_that_crosses_an_edge_is_drawn_by_both_tiles_alike(zoom: int) -> None:
+def test_a_label_that_crosses_an_edge_is_drawn_by_both_tiles_alike(zoom: int) -> None:
     x, y = _at(zoom, *cities()[0].center)
     row = [set(re.findall(r"<text .*?</text>", _drawn(zoom, x + i, y))) for i in range(-2, 3)]
     assert any(here & east for here, east in itertools.pairwise(row))
@@ -80,22 +80,20 @@ def test_a_word_that_crosses_an_edge_is_drawn_by_both_tiles_alike(zoom: int) -> 
 
 
 def test_streets_meet_at_the_edge_of_neighbouring_tiles() -> None:
-    """Both tiles draw in the same frame of coordinates, and a street that touches both appears in
-    both, the same.
-    """
+    """Tiles share their coordinates, so a street that touches two tiles is equal in both."""
     x, y = _at(16, *cities()[0].center)
     here, below = (set(re.findall(r"M-?\d+ -?\d+l[-\d ]+", _drawn(16, x, y + i))) for i in (0, 1))
     assert len(here & below) > 5
 
 
-def test_day_and_night_are_in_the_same_tile() -> None:
+def test_light_and_dark_colours_are_in_the_same_tile() -> None:
     body = _drawn(15, *_at(15, *cities()[0].center))
     assert "@media(prefers-color-scheme:dark)" in body
     assert "http://" not in body.replace("http://www.w3.org/2000/svg", "")
     assert "url(" not in body.replace("url(#l)", "")
 
 
-def test_detail_grows_with_the_zoom() -> None:
+def test_detail_increases_with_the_zoom() -> None:
     lat, lng = cities()[0].center
     at = {zoom: _drawn(zoom, *_at(zoom, lat, lng)) for zoom in range(11, 19)}
     assert "Port Meridian" in at[11]
@@ -113,11 +111,13 @@ def test_far_from_the_cities_there_is_sea() -> None:
 @pytest.mark.parametrize(
     "path", ["/tiles/10/0/0.svg", "/tiles/19/0/0.svg", "/tiles/11/4096/0.svg", "/tiles/11/-1/0.svg"]
 )
-def test_there_are_no_tiles_at_other_zooms_or_off_the_world(client: FlaskClient, path: str) -> None:
+def test_there_are_no_tiles_at_other_zooms_or_outside_the_world(
+    client: FlaskClient, path: str
+) -> None:
     assert client.get(path).status_code == 404
 
 
-def test_a_tile_may_be_kept_for_a_day_and_asked_again_for_nothing(client: FlaskClient) -> None:
+def test_a_tile_is_cacheable_for_a_day_and_answers_304_afterwards(client: FlaskClient) -> None:
     first = client.get("/tiles/14/2366/10075.svg")
     assert first.status_code == 200
     assert first.mimetype == "image/svg+xml"
@@ -127,7 +127,7 @@ def test_a_tile_may_be_kept_for_a_day_and_asked_again_for_nothing(client: FlaskC
     assert again.data == b""
 
 
-def test_houses_stand_on_their_block_and_most_of_a_blocks_edge_is_built() -> None:
+def test_houses_are_within_their_block_and_fill_most_of_its_edge() -> None:
     square = [(0.0, 0.0), (90.0, 0.0), (90.0, 90.0), (0.0, 90.0)]
     houses = buildings(square, 300.0)
     assert len(houses) > 12
@@ -154,7 +154,7 @@ def test_places_are_found_by_beginnings_of_words_whatever_case_or_accent(
     assert _names(client, q="!!!") == []
 
 
-def test_a_whole_name_goes_before_a_beginning_and_a_beginning_before_a_word_within(
+def test_whole_names_rank_before_beginnings_and_beginnings_before_inner_words(
     client: FlaskClient,
 ) -> None:
     found = _names(client, q="lode stadium")
@@ -165,7 +165,7 @@ def test_a_whole_name_goes_before_a_beginning_and_a_beginning_before_a_word_with
     )
 
 
-def test_equal_matches_come_nearest_first(client: FlaskClient) -> None:
+def test_equal_matches_are_sorted_by_distance(client: FlaskClient) -> None:
     saltmere = cities()[1].center
     near = _names(client, q="hotel", lat=str(saltmere.lat), lng=str(saltmere.lng), limit="20")
     far = _names(client, q="hotel", limit="20")
@@ -173,7 +173,7 @@ def test_equal_matches_come_nearest_first(client: FlaskClient) -> None:
     assert set(near) == set(far)
 
 
-def test_a_place_tells_its_id_kind_area_and_position(client: FlaskClient) -> None:
+def test_a_place_has_id_kind_area_and_position(client: FlaskClient) -> None:
     (place,) = client.get("/places?q=grand+meridian+hotel").get_json()["places"]
     assert set(place) == {"id", "name", "kind", "area", "lat", "lng"}
     assert (place["id"], place["kind"], place["area"]) == (
@@ -187,11 +187,11 @@ def test_a_place_tells_its_id_kind_area_and_position(client: FlaskClient) -> Non
     "query",
     [f"q={'x' * 81}", "q=a&limit=0", "q=a&limit=21", "q=a&lat=nan&lng=0", "q=a&lat=91&lng=0"],
 )
-def test_nonsense_in_a_search_is_refused(client: FlaskClient, query: str) -> None:
+def test_invalid_parameters_of_a_search_are_refused(client: FlaskClient, query: str) -> None:
     assert client.get(f"/places?{query}").status_code == 400
 
 
-def test_a_point_is_called_by_its_nearest_street_its_area_and_the_hotspot_around_it(
+def test_a_point_has_its_nearest_street_area_and_surrounding_hotspot(
     client: FlaskClient,
 ) -> None:
     city = cities()[0]
@@ -219,16 +219,16 @@ def test_a_point_is_called_by_its_nearest_street_its_area_and_the_hotspot_around
 
 
 @pytest.mark.parametrize("query", ["", "lat=1", "lat=nan&lng=0", "lat=91&lng=0", "lat=x&lng=0"])
-def test_a_point_that_is_no_place_is_refused(client: FlaskClient, query: str) -> None:
+def test_invalid_coordinates_are_refused(client: FlaskClient, query: str) -> None:
     assert client.get(f"/places/near?{query}").status_code == 400
 
 
-def test_the_limit_holds(client: FlaskClient) -> None:
+def test_the_limit_of_a_search_applies(client: FlaskClient) -> None:
     assert len(_names(client)) == 8
     assert len(_names(client, limit="3")) == 3
 
 
-def test_the_outline_of_each_city_is_told(client: FlaskClient) -> None:
+def test_city_json_has_the_outline_of_each_city(client: FlaskClient) -> None:
     told = client.get("/city.json").get_json()["cities"]
     assert [city["slug"] for city in told] == ["port-meridian", "saltmere"]
     for city in told:
@@ -246,7 +246,7 @@ def test_the_outline_of_each_city_is_told(client: FlaskClient) -> None:
         assert all(south <= lat <= north and west <= lng <= east for lat, lng in city["boundary"])
 
 
-def test_the_blueprint_fits_into_another_app() -> None:
+def test_the_blueprint_works_in_another_app() -> None:
     app = Flask("host", static_folder=None)
     app.register_blueprint(bp)
     assert app.test_client().get("/city.json").status_code == 200

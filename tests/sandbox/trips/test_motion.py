@@ -1,4 +1,4 @@
-"""A cab follows streets, turns to where it goes, and is as fast as it says."""
+"""Cabs follow streets; their positions agree with their bearing and speed."""
 
 import itertools
 
@@ -53,7 +53,7 @@ def test_the_driver_waits_at_the_street_by_the_pickup(desk):
     assert body["duration"]["value"] == 0
 
 
-def test_time_and_distance_left_shrink_on_the_way(desk):
+def test_remaining_time_and_distance_decrease_during_the_approach(desk):
     booking = desk.book("mini")
     first = desk.until(booking, "CALL_DRIVER")
     desk.clock.advance(60)
@@ -69,7 +69,7 @@ def test_cabs_stand_and_move_on_streets():
             seen = [
                 fleet._position(category, 3, 1_000_000 + step * 20).position for step in range(200)
             ]
-            assert all(distance_m(spot, city.roads.snap(spot)) < 1 for spot in seen)
+            assert all(distance_m(place, city.roads.snap(place)) < 1 for place in seen)
             steps = [distance_m(a, b) for a, b in itertools.pairwise(seen)]
             assert any(step == 0 for step in steps)
             assert any(step > 20 for step in steps)

@@ -1,6 +1,4 @@
-"""Nothing is lost by a restart, several processes may serve, and the same calls give the same
-answers.
-"""
+"""Restarts, several processes and threads on one database, and equal answers for equal seeds."""
 
 import json
 import multiprocessing
@@ -16,18 +14,18 @@ from tests.sandbox.sandbox_desk import CONTROL, Desk, far_drop
 KINDS = ("mini", "suv", "share", "auto", "rental")
 
 
-def restarted(desk):
-    """The same database under a new process's eyes."""
+def restart(desk):
+    """Replace the application by a new one on the same database."""
     desk.close()
     desk.app = create_sandbox(desk.settings)
     desk.web = desk.app.test_client()
 
 
-def test_a_restart_in_each_state_loses_nothing(desk):
+def test_a_restart_during_each_status_loses_nothing(desk):
     bookings = [desk.book(kind, **({"retry": True} if kind == "share" else {})) for kind in KINDS]
     for _ in range(40):
         before = [desk.track(booking) for booking in bookings]
-        restarted(desk)
+        restart(desk)
         assert [desk.track(booking) for booking in bookings] == before
         desk.clock.advance(40)
 
@@ -38,7 +36,7 @@ def test_a_restart_keeps_speed_scenarios_faults_and_cancellations(desk):
     desk.control("speed", speed=30)
     desk.control("next", scenario="no_cab")
     desk.control("faults", operation="abort", fault="http_500")
-    restarted(desk)
+    restart(desk)
     assert desk.web.get("/control/clock", headers=CONTROL).json["speed"] == 30
     assert desk.track(booking)["booking_status"] == "BOOKING_CANCELLED"
     assert desk.post("/v1/bookings/abort", {"booking_id": booking}).status_code == 500
@@ -48,12 +46,12 @@ def test_a_restart_keeps_speed_scenarios_faults_and_cancellations(desk):
 
 def test_another_configured_pace_takes_effect_at_the_start(desk):
     desk.settings = replace(desk.settings, pace=60)
-    restarted(desk)
+    restart(desk)
     assert desk.web.get("/control/clock", headers=CONTROL).json["speed"] == 60
 
 
-def whole_story(folder):
-    """Every answer of a fixed run of calls."""
+def all_answers(folder):
+    """The answers of a fixed sequence of calls."""
     desk = Desk(folder)
     try:
         answers = [desk.products(drop=far_drop())]
@@ -70,7 +68,7 @@ def whole_story(folder):
 
 
 def test_the_same_seed_and_calls_at_the_same_times_give_the_same_answers(tmp_path):
-    assert whole_story(tmp_path / "one") == whole_story(tmp_path / "two")
+    assert all_answers(tmp_path / "one") == all_answers(tmp_path / "two")
 
 
 def test_another_seed_gives_other_drivers(desk_at, desk):
@@ -118,13 +116,13 @@ def test_several_processes_may_serve_one_database(tmp_path):
 
 
 def test_several_threads_may_book_at_once(desk):
-    wish, made = desk.wish("suv"), []
+    payload, made = desk.payload("suv"), []
 
     def book():
         client = desk.app.test_client()
         for _ in range(5):
             made.append(
-                client.post("/v1.5/bookings/create", json=wish, headers=desk.headers).json[
+                client.post("/v1.5/bookings/create", json=payload, headers=desk.headers).json[
                     "booking_id"
                 ]
             )
@@ -137,7 +135,7 @@ def test_several_threads_may_book_at_once(desk):
     assert len(set(made)) == 20
 
 
-def test_tokens_are_minted_on_the_file_alone_before_the_sandbox_ever_ran(tmp_path):
+def test_tokens_can_be_minted_before_the_sandbox_ever_ran(tmp_path):
     tokens = {mint_token(tmp_path / "new.sqlite", user.id) for user in SANDBOX_USERS}
     assert len(tokens) == len(SANDBOX_USERS)
     assert mint_token(tmp_path / "new.sqlite", "house") not in tokens
@@ -145,7 +143,7 @@ def test_tokens_are_minted_on_the_file_alone_before_the_sandbox_ever_ran(tmp_pat
         mint_token(tmp_path / "new.sqlite", "nobody")
 
 
-def test_a_failed_write_leaves_nothing_behind(tmp_path):
+def test_a_failed_write_is_rolled_back(tmp_path):
     store = Store(tmp_path / "store.sqlite")
 
     def fail():

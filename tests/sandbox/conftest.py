@@ -1,7 +1,7 @@
 """Fixtures: a city, and a partner's client of a sandbox of its own.
 
-The fixtures import the client's module, because it builds both cities, which takes most of a second.
-This file is also imported by runs that collect none of these tests.
+The fixtures import the client's module when they run, because it builds both cities, which takes
+most of a second. This file is also imported by runs that collect none of these tests.
 """
 
 import pytest

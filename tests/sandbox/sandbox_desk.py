@@ -110,7 +110,7 @@ class Desk:
         raise AssertionError(f"{booking} never became {status}; it is {body['booking_status']}")
 
     def statuses(self, booking, step=5, limit=9000):
-        """All statuses of a booking in order; txn_id is replaced by booking_id when that is known."""
+        """All statuses of a booking in order. A txn_id is replaced by the booking_id once known."""
         seen = []
         for _ in range(limit // step):
             body = self.track(booking)

@@ -128,21 +128,21 @@ def test_an_upfront_category_needs_a_drop_and_the_fare_id_of_this_trip(desk):
 
 
 def test_a_fare_id_is_valid_for_five_minutes_only(desk):
-    wish = desk.payload("mini")
+    payload = desk.payload("mini")
     desk.clock.advance(295)
-    assert desk.post(CREATE, wish).json["status"] == "SUCCESS"
+    assert desk.post(CREATE, payload).json["status"] == "SUCCESS"
     desk.clock.advance(10)
-    late = desk.post(CREATE, wish).json
+    late = desk.post(CREATE, payload).json
     assert (late["status"], late["code"]) == ("FAILURE", "FARE_EXPIRED")
 
 
 def test_a_fare_id_is_valid_for_the_same_wall_time_with_a_fast_clock(desk):
     desk.control("speed", speed=60)
-    wish = desk.payload("mini")
+    payload = desk.payload("mini")
     desk.clock.advance(295)
-    assert desk.post(CREATE, wish).json["status"] == "SUCCESS"
+    assert desk.post(CREATE, payload).json["status"] == "SUCCESS"
     desk.clock.advance(10)
-    assert desk.post(CREATE, wish).json["code"] == "FARE_EXPIRED"
+    assert desk.post(CREATE, payload).json["code"] == "FARE_EXPIRED"
 
 
 def test_the_locked_price_is_the_price_of_the_invoice(desk):
@@ -165,8 +165,8 @@ def test_a_coupon_deducts_its_percentage_and_an_unknown_one_nothing(desk):
 
 
 def test_the_same_create_twice_makes_two_bookings(desk):
-    wish = desk.payload("suv", merchant_txn_id="ORD-1")
-    first, second = desk.post(CREATE, wish).json, desk.post(CREATE, wish).json
+    payload = desk.payload("suv", merchant_txn_id="ORD-1")
+    first, second = desk.post(CREATE, payload).json, desk.post(CREATE, payload).json
     assert first["booking_id"] != second["booking_id"]
     assert [each["merchant_txn_id"] for each in desk.ledger()] == ["ORD-1", "ORD-1"]
 

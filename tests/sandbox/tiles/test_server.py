@@ -198,19 +198,19 @@ def test_a_point_has_its_nearest_street_area_and_surrounding_hotspot(
     hotel = city.place("grand-meridian-hotel")
     station = city.hotspots[0]
     assert hotel
-    told = client.get(
+    found = client.get(
         "/places/near", query_string={"lat": hotel.position.lat, "lng": hotel.position.lng}
     ).get_json()
-    assert told == {
+    assert found == {
         "street": city.roads.nearest_street_name(hotel.position),
         "area": "Station Quarter",
         "place": "",
     }
     inside = station.points[0].position
-    told = client.get(
+    found = client.get(
         "/places/near", query_string={"lat": inside.lat, "lng": inside.lng}
     ).get_json()
-    assert told["place"] == station.name
+    assert found["place"] == station.name
     assert client.get("/places/near?lat=48.8&lng=2.3").get_json() == {
         "street": "",
         "area": "",
@@ -229,9 +229,9 @@ def test_the_limit_of_a_search_applies(client: FlaskClient) -> None:
 
 
 def test_city_json_has_the_outline_of_each_city(client: FlaskClient) -> None:
-    told = client.get("/city.json").get_json()["cities"]
-    assert [city["slug"] for city in told] == ["port-meridian", "saltmere"]
-    for city in told:
+    outlines = client.get("/city.json").get_json()["cities"]
+    assert [city["slug"] for city in outlines] == ["port-meridian", "saltmere"]
+    for city in outlines:
         assert set(city) == {
             "slug",
             "name",

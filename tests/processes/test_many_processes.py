@@ -71,9 +71,7 @@ def refused_everywhere(running: Fleet, person: Person, order: int) -> bool:
 
 
 def test_a_sign_out_in_one_web_process_holds_in_all(running: Fleet, person: Person) -> None:
-    """That it does; test_poll_layer.py holds that it does within two seconds, which are its own to
-    count there.
-    """
+    """That it does; views/poll_cache/test_middleware.py holds that it does within two seconds."""
     first, second = running.webs
     order = person.book(first, guest())
     # the second remembers the sign-in by now

@@ -34,7 +34,9 @@ function request()
 end
 function done(summary, latency, requests)
   local e = summary.errors
-  io.write(string.format('\\nRESULT {"answers": %d, "seconds": %f, "p99_ms": %f, "refused": %d, "broken": %d}\\n',
+  io.write(string.format(
+    '\\nRESULT {"answers": %d, "seconds": %f, "p99_ms": %f, ' ..
+    '"refused": %d, "broken": %d}\\n',
     summary.requests, summary.duration / 1e6, latency:percentile(99) / 1e3,
     e.status, e.connect + e.read + e.write + e.timeout))
 end

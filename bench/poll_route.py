@@ -64,8 +64,8 @@ def of_the_board(run: Run) -> Result:
     "poll-many",
     "the three polls of many viewers, against bare Flask with as many cookies or links",
     aim="≥ 8",
-    protects="What is stored of each viewer must hold for a whole chain's desks and guests, not for one that a bench "
-    "repeats.",
+    protects="What is stored of each viewer must hold for a whole chain's desks and guests, "
+    "not for one that a bench repeats.",
     minutes=30,
 )
 def many_viewers(run: Run) -> list[Result]:

@@ -141,7 +141,7 @@ def section_of(document: Path, wanted: str) -> Section | None:
 
 
 def is_meant(heading: str, wanted: str) -> bool:
-    """Whether a heading is what a citation gives: its number, its title or the title's beginning."""
+    """Whether a citation means this heading: by its number, its title or the title's beginning."""
     found = re.match(r"((?:ASVS )?\d+(?:\.\d+)*)?[.:]?\s*(.*)", heading)
     number, title = found.groups("") if found else ("", heading)
     if re.match(r"(?:ASVS )?\d", wanted):

@@ -133,7 +133,7 @@ class Metrics:
         self._remembered.inc(polls)
 
     def text(self, gauges: Iterable[GaugeReading] = ()) -> bytes:
-        """All metrics in Prometheus' text format: these gauges, and those of all sharing processes."""
+        """All metrics in Prometheus' text format: these gauges, and those of all processes."""
         folder = os.environ.get(FOLDER)
         shown = CollectorRegistry()
         shown.register(_Looked(tuple(gauges)))

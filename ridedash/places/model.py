@@ -22,7 +22,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Nearby:
-    """What is around a point: a street, a part of the city, a known place that contains the point."""
+    """What is around a point: a street, a part of the city, a known place that contains it."""
 
     street: str = ""
     area: str = ""

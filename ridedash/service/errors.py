@@ -125,7 +125,7 @@ class Unreadable(ServiceError):
 
 
 def is_rate_limited(error: Exception) -> bool:
-    """Whether a call failed for the rate limit: the service's own (429), or ours before the call."""
+    """Whether a call failed by a rate limit: the service's (429), or ours before the call."""
     if isinstance(error, Throttled):
         return error.why == Throttled.LIMITED
     return isinstance(error, RateLimited)

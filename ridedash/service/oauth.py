@@ -72,7 +72,7 @@ class OAuthClient:
         return f"OAuthClient({self._token_url!r})"
 
     def authorize_url(self, state: str, code_challenge: str, redirect_uri: str) -> str:
-        """The URL that the browser is sent to; `code_challenge` and `state` belong to one sign-in."""
+        """The URL for the browser; `code_challenge` and `state` belong to one sign-in."""
         query = {
             "response_type": "code",
             "client_id": self._client_id,
@@ -102,7 +102,7 @@ class OAuthClient:
         form = {**grant, "client_id": self._client_id}
         if self._client_secret:
             form["client_secret"] = self._client_secret
-        # A fresh connection: a rotating refresh token that is lost on a dead one unlinks the account.
+        # A fresh connection: a refresh token that is lost on a dead one unlinks the account.
         secrets = (self._client_secret,)
         request = Request("POST", self._token_url, TOTAL_S, form=form, fresh=True, secrets=secrets)
         return _read(self._http.call(request))
@@ -147,7 +147,7 @@ class SingleFlight:
         self._flights: dict[Hashable, Future[Any]] = {}
 
     def do(self, key: Hashable, work: Callable[[], T]) -> T:
-        """Run `work`, or wait for the thread that runs it for this key; its error is raised in all."""
+        """Run `work`, or wait for the thread that runs it for this key; all get its error."""
         with self._lock:
             flight = self._flights.get(key)
             mine = flight is None

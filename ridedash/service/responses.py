@@ -154,7 +154,7 @@ def bad_status(answer: Answer, got: dict[str, Any]) -> BadStatus:
 
 
 def outcome_of(ended: Answer | ServiceError) -> str:
-    """How a call ended, as a label of the metrics: the class of its status, or what prevented it."""
+    """How a call ended, as a metric label: the class of its status, or what prevented it."""
     if isinstance(ended, Answer):
         return str(ended.status) if ended.status in (401, 429) else f"{ended.status // 100}xx"
     if isinstance(ended, Throttled):

@@ -45,7 +45,7 @@ class AccountInNeed(NamedTuple):
 
 
 def accounts_in_need(s: Session, property_id: int, keys: Collection[str]) -> list[AccountInNeed]:
-    """The accounts of a property that can't be used; `keys` are the names of this process's keys."""
+    """The accounts of a property that can't be used; `keys` names the keys of this process."""
     found = []
     for number, label, state, token in s.execute(_ACCOUNTS, {"property_id": property_id}):
         sealed = state == "ok" and token is not None and key_of(token) not in keys
@@ -55,7 +55,7 @@ def accounts_in_need(s: Session, property_id: int, keys: Collection[str]) -> lis
 
 
 def unknown_orders(s: Session, property_id: int) -> tuple[int, datetime | None]:
-    """How many orders have an unknown outcome, and when the oldest was sent; on every staff page."""
+    """The number of orders of unknown outcome, and when the oldest of them was sent."""
     count, since = s.execute(_UNKNOWN, {"property_id": property_id}).one()
     return count, since
 

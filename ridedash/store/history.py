@@ -358,7 +358,7 @@ def _has_outcome(outcome: Outcome) -> ColumnElement[bool]:
 
 
 def _by_index(s: Session) -> None:
-    """Make PostgreSQL read the index in this transaction: it estimates the whole table as cheaper."""
+    """Make PostgreSQL use the index in this transaction: it estimates a full scan as cheaper."""
     if s.get_bind().dialect.name == "postgresql":
         s.execute(text("SET LOCAL enable_seqscan = off"))
 

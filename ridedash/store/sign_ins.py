@@ -214,7 +214,7 @@ def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> Non
 
 
 def _row(s: Session, key: str, now: datetime) -> Throttle:
-    """The count of a key, locked until the session ends, so that parallel guesses are all counted."""
+    """The count of a key, locked until the session ends: parallel guesses are all counted."""
     row = s.get(Throttle, key, with_for_update=True)
     if row is None:
         insert_if_new(s, Throttle, key=key, fails=0, since=now, blocked_until=None)

@@ -184,7 +184,7 @@ class Traffic:
             log.info("the breaker of %s calls is closed: the service answers again", calls)
 
     def _wait_for_permit(self, priority: Priority, throttled: Throttled, end: float) -> Permit:
-        """Wait in the queue, before later calls of this priority and before calls of a lower one."""
+        """Wait in the queue, before later calls of this priority and calls of a lower one."""
         came = self._now()
         with self._queued(priority):
             while throttled.why == Throttled.LIMITED and self._now() + throttled.wait_s <= end:

@@ -41,7 +41,7 @@ _AMOUNTS: Final = (
 
 
 class Surcharge(Fact):
-    """One element of `surcharge`; the interface does not show its shape, so each part is optional."""
+    """One element of `surcharge`; the interface doesn't show its shape: each part is optional."""
 
     name: str | None = None
     type: str | None = None  # e.g. a multiplier, a percentage or an amount
@@ -127,7 +127,7 @@ class CancellationPolicy(Fact):
 
 
 class Package(Fact):
-    """One rental package: a duration and a distance for a base fare, then by distance and minute."""
+    """A rental package: a duration and a distance for a base fare, then by distance and minute."""
 
     sub_category: str | None = None  # what feedback options need for rental
     display_name: str | None = None

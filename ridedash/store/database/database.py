@@ -107,7 +107,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 def ShortText(length: int) -> TypeEngine[str]:  # noqa: N802 - named like the types it stands beside
-    """Text that is short by intent. Input is limited elsewhere; no database refuses a longer one."""
+    """Text that is meant to be short. Input is limited elsewhere; the database accepts more."""
     return String(length).with_variant(Text(), "postgresql")
 
 
@@ -223,7 +223,7 @@ def insert_if_new(s: Session, row: type[Base], **values: Any) -> None:
 
 
 def retry_conflict(attempt: Callable[[], T]) -> T:
-    """Run `attempt`, again after a conflict: the row that another process inserted is then visible."""
+    """Run `attempt`; after a conflict again, when the other process's row is visible."""
     for _ in range(2):
         try:
             return attempt()

@@ -37,7 +37,9 @@ PATIENCE: Final = {
 }
 SETTINGS: Final = """SELECT set_config('lock_timeout', %s, false),
     set_config('idle_in_transaction_session_timeout', %s, false),
-    set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false)"""
+    set_config(
+        'synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false
+    )"""
 
 
 def make_engine(address: str, busy_s: float) -> Engine:

@@ -1,4 +1,4 @@
-"""Tables of the desk: favourite places, cost centres, links, invitations, notes for the next shift."""
+"""Tables of the desk: favourite places, cost centres, links, invitations, shift notes."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from ridedash.store.database.database import Base, ShortText
 
 
 class Favourite(Base):
-    """A place that a property uses often. `kind` is pickup or drop, `slot` its number on the keys."""
+    """A place that a property uses often. `kind` is pickup or drop, `slot` its key."""
 
     __tablename__ = "favourites"
     __table_args__ = (Index("favourite_slots", "property_id", "kind", "slot", unique=True),)
@@ -51,7 +51,7 @@ class Link(Base):
 
 
 class Invitation(Base):
-    """Access for a new member of staff, or to a new password: valid once. Only its hash is stored."""
+    """A link for a new member of staff or a new password: valid once, stored as a hash."""
 
     __tablename__ = "invitations"
     id: Mapped[int] = mapped_column(primary_key=True)

@@ -76,7 +76,7 @@ class GuestView:
 
     @property
     def age_text(self) -> str:
-        """How old the shown facts are, when the page is rendered; its script counts on from there."""
+        """The age of the shown facts when the page is rendered; its script counts on."""
         if self.freshness in ("stale", "lost"):
             return _("Not updating · last news {age}").replace("{age}", self.updated)
         if self.updated:

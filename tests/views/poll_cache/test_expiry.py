@@ -1,4 +1,4 @@
-"""When time alone changes a word of a page is known beforehand: a stored poll is sent until then."""
+"""It is known when time alone will change a page's words: a stored poll is sent until then."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta

@@ -92,7 +92,7 @@ class Metrics:
             lambda method, route, hundred: self._pages.labels(method, route, f"{hundred}xx")
         )
         self._remembered = Counter(
-            "ridedash_http_remembered", "Polls of a ride answered from memory", registry=r
+            "ridedash_http_remembered", "Polls answered from the poll cache", registry=r
         )
 
         for calls in ("read", "write"):

@@ -1,6 +1,4 @@
-"""A guest's poll that is remembered: it says what is so, is forgotten as fast as it must be, and
-never keeps a code.
-"""
+"""A stored answer to a guest's poll is current, expires in time, and never keeps a code."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -58,8 +56,10 @@ def phone(desk: Desk) -> FlaskClient:
 
 
 def link(desk: Desk, order_id: int, kind: str = "rider") -> str:
-    house = desk.ids["desk.property"]
-    token = make_link(desk.services.db, desk.now, house, order_id, LinkKind(kind), desk.ids["desk"])
+    property_id = desk.ids["desk.property"]
+    token = make_link(
+        desk.services.db, desk.now, property_id, order_id, LinkKind(kind), desk.ids["desk"]
+    )
     return f"/t/{token}/snapshot.json"
 
 
@@ -83,17 +83,17 @@ def told(answer: TestResponse) -> tuple[int, str, object, object, object]:
 
 
 @pytest.mark.parametrize("kind", ["rider", "follower"])
-def test_a_remembered_answer_is_the_one_that_would_be_made(
+def test_a_stored_answer_is_the_one_that_would_be_made(
     desk: Desk, phone: FlaskClient, kind: str
 ) -> None:
-    memory = desk.app.extensions[EXTENSION]
+    cache = desk.app.extensions[EXTENSION]
     for ride, statuses in STATUSES.items():
         for status in statuses:
             path = link(desk, desk.order("BOOKED", status, ride), kind)
             said = [told(phone.get(path)) for _ in range(2)]
             del desk.app.extensions[EXTENSION]
             assert said == [told(phone.get(path))] * 2, (ride, status)
-            desk.app.extensions[EXTENSION] = memory
+            desk.app.extensions[EXTENSION] = cache
 
 
 def test_it_is_made_once_for_all_links_of_a_kind_until_time_or_news_change_it(
@@ -129,14 +129,14 @@ def test_a_start_code_is_told_and_not_kept(desk: Desk, phone: FlaskClient, made:
     path = link(desk, order_id)
     assert [(phone.get(path).json or {})["code"] for _ in range(2)] == [CODE, CODE]
     assert made == [order_id, order_id]
-    memory = desk.app.extensions[EXTENSION]
-    assert memory is not None
-    assert memory.entries == {}
+    cache = desk.app.extensions[EXTENSION]
+    assert cache is not None
+    assert cache.entries == {}
     drives(desk, order_id, "IN_PROGRESS")
     assert "code" not in (phone.get(path).json or {})
 
 
-def test_an_erased_guest_is_named_by_no_remembered_answer(
+def test_an_erased_guest_is_named_by_no_stored_answer(
     desk: Desk, phone: FlaskClient, seconds: list[float]
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", guest="Wilma Heron")

@@ -12,6 +12,7 @@ from ridedash.rides.share_links import LinkKind
 from ridedash.store.database.database import Base
 from ridedash.store.orders import OrderPage
 from ridedash.views.board.rows import item
+from ridedash.views.board.state import AT_EVERY_POLL
 from ridedash.views.guest.view_model import code_is_due, guest_view
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.snapshot import expires_at
@@ -89,6 +90,17 @@ def test_every_column_that_a_poll_shows_is_noticed_when_it_changes(desk: Desk) -
         "guests",
         "accounts",
     } <= set(reads)
+
+
+def test_a_row_of_the_board_reads_nothing_else_that_each_poll_writes(desk: Desk) -> None:
+    """Rows made of equal columns are not made again, but for these, which are compared apart."""
+    reads: Reads = defaultdict(set)
+    for case in cases():
+        page = recorded(page_of(desk, case), reads)
+        with desk.app.test_request_context("/"):
+            item(RideFacts(page, desk.now, 1.0, "en"), stale=False, paused=False)
+    apart = {"facts", "seen_at", "next_poll_at", "position_at", "lease_until", "owner"}
+    assert (reads["rides"] | reads["orders"]) & AT_EVERY_POLL <= apart
 
 
 def test_the_recorder_notices_a_column_that_is_not_declared(desk: Desk) -> None:

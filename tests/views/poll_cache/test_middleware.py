@@ -1,5 +1,5 @@
-"""The layer before Flask: it says what Flask says, to whom Flask says it, and forgets as fast as it
-must.
+"""The poll middleware answers as Flask does, to the viewers that Flask accepted, and sees each
+change in time.
 """
 
 import threading
@@ -52,13 +52,13 @@ class Process:
         self.app.extensions[EXTENSION] = self.cache
         self.asked: list[str] = []
         self.counted: list[int] = []
-        self.layer = PollMiddleware(
+        self.middleware = PollMiddleware(
             self.flask, self.cache, self.services.clock, self.counted.append
         )
         self.app.wsgi_app = self.app.wsgi_app.app  # type: ignore[attr-defined, method-assign]
 
     def flask(self, environ: dict[str, Any], start: Any) -> Any:
-        """Flask as the layer finds it; asks are counted."""
+        """Flask as the middleware finds it; asks are counted."""
         self.asked.append(environ["PATH_INFO"])
         return self.app.wsgi_app(environ, start)
 
@@ -66,19 +66,19 @@ class Process:
         self, order_id: int, cookie: str, seen: str | None = None, **headers: str
     ) -> TestResponse:
         sent = {"Cookie": cookie, **({"If-None-Match": seen} if seen else {}), **headers}
-        return Client(self.layer, use_cookies=False).get(
+        return Client(self.middleware, use_cookies=False).get(
             f"/rides/{order_id}/snapshot.json", headers=sent
         )
 
     def ask(self, path: str, cookie: str = "", seen: str | None = None) -> TestResponse:
         sent = {"Cookie": cookie} if cookie else {}
         headers = sent | ({"If-None-Match": seen} if seen else {})
-        return Client(self.layer, use_cookies=False).get(path, headers=headers)
+        return Client(self.middleware, use_cookies=False).get(path, headers=headers)
 
     def twice(
         self, order_id: int, cookie: str, seen: str | None = None, **headers: str
     ) -> TestResponse:
-        """The second answer to one question; from memory where anything can be."""
+        """The second answer to one question; from the cache where anything can be."""
         self.get(order_id, cookie, seen, **headers)
         return self.get(order_id, cookie, seen, **headers)
 
@@ -87,8 +87,8 @@ class Process:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    made = make_desk(tmp_path_factory.mktemp("house"))
+def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("property"))
     with made.services.db.write() as s:
         for role in ("manager", "admin"):
             properties.add_staff(s, made.ids["desk.property"], role, HASH, role, NOON)
@@ -97,9 +97,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 
 @pytest.fixture
-def desk(house: Desk) -> Desk:
-    house.now = NOON
-    return house
+def desk(shared_desk: Desk) -> Desk:
+    shared_desk.now = NOON
+    return shared_desk
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def cookie(desk: Desk) -> str:
 
 
 def signed_in(desk: Desk, name: str = "desk") -> str:
-    """The cookie header of somebody who has just signed in."""
+    """The cookie header of a member of staff who has just signed in."""
     return cookie_of(desk.client(name=name))
 
 
@@ -133,12 +133,12 @@ def cookie_of(client: FlaskClient) -> str:
 def plain(
     app: Flask, order_id: int, cookie: str, seen: str | None = None, **headers: str
 ) -> TestResponse:
-    """Flask's own answer, with no layer and no memory."""
+    """Flask's own answer, without the middleware and the cache."""
     sent = {"Cookie": cookie, **({"If-None-Match": seen} if seen else {}), **headers}
     return app.test_client(use_cookies=False).get(f"/rides/{order_id}/snapshot.json", headers=sent)
 
 
-def told(answer: TestResponse) -> tuple[int, dict[str, str], Any]:
+def comparable(answer: TestResponse) -> tuple[int, dict[str, str], Any]:
     """What an answer says, without what differs from one request to the next."""
     body = answer.json if answer.status_code >= 400 else answer.data
     if isinstance(body, dict):
@@ -157,26 +157,28 @@ CASES = [(state, None, "point_to_point") for state in ORDER_STATES] + [
 
 
 @pytest.mark.parametrize("name", ["desk", "manager", "admin", "other"])
-def test_the_layer_says_what_flask_says(desk: Desk, process: Process, name: str) -> None:
+def test_the_middleware_answers_as_flask_does(desk: Desk, process: Process, name: str) -> None:
     for number, case in enumerate(CASES):
         if number % 10 == 0:  # one sign-in may not ask so often for what is not there
             cookie = signed_in(desk, name)
         order_id = desk.order(*case)
         expected = plain(desk.app, order_id, cookie)
         process.asked.clear()
-        assert told(process.twice(order_id, cookie)) == told(expected), case
+        assert comparable(process.twice(order_id, cookie)) == comparable(expected), case
         # the foreign ride does not exist, each time
         assert len(process.asked) == (2 if name == "other" else 1)
         tag = expected.headers.get("ETag")
         for seen in ('"older"', tag, f"W/{tag}", "*", '"a", "b"', "x"):
-            assert told(process.twice(order_id, cookie, seen)) == told(
+            assert comparable(process.twice(order_id, cookie, seen)) == comparable(
                 plain(desk.app, order_id, cookie, seen)
             ), case
 
 
 def test_a_ride_that_is_not_there_is_not_there(desk: Desk, process: Process, cookie: str) -> None:
-    for nobody in (999_999, 2**63, 0):
-        assert told(process.twice(nobody, cookie)) == told(plain(desk.app, nobody, cookie))
+    for missing in (999_999, 2**63, 0):
+        assert comparable(process.twice(missing, cookie)) == comparable(
+            plain(desk.app, missing, cookie)
+        )
 
 
 def test_a_304_has_no_body_and_says_the_time(
@@ -201,22 +203,22 @@ def test_a_304_has_no_body_and_says_the_time(
         {"Host": "elsewhere.example"},
     ],
 )
-def test_an_odd_request_is_flasks_to_answer(
+def test_an_unusual_request_is_answered_by_flask(
     desk: Desk, process: Process, cookie: str, headers: dict[str, str]
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     process.twice(order_id, cookie)
-    assert told(process.get(order_id, cookie, **headers)) == told(
+    assert comparable(process.get(order_id, cookie, **headers)) == comparable(
         plain(desk.app, order_id, cookie, **headers)
     )
     assert len(process.asked) == 2
 
 
-def test_another_method_or_a_query_is_flasks_to_answer(
+def test_another_method_or_a_query_is_answered_by_flask(
     desk: Desk, process: Process, cookie: str
 ) -> None:
     path = f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}/snapshot.json"
-    client = Client(process.layer, use_cookies=False)
+    client = Client(process.middleware, use_cookies=False)
     for _ in range(2):
         assert (
             client.get(path, query_string={"a": "1"}, headers={"Cookie": cookie}).status_code == 200
@@ -226,29 +228,29 @@ def test_another_method_or_a_query_is_flasks_to_answer(
     assert len(process.asked) == 6
 
 
-def test_what_flask_says_again_is_what_it_said(
+def test_flask_answers_the_same_again(
     desk: Desk, process: Process, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A poll that the layer leaves to Flask is answered from memory there, before the hooks that
-    would find nothing.
-    """
+    """A poll that the middleware leaves to Flask is answered from the cache there."""
     order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
     form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
     flask = Client(process.flask, use_cookies=False)
     path, sent = f"/rides/{order_id}/snapshot.json?a=1", {"Cookie": cookie}
     expected = plain(desk.app, order_id, cookie)
     with caplog.at_level("DEBUG", "ridedash.access"):
-        assert [told(flask.get(path, headers=sent)) for _ in range(3)] == [told(expected)] * 3
+        assert [comparable(flask.get(path, headers=sent)) for _ in range(3)] == [
+            comparable(expected)
+        ] * 3
     assert {vars(each)["staff"] for each in caplog.records} == {desk.ids["desk"]}
     again = flask.get(path, headers=sent | {"If-None-Match": expected.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
-    Client(process.layer, use_cookies=False).post("/sign-out", data=form, headers=sent)
+    Client(process.middleware, use_cookies=False).post("/sign-out", data=form, headers=sent)
     assert flask.get(path, headers=sent).status_code == 401
 
 
 def test_another_page_of_that_ending_is_asked_as_it_came(process: Process) -> None:
     seen: list[str | None] = []
-    layer = PollMiddleware(
+    middleware = PollMiddleware(
         lambda environ, start: (
             seen.append(environ.get("HTTP_IF_NONE_MATCH")) or process.flask(environ, start)
         ),
@@ -256,7 +258,7 @@ def test_another_page_of_that_ending_is_asked_as_it_came(process: Process) -> No
         process.services.clock,
         process.counted.append,
     )
-    Client(layer, use_cookies=False).get(
+    Client(middleware, use_cookies=False).get(
         "/elsewhere/x/snapshot.json", headers={"If-None-Match": '"x"'}
     )
     assert seen == ['"x"']
@@ -279,7 +281,9 @@ def test_strangers_and_changed_cookies_see_nothing(
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     process.twice(order_id, cookie)
     for held in ("", "ridedash_sid=x", cookie[:-1], cookie + "x", f"ridedash_sid=x; {cookie}"):
-        assert told(process.twice(order_id, held)) == told(plain(desk.app, order_id, held))
+        assert comparable(process.twice(order_id, held)) == comparable(
+            plain(desk.app, order_id, held)
+        )
     assert process.get(order_id, cookie[:-1]).status_code == 401
 
 
@@ -292,7 +296,7 @@ def test_two_properties_never_share_an_answer(desk: Desk, process: Process, cook
     assert [process.get(their_own, cookie).status_code for _ in range(2)] == [404, 404]
 
 
-def test_a_sign_in_that_expires_while_it_polls_is_nobodys(
+def test_a_sign_in_that_expires_while_it_polls_ends(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -302,14 +306,16 @@ def test_a_sign_in_that_expires_while_it_polls_is_nobodys(
     assert process.get(order_id, cookie).status_code == 401
 
 
-def test_what_is_answered_from_memory_is_counted(
+def test_what_is_answered_from_the_cache_is_counted(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
     order_id, counted = desk.order("BOOKED", "CALL_DRIVER"), []
-    layer = PollMiddleware(process.flask, process.cache, process.services.clock, counted.append)
+    middleware = PollMiddleware(
+        process.flask, process.cache, process.services.clock, counted.append
+    )
     for late in (0, 0, 0, LOOK_S, 0, LOOK_S, LOOK_S):
         seconds[0] += late
-        Client(layer, use_cookies=False).get(
+        Client(middleware, use_cookies=False).get(
             f"/rides/{order_id}/snapshot.json", headers={"Cookie": cookie}
         )
     assert counted == [2, 2, 1]
@@ -325,7 +331,7 @@ def test_a_cookie_is_worth_nothing_once_its_owner_signed_out_here(
     order_id, client = desk.order("BOOKED", "CALL_DRIVER"), desk.client()
     form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
     assert process.twice(order_id, cookie).status_code == 200
-    gone = Client(process.layer, use_cookies=False).post(
+    gone = Client(process.middleware, use_cookies=False).post(
         "/sign-out", data=form, headers={"Cookie": cookie}
     )
     assert gone.status_code == 303
@@ -342,7 +348,7 @@ def test_signing_out_elsewhere_holds_in_every_process_within_two_seconds(
         Process(desk, seconds),
     )
     assert [p.twice(order_id, cookie).status_code for p in (process, elsewhere)] == [200, 200]
-    Client(elsewhere.layer, use_cookies=False).post(
+    Client(elsewhere.middleware, use_cookies=False).post(
         "/sign-out", data=form, headers={"Cookie": cookie}
     )
     seconds[0] += 1.9
@@ -351,7 +357,7 @@ def test_signing_out_elsewhere_holds_in_every_process_within_two_seconds(
 
 
 class HangingDatabase:
-    """A real one, until `gone`: whoever reads then waits for `back`."""
+    """A real one, until `gone`: who reads then waits for `back`."""
 
     def __init__(self, database: Any) -> None:
         self.database, self.gone = database, False
@@ -396,29 +402,29 @@ def test_signing_out_elsewhere_holds_within_two_seconds_also_while_the_look_for_
         process.close()
 
 
-@pytest.mark.parametrize("deed", ["close_all", "disabled", "role", "moved"])
+@pytest.mark.parametrize("change", ["close_all", "disabled", "role", "moved"])
 def test_what_happens_to_a_member_of_staff_holds_within_two_seconds(
-    desk: Desk, process: Process, seconds: list[float], deed: str
+    desk: Desk, process: Process, seconds: list[float], change: str
 ) -> None:
-    name = f"{deed} {desk.order('READY')}"
+    name = f"{change} {desk.order('READY')}"
     with desk.services.db.write() as s:
         staff_id = properties.add_staff(
             s, desk.ids["desk.property"], name, HASH, "concierge", NOON
         ).id
     order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk, name)
     assert process.twice(order_id, cookie).status_code == 200
-    desk.add(lambda s: happen(desk, s, staff_id, deed))
+    desk.add(lambda s: happen(desk, s, staff_id, change))
     seconds[0] += 1.9
     assert process.get(order_id, cookie).status_code == 401
 
 
-def happen(desk: Desk, s: Any, staff_id: int, deed: str) -> None:
+def happen(desk: Desk, s: Any, staff_id: int, change: str) -> None:
     staff = s.get(Staff, staff_id)
-    if deed == "close_all":
+    if change == "close_all":
         close_all_sign_ins(s, staff_id)
-    elif deed == "disabled":
+    elif change == "disabled":
         staff.disabled_at = NOON
-    elif deed == "role":
+    elif change == "role":
         staff.role = "admin"
     else:
         staff.property_id = desk.ids["other.property"]
@@ -485,13 +491,13 @@ def test_a_link_that_ends_opens_nothing_within_two_seconds_in_every_process(
     elsewhere.close()
 
 
-def test_an_address_that_has_not_opened_a_link_is_flasks_to_count(
+def test_an_address_that_has_not_opened_a_link_is_counted_by_flask(
     desk: Desk, process: Process
 ) -> None:
     path = f"/t/{make_link(desk.services.db, NOON, *link_facts(desk))}/snapshot.json"
     assert {process.ask(path).status_code for _ in range(3)} == {200}
     assert len(process.asked) == 1
-    other = Client(process.layer, use_cookies=False)
+    other = Client(process.middleware, use_cookies=False)
     assert other.get(path, environ_base={"REMOTE_ADDR": "198.51.100.7"}).status_code == 200
     assert len(process.asked) == 2
 
@@ -540,10 +546,10 @@ def drives(desk: Desk, order_id: int, **facts: Any) -> None:
     desk.add(rows)
 
 
-# ---- news
+# ---- changes
 
 
-def test_news_are_seen_within_a_quarter_of_a_second(
+def test_changes_are_seen_within_a_quarter_of_a_second(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -575,21 +581,21 @@ def test_an_account_that_the_service_forgot_is_said_within_a_quarter_of_a_second
         assert ("The account needs reconnecting" in answer.text) is said
 
 
-def test_whoever_did_something_sees_it_at_once(desk: Desk, process: Process) -> None:
+def test_who_changes_something_sees_it_at_once(desk: Desk, process: Process) -> None:
     client = desk.client()
     order_id = desk.order("READY")
     form, cookie = {"csrf_token": token(client, f"/rides/{order_id}")}, cookie_of(client)
     assert (process.twice(order_id, cookie).json or {})["order_state"] == "READY"
-    Client(process.layer, use_cookies=False).post(
+    Client(process.middleware, use_cookies=False).post(
         f"/rides/{order_id}/withdraw", data=form, headers={"Cookie": cookie}
     )
     assert (process.get(order_id, cookie).json or {})["order_state"] != "READY"
 
 
-def test_what_somebody_types_to_find_a_guest_is_no_deed(desk: Desk, process: Process) -> None:
+def test_what_is_typed_to_find_a_guest_is_no_write(desk: Desk, process: Process) -> None:
     client = desk.client()
     form, before = {"csrf_token": token(client, "/search"), "q": "412"}, process.cache.writes
-    asked = Client(process.layer, use_cookies=False)
+    asked = Client(process.middleware, use_cookies=False)
     for path in READS:
         answer = asked.post(path, data=form, headers={"Cookie": cookie_of(client)})
         assert answer.status_code in (200, 303, 403), path
@@ -671,10 +677,10 @@ def test_what_is_stored_and_who_is_known_is_bounded(
     )
 
 
-# ---- trouble
+# ---- errors
 
 
-def test_without_its_database_the_layer_remembers_nothing(
+def test_without_its_database_nothing_stored_is_used(
     desk: Desk,
     process: Process,
     seconds: list[float],
@@ -701,7 +707,7 @@ def test_without_its_database_the_layer_remembers_nothing(
     assert len(process.asked) == 3
 
 
-def test_a_mistake_in_the_layer_costs_speed_only_and_is_logged_once(
+def test_an_error_in_the_middleware_costs_speed_only_and_is_logged_once(
     desk: Desk, process: Process, cookie: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -713,11 +719,13 @@ def test_a_mistake_in_the_layer_costs_speed_only_and_is_logged_once(
         )
         for _ in range(3)
     ]
-    assert [told(answer) for answer in answers] == [told(plain(desk.app, order_id, cookie))] * 3
+    assert [comparable(answer) for answer in answers] == [
+        comparable(plain(desk.app, order_id, cookie))
+    ] * 3
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
-def test_the_setting_switches_the_layer_and_its_memory_off(tmp_path: Path) -> None:
+def test_the_setting_switches_the_middleware_and_its_cache_off(tmp_path: Path) -> None:
     for said, there in (("on", True), ("off", False)):
         desk = make_desk(tmp_path / said, POLL_LAYER=said)
         assert isinstance(desk.app.wsgi_app, PollMiddleware) == there
@@ -725,7 +733,7 @@ def test_the_setting_switches_the_layer_and_its_memory_off(tmp_path: Path) -> No
         desk.close()
 
 
-def test_behind_a_proxy_the_layer_knows_the_host_that_was_asked_for(tmp_path: Path) -> None:
+def test_behind_a_proxy_the_middleware_knows_the_host_that_was_asked_for(tmp_path: Path) -> None:
     desk = make_desk(
         tmp_path, POLL_LAYER="on", TRUSTED_PROXIES="1", TRUSTED_HOSTS="desk.example,localhost"
     )
@@ -749,7 +757,7 @@ def test_twenty_open_pages_of_one_desk_are_not_held_back(
         assert {process.get(order_id, cookie).status_code for order_id in rides} == {200}
 
 
-def test_one_page_that_asks_without_end_is_held_back_where_nothing_is_remembered(
+def test_one_page_that_asks_without_end_is_held_back_without_the_cache(
     desk: Desk, cookie: str
 ) -> None:
     assert [plain(desk.app, 999_999, cookie).status_code for _ in range(241)].count(429) == 1

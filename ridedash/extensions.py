@@ -1,4 +1,4 @@
-"""The Flask extensions, and the services that create_app() built, as views reach them."""
+"""The Flask extensions, and `services()`, by which views get what create_app() built."""
 
 from typing import cast
 
@@ -29,7 +29,7 @@ babel = Babel()
 
 
 def language() -> str:
-    """The language of this answer, also for Babel. There is one until a second is translated."""
+    """The language of this answer, also for Babel. English is the only one so far."""
     return "en"
 
 

@@ -30,19 +30,19 @@ from ridedash.rides.orders.schedule_times import LATEST, SOONEST, NoSuchTime, lo
 from ridedash.store.database.database import MAX_ID
 from ridedash.text import one_line
 
-# Two letters each: numbers of these countries can be read without their country code.
+# Two-letter country codes: a number of one of these countries needs no country calling code.
 COUNTRIES: Final = frozenset(phonenumbers.SUPPORTED_REGIONS)
 UTC_ZONE: Final = ZoneInfo("UTC")
 
 
 class PhoneError(ValueError):
-    """A phone number that can't be understood; the message says what to do."""
+    """A phone number that can't be parsed; the message says what to type instead."""
 
 
 def read_phone(text: str, country: str | None) -> str | None:
     """A phone number in any notation as E.164; None for an empty text. Raises PhoneError.
 
-    `country` (two letters) is for numbers without a country code.
+    `country` (two letters) is the country of a number that is typed without its country code.
 
     >>> read_phone("(0)22 2778 3300", "IN")
     '+912227783300'
@@ -68,7 +68,7 @@ def read_phone(text: str, country: str | None) -> str | None:
 
 
 def new_form_token() -> str:
-    """The token of one rendered form: one order per token (docs/booking-protocol.md 1.3, T0)."""
+    """A token for one rendered form: one order for each (docs/booking-protocol.md 1.3, T0)."""
     return secrets.token_urlsafe(24)
 
 
@@ -81,18 +81,18 @@ def _stripped(value: str | None) -> str:
 
 
 def _lines(value: str | None) -> str:
-    """Text of several lines, each of them cleaned; blank lines at the ends are left out."""
+    """A text of several lines, each of them cleaned; blank lines at its start and end are dropped."""
     lines = (value or "")[: MAX_NOTE * 4].splitlines()
     return "\n".join(one_line(line, MAX_NOTE + 1) for line in lines).strip()
 
 
 def _row_id(value: Any) -> int | str:
-    """A row's id, or "" for none. Raises ValueError."""
+    """The id of a row, or "" when none is chosen. Raises ValueError for anything but a number."""
     return int(value) if value not in (None, "") else ""
 
 
 class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no types
-    """Half of a point, in degrees. Anything that is no finite number is an empty half."""
+    """A latitude or a longitude in degrees. `degrees` is None for a text that is no number."""
 
     degrees: float | None = None
 
@@ -105,7 +105,7 @@ class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no typ
 
 
 class TripForm(Form):  # type: ignore[misc]
-    """The two ends of a trip, as a query string or a form names them; every part may be missing."""
+    """The pickup and the drop of a trip, from a query string or a form; each field may be missing."""
 
     pickup = StringField(_("Pickup"), filters=[_cleaned], validators=[Length(max=200)])
     pickup_lat = CoordinateField()
@@ -118,10 +118,11 @@ class TripForm(Form):  # type: ignore[misc]
     category = StringField(filters=[_cleaned], validators=[Length(max=64)])
 
     def point(self, end: str) -> LatLng | None:
-        """Where an end is: its coordinates, else coordinates typed as text, else None.
+        """The position of the pickup or the drop; None when it has no coordinates.
 
-        `<end>_for` is the name that the coordinates were found for. Without scripts the name may
-        have been changed since; then the coordinates don't count.
+        `end` is "pickup" or "drop". Coordinates that are typed in place of a name count too.
+        `<end>_for` is the name that the coordinates belong to: without scripts a person can change
+        the name and leave the old coordinates in the form, which are then ignored.
         """
         lat, lng = self[f"{end}_lat"].degrees, self[f"{end}_lng"].degrees
         same_name = self[f"{end}_for"].data in (None, "", self[end].data)
@@ -130,14 +131,15 @@ class TripForm(Form):  # type: ignore[misc]
         return parse_coordinates(self[end].data or "")
 
     def name(self, end: str) -> str:
-        """What an end is called; "" when it has no name."""
+        """The name of the pickup or the drop; "" when it has none."""
         return (self[end].data or "")[:200]
 
 
 class BookingForm(FlaskForm):  # type: ignore[misc]
-    """Whom the ride is for and how it is paid. The service gets no name, phone, room or note.
+    """The guest, the payment and the time of a ride. The service gets no name, phone, room or note.
 
-    Controls that `rides.orders.fields` describes are added below the class.
+    The controls that `rides.orders.fields` describes are added to the class at the end of this
+    module.
     """
 
     form_token = HiddenField(validators=[InputRequired(), Regexp(r"^[A-Za-z0-9_-]{16,60}$")])
@@ -152,7 +154,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     )
     guest_phone = StringField(_("Phone"), filters=[_stripped], validators=[Length(max=60)])
     account = SelectField(_("Account"), coerce=int)
-    guest_id = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])  # of a known guest
+    guest_id = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])  # of a stored guest
     cost_centre = SelectField(
         _("Cost centre"), choices=[SelectChoice("", _("None"))], coerce=_row_id, default=""
     )
@@ -189,21 +191,21 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.now, self.tz, self.country = now, tz, country
         self.phone_e164: str | None = None
         self.pickup_at: datetime | None = None  # of a planned ride, once the form is valid
-        self.planned_at: datetime | None = None  # the planned ride's own time is always allowed
+        self.planned_at: datetime | None = None  # that of the ride to change: always allowed
 
     def offer_accounts(self, accounts: Sequence[tuple[int, str]]) -> None:
-        """The accounts to choose from, the default one first."""
+        """Set the accounts to choose from, as (id, label); the first one is the default."""
         self.account.choices = [SelectChoice(str(id_), label) for id_, label in accounts]
         if self.account.data is None and accounts:
             self.account.data = accounts[0][0]
 
     def offer_centres(self, centres: Sequence[tuple[int, str]]) -> None:
-        """The cost centres to choose from; none is the usual one."""
+        """Set the cost centres to choose from, as (id, name); "None" is the default."""
         choices = [SelectChoice(id_, name) for id_, name in centres]
         self.cost_centre.choices = [SelectChoice("", _("None")), *choices]
 
     def values(self) -> dict[str, Any]:
-        """The values of a valid form by the attributes of `BookingRequest`; empty ones are None."""
+        """The values of a valid form by attribute of `BookingRequest`; an empty one is its default."""
         found = {}
         for each in FIELDS:
             value = getattr(self, each.parsed) if each.parsed else self[each.form].data
@@ -211,19 +213,19 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         return found
 
     def validate_guest_name(self, field: Field) -> None:
-        """A name of blanks is no name."""
+        """Refuse a name that consists of blanks."""
         if not field.data:
             raise ValidationError(_("Who is the ride for? Type the guest's name."))
 
     def validate_guest_phone(self, field: Field) -> None:
-        """Keeps the number as E.164 in `phone_e164`; what was typed stays in the field."""
+        """Parse the number into `phone_e164`, as E.164; the field keeps the text as it was typed."""
         try:
             self.phone_e164 = read_phone(field.data or "", self.country)
         except PhoneError as error:
             raise ValidationError(str(error)) from error
 
     def validate_pickup_date(self, field: Field) -> None:
-        """A day of the calendar, when the ride is for later."""
+        """Refuse a ride for later whose day is not a date."""
         if self.when.data == "later":
             try:
                 date.fromisoformat(field.data or "")
@@ -231,7 +233,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
                 raise ValidationError(_("On which day? Choose one, such as 2026-03-05.")) from None
 
     def validate_pickup_time(self, field: Field) -> None:
-        """Keeps day and time as the instant `pickup_at`; what was typed stays in the fields."""
+        """Parse day and time into the instant `pickup_at`; the fields keep their texts."""
         if self.when.data != "later":
             return
         try:
@@ -250,7 +252,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         except OverflowError:
             raise ValidationError(_("Choose a time from 15 minutes to 30 days from now.")) from None
         except ValueError:
-            return  # the error stands at the day
+            return  # validate_pickup_date has reported it
         self._check_distance(at)
         self.pickup_at = at
 
@@ -266,7 +268,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
 
 
 def _wtforms_control(control: TextControl | ChoiceControl) -> Field:
-    """A control of the table of fields as a WTForms field, its texts translated when shown."""
+    """The WTForms field of a control in the table of fields; its texts are translated when shown."""
     if isinstance(control, ChoiceControl):
         choices = [SelectChoice(value, _(label)) for value, label in control.choices]
         return SelectField(_(control.label), choices=choices, default=control.choices[0][0])

@@ -1,4 +1,4 @@
-"""Points on the earth, distances and bearings. Degrees WGS84 in, metres and degrees out."""
+"""Points on the earth in degrees (WGS 84), distances in metres, bearings in degrees."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ class LatLng(NamedTuple):
 
 
 def is_valid(lat: float, lng: float) -> bool:
-    """Whether both are finite and in range. (0, 0) is valid; the service means "none" by it."""
+    """Whether both are finite and in range. (0, 0) is valid, though the service sends it for none."""
     return math.isfinite(lat) and math.isfinite(lng) and -90 <= lat <= 90 and -180 <= lng <= 180
 
 
@@ -29,7 +29,7 @@ def distance_m(a: LatLng, b: LatLng) -> float:
 
 
 def bearing_deg(a: LatLng, b: LatLng) -> float:
-    """Initial bearing from a to b in degrees, 0 is north, clockwise, in [0, 360)."""
+    """Initial bearing from a to b in degrees, clockwise from north, in [0, 360)."""
     lat1, lat2 = math.radians(a.lat), math.radians(b.lat)
     d_lng = math.radians(b.lng - a.lng)
     y = math.sin(d_lng) * math.cos(lat2)
@@ -38,7 +38,7 @@ def bearing_deg(a: LatLng, b: LatLng) -> float:
 
 
 def between(a: LatLng, b: LatLng, fraction: float) -> LatLng:
-    """The point at a fraction (0 to 1) from a to b; linear in degrees, good within a city."""
+    """The point at a fraction (0 to 1) of the way from a to b; linear in degrees, for short ways."""
     return LatLng(a.lat + (b.lat - a.lat) * fraction, a.lng + (b.lng - a.lng) * fraction)
 
 

@@ -1,4 +1,4 @@
-"""`python -m ridedash.cli`, which is `ridedash`."""
+"""`python -m ridedash.cli` is the command `ridedash`."""
 
 from ridedash.cli import main
 

@@ -37,11 +37,14 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
 
 
 def make_worker(services: Services) -> Worker:
-    """A worker with its answer journal in the instance folder. Raises CommandError without one."""
+    """A worker with its answer journal in the instance folder.
+
+    Raises CommandError when the folder can't be written.
+    """
     folder = services.settings.instance / "blackbox"
     try:
         journal = AnswerJournal(folder)
-    except OSError as error:  # no answer could be stored, so nothing may be sent
+    except OSError as error:  # without a journal no answer can be stored, so nothing may be sent
         raise CommandError(
             f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror})."
         ) from None
@@ -52,7 +55,7 @@ def make_worker(services: Services) -> Worker:
 
 
 def keep_of(settings: config.Settings) -> Keep:
-    """The retention times, in days."""
+    """The retention times of the settings."""
     days = settings.keep_positions_days, settings.keep_guests_days, settings.keep_evidence_days
     return Keep(*days, settings.keep_audit_days)
 
@@ -69,7 +72,8 @@ def _worker(services: Services, _options: argparse.Namespace) -> None:
 def upgrade(db: Database) -> None:
     """Migrate the database to this version.
 
-    Raises CommandError when it can't be used or is of another version.
+    Raises CommandError when the database can't be used, or has tables that this version can't
+    migrate.
     """
     with _database_errors():
         db.upgrade()
@@ -77,7 +81,7 @@ def upgrade(db: Database) -> None:
 
 @contextlib.contextmanager
 def _database_errors() -> Iterator[None]:
-    """Turn an error of the database into one sentence."""
+    """Turn an error of the database into a CommandError of one sentence."""
     try:
         yield
     except WrongTables as error:
@@ -105,14 +109,14 @@ def _db(services: Services, _options: argparse.Namespace) -> None:
 
 def _revision(db: Database) -> str:
     """The revision of the database; "" without tables."""
-    from alembic.migration import MigrationContext  # a worker does not need it
+    from alembic.migration import MigrationContext  # imported here: a worker does not need it
 
     with db.engine.connect() as connection:
         return " and ".join(MigrationContext.configure(connection).get_current_heads())
 
 
 def _staff(services: Services, options: argparse.Namespace) -> None:
-    from werkzeug.security import generate_password_hash  # a worker does not need it
+    from werkzeug.security import generate_password_hash  # imported here: a worker doesn't need it
 
     _require_current(services)
     password = _from_stdin("password")
@@ -194,7 +198,7 @@ def _require_current(services: Services) -> None:
 
 
 def _erase(services: Services, options: argparse.Namespace) -> None:
-    # parses phone numbers by a form, which a worker does not need
+    # imported here: it loads the forms, which a worker does not need
     from ridedash.cli import upkeep
 
     _require_current(services)

@@ -1,4 +1,4 @@
-"""What a log tells of an exception: its type, its frames in our code, and text without values."""
+"""What is logged of an exception: its type, its frames in our code, its text without values."""
 
 import os
 import re
@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 OURS: Final = str(Path(__file__).parents[1]) + os.sep
 LONGEST_WORDS: Final = 200
 FRAMES: Final = 12
-# errors by library whose text is about servers, files and locks, never about a row
+# by library: errors whose text describes servers, files and locks, and never contains a row
 HARMLESS: Final = {
     "psycopg": frozenset({"OperationalError"}),
     "sqlite3": frozenset({"OperationalError"}),
     "sqlalchemy": frozenset({"TimeoutError"}),  # of its connection pool
 }
-# before the host of a URL: may be the end of a password
+# the text before the @ of a URL: it may end with a password
 _BEFORE_AT: Final = re.compile(r"[^\s\"']+@(?=[^\s@])")
 _QUOTED: Final = re.compile(r"'(?![A-Za-z_.]{1,40}')[^']*'|\"(?![A-Za-z_.]{1,40}\")[^\"]*\"")
 
@@ -23,17 +23,17 @@ _QUOTED: Final = re.compile(r"'(?![A-Za-z_.]{1,40}')[^']*'|\"(?![A-Za-z_.]{1,40}
 class Failure(NamedTuple):
     """One exception.
 
-    `says` is empty for types of libraries, whose text may contain rows, addresses and bodies,
-    except those of HARMLESS.
+    `says` is its text. It is empty for exceptions of libraries, whose text may contain rows,
+    addresses and bodies; those of HARMLESS keep theirs.
     """
 
     type: str
     says: str
-    frames: tuple[str, ...]  # "ridedash/views/rides.py:12 show", the innermost last
+    frames: tuple[str, ...]  # "ridedash/views/rides.py:12 show", the innermost frame last
 
 
 def failures(error: BaseException) -> list[Failure]:
-    """The exception and its causes, the first cause first, as Python prints them."""
+    """The exception and its causes, at most four, in the order in which Python prints them."""
     chain: list[Failure] = []
     current: BaseException | None = error
     while current is not None and len(chain) < 4:
@@ -45,9 +45,10 @@ def failures(error: BaseException) -> list[Failure]:
 
 
 def reason(error: BaseException) -> str:
-    """The type of an error and what the system or the database driver says about it, in one line.
+    """The type of an error with the message of the system or the database driver, in one line.
 
-    Never a statement or its values: of SQLAlchemy's errors only the driver's own error is read.
+    It contains no SQL statement and no values: of an SQLAlchemy error only the driver's error is
+    used.
     """
     current: BaseException | None = error
     for _ in range(4):
@@ -61,11 +62,11 @@ def reason(error: BaseException) -> str:
 
 
 def _harmless_text(error: BaseException) -> str:
-    """The first line of an error that contains nobody's data; empty for all others."""
+    """The first line of an error of HARMLESS; empty for all others."""
     kinds = ((base.__module__.split(".")[0], base.__name__) for base in type(error).__mro__)
     if not any(name in HARMLESS.get(library, ()) for library, name in kinds):
         return ""
-    if hasattr(error, "orig"):  # SQLAlchemy's, with the statement
+    if hasattr(error, "orig"):  # an SQLAlchemy error, whose text has the statement
         return ""
     first = next(iter(str(error).splitlines()), "")
     return _BEFORE_AT.sub("…@", first)[:LONGEST_WORDS]
@@ -84,7 +85,7 @@ def _words(error: BaseException) -> str:
 
 
 def _frames(error: BaseException) -> tuple[str, ...]:
-    """Frames of our own code, and the last frame of any code: no source text, no values."""
+    """The frames in our own code and the last frame in any code, without source text and values."""
     every = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     shown = [
         (code, line)
@@ -97,7 +98,7 @@ def _frames(error: BaseException) -> tuple[str, ...]:
 
 
 def _short(path: str) -> str:
-    """The path below our package or below a library's folder, not where that is installed."""
+    """The path relative to our package or to the folder of the library."""
     if path.startswith(OURS):
         return "ridedash/" + path.removeprefix(OURS)
     return (

@@ -1,4 +1,4 @@
-"""What a process sets up first: its logs, and the folder of metrics that processes share."""
+"""The first steps of a process: it sets up its logs and the shared folder of metrics files."""
 
 import contextlib
 import fcntl
@@ -12,17 +12,17 @@ from ridedash.observability import logs
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads it when it is imported
 ENDED_FILES: Final = 300  # metrics files of ended processes that are kept, three for each process
 
-_locks: list[IO[str]] = []  # kept open, and with them locked, until the process ends
+_locks: list[IO[str]] = []  # lock files that stay open, and so locked, until the process ends
 
 
 def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
-    """Set up this process, once its settings are known and before anything that counts is imported.
+    """Set up logs and metrics of this process, before observability.metrics is imported.
 
-    `process` is what its log lines call it: web, worker, sandbox, up.
+    `process` is its name in log lines: web, worker, sandbox or up. `counts`: whether it has metrics.
     """
     logs.set_up(settings.log_format, settings.log_level, process, settings.secrets)
     if counts:
-        # without the folder each process counts for itself
+        # without the folder each process has only its own metrics
         with contextlib.suppress(OSError):
             _share_metrics(settings.instance / "metrics")
 
@@ -37,12 +37,12 @@ def ended(path: Path) -> bool:
     except ProcessLookupError:
         return True
     except PermissionError:
-        pass  # it lives and belongs to another user
+        pass  # it is running and belongs to another user
     return False
 
 
 def _share_metrics(folder: Path) -> None:
-    """Count in this folder, unless the environment names one, whose owner empties it."""
+    """Write metrics to this folder; or to the one in the environment, which is never emptied here."""
     chosen = Path(os.environ.get(FOLDER) or folder)
     chosen.mkdir(parents=True, exist_ok=True, mode=0o700)
     if chosen == folder:
@@ -51,13 +51,12 @@ def _share_metrics(folder: Path) -> None:
 
 
 def _wipe(folder: Path) -> None:
-    """Remove the metrics of earlier processes; the first process to start does it.
+    """Remove the files of ended processes: all of them when no other process runs, else the oldest.
 
-    Prometheus takes a sum that falls for a counter that was reset. So all files are removed
-    together, when no other process counts; until then the files of ended processes stay, and sums
-    never fall. Every process holds a shared lock while it lives, by which a starting process knows
-    whether it is the first. A process that fails and is restarted again and again leaves files each
-    time: beyond ENDED_FILES the oldest are removed.
+    Prometheus reads a sum that falls as a counter reset. So the files of ended processes stay, and
+    are removed together when no other process uses the folder. Each process holds a shared lock
+    until it ends; a process that gets the exclusive lock is the only one. A process that is
+    restarted again and again leaves new files each time: beyond ENDED_FILES the oldest are removed.
     """
     lock = (folder / ".lock").open("a")
     _locks.append(lock)
@@ -69,7 +68,7 @@ def _wipe(folder: Path) -> None:
         surplus = [*folder.glob("*.db")]
     for path in surplus:
         path.unlink(missing_ok=True)
-    fcntl.flock(lock, fcntl.LOCK_SH)  # waits while another process wipes
+    fcntl.flock(lock, fcntl.LOCK_SH)  # waits while another process removes files
 
 
 def _changed_at(path: Path) -> float:

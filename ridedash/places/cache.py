@@ -1,4 +1,4 @@
-"""A cache whose values expire."""
+"""A bounded, thread-safe cache whose values expire."""
 
 import threading
 from collections import OrderedDict
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class TtlCache:
-    """A bounded cache of values that expire; the least recently used go first. Thread-safe."""
+    """At most `size` values; the least recently used are removed first. `now` is in seconds."""
 
     def __init__(self, size: int, now: Callable[[], float]) -> None:
         self._size, self._now = size, now
@@ -24,7 +24,7 @@ class TtlCache:
             return value
 
     def put(self, key: Any, value: Any, ttl_s: float) -> None:
-        """Store a value for so many seconds."""
+        """Store a value for `ttl_s` seconds."""
         with self._lock:
             now = self._now()
             self._entries[key] = (now + ttl_s, value)

@@ -8,21 +8,18 @@ from ridedash.geo import LatLng
 
 @dataclass(frozen=True)
 class Place:
-    """One place that a search found.
-
-    `area` describes where it is; both texts are plain and short.
-    """
+    """One place that a search found; its texts are plain and short."""
 
     id: str
     name: str
-    kind: str
-    area: str
+    kind: str  # what it is, such as a station
+    area: str  # where it is: a street, a part of the city
     position: LatLng
 
 
 @dataclass(frozen=True)
 class Nearby:
-    """What is around a point: a street, a part of the city, a known place that contains it."""
+    """What is at a point: the street, the part of the city, and a place that contains it; or ""."""
 
     street: str = ""
     area: str = ""
@@ -41,7 +38,7 @@ class CityArea:
 
 
 class PlacesUnavailableError(Exception):
-    """The place search gave no usable answer; coordinates and the map work without it."""
+    """The place search gave no usable answer. Coordinates and the map can still be used."""
 
 
 class Geocoder(Protocol):
@@ -51,7 +48,7 @@ class Geocoder(Protocol):
         """Places that match a text, best first. Raises PlacesUnavailableError."""
 
     def nearby(self, point: LatLng) -> Nearby | None:
-        """What is around a point; None when it is unknown. Raises nothing."""
+        """What is at a point; None when that is unknown. Raises nothing."""
 
     def cities(self) -> tuple[CityArea, ...]:
-        """Outlines of the cities that are served; empty when they are unknown. Raises nothing."""
+        """The cities that the service covers; empty when they are unknown. Raises nothing."""

@@ -1,18 +1,17 @@
-"""Codes of our own that stand beside those of the service in an order, a ride or an action."""
+"""Our own codes, stored like those of the service as the code of an order, ride or action."""
 
 from typing import Final
 
-# our own codes, beside the service's
-NO_CONNECTION: Final = "NO_CONNECTION"
-RECONNECT: Final = "RECONNECT"
+NO_CONNECTION: Final = "NO_CONNECTION"  # the request never left
+RECONNECT: Final = "RECONNECT"  # a member of staff must link the account again
 # the account's token can't be read with the keys of this process
 KEY_MISSING: Final = "KEY_MISSING"
-RATE_LIMITED: Final = "RATE_LIMITED"
+RATE_LIMITED: Final = "RATE_LIMITED"  # by the service (429) or by our own rate limit
 EXPIRED: Final = "EXPIRED"  # not sent within 30 s of the press
-WITHDRAWN: Final = "WITHDRAWN"
+WITHDRAWN: Final = "WITHDRAWN"  # by a member of staff, before it was sent
 # a planned ride that could not be ordered before its window closed
 PLAN_MISSED: Final = "PLAN_MISSED"
-NOT_BUILT: Final = "NOT_BUILT"  # the request could not be made from what was asked
-NO_ANSWER: Final = "NO_ANSWER"
-UNCLEAR: Final = "UNCLEAR"
-CONTRADICTION: Final = "CONTRADICTION"  # the answer says two things at once
+NOT_BUILT: Final = "NOT_BUILT"  # the request to the service could not be built
+NO_ANSWER: Final = "NO_ANSWER"  # the request may have left, and no answer came
+UNCLEAR: Final = "UNCLEAR"  # the answer proves neither a booking nor a refusal
+CONTRADICTION: Final = "CONTRADICTION"  # the answer contradicts itself, or belongs to another order

@@ -1,7 +1,4 @@
-"""Heartbeats of workers, and the counts of orders and rides for monitoring.
-
-See docs/operating.md.
-"""
+"""Heartbeats of workers, and counts of orders and rides for monitoring (docs/operating.md)."""
 
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -12,10 +9,11 @@ from sqlalchemy.orm import Session
 from ridedash.store.database.database import Database, insert_if_new
 from ridedash.store.models.orders import UNSETTLED, Heartbeat, Order, OrderState, Ride
 
-ALIVE: Final = timedelta(seconds=30)  # a worker without a heartbeat for longer is taken for dead
+ALIVE: Final = timedelta(seconds=30)  # a worker whose heartbeat is older counts as ended
 # a heartbeat further in the future was written by a clock that has stepped back since
 AHEAD: Final = timedelta(seconds=5)
-# in place of a worker's name: the last one that ended by itself, until another's heartbeat
+# the `worker` of the row that keeps the last heartbeat of a worker that was stopped; the next
+# heartbeat of any worker deletes the row
 ENDED: Final = "ended"
 
 
@@ -27,10 +25,11 @@ def write_heartbeat(
     *,
     ready: bool = True,
 ) -> None:
-    """Write that a worker is alive, and delete workers without a heartbeat for a day.
+    """Write the heartbeat of a worker; delete workers that have had none for a day.
 
-    `silent_since` is since when the service gives it no answers. `ready`: whether its answer
-    journal could keep an answer; without that it sends nothing.
+    `silent_since` is the instant since which this worker gets no answers from the service; None
+    while it gets them. `ready`: whether its answer journal can store an answer; else it sends
+    nothing.
     """
     with db.write() as s:
         s.execute(
@@ -47,10 +46,9 @@ def write_heartbeat(
 
 
 def write_end(db: Database, worker: str) -> None:
-    """Write that a worker has ended: it no longer counts.
+    """Replace the row of a worker that stops by the row ENDED, with the same heartbeat.
 
-    Its last heartbeat stays known, so that a restart that takes seconds changes neither /readyz nor
-    the pages.
+    Until that heartbeat is too old, /readyz and the pages don't change: a restart takes seconds.
     """
     with db.write() as s:
         row = s.get(Heartbeat, worker)
@@ -78,16 +76,16 @@ def is_alive(age_s: float | None) -> bool:
 
 
 def can_send(s: Session, now: datetime) -> bool:
-    """Whether a worker that is alive could keep the answer to an order, and so sends orders."""
+    """Whether a worker is alive whose answer journal can store an answer: only that one sends."""
     alive = Heartbeat.beat_at >= now - ALIVE, Heartbeat.beat_at <= now + AHEAD
     ready = select(Heartbeat.worker).where(*alive, Heartbeat.unready_since.is_(None))
     return s.scalars(ready).first() is not None
 
 
 def service_silent_since(s: Session, now: datetime) -> datetime | None:
-    """Since when the service gives a worker that is alive no answers.
+    """The instant since which a worker that is alive gets no answers from the service.
 
-    None while it answers, or when no worker is alive.
+    None while all workers get answers, and when none is alive.
     """
     return s.scalar(
         select(func.min(Heartbeat.silent_since)).where(Heartbeat.beat_at >= now - ALIVE)
@@ -95,16 +93,16 @@ def service_silent_since(s: Session, now: datetime) -> datetime | None:
 
 
 class Counts(NamedTuple):
-    """Counts, and ages in seconds, at one instant; an age is 0.0 when nothing has one."""
+    """Counts and durations in seconds at one instant; a duration is 0.0 when it does not apply."""
 
-    orders: dict[str, int]  # by state, those that are neither settled nor followed as a ride
-    unknown_oldest_s: float
-    followed: int
-    overdue: int
+    orders: dict[str, int]  # by state; the states of UNSETTLED only
+    unknown_oldest_s: float  # since the oldest UNKNOWN order was sent
+    followed: int  # rides that are polled
+    overdue: int  # rides whose poll is due
     late_s: float  # how long the most overdue ride has waited for its poll
-    workers: int  # that are alive
-    worker_silent_s: float | None  # since the last heartbeat of any worker; None: there was none
-    service_silent_s: float  # since when the service answers no worker that is alive
+    workers: int  # workers that are alive
+    worker_silent_s: float | None  # since the last heartbeat of any worker; None without one
+    service_silent_s: float  # how long, at most, a worker that is alive has had no answers
 
 
 def counts(s: Session, now: datetime) -> Counts:

@@ -1,7 +1,4 @@
-"""RideClient: the eight operations of the ride booking service, one method each.
-
-docs/service-interface.md, Endpoints.
-"""
+"""RideClient: the eight operations of the ride service (docs/service-interface.md, Endpoints)."""
 
 import math
 import random
@@ -37,11 +34,11 @@ from ridedash.service.types.tracking import Snapshot
 OPTIONS_KEPT_S: Final = 24 * 3600.0
 OPTIONS_KEPT: Final = 100  # categories
 RETRY_PAUSE_S: Final = (0.1, 0.3)
-RETRY_LEAST_S: Final = 0.5  # with less time left a second try would only fail as well
-CREATE_PATIENCE_S: Final = (
-    0.5  # short, because the sender claims an order only when its turn has come
-)
-PATIENCE_S: Final = {  # how long a call waits for its permit; polls come back by themselves
+RETRY_LEAST_S: Final = 0.5  # a second try needs at least so much time
+# How long a create waits for its permit. It is short: an order is claimed only when requests are
+# not throttled (`Sender.due`).
+CREATE_PATIENCE_S: Final = 0.5
+PATIENCE_S: Final = {  # how long other calls wait; polls don't, because they are repeated anyway
     Priority.WRITE: 2.0,
     Priority.PAGE: 1.0,
     Priority.WAITING: 0.0,
@@ -50,16 +47,16 @@ PATIENCE_S: Final = {  # how long a call waits for its permit; polls come back b
 
 
 class Operation(NamedTuple):
-    """Where an operation is, and how long it may take in seconds, connecting included."""
+    """Method and path of an operation, and the seconds that it may take, connecting included."""
 
     method: str
     path: str
     total_s: float
-    fresh: bool = False
+    fresh: bool = False  # on a connection of its own
 
 
 PRODUCTS: Final = Operation("GET", "/v1/products", 4)
-# Staff see a message after 20 s of the 60.
+# After 20 s without an answer the order is shown as UNKNOWN; its answer still counts.
 CREATE: Final = Operation("POST", "/v1.5/bookings/create", 60, fresh=True)
 ABORT: Final = Operation("POST", "/v1/bookings/abort", 8, fresh=True)
 DROP_LOCATION: Final = Operation("POST", "/v1/bookings/drop_location", 8, fresh=True)
@@ -72,11 +69,11 @@ OPTIONS: Final = Operation("GET", "/v1.5/bookings/feedback/options", 4)
 class RideClient:
     """A client of the service. `token` is a user's bearer token. Safe to share between threads.
 
-    Every method but create_booking raises the errors of `errors`; arguments that make no sense
-    raise ValueError before anything is sent. `pause` sleeps before a second try, `monotonic` ages
-    the stored feedback options; both in seconds. `traffic` permits calls (Throttled when it does
-    not) and its hooks are called after each; without one there is a circuit breaker and no rate
-    limit.
+    Every method but create_booking raises the errors of `errors`, and ValueError for invalid
+    arguments before anything is sent. `pause` sleeps before a second try; `monotonic` is the clock
+    of deadlines and of the stored feedback options; both in seconds. `traffic` gives each call its
+    permit (Throttled when it gives none) and reports the call to its hooks; by default it has a
+    circuit breaker and no rate limit.
     """
 
     def __init__(
@@ -121,8 +118,8 @@ class RideClient:
     def create_booking(self, order: NewBooking, token: str) -> CreateAnswer:
         """Create a booking, once, on a fresh connection (docs/service-interface.md 1).
 
-        Raises errors.NoAnswer only. What the answer means is for the caller to decide
-        (docs/booking-protocol.md).
+        Raises errors.NoAnswer only. The caller decides what the answer means
+        (`rides.orders.outcome`, docs/booking-protocol.md 1.4).
         """
         request = self._request(CREATE, token, json=order.payload())
         try:
@@ -145,14 +142,14 @@ class RideClient:
     def abort_booking(self, booking_id: str, token: str) -> Done:
         """Stop the search for a cab (docs/service-interface.md 2).
 
-        Refused with BOOKING_ALLOTED once one is allotted.
+        The service refuses this with BOOKING_ALLOTED when a cab is allotted already.
         """
         return self._post(ABORT, token, {"booking_id": booking_id})
 
     def update_drop_location(self, booking_id: str, drop: LatLng, token: str) -> Done:
         """Change the drop of a ride (docs/service-interface.md 3).
 
-        A refusal has `header` and `text`, and no code.
+        The service refuses this with `header` and `text`, without a code.
         """
         _require_valid(drop)
         body = {"drop_lat": drop.lat, "drop_lng": drop.lng, "booking_id": booking_id}
@@ -161,7 +158,7 @@ class RideClient:
     def cancel_booking(self, booking_id: str, reason: str, token: str) -> Done:
         """Cancel an allotted ride (docs/service-interface.md 4).
 
-        Refused with reason CANCELLATION_NOT_ALLOWED.
+        The service refuses this with the reason CANCELLATION_NOT_ALLOWED.
         """
         return self._post(CANCEL, token, {"booking_id": booking_id, "reason": reason})
 
@@ -173,7 +170,7 @@ class RideClient:
         txn_id: str | None = None,
         priority: Priority = Priority.REST,
     ) -> Snapshot:
-        """The state of a ride, by exactly one of the two ids (docs/service-interface.md 5)."""
+        """The snapshot of a ride, by exactly one of the two ids (docs/service-interface.md 5)."""
         return snapshot_of(
             self.track_answer(token, booking_id=booking_id, txn_id=txn_id, priority=priority)
         )
@@ -181,8 +178,9 @@ class RideClient:
     def track_answer(
         self, token: str, *, booking_id: str | None, txn_id: str | None, priority: Priority
     ) -> Answer:
-        """The answer before it is judged; a caller that polls many rides passes it to `snapshot_of`
-        later.
+        """The answer of track_ride before it is parsed: the caller passes it to `snapshot_of`.
+
+        So a worker that polls many rides can parse their answers together.
         """
         if bool(booking_id) == bool(txn_id):
             raise ValueError("a ride is tracked by its booking_id or by its txn_id")
@@ -198,7 +196,7 @@ class RideClient:
         feedback: Sequence[str] = (),
         comments: str | None = None,
     ) -> Done:
-        """Rate a ride 1 to 5, with labels of feedback_options (docs/service-interface.md 7)."""
+        """Rate a ride from 1 to 5, with labels of feedback_options (docs/service-interface.md 7)."""
         if rating not in {1, 2, 3, 4, 5}:
             raise ValueError("a rating is 1 to 5")
         body: dict[str, Any] = {"booking_id": booking_id, "rating": rating}
@@ -211,10 +209,10 @@ class RideClient:
     def feedback_options(
         self, category: str, token: str, sub_category: str | None = None
     ) -> FeedbackOptions:
-        """The labels by rating (docs/service-interface.md 8), stored for 24 h.
+        """The feedback labels by rating (docs/service-interface.md 8), stored for 24 h.
 
-        When no clear answer came these are the labels of the document.
-        Raises errors.Refused and errors.Unauthorized.
+        Without a clear answer these are the labels that the interface document lists. Raises
+        errors.Refused and errors.Unauthorized.
         """
         key, now = (category, sub_category), self._monotonic()
         stored = self._options.get(key)
@@ -242,7 +240,7 @@ class RideClient:
         return Done.from_wire(responses.success_of(answer))
 
     def _get_twice(self, request: Request, needed: tuple[str, ...]) -> dict[str, Any]:
-        """A GET that is repeated once after an unclear answer; both tries share the time of one."""
+        """A GET that is repeated once after an unclear answer, within the time limit of one call."""
         end = self._monotonic() + request.total_s
         try:
             return self._get(request, needed)
@@ -254,7 +252,7 @@ class RideClient:
         return self._get(replace(request, total_s=left), needed)
 
     def _get(self, request: Request, needed: tuple[str, ...]) -> dict[str, Any]:
-        """The body of an answer, which must have at least one of the `needed` members."""
+        """The body of the answer. Raises Unreadable when it has none of the `needed` members."""
         answer = self._call(request, Priority.PAGE, PATIENCE_S[Priority.PAGE])
         body = responses.object_of(answer)
         if not body.keys() & set(needed):
@@ -284,10 +282,7 @@ class RideClient:
         )
 
     def _call(self, request: Request, priority: Priority, patience_s: float) -> Answer:
-        """One call, counted by the hooks.
-
-        Raises errors.Throttled when it gets no permit in time.
-        """
+        """One call, reported to the hooks. Raises errors.Throttled without a permit in time."""
         started, outcome = time.perf_counter(), "failed"
         try:
             answer = self._permitted(request, priority, patience_s)
@@ -301,7 +296,7 @@ class RideClient:
         return answer
 
     def _permitted(self, request: Request, priority: Priority, patience_s: float) -> Answer:
-        """One call with a permit of the traffic, which learns how the call ended."""
+        """One call with a permit; its result is reported to the throttle."""
         permit = self.traffic.enter(priority, patience_s)
         result, wait_s = Result.VOID, None
         try:
@@ -320,7 +315,7 @@ class RideClient:
 
 
 def snapshot_of(answer: Answer) -> Snapshot:
-    """The snapshot in an answer of track_ride. Raises the error that the answer stands for."""
+    """The snapshot in an answer of track_ride. Raises ServiceError when the answer is an error."""
     body = responses.object_of(answer)
     if not body.keys() & {"status", "booking_status", "booking_id"}:
         raise Unreadable(answer.status, "no snapshot", answer.evidence)

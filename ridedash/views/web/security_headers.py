@@ -1,4 +1,4 @@
-"""Security headers of every answer (docs/security.md ASVS 3.4), and a CSP with a nonce."""
+"""The security headers of every answer, with a CSP and its nonce (docs/security.md ASVS 3.4)."""
 
 import secrets
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ ALWAYS = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-OF_DOCUMENTS = {  # meaningless for JSON, which scripts request all day
+OF_DOCUMENTS = {  # left out of JSON, where they have no effect: polls stay short
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-Frame-Options": "DENY",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
@@ -46,23 +46,23 @@ def init_app(app: Flask, settings: Settings) -> None:
         head["Content-Security-Policy"] = policy
         own = {name.lower() for name, _ in head}
         for name, value in wanted.items():
-            if name.lower() not in own:  # a page may be stricter
+            if name.lower() not in own:  # a view may have set a stricter value
                 head.add(name, value)
         return answer
 
 
 def nonce() -> str:
-    """This request's nonce, made on first use: also by an error before every other hook."""
+    """The nonce of this request, made on first use, so that early error pages have one too."""
     if "csp_nonce" not in g:
         g.csp_nonce = secrets.token_urlsafe(16)
     return str(g.csp_nonce)
 
 
 def page_policy(nonce: str, tile_host: str, form_host: str = "") -> str:
-    """The policy of docs/security.md 3; the hosts are origins or empty.
+    """The CSP of a page (docs/security.md 3). Both hosts are origins, or empty.
 
-    `form_host` is the host to which a form of this page redirects: Chromium checks form-action
-    against it too.
+    `form_host` is the host to which the answer to a form of this page redirects: Chromium checks
+    form-action against it too.
     """
     forms = f"'self' {form_host}".strip()
     own = f"'self' 'nonce-{nonce}'"
@@ -75,11 +75,11 @@ def page_policy(nonce: str, tile_host: str, form_host: str = "") -> str:
 
 
 def let_forms_lead_to(url: str) -> None:
-    """Let a form of this page be answered with a redirect to that host."""
+    """Allow that the answer to a form of this page redirects to the host of `url`."""
     g.form_leads_to = origin(url)
 
 
 def origin(url: str) -> str:
-    """Scheme and host of an address; empty for a path."""
+    """The scheme and host of a URL; empty for a path."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""

@@ -84,7 +84,7 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
 
 
 def _count_transitions(hooks: Hooks, info: dict[Any, Any]) -> None:
-    for state in info.pop(transitions.MOVED, ()):
+    for state in info.pop(transitions.NEW_STATES, ()):
         hooks.order(state)
 
 

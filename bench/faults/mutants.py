@@ -32,7 +32,7 @@ class ClaimsNothing(Sender):
             order = s.query(Order).filter(Order.mtx == reference).one()
             if order.state == OrderState.READY:
                 order.attempt, order.sent_at = attempt, runtime.clock()
-                transitions.move(s, order, OrderState.SENDING, runtime.clock(), "worker")
+                transitions.change_state(s, order, OrderState.SENDING, runtime.clock(), "worker")
             settle(s, order, outcome, runtime.clock(), "worker", runtime.pace)
 
 

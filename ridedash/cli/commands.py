@@ -18,7 +18,7 @@ from ridedash import config
 from ridedash.cli.errors import CommandError
 from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.orders.answer_journal import AnswerJournal
-from ridedash.rides.privacy.retention import Keep, tidy_all
+from ridedash.rides.privacy.retention import RetentionDays, retention_job
 from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services
 from ridedash.store import accounts, audit, properties
@@ -49,15 +49,15 @@ def make_worker(services: Services) -> Worker:
             f"RIDEDASH_INSTANCE: {folder} can't be written ({error.strerror})."
         ) from None
     settings = services.settings
-    job = partial(tidy_all, services.db, keep_of(settings), settings.secret_key)
+    job = partial(retention_job, services.db, retention_days(settings), settings.secret_key)
     threads = settings.worker_threads
     return Worker(services.runtime, journal, threads=threads, retention_job=job)
 
 
-def keep_of(settings: config.Settings) -> Keep:
+def retention_days(settings: config.Settings) -> RetentionDays:
     """The retention times of the settings."""
     days = settings.keep_positions_days, settings.keep_guests_days, settings.keep_evidence_days
-    return Keep(*days, settings.keep_audit_days)
+    return RetentionDays(*days, settings.keep_audit_days)
 
 
 def _worker(services: Services, _options: argparse.Namespace) -> None:

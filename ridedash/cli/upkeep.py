@@ -4,7 +4,7 @@ import argparse
 
 from ridedash.cli.errors import CommandError
 from ridedash.forms import PhoneError, read_phone
-from ridedash.rides.privacy.erase import NotCompacted, StillRiding, erase
+from ridedash.rides.privacy.erase import ErasedGuest, NotCompacted, StillRiding, erase
 from ridedash.services import Services
 from ridedash.store import properties
 from ridedash.store.models.people import Property
@@ -16,11 +16,9 @@ def erase_guest(services: Services, options: argparse.Namespace) -> None:
         property_ = properties.find_property(s, options.property_name)
     if property_ is None:
         raise CommandError(f"no property {options.property_name!r}.")
-    who = _who(options, property_)
     try:
-        guests, rides = erase(
-            services.db, services.clock, services.settings.secret_key, property_.id, **who
-        )
+        key = services.settings.secret_key
+        guests, rides = erase(services.db, services.clock, key, _guest(options, property_))
     except StillRiding:
         raise CommandError(
             "this guest has a ride that is waiting or under way. Nothing was erased."
@@ -34,13 +32,14 @@ def erase_guest(services: Services, options: argparse.Namespace) -> None:
     print(f"Erased: {guests} guest records; {rides} rides keep their figures.")
 
 
-def _who(options: argparse.Namespace, property_: Property) -> dict[str, str | None]:
+def _guest(options: argparse.Namespace, property_: Property) -> ErasedGuest:
     if options.room is not None:
-        return {"name": options.guest.strip(), "room": options.room.strip()}
+        name, room = options.guest.strip(), options.room.strip()
+        return ErasedGuest(property_.id, name=name, room=room)
     try:
         phone = read_phone(options.guest, property_.country)
     except PhoneError as error:
         raise CommandError(f"--guest: {error} For a name, say --room too.") from None
     if phone is None:
         raise CommandError("--guest is empty.")
-    return {"phone": phone}
+    return ErasedGuest(property_.id, phone=phone)

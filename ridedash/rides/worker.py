@@ -177,7 +177,7 @@ class Worker:
         if self._is_time("replay", REPLAY_EVERY_S, always):
             changed += self._replay()
         if self._is_time("recovery", RECOVER_EVERY_S, always):
-            changed += recover.sweep(self.runtime.db, self.runtime.clock())
+            changed += recover.recover(self.runtime.db, self.runtime.clock())
         if self._is_time("retention", RETENTION_EVERY_S, always=False):
             changed += self.retention_job(self.runtime.clock())
         return bool(changed)

@@ -240,7 +240,7 @@ def test_a_move_that_was_not_committed_is_not_in_the_log(
 
     def undone() -> None:
         with world.db.write() as s:
-            transitions.move(
+            transitions.change_state(
                 s, s.get_one(Order, order_id), OrderState.NOT_SENT, world.clock(), "worker"
             )
             s.flush()

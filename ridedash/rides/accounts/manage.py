@@ -1,6 +1,4 @@
-"""What a manager does to linked accounts beside connecting them: another default, another name, out
-of use.
-"""
+"""What managers do with linked accounts beside linking them: choose the default, remove one."""
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -15,16 +13,17 @@ from ridedash.store.models.people import Account
 DONE, IN_USE, NOT_NOW = "done", "in_use", "not_now"
 
 
-class AccountKeeper:
-    """The accounts of one property, changed by one member of staff. A foreign account raises
-    LookupError.
+class AccountManager:
+    """Changes the accounts of one property for one member of staff.
+
+    Raises LookupError for an account that is removed or of another property.
     """
 
     def __init__(self, db: Database, clock: Clock, property_id: int, staff_id: int) -> None:
         self.db, self.clock, self.property_id, self.staff_id = db, clock, property_id, staff_id
 
     def make_default(self, account_id: int) -> str:
-        """Rides are booked with this account unless another is chosen."""
+        """Make this the account with which rides are booked unless another one is chosen."""
         with self.db.write() as s:
             row = self._own(s, account_id)
             if row.state != "ok":
@@ -34,9 +33,9 @@ class AccountKeeper:
         return DONE
 
     def remove(self, account_id: int) -> str:
-        """Forget its tokens.
+        """Delete the tokens of an account. Its row stays for its past rides.
 
-        The row stays for the rides it had; a ride that is under way keeps it in use.
+        IN_USE while an order waits or a ride is followed.
         """
         with self.db.write() as s:
             row = self._own(s, account_id)

@@ -1,4 +1,7 @@
-"""What a person says to an item that asks for one: seen, or follow this ride no longer."""
+"""What staff do about an attention item: mark it as seen, or stop following the ride.
+
+See docs/booking-protocol.md 3.2.
+"""
 
 from typing import Final
 
@@ -13,16 +16,18 @@ from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order, Ride
 from ridedash.store.orders import order_of_staff
 
-NOT_BOOKED: Final = "not_booked"  # an order that came to nothing, or a search without a driver
-SEEN_NOT_BOOKED: Final = "seen_not_booked"  # an event of the timeline: somebody has seen that
-STOPPED: Final = "stopped_following"  # an event of the timeline
+NOT_BOOKED: Final = "not_booked"  # the order failed, or the search found no driver
+SEEN_NOT_BOOKED: Final = "seen_not_booked"  # a timeline event: a member of staff has seen that
+STOPPED: Final = "stopped_following"  # a timeline event
 # items for which the page offers to stop polling (docs/booking-protocol.md 3.2)
 STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})
 
 
 def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: str) -> bool:
-    """Take an attention item away ("Keep both" for late_double). False for `unknown`: only its
-    resolution ends that.
+    """Clear an attention item ("Keep both" for late_double).
+
+    False for an order of another property, and for `unknown`, which ends with the resolution of the
+    order.
     """
     if name == transitions.UNKNOWN:
         return False
@@ -33,15 +38,15 @@ def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: 
             return False
         transitions.clear_attention(s, order, name, now)
         if name == NOT_BOOKED:
-            transitions.moment(s, order, "event", SEEN_NOT_BOOKED, now)
+            transitions.add_event(s, order, "event", SEEN_NOT_BOOKED, now)
         _record(s, order, staff_id, "attention.seen", name, clock)
         return True
 
 
 def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
-    """Poll a ride no longer: one that the service does not know, or that never ends.
+    """End the polls of a ride that the service does not know, or that never ends.
 
-    False when it is not followed.
+    False when the ride is not followed.
     """
     now = clock()
     with db.write() as s:
@@ -50,9 +55,9 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
         if order is None or ride is None or ride.next_poll_at is None:
             return False
         ride.next_poll_at = ride.lease_until = None
-        ride.poll_seq = Ride.poll_seq + 1  # an answer that is on its way is no longer wanted
+        ride.poll_seq = Ride.poll_seq + 1  # so that an answer in flight is not recorded
         order.open = False
-        transitions.moment(s, order, "event", STOPPED, now)
+        transitions.add_event(s, order, "event", STOPPED, now)
         for name in (*STOPPABLE, NO_DRIVER, POISON):
             transitions.clear_attention(s, order, name, now)
         _record(s, order, staff_id, "ride.stop_following", "stopped", clock)
@@ -60,5 +65,5 @@ def stop_following(db: Database, clock: Clock, order_id: int, staff_id: int) -> 
 
 
 def _record(s: Session, order: Order, staff_id: int, what: str, result: str, clock: Clock) -> None:
-    subject, place = f"orders:{order.id}", order.property_id
-    audit.record(s, f"staff:{staff_id}", what, subject, result, clock(), property_id=place)
+    who, subject = f"staff:{staff_id}", f"orders:{order.id}"
+    audit.record(s, who, what, subject, result, clock(), property_id=order.property_id)

@@ -80,7 +80,7 @@ def _change(db: Database, now: datetime, wanted: Change) -> bool:
         before = _audited(order)
         _update(s, order, request, offer, now)
         transitions.clear_attention(s, order, transitions.NOT_YET, now)
-        transitions.moment(s, order, "event", CHANGED, now, ", ".join(changed))
+        transitions.add_event(s, order, "event", CHANGED, now, ", ".join(changed))
         facts = {
             "property_id": order.property_id,
             "changed": changed,

@@ -185,10 +185,10 @@ class Promoter:
             order.owner = order.lease_until = None
             late = now - order.due_at
             facts = {"late_s": int(late.total_seconds()), "tries": order.tries}
-            transitions.move(s, order, OrderState.READY, now, "worker", **facts)
+            transitions.change_state(s, order, OrderState.READY, now, "worker", **facts)
             if late > LATE:
                 minutes = str(int(late.total_seconds() // 60))
-                transitions.moment(s, order, "event", ORDERED_LATE, now, minutes)
+                transitions.add_event(s, order, "event", ORDERED_LATE, now, minutes)
 
     def _postpone(self, claim: Claim, code: str) -> None:
         """Set the time of the next attempt, and raise the attention item with the reason."""
@@ -202,7 +202,7 @@ class Promoter:
             order.version += 1  # pages show the time of the next attempt
             if order.message != code:  # another reason than the last time
                 transitions.clear_attention(s, order, transitions.NOT_YET, now)
-            transitions.attention(s, order, transitions.NOT_YET, code, now)
+            transitions.raise_attention(s, order, transitions.NOT_YET, code, now)
             order.message = code
 
     def _give_up(self, claim: Claim) -> bool:
@@ -215,7 +215,7 @@ class Promoter:
             order.code, order.message = PLAN_MISSED, order.message or NO_WORKER
             order.owner = order.lease_until = None
             facts = {"code": PLAN_MISSED, "why": order.message}
-            transitions.move(s, order, OrderState.NOT_SENT, now, "worker", **facts)
+            transitions.change_state(s, order, OrderState.NOT_SENT, now, "worker", **facts)
             return True
 
     def _claimed_order(self, s: Session, claim: Claim) -> Order | None:

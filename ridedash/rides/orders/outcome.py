@@ -1,6 +1,6 @@
-"""Pure: what an answer to create proves about the order (docs/booking-protocol.md 1.4).
+"""What an answer to create proves about the order (docs/booking-protocol.md 1.4). Pure.
 
-Only proof of a refusal rejects an order.
+Only a proof of refusal rejects an order.
 """
 
 from dataclasses import dataclass, replace
@@ -21,16 +21,17 @@ from ridedash.store.models.orders import OrderState
 
 AUTH: Final = "auth"
 RATE: Final = "rate"
-PLAIN_REFUSALS: Final = frozenset({400, 403, 404, 405, 413, 415, 422})
+REFUSALS: Final = frozenset({400, 403, 404, 405, 413, 415, 422})  # HTTP statuses
 _KNOWN_CODES: Final = frozenset(map(wire.normal_code, wire.CREATE_CODES))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known of an order after its one call.
+    """What is known of an order after its call.
 
-    `retry` is AUTH or RATE where the protocol lets the order go back to READY once. `alarm`: a
-    person must look.
+    `retry` is AUTH or RATE where the protocol lets the order go back to READY, once of each.
+    `alarm`: the answer contradicts itself, so an attention item is raised.
+    `booking_timeout_s` counts by the service's clock, which a demo runs faster.
     """
 
     state: OrderState
@@ -47,13 +48,14 @@ class Outcome:
     alarm: bool = False
 
 
-def classify(answer: CreateAnswer | Exception, mtx: str) -> Outcome:
-    """The outcome that an answer to create, or the error in its place, proves; the first row that
-    matches wins.
+def classify(answer: CreateAnswer | Exception, reference: str) -> Outcome:
+    """The outcome that an answer to create, or the error in its place, proves.
+
+    `reference` is the partner reference that was sent. The first row of the table in
+    docs/booking-protocol.md 1.4 that matches wins.
     """
-    if (
-        isinstance(answer, Throttled) and answer.why == Throttled.LIMITED
-    ):  # as after a 429 of the service's
+    # our own rate limit is treated like a 429 of the service
+    if isinstance(answer, Throttled) and answer.why == Throttled.LIMITED:
         return Outcome(
             OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.wait_s, code=RATE_LIMITED
         )
@@ -61,11 +63,12 @@ def classify(answer: CreateAnswer | Exception, mtx: str) -> Outcome:
         return Outcome(OrderState.NOT_SENT, code=NO_CONNECTION)
     if isinstance(answer, Exception):
         return Outcome(OrderState.UNKNOWN, code=NO_ANSWER, message=type(answer).__name__)
-    return replace(_judge(answer, mtx), http_status=answer.http_status, evidence=answer.evidence)
+    outcome = _of_answer(answer, reference)
+    return replace(outcome, http_status=answer.http_status, evidence=answer.evidence)
 
 
-def _judge(answer: CreateAnswer, mtx: str) -> Outcome:
-    # a 401 or 429 that names a ride proves no more than any other 4xx does
+def _of_answer(answer: CreateAnswer, reference: str) -> Outcome:
+    # a 401 or 429 that names a booking proves no more than any other 4xx
     names_id = answer.names_id
     if answer.http_status == 401 and not names_id:
         return Outcome(OrderState.NOT_SENT, retry=AUTH, code=RECONNECT)
@@ -74,23 +77,23 @@ def _judge(answer: CreateAnswer, mtx: str) -> Outcome:
             OrderState.NOT_SENT, retry=RATE, retry_after_s=answer.retry_after_s, code=RATE_LIMITED
         )
     body = answer.body
-    if body is None or not _speaks(body):
-        return _wordless(answer)
-    if body.merchant_txn_id is not None and body.merchant_txn_id != mtx:
+    if body is None or not _is_of_the_service(body):
+        return _without_body(answer)
+    if body.merchant_txn_id is not None and body.merchant_txn_id != reference:
         return _contradiction(body)
     if body.status == wire.SUCCESS:
         return _success(answer, body)
-    return _no_success(answer, body)
+    return _failure(answer, body)
 
 
-def _speaks(body: CreateBody) -> bool:
-    """Whether a body is one of the service's: it says a status, a code, a message or an id."""
+def _is_of_the_service(body: CreateBody) -> bool:
+    """Whether a body has any of the fields of the service's answers."""
     return any((body.status, body.code, body.message, body.booking_id, body.txn_id))
 
 
-def _wordless(answer: CreateAnswer) -> Outcome:
+def _without_body(answer: CreateAnswer) -> Outcome:
     unclear_id = answer.body is not None and not answer.readable
-    if answer.http_status in PLAIN_REFUSALS and not answer.names_id and not unclear_id:
+    if answer.http_status in REFUSALS and not answer.names_id and not unclear_id:
         return Outcome(OrderState.REJECTED, code=f"HTTP_{answer.http_status}")
     return Outcome(OrderState.UNKNOWN, code=UNCLEAR)
 
@@ -117,7 +120,7 @@ def _success(answer: CreateAnswer, body: CreateBody) -> Outcome:
     return _contradiction(body)
 
 
-def _no_success(answer: CreateAnswer, body: CreateBody) -> Outcome:
+def _failure(answer: CreateAnswer, body: CreateBody) -> Outcome:
     if body.booking_id or body.txn_id or not answer.readable:
         return _contradiction(body)
     code = wire.normal_code(body.code or "")
@@ -126,7 +129,7 @@ def _no_success(answer: CreateAnswer, body: CreateBody) -> Outcome:
         return Outcome(
             OrderState.REJECTED, code=body.code, message=body.message or body.text or body.header
         )
-    plain = answer.http_status in PLAIN_REFUSALS and not answer.names_id
+    plain = answer.http_status in REFUSALS and not answer.names_id
     if plain and body.status is None and code != wire.SUCCESS:
         return Outcome(
             OrderState.REJECTED,

@@ -219,7 +219,7 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
             raise refused(error) from None
         s.add(order)
         s.flush()
-        transitions.moment(s, order, "order", order.state, now)
+        transitions.add_event(s, order, "order", order.state, now)
         _record(s, request, order, now, number, busy)
         made.append(order.id)
     return made

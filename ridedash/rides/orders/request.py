@@ -29,8 +29,8 @@ from ridedash.store.orders import Priced
 from ridedash.wire import PICKUP_NOW, Kind
 
 # Without I, L, O and U: people read it out on the telephone.
-MTX_ALPHABET: Final = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
-MTX_LENGTH: Final = 16
+REFERENCE_ALPHABET: Final = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
+REFERENCE_LENGTH: Final = 16
 GROUP_BYTES: Final = 12
 CELL_DIGITS: Final = 3  # of a degree: a pickup cell is about 110 m high
 
@@ -52,9 +52,9 @@ def new_group() -> str:
     return secrets.token_hex(GROUP_BYTES)
 
 
-def new_mtx() -> str:
+def new_reference() -> str:
     """A fresh partner reference: 80 random bits as capitals, digits and a hyphen."""
-    return "RD-" + "".join(secrets.choice(MTX_ALPHABET) for _ in range(MTX_LENGTH))
+    return "RD-" + "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(REFERENCE_LENGTH))
 
 
 def request_digest(request: BookingRequest) -> str:
@@ -96,7 +96,7 @@ def other_car(s: Session, property_id: int, key: str) -> Order | None:
     return None
 
 
-def new_booking(request: BookingRequest, offer: Offer, mtx: str) -> NewBooking:
+def new_booking(request: BookingRequest, offer: Offer, reference: str) -> NewBooking:
     """The request to the service as it will be sent. Raises pydantic.ValidationError."""
     drop = None
     if offer.drop_lat is not None and offer.drop_lng is not None:
@@ -108,7 +108,7 @@ def new_booking(request: BookingRequest, offer: Offer, mtx: str) -> NewBooking:
             "category": offer.category,
             "pickup_mode": PICKUP_NOW,
             "fare_id": offer.fare_id,
-            "merchant_txn_id": mtx,
+            "merchant_txn_id": reference,
             "retry": True if offer.kind == Kind.SHARE else None,
             **body_values(request),
         }
@@ -145,8 +145,8 @@ def build_order(
     request: BookingRequest, offer: Offer, guest: Guest, guard: str | None, now: datetime, car: Car
 ) -> Order:
     """A READY or SCHEDULED order; not yet in a session. Raises pydantic.ValidationError."""
-    mtx = new_mtx()
-    body = new_booking(request, offer, mtx).model_dump_json()
+    reference = new_reference()
+    body = new_booking(request, offer, reference).model_dump_json()
     second_car = request.override_guard or car.number > 1
     return Order(
         **order_columns(request),
@@ -160,7 +160,7 @@ def build_order(
         form_token=car.token(request.form_token),
         form_digest=request_digest(request),
         guard_override_by=request.staff_id if second_car else None,
-        mtx=mtx,
+        mtx=reference,
         body=body,
         body_digest=digest(body),
         version=0,

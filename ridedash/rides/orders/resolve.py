@@ -85,7 +85,7 @@ def resolve_not_booked(
         if order is None:
             return False
         order.resolved_by, order.resolve_reason = staff_id, reason
-        transitions.move(s, order, to, clock(), who, reason=reason)
+        transitions.change_state(s, order, to, clock(), who, reason=reason)
         return True
 
 
@@ -98,7 +98,7 @@ def reopen(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
             if order is None:
                 return False
             order.resolved_by = order.resolve_reason = None
-            transitions.move(s, order, OrderState.UNKNOWN, clock(), f"staff:{staff_id}")
+            transitions.change_state(s, order, OrderState.UNKNOWN, clock(), f"staff:{staff_id}")
             return True
 
     return retry_conflict(reopen_once)  # a new order may take the guard at the same time
@@ -113,7 +113,7 @@ def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
         order.code = WITHDRAWN
         order.resolved_by = staff_id
         to, who = OrderState.NOT_SENT, f"staff:{staff_id}"
-        transitions.move(s, order, to, clock(), who, code=WITHDRAWN)
+        transitions.change_state(s, order, to, clock(), who, code=WITHDRAWN)
         return True
 
 

@@ -1,9 +1,9 @@
-"""Pure: a pickup time as people say it, as an instant; and when it has to be ordered from the
-service.
+"""The times of a planned ride: the instant of a local time, and when the ride has to be ordered.
+Pure. See docs/booking-protocol.md 1.3 and 3.6.
 
-All of it is people's clock. A sandbox whose pace is above 1 drives faster, but nobody's alarm rings
-earlier for it: neither the pickup time nor the lead is divided by the pace; its cab only comes
-sooner within the lead.
+All times here are wall-clock times. In a demo the cabs of the sandbox drive faster, but a guest
+still leaves at the time that was agreed: neither the pickup time nor the lead is divided by the
+pace.
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from zoneinfo import ZoneInfo
 SOONEST: Final = timedelta(minutes=15)
 LATEST: Final = timedelta(days=30)
 MARGIN: Final = timedelta(minutes=10)  # added to the category's eta; a setting
-USUAL_ETA: Final = timedelta(minutes=10)  # where the service told none
-LONGEST_ETA: Final = timedelta(minutes=60)  # a longer one is no reason to order so early
-WINDOW: Final = timedelta(minutes=10)  # after the pickup time nobody waits any more
-PATIENCE_S: Final = (5.0, 60.0)  # the first wait between tries, doubling up to the last
+USUAL_ETA: Final = timedelta(minutes=10)  # where the service states none
+LONGEST_ETA: Final = timedelta(minutes=60)  # a longer eta does not move the order further ahead
+WINDOW: Final = timedelta(minutes=10)  # after the pickup time no attempt is made any more
+RETRY_WAITS_S: Final = (5.0, 60.0)  # the first wait between attempts, doubled up to the last
 
 
 class NoSuchTime(ValueError):
@@ -31,8 +31,8 @@ class NoSuchTime(ValueError):
 
 @dataclass(frozen=True)
 class LocalTime:
-    """An instant for a local day and time; `twice` says that clocks show that time twice, and this
-    is the first.
+    """The instant of a local day and time. `twice`: clocks show this time twice on that day, and
+    this is the first of both instants.
     """
 
     at: datetime
@@ -40,35 +40,36 @@ class LocalTime:
 
 
 def local_time(day: date, clock: time, tz: ZoneInfo) -> LocalTime:
-    """The instant at which clocks in a zone show this. Raises NoSuchTime; OverflowError outside the
-    calendar.
+    """The instant at which clocks in a zone show this time.
+
+    Raises NoSuchTime; OverflowError outside the calendar.
     """
-    said = datetime.combine(day, clock.replace(second=0, microsecond=0, tzinfo=None), tz)
-    at = said.astimezone(UTC)
+    shown = datetime.combine(day, clock.replace(second=0, microsecond=0, tzinfo=None), tz)
+    at = shown.astimezone(UTC)
     back = at.astimezone(tz)
-    if back.replace(tzinfo=None) != said.replace(tzinfo=None):
-        raise NoSuchTime(_after_gap(said))
-    twice = said.utcoffset() != said.replace(fold=1).utcoffset()
+    if back.replace(tzinfo=None) != shown.replace(tzinfo=None):
+        raise NoSuchTime(_after_gap(shown))
+    twice = shown.utcoffset() != shown.replace(fold=1).utcoffset()
     return LocalTime(at, twice)
 
 
-def _after_gap(said: datetime) -> time:
-    """The first minute after the gap that `said` lies in."""
-    before, after = (said.replace(fold=fold).utcoffset() or timedelta(0) for fold in (0, 1))
+def _after_gap(shown: datetime) -> time:
+    """The first minute after the gap that contains `shown`."""
+    before, after = (shown.replace(fold=fold).utcoffset() or timedelta(0) for fold in (0, 1))
     gap = after - before
     lasts = range(int(gap.total_seconds()) // 60 + 1)
-    # wall arithmetic: the hands go on as if nothing were
-    later = ((said + timedelta(minutes=n)) for n in lasts)
+    # local times without regard to the clock change
+    later = ((shown + timedelta(minutes=n)) for n in lasts)
     real = (
         each for each in later if each.astimezone(UTC).astimezone(each.tzinfo).time() == each.time()
     )
-    return next(real, said).time()
+    return next(real, shown).time()
 
 
 def eta_of(product: Mapping[str, Any]) -> timedelta:
-    """How long a cab of an offered product would take to come, as far as the service said."""
-    told = product.get("eta")
-    seconds = told.get("seconds") if isinstance(told, Mapping) else None
+    """How long a cab of an offered product takes to come: as the service stated, else as usual."""
+    eta = product.get("eta")
+    seconds = eta.get("seconds") if isinstance(eta, Mapping) else None
     if not isinstance(seconds, (int, float)) or seconds < 0:
         return USUAL_ETA
     return min(timedelta(seconds=seconds), LONGEST_ETA)
@@ -77,13 +78,13 @@ def eta_of(product: Mapping[str, Any]) -> timedelta:
 def due_at(
     pickup_at: datetime, product: Mapping[str, Any], margin: timedelta, now: datetime
 ) -> datetime:
-    """When to order from the service: the eta and a margin before the pickup, and not in the
+    """When to order from the service: the eta and the margin before the pickup, but not in the
     past.
     """
     return max(now, pickup_at - eta_of(product) - margin)
 
 
 def wait_after(tries: int) -> timedelta:
-    """How long after the n-th try in vain (from 1) the next one is made."""
-    first, most = PATIENCE_S
+    """How long after the n-th failed attempt (from 1) the next one is made."""
+    first, most = RETRY_WAITS_S
     return timedelta(seconds=min(most, first * 2 ** min(tries - 1, 10)))

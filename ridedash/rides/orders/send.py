@@ -134,7 +134,7 @@ class Sender:
             order = s.get_one(Order, order_id)
             if order.state == OrderState.READY:
                 order.code = code
-                transitions.move(s, order, OrderState.NOT_SENT, now, "worker", code=code)
+                transitions.change_state(s, order, OrderState.NOT_SENT, now, "worker", code=code)
 
     def _claim(self, order_id: int) -> int | None:
         """T2: the order is ours when exactly one row changed, and durably so before the first byte
@@ -159,7 +159,7 @@ class Sender:
             if s.connection().execute(claim).rowcount != 1:
                 return None
             order = s.get_one(Order, order_id)
-            transitions.moment(s, order, "order", OrderState.SENDING, now)
+            transitions.add_event(s, order, "order", OrderState.SENDING, now)
             self._record_send(s, order, now)
             return order.attempt
 

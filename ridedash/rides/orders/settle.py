@@ -1,6 +1,6 @@
-"""T3: what an outcome does to its order.
+"""T3: what an outcome does to its order (docs/booking-protocol.md 1.3, 1.6).
 
-The first proved outcome is final (docs/booking-protocol.md 1.3, 1.6).
+The first proved outcome is final.
 """
 
 from datetime import datetime, timedelta
@@ -15,108 +15,44 @@ from ridedash.store import audit
 from ridedash.store.models.orders import Order, OrderState, Ride
 
 S = OrderState
-WAITING: Final = frozenset({S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED})
+UNPROVED: Final = frozenset({S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED})
 SHORT_WAIT_S: Final = 10.0  # a Retry-After up to this is waited for, once
 
 
 def settle(
     s: Session, order: Order, outcome: Outcome, now: datetime, who: str, pace: float
 ) -> OrderState:
-    """Put an order where its outcome says, with its ride. A second outcome is recorded and changes
-    nothing.
+    """Apply an outcome to an order, and add its ride. Returns the state of the order.
 
-    SENDING takes any outcome; UNKNOWN and CLOSED_NOT_BOOKED take a proof only.
+    SENDING takes any outcome; UNKNOWN and CLOSED_NOT_BOOKED take a proof only. A second outcome is
+    recorded and changes nothing.
     """
     state = OrderState(order.state)
-    if state not in WAITING:
-        _contradicts(s, order, outcome, now, who)
+    if state not in UNPROVED:
+        _record_contradiction(s, order, outcome, now, who)
         return state
-    if state is S.SENDING and outcome.retry and _again(order, outcome, now):
-        transitions.move(s, order, S.READY, now, who, retry=outcome.retry)
+    if state is S.SENDING and outcome.retry and _may_send_again(order, outcome, now):
+        transitions.change_state(s, order, S.READY, now, who, retry=outcome.retry)
         order.owner = order.lease_until = order.sent_at = None
         return S.READY
-    to = _target(s, state, outcome)
+    to = _next_state(s, state, outcome)
     if to is None:
         return state
-    _keep(order, outcome)
+    _store(order, outcome)
     if state is S.CLOSED_NOT_BOOKED:
-        _late(s, order, to, now, who)
+        _note_late_booking(s, order, to, now, who)
     if to != order.state:
-        transitions.move(s, order, to, now, who, code=outcome.code, http=outcome.http_status)
+        facts = {"code": outcome.code, "http": outcome.http_status}
+        transitions.change_state(s, order, to, now, who, **facts)
     if outcome.alarm or (to is S.UNKNOWN and outcome.state is S.BOOKED):
-        transitions.attention(s, order, transitions.CONTRADICTION, outcome.code, now)
+        transitions.raise_attention(s, order, transitions.CONTRADICTION, outcome.code, now)
     if to in {S.BOOKED, S.MATCHING}:
         _start_ride(s, order, outcome, now, pace)
     return to
 
 
-def _again(order: Order, outcome: Outcome, now: datetime) -> bool:
-    """The one second try after a 401 or a short 429, while the press is fresh; uses it up."""
-    if order.ready_at is None or now - order.ready_at >= transitions.FRESH:
-        return False
-    if outcome.retry == AUTH and not order.reauthorised:
-        order.reauthorised = True
-        return True
-    wait = outcome.retry_after_s
-    if outcome.retry == RATE and not order.throttled and wait is not None and wait <= SHORT_WAIT_S:
-        order.throttled = True
-        order.due_at = now + timedelta(seconds=wait)
-        return True
-    return False
-
-
-def _target(s: Session, state: OrderState, outcome: Outcome) -> OrderState | None:
-    """Where to go; None when an order that waits for a proof gets none."""
-    to = S.UNKNOWN if _taken(s, outcome) else outcome.state
-    if state is S.SENDING:
-        return to
-    if to is S.UNKNOWN:
-        return None
-    if state is S.CLOSED_NOT_BOOKED:
-        return to if to in {S.BOOKED, S.MATCHING} else None
-    return S.REJECTED if to is S.NOT_SENT else to  # late, but proved: it does not exist
-
-
-def _taken(s: Session, outcome: Outcome) -> bool:
-    """Whether another order has this booking id already: the answer was not about ours."""
-    if outcome.state is not S.BOOKED:
-        return False
-    return (
-        s.scalars(select(Order.id).where(Order.booking_id == outcome.booking_id)).first()
-        is not None
-    )
-
-
-def _late(s: Session, order: Order, to: OrderState, now: datetime, who: str) -> None:
-    """The booking exists after all, after a person had closed the order: two rides may exist."""
-    order.late_double = True
-    transitions.attention(s, order, transitions.LATE_DOUBLE, order.booking_id or order.txn_id, now)
-    if to is S.MATCHING:
-        transitions.move(s, order, S.UNKNOWN, now, who)
-
-
-def _keep(order: Order, outcome: Outcome) -> None:
-    order.code, order.message, order.http_status = (
-        outcome.code,
-        outcome.message,
-        outcome.http_status,
-    )
-    order.evidence = outcome.evidence.encode("utf-8", "replace").decode() or order.evidence
-    order.owner = order.lease_until = None
-
-
-def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime, pace: float) -> None:
-    order.booking_id, order.txn_id = outcome.booking_id, outcome.txn_id
-    order.next_retry = outcome.next_retry
-    if outcome.booking_timeout_s is not None:
-        order.booking_timeout_s = outcome.booking_timeout_s
-        order.booking_timeout_at = now + timedelta(seconds=outcome.booking_timeout_s / pace)
-    if s.scalars(select(Ride.id).where(Ride.order_id == order.id)).first() is None:
-        s.add(new_ride(order, now))
-
-
 def new_ride(order: Order, now: datetime) -> Ride:
-    """The ride of an order that has a booking id or a txn_id, due at once."""
+    """The ride of an order that has a booking id or a txn_id; its first poll is due at once."""
     return Ride(
         property_id=order.property_id,
         staff_id=order.staff_id,
@@ -139,25 +75,82 @@ def new_ride(order: Order, now: datetime) -> Ride:
     )
 
 
-def _contradicts(s: Session, order: Order, outcome: Outcome, now: datetime, who: str) -> None:
-    """Note an answer that comes after the outcome is final and says something else."""
+def _may_send_again(order: Order, outcome: Outcome, now: datetime) -> bool:
+    """Whether the order may be sent once more: after a 401 with a fresh token or a 429 with a short
+    wait, while it is fresh. Each is allowed once, and marked as used here.
+    """
+    if order.ready_at is None or now - order.ready_at >= transitions.FRESH:
+        return False
+    if outcome.retry == AUTH and not order.reauthorised:
+        order.reauthorised = True
+        return True
+    wait = outcome.retry_after_s
+    if outcome.retry == RATE and not order.throttled and wait is not None and wait <= SHORT_WAIT_S:
+        order.throttled = True
+        order.due_at = now + timedelta(seconds=wait)
+        return True
+    return False
+
+
+def _next_state(s: Session, state: OrderState, outcome: Outcome) -> OrderState | None:
+    """The state that an outcome leads to; None when the order needs a proof and gets none."""
+    to = S.UNKNOWN if _is_linked(s, outcome) else outcome.state
+    if state is S.SENDING:
+        return to
+    if to is S.UNKNOWN:
+        return None
+    if state is S.CLOSED_NOT_BOOKED:
+        return to if to in {S.BOOKED, S.MATCHING} else None
+    return S.REJECTED if to is S.NOT_SENT else to  # late, but proved: the booking does not exist
+
+
+def _is_linked(s: Session, outcome: Outcome) -> bool:
+    """Whether another order has this booking id: the answer was not about this order."""
+    if outcome.state is not S.BOOKED:
+        return False
+    other = select(Order.id).where(Order.booking_id == outcome.booking_id)
+    return s.scalars(other).first() is not None
+
+
+def _store(order: Order, outcome: Outcome) -> None:
+    order.code, order.message = outcome.code, outcome.message
+    order.http_status = outcome.http_status
+    order.evidence = outcome.evidence.encode("utf-8", "replace").decode() or order.evidence
+    order.owner = order.lease_until = None
+
+
+def _note_late_booking(s: Session, order: Order, to: OrderState, now: datetime, who: str) -> None:
+    """The booking exists although a member of staff closed the order: there may be two rides."""
+    order.late_double = True
+    detail = order.booking_id or order.txn_id
+    transitions.raise_attention(s, order, transitions.LATE_DOUBLE, detail, now)
+    if to is S.MATCHING:
+        transitions.change_state(s, order, S.UNKNOWN, now, who)
+
+
+def _start_ride(s: Session, order: Order, outcome: Outcome, now: datetime, pace: float) -> None:
+    order.booking_id, order.txn_id = outcome.booking_id, outcome.txn_id
+    order.next_retry = outcome.next_retry
+    if outcome.booking_timeout_s is not None:
+        order.booking_timeout_s = outcome.booking_timeout_s
+        order.booking_timeout_at = now + timedelta(seconds=outcome.booking_timeout_s / pace)
+    if s.scalars(select(Ride.id).where(Ride.order_id == order.id)).first() is None:
+        s.add(new_ride(order, now))
+
+
+def _record_contradiction(
+    s: Session, order: Order, outcome: Outcome, now: datetime, who: str
+) -> None:
+    """Record an outcome that differs from the final one."""
     if outcome.state == order.state or outcome.state is S.UNKNOWN:
         return
     known = or_(Order.booking_id == outcome.booking_id, Order.txn_id == outcome.txn_id)
-    mine = s.scalars(select(Order.id).where(Order.id == order.id, known)).first()
-    if outcome.state is S.MATCHING and mine is not None:
-        return  # the handover came before the replay
-    result = f"{outcome.state} after {order.state}"
-    audit.record(
-        s,
-        who,
-        "order.late_answer",
-        f"orders:{order.id}",
-        result,
-        now,
-        property_id=order.property_id,
-    )
+    same = s.scalars(select(Order.id).where(Order.id == order.id, known)).first()
+    if outcome.state is S.MATCHING and same is not None:
+        return  # the ride got its booking id before this answer was replayed
+    subject, result = f"orders:{order.id}", f"{outcome.state} after {order.state}"
+    facts = {"property_id": order.property_id}
+    audit.record(s, who, "order.late_answer", subject, result, now, **facts)
     if outcome.state in {S.BOOKED, S.MATCHING}:
-        transitions.attention(
-            s, order, transitions.CONTRADICTION, outcome.booking_id or outcome.txn_id, now
-        )
+        detail = outcome.booking_id or outcome.txn_id
+        transitions.raise_attention(s, order, transitions.CONTRADICTION, detail, now)

@@ -1,5 +1,7 @@
-"""Moving an order from state to state, inside the caller's transaction: checked, timed,
-recorded.
+"""The transitions of an order, in the caller's transaction: checked, timed and recorded.
+
+Every change of `Order.state` except the sender's claim goes through `change_state`
+(docs/booking-protocol.md 1.5). Beside it: timeline events and attention items.
 """
 
 import logging
@@ -19,117 +21,59 @@ from ridedash.service.responses import is_known_code
 from ridedash.store import audit
 from ridedash.store.models.orders import Attention, Order, OrderState, TimelineEvent
 
-log = logging.getLogger(__name__)
 S = OrderState
 OPEN: Final = frozenset({S.READY, S.SENDING, S.UNKNOWN, S.MATCHING, S.BOOKED})
 RESOLVED: Final = frozenset({S.BOOKED, S.REJECTED, S.NOT_SENT, S.CLOSED_NOT_BOOKED, S.FAILED})
 FRESH: Final = timedelta(seconds=30)  # I7: an order is never sent later than this after the press
-LEASE: Final = timedelta(seconds=60)  # the sender reads for so long
-SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # without an answer after so long, people are told
+LEASE: Final = timedelta(seconds=60)  # the sender waits for the answer for so long
+SHOWN_UNKNOWN: Final = timedelta(seconds=20)  # an order without an answer is UNKNOWN after so long
 LOGGED: Final = {S.REJECTED: logging.INFO, S.NOT_SENT: logging.WARNING, S.UNKNOWN: logging.WARNING}
-_HTTP: Final = re.compile(r"HTTP_[0-9]{3}")
-# in a session's info: the states that orders came to, for who counts once it is committed
-MOVED: Final = "moved"
-# attention items that orders raise; the ride's are merging.ALARMS and those of following.py
+# the key of Session.info under which the new states are listed; they are counted after the commit
+NEW_STATES: Final = "new_states"
+# attention items of orders; those of rides are in rides/tracking/policy.py
 UNKNOWN: Final = "unknown"
 CONTRADICTION: Final = "contradiction"
 LATE_DOUBLE: Final = "late_double"
-# a planned ride that is due and could not be ordered; the detail is the reason
-NOT_YET: Final = "not_ordered_yet"
-PLAN_FAILED: Final = "plan_failed"  # a planned ride that came to nothing; the detail is the reason
+NOT_YET: Final = "not_ordered_yet"  # a planned ride that is due; the detail is the reason
+PLAN_FAILED: Final = "plan_failed"  # a planned ride that failed; the detail is the reason
+_HTTP: Final = re.compile(r"HTTP_[0-9]{3}")
+
+log = logging.getLogger(__name__)
 
 
-def move(s: Session, order: Order, to: OrderState, now: datetime, who: str, **facts: Any) -> None:
-    """Put an order into another state. Raises BadTransition when the protocol has no such move."""
+def change_state(
+    s: Session, order: Order, to: OrderState, now: datetime, who: str, **facts: Any
+) -> None:
+    """Change the state of an order, with its timeline event, audit entry and attention items.
+
+    `facts` go into the audit entry. Raises BadTransition when the protocol has no such transition;
+    that gets an audit entry too.
+    """
     was = OrderState(order.state)
     if not is_allowed(was, to):
-        _remember(s, order, f"{was} to {to}", now, who)
+        _record_refused(s, order, f"{was} to {to}", now, who)
         raise BadTransition(f"order {order.id}: {was} to {to}")
     order.state = to
     order.resolved_at = now if to in RESOLVED else None
-    _reopen_or_close(s, order, to in OPEN)
-    moment(s, order, "order", to, now)
-    s.info.setdefault(MOVED, []).append(str(to))
+    _open_or_close(s, order, to in OPEN)
+    add_event(s, order, "order", to, now)
+    s.info.setdefault(NEW_STATES, []).append(str(to))
     if to in LOGGED:
         event.listen(s, "after_commit", partial(_log, order.id, to, order.code), once=True)
     if was is S.UNKNOWN:
         clear_attention(s, order, UNKNOWN, now)
     if to is S.UNKNOWN:
-        attention(s, order, UNKNOWN, order.mtx, now)
+        raise_attention(s, order, UNKNOWN, order.mtx, now)
     if order.pickup_at is not None:
-        _planned(s, order, to, now)
-    audit.record(
-        s,
-        who,
-        "order.move",
-        f"orders:{order.id}",
-        to,
-        now,
-        property_id=order.property_id,
-        was=was,
-        **facts,
-    )
+        _note_planned(s, order, to, now)
+    subject, facts = f"orders:{order.id}", {"property_id": order.property_id, "was": was} | facts
+    audit.record(s, who, "order.move", subject, to, now, **facts)
 
 
-def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> None:
-    """A line once it is committed.
-
-    What a person took back is no warning; what the service says may be any words.
-    """
-    ours = to is not S.REJECTED or is_known_code(code) or _HTTP.fullmatch(code or "")
-    said = "no code" if not code else code if ours else "a code of the service's own"
-    log.log(
-        logging.INFO if code == WITHDRAWN else LOGGED[to], "order %d is %s: %s", order_id, to, said
-    )
-
-
-def _planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
-    """Nobody watches a planned ride when it is ordered: what comes to nothing asks for a person."""
-    clear_attention(s, order, NOT_YET, now)
-    if to in FAILED_STATES and order.code != WITHDRAWN:
-        attention(
-            s, order, PLAN_FAILED, order.message if order.code == PLAN_MISSED else order.code, now
-        )
-
-
-def _remember(s: Session, order: Order, what: str, now: datetime, who: str) -> None:
-    """A row in the audit for a move that was refused, in a transaction of its own: the caller's
-    will be undone.
-    """
-    subject, place, bind, left = f"orders:{order.id}", order.property_id, s.get_bind(), [what]
-
-    def write(_session: Session, ended: SessionTransaction) -> None:
-        if ended.parent is not None or not left:
-            return
-        refused = left.pop()
-        try:
-            with Session(bind) as alone, alone.begin():
-                audit.record(alone, who, "order.bad_move", subject, refused, now, property_id=place)
-        except SQLAlchemyError as error:
-            log.error(
-                "%s: the refused move %s is not in the audit: %s", subject, refused, reason(error)
-            )
-
-    event.listen(s, "after_transaction_end", write)
-
-
-def _reopen_or_close(s: Session, order: Order, is_open: bool) -> None:
-    """Keep the guard honest: an order that comes back gives way to the one that was opened
-    meanwhile.
-    """
-    if is_open and not order.open and order.guard_key:
-        other = select(Order.id).where(
-            Order.guard_key == order.guard_key, Order.open, Order.id != order.id
-        )
-        if s.scalars(other).first() is not None:
-            order.guard_key = None
-    order.open = is_open
-
-
-def moment(
+def add_event(
     s: Session, order: Order, what: str, name: str, now: datetime, detail: str | None = None
 ) -> None:
-    """Add to the timeline of the page and raise the order's version."""
+    """Add an event to the order's timeline, and raise its revision."""
     order.version += 1
     row = TimelineEvent(
         property_id=order.property_id,
@@ -142,8 +86,8 @@ def moment(
     s.add(row)
 
 
-def attention(s: Session, order: Order, name: str, detail: str | None, now: datetime) -> bool:
-    """Ask for a person, once per name; True when it was not being asked for already."""
+def raise_attention(s: Session, order: Order, name: str, detail: str | None, now: datetime) -> bool:
+    """Raise an attention item, one of each name for an order. False when it is raised already."""
     row = s.scalars(
         select(Attention).where(Attention.order_id == order.id, Attention.name == name)
     ).first()
@@ -159,10 +103,68 @@ def attention(s: Session, order: Order, name: str, detail: str | None, now: date
 
 
 def clear_attention(s: Session, order: Order, name: str, now: datetime) -> None:
-    """No longer needed."""
+    """Clear an attention item, if it is raised."""
     query = select(Attention).where(
         Attention.order_id == order.id, Attention.name == name, Attention.cleared_at.is_(None)
     )
     for row in s.scalars(query):
         row.cleared_at = now
         order.version += 1
+
+
+def _open_or_close(s: Session, order: Order, is_open: bool) -> None:
+    """An order that is open again loses its duplicate-booking guard when another order has it
+    now.
+    """
+    if is_open and not order.open and order.guard_key:
+        other = select(Order.id).where(
+            Order.guard_key == order.guard_key, Order.open, Order.id != order.id
+        )
+        if s.scalars(other).first() is not None:
+            order.guard_key = None
+    order.open = is_open
+
+
+def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
+    """A planned ride is ordered while no one may be looking: its failure raises an item."""
+    clear_attention(s, order, NOT_YET, now)
+    if to in FAILED_STATES and order.code != WITHDRAWN:
+        detail = order.message if order.code == PLAN_MISSED else order.code
+        raise_attention(s, order, PLAN_FAILED, detail, now)
+
+
+def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> None:
+    """Log a committed transition. A withdrawal is no warning. A code of the service that is not
+    documented may contain anything, so it is not logged.
+    """
+    shown = code or "no code"
+    if code and to is S.REJECTED and not is_known_code(code) and not _HTTP.fullmatch(code):
+        shown = "a code of the service's own"
+    level = logging.INFO if code == WITHDRAWN else LOGGED[to]
+    log.log(level, "order %d is %s: %s", order_id, to, shown)
+
+
+def _record_refused(s: Session, order: Order, what: str, now: datetime, who: str) -> None:
+    """Add an audit entry for a transition that was refused. It has a transaction of its own,
+    because the caller's will be rolled back.
+    """
+    subject, property_id, bind = f"orders:{order.id}", order.property_id, s.get_bind()
+    waiting = [what]
+
+    def write(_session: Session, ended: SessionTransaction) -> None:
+        if ended.parent is not None or not waiting:
+            return
+        refused = waiting.pop()
+        facts = {"property_id": property_id}
+        try:
+            with Session(bind) as own, own.begin():
+                audit.record(own, who, "order.bad_move", subject, refused, now, **facts)
+        except SQLAlchemyError as error:
+            log.error(
+                "%s: the refused transition %s is not in the audit log: %s",
+                subject,
+                refused,
+                reason(error),
+            )
+
+    event.listen(s, "after_transaction_end", write)

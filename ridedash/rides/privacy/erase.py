@@ -1,9 +1,11 @@
-"""`ridedash erase`: a guest's name, phone and room leave the database at once; the rides' figures
-stay.
+"""`ridedash erase`: a guest's name, phone and room leave the database at once (docs/security.md 8).
+
+Rides keep their money, their times and where they began and ended.
 """
 
 import re
 import sqlite3
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import func, or_, select, text
@@ -18,108 +20,82 @@ from ridedash.store.models.orders import UNSETTLED, Order, Ride
 from ridedash.store.models.people import Guest
 
 ERASED: Final = "[erased]"
-PHONE_LEAST: Final = 7  # digits; fewer would find half the house
-TYPED: Final[tuple[tuple[Any, str], ...]] = (  # where staff type what they like
+PHONE_LEAST: Final = 7  # digits; a shorter number would match many other ones
+FREE_TEXT: Final[tuple[tuple[Any, str], ...]] = (  # columns in which staff may write anything
     (ShiftNote, "text"),
     (Guest, "note"),
     (Order, "note"),
     (Order, "resolve_reason"),
 )
+# tables that may have had a guest's data
+REWRITTEN: Final = ("guests", "orders", "rides", "actions", "moments", "attention", "shift_notes")
 
 
 class NotCompacted(Exception):
-    """The guest is erased, but somebody reads the file just now: its free pages may still tell.
-
-    Erase once more.
+    """The guest is erased, but another process reads the file, whose free pages may still hold the
+    data. Erase once more.
     """
 
 
 class StillRiding(Exception):
-    """The guest has a ride that is waiting or under way: it needs the name. Nothing was changed."""
+    """The guest has a ride that is waiting or under way and needs the name. Nothing was changed."""
 
 
-def matching(
-    s: Session, property_id: int, *, phone: str | None, name: str | None, room: str | None
-) -> list[Guest]:
-    """The guest rows of a property with that phone (E.164), or with that name and room, in any case
-    of letters.
-    """
-    query = select(Guest).where(Guest.property_id == property_id, Guest.erased_at.is_(None))
-    if phone:
-        return list(s.scalars(query.where(Guest.phone == phone)))
-    query = query.where(func.lower(Guest.room) == (room or "").lower())
-    return [guest for guest in s.scalars(query) if guest.name.casefold() == (name or "").casefold()]
+@dataclass(frozen=True)
+class ErasedGuest:
+    """Whom to erase at a property: a phone (E.164), or a name and a room, in any case of letters."""
+
+    property_id: int
+    phone: str | None = None
+    name: str | None = None
+    room: str | None = None
 
 
-def erase(
-    db: Database,
-    clock: Clock,
-    key: str,
-    property_id: int,
-    *,
-    phone: str | None = None,
-    name: str | None = None,
-    room: str | None = None,
-) -> tuple[int, int]:
+def erase(db: Database, clock: Clock, key: str, wanted: ErasedGuest) -> tuple[int, int]:
     """Erase all rows of one guest: (guests, rides) that were found.
 
-    Raises StillRiding, NotCompacted.
-
-    Writes a line of the record, without saying who it was. Then nothing of it is in the file's free
-    pages either.
+    `key` makes the pseudonym. Adds an audit entry that does not name the guest, and then rewrites
+    the database's file, so that no free page has the data. Raises StillRiding, NotCompacted.
     """
-    now = clock()
+    now, property_id = clock(), wanted.property_id
     with db.write() as s:
         if db.dialect == "sqlite":
             s.execute(text("PRAGMA secure_delete = ON"))
-        guests = matching(s, property_id, phone=phone, name=name, room=room)
-        if any(_riding(s, guest) for guest in guests):
+        guests = _matching(s, wanted)
+        if any(_is_riding(s, guest) for guest in guests):
             raise StillRiding
         words = {word for guest in guests for word in (guest.name, guest.phone) if word}
         rides = sum(forget_guest(s, guest, now, key) for guest in guests)
         s.flush()
-        _out_of_notes(s, property_id, words)
+        _erase_from_free_text(s, property_id, words)
         for guest in guests:
-            audit.record(
-                s, "cli", "guest.erased", f"guests:{guest.id}", "ok", now, property_id=property_id
-            )
-    compact(db)  # also when nothing was found: the last time may have been cut off here
+            subject, facts = f"guests:{guest.id}", {"property_id": property_id}
+            audit.record(s, "cli", "guest.erased", subject, "ok", now, **facts)
+    compact(db)  # also when no guest was found: the last run may have been interrupted here
     return len(guests), rides
 
 
 def compact(db: Database) -> None:
-    """Write the database's file anew, so that no free page keeps what was there.
-
-    Raises NotCompacted.
-    """
+    """Rewrite the database's files, so that no free page has old data. Raises NotCompacted."""
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        line: Any = connection.connection.driver_connection
         if db.dialect == "sqlite":
-            _rewrite(line)
+            driver_connection: Any = connection.connection.driver_connection
+            _rewrite(driver_connection)
             return
-        for table in (
-            "guests",
-            "orders",
-            "rides",
-            "actions",
-            "moments",
-            "attention",
-            "shift_notes",
-        ):
+        for table in REWRITTEN:
             connection.exec_driver_sql(f"VACUUM {table}")
 
 
-def _rewrite(line: sqlite3.Connection) -> None:
-    try:
-        line.execute("VACUUM").close()
-        busy = line.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    except sqlite3.OperationalError as error:
-        raise NotCompacted from error
-    if busy:
-        raise NotCompacted
+def _matching(s: Session, wanted: ErasedGuest) -> list[Guest]:
+    query = select(Guest).where(Guest.property_id == wanted.property_id, Guest.erased_at.is_(None))
+    if wanted.phone:
+        return list(s.scalars(query.where(Guest.phone == wanted.phone)))
+    name, room = (wanted.name or "").casefold(), (wanted.room or "").lower()
+    in_room = s.scalars(query.where(func.lower(Guest.room) == room))
+    return [guest for guest in in_room if guest.name.casefold() == name]
 
 
-def _riding(s: Session, guest: Guest) -> bool:
+def _is_riding(s: Session, guest: Guest) -> bool:
     followed = (
         select(Ride.id).where(Ride.order_id == Order.id, Ride.next_poll_at.is_not(None)).exists()
     )
@@ -129,25 +105,26 @@ def _riding(s: Session, guest: Guest) -> bool:
     return s.scalars(query.limit(1)).first() is not None
 
 
-def _out_of_notes(s: Session, property_id: int, words: set[str]) -> None:
-    """Names and numbers that staff wrote down elsewhere: in notes for the next shift, of other
-    guests and rides.
+def _erase_from_free_text(s: Session, property_id: int, words: set[str]) -> None:
+    """Replace names and numbers in what staff wrote: in hand-over notes, and about other guests and
+    rides.
     """
-    wanted = [re.compile(pattern, re.IGNORECASE) for word in words if (pattern := _pattern(word))]
-    for table, column in TYPED:
+    patterns = [re.compile(each, re.IGNORECASE) for word in words if (each := _pattern(word))]
+    for table, column in FREE_TEXT:
         field = getattr(table, column)
-        for row in s.scalars(
-            select(table).where(table.property_id == property_id, field.is_not(None))
-        ):
-            said = getattr(row, column)
-            for each in wanted:
-                said = each.sub(ERASED, said)
-            if said != getattr(row, column):
-                setattr(row, column, said)
+        rows = select(table).where(table.property_id == property_id, field.is_not(None))
+        for row in s.scalars(rows):
+            written = left = getattr(row, column)
+            for pattern in patterns:
+                left = pattern.sub(ERASED, left)
+            if left != written:
+                setattr(row, column, left)
 
 
 def _pattern(word: str) -> str:
-    """A phone in any spacing, with or without its country's code; a name as a whole word."""
+    """A phone in any spacing, with or without its country code; a name as a whole word. Empty for
+    one letter.
+    """
     digits = re.sub(r"\D", "", word)
     if word.startswith("+") and len(digits) >= PHONE_LEAST:
         gap = r"[\s().\-/]*"
@@ -155,3 +132,13 @@ def _pattern(word: str) -> str:
         start = rf"(?:\+?{gap.join(head)}{gap})?" if head else r"\+?"
         return rf"(?<!\d){start}0?{gap.join(tail)}(?!\d)"
     return rf"(?<!\w){re.escape(word)}(?!\w)" if len(word) > 1 else ""
+
+
+def _rewrite(connection: sqlite3.Connection) -> None:
+    try:
+        connection.execute("VACUUM").close()
+        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        raise NotCompacted from error
+    if busy:
+        raise NotCompacted

@@ -1,7 +1,8 @@
-"""How long positions, names, phones, answers and the audit log are kept (docs/security.md 8).
+"""The retention job: how long positions, guests, answers, offers and the audit log are stored
+(docs/security.md 8).
 
 Rides keep their money, their times and where they began and ended. A guest whose time is over gets
-a pseudonym, by which rides of one person still belong together.
+a pseudonym, so that rides of the same guest still belong together.
 """
 
 import hashlib
@@ -27,20 +28,21 @@ from ridedash.store.models.orders import (
 )
 from ridedash.store.models.people import Guest
 
-AT_ONCE: Final = 200  # rows in one short transaction, so that nobody waits for the tidying
-ROUNDS: Final = 25  # of each kind in one go; the rest is done in an hour
-PLACES: Final = frozenset({"pickup", "drop"})
-# where somebody was, and when
-WAY: Final = frozenset({"position", "bearing", "speed", "route", "eta", "distance"})
+BATCH: Final = 200  # rows in one transaction, short enough that others need not wait for it
+MOST_BATCHES: Final = 25  # of each step in one run; the next run, an hour later, does the rest
+# an order may name an offer for two minutes; the rest of the day is for support
+OFFER_LASTS: Final = timedelta(days=1)
+ENDS: Final = frozenset({"pickup", "drop"})  # these facts of a ride always stay
+# facts of a ride that show where it was, and when
+ROUTE: Final = frozenset({"position", "bearing", "speed", "route", "eta", "distance"})
 PEOPLE: Final = frozenset(
     {"driver_name", "driver_number", "driver_image_url", "share_ride_url", "route", "passengers"}
 )
-Step = Callable[[Session], int]
 
 
 @dataclass(frozen=True)
-class Keep:
-    """For how many days each kind is kept after a ride."""
+class RetentionDays:
+    """For how many days each kind of data is stored after a ride."""
 
     positions: int = 7
     guests: int = 30
@@ -48,67 +50,47 @@ class Keep:
     audit: int = 365
 
 
-def tidy(db: Database, now: datetime, keep: Keep, key: str) -> int:
-    """One go: how many rows lost something.
+def retention_job(db: Database, days: RetentionDays, key: str, now: datetime) -> int:
+    """Delete what is too old, in short transactions. How many rows were deleted or lost data.
 
-    `key` makes pseudonyms that nobody without it can test a phone against.
+    `key` makes the pseudonyms: without it no one can test a phone number against them.
     """
+    return drop_old_offers(db, now) + remove_old_data(db, now, days, key)
 
-    def before(days: int) -> datetime:
-        return now - timedelta(days=days)
 
-    steps: tuple[Step, ...] = (
-        lambda s: _positions(s, before(keep.positions)),
-        lambda s: _guests(s, before(keep.guests), now, key),
-        lambda s: _evidence(s, before(keep.evidence)),
-        lambda s: _audit(s, before(keep.audit)),
+def drop_old_offers(db: Database, now: datetime) -> int:
+    """Delete offers of more than a day that no order refers to. How many there were.
+
+    The newest offer always stays: SQLite would give its id to the next one, and a form that is
+    still open may post it.
+    """
+    ordered = select(Order.id).where(Order.offer_id == Offer.id).exists()
+    newest = select(func.max(Offer.id)).scalar_subquery()
+    old = select(Offer.id).where(Offer.fetched_at < now - OFFER_LASTS, Offer.id < newest, ~ordered)
+    with db.read() as s:
+        if s.scalars(old.limit(1)).first() is None:
+            return 0
+    with db.write() as s:
+        return s.connection().execute(delete(Offer).where(Offer.id.in_(old))).rowcount
+
+
+def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) -> int:
+    """Positions, guests, evidence and audit entries: one run. How many rows it changed."""
+
+    def before(count: int) -> datetime:
+        return now - timedelta(days=count)
+
+    steps: tuple[Callable[[Session], int], ...] = (
+        lambda s: _remove_positions(s, before(days.positions)),
+        lambda s: _remove_guests(s, before(days.guests), now, key),
+        lambda s: _remove_evidence(s, before(days.evidence)),
+        lambda s: _remove_audit_entries(s, before(days.audit)),
     )
     return sum(_in_batches(db, step) for step in steps)
 
 
-def _in_batches(db: Database, step: Step) -> int:
-    done = 0
-    for _ in range(ROUNDS):
-        with db.write() as s:
-            if s.get_bind().dialect.name == "sqlite":
-                # what is dropped leaves no copy in free pages
-                s.execute(text("PRAGMA secure_delete = ON"))
-            count = step(s)
-        done += count
-        if count < AT_ONCE:
-            break
-    return done
-
-
-def _positions(s: Session, before: datetime) -> int:
-    """Ended rides keep start and end only."""
-    over = func.coalesce(Ride.ended_at, Ride.created_at) < before
-    query = select(Ride).where(Ride.next_poll_at.is_(None), over, Ride.position_at.is_not(None))
-    rides = s.scalars(query.order_by(Ride.id).limit(AT_ONCE)).all()
-    for ride in rides:
-        ride.facts = without(ride.facts, WAY)
-        ride.position_at = None
-    return len(rides)
-
-
-def _guests(s: Session, before: datetime, now: datetime, key: str) -> int:
-    """Guests who were not seen for so long, and have nothing ahead or open."""
-    busy = or_(Order.created_at >= before, Order.pickup_at >= before, Order.state.in_(UNSETTLED))
-    still = select(Order.id).where(Order.guest_id == Guest.id, busy).exists()
-    query = select(Guest).where(
-        Guest.erased_at.is_(None), func.coalesce(Guest.seen_at, Guest.created_at) < before
-    )
-    guests = s.scalars(query.where(~still).order_by(Guest.id).limit(AT_ONCE)).all()
-    for guest in guests:
-        forget_guest(s, guest, now, key)
-    return len(guests)
-
-
 def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
-    """Take the person out of a guest's row and their rides; figures stay.
-
-    How many rides they were.
-    """
+    """Remove the person from a guest's row and from their rides. How many rides there were."""
     guest.name, guest.erased_at = pseudonym(guest, key), now
     guest.phone = guest.room = guest.note = guest.language = None
     orders = s.scalars(select(Order).where(Order.guest_id == guest.id)).all()
@@ -116,25 +98,68 @@ def forget_guest(s: Session, guest: Guest, now: datetime, key: str) -> int:
         order.note = order.resolve_reason = order.room = None
         order.guard_key = order.guard_key if order.open else None
         order.version += 1
-    _forget_words(s, [order.id for order in orders])
+    _remove_texts(s, [order.id for order in orders])
     return len(orders)
 
 
 def pseudonym(guest: Guest, key: str) -> str:
-    """The same for the same person at the same property, and nothing that leads back to them."""
-    who = guest.phone or f"{guest.name}/{guest.room or ''}".casefold()
-    made = hmac.new(key.encode(), f"guest|{guest.property_id}|{who}".encode(), hashlib.sha256)
-    return f"Guest {made.hexdigest()[:10]}"
+    """The same for the same person at the same property; it can't be traced back without `key`."""
+    person = guest.phone or f"{guest.name}/{guest.room or ''}".casefold()
+    message = f"guest|{guest.property_id}|{person}".encode()
+    digest = hmac.new(key.encode(), message, hashlib.sha256).hexdigest()
+    return f"Guest {digest[:10]}"
 
 
-def _forget_words(s: Session, order_ids: list[int]) -> None:
-    """What somebody typed, or the service told, about the people of these rides."""
+def without(facts: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """Facts of a ride without some of them; where it began and ended always stays."""
+    return {name: value for name, value in facts.items() if name not in names - ENDS}
+
+
+def _in_batches(db: Database, step: Callable[[Session], int]) -> int:
+    done = 0
+    for _ in range(MOST_BATCHES):
+        with db.write() as s:
+            if s.get_bind().dialect.name == "sqlite":
+                # deleted data leaves no copy in free pages
+                s.execute(text("PRAGMA secure_delete = ON"))
+            count = step(s)
+        done += count
+        if count < BATCH:
+            break
+    return done
+
+
+def _remove_positions(s: Session, before: datetime) -> int:
+    """Rides that ended before this keep their start and their end only."""
+    over = func.coalesce(Ride.ended_at, Ride.created_at) < before
+    query = select(Ride).where(Ride.next_poll_at.is_(None), over, Ride.position_at.is_not(None))
+    rides = s.scalars(query.order_by(Ride.id).limit(BATCH)).all()
+    for ride in rides:
+        ride.facts = without(ride.facts, ROUTE)
+        ride.position_at = None
+    return len(rides)
+
+
+def _remove_guests(s: Session, before: datetime, now: datetime, key: str) -> int:
+    """Guests who were last seen before this, and have no planned and no open ride."""
+    busy = or_(Order.created_at >= before, Order.pickup_at >= before, Order.state.in_(UNSETTLED))
+    still = select(Order.id).where(Order.guest_id == Guest.id, busy).exists()
+    query = select(Guest).where(
+        Guest.erased_at.is_(None), func.coalesce(Guest.seen_at, Guest.created_at) < before
+    )
+    guests = s.scalars(query.where(~still).order_by(Guest.id).limit(BATCH)).all()
+    for guest in guests:
+        forget_guest(s, guest, now, key)
+    return len(guests)
+
+
+def _remove_texts(s: Session, order_ids: list[int]) -> None:
+    """Remove what staff typed, and what the service stated, about the people of these rides."""
     for ride in s.scalars(select(Ride).where(Ride.order_id.in_(order_ids))):
-        ride.facts = without(ride.facts, WAY | PEOPLE)
+        ride.facts = without(ride.facts, ROUTE | PEOPLE)
         ride.position_at = ride.otp_enc = None
-    for action in s.scalars(
-        select(Action).where(Action.order_id.in_(order_ids), Action.settled_at.is_not(None))
-    ):
+    settled = select(Action).where(Action.order_id.in_(order_ids), Action.settled_at.is_not(None))
+    for action in s.scalars(settled):
         action.payload = {
             name: None if isinstance(value, str) else value
             for name, value in action.payload.items()
@@ -144,53 +169,18 @@ def _forget_words(s: Session, order_ids: list[int]) -> None:
         s.execute(update(table).where(table.order_id.in_(order_ids)).values(detail=None))
 
 
-def _evidence(s: Session, before: datetime) -> int:
-    return _some(
-        s,
-        update(Order).values(evidence=None),
-        Order.id,
-        Order.evidence.is_not(None),
-        Order.created_at < before,
-    )
+def _remove_evidence(s: Session, before: datetime) -> int:
+    old = (Order.evidence.is_not(None), Order.created_at < before)
+    return _change_batch(s, update(Order).values(evidence=None), Order.id, *old)
 
 
-def _audit(s: Session, before: datetime) -> int:
-    """The one way in which the record gets shorter: by age."""
-    return _some(s, delete(AuditRow), AuditRow.id, AuditRow.at < before)
+def _remove_audit_entries(s: Session, before: datetime) -> int:
+    """Nothing else ever deletes from the audit log."""
+    return _change_batch(s, delete(AuditRow), AuditRow.id, AuditRow.at < before)
 
 
-def _some(s: Session, change: Any, key: Any, *which: ColumnElement[bool]) -> int:
-    ids = s.scalars(select(key).where(*which).order_by(key).limit(AT_ONCE)).all()
+def _change_batch(s: Session, change: Any, key: Any, *which: ColumnElement[bool]) -> int:
+    ids = s.scalars(select(key).where(*which).order_by(key).limit(BATCH)).all()
     if ids:
         s.execute(change.where(key.in_(ids)))
     return len(ids)
-
-
-def without(facts: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    """Facts less some; start and end always stay."""
-    return {name: value for name, value in facts.items() if name not in names - PLACES}
-
-
-# it can be ordered by for two minutes; the rest is for looking into a case
-OFFER_KEPT: Final = timedelta(days=1)
-
-
-def tidy_all(db: Database, keep: Keep, key: str, now: datetime) -> int:
-    """The worker's chore, in small transactions. How many rows went or lost something."""
-    return drop_old_offers(db, now) + tidy(db, now, keep, key)
-
-
-def drop_old_offers(db: Database, now: datetime) -> int:
-    """Forget offers of more than a day that no order refers to. How many they were.
-
-    The newest offer always stays: SQLite would give its id to the next one, and a form left open
-    may still post it.
-    """
-    ordered = select(Order.id).where(Order.offer_id == Offer.id).exists()
-    newest = select(func.max(Offer.id)).scalar_subquery()
-    old = select(Offer.id).where(Offer.fetched_at < now - OFFER_KEPT, Offer.id < newest, ~ordered)
-    with db.read() as s:
-        if s.scalars(old.limit(1)).first() is None:
-            return 0
-    with db.write() as s:
-        return s.connection().execute(delete(Offer).where(Offer.id.in_(old))).rowcount

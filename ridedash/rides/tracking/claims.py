@@ -191,4 +191,4 @@ def postpone(
             update(RIDES).where(*still).values(later | {"lease_until": None, "owner": None})
         )
         if order is not None and changed.rowcount:
-            transitions.attention(s, order, POISON, why, now)
+            transitions.raise_attention(s, order, POISON, why, now)

@@ -317,15 +317,15 @@ def _write(
         setattr(order, name, value)
     order.version += decision.shown
     for entry in decision.timeline:
-        transitions.moment(s, order, entry.what, entry.name, now, entry.detail)
+        transitions.add_event(s, order, entry.what, entry.name, now, entry.detail)
     for item in decision.raised:
-        if transitions.attention(s, order, item.name, item.detail, now) and item.alarm:
+        if transitions.raise_attention(s, order, item.name, item.detail, now) and item.alarm:
             subject, place = f"orders:{order.id}", order.property_id
             audit.record(s, "worker", "ride.alarm", subject, item.name, now, property_id=place)
     if decision.transition is not None:
         booked = decision.transition is OrderState.BOOKED
         facts = {"booking_id": order.booking_id} if booked else {"status": decision.status}
-        transitions.move(s, order, decision.transition, now, "worker", **facts)
+        transitions.change_state(s, order, decision.transition, now, "worker", **facts)
     if decision.closes:
         order.open = False
     if decision.armed_cancel is not None:

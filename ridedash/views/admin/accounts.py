@@ -11,12 +11,12 @@ from ridedash.rides.accounts.linking import (
     EXPIRED,
     NO_ANSWER,
     REFUSED,
-    Back,
+    CallbackRequest,
     Linker,
     LinkFailed,
-    Member,
+    LinkOwner,
 )
-from ridedash.rides.accounts.manage import IN_USE, NOT_NOW, AccountKeeper
+from ridedash.rides.accounts.manage import IN_USE, NOT_NOW, AccountManager
 from ridedash.store.accounts import account_of, accounts_of, tokens_can_be_read
 from ridedash.text import one_line
 from ridedash.views.admin.property import Answer, message_for
@@ -51,7 +51,7 @@ def callback() -> BaseResponse | ErrorAnswer:
     """End: back from the service with a code, or with its refusal."""
     state, code = (request.args.get(name, "")[:LONGEST] for name in ("state", "code"))
     try:
-        order_id = linker().finish(Back(state, code, session["sid"]))
+        order_id = linker().finish(CallbackRequest(state, code, session["sid"]))
     except LinkFailed as failed:
         return _failed(failed.reason)
     return redirect(
@@ -59,10 +59,10 @@ def callback() -> BaseResponse | ErrorAnswer:
     )
 
 
-def member() -> Member:
+def member() -> LinkOwner:
     """The signed-in member of staff, as the linker knows them."""
     staff = current_staff()
-    return Member(staff.property_id, staff.id, session["sid"])
+    return LinkOwner(staff.property_id, staff.id, session["sid"])
 
 
 def linker() -> Linker:
@@ -92,14 +92,14 @@ def connect() -> Answer:
 @needs(MANAGE)
 def make_default(account_id: int) -> BaseResponse:
     """Make an account the one that rides are booked with unless another is chosen."""
-    return _change(account_id, AccountKeeper.make_default)
+    return _change(account_id, AccountManager.make_default)
 
 
 @bp.post("/<int:account_id>/remove")
 @needs(MANAGE)
 def remove(account_id: int) -> BaseResponse:
     """Remove an account that no open ride needs."""
-    return _change(account_id, AccountKeeper.remove)
+    return _change(account_id, AccountManager.remove)
 
 
 @bp.post("/<int:account_id>")
@@ -111,11 +111,11 @@ def forward_change(account_id: int) -> BaseResponse:
     return forward_form(endpoint, account_id=account_id)
 
 
-def _change(account_id: int, change: Callable[[AccountKeeper, int], str]) -> BaseResponse:
+def _change(account_id: int, change: Callable[[AccountManager, int], str]) -> BaseResponse:
     _require_own(account_id)
     s, me = services(), current_staff()
     try:
-        outcome = change(AccountKeeper(s.db, s.clock, me.property_id, me.id), account_id)
+        outcome = change(AccountManager(s.db, s.clock, me.property_id, me.id), account_id)
     except LookupError:
         abort(404)
     return redirect(f"/admin/accounts?said={outcome}", code=303)

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from sqlalchemy.orm import Session
 
-from ridedash.rides.accounts.manage import DONE, AccountKeeper
+from ridedash.rides.accounts.manage import DONE, AccountManager
 from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.accounts.tokens import (
     AccountTokens,
@@ -198,7 +198,7 @@ def test_an_account_that_is_removed_during_a_refresh_stays_removed(world: World)
 
     def removed(request: httpx.Request) -> httpx.Response:
         assert (
-            AccountKeeper(world.db, world.clock, world.property_id, world.staff_id).remove(
+            AccountManager(world.db, world.clock, world.property_id, world.staff_id).remove(
                 world.account_id
             )
             == DONE

@@ -651,7 +651,9 @@ def test_a_lease_that_a_clock_left_far_ahead_does_not_hold_a_ride_back(world: Wo
 def test_planned_rides_keep_the_protocols_moves(world: World) -> None:
     order_id = planned(world)
     with world.db.write() as s, pytest.raises(BadTransition):
-        transitions.move(s, s.get_one(Order, order_id), OrderState.SENDING, world.clock(), "worker")
+        transitions.change_state(
+            s, s.get_one(Order, order_id), OrderState.SENDING, world.clock(), "worker"
+        )
 
 
 def test_a_shared_ride_is_planned_for_its_seats_and_priced_for_them(world: World) -> None:

@@ -19,7 +19,7 @@ from ridedash.rides.orders.place import (
     place,
 )
 from ridedash.rides.orders.resolve import reopen, resolve_booked, resolve_not_booked, withdraw
-from ridedash.rides.orders.transitions import attention, move
+from ridedash.rides.orders.transitions import change_state, raise_attention
 from ridedash.rides.states import TRANSITIONS, BadTransition, is_allowed
 from ridedash.store.audit import AuditRow
 from ridedash.store.orders import Order, OrderState
@@ -294,7 +294,7 @@ def test_an_item_that_asks_for_a_person_can_be_seen_but_an_unknown_order_can_not
     order_id = unknown(world)
     assert not acknowledge.acknowledge(world.db, world.clock, order_id, world.staff_id, "unknown")
     with world.db.write() as s:
-        attention(s, s.get_one(Order, order_id), "car_swapped", None, world.clock())
+        raise_attention(s, s.get_one(Order, order_id), "car_swapped", None, world.clock())
     assert acknowledge.acknowledge(world.db, world.clock, order_id, world.staff_id, "car_swapped")
     assert wanted(world, order_id) == {"unknown"}
 
@@ -304,7 +304,7 @@ def test_a_ride_that_nobody_wants_to_follow_is_followed_no_longer(world: World) 
     with world.worker() as worker:
         order_id = world.book(worker)
         with world.db.write() as s:
-            attention(s, s.get_one(Order, order_id), "too_old", None, world.clock())
+            raise_attention(s, s.get_one(Order, order_id), "too_old", None, world.clock())
         assert acknowledge.stop_following(world.db, world.clock, order_id, world.staff_id)
         assert wanted(world, order_id) == set()
         assert world.page(order_id).events[-1].name == "stopped_following"
@@ -511,7 +511,7 @@ def test_every_move_is_recorded(world: World) -> None:
 def test_a_move_that_the_protocol_lacks_raises(world: World) -> None:
     order_id = world.place()
     with pytest.raises(BadTransition), world.db.write() as s:
-        move(s, s.get_one(Order, order_id), OrderState.BOOKED, world.clock(), "worker")
+        change_state(s, s.get_one(Order, order_id), OrderState.BOOKED, world.clock(), "worker")
     assert world.state(order_id) == "READY"
     assert not any(
         is_allowed(state, OrderState.READY)
@@ -535,10 +535,10 @@ def test_a_move_that_the_protocol_does_not_have_changes_nothing_and_is_in_the_au
     with world.worker() as worker:
         order_id = world.book(worker)
     with pytest.raises(BadTransition), world.db.write() as s:
-        move(s, s.get_one(Order, order_id), OrderState.READY, world.clock(), "worker")
+        change_state(s, s.get_one(Order, order_id), OrderState.READY, world.clock(), "worker")
     assert world.state(order_id) == "BOOKED"
     with pytest.raises(BadTransition), world.db.write() as s, s.begin_nested():
-        move(s, s.get_one(Order, order_id), OrderState.REJECTED, world.clock(), "worker")
+        change_state(s, s.get_one(Order, order_id), OrderState.REJECTED, world.clock(), "worker")
     with world.db.read() as s:
         rows = s.scalars(
             select(AuditRow).where(AuditRow.what == "order.bad_move").order_by(AuditRow.id)

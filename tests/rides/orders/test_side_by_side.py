@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import event, text
 from sqlalchemy.engine import Connection
 
-from ridedash.rides.accounts.linking import Back, Linker, LinkFailed, Member
+from ridedash.rides.accounts.linking import CallbackRequest, Linker, LinkFailed, LinkOwner
 from ridedash.rides.actions import request
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.place import GuardBusy, Placed, place
@@ -93,7 +93,7 @@ def test_whoever_changes_an_order_waits_for_whoever_read_it_to_write(world: Worl
         with world.db.write() as s:
             order = s.get_one(Order, order_id)
             late = pool.submit(withdraw, world.db, world.clock, order_id, world.staff_id)
-            transitions.move(s, order, OrderState.SENDING, world.clock(), "worker")
+            transitions.change_state(s, order, OrderState.SENDING, world.clock(), "worker")
         assert late.result() is False
     assert world.state(order_id) == "SENDING"
 
@@ -118,7 +118,7 @@ def test_attention_is_asked_for_once_by_many_at_once(world: World) -> None:
 
     def ask() -> bool:
         with world.db.write() as s:
-            return transitions.attention(
+            return transitions.raise_attention(
                 s, s.get_one(Order, order_id), "no_driver", None, world.clock()
             )
 
@@ -152,10 +152,10 @@ def test_sign_ins_that_end_at_once_are_told_in_the_order_of_their_numbers(world:
 
 def test_a_link_that_comes_back_twice_at_once_works_once(world: World) -> None:
     linker = Linker(world.db, world.vault, world.oauth, world.clock, "http://127.0.0.1:1/back")
-    address = linker.start(world.account_id, Member(world.property_id, world.staff_id, "sid"))
+    address = linker.start(world.account_id, LinkOwner(world.property_id, world.staff_id, "sid"))
     assert address is not None
     state = address.split("state=")[1].split("&")[0]
-    came = at_once([lambda: linker.finish(Back(state, "code", "sid"))] * 4)
+    came = at_once([lambda: linker.finish(CallbackRequest(state, "code", "sid"))] * 4)
     assert sum(isinstance(each, LinkFailed) for each in came) == 3, came
     assert world.service.refreshes == 1
 

@@ -10,8 +10,13 @@ import pytest
 from sqlalchemy import select, text
 
 from ridedash.rides.accounts.rotate_keys import rotate
-from ridedash.rides.privacy.erase import NotCompacted, StillRiding, erase
-from ridedash.rides.privacy.retention import Keep, pseudonym, tidy, tidy_all
+from ridedash.rides.privacy.erase import ErasedGuest, NotCompacted, StillRiding, erase
+from ridedash.rides.privacy.retention import (
+    RetentionDays,
+    pseudonym,
+    remove_old_data,
+    retention_job,
+)
 from ridedash.store import audit
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
@@ -168,9 +173,9 @@ def guest_of(world: World, order_id: int) -> Guest:
 
 def test_after_seven_days_a_ride_keeps_only_where_it_began_and_ended(world: World) -> None:
     order_id = ridden(world)
-    tidy(world.db, START + 7 * DAY, Keep(), KEY)
+    remove_old_data(world.db, START + 7 * DAY, RetentionDays(), KEY)
     assert "position" in ride_of(world, order_id).facts
-    tidy(world.db, START + 7 * DAY + timedelta(seconds=1), Keep(), KEY)
+    remove_old_data(world.db, START + 7 * DAY + timedelta(seconds=1), RetentionDays(), KEY)
     ride = ride_of(world, order_id)
     assert set(ride.facts) == {
         "pickup",
@@ -187,7 +192,7 @@ def test_after_seven_days_a_ride_keeps_only_where_it_began_and_ended(world: Worl
 def test_after_thirty_days_name_and_phone_are_a_pseudonym_and_the_money_stays(world: World) -> None:
     first, second = ridden(world), ridden(world)
     expected = pseudonym(guest_of(world, first), KEY)
-    tidy(world.db, START + 30 * DAY + timedelta(seconds=1), Keep(), KEY)
+    remove_old_data(world.db, START + 30 * DAY + timedelta(seconds=1), RetentionDays(), KEY)
     assert {guest_of(world, each).name for each in (first, second)} == {expected}
     assert expected != pseudonym(Guest(property_id=1, name=NAME, phone=PHONE), "another key")
     guest, ride = guest_of(world, first), ride_of(world, first)
@@ -208,7 +213,7 @@ def test_a_guest_with_a_ride_ahead_or_of_unknown_outcome_keeps_the_name(world: W
     with world.db.write() as s:
         s.get_one(Order, planned).pickup_at = START + 40 * DAY
         s.get_one(Order, unknown).state = "UNKNOWN"
-    tidy(world.db, START + 31 * DAY, Keep(), KEY)
+    remove_old_data(world.db, START + 31 * DAY, RetentionDays(), KEY)
     assert guest_of(world, planned).name == "Guest Planned"
     assert guest_of(world, unknown).name == "Guest Unknown"
 
@@ -217,23 +222,24 @@ def test_answers_go_after_thirty_days_and_the_record_after_a_year(world: World) 
     order_id = ridden(world)
     with world.db.write() as s:
         audit.record(s, "cli", "sign_in", "staff:1", "ok", START)
-    tidy(world.db, START + 31 * DAY, Keep(), KEY)
+    remove_old_data(world.db, START + 31 * DAY, RetentionDays(), KEY)
     with world.db.read() as s:
         assert s.get_one(Order, order_id).evidence is None
         assert s.query(AuditRow).filter_by(what="sign_in").count() == 1
-    tidy(world.db, START + 366 * DAY, Keep(), KEY)
+    remove_old_data(world.db, START + 366 * DAY, RetentionDays(), KEY)
     with world.db.read() as s:
         assert s.query(AuditRow).filter_by(what="sign_in").count() == 0
 
 
 def test_the_days_are_settings(world: World) -> None:
     order_id = ridden(world)
-    keep = Keep(positions=100, guests=200, evidence=300, audit=400)
-    tidy(world.db, START + 99 * DAY, keep, KEY)
+    keep = RetentionDays(positions=100, guests=200, evidence=300, audit=400)
+    remove_old_data(world.db, START + 99 * DAY, keep, KEY)
     assert "position" in ride_of(world, order_id).facts
     assert guest_of(world, order_id).name == NAME
     assert all(
-        getattr(keep, each.name) > getattr(Keep(), each.name) for each in dataclasses.fields(keep)
+        getattr(keep, each.name) > getattr(RetentionDays(), each.name)
+        for each in dataclasses.fields(keep)
     )
 
 
@@ -243,14 +249,16 @@ def test_many_rows_are_done_in_small_transactions_and_once(world: World) -> None
         s.execute(text("DELETE FROM audit"))
         for _ in range(450):
             audit.record(s, "cli", "sign_in", "staff:1", "ok", START)
-    assert tidy(world.db, now, Keep(), KEY) == 450
-    assert tidy(world.db, now, Keep(), KEY) == 0
+    assert remove_old_data(world.db, now, RetentionDays(), KEY) == 450
+    assert remove_old_data(world.db, now, RetentionDays(), KEY) == 0
 
 
 def test_the_worker_does_it(world: World) -> None:
     order_id = ridden(world)
     world.clock.go(31 * 24 * 3600)
-    with world.worker(retention_job=lambda now: tidy_all(world.db, Keep(), KEY, now)) as worker:
+    with world.worker(
+        retention_job=lambda now: retention_job(world.db, RetentionDays(), KEY, now)
+    ) as worker:
         worker.step()
     assert guest_of(world, order_id).name.startswith("Guest ")
     assert guest_of(world, order_id).name != NAME
@@ -273,7 +281,7 @@ def hits(world: World, *words: str) -> set[tuple[str, str]]:
 
 
 def erased(world: World, **who: str | None) -> tuple[int, int]:
-    return erase(world.db, world.clock, KEY, world.property_id, **who)  # type: ignore[arg-type]
+    return erase(world.db, world.clock, KEY, ErasedGuest(world.property_id, **who))
 
 
 def test_after_erasing_no_column_and_no_byte_of_the_file_tells_name_or_phone(
@@ -319,7 +327,10 @@ def test_a_guest_under_way_is_not_erased(world: World) -> None:
 
 def test_a_guest_of_another_property_stays(world: World) -> None:
     order_id = ridden(world)
-    assert erase(world.db, world.clock, KEY, world.property_id + 1, phone=PHONE) == (0, 0)
+    assert erase(world.db, world.clock, KEY, ErasedGuest(world.property_id + 1, phone=PHONE)) == (
+        0,
+        0,
+    )
     assert guest_of(world, order_id).name == NAME
 
 
@@ -354,6 +365,6 @@ def test_a_file_that_somebody_reads_is_told_and_the_same_command_ends_it(world: 
     with world.db.read() as s:
         s.execute(text("SELECT count(*) FROM guests")).all()
         with pytest.raises(NotCompacted):
-            erase(hasty, world.clock, KEY, world.property_id, phone=PHONE)
-    assert erase(hasty, world.clock, KEY, world.property_id, phone=PHONE) == (0, 0)
+            erase(hasty, world.clock, KEY, ErasedGuest(world.property_id, phone=PHONE))
+    assert erase(hasty, world.clock, KEY, ErasedGuest(world.property_id, phone=PHONE)) == (0, 0)
     hasty.close()

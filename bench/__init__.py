@@ -1,3 +1,1 @@
-"""Benches: what the program withstands (faults) and how fast it is, measured beside plain
-baselines.
-"""
+"""Benches: fault tests of the whole program, and its speed compared with plain baselines."""

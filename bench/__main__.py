@@ -1,6 +1,4 @@
-"""`python -m bench`: measure the lines of the table, each in a process of its own, and say what was
-reached.
-"""
+"""`python -m bench`: measure the lines of the table, each in a process of its own."""
 
 import argparse
 import contextlib
@@ -36,7 +34,7 @@ ROOT: Final = Path(__file__).parent.parent
 
 
 def main() -> int:
-    """Run what was asked for; 1 when a line missed its aim or failed."""
+    """Run the selected lines. Returns 1 if a line missed its aim or failed."""
     for module in MODULES:
         importlib.import_module(f"bench.{module}")
     asked = _arguments()
@@ -105,7 +103,7 @@ def _measure(chosen: dict[str, Line], run: Run, kept: Path | None) -> int:
 
 
 def _in_child(each: Line, run: Run) -> list[Result]:
-    """A line in a process of its own: no line warms up or fills the memory of another."""
+    """Measure a line in a process of its own, so that lines don't share memory or caches."""
     with tempfile.TemporaryDirectory(prefix="ridedash-bench-") as folder:
         answer = Path(folder) / "results.json"
         command = [sys.executable, "-m", "bench", "--child", each.name, str(answer)]
@@ -125,7 +123,7 @@ def _in_child(each: Line, run: Run) -> list[Result]:
 
 
 def _finish(command: list[str], within_s: float) -> str:
-    """Run a command and whatever it starts to its end; why it failed, or ""."""
+    """Run a command with its children to its end. Returns why it failed, or ""."""
     with subprocess.Popen(
         command,
         cwd=ROOT,

@@ -1,6 +1,4 @@
-"""The board of a busy house: what a poll of 200 live rides costs the server, and how many bytes it
-is.
-"""
+"""The board of a busy property: the cost of a poll of 200 live rides in CPU time and bytes."""
 
 import contextlib
 import json
@@ -35,8 +33,9 @@ PROTECTS: Final = (
     protects=PROTECTS,
 )
 def poll_cpu(run: Run) -> Result:
-    """Most cabs have moved since the poll before; the plain way reads and words every ride each
-    time.
+    """CPU time of a poll after most cabs have moved.
+
+    The baseline reads and formats every ride for each poll.
     """
     with _busy() as board:
         ours = _mean(run, board.moved_on, board.poll)
@@ -50,8 +49,9 @@ def poll_cpu(run: Run) -> Result:
     protects=PROTECTS,
 )
 def further_desk(run: Run) -> Result:
-    """Desks that ask within the same half second share one board; the figure of ours is 1000 /
-    polls a second.
+    """Polls of several clients within half a second, which share one board.
+
+    Our figure is 1000 / (polls a second).
     """
     with _busy() as board:
         board.poll()
@@ -68,7 +68,10 @@ def further_desk(run: Run) -> Result:
     protects=PROTECTS,
 )
 def bytes_a_minute(run: Run) -> Result:
-    """Answers and the questions for them; a list would be sent whole with every change."""
+    """Bytes of requests and responses a minute.
+
+    The baseline sends the whole list with every change.
+    """
     with _busy() as board:
         board.poll()
 
@@ -90,7 +93,7 @@ def bytes_a_minute(run: Run) -> Result:
 def _mean(
     run: Run, before: Callable[[], object], deed: Callable[[], object]
 ) -> Callable[[], float]:
-    """Milliseconds of CPU of a deed, without what was done before it."""
+    """Milliseconds of CPU time of an action, without its preparation."""
 
     def taken() -> float:
         times, spent = run.of(10, 3), 0.0
@@ -106,9 +109,7 @@ def _mean(
 
 @dataclass
 class Board:
-    """A desk with RIDES live rides, somebody who watches them, and a hand on the time between
-    polls.
-    """
+    """A property with RIDES live rides, a signed-in viewer, and a clock that the bench sets."""
 
     desk: Pages
     dice: Random = field(default_factory=lambda: Random(7))
@@ -117,7 +118,7 @@ class Board:
     moment: float = 1_000.0
 
     def poll(self) -> int:
-        """One poll as the page makes it; how many bytes it was, both ways."""
+        """Poll as the page does. Returns the bytes of request and response."""
         self.moment += EVERY_S
         return self.ask()
 
@@ -131,7 +132,7 @@ class Board:
         return len(data) + len(address)
 
     def whole(self) -> bytes:
-        """The plain way: every ride read and worded, all of it sent."""
+        """The baseline: read and format every ride, and send all of them."""
         services = self.desk.desk.services
         with services.db.read() as s:
             found = recent_orders(s, self.desk.desk.ids["desk.property"], RIDES)
@@ -139,7 +140,7 @@ class Board:
         return json.dumps(views).encode()
 
     def moved_on(self) -> None:
-        """Two and a half seconds of news."""
+        """Two and a half seconds of updates."""
         with self.desk.desk.services.db.write() as s:
             rides = s.query(Ride).all()
             for ride in self.dice.sample(rides, round(MOVED * RIDES)):

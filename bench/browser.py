@@ -1,6 +1,4 @@
-"""What a page costs the browser that shows it: the list of rides, and a cab that glides on the
-map.
-"""
+"""The cost of a page in the browser: the list of rides, and a moving cab on the map."""
 
 import contextlib
 import copy
@@ -33,8 +31,9 @@ NO_BROWSER: Final = (
     protects="The list of a busy house never stutters under somebody who scrolls or types.",
 )
 def board_update(run: Run) -> Result:
-    """Every row changes a word with each poll; the server's own list is shorter, so the answer is
-    played.
+    """Script time of a poll that changes a word in every row.
+
+    The server's own list is shorter, so the answer is a stub.
     """
     with _opened() as opened:
         if opened is None:
@@ -57,7 +56,7 @@ def board_update(run: Run) -> Result:
 
 
 def _played(rows: dict[str, Any], polls: list[int]) -> dict[str, Any]:
-    """The answer with ROWS rides, each of which says something new and has moved on the map."""
+    """A stubbed answer with ROWS rides, each with a changed text and position."""
     polls[0] += 1
     n = polls[0]
     first = copy.deepcopy(rows["rows"][0])
@@ -76,7 +75,7 @@ def _played(rows: dict[str, Any], polls: list[int]) -> dict[str, Any]:
 
 
 def _script_ms(metrics: Callable[[], dict[str, float]], polls: list[int], updates: int) -> float:
-    """Milliseconds of script between so many polls; the ticking of each second is part of it."""
+    """Milliseconds of script time between polls, including the timers that run each second."""
     before, began = metrics(), polls[0]
     while polls[0] < began + updates:
         metrics()  # lets the played answers through
@@ -92,8 +91,9 @@ def _script_ms(metrics: Callable[[], dict[str, float]], polls: list[int], update
     protects="A tablet at the door follows a cab all evening without running hot.",
 )
 def glide(run: Run) -> Result:
-    """A new position with each poll; what the same page costs with a cab that stands still is taken
-    off.
+    """Script time of a new position with each poll.
+
+    The time of the same page with a standing cab is subtracted.
     """
     with _opened() as opened:
         if opened is None:
@@ -119,7 +119,7 @@ def glide(run: Run) -> Result:
 
 
 def _driven(body: dict[str, Any], going: list[Any]) -> dict[str, Any]:
-    """The snapshot with the cab some hundred metres on, while it goes."""
+    """The snapshot with the cab some hundred metres ahead while it moves."""
     going[1] += bool(going[0])
     moved = copy.deepcopy(body)
     moved["version"] = going[1] + 10
@@ -138,7 +138,7 @@ def _task_share(
 
 
 def _pass(metrics: Callable[[], dict[str, float]], seconds: float) -> None:
-    """Let time go by, and played answers through."""
+    """Let time pass while stubbed answers are served."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(0.25)
@@ -146,7 +146,7 @@ def _pass(metrics: Callable[[], dict[str, float]], seconds: float) -> None:
 
 
 def _metrics(page: Any) -> Callable[[], dict[str, float]]:
-    """Chromium's own counters of a page: seconds of script, of tasks, of layout."""
+    """Chromium's counters of a page: seconds of script, of tasks, of layout."""
     line_to = page.context.new_cdp_session(page)
     # CPU, not what others do meanwhile
     line_to.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -162,7 +162,7 @@ def _metrics(page: Any) -> Callable[[], dict[str, float]]:
 
 @contextlib.contextmanager
 def _opened() -> Iterator[tuple[Pages, Any, str] | None]:
-    """A desk behind a real socket, and a page that is signed in at it; None without a browser."""
+    """An application behind a real socket and a signed-in page; None without a browser."""
     if browser_path() is None:
         yield None
         return

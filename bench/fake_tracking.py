@@ -1,6 +1,4 @@
-"""A fake track_ride in a process of its own: kept connections, a car that moves, as little work as
-possible.
-"""
+"""A fake track_ride server in a process of its own that does little work per call."""
 
 import asyncio
 import json
@@ -70,8 +68,9 @@ def snapshot(kind: str, booking_id: str) -> dict[str, Any]:
 
 
 def templates() -> dict[str, tuple[bytes, bytes, bytes]]:
-    """By the first letter of a booking id: what stands before the id, between id and latitude, and
-    after it.
+    """The parts of a body by the first letter of the id.
+
+    They are what comes before the id, between id and latitude, and after it.
     """
     made = {}
     for kind in KINDS:
@@ -83,19 +82,19 @@ def templates() -> dict[str, tuple[bytes, bytes, bytes]]:
 class Serving(asyncio.Protocol):
     """One connection.
 
-    The latitude counts up with each answer; its width stays, and with it the length of the body.
+    The latitude changes with each answer. Its width is constant, so the length of the body is too.
     """
 
     def __init__(self, bodies: dict[str, tuple[bytes, bytes, bytes]], asked: Any) -> None:
         self.bodies, self.asked, self.count, self.rest = bodies, asked, 0, b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep where to write."""
+        """Store the transport."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer each whole request; they have no bodies."""
+        """Answer each complete request; requests have no bodies."""
         *requests, self.rest = (self.rest + data).split(b"\r\n\r\n")
         for request in requests:
             booking_id = request.split(b"booking_id=", 1)[1].split(b" ", 1)[0].split(b"&", 1)[0]
@@ -124,7 +123,7 @@ def _serve(listener: socket.socket, asked: Any) -> None:
 
 @contextmanager
 def fake_tracking() -> Iterator[str]:
-    """The address of a fake service; its process ends with the block."""
+    """Start the fake service, yield its address, and end its process at the end."""
     context = multiprocessing.get_context("fork")
     asked = context.RawValue("L", 0)
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:

@@ -1,6 +1,4 @@
-"""The frame of the benches: a line with an aim, figures taken side by side, their median and
-spread, a verdict.
-"""
+"""The frame of the benches: lines with an aim, measured in turns; median, spread, verdict."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -27,18 +25,17 @@ class Run:
     seed: int = 1
 
     def of(self, full: int, short: int) -> int:
-        """A size: `full`, or `short` when a quick look is asked for."""
+        """A size: `full`, or `short` for a quick look."""
         return short if self.short else full
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """One measured line. `ratio` is what the aim speaks of: ours to the baseline, or ours itself
-    without one.
+    """One measured line.
 
-    `spread` is the least and the greatest ratio among the repeats. `ok` is filled in by the aim.
-    `label` tells
-    several results of one function apart.
+    `ratio` is the value that the aim limits: ours to the baseline, or ours itself without a
+    baseline. `spread` is the least and the greatest ratio among the repeats. `ok` is set from the
+    aim. `label` distinguishes several results of one function.
     """
 
     ours: float
@@ -53,7 +50,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Absent:
-    """A line that can't be measured here and now, and why. Never counts as reached."""
+    """A line that can't be measured here, and the reason. It never counts as reached."""
 
     why: str
     label: str = ""
@@ -65,9 +62,7 @@ Measured = Callable[[Run], Result | Sequence[Result]]
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: what is measured, what to reach, and in one sentence what that
-    protects.
-    """
+    """A line of the table: what is measured, the aim, and in one sentence what it protects."""
 
     name: str
     what: str
@@ -85,7 +80,8 @@ def line(
 ) -> Callable[[Measured], Measured]:
     """Register a line.
 
-    `aim` is "≤ 1/50", "≥ 8" or "≤ 10 %", with words behind; `minutes` is the most it may take.
+    `aim` is such as "≤ 1/50", "≥ 8" or "≤ 10 %", optionally with words after it. `minutes` is the
+    longest time that the line may take.
     """
     reached(aim, 0)  # an aim that can't be read fails here, not after the measuring
 
@@ -99,7 +95,7 @@ def line(
 
 
 def measured(found: Line, run: Run) -> list[Result]:
-    """A line's results with their verdicts, in this process."""
+    """The results of a line with their verdicts, measured in this process."""
     results = found.measure(run)
     listed = [results] if isinstance(results, Ratio | Absent) else list(results)
     return [
@@ -109,7 +105,7 @@ def measured(found: Line, run: Run) -> list[Result]:
 
 
 def reached(aim: str, ratio: float) -> bool:
-    """Whether a ratio does what an aim says. Raises ValueError for an aim that says nothing."""
+    """Whether a ratio satisfies an aim. Raises ValueError for an aim without a limit."""
     said = _AIM.match(aim)
     if said is None:
         raise ValueError(f"an aim begins with ≤ or ≥ and a number: {aim!r}")
@@ -118,8 +114,9 @@ def reached(aim: str, ratio: float) -> bool:
 
 
 def side_by_side(run: Run, ours: Figure, baseline: Figure, unit: str, **words: str) -> Ratio:
-    """Take both figures in turns, so that what else the machine does falls on both; the first of
-    each is dropped.
+    """Measure both sides in turns, so that other load affects both.
+
+    The first measurement of each is dropped.
     """
     ours(), baseline()
     pairs = [_pair(ours, baseline, swap=n % 2 == 1) for n in range(run.repeats)]
@@ -142,20 +139,18 @@ def _pair(ours: Figure, baseline: Figure, *, swap: bool) -> tuple[float, float]:
 
 
 def alone(run: Run, ours: Figure, unit: str, **words: str) -> Ratio:
-    """A figure with an absolute aim: the median of the repeats, its own spread."""
+    """A measurement with an absolute aim: the median of the repeats, with their spread."""
     taken = [ours() for _ in range(run.repeats)]
     return Ratio(median(taken), None, median(taken), (min(taken), max(taken)), unit, **words)  # type: ignore[arg-type]
 
 
 def quiet(taken: Sequence[float]) -> float:
-    """The lower quartile of times by the wall's clock: what else a machine does only ever adds to
-    them.
-    """
+    """The lower quartile of times by the wall clock: other load only ever makes them longer."""
     return sorted(taken)[len(taken) // 4]
 
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """A folder for one measurement, gone afterwards."""
+    """A temporary folder for one measurement."""
     with TemporaryDirectory(prefix="ridedash-bench-") as path:
         yield Path(path)

@@ -1,6 +1,4 @@
-"""Growth: with a hundred times the rides in the tables, and as many of them active as before,
-nothing gets slower.
-"""
+"""Growth: with a hundred times the rides and equally many active ones, nothing gets slower."""
 
 import contextlib
 import os
@@ -33,7 +31,7 @@ PROTECTS: Final = (
 
 @line("growth-sqlite", "SQLite, rides in the table", aim=AIM, protects=PROTECTS, minutes=15)
 def on_sqlite(run: Run) -> list[Result]:
-    """Each size in a file of its own, asked in turns."""
+    """Both sizes, each in a file of its own, measured in turns."""
     return _measured(run, databases.SQLITE)
 
 
@@ -69,7 +67,7 @@ def _measured(run: Run, kind: str) -> list[Result]:
 
 @dataclass
 class Grown:
-    """A desk with so many rides, of which ACTIVE are not over."""
+    """A property with a number of rides, of which ACTIVE are not over."""
 
     size: int
     shown: Pages
@@ -95,9 +93,7 @@ def _flat(
 def _in_turns(
     deed: Callable[[Grown], object], small: Grown, large: Grown, times: int
 ) -> tuple[float, float]:
-    """(large, small): milliseconds of a deed in its quieter quarter, done on one and the other by
-    turns.
-    """
+    """(large, small): milliseconds of an action, as the lower quartile, measured in turns."""
     took: dict[int, list[float]] = {small.size: [], large.size: []}
     for _ in range(times):
         for each in (small, large):
@@ -145,7 +141,7 @@ def _grown(size: int) -> Iterator[Grown]:
 
 
 def copied(s: Session, order_id: int, copies: int) -> None:
-    """So many copies of an order with all its rows, by one statement for each table."""
+    """Insert copies of an order with all its rows, by one statement for each table."""
     unique = {"form_token", "mtx", "booking_id", "order_id"}
     for model in (Guest, Offer, Order, Ride, TimelineEvent):
         table: Table = model.__table__  # type: ignore[assignment]
@@ -174,8 +170,9 @@ def copied(s: Session, order_id: int, copies: int) -> None:
 
 
 def known(shown: Pages) -> None:
-    """What a database that has run for a while knows of its tables: PostgreSQL tidies up by itself
-    every minute.
+    """Update the statistics of the tables, as in a database that has run for a while.
+
+    PostgreSQL does this by itself every minute.
     """
     engine = shown.desk.services.db.engine
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

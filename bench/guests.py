@@ -1,6 +1,4 @@
-"""People at a desk, played: they sign in, look at pages, and book rides as the pages' own forms
-do.
-"""
+"""Simulated people: they sign in, look at pages, and book rides through the forms of the pages."""
 
 import random
 import re
@@ -21,7 +19,7 @@ FINE: Final = {200, 303, 304}
 
 @dataclass
 class Tally:
-    """What the pages answered: milliseconds of each, and what went wrong, by status."""
+    """The answers of the pages: milliseconds of each, and errors by status."""
 
     took: list[float] = field(default_factory=list)
     wrong: dict[str, int] = field(default_factory=dict)
@@ -33,7 +31,7 @@ class Tally:
 
 
 class Desk:
-    """One person at the desk, signed in with a browser of their own."""
+    """One signed-in person with a session of their own."""
 
     def __init__(self, url: str, name: str, tally: Tally, seed: int) -> None:
         self.http = httpx.Client(base_url=url, timeout=20, trust_env=False)
@@ -47,14 +45,14 @@ class Desk:
             raise RuntimeError(f"{name} could not sign in: {signed.status_code}")
 
     def look(self, order_id: int | None) -> None:
-        """One page or poll, drawn by how often a desk asks for each."""
+        """One page or poll, chosen by how often it is requested in use."""
         ride = f"/rides/{order_id}"
         polls = ["/board.json"] * 3 + ([f"{ride}/snapshot.json"] * 5 if order_id else [])
         pages = ["/"] + ([ride] * 2 if order_id else []) + ["/rides/new"]
         self._get(self.dice.choice([*polls, *pages]))
 
     def book(self, number: int) -> bool:
-        """A ride between two places; whether an order was made."""
+        """Book a ride between two places. Returns whether an order was made."""
         with self._busy:
             page = self._get("/rides/new")
             category, trip = self.dice.choice(CATEGORIES), self._trip()
@@ -118,15 +116,12 @@ def _account(page: str) -> str:
 
 
 def _offer_of(cards: str, category: str) -> str | None:
-    """The offer's id on the card of a category, in the JSON's markup; the first that can be booked
-    without it.
-    """
+    """The id of the bookable offer of a category, or else of the first bookable offer."""
     offers = re.findall(
         r'name=\\"offer\\"[^>]*?value=\\"(\d+)\\"([^>]*?)data-category=\\"(\w+)\\"', cards
     )
-    fit = [number for number, marks, of in offers if of == category and "disabled" not in marks]
-    return (
-        fit[0]
-        if fit
-        else next((number for number, marks, _ in offers if "disabled" not in marks), None)
-    )
+    bookable = [(number, of) for number, marks, of in offers if "disabled" not in marks]
+    for number, of in bookable:
+        if of == category:
+            return str(number)
+    return bookable[0][0] if bookable else None

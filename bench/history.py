@@ -1,6 +1,4 @@
-"""The history and the search of a house with a hundred thousand rides, on both databases, against
-the plain way.
-"""
+"""History and search of a property with a hundred thousand rides, compared with a plain version."""
 
 import contextlib
 import os
@@ -51,7 +49,7 @@ SEARCHES: Final = {
 
 @line("history-sqlite", "SQLite, 100,000 rides, p95", aim="≤ 150 ms", protects=PROTECTS, minutes=10)
 def on_sqlite(run: Run) -> list[Result]:
-    """Pages as they are asked for, from the address to the last byte."""
+    """Requests of pages, from the address to the last byte."""
     return _with(databases.SQLITE, lambda house: [_p95(run, *case) for case in _cases(house)])
 
 
@@ -74,19 +72,19 @@ def on_postgresql(run: Run) -> list[Result]:
     protects=PLAIN,
 )
 def plain_on_sqlite(run: Run) -> list[Result]:
-    """Without the page around it."""
+    """The queries without the page."""
     return _with(databases.SQLITE, lambda house: _against_plain(run, house))
 
 
 @line("history-plain-postgresql", "PostgreSQL, the same", aim="≤ 1/2", protects=PLAIN, minutes=10)
 def plain_on_postgresql(run: Run) -> list[Result]:
-    """Without the page around it."""
+    """The queries without the page."""
     return _with(databases.POSTGRESQL, lambda house: _against_plain(run, house))
 
 
 @dataclass
 class House:
-    """A desk that has been busy for a year."""
+    """A property with a year of rides."""
 
     shown: Pages
 
@@ -99,7 +97,7 @@ class House:
         return RideFilter(now - timedelta(days=370), now + timedelta(days=1))
 
     def key(self, back: int) -> PageKey | None:
-        """Where the page begins that has so many rides before it."""
+        """The key of the page that has so many rides before it."""
         return (
             PageKey(self.shown.desk.now - timedelta(minutes=5 * back), 2 * FIRST) if back else None
         )
@@ -119,8 +117,9 @@ def _with(kind: str, measure: Callable[[House], list[Result]]) -> list[Result]:
 
 
 def _cases(house: House) -> Iterator[tuple[str, Callable[[], object]]]:
-    """What is asked for, and how: addresses that name a guest are made by the form; searches are
-    posted.
+    """The requests and their methods.
+
+    Addresses that name a guest are made by the form; searches are posted.
     """
     for label, query in PAGES.items():
         form = dict(parse_qsl(query))
@@ -167,7 +166,7 @@ def _ours(s: Session, house: House, back: int) -> object:
 
 
 def _plain(s: Session, house: House, back: int) -> object:
-    """As it is first written: entities, an offset, sums over a join."""
+    """The plain version: entities, an offset, sums over a join."""
     s.expunge_all()
     asked = house.asked()
     fits = (
@@ -217,7 +216,7 @@ def _busy() -> Iterator[House]:
 
 
 def _spread(s: Session) -> None:
-    """One ride every five minutes, of some thousands of guests, ended in different ways."""
+    """One ride every five minutes, of some thousands of guests, with different ends."""
     minutes = "(id % 1000000) * 5"
     if s.get_bind().dialect.name == "sqlite":
         earlier = f"strftime('%Y-%m-%d %H:%M:%f000', created_at, '-' || ({minutes}) || ' minutes')"

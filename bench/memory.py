@@ -1,6 +1,4 @@
-"""Memory of the processes that a house runs: the pages under use, and the worker with ten thousand
-rides.
-"""
+"""The memory of the processes: of the web process under load, and of a worker with 10,000 rides."""
 
 import contextlib
 import itertools
@@ -27,7 +25,7 @@ PROTECTS = "A house runs its desk on the smallest machine that it can rent, besi
     protects=PROTECTS,
 )
 def web(run: Run) -> Ratio:
-    """The process that serves, without its small parent; sampled after every few hundred pages."""
+    """The web process without its small parent, sampled after every few hundred pages."""
     with frame.folder() as folder, program(folder) as running:
         tally, pages = Tally(), run.of(400, 100)
         desks = [
@@ -55,7 +53,7 @@ def web(run: Run) -> Ratio:
     protects=PROTECTS,
 )
 def worker(run: Run) -> Ratio:
-    """A `ridedash worker` of its own, over SQLite, against a service that answers at once."""
+    """A `ridedash worker` over SQLite, against a service that answers at once."""
     from bench.fake_tracking import fake_tracking
     from bench.worker_rig import APP_TOKEN, KEYS, fill, polls_of
     from ridedash.store.database.database import Database

@@ -1,6 +1,4 @@
-"""A desk to render pages with: the program over a SQLite file, a signed-in browser, a service that
-answers at once.
-"""
+"""An application for rendering pages: a SQLite file, a signed-in browser, a fake service."""
 
 import contextlib
 import copy
@@ -35,7 +33,7 @@ RING: Final = tuple(LatLng(*corner) for corner in ZONE["hotspot_boundary"])
 
 @dataclass
 class Pages:
-    """The desk and its browser."""
+    """The application and its browser."""
 
     desk: Desk
     browser: FlaskClient
@@ -43,14 +41,14 @@ class Pages:
     token: str = ""  # for forms
 
     def get(self, path: str, **query: str) -> bytes:
-        """A page that must come."""
+        """Get a page, which must succeed."""
         answer = self.browser.get(path, query_string=query)
         if answer.status_code != 200:
             raise RuntimeError(f"{path} answered {answer.status_code}")
         return bytes(answer.data)
 
     def post(self, path: str, **form: str) -> TestResponse:
-        """What a form of the desk's is answered with."""
+        """The answer to a form."""
         self.token = self.token or token(self.browser, "/me")
         answer = self.browser.post(path, data=form | {"csrf_token": self.token})
         if answer.status_code not in (200, 303):
@@ -60,7 +58,7 @@ class Pages:
 
 @contextlib.contextmanager
 def pages(points: int = 50, **settings: str) -> Iterator[Pages]:
-    """A desk at a hotspot with so many pickup points."""
+    """An application with a property at a hotspot with that many pickup points."""
     with frame.folder() as folder:
         desk, service = make_desk(folder, **settings), FakeService()
         service.zone = zone(points)
@@ -76,7 +74,7 @@ def pages(points: int = 50, **settings: str) -> Iterator[Pages]:
 
 
 def zone(points: int) -> dict[str, Any]:
-    """The hotspot with `points` named places in rows."""
+    """The hotspot with `points` named pickup points in rows."""
     listed = [
         {
             "id": 100 + n,
@@ -90,7 +88,7 @@ def zone(points: int) -> dict[str, Any]:
 
 
 def points_of(service: FakeService) -> list[tuple[LatLng, str]]:
-    """Places and names of the hotspot's points."""
+    """Places and names of the pickup points."""
     assert service.zone is not None
     return [
         (LatLng(each["lat"], each["lng"]), each["name"]) for each in service.zone["pickup_points"]
@@ -98,7 +96,7 @@ def points_of(service: FakeService) -> list[tuple[LatLng, str]]:
 
 
 def cpu_ms(times: int, deed: Any) -> float:
-    """Milliseconds of this process's CPU for one deed, taken over so many."""
+    """Milliseconds of CPU time of this process for one action, as the mean of many."""
     began = process_time()
     for _ in range(times):
         deed()

@@ -1,11 +1,11 @@
-"""What pages cost the server, and what they weigh on the way to a browser."""
+"""The cost of pages on the server, and their size for the browser."""
 
 import gzip
 import re
 from collections.abc import Callable
 
 from bench import frame
-from bench.baselines.folium_page import naive_map
+from bench.baselines.plain import naive_map
 from bench.frame import Ratio, Run, line
 from bench.page_desk import RING, TRIP, Pages, cpu_ms, pages, points_of
 from ridedash.geo import LatLng
@@ -19,14 +19,15 @@ from ridedash.maps import Shapes, map_parts
     protects="A desk at a station with fifty pickup points opens the picker as fast as any other.",
 )
 def picker_map(run: Run) -> Ratio:
-    """The part of the page that draws the map: ours from a skeleton made once, theirs rendered for
-    each request.
+    """The part of the page that draws the map.
+
+    Ours is made from a cached skeleton; the baseline is rendered for each request.
     """
     with pages() as shown:
         center, points = LatLng(-38.505, -127.995), points_of(shown.service)
-        spots = [point for point, _ in points]
+        places = [point for point, _ in points]
         settings = shown.desk.services.settings
-        shapes = Shapes(boundary=RING, points=spots)
+        shapes = Shapes(boundary=RING, points=places)
         return frame.side_by_side(
             run,
             lambda: cpu_ms(200, lambda: map_parts(settings, center=center, shapes=shapes)),
@@ -43,9 +44,7 @@ def picker_map(run: Run) -> Ratio:
     "map together.",
 )
 def picker_page(run: Run) -> list[Ratio]:
-    """The whole page, signed in, over the database; the baseline is a map only, without any of
-    that.
-    """
+    """The whole page, signed in, over the database; the baseline is a map only."""
     with pages() as shown:
         center, points = LatLng(-38.505, -127.995), points_of(shown.service)
         empty = _against_folium(
@@ -85,8 +84,9 @@ def _against_folium(
     "it.",
 )
 def page_weight(run: Run) -> list[Ratio]:  # noqa: ARG001 - weights do not vary
-    """Ours with every file it names, against folium's page with the files that it names (as
-    measured: 300 kB).
+    """Our page with all its files, against folium's page with its files.
+
+    Those of folium are 300 kB, as measured.
     """
     with pages() as shown:
         naive = _gzipped(
@@ -119,7 +119,7 @@ def _weighed(
 
 
 def _files(shown: Pages, page: str) -> dict[str, float]:
-    """Every file of ours that a page loads, scripts' imports included, in kB gzipped."""
+    """Every file of ours that a page loads, imports of scripts included, in kB gzipped."""
     waiting = re.findall(r'(?:src|href)="(/(?:static|vendor)[^"#?]+)', page)
     found: dict[str, float] = {}
     while waiting:

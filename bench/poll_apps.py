@@ -1,4 +1,4 @@
-"""What the poll benches serve: the dashboard, and the plainest Flask routes."""
+"""The applications of the poll benches: the dashboard, and plain Flask routes."""
 
 import os
 from pathlib import Path
@@ -15,9 +15,9 @@ def ours() -> Flask:
 
 
 def bare() -> Flask:
-    """Ready bytes, or 304, from routes that ask no one anything.
+    """Constant bytes or 304, from routes without sign-in.
 
-    Flask verifies the session's cookie, as it always does; without a cookie it is a third faster.
+    Flask verifies the session cookie, as always; without a cookie it is a third faster.
     """
     app = Flask(__name__)
     app.config.update(SECRET_KEY=os.environ["BENCH_SECRET"], SESSION_COOKIE_NAME="ridedash_sid")

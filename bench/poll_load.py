@@ -1,4 +1,4 @@
-"""A server on one core and wrk on another: how many polls a second of the server's CPU answers."""
+"""A server on one core and wrk on another: polls answered per second of the server's CPU time."""
 
 import contextlib
 import json
@@ -82,7 +82,7 @@ DESCRIPTORS: Final = 12_000
 
 @dataclass(frozen=True)
 class Poll:
-    """A server of one worker that answers polls."""
+    """A server with one worker that answers polls."""
 
     port: int
     pid: int
@@ -90,7 +90,7 @@ class Poll:
 
 @dataclass(frozen=True)
 class Told:
-    """What one load came to."""
+    """The result of one load."""
 
     answers: int
     per_cpu_s: float
@@ -101,13 +101,13 @@ class Told:
 
 
 def missing() -> str:
-    """Which program is not on this machine; "" when all are."""
+    """The program that is not on this machine; "" when none is missing."""
     return ", ".join(name for name in ("wrk", "taskset") if shutil.which(name) is None)
 
 
 @contextlib.contextmanager
 def polled(app: str, server: str, environ: Mapping[str, str]) -> Iterator[Poll]:
-    """`bench.poll_apps:<app>` behind granian or gunicorn, on core 0, until the end of the block."""
+    """`bench.poll_apps:<app>` behind granian or gunicorn on core 0, until the end of the block."""
     port = free_port()
     address = str(port) if server == "granian" else f"127.0.0.1:{port}"
     app = f"bench.poll_apps:{app}"
@@ -130,7 +130,7 @@ def polled(app: str, server: str, environ: Mapping[str, str]) -> Iterator[Poll]:
 
 
 def _first_answer(port: int) -> None:
-    """A server may listen long before its worker answers."""
+    """Wait for the first answer: a server may listen before its worker answers."""
     connection = HTTPConnection("127.0.0.1", port, timeout=START_S)
     connection.request("GET", "/", headers={"Connection": "close"})
     connection.getresponse().read()
@@ -138,9 +138,9 @@ def _first_answer(port: int) -> None:
 
 
 def load(server: Poll, ask: Path, seconds: int, connections: int = 32, first: int = 0) -> Told:
-    """Ask the questions of a file in turn, from the one after `first` on.
+    """Send the requests of a file in turn, from the one after `first` on.
 
-    Raises RuntimeError without wrk's answer.
+    Raises RuntimeError without wrk's result.
     """
     script = ask.with_name("ask.lua")
     script.write_text(SCRIPT)
@@ -182,7 +182,7 @@ def load(server: Poll, ask: Path, seconds: int, connections: int = 32, first: in
 
 
 def warm(server: Poll, ask: Path, questions: int) -> None:
-    """Until every question was asked once: who polls for hours has polled before."""
+    """Send every request once: in use, viewers poll for hours."""
     asked = 0
     while asked < questions:
         told = load(server, ask, 3, first=asked)
@@ -192,7 +192,7 @@ def warm(server: Poll, ask: Path, questions: int) -> None:
 
 
 def more_descriptors() -> None:
-    """Room for thousands of connections, as far as the machine lets us."""
+    """Raise the limit of descriptors as far as the machine allows."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = DESCRIPTORS if most == resource.RLIM_INFINITY else min(DESCRIPTORS, most)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))

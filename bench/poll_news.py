@@ -1,6 +1,4 @@
-"""Polls that Flask answers, because of news or because a guest asks: what a web core is spent on
-while cabs move.
-"""
+"""Polls that Flask answers, because of an update or because a guest polls."""
 
 from datetime import timedelta
 from time import process_time
@@ -10,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from bench import frame
-from bench.baselines.plain_poll import plain_poll
+from bench.baselines.plain import plain_poll
 from bench.frame import Ratio, Run, line
 from bench.poll_world import World, make_world
 from ridedash.rides.share_links import LinkKind, make_link
@@ -30,9 +28,7 @@ UNIT: Final = "ms of CPU"
     "what web cores are counted by (docs/scaling.md).",
 )
 def news(run: Run) -> Ratio:
-    """Server CPU of the request alone, in one process; both sides through the same test client, on
-    one SQLite file.
-    """
+    """CPU time of a request in one process, through the same test client and SQLite file."""
     with frame.folder() as folder:
         world = make_world(folder, 1, POLL_LAYER="on")
         path = f"/rides/{world.rides[0]}/snapshot.json"
@@ -58,7 +54,7 @@ def news(run: Run) -> Ratio:
     "is the rest of what web cores are counted by (docs/scaling.md).",
 )
 def guest(run: Run) -> Ratio:
-    """Each link is another ride's: one alone may be asked for sixty times a minute."""
+    """Each link is that of another ride, because one link is limited to sixty requests a minute."""
     with frame.folder() as folder:
         world = make_world(folder, LINKS, POLL_LAYER="on")
         desk = world.desk
@@ -104,7 +100,7 @@ def _cpu_ms(world: World, client: FlaskClient, path: str, times: int) -> float:
 
 
 def _happens(world: World, n: int) -> None:
-    """As a worker writes it: the cab moved, the service was heard."""
+    """An update as a worker writes it: the cab moved, the service was seen."""
     seen = {"seen_at": world.desk.now + timedelta(milliseconds=n)}
     with world.desk.services.db.write() as s:
         s.execute(update(Order).where(Order.id == world.rides[0]).values(version=Order.version + 1))

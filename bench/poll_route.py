@@ -1,6 +1,4 @@
-"""The poll route, which open pages ask all day: ours with sign-in, ownership and news, against bare
-Flask.
-"""
+"""The poll route of open pages: ours with sign-in, ownership and updates, against bare Flask."""
 
 import contextlib
 import threading
@@ -34,7 +32,7 @@ def behind_granian(run: Run) -> Result:
     protects=PROTECTS,
 )
 def behind_gunicorn(run: Run) -> Result:
-    """The same behind the server that many houses run already."""
+    """The same behind gunicorn."""
     return _against_bare(run, "gunicorn", run.of(1000, 200))
 
 
@@ -45,7 +43,7 @@ def behind_gunicorn(run: Run) -> Result:
     protects=PROTECTS,
 )
 def of_a_link(run: Run) -> Result:
-    """A thousand links, twenty rides, nothing new: both sides answer 304. No cookie is sent."""
+    """A thousand links, twenty rides, no update: both sides answer 304. No cookie is sent."""
     return _against_bare(run, "granian", run.of(1000, 200), page="link")
 
 
@@ -56,7 +54,7 @@ def of_a_link(run: Run) -> Result:
     protects=PROTECTS,
 )
 def of_the_board(run: Run) -> Result:
-    """A thousand people, twenty rides, nothing new: both sides answer 304."""
+    """A thousand people, twenty rides, no update: both sides answer 304."""
     return _against_bare(run, "granian", run.of(1000, 200), page="board")
 
 
@@ -69,7 +67,7 @@ def of_the_board(run: Run) -> Result:
     minutes=30,
 )
 def many_viewers(run: Run) -> list[Result]:
-    """20,000 and 100,000 viewers, each with another sign-in or link."""
+    """20,000 and 100,000 viewers, each with another session or link."""
     sizes = [run.of(20_000, 2_000), run.of(100_000, 10_000)]
     return [
         _against_bare(run, "granian", size, page=page, label=f"{page}, {size:,} {viewers}")
@@ -97,9 +95,7 @@ def many_connections(run: Run) -> Result:
     minutes=1,
 )
 def body(_run: Run) -> list[Result]:
-    """Of a ride of each kind with a driver on the way; then of an answer that brings nothing
-    new.
-    """
+    """The answer for a ride of each kind with a driver on the way; then one without an update."""
     with frame.folder() as folder:
         desk = make_world(folder, 0).desk
         client = desk.client()
@@ -137,7 +133,7 @@ def body(_run: Run) -> list[Result]:
     minutes=2,
 )
 def upstream(run: Run) -> Result:
-    """The service is a listener that counts; every viewer has a sign-in of their own."""
+    """The service counts its requests; every viewer has a session of their own."""
     with frame.folder() as folder, _counting() as (url, calls):
         world = make_world(folder, 1, SERVICE_URL=url)
         with (
@@ -190,7 +186,7 @@ def _sound(told: Told) -> Told:
 
 @contextlib.contextmanager
 def _told(world: World, page: str = "ride") -> Iterator[None]:
-    """Bare Flask's body is one of ours; the world's own connections end with the block."""
+    """Write the answer of bare Flask, a body of ours, and close the connections at the end."""
     Path(world.environ["BENCH_BODY"]).write_bytes(world.body(page))
     try:
         yield
@@ -200,7 +196,7 @@ def _told(world: World, page: str = "ride") -> Iterator[None]:
 
 @contextlib.contextmanager
 def _counting() -> Iterator[tuple[str, list[str]]]:
-    """A service that notes who calls, and knows nothing."""
+    """A service that counts its callers and knows no rides."""
     calls: list[str] = []
 
     class Service(BaseHTTPRequestHandler):
@@ -211,7 +207,7 @@ def _counting() -> Iterator[tuple[str, list[str]]]:
         do_POST = do_GET  # noqa: N815
 
         def log_message(self, *_args: object) -> None:
-            """Said by the count."""
+            """Don't log: requests are counted."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
     thread = threading.Thread(target=server.serve_forever)

@@ -1,6 +1,4 @@
-"""What the poll benches ask about: rides whose driver is on the way, and many people who are signed
-in.
-"""
+"""The data of the poll benches: rides whose driver is on the way, and many signed-in people."""
 
 import secrets
 from collections.abc import Iterator
@@ -43,7 +41,7 @@ class World:
         return file
 
     def body(self, page: str = "ride") -> bytes:
-        """What such a poll is answered, whole."""
+        """The full answer to such a poll."""
         client = self.desk.client(signed_in=page != "link")
         path, _cookie, _tag = next(getattr(self, f"_{page}")(0, 1))
         return bytes(client.get(path).data)
@@ -88,7 +86,7 @@ class World:
         yield from ((path, cookie, first.headers["ETag"]) for cookie in self._sign_in(count))
 
     def _sign_in(self, count: int) -> list[str]:
-        """So many cookies, as signing in gives them."""
+        """Cookies as signing in gives them."""
         sids = [secrets.token_urlsafe(32) for _ in range(count)]
         facts = {
             "property_id": self.desk.ids["desk.property"],
@@ -111,7 +109,7 @@ class World:
 
 
 def make_world(folder: Path, rides: int, **settings: str) -> World:
-    """A house with so many rides under way; nothing runs yet."""
+    """A property with that many live rides; no process runs yet."""
     desk = make_desk(folder / "instance", **settings)
     desk.now = datetime.now(UTC)
     ids = [desk.order("BOOKED", "CALL_DRIVER", guest=f"Guest {n}") for n in range(rides)]

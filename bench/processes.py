@@ -1,6 +1,4 @@
-"""Processes of ours, seen from outside: CPU, memory, descriptors, threads; theirs and their
-children's (Linux).
-"""
+"""CPU, memory, descriptors and threads of processes and their children (Linux)."""
 
 import os
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Use:
-    """What a process and its children use now."""
+    """The current use of a process and its children."""
 
     cpu_s: float
     rss_mb: float
@@ -21,9 +19,7 @@ class Use:
 
 
 def use(pid: int) -> Use:
-    """CPU seconds so far, resident megabytes, open descriptors and threads of a process with all
-    its children.
-    """
+    """CPU seconds so far, resident megabytes, open descriptors and threads, with all children."""
     every = family(pid)
     status = [_status(each) for each in every]
     return Use(
@@ -40,7 +36,7 @@ def cpu_s(pid: int) -> float:
 
 
 def family(pid: int) -> list[int]:
-    """A process and all that it started, by number."""
+    """The ids of a process and all its children."""
     return [pid, *_below(pid)]
 
 

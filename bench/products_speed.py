@@ -1,4 +1,4 @@
-"""What we do with an answer of products, against the call that fetches it."""
+"""Our processing of an answer of products, against the call that fetches it."""
 
 from time import perf_counter
 
@@ -29,8 +29,8 @@ ASKED = {
 def products(run: Run) -> Ratio:
     """The call: our client to the sandbox on this machine, the nearest that a service can be.
 
-    Most of such a call is the service's own work. Against a call that is answered with ready bytes
-    no reader would do.
+    Most of its time is the work of the service. Compared with a call that is answered with constant
+    bytes, no parser would be fast enough.
     """
     with frame.folder() as folder, pages() as shown, shown.desk.app.test_request_context():
         desk = Desk(folder, clock=None)

@@ -1,6 +1,4 @@
-"""The whole program as it runs in a house: web, worker and sandbox as processes of their own, in
-one folder.
-"""
+"""The whole program as in production: web, worker and sandbox as processes, in one folder."""
 
 import contextlib
 import os
@@ -26,7 +24,7 @@ STOP_S: Final = 30.0
 
 @dataclass
 class Program:
-    """The three processes by name, and what is shared with them."""
+    """The three processes by name, and their common settings."""
 
     url: str
     services: Services
@@ -44,9 +42,9 @@ class Program:
 def program(
     folder: Path, database: str | None = None, pace: float = 1.0, rate: int = 400
 ) -> Iterator[Program]:
-    """Start all three, seed a demo, and stop them at the end.
+    """Start all three, load a demo, and stop them at the end.
 
-    Their logs are in the folder while it is there.
+    Their logs are in the folder.
     """
     web, sandbox = free_port(), free_port()
     environ = _environ(folder, web, sandbox, database, pace, rate)
@@ -112,7 +110,7 @@ def _started(
 
 
 def _seed(services: Services) -> tuple[str, ...]:
-    """The demo's house and account, and some people at its desk."""
+    """Load the demo's property and account, and some members of staff."""
     demo.seed(services)
     with services.db.write() as s:
         first = properties.find_staff(s, demo.SIGN_IN_NAME)

@@ -1,10 +1,9 @@
-"""The sandbox's own speed: it must feed thousands of rides, and draw a map while a person looks at
-it.
-"""
+"""The speed of the sandbox, which must serve thousands of rides."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from flask import Flask
@@ -20,7 +19,7 @@ DATABASE = "BENCH_DATABASE"
 
 
 def sandbox() -> Flask:
-    """The sandbox over the database that the environment names."""
+    """The sandbox on the database that the environment names."""
     path = Path(os.environ[DATABASE])
     return create_sandbox(
         SandboxSettings(database=path, app_token=KEY, client_id="c", client_secret="s")
@@ -35,43 +34,33 @@ def sandbox() -> Flask:
     "it talks to.",
 )
 def track(run: Run) -> list[Ratio]:
-    """Both behind waitress, which serves the sandbox; the baseline answers the same body, ready or
-    by jsonify.
-    """
-    with frame.folder() as path, followed_ride(path) as (environ, asked, headers):
-        calls = run.of(4000, 800)
+    """Both behind waitress; the baseline answers the same body, constant or by jsonify."""
+    calls = run.of(4000, 800)
+    ratios = []
+    with frame.folder() as folder, followed_ride(folder) as (environ, path, headers):
+
+        def answers_of(server: serving.Served) -> float:
+            return serving.per_cpu_second(server, path, headers, calls)
+
         with serving.served("bench.sandbox_speed:sandbox", environ) as ours:
-            (path / "body.json").write_bytes(serving.get(ours.url + asked, headers))
-            return [
-                _against(run, ours, label, environ, asked, headers, calls)
-                for label in ("ready_bytes", "as_json")
-            ]
-
-
-def _against(
-    run: Run,
-    ours: serving.Served,
-    app: str,
-    environ: dict[str, str],
-    asked: str,
-    headers: dict[str, str],
-    calls: int,
-) -> Ratio:
-    with serving.served(f"bench.baselines.bare:{app}", environ) as plain:
-        return frame.side_by_side(
-            run,
-            lambda: serving.per_cpu_second(ours, asked, headers, calls),
-            lambda: serving.per_cpu_second(plain, asked, headers, calls),
-            "answers per CPU second",
-            label=app.replace("_", " "),
-        )
+            (folder / "body.json").write_bytes(serving.get(ours.url + path, headers))
+            for app in ("ready_bytes", "as_json"):
+                with serving.served(f"bench.baselines.bare:{app}", environ) as plain:
+                    ratios.append(
+                        frame.side_by_side(
+                            run,
+                            partial(answers_of, ours),
+                            partial(answers_of, plain),
+                            "answers per CPU second",
+                            label=app.replace("_", " "),
+                        )
+                    )
+    return ratios
 
 
 @contextmanager
 def followed_ride(folder: Path) -> Iterator[tuple[dict[str, str], str, dict[str, str]]]:
-    """A ride whose driver is on the way: settings of the server, the question about it, its
-    headers.
-    """
+    """A ride whose driver is on the way: environment of the server, path, headers."""
     desk = Desk(folder, clock=None)
     try:
         booking = desk.book("mini")

@@ -1,5 +1,6 @@
-"""WSGI apps served by a real server in a process of their own: `with
-served("bench.baselines.bare:app") as server`.
+"""WSGI applications served by a real server in a process of its own.
+
+Use: `with served("bench.baselines.bare:app") as server`.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ START_S: Final = 60.0
 
 @dataclass(frozen=True)
 class Served:
-    """A server that answers."""
+    """A running server."""
 
     port: int
     pid: int
@@ -54,14 +55,14 @@ def served(
 
 
 def free_port() -> int:
-    """A port that was free a moment ago."""
+    """A port that was free just now."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
 
 
 def wait_for(port: int, child: "subprocess.Popen[Any]") -> None:
-    """Until somebody listens; RuntimeError when the child ended first."""
+    """Wait until the port has a listener; RuntimeError when the child ended first."""
     end = monotonic() + START_S
     while monotonic() < end and child.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
@@ -81,9 +82,7 @@ def get(url: str, headers: Mapping[str, str]) -> bytes:
 def per_cpu_second(
     server: Served, path: str, headers: Mapping[str, str], calls: int, threads: int = 4
 ) -> float:
-    """Answers for each second of CPU that the server spends: what a core gives, whatever else the
-    machine does.
-    """
+    """Answers for each second of CPU time of the server, independent of other load."""
     before = cpu_s(server.pid)
     failed: list[int] = []
     share = max(1, calls // threads)
@@ -112,7 +111,7 @@ def _ask(port: int, path: str, headers: Mapping[str, str], calls: int, failed: l
 
 
 def main(app: str, server: str, port: str) -> None:
-    """Serve in this process until it is ended, or its parent is gone."""
+    """Serve in this process until it is ended, or until its parent has ended."""
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     module, _, name = app.partition(":")
     if server == "granian":

@@ -1,6 +1,4 @@
-"""`python -m bench.soak --minutes 60`: the whole program with rides kept alive, and whether its
-memory stays flat.
-"""
+"""`python -m bench.soak --minutes 60`: the memory of the whole program with rides kept alive."""
 
 import argparse
 import itertools
@@ -35,7 +33,7 @@ WATCHED: Final = ("web", "worker")  # the sandbox is shown, not judged
 
 @dataclass(frozen=True)
 class Asked:
-    """What the soak is to do."""
+    """The options of the soak."""
 
     minutes: float
     rides: int
@@ -46,7 +44,7 @@ class Asked:
 
 
 class Soak:
-    """Rides kept alive and pages looked at, with a sample of every process each half minute."""
+    """Rides kept alive and pages requested, with a sample of every process each half minute."""
 
     def __init__(self, running: Program, asked: Asked, file: Path | None) -> None:
         self.running, self.asked, self.file, self.began = running, asked, file, time.monotonic()
@@ -61,9 +59,7 @@ class Soak:
         self.booked = 0
 
     def run(self, stop: threading.Event) -> None:
-        """Until the time is over or `stop` is set: so many pages a second, a booking each second
-        while rides lack.
-        """
+        """Request pages and book rides until the time is over or `stop` is set."""
         end, pause = self.began + self.asked.minutes * 60, 1 / self.asked.pages
         with ThreadPoolExecutor(4) as pool:
             for n in itertools.count():
@@ -114,7 +110,7 @@ class Soak:
         self.keep()
 
     def _late_s(self) -> float | None:
-        """How long the ride that is most overdue has been waiting for its poll."""
+        """How long the most overdue ride has waited for its poll."""
         with self.running.services.db.read() as s:
             due = s.scalar(select(func.min(Ride.next_poll_at)))
         return (
@@ -122,9 +118,7 @@ class Soak:
         )
 
     def keep(self) -> dict[str, Any]:
-        """All that is known so far, in the file too: a soak that was stopped has kept what it
-        saw.
-        """
+        """The results so far, written to the file too: a soak that is stopped keeps its results."""
         with self.running.services.db.read() as s:
             orders = (
                 s.execute(select(Order.state, func.count()).group_by(Order.state)).tuples().all()
@@ -146,8 +140,9 @@ class Soak:
 
 
 def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
-    """For each watched process: megabytes an hour by least squares after the warm-up, and whether
-    all stayed flat.
+    """The growth of each process in megabytes an hour, and whether all are flat.
+
+    The growth is fitted by least squares after the warm-up.
     """
     after = [sample for sample in samples if sample["minute"] >= warm]
     if len(after) < 5:
@@ -170,7 +165,7 @@ def verdict(samples: list[dict[str, Any]], warm: float) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Soak, print, keep; 1 when memory or descriptors grew."""
+    """Run, print and store the soak. Returns 1 when memory or descriptors grew."""
     parser = argparse.ArgumentParser("python -m bench.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rides", type=int, default=300, help="rides kept alive")

@@ -1,4 +1,4 @@
-"""How the results of a bench run are shown to people and kept as JSON."""
+"""The results of a bench run as text and JSON."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ HEAD: Final = (
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were taken on."""
+    """The machine that was measured."""
     return {
         "cores": len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
@@ -28,7 +28,7 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit that was measured, marked when files were changed since."""
+    """The measured commit, marked when files were changed since."""
     command = ["git", "--no-optional-locks", "describe", "--always", "--dirty"]
     found = subprocess.run(
         command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False
@@ -67,7 +67,7 @@ def verdict(result: Result) -> str:
 
 
 def shown(line: Line, results: Sequence[Result]) -> str:
-    """A line of the table for each result, and below them what they protect."""
+    """A line of text for each result, and below them what they protect."""
     return "\n".join([*(_row(line, each) for each in results), f"    {line.protects}"])
 
 
@@ -89,7 +89,7 @@ def _what(line: Line, result: Result) -> str:
 
 
 def number(value: float) -> str:
-    """Three figures that count."""
+    """A number with three significant digits."""
     if value == 0:
         return "0"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""The sandbox's map: a tile that nobody asked for yet, and one that somebody did."""
+"""The speed of map tiles: drawn for the first time, and served again."""
 
 import random
 from pathlib import Path
@@ -21,7 +21,7 @@ BUSY_TILE = "/tiles/15/{x}/{y}.svg"
     "hosts.",
 )
 def cold(run: Run) -> Ratio:
-    """Random tiles of every zoom, each once, as a host that was warmed draws them."""
+    """Random tiles of every zoom, each once, after the sandbox was warmed up."""
     server.warm()
     for number in (0, 1):
         for zoom in range(server.MIN_ZOOM, server.MAX_ZOOM + 1):
@@ -52,7 +52,7 @@ def _p95_ms(dice: random.Random, each: int) -> float:
     protects="The demo's map costs the dashboard's process no more than a file would.",
 )
 def warm(run: Run) -> Ratio:
-    """Cost of an answer in CPU; both behind waitress."""
+    """CPU time of an answer; both behind waitress."""
     with frame.folder() as path:
         environ = {bare.BODY: str(path / "tile.svg"), bare.TYPE: "image/svg+xml"}
         calls, asked = run.of(4000, 800), _busy_tile()

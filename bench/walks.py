@@ -1,10 +1,11 @@
-"""How many functions and modules of ridedash/ six common walks enter: `python -m bench.walks
-[--names]`.
+"""Count the functions and modules of ridedash/ that six common walks enter.
+
+Use: `python -m bench.walks [--names]`.
 
 A function counts once however often it is called, and its module with it. Methods, properties and
 lambdas count. Comprehensions, generator expressions and the methods that a dataclass generates
 don't: newer releases of Python run most comprehensions inside the function that holds them. Each
-walk is made twice in a process and counted the second time, so that what is done once per process
+walk is run twice in a process and counted the second time, so that work done once per process
 (compiling a statement, loading a template) is left out.
 
 An eventful poll is the first answer that names a driver; a plain poll is the next one, with the cab
@@ -59,13 +60,13 @@ class Walk:
         return sorted({str(Path(code.co_filename).relative_to(PACKAGE)) for code in self.codes})
 
     def functions_of(self, module: str) -> list[str]:
-        """Qualified names of what was entered in one module."""
+        """Qualified names of the entered functions of one module."""
         path = str(PACKAGE / module)
         return sorted(code.co_qualname for code in self.codes if code.co_filename == path)
 
 
 def entered(walk: Callable[[], object]) -> Walk:
-    """Do it, and note what it enters, in this thread and in threads that it starts."""
+    """Run an action, and record the functions that it enters in this thread and in new threads."""
     codes: set[CodeType] = set()
     ours = f"{PACKAGE}/"
 
@@ -85,13 +86,14 @@ def entered(walk: Callable[[], object]) -> Walk:
 
 
 def is_function(code: CodeType) -> bool:
-    """Not a comprehension, a generator expression, a class body or a module that is imported."""
+    """Whether code is a function, not a comprehension, class body or module."""
     return code.co_name == "<lambda>" or not code.co_name.startswith("<")
 
 
 def order_walks() -> dict[str, Walk]:
-    """From the request to book to the first polls of the service, by a worker whose service answers
-    at once.
+    """From a booking request to the first polls of the service, by one worker.
+
+    Its service answers at once.
     """
     with frame.folder() as folder:
         world = World(folder)
@@ -124,7 +126,7 @@ def _wait_until_due(world: World, order_id: int) -> None:
 
 
 def _poll(worker: Worker) -> None:
-    """What the worker does with a ride whose poll is due, without its other chores."""
+    """What the worker does with a ride whose poll is due, without its other jobs."""
     tracker = worker.tracker
     tracker.record([tracker.ask(claim) for claim in tracker.claim(1)])
 
@@ -171,7 +173,7 @@ def _change(desk: Desk, order_id: int) -> None:
 
 
 def main() -> None:
-    """Print a line for each walk; with `--names`, also what each entered."""
+    """Print a line for each walk; with `--names`, also the entered functions."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.walks", description=__doc__.partition("\n")[0]
     )

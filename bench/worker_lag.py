@@ -1,6 +1,4 @@
-"""Rides kept on schedule: how late polls begin, with one or several worker processes on one
-database.
-"""
+"""Delays of polls, with one or several worker processes on one database."""
 
 import math
 import multiprocessing
@@ -27,14 +25,14 @@ LATE_S = 0.5
 
 
 class Measured:
-    """Notes for each poll how long after its due time it began."""
+    """Records for each poll how long after its due time it began."""
 
     def __init__(self, tracker: Tracker) -> None:
         self._ask: Callable[..., Polled] = tracker.ask
         self.late: list[float] = []
 
     def __call__(self, claim: object) -> Polled:
-        """Ask, and note when."""
+        """Poll, and record the delay."""
         row = claim.row  # type: ignore[attr-defined]
         self.late.append((clock() - row.next_poll_at).total_seconds())
         return self._ask(claim)
@@ -58,8 +56,7 @@ def _work(url: str, service: str, folder: str, seconds: float, told: Connection)
 def lateness(
     url: str, folder: Path, *, workers: int, asked: float, seconds: float = 10.0
 ) -> dict[str, float]:
-    """Seconds late (median, p99), polls a second that were asked for and were done, cores and
-    megabytes used.
+    """Seconds late (median, p99), polls a second, due and done, cores and megabytes used.
 
     `asked` polls a second are due, evenly from the start on; the first seconds are not counted.
     """
@@ -85,8 +82,9 @@ def lateness(
 def highest(
     measure: Callable[[float], dict[str, float]], asked: float
 ) -> tuple[dict[str, float], float]:
-    """What was found at the rate that is asked for, and the highest rate that was kept: that, or a
-    part of it.
+    """The result at the required rate, and the highest rate that was kept.
+
+    That is the required rate or a part of it.
     """
     first = measure(asked)
     kept, found = asked, first
@@ -119,9 +117,7 @@ def _together(
 
 
 def _spread(db: Database) -> None:
-    """As rides are that were booked at any time: the due times of one interval evenly, from now
-    on.
-    """
+    """Due times as of rides booked at any time: one interval, evenly, from now on."""
     now = clock()
     with db.write() as s:
         ids = s.scalars(select(Ride.id)).all()

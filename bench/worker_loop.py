@@ -1,6 +1,4 @@
-"""The worker's loop against a bare httpx.Client loop with as many threads: polls per second of one
-core's time.
-"""
+"""The worker's loop against a plain httpx.Client loop with as many threads."""
 
 import threading
 import time
@@ -31,7 +29,7 @@ SETTLED_S = 1.0  # connections, statements and the pace that the worker finds ar
 
 
 def bare_polls_per_second(url: str, polls: int = 2000, threads: int = THREADS) -> float:
-    """A GET and `json()`, nothing kept; per second of processor time."""
+    """A GET and `json()` without storage; per second of processor time."""
     headers = {"X-APP-TOKEN": APP_TOKEN, "Authorization": f"Bearer {USER_TOKEN}"}
     with httpx.Client(headers=headers, timeout=5) as client:
 
@@ -67,10 +65,9 @@ class Counted:
 def polls_per_second(
     db: Database, url: str, folder: Path, seconds: float = 3.0, threads: int = THREADS
 ) -> float:
-    """Rides followed as fast as can be: claimed, asked, merged, recorded; per second of processor
-    time.
+    """Claimed, polled, merged and recorded rides; per second of processor time.
 
-    `db` holds more rides than can be asked about in the time between two polls of one.
+    `db` holds more rides than can be polled in the time between two polls of one.
     """
     with worker_on(db, url, folder, threads=threads) as worker:
         worker.tracker.record = counted = Counted(worker.tracker)  # type: ignore[method-assign,assignment]
@@ -83,9 +80,7 @@ def polls_per_second(
 
 
 def warm_up(db: Database, url: str, folder: Path) -> None:
-    """Until each ride was polled: a first answer is an event, and costs more than those that
-    follow.
-    """
+    """Poll each ride once: a first answer is an event, and costs more than those that follow."""
     with worker_on(db, url, folder, threads=1) as worker:
         while claims := [each for each in worker.tracker.claim(200) if each.row.merged_seq == 0]:
             worker.tracker.record([worker.tracker.ask(claim) for claim in claims])
@@ -94,7 +89,7 @@ def warm_up(db: Database, url: str, folder: Path) -> None:
 def compared(
     url: str, folder: Path, rides: int = 3000, repeats: int = 3
 ) -> list[tuple[float, float]]:
-    """Ours and the bare loop's figures in turns, on a database of this address."""
+    """The results of both loops, in turns, on a database with this URL."""
     with fake_tracking() as service:
         db = Database(url)
         db.upgrade()

@@ -1,6 +1,4 @@
-"""What the worker's benches share: a database full of rides that are under way, and a worker that
-follows them.
-"""
+"""The setup of the worker benches: a database with many live rides, and a worker."""
 
 import math
 import threading
@@ -34,12 +32,12 @@ BLANK: Final[dict[type, Any]] = {str: "", int: 0, float: 0.0, bool: False, dict:
 
 
 def clock() -> datetime:
-    """The wall's."""
+    """The wall clock."""
     return datetime.now(UTC)
 
 
 def rows_for(table: Any, **known: Any) -> dict[str, Any]:
-    """A row with a blank in each column that must have something."""
+    """A row with an empty value in each required column."""
     needed = [
         c
         for c in table.__table__.columns
@@ -49,9 +47,7 @@ def rows_for(table: Any, **known: Any) -> dict[str, Any]:
 
 
 def fill(db: Database, rides: int, over_s: float = 0.0) -> None:
-    """So many rides under way, a third of each kind, their first polls spread over the next
-    `over_s` seconds.
-    """
+    """Live rides, a third of each kind, with first polls spread over the next `over_s` seconds."""
     now, vault = clock(), TokenVault(KEYS)
     with db.write() as s:
         place = add_property(s, "Grand Meridian Hotel", "UTC", now).id
@@ -102,12 +98,12 @@ def _ride(number: int, order_id: int, ours: dict[str, Any], due: datetime) -> di
 
 
 def booking_id(number: int) -> str:
-    """Its first letter is that of the kind, by which the fake answers."""
+    """An id whose first letter is that of the kind, by which the fake answers."""
     return f"{KINDS[number % 3][0]}{number}"
 
 
 def polls_of(db: Database) -> int:
-    """Answers that were recorded, and polls that were begun and are not yet."""
+    """The number of recorded answers, and of polls without an answer yet."""
     with db.read() as s:
         return s.scalar(select(func.sum(Ride.merged_seq))) or 0
 
@@ -116,7 +112,7 @@ def polls_of(db: Database) -> int:
 def worker_on(
     db: Database, url: str, folder: Path, *, pace: float = 60.0, threads: int = 8
 ) -> Iterator[Worker]:
-    """A worker that asks a fake without a limit."""
+    """A worker that polls a fake without a rate limit."""
     tokens = AccountTokens(db, TokenVault(KEYS), None, clock)
     with Http() as http:
         client = RideClient(http, url, APP_TOKEN, traffic=Traffic(math.inf))
@@ -129,7 +125,7 @@ def worker_on(
 
 @contextmanager
 def running(worker: Worker) -> Iterator[None]:
-    """Let it go round in a thread of its own."""
+    """Run its loop in a thread."""
     stop = threading.Event()
     thread = threading.Thread(target=worker.run, args=(stop,))
     thread.start()
@@ -142,6 +138,6 @@ def running(worker: Worker) -> Iterator[None]:
 
 
 def resident_mb() -> float:
-    """Memory of this process that is in use."""
+    """The resident memory of this process."""
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024

@@ -1,4 +1,4 @@
-"""The worker's line of the table; its loop and its rig are beside (worker_loop, worker_rig)."""
+"""The worker's line of the table; see worker_loop and worker_rig."""
 
 from functools import partial
 from statistics import median
@@ -18,7 +18,7 @@ from tests import databases
     "fresh.",
 )
 def polls(run: Run) -> Ratio:
-    """Claimed, asked, merged and recorded, against asked and parsed; on SQLite, in turns."""
+    """Claimed, polled, merged and recorded, against polled and parsed; on SQLite, in turns."""
     with frame.folder() as folder:
         pairs = compared(f"sqlite:///{folder}/desk.sqlite", folder, run.of(3000, 1000), run.repeats)
     ratios = [ours / bare for ours, bare in pairs]
@@ -39,7 +39,7 @@ def polls(run: Run) -> Ratio:
     minutes=10,
 )
 def lag(run: Run) -> list[Result]:
-    """SQLite with one worker; PostgreSQL with one, two and four, which share the rides."""
+    """SQLite with one worker; PostgreSQL with one, two and four workers that share the rides."""
     asked, found = float(run.of(1000, 200)), []
     for kind, workers in ((databases.SQLITE, 1), *((databases.POSTGRESQL, n) for n in (1, 2, 4))):
         told, kept = highest(partial(_late, kind, workers), asked)
@@ -57,6 +57,6 @@ def lag(run: Run) -> list[Result]:
 
 
 def _late(kind: str, workers: int, asked: float) -> dict[str, float]:
-    """On a database of its own."""
+    """The delay on a database of its own."""
     with frame.folder() as folder:
         return lateness(databases.new_database(folder, kind), folder, workers=workers, asked=asked)

@@ -1,3 +1,1 @@
-"""What the program is measured against: each the plain way that a good engineer would write it
-first.
-"""
+"""Baselines for the comparison: each a plain first implementation by a good engineer."""

@@ -1,4 +1,4 @@
-"""Bare Flask: one route that answers, without sign-in, database or any other thought."""
+"""Bare Flask: one route that answers, without sign-in or database."""
 
 import os
 
@@ -8,7 +8,7 @@ BODY, TYPE = "BENCH_BODY", "BENCH_TYPE"  # environment: the file to answer with,
 
 
 def ready_bytes() -> Flask:
-    """Every path answers the bytes of one file."""
+    """An application that answers every path with the bytes of one file."""
     app = Flask(__name__)
     with open(os.environ[BODY], "rb") as file:
         body = file.read()
@@ -21,7 +21,7 @@ def ready_bytes() -> Flask:
 
 
 def as_json() -> Flask:
-    """Every path answers the same JSON object, written anew by jsonify each time."""
+    """An application that answers every path with one object, serialised for each request."""
     app = Flask(__name__)
     with open(os.environ[BODY], "rb") as file:
         body = app.json.loads(file.read())

@@ -1,6 +1,4 @@
-"""`python -m bench.faults`: run the fault matrix and print its scoreboard; exit code 1 when a row
-fails.
-"""
+"""`python -m bench.faults`: run the fault matrix. The exit code is 1 if a row fails."""
 
 import argparse
 import json
@@ -20,7 +18,7 @@ from bench.table import commit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the rows that were asked for."""
+    """Run the selected rows."""
     logging.getLogger().addHandler(logging.NullHandler())  # what orders come to is told by the rows
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _options(given)
@@ -68,8 +66,9 @@ def _run(rows: Sequence[Row], base: int, options: argparse.Namespace) -> Iterato
 
 
 def told(lines: Iterable[Line], facts: Mapping[str, Any], file: Path | None) -> list[Line]:
-    """Print each line as it comes, and keep all so far in the file: a run that is stopped has kept
-    what it saw.
+    """Print each line when it is ready, and write all lines so far to the file.
+
+    A run that is stopped then keeps its results.
     """
     head = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit(), **facts}
     seen = []

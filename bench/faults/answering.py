@@ -1,6 +1,4 @@
-"""A process that answers track_ride and nothing else: it can be killed and started again at the
-same address.
-"""
+"""A process that answers track_ride, and can be killed and restarted at the same address."""
 
 import asyncio
 import json
@@ -26,12 +24,12 @@ class Answering(asyncio.Protocol):
     """One kept connection."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep where to write."""
+        """Store the transport."""
         assert isinstance(transport, asyncio.Transport)
         self.transport, self.rest = transport, b""
 
     def data_received(self, data: bytes) -> None:
-        """Answer each whole request; they have no bodies."""
+        """Answer each complete request; requests have no bodies."""
         *requests, self.rest = (self.rest + data).split(b"\r\n\r\n")
         for request in requests:
             booking_id = request.split(b"booking_id=", 1)[1].split(b" ", 1)[0].decode()
@@ -44,7 +42,7 @@ class Answering(asyncio.Protocol):
 
 
 def serve(port: int) -> None:
-    """Answer for ever."""
+    """Answer requests for ever."""
 
     async def forever() -> None:
         loop = asyncio.get_running_loop()
@@ -58,7 +56,7 @@ def serve(port: int) -> None:
 
 @contextmanager
 def free_port() -> Iterator[int]:
-    """A port at which nobody listens, and that stays ours between two services."""
+    """A port without a listener, reserved for the service between its restarts."""
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         holder.bind(("127.0.0.1", 0))
@@ -67,7 +65,7 @@ def free_port() -> Iterator[int]:
 
 @contextmanager
 def answering(port: int) -> Iterator[int]:
-    """The service, listening when the block begins; killed at its end. Gives its process id."""
+    """Start the service, yield its process id when it listens, and kill it at the end."""
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(port,), daemon=True)
     process.start()
     try:
@@ -81,7 +79,7 @@ def answering(port: int) -> Iterator[int]:
 
 @contextmanager
 def stopped(pid: int) -> Iterator[None]:
-    """The service takes connections meanwhile, and answers nothing."""
+    """Stop the service: it accepts connections but doesn't answer."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield

@@ -1,6 +1,6 @@
-"""The kinds of answer that the double gives to create, by name (docs/booking-protocol.md 1.4).
+"""The kinds of answers to create that the double gives, by name.
 
-The coupon of an order names the kind of its answer.
+See docs/booking-protocol.md 1.4. The coupon of an order selects the kind of its answer.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ HTML: Final = "<html><h1>Bad gateway</h1></html>"
 
 @dataclass(frozen=True)
 class Way:
-    """One way to answer. `made`: the booking is made, before any byte of the answer leaves.
+    """One kind of answer.
 
-    `means` is the state that the answer proves once it was read whole. `first` names the way of the
-    first try.
+    `made`: the booking is made before any byte of the answer is sent. `means` is the state that the
+    answer proves once it was read completely. `first` names the kind of the first attempt.
     """
 
     made: bool
@@ -76,7 +76,7 @@ CLEAR: Final = ("booked", "booked", "number", "slow", "drip", "matching", "refus
 
 
 def body_of(name: str, mtx: str, booking_id: str, txn_id: str) -> dict[str, Any] | str:
-    """What the answer says: an object for JSON, or text as it is."""
+    """The body of an answer: an object for JSON, or text."""
     ok = {
         "status": "SUCCESS",
         "booking_timeout": 240,

@@ -1,6 +1,4 @@
-"""Hostile answers, made by chance: a grammar of JSON and of what is none, and mutations of real
-bodies.
-"""
+"""Random hostile answers: a grammar of valid and invalid JSON, and mutations of real bodies."""
 
 import copy
 import json
@@ -158,7 +156,7 @@ class Hostile:
     headers: tuple[tuple[str, str], ...] = ()
 
     def response(self) -> httpx.Response:
-        """As a transport gives it."""
+        """The answer as the transport returns it."""
         headers = [
             (name.encode(), value.encode("utf-8", "replace")) for name, value in self.headers
         ]
@@ -166,14 +164,15 @@ class Hostile:
 
 
 def answers(rng: random.Random, real: list[dict[str, Any]], count: int) -> Iterator[Hostile]:
-    """So many hostile answers: most are a real body with something wrong in it, some are no answer
-    at all.
+    """A number of hostile answers.
+
+    Most are mutations of a real body, some are no valid answer at all.
     """
     for _ in range(count):
-        dice = rng.random()
-        if dice < 0.12:
+        chance = rng.random()
+        if chance < 0.12:
             content = rng.choice(RAW)
-        elif dice < 0.2:
+        elif chance < 0.2:
             content = encoded(rng, grown(rng, 5))
         else:
             content = encoded(rng, mutated(rng, rng.choice(real)))
@@ -181,12 +180,12 @@ def answers(rng: random.Random, real: list[dict[str, Any]], count: int) -> Itera
 
 
 def status(rng: random.Random) -> int:
-    """Mostly a success: a body is read with most care there."""
+    """A random status, mostly of success, because bodies of successful answers are parsed most."""
     return 200 if rng.random() < 0.7 else rng.choice(STATUSES)
 
 
 def headers(rng: random.Random, content: bytes) -> tuple[tuple[str, str], ...]:
-    """Headers that fit, and some that lie."""
+    """Random headers, some of them wrong."""
     made = [("Content-Type", rng.choice(TYPES))]
     if rng.random() < 0.1:
         made.append(
@@ -207,18 +206,19 @@ def headers(rng: random.Random, content: bytes) -> tuple[tuple[str, str], ...]:
 
 
 def encoded(rng: random.Random, value: Any) -> bytes:
-    """A value as bytes: mostly JSON in UTF-8, at times cut off, in another encoding, or with a key
-    twice.
+    """A value as bytes, mostly as JSON in UTF-8.
+
+    Sometimes it is truncated, in another encoding, or has a duplicate key.
     """
     text = json.dumps(value, ensure_ascii=rng.random() < 0.5, allow_nan=True)
-    dice = rng.random()
-    if dice < 0.04:
+    chance = rng.random()
+    if chance < 0.04:
         return text.encode("utf-8", "surrogatepass")[: rng.randrange(len(text) + 1)]
-    if dice < 0.06:
+    if chance < 0.06:
         return text.encode("utf-16", "surrogatepass")
-    if dice < 0.08:
+    if chance < 0.08:
         return b"\xef\xbb\xbf" + text.encode("utf-8", "surrogatepass")
-    if dice < 0.12 and text.startswith("{"):
+    if chance < 0.12 and text.startswith("{"):
         return (
             ('{"status": "FAILURE", "booking_id": 7, ' + text[1:])
             .replace(", }", "}")
@@ -228,9 +228,9 @@ def encoded(rng: random.Random, value: Any) -> bytes:
 
 
 def grown(rng: random.Random, depth: int) -> Any:
-    """Any JSON value."""
-    dice = rng.random()
-    if depth <= 0 or dice < 0.5:
+    """A random JSON value."""
+    chance = rng.random()
+    if depth <= 0 or chance < 0.5:
         return rng.choice(
             [
                 None,
@@ -242,17 +242,17 @@ def grown(rng: random.Random, depth: int) -> Any:
                 rng.randbytes(6).hex(),
             ]
         )
-    if dice < 0.7:
+    if chance < 0.7:
         return [
             grown(rng, depth - 1) for _ in range(rng.choice([0, 1, 2, 3, 300]) if depth < 3 else 2)
         ]
-    if dice < 0.72:
+    if chance < 0.72:
         return nested(rng.choice([15, 25, 400]))
     return {str(rng.choice(NASTY))[:40]: grown(rng, depth - 1) for _ in range(rng.randrange(4))}
 
 
 def nested(depth: int) -> Any:
-    """Lists in lists."""
+    """Nested lists."""
     value: Any = []
     for _ in range(depth):
         value = [value]
@@ -260,45 +260,45 @@ def nested(depth: int) -> Any:
 
 
 def mutated(rng: random.Random, real: dict[str, Any]) -> Any:
-    """A real body with one to four things wrong in it."""
+    """A real body with one to four random errors."""
     body: Any = copy.deepcopy(real)
     for _ in range(rng.choice([1, 1, 1, 2, 4])):
-        spots = list(_spots(body))
-        if not spots:
+        places = list(_places(body))
+        if not places:
             return body
-        holder, key = rng.choice(spots)
+        holder, key = rng.choice(places)
         _spoil(rng, holder, key)
     return body
 
 
-def _spots(value: Any) -> Iterator[tuple[Any, Any]]:
-    for key in (
-        list(value)
-        if isinstance(value, dict)
-        else range(len(value))
-        if isinstance(value, list)
-        else ()
-    ):
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place of a value in a body, as (object or list, key or index)."""
+    keys: list[Any] = []
+    if isinstance(value, dict):
+        keys = list(value)
+    elif isinstance(value, list):
+        keys = list(range(len(value)))
+    for key in keys:
         yield value, key
-        yield from _spots(value[key])
+        yield from _places(value[key])
 
 
 def _spoil(rng: random.Random, holder: Any, key: Any) -> None:
-    """Put something else in a place, take it away, rename it, or repeat it."""
-    dice = rng.random()
-    if dice < 0.12:
+    """Replace, remove, rename or repeat one value."""
+    chance = rng.random()
+    if chance < 0.12:
         del holder[key]
-    elif dice < 0.2 and isinstance(holder, dict):
+    elif chance < 0.2 and isinstance(holder, dict):
         holder[rng.choice([str(key).upper(), f" {key} ", f"{key}\x00", "Text"])] = holder.pop(key)
-    elif dice < 0.26:
+    elif chance < 0.26:
         holder[key] = [copy.deepcopy(holder[key])] * rng.choice([1, 2, 250])
-    elif dice < 0.32:
+    elif chance < 0.32:
         holder[key] = {"value": copy.deepcopy(holder[key])}
-    elif dice < 0.36:
+    elif chance < 0.36:
         holder[key] = str(holder[key])
-    elif dice < 0.7:
+    elif chance < 0.7:
         holder[key] = rng.choice(NASTY)
-    elif dice < 0.85:
+    elif chance < 0.85:
         holder[key] = rng.choice(NUMBERS)
     else:
         holder[key] = grown(rng, 3)

@@ -1,4 +1,4 @@
-"""I1 to I7 of docs/booking-protocol.md 1.1, checked against the true ledger."""
+"""The invariants I1 to I7 of docs/booking-protocol.md 1.1, checked against the true ledger."""
 
 import threading
 from collections import Counter
@@ -25,7 +25,7 @@ CLEAR_WITHIN_S: Final = 10.0
 
 @dataclass
 class Findings:
-    """What is wrong, by invariant; `said` tells of the first few."""
+    """The number of violations by invariant; `said` has messages of the first few."""
 
     lost: int = 0  # I1
     doubled: int = 0  # I2
@@ -39,7 +39,7 @@ class Findings:
     states: Counter[str] = field(default_factory=Counter)
 
     def find(self, what: str, words: str) -> None:
-        """Count one."""
+        """Count one violation."""
         setattr(self, what, getattr(self, what) + 1)
         if len(self.said) < 5:
             self.said.append(f"{what}: {words}")
@@ -49,7 +49,7 @@ class Findings:
         return any((*counts, self.stuck, self.taken_back, self.late, self.forgotten))
 
     def add(self, other: "Findings") -> None:
-        """Those of another run too."""
+        """Add the violations of another run."""
         for name in (
             "lost",
             "doubled",
@@ -67,10 +67,9 @@ class Findings:
 
 @dataclass
 class Overdue:
-    """I5: whoever waits for 20 s is shown as UNKNOWN by the next sweep of any worker.
+    """I5: an order that waits for 20 s is shown as UNKNOWN by the next recovery job of any worker.
 
-    Measured by sweeps that are known to have been made and not by seconds: on a busy machine they
-    come late.
+    The check counts jobs that are known to have run, not seconds: on a busy machine they run late.
     """
 
     desk: Desk
@@ -79,8 +78,9 @@ class Overdue:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def swept(self, since: datetime, sweeps: int = 1) -> None:
-        """So many sweeps were made at this instant or later: what was due at it and is still
-        SENDING is stuck.
+        """Record that so many jobs ran at this time or later.
+
+        Orders due by then that are still SENDING are stuck.
         """
         due = select(Order.id, Order.sent_at).where(
             Order.state == S.SENDING, Order.sent_at <= since - SHOWN_UNKNOWN
@@ -103,9 +103,8 @@ class Overdue:
 def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Findings:
     """Compare all orders with the ledger.
 
-    `quiet`: a worker has lived long enough since, nothing may be on its way.
-
-    `shown`: booking ids that a page has said, by order.
+    `quiet`: a worker has lived long enough since, so no order may be in progress. `shown`: booking
+    ids that a page has shown, by order.
     """
     found = Findings()
     now, orders = desk.clock(), desk.orders()  # before the ledger: it may know more, never less
@@ -140,7 +139,7 @@ def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Fi
 
 
 def _made(desk: Desk) -> dict[str, list[set[str]]]:
-    """The bookings of each mtx: each is the set of ids by which the service knows it."""
+    """The bookings of each partner reference, each as the set of its ids."""
     made: dict[str, list[set[str]]] = {}
     for line in desk.ledger.lines():
         if line["what"] == "made":
@@ -170,7 +169,7 @@ def _one(found: Findings, order: Order, bookings: list[set[str]]) -> None:
 def _requests(
     found: Findings, desk: Desk, made: dict[str, list[set[str]]], by_mtx: dict[str, Order]
 ) -> None:
-    """I2: at most one booking for a request, and one more for each press of "book again"."""
+    """I2: at most one booking for a request, plus one for each "book again"."""
     of_request: Counter[int] = Counter()
     for mtx in made.keys() & by_mtx.keys():
         press = desk.presses.get(by_mtx[mtx].id)
@@ -184,7 +183,7 @@ def _requests(
 
 
 def _calls(found: Findings, desk: Desk, by_mtx: dict[str, Order]) -> None:
-    """I7 as the service sees it; and no call without an order that was claimed for it."""
+    """I7 from the service's side: no call without an order that was claimed for it."""
     calls: Counter[str] = Counter()
     for line in desk.ledger.of("call"):
         order = by_mtx.get(line["mtx"])

@@ -1,4 +1,4 @@
-"""A clock that all processes of a run share, and that runs faster than the wall's."""
+"""A clock faster than wall time that all processes of a run share."""
 
 import time
 from dataclasses import dataclass
@@ -10,19 +10,20 @@ START: Final = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class FastClock:
-    """`speed` seconds pass in one. The kernel's monotonic clock is the same in every process of a
-    machine.
+    """A clock on which `speed` seconds pass in one second.
+
+    It uses the kernel's monotonic clock, which is the same in every process of a machine.
     """
 
     origin: float
     speed: float
 
     def __call__(self) -> datetime:
-        """The instant."""
+        """The current time."""
         return self.at(time.monotonic())
 
     def at(self, monotonic: float) -> datetime:
-        """What this clock showed when the monotonic one showed that."""
+        """The time of this clock at a time of the monotonic clock."""
         return START + timedelta(seconds=(monotonic - self.origin) * self.speed)
 
 

@@ -1,6 +1,4 @@
-"""The crash loop: workers that are killed at fail points and at random, while people press and
-decide.
-"""
+"""The crash loop: workers are killed at fail points and at random while people book and decide."""
 
 import contextlib
 import random
@@ -40,7 +38,7 @@ WAITING: Final = 4  # orders that are kept ready
 
 @dataclass
 class Tally:
-    """What a run did, and what was wrong."""
+    """The counts of a run, and the violations found."""
 
     found: Findings = field(default_factory=Findings)
     kills: Counter[str] = field(default_factory=Counter)  # of workers
@@ -51,11 +49,11 @@ class Tally:
 
     @property
     def total(self) -> int:
-        """All kills of workers."""
+        """The number of killed workers."""
         return self.kills.total()
 
     def add(self, other: "Tally") -> None:
-        """Those of another run too."""
+        """Add the counts of another run."""
         self.found.add(other.found)
         self.kills.update(other.kills)
         self.presses.update(other.presses)
@@ -65,7 +63,7 @@ class Tally:
 
 @dataclass
 class Crew:
-    """People, workers and the hand that kills them, on one desk."""
+    """People, workers and the code that kills the workers, on one property."""
 
     desk: Desk
     nursery: Nursery
@@ -87,9 +85,9 @@ class Crew:
         self.overdue = Overdue(self.desk)
 
     def kill(self, kills: int, slots: int) -> None:
-        """That many lives, `slots` at a time, each killed, while people press.
+        """Start and kill a number of workers, `slots` at a time, while people book.
 
-        Raises what went wrong in a thread.
+        Raises the error of a thread, if there was one.
         """
         self._left, failed = kills, list[BaseException]()
         self._over.clear()
@@ -109,9 +107,7 @@ class Crew:
             raise failed[0]
 
     def settle(self) -> Findings:
-        """Let one worker live until nothing is on its way, end it politely, and check all that was
-        promised.
-        """
+        """Run one worker until no order is in progress, end it, and check all invariants."""
         life = self.nursery.spawn(self.desk.life(hurry=60.0, mutant=self.mutant))
         self._lives_until_quiet(life)
         self.nursery.kill(life, 15)
@@ -125,11 +121,11 @@ class Crew:
         return found
 
     def _lives_until_quiet(self, pid: int) -> None:
-        """Wait, and look at every third beat what a sweep since the first of them should have
-        moved.
+        """Wait until no order is in progress, and record when recovery jobs must have run.
 
-        A beat comes before its round's sweep: when the second is a sweep's time after the first,
-        one of both rounds had its sweep at the first or later, and the third says that it is over.
+        A heartbeat comes before the job of its round. When the second heartbeat is an interval of
+        the job after the first, one of both rounds ran the job at the first or later, and the third
+        shows that it ended.
         """
         beats, apart = list[datetime](), timedelta(seconds=RECOVERIES_S * self.desk.clock.speed)
         end = time.monotonic() + QUIET_S
@@ -148,7 +144,7 @@ class Crew:
             ).first()
 
     def is_busy(self) -> bool:
-        """Whether something is still on its way."""
+        """Whether any order is still in progress."""
         return bool(self.desk.in_state(OrderState.READY, OrderState.SENDING))
 
     def _forgotten(self, found: Findings) -> None:
@@ -181,7 +177,7 @@ class Crew:
             return self._left >= 0 and not self._over.is_set()
 
     def once(self, rng: random.Random) -> None:
-        """One life, killed."""
+        """Start one worker and kill it."""
         point = "" if rng.random() < RANDOM_SHARE else rng.choice(self.points)
         life = self.desk.life(
             point=point, hit=rng.randint(1, 3), hurry=rng.choice(HURRIES), mutant=self.mutant
@@ -194,9 +190,7 @@ class Crew:
             self.overdue.swept(born)  # a worker sweeps before it sends
 
     def _count(self, pid: int, name: str) -> None:
-        """One worker is killed, now or at its point; one that ended by itself is told of, and is no
-        kill.
-        """
+        """Count one worker as killed; one that ended by itself is logged and not counted."""
         self.nursery.kill(pid)
         code = self.nursery.wait(pid, 10)
         with self._lock:
@@ -206,8 +200,9 @@ class Crew:
                 self.tally.exits.append(-1 if code is None else code)
 
     def _locked(self) -> None:
-        """Kill a worker that has an answer and can't write it into the database: it must be in the
-        black box.
+        """Kill a worker that has an answer but can't write it to the database.
+
+        The answer must be in the answer journal.
         """
         pid = self.nursery.spawn(self.desk.life(hurry=SPEED, mutant=self.mutant))
         with self._people:
@@ -226,7 +221,7 @@ class Crew:
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[Callable[[int], str]]:
-        """Nobody writes an order meanwhile."""
+        """Hold the write lock of the orders."""
         with self.desk.db.write() as s:
             if s.connection().dialect.name == POSTGRESQL:
                 s.execute(text("LOCK TABLE orders IN EXCLUSIVE MODE"))
@@ -236,7 +231,7 @@ class Crew:
         return press.order_id in self.desk.in_state(OrderState.SENDING)
 
     def _is_of(self, press: Press, pid: int) -> bool:
-        """Whether this worker sends it, and not another that may be killed at any time."""
+        """Whether this worker sends it, and not another one that may be killed at any time."""
         owner = next(order.owner for order in self.desk.orders() if order.id == press.order_id)
         return owner is not None and f":{pid}:" in owner
 
@@ -245,7 +240,7 @@ class Crew:
         return any(mtx.encode() in box.read_bytes() for box in boxes)
 
     def waits(self, holds: Callable[[], bool], most_s: float = POINT_S) -> bool:
-        """Whether it came to hold in time."""
+        """Wait for a condition. Returns whether it became true in time."""
         end = time.monotonic() + most_s
         while not holds():
             if time.monotonic() > end:
@@ -254,9 +249,7 @@ class Crew:
         return True
 
     def _press_on(self) -> None:
-        """People: a few orders are always ready, now and then an unknown one is decided, pages are
-        looked at.
-        """
+        """People: keep some orders ready, decide unknown ones now and then, and look at pages."""
         rng = random.Random(self.desk.rng.getrandbits(32))
         while not self._over.is_set():
             with self._people, contextlib.suppress(DatabaseBusy, SQLAlchemyError):
@@ -264,7 +257,7 @@ class Crew:
             self._over.wait(0.01)
 
     def people_do(self, rng: random.Random) -> None:
-        """One moment at the desk."""
+        """One step of the people."""
         if len(self.desk.in_state(OrderState.READY)) < WAITING:
             if rng.random() < 0.1:
                 self._press_and_die(rng)
@@ -281,7 +274,7 @@ class Crew:
             self.desk.decide(self.desk.presses[rng.choice(unknown)])
 
     def _press_and_die(self, rng: random.Random) -> None:
-        """The web process dies in the middle of a press; the browser sends the same form again."""
+        """Kill the web process during a request; the browser sends the same form again."""
         way = rng.choice(self.ways)
         request = self.desk.request(way)
         at_point = rng.random() < 0.8
@@ -297,7 +290,7 @@ class Crew:
             self.desk.send(way, request)
 
     def _look(self) -> None:
-        """What pages say now must stay true."""
+        """Check that ids which pages show stay true."""
         with self.desk.db.read() as s:
             booked = s.execute(
                 select(Order.id, Order.booking_id).where(Order.state == OrderState.BOOKED)
@@ -311,9 +304,9 @@ Kind = TypeVar("Kind", bound=Crew)
 
 @contextlib.contextmanager
 def crew(case: Case, url: str, name: str, kind: type[Kind], **options: Any) -> Iterator[Kind]:
-    """A desk with its double and its nursery, all ended at the end.
+    """A property with its double and its fork server, which are ended at the end.
 
-    `speed` of the clock, `hold_s` of each track.
+    `speed` is that of the clock, `hold_s` the delay of each track_ride.
     """
     folder, speed, hold_s = case.sub(name), options.pop("speed", SPEED), options.pop("hold_s", 0.0)
     with (

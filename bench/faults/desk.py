@@ -1,6 +1,4 @@
-"""The harness's own side: a database, people who press and decide, the double's process and its
-ledger.
-"""
+"""The harness: a database, people who book and decide, the process of the double and its ledger."""
 
 import contextlib
 import json
@@ -39,7 +37,7 @@ SHARES: Final = ("matching", "match_cancel", "match_fails")
 
 @contextlib.contextmanager
 def database(case: Case) -> Iterator[str]:
-    """The address of a fresh database of the row's kind. Raises Missing."""
+    """The URL of a fresh database of the row's kind. Raises Missing."""
     if case.database == SQLITE:
         yield new_database(case.folder / f"db-{time.monotonic_ns()}", SQLITE)
         return
@@ -54,7 +52,7 @@ def database(case: Case) -> Iterator[str]:
 
 @contextlib.contextmanager
 def postgres() -> Iterator[backing.PostgresServer]:
-    """A server of this row's own. Raises Missing."""
+    """A PostgreSQL server for this row only. Raises Missing."""
     try:
         with backing.postgres_server() as server:
             yield server
@@ -63,7 +61,7 @@ def postgres() -> Iterator[backing.PostgresServer]:
 
 
 class Ledger:
-    """What the double did, read from its file."""
+    """The actions of the double, read from its file."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -86,7 +84,7 @@ class Ledger:
 
 @contextlib.contextmanager
 def double(folder: Path, hold_s: float = 0.0) -> Iterator[tuple[int, Ledger]]:
-    """The double in its process: its port and its ledger."""
+    """Start the double in a process. Yields its port and its ledger."""
     file = folder / "ledger.jsonl"
     file.touch()
     command = [sys.executable, "-m", "bench.faults.double", str(file), str(hold_s)]
@@ -105,9 +103,7 @@ def double(folder: Path, hold_s: float = 0.0) -> Iterator[tuple[int, Ledger]]:
 
 @dataclass
 class Press:
-    """What the harness knows of one order: the way it will be answered, and what was pressed before
-    it.
-    """
+    """What the harness knows of one order: the kind of its answer, and the order before it."""
 
     order_id: int
     way: str
@@ -118,8 +114,9 @@ class Press:
 
 @dataclass
 class Desk:
-    """A property with one member of staff who presses, and whose decisions are remembered. For one
-    thread at a time.
+    """A property with one member of staff whose decisions are recorded.
+
+    Use it in one thread at a time.
     """
 
     url: str
@@ -147,7 +144,7 @@ class Desk:
             self.account_id = account.id
 
     def life(self, **options: Any) -> Life:
-        """A life on this desk's database."""
+        """The settings of a worker process on this database."""
         told = {
             "origin": self.clock.origin,
             "speed": self.clock.speed,
@@ -157,7 +154,7 @@ class Desk:
         return Life(url=self.url, port=self.port, **told)
 
     def request(self, way: str, guest: str = "", supersedes: int | None = None) -> BookingRequest:
-        """A request whose create will be answered in that way."""
+        """A booking request whose create gets an answer of that kind."""
         number = self.rng.getrandbits(60)
         return BookingRequest(
             property_id=self.property_id,
@@ -172,8 +169,9 @@ class Desk:
         )
 
     def press(self, way: str, guest: str = "", before: Press | None = None) -> Press | None:
-        """Press "Book", or "Book again" for an order before; None when the database or the guard
-        refused.
+        """Press "Book", or "Book again" for an earlier order.
+
+        Returns None when the database or the duplicate-booking guard refused.
         """
         root = before.root if before is not None else 0
         try:
@@ -193,13 +191,13 @@ class Desk:
         return made
 
     def send(self, way: str, request: BookingRequest, root: int = 0) -> Press:
-        """Send a form; the same one again gives the same order."""
+        """Send a form; the same form again gives the same order."""
         order_id = place(self.db, self.clock, request).order_id
         press = Press(order_id, way, request.guest_name, request, root or order_id)
         return self.presses.setdefault(order_id, press)
 
     def decide(self, press: Press) -> None:
-        """What a person does about an order whose outcome is unknown; people may be wrong."""
+        """Decide about an order whose outcome is unknown; the decision may be wrong."""
         deed = self.rng.choice(("close", "close and book again", "close and reopen", "wait"))
         with contextlib.suppress(DatabaseBusy, SQLAlchemyError):
             if deed == "wait" or not resolve_not_booked(
@@ -241,7 +239,7 @@ class Desk:
 
 
 def as_json(request: BookingRequest) -> dict[str, Any]:
-    """A request for now, for another process; what is about planned rides keeps its defaults."""
+    """A booking request for now, serialised for another process."""
     return {
         name: value
         for name, value in asdict(request).items()

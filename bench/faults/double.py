@@ -1,6 +1,4 @@
-"""A double of the service in a process of its own: it keeps the true ledger on disk and answers in
-every way.
-"""
+"""A double of the service in a process of its own, with a true ledger on disk."""
 
 import json
 import os
@@ -26,7 +24,7 @@ RESET: Final = b"reset"
 
 @dataclass
 class Booking:
-    """What the service has made."""
+    """A booking that the service made."""
 
     mtx: str
     way: str
@@ -38,7 +36,7 @@ class Booking:
 
 
 class Double:
-    """The service. What it did is a line of the ledger before a byte of the answer leaves."""
+    """The service. Each action is written to the ledger before any byte of its answer is sent."""
 
     def __init__(self, ledger: Path, hold_s: float) -> None:
         self._file = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -49,12 +47,12 @@ class Double:
         self._hold_s = hold_s
 
     def note(self, what: str, **facts: Any) -> None:
-        """One line of the ledger."""
+        """Write one line of the ledger."""
         line = json.dumps({"what": what, "at": time.monotonic(), **facts}) + "\n"
         os.write(self._file, line.encode())
 
     def answer(self, line: socket.socket, target: str, content: bytes) -> bool:
-        """Answer one request. Whether the connection may go on."""
+        """Answer one request. Returns whether the connection stays open."""
         path, asked = urlsplit(target).path, parse_qs(urlsplit(target).query)
         name = path.rsplit("/", 1)[-1]
         if name == "track_ride":
@@ -169,7 +167,7 @@ class Double:
 
 
 def http(status: int, text: str, headers: tuple[str, ...], more: int = 0) -> bytes:
-    """An answer as bytes; `more` is added to its length, so that it ends too early."""
+    """An answer as bytes; `more` is added to its length, so that the body ends too early."""
     body = text.encode()
     kind = "application/json" if text.startswith("{") else "text/html"
     head = [
@@ -188,14 +186,14 @@ class _Server(socketserver.ThreadingTCPServer):
     double: Double
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A worker that was killed takes its connections with it: nothing to tell."""
+        """Ignore errors of connections: a worker that was killed closes them."""
 
 
 class _Handler(socketserver.StreamRequestHandler):
     server: _Server
 
     def handle(self) -> None:
-        """Requests of one connection."""
+        """Handle the requests of one connection."""
         while True:
             words = self.rfile.readline().split()
             if len(words) < 2:
@@ -211,8 +209,9 @@ class _Handler(socketserver.StreamRequestHandler):
 
 
 def main() -> None:
-    """`python -m bench.faults.double LEDGER HOLD_S`: print the port, serve on it until standard
-    input ends.
+    """`python -m bench.faults.double LEDGER HOLD_S`: serve until standard input ends.
+
+    Prints its port.
     """
     server = _Server(("127.0.0.1", 0), _Handler)
     server.double = Double(Path(sys.argv[1]), float(sys.argv[2]))

@@ -1,6 +1,4 @@
-"""One round of each operation against a service that answers anything; what must hold afterwards,
-on every page.
-"""
+"""One round of each operation against a service that answers anything, and checks of every page."""
 
 import json
 import logging
@@ -44,9 +42,9 @@ WORKER: Final = (
 
 
 class Liar(Service):
-    """Sane in all operations but `target`, which answers what `feed` gives.
+    """Answers normally except for `target`, whose answers come from `feed`.
 
-    `told` is what each create was told.
+    `told` has the answer to each create.
     """
 
     def __init__(self, target: str, feed: Iterator[Hostile]) -> None:
@@ -77,19 +75,19 @@ class Liar(Service):
 
 
 class Complaints(logging.Handler):
-    """What a worker said about jobs that failed."""
+    """A log handler with the messages of a worker about failed jobs."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.heard: Counter[str] = Counter()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep it."""
+        """Store the record."""
         self.heard[record.getMessage().split(" failed: ")[-1][:80]] += 1
 
 
 class Trial:
-    """An operation, a desk full of rides, and what went wrong so far."""
+    """One operation, a property with many rides, and the errors found so far."""
 
     def __init__(self, desk: Shop, service: Liar, rng: random.Random) -> None:
         self.desk, self.service, self.rng = desk, service, rng
@@ -109,7 +107,7 @@ class Trial:
         service.target = service.aim
 
     def round(self) -> None:
-        """About two dozen answers, then the pages."""
+        """About two dozen hostile answers, then all pages."""
         self.desk.clock.go(7)
         self.desk.forget()
         try:
@@ -124,14 +122,14 @@ class Trial:
             self.look()
 
     def look(self) -> None:
-        """Every page that shows what was read, and the JSON of each."""
+        """Check every page that shows parsed data, and its JSON."""
         # none: the first round failed, which is told already
         order_id = self.rng.choice(self.orders or [0])
         for path in ("/", "/board.json", f"/rides/{order_id}", f"/rides/{order_id}/snapshot.json"):
             self.get(path)
 
     def get(self, path: str) -> None:
-        """One page: no 500, and its JSON is strict."""
+        """Get one page: its status is not 500 and its JSON is strict."""
         answer = self.browser.get(path)
         if answer.status_code == 500:
             self.errors500 += 1
@@ -140,7 +138,7 @@ class Trial:
             self.strict(answer.get_data())
 
     def strict(self, data: bytes) -> None:
-        """JSON that any reader takes: no NaN, no half character."""
+        """Parse JSON strictly: no NaN, no unpaired surrogate."""
         try:
             read = json.loads(data.decode(), parse_constant=_refuse)
             json.dumps(read, ensure_ascii=False, allow_nan=False).encode()
@@ -148,7 +146,7 @@ class Trial:
             self.wrong[f"JSON: {type(error).__name__}"] += 1
 
     def products(self) -> None:
-        """Prices for a trip, as the picker asks for them."""
+        """Request prices for a trip, as the picker does."""
         staff = SignedIn(self.desk.staff_id, self.desk.property_id, STAFF[0], "manager")
         with self.desk.app.test_request_context("/"):
             for _ in range(AT_ONCE):
@@ -162,7 +160,7 @@ class Trial:
         self.get(f"/rides/new?show=1&{QUERY}")
 
     def create(self) -> None:
-        """A few orders, each sent once, each filed honestly."""
+        """Send a few orders once each, and check that each state is honest."""
         made = [self.desk.place() for _ in range(AT_ONCE)]
         for _ in range(3):
             self.desk.worker.step()
@@ -176,7 +174,7 @@ class Trial:
         self.orders = made
 
     def track_ride(self) -> None:
-        """Ten rides in all kinds of states are asked about."""
+        """Poll ten rides in various states."""
         with self.desk.s.db.write() as s:
             for ride in s.scalars(select(Ride)):
                 ride.status, ride.ended_at, ride.reported = self.rng.choice(LIVE), None, None

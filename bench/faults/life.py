@@ -1,6 +1,4 @@
-"""One life of a worker, or of somebody who presses the button: production classes, and a fail point
-that is real.
-"""
+"""The process of a worker, or of a person who books: production classes with real fail points."""
 
 import base64
 import math
@@ -34,12 +32,12 @@ STOPS_WITHIN_S: Final = 0.05
 
 
 class Hurried(Http):
-    """Http whose time runs out sooner: a deadline of 60 s passes in 60 / `speed`."""
+    """Http with shorter timeouts: a deadline of 60 s ends after 60 / `speed`."""
 
     speed = 1.0
 
     def call(self, request: Request) -> Answer:
-        """As of Http."""
+        """See Http.call."""
         return super().call(replace(request, total_s=request.total_s / self.speed))
 
 
@@ -49,8 +47,9 @@ _http = Hurried()
 
 @dataclass(frozen=True)
 class Life:
-    """What one process does. It ends itself when it comes to `point` for the `hit`th time, by the
-    signal `deed`.
+    """The settings of one process.
+
+    It sends itself the signal `deed` when it reaches `point` for the `hit`th time.
     """
 
     url: str
@@ -67,7 +66,7 @@ class Life:
     request: dict[str, Any] = field(default_factory=dict)  # press this instead of working
 
     def run(self) -> None:
-        """Live."""
+        """Run the process."""
         stop = threading.Event()
         if not self.request:
             signal.signal(signal.SIGTERM, lambda *_: stop.set())
@@ -79,11 +78,11 @@ class Life:
         self.worker(db, clock).run(stop)
 
     def at(self) -> "EndAt":
-        """The fail points."""
+        """The hook for fail points."""
         return EndAt(self.point, self.hit, self.deed)
 
     def worker(self, db: Database, clock: FastClock) -> Worker:
-        """The production worker, put together as `ridedash worker` does it."""
+        """The production worker, built as `ridedash worker` does it."""
         _http.speed = self.hurry
         address = f"http://127.0.0.1:{self.port}"
         vault = TokenVault(KEYS)
@@ -97,7 +96,7 @@ class Life:
         return worker
 
     def traffic(self) -> Traffic:
-        """Breaker and holds by the fast clock; no limit of calls per second."""
+        """Circuit breaker and throttling by the fast clock, without a limit of calls per second."""
         return Traffic(math.inf, monotonic=lambda: time.monotonic() * self.speed, pause=self._pause)
 
     def _pause(self, seconds: float) -> None:
@@ -105,14 +104,14 @@ class Life:
 
 
 class EndAt:
-    """An `at` that ends the process, or stops it, at the `hit`th time that it hears a name."""
+    """A hook that kills or stops the process at the `hit`th visit of a fail point."""
 
     def __init__(self, name: str, hit: int, deed: int) -> None:
         self.name, self.left, self.deed = name, hit, deed
         self._lock = threading.Lock()
 
     def __call__(self, name: str) -> None:
-        """A fail point."""
+        """Handle one fail point."""
         if name != self.name:
             return
         with self._lock:

@@ -1,6 +1,4 @@
-"""One hostile answer for each operation without database and page: what is read of it, judged and
-merged.
-"""
+"""One hostile answer for each operation, parsed and classified without database and pages."""
 
 import json
 import random
@@ -37,8 +35,9 @@ OUTCOMES: Final = {"done", "refused", "unconfirmed", "not_sent"}
 
 
 class Reader:
-    """Reads answers one by one; each method raises AssertionError, or whatever the product should
-    not have raised.
+    """Parses answers one by one.
+
+    Each method raises AssertionError, or the exception that the product should not have raised.
     """
 
     def __init__(self, desk: Shop, rng: random.Random, told: dict[str, Hostile | None]) -> None:
@@ -46,7 +45,7 @@ class Reader:
         self.ride = RideState(wire.Kind.SHARE, booking_id="SHR1")
 
     def products(self) -> None:
-        """Products become cards, and offers that are kept as JSON."""
+        """Products become cards and offers, which are stored as JSON."""
         try:
             listed = self.desk.s.client.products(PICKUP, DROP)
         except ServiceError:
@@ -56,7 +55,7 @@ class Reader:
             strict(product.model_dump(mode="json"))
 
     def create(self) -> None:
-        """An answer to create is classified, and fits into the black box."""
+        """An answer to create is classified, and fits into the answer journal."""
         self.number += 1
         # half of the orders are the one that the real body echoes
         own = str(CREATED["merchant_txn_id"])
@@ -73,7 +72,7 @@ class Reader:
         assert len(_packed({"mtx": mtx, **asdict(outcome)})) <= 4096
 
     def track_ride(self) -> None:
-        """An answer is merged into what was known, and what is kept of it is read back the same."""
+        """An answer is merged into the known ride, and the stored ride is read back unchanged."""
         try:
             snapshot = self.desk.s.client.track_ride("good", booking_id="SHR1")
         except ServiceError:
@@ -125,14 +124,14 @@ class Reader:
 
 
 def strict(value: Any) -> Any:
-    """The value after a trip through strict JSON in UTF-8."""
+    """The value after a round trip through strict JSON in UTF-8."""
     return json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
 
 
 def honest(found: Outcome | Order, told: Hostile, mtx: str = "") -> bool:
-    """Whether an outcome claims no more than the answer can prove, read by plain eyes.
+    """Whether an outcome claims no more than the answer proves, by an independent check.
 
-    `mtx`: an order has its own.
+    `mtx`: the order has a partner reference.
     """
     said, names_id = _plain(told.content), _names_id(told.content)
     if found.state in ("BOOKED", "MATCHING"):
@@ -152,8 +151,9 @@ def honest(found: Outcome | Order, told: Hostile, mtx: str = "") -> bool:
 
 
 def _names_id(content: bytes) -> bool:
-    """Whether a ride's id is named in a body of any shape; a name whose value is null or "" counts
-    for none.
+    """Whether a body of any shape names the id of a ride.
+
+    A name whose value is null or "" doesn't count.
     """
     letters = content.replace(b"\0", b"").replace(b"\\", b"").decode("latin-1").lower()
     text = "".join(letters.split()).replace("merchant_txn_id", "")
@@ -166,9 +166,7 @@ def _names_id(content: bytes) -> bool:
 
 
 def _named(found: Outcome | Order, said: dict[str, Any]) -> bool:
-    """Whether it is known by the id that was said: the booking's, or without one the id of the
-    search.
-    """
+    """Whether the ride is known by the given id: the booking's, or else that of the search."""
     ids = (said.get(name) for name in ("booking_id", "txn_id"))
     booking, search = ("" if each is None else str(each).strip() for each in ids)
     if found.state == "BOOKED":

@@ -1,4 +1,4 @@
-"""Broken protocols, each one mistake that somebody could make; the harness must catch every one."""
+"""Broken protocols, each with one plausible mistake; the harness must detect every one."""
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -19,7 +19,7 @@ from ridedash.store.models.orders import Order, OrderState
 
 
 class ClaimsNothing(Sender):
-    """T2 is left out: the order is SENDING only once the answer is there."""
+    """T2 is left out: the order is SENDING only once the answer has come."""
 
     def _claim(self, order_id: int) -> int | None:
         with self.runtime.db.read() as s:
@@ -37,7 +37,7 @@ class ClaimsNothing(Sender):
 
 
 class SettlesFirst(Sender):
-    """The answer is in the database before it is in the journal."""
+    """The answer is written to the database before the answer journal."""
 
     def _write_journal(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
         self._settle(prepared.reference, attempt, outcome)
@@ -48,7 +48,7 @@ class SettlesFirst(Sender):
 
 
 class Altered(RideClient):
-    """A client whose answers to create are changed before they are judged."""
+    """A client that changes answers to create before they are classified."""
 
     def __init__(
         self, inner: RideClient, alter: Callable[[RideClient, NewBooking, str], CreateAnswer]
@@ -57,7 +57,7 @@ class Altered(RideClient):
         self._inner, self._alter = inner, alter
 
     def create_booking(self, order: NewBooking, token: str) -> CreateAnswer:
-        """As the mistake has it."""
+        """Create a booking with the mistake."""
         return self._alter(self._inner, order, token)
 
 
@@ -87,7 +87,7 @@ def _takes_crossed(client: RideClient, order: NewBooking, token: str) -> CreateA
 
 
 def _resends(worker: Worker) -> None:
-    """Whatever a dead worker left behind is sent once more."""
+    """Orders that a dead worker left behind are sent again."""
     with worker.runtime.db.write() as s:
         s.execute(
             update(Order).where(Order.state == OrderState.SENDING).values(state=OrderState.READY)
@@ -95,8 +95,9 @@ def _resends(worker: Worker) -> None:
 
 
 def _doubts_late(_worker: Worker) -> None:
-    """Nobody is told for minutes that there is no answer: a worker's process is its own, and so are
-    its constants.
+    """For minutes no one is shown that there is no answer.
+
+    The mutation changes constants of the worker's own process.
     """
     vars(transitions).update(LEASE=timedelta(seconds=280), SHOWN_UNKNOWN=timedelta(seconds=200))
 
@@ -126,6 +127,6 @@ OURS: Final[dict[str, Callable[[Worker], None]]] = {
 
 
 def apply(name: str, worker: Worker) -> None:
-    """Make a worker wrong in that way; in no way without a name."""
+    """Apply the named mistake to a worker; no name applies none."""
     if name:
         (MUTANTS | OURS)[name](worker)

@@ -1,6 +1,4 @@
-"""A fork server: everything is imported once, each life of a worker is one fork (a life must start
-in milliseconds).
-"""
+"""A fork server: modules are imported once, so that a forked worker starts in milliseconds."""
 
 import ctypes
 import json
@@ -23,7 +21,7 @@ LOOK_S: Final = 0.004
 
 
 class Nursery:
-    """The harness's handle of one fork server. Safe to share between threads."""
+    """The harness's handle of one fork server. It is thread-safe."""
 
     def __init__(self, log: Path) -> None:
         self._lock = threading.Lock()
@@ -38,29 +36,27 @@ class Nursery:
             )
 
     def spawn(self, life: Life) -> int:
-        """Begin a life; its pid."""
+        """Start a process and return its pid."""
         return int(self._ask(do="spawn", life=asdict(life))["pid"])
 
     def kill(self, pid: int, number: int = signal.SIGKILL) -> None:
-        """Send a signal to a life that has not been waited for."""
+        """Send a signal to a process that has not been waited for."""
         self._ask(do="kill", pid=pid, number=number)
 
     def wait(self, pid: int, timeout_s: float) -> int | None:
-        """The exit code of a life (negative: the signal), None when it still goes on after
-        `timeout_s`.
-        """
+        """The exit code of a process (negative: the signal), or None after `timeout_s`."""
         end = time.monotonic() + timeout_s
         while (code := self._ask(do="look", pid=pid)["code"]) is None and time.monotonic() < end:
             time.sleep(LOOK_S)
         return None if code is None else int(code)
 
     def end(self, pid: int) -> None:
-        """Kill and wait."""
+        """Kill a process and wait for it."""
         self.kill(pid)
         self.wait(pid, 10)
 
     def close(self) -> None:
-        """End the server, and with it all lives."""
+        """End the server and all its processes."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
@@ -78,7 +74,7 @@ class Nursery:
 
 
 def serve() -> None:
-    """Obey until standard input ends. Never starts a thread: it forks."""
+    """Handle commands until standard input ends. It never starts a thread, because it forks."""
     codes: dict[int, int | None] = {}
     for line in sys.stdin:
         words = json.loads(line)

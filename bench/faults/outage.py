@@ -1,6 +1,4 @@
-"""Rides on a clock set by hand: the real tracker and traffic, and a service that goes away and
-comes back.
-"""
+"""An outage of the service, on a clock set by hand, with the real tracker and traffic control."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -27,9 +25,7 @@ STATUSES: Final = ("CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS")
 
 @dataclass(frozen=True)
 class Asked:
-    """One call that left us: when, for which booking ("" for a create), and whether it was
-    answered.
-    """
+    """One outgoing call: its time, its booking ("" for a create), and whether it was answered."""
 
     at: float
     booking_id: str
@@ -37,7 +33,7 @@ class Asked:
 
 
 class Town(Shop):
-    """A shop whose service can be away; what was asked of it is kept."""
+    """A property whose service can be away; it records the calls."""
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
         self.service, self.up, self.rng = FakeService(), True, rng
@@ -59,14 +55,14 @@ class Town(Shop):
         return (self.clock() - START).total_seconds()
 
     def play(self, request: httpx.Request) -> httpx.Response:
-        """The service, when it is there."""
+        """The service, while it is available."""
         self.asked.append(Asked(self.now(), request.url.params.get("booking_id", ""), self.up))
         if not self.up:
             raise httpx.ConnectError("refused")
         return self.service.handle(request)
 
     def drive(self, rides: int) -> None:
-        """So many live rides, in several states."""
+        """Add live rides in several statuses."""
         for _ in range(rides):
             self.send()
             made = self.service.bookings[-1]["booking_id"]
@@ -76,7 +72,7 @@ class Town(Shop):
             ]
 
     def go(self, seconds: float) -> None:
-        """Let the worker's rounds go on for so long."""
+        """Run the worker's rounds for a duration."""
         end = self.now() + seconds
         while self.now() < end:
             self.clock.go(STEP_S)
@@ -97,7 +93,7 @@ class Town(Shop):
             self.toggles.append(self.now())
 
     def seen_since(self, at: float) -> dict[str, float]:
-        """When each booking had its first answer after that moment."""
+        """When each booking had its first answer after that time."""
         seen: dict[str, float] = {}
         for asked in self.asked:
             if asked.answered and asked.booking_id and asked.at >= at:
@@ -105,9 +101,7 @@ class Town(Shop):
         return seen
 
     def lost(self) -> int:
-        """Rides whose facts are gone or that nobody follows any more, and orders that are not what
-        the ledger says.
-        """
+        """Rides without details or tracking, and orders whose state differs from the ledger."""
         made = {booking["mtx"] for booking in self.service.bookings}
         states = {True: OrderState.BOOKED, False: OrderState.NOT_SENT}
         wrong = sum(order.state != states[order.mtx in made] for order in self.orders())
@@ -122,14 +116,14 @@ class Town(Shop):
 
 @contextmanager
 def town(folder: Path, rng: random.Random) -> Iterator[Town]:
-    """A town, closed at the end."""
+    """A Town, closed at the end."""
     with shop_of(Town(folder, rng)) as made:
         yield made
 
 
 @dataclass(frozen=True)
 class Outage:
-    """What came of one."""
+    """The results of one outage."""
 
     calls: int  # while the service was away
     told_s: float  # from its going to our knowing that it is silent
@@ -139,7 +133,7 @@ class Outage:
 
 
 def outage(place: Town, rides: int, before_s: float, away_s: float, after_s: float) -> Outage:
-    """The service goes away for `away_s`; the rides go on."""
+    """The service goes away for `away_s` while rides continue."""
     place.drive(rides)
     place.go(before_s)
     place.up, went = False, place.now()
@@ -159,9 +153,9 @@ def outage(place: Town, rides: int, before_s: float, away_s: float, after_s: flo
 
 
 def flap(place: Town, rides: int, minutes: float, half_s: float = 5.0) -> int:
-    """The service is there for five seconds and away for five; people go on booking.
+    """The service is available for five seconds and away for five while people book.
 
-    Most toggles in any minute.
+    Returns the most changes of the circuit breaker in any minute.
     """
     place.drive(rides)
     end, presses = place.now() + minutes * 60, 0
@@ -178,7 +172,7 @@ def flap(place: Town, rides: int, minutes: float, half_s: float = 5.0) -> int:
 
 
 def _follow(place: Town) -> None:
-    """A booking that was made has a ride to tell of."""
+    """Tell the service about the ride of a booking that was made."""
     for booking in place.service.bookings:
         made = booking["booking_id"]
         told = {"booking_id": made, "booking_status": "CALL_DRIVER", "vehicle_number": "PM 1"}
@@ -186,12 +180,12 @@ def _follow(place: Town) -> None:
 
 
 def peak(starts: Sequence[float]) -> int:
-    """The most of them in any second."""
+    """The largest number of times in any second."""
     return most_within(starts, 1.0)
 
 
 def most_within(moments: Sequence[float], seconds: float) -> int:
-    """The most of them in any span of so many seconds, its end not counted."""
+    """The largest number of times in any span of that many seconds, excluding its end."""
     ordered, first, most = sorted(moments), 0, 0
     for last, moment in enumerate(ordered):
         while moment - ordered[first] >= seconds - 1e-6:

@@ -1,6 +1,4 @@
-"""Rows about what was granted and runs out: a token in the middle of a shift, a price between
-estimate and send.
-"""
+"""Rows about expiry: a token in the middle of a shift, a price between estimate and send."""
 
 import re
 import threading
@@ -28,8 +26,9 @@ RECONNECT: Final = "The account needs reconnecting"
 
 @row(13, "401 in the middle of a shift")
 def token_ended(case: Case) -> Verdict:
-    """Ten rides are told 401 at once: one refresh. A link that is gone: "Reconnect", and last facts
-    stay.
+    """Ten simultaneous 401 answers cause one refresh; a revoked link shows "Reconnect".
+
+    The last known details of rides stay visible.
     """
     rounds, wrong, errors = case.size(30, 2), Counter[str](), 0
     service = Service()
@@ -65,7 +64,7 @@ def _ten_rides(desk: Shop, service: Service) -> list[int]:
 
 
 def _polled_at_once(desk: Shop, service: Service, orders: list[int]) -> int:
-    """Poll all rides in threads of the worker; how many refreshes that took."""
+    """Poll all rides in threads of the worker. Returns the number of refreshes."""
     before = service.refreshes
     desk.clock.go(10)
     stop = threading.Event()
@@ -88,7 +87,10 @@ def _account(desk: Shop) -> Account:
 def _refused_refresh(
     desk: Shop, service: Service, orders: list[int], says: int, wrong: Counter[str]
 ) -> int:
-    """The refresh gets no clear answer, or is refused for good: pages go on with what is known."""
+    """The refresh gets no clear answer, or is refused for good.
+
+    Pages continue with the known details.
+    """
     said = {"error": "invalid_grant"} if says == 400 else {"message": "away"}
     service.tokens, service.token = {"another one"}, lambda: httpx.Response(says, json=said)  # type: ignore[method-assign]
     with desk.s.db.write() as s:
@@ -119,7 +121,7 @@ def _refused_refresh(
 
 @row(31, "A fixed price runs out between estimate and send")
 def fare_expired(case: Case) -> Verdict:
-    """REJECTED; the form comes back with old and new price; one press books."""
+    """The order is REJECTED; the form shows old and new price; one press books."""
     rounds, wrong = case.size(10, 1), Counter[str]()
     for number in range(rounds):
         with _sandbox_desk(case.sub(f"desk-{number}")) as (desk, clock):
@@ -133,7 +135,7 @@ def fare_expired(case: Case) -> Verdict:
 
 
 class _SandboxDesk:
-    """A desk with the sandbox as its service; the sandbox's clock can run ahead."""
+    """A property whose service is the sandbox, with a clock that can be ahead."""
 
     def __init__(self, folder: Path) -> None:
         self.ahead = timedelta()

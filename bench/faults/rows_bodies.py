@@ -1,6 +1,4 @@
-"""Rows about what stands in an answer: hostile bodies for every operation, refusals of every kind
-and HTTP status.
-"""
+"""Rows about bodies of answers: hostile bodies for every operation, refusals of every kind."""
 
 import logging
 from collections import Counter
@@ -80,7 +78,7 @@ for _name in ROUNDS:
 
 @contextmanager
 def complaints() -> Iterator[Counter[str]]:
-    """What workers complain about meanwhile."""
+    """Collect the errors that workers log during the block."""
     handler = Complaints()
     loggers = [logging.getLogger(name) for name in WORKER]
     levels = [logger.level for logger in loggers]
@@ -124,7 +122,7 @@ Reader = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def _product(fields: dict[str, Any]) -> dict[str, Any]:
-    """The first category with these fields, and everything that was read beside it."""
+    """The first category with these fields, and the parsed rest of the body."""
     body = PRODUCTS | {"categories": [fields, *PRODUCTS["categories"][1:]]}
     read = ProductList.from_wire(body).model_dump()
     products = {each["category"]: each for each in read["products"]}
@@ -145,8 +143,9 @@ READERS: Final[list[tuple[Reader, dict[str, Any]]]] = [
 
 @row(10, "A bad field takes nothing of the rest with it")
 def one_bad_field(case: Case) -> Verdict:
-    """Each field spoilt in each way, against the same body without that field: all else reads the
-    same.
+    """Each field with each kind of error, compared with the body without that field.
+
+    All other fields must be parsed to the same values.
     """
     wrong, tried = Counter[str](), 0
     for read, body in READERS:
@@ -215,7 +214,7 @@ SHAPES: Final[dict[str, Callable[[str], dict[str, Any]]]] = {
 
 @row(9, "Refusals: all codes, all shapes, HTTP 200/400/422/500")
 def refusals(case: Case) -> Verdict:
-    """Each is REJECTED, and its page says why."""
+    """Each refusal is REJECTED, and its page shows the reason."""
     wrong, errors, tried, silent = Counter[str](), 0, 0, 0
     service = Service()
     with shop(case.folder, service.handle, durable=False) as desk:

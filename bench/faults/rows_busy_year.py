@@ -1,6 +1,4 @@
-"""Rows 35 and 36: a house that has been busy for long. The figures are those of bench.history and
-bench.soak.
-"""
+"""Rows 35 and 36: a property with a year of rides, measured by bench.history and bench.soak."""
 
 import json
 import os
@@ -26,7 +24,7 @@ DESCRIPTORS_AN_HOUR: Final = 600.0
 
 @row(35, "a hundred thousand rides: history and search, SQLite", short=False)
 def many_rides(case: Case) -> Verdict:
-    """Each list within 150 ms, 95 times of 100."""
+    """Each list takes at most 150 ms in 95 % of requests."""
     return _lists(case, "history-sqlite")
 
 
@@ -34,7 +32,7 @@ def many_rides(case: Case) -> Verdict:
     35, "a hundred thousand rides: history and search, PostgreSQL", short=False, database=POSTGRESQL
 )
 def many_rides_postgresql(case: Case) -> Verdict:
-    """The same on a server."""
+    """The same on PostgreSQL."""
     # or the row is skipped; what is absent below is a failure
     database_in(case.folder / "is-there", POSTGRESQL)
     return _lists(case, "history-postgresql")
@@ -60,8 +58,9 @@ def _lists(case: Case, line: str) -> Verdict:
 
 @row(36, "memory and descriptors under ten pages a second", short=False)
 def soaked(case: Case) -> Verdict:
-    """The whole program with rides kept alive: an hour when asked for by --minutes 60, a few
-    minutes without.
+    """The whole program with rides kept alive.
+
+    It takes an hour with --minutes 60, and a few minutes without.
     """
     minutes = case.minutes or case.size(6, 4) * 1.0
     rides = RIDES if minutes >= HOUR else FEW_RIDES
@@ -79,8 +78,9 @@ def soaked(case: Case) -> Verdict:
 
 
 def judged(found: dict[str, Any], minutes: float) -> tuple[bool, str]:
-    """Whether a soak's figures are flat, by its own limits after an hour and by wider ones sooner;
-    and the figures.
+    """Whether the metrics of a soak are flat, and the metrics.
+
+    The limits are the soak's own after an hour, and wider ones for shorter runs.
     """
     if found["flat"] is None:
         return False, f"{minutes:g} minutes: {found['why']}"
@@ -106,8 +106,9 @@ def judged(found: dict[str, Any], minutes: float) -> tuple[bool, str]:
 
 
 def _reported(module: str, words: list[str], file: Path) -> dict[str, Any]:
-    """What a bench kept in its file; in a process of its own, as it changes limits and settings of
-    its process.
+    """The report of a bench that ran in a process of its own.
+
+    A bench changes limits and settings of its process.
     """
     command = [sys.executable, "-m", module, *words, "--json", str(file)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

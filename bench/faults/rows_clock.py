@@ -1,6 +1,4 @@
-"""Rows about the clock and the follower: steps of the wall clock, a poisoned ride among a
-hundred.
-"""
+"""Rows about time and tracking: steps of the wall clock, an unreadable ride among a hundred."""
 
 from collections import Counter
 from datetime import timedelta
@@ -19,8 +17,9 @@ POISONED: Final = {"eta": "no object", "price": 7}
 
 @row(28, "The clock steps: an hour, minutes, a leap second, a day")
 def clock_steps(case: Case) -> Verdict:
-    """Wherever an order or a ride is when the clock steps: nothing is sent late or twice, and polls
-    go on.
+    """The clock steps in each state of orders and rides.
+
+    Nothing is sent late or twice, and polls continue.
     """
     wrong, tried = Counter[str](), 0
     for step in STEPS[:4] if case.short else STEPS:
@@ -36,7 +35,7 @@ def clock_steps(case: Case) -> Verdict:
 
 
 def _ready(desk: Shop, service: Service, step: int) -> list[str]:
-    """Pressed, then the clock steps: it is sent, once, or it expires."""
+    """The clock steps after the press: the order is sent once, or it expires."""
     order_id = desk.place()
     desk.clock.go(step)
     for _ in range(3):
@@ -48,7 +47,7 @@ def _ready(desk: Shop, service: Service, step: int) -> list[str]:
 
 
 def _sending(desk: Shop, service: Service, step: int) -> list[str]:
-    """The clock steps while the service thinks: the answer counts all the same."""
+    """The clock steps while the service works: the answer is valid all the same."""
 
     def slow(body: dict[str, Any]) -> httpx.Response:
         desk.clock.go(step)
@@ -63,7 +62,7 @@ def _sending(desk: Shop, service: Service, step: int) -> list[str]:
 
 
 def _followed(desk: Shop, service: Service, step: int) -> list[str]:
-    """A ride that is polled is polled on, within a minute of the new clock."""
+    """A polled ride is polled again within a minute of the new clock."""
     order_id = _booked(desk, service)
     desk.clock.go(step)
     start, faults = service.count("track_ride"), []
@@ -79,7 +78,7 @@ def _followed(desk: Shop, service: Service, step: int) -> list[str]:
 
 
 def _leased(desk: Shop, service: Service, step: int) -> list[str]:
-    """A poller that died with its lease, then the step: somebody else polls soon."""
+    """A poller dies with its lease before the step: another one polls soon."""
     order_id = _booked(desk, service)
     with desk.s.db.write() as s:
         ride = s.get_one(Ride, desk.ride(order_id).id)
@@ -94,8 +93,9 @@ def _leased(desk: Shop, service: Service, step: int) -> list[str]:
 
 
 def _dead_worker(desk: Shop, service: Service, step: int) -> list[str]:
-    """A sender that died, then the step: UNKNOWN, never sent again; its last beat is not taken for
-    a living one.
+    """A sender dies before the step: its order becomes UNKNOWN and is never sent again.
+
+    Its last heartbeat doesn't count as that of a live worker.
     """
     order_id = desk.place()
     now = desk.clock()
@@ -126,8 +126,9 @@ def _booked(desk: Shop, service: Service) -> int:
 
 @row(22, "One poisoned ride among a hundred")
 def poisoned(case: Case) -> Verdict:
-    """What is kept of it can't be read: it is pushed ahead and a person is asked; the others are
-    polled on time.
+    """The stored data of a ride can't be read: its poll is delayed and an attention item appears.
+
+    The other rides are polled on time.
     """
     count, service = case.size(100, 30), Service()
     with shop(case.folder, service.handle, durable=False) as desk:

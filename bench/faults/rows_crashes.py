@@ -1,6 +1,4 @@
-"""Rows 1 to 3: workers killed at any instant of create, alone and in pairs; and protocols that must
-be caught.
-"""
+"""Rows 1 to 3: workers killed at any time during create, and mutants that must be detected."""
 
 from collections import Counter
 from dataclasses import replace
@@ -31,7 +29,7 @@ def one_worker(case: Case) -> Verdict:
 
 @row(2, "kill -9 of two workers on one database, SQLite")
 def two_workers(case: Case) -> Verdict:
-    """The same, with a second worker that goes on meanwhile."""
+    """The same, with a second worker that continues."""
     return _killed(case, kills=case.size(700, 40), slots=2)
 
 
@@ -85,9 +83,9 @@ def _listed(counts: Counter[str]) -> str:
 
 @row(3, "six broken protocols, each must be caught")
 def mutants(case: Case) -> Verdict:
-    """A harness that catches nothing proves nothing.
+    """Each broken protocol is detected.
 
-    Beside the six of the matrix there is one of our own.
+    There is one of our own besides the six of the matrix.
     """
     caught = {name: _caught_after(case, name) for name in (*MUTANTS, *OURS)}
     six, ours = (
@@ -99,7 +97,7 @@ def mutants(case: Case) -> Verdict:
 
 
 def _caught_after(case: Case, mutant: str) -> int:
-    """After how many kills the harness sees what is wrong; 0 for never."""
+    """The number of kills until the harness detects the mistake; 0 for never."""
     options: dict[str, Any] = {
         "mutant": mutant,
         "locked_share": 0.15,
@@ -114,7 +112,5 @@ def _caught_after(case: Case, mutant: str) -> int:
 
 
 def _forgets(run: Crew) -> bool:
-    """Only a worker that lives for a while can show that an answer is gone: asked when there is
-    something to ask.
-    """
+    """Run the mutant that loses answers, with workers that live for a while."""
     return bool(run.kept) and bool(run.settle())

@@ -1,4 +1,4 @@
-"""Rows 24 and 25: the disk is full; a black box that can't be written."""
+"""Rows 24 and 25: the disk is full; the answer journal can't be written."""
 
 import contextlib
 import os
@@ -24,8 +24,9 @@ DISK: Final = 6 * 1024 * 1024
 
 @row(24, "The disk is full")
 def disk_full(case: Case) -> Verdict:
-    """Nothing new is sent, an answer in flight is kept in the black box, pages go on, and all is
-    settled later.
+    """No new order is sent, an answer in flight is kept in the answer journal, pages still work.
+
+    Everything is settled later.
     """
     rounds, wrong, errors, real = case.size(10, 1), Counter[str](), 0, True
     for number in range(rounds):
@@ -84,7 +85,7 @@ def _works(deed: Callable[[], Any]) -> bool:
 
 
 def _pages(browser: FlaskClient, ride: int, form: dict[str, str], wrong: Counter[str]) -> int:
-    """Reading goes on; each way of writing says 503 in plain words."""
+    """Reading works; each kind of write answers 503 with a plain message."""
     errors = 0
     for path in (
         "/",
@@ -116,8 +117,9 @@ def _integrity(desk: Shop) -> str:
 
 
 class SmallDisk:
-    """A folder that can be filled: a tmpfs of its own where this user may mount one, else SQLite's
-    page limit.
+    """A folder that can be filled.
+
+    It is a tmpfs if this user may mount one, otherwise SQLite's page limit is used.
     """
 
     def __init__(self, folder: Path, real: bool) -> None:
@@ -125,11 +127,11 @@ class SmallDisk:
         self._desk: Shop | None = None
 
     def watch(self, desk: Shop) -> None:
-        """The desk whose database lies here."""
+        """Set the property whose database is on this disk."""
         self._desk = desk
 
     def fill(self) -> None:
-        """No block is free any more; what SQLite had reserved in its log is given back first."""
+        """Fill the disk, after SQLite has given back the space reserved in its log."""
         assert self._desk is not None
         with self._desk.s.db.engine.connect() as line:
             line.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -144,14 +146,14 @@ class SmallDisk:
                 filler.write(b"x" * 4096)
 
     def free(self) -> None:
-        """Somebody made room."""
+        """Free the space again."""
         if self.real:
             (self.folder / "filler").unlink()
         else:
             self._limit(2**30)
 
     def _limit(self, pages: int) -> None:
-        """On each connection that is open: SQLite keeps the limit at what is in use."""
+        """Set the page limit of each open connection to the pages in use."""
         assert self._desk is not None
         lines = [self._desk.s.db.engine.connect() for _ in range(12)]
         for line in lines:
@@ -162,7 +164,7 @@ class SmallDisk:
 
 @contextlib.contextmanager
 def small_disk(folder: Path) -> Iterator[SmallDisk]:
-    """A disk of six megabytes, taken away at the end."""
+    """A disk of six megabytes, removed at the end."""
     command = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(folder)]
     with contextlib.suppress(FileNotFoundError):
         if (
@@ -179,8 +181,9 @@ def small_disk(folder: Path) -> Iterator[SmallDisk]:
 
 @row(25, "The black box can't be written")
 def box_unwritable(case: Case) -> Verdict:
-    """An answer that could not be kept: it is settled all the same, and nothing more is sent until
-    a write works.
+    """An answer that could not be journalled is settled all the same.
+
+    No new order is sent until a write works.
     """
     service, wrong = Service(), Counter[str]()
     with shop(case.folder, service.handle) as desk:
@@ -215,9 +218,7 @@ def _ready(browser: FlaskClient, desk: Shop) -> int:
 
 
 def _starts_without(folder: Path) -> bool:
-    """Whether a worker starts where its black box can't be: a file stands in the place of the
-    folder.
-    """
+    """Whether a worker starts when a file is in the place of its journal folder."""
     (folder / "instance").mkdir(mode=0o700)
     (folder / "instance" / "blackbox").write_text("")
     url = database_in(folder, SQLITE)

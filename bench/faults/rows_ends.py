@@ -1,4 +1,4 @@
-"""Rows 26, 29 and 30: a database that is shot, a host that sleeps, a worker that is asked to go."""
+"""Rows 26, 29 and 30: the database server is killed, the host sleeps, a worker is asked to stop."""
 
 import contextlib
 import os
@@ -39,10 +39,10 @@ LONG_S: Final = 90.0  # longer than a lease
 
 @dataclass
 class Drained(Crew):
-    """Workers that are asked to go while they send."""
+    """Workers that are asked to stop while they send."""
 
     def once(self, rng: random.Random) -> None:
-        """One life, ended politely."""
+        """Run one worker and ask it to stop."""
         pid = self.nursery.spawn(self.desk.life(hurry=1.0))
         self.nursery.wait(pid, rng.uniform(0.1, 0.7))
         self.nursery.kill(pid, signal.SIGTERM)
@@ -55,7 +55,7 @@ class Drained(Crew):
 
 @row(30, "SIGTERM of the worker under load")
 def drain(case: Case) -> Verdict:
-    """Each life is asked to go in the middle of its sends: none of them may end unknown."""
+    """Each worker is asked to stop in the middle of its calls: no order may become UNKNOWN."""
     options = {"ways": CLEAR, "locked_share": 0.0, "speed": 1.0}
     with database(case) as url, crew(case, url, "run", Drained, **options) as run:
         run.kill(case.size(100, 8), 1)
@@ -68,9 +68,7 @@ def drain(case: Case) -> Verdict:
 
 @row(29, "the host sleeps: nothing late is sent when it wakes", short=False)
 def asleep(case: Case) -> Verdict:
-    """SIGSTOP at rest, right after a claim, right before the send, and while an answer is waited
-    for.
-    """
+    """SIGSTOP while idle, after a claim, before the call, and while waiting for an answer."""
     found, tried = Findings(), 0
     with database(case) as url, crew(case, url, "run", Crew, speed=20.0) as run:
         for number in range(case.size(60, 4)):
@@ -81,7 +79,7 @@ def asleep(case: Case) -> Verdict:
 
 
 def _sleeps(run: Crew, found: Findings, where: str, how_long_s: float) -> None:
-    """One worker that is stopped there, for longer than the press is fresh, and goes on."""
+    """Stop one worker there for longer than an order may wait, and continue it."""
     deed = signal.SIGSTOP if where.startswith("order.") else signal.SIGKILL
     pid = run.nursery.spawn(
         run.desk.life(point=where if deed == signal.SIGSTOP else "", deed=deed, hurry=20.0)
@@ -105,8 +103,9 @@ def _sleeps(run: Crew, found: Findings, where: str, how_long_s: float) -> None:
 
 
 def _stop(run: Crew, pid: int) -> None:
-    """Stop a worker that is not in the middle of a write: when a host sleeps, whoever would wait
-    for it sleeps too.
+    """Stop a worker that is not in the middle of a write.
+
+    When a host sleeps, processes that wait for the worker sleep too.
     """
     with run.desk.db.write():
         os.kill(pid, signal.SIGSTOP)
@@ -142,10 +141,10 @@ def _is_stopped(pid: int) -> bool:
 
 @dataclass
 class Shot(Crew):
-    """People who press the same form again when it was answered with "can't save right now"."""
+    """People who repeat a form that was answered with "can't save right now"."""
 
     def people_do(self, rng: random.Random) -> None:
-        """One moment at the desk."""
+        """One step of the people."""
         if self.desk.unsure:
             self.desk.send(*self.desk.unsure[0])
             del self.desk.unsure[0]
@@ -154,7 +153,7 @@ class Shot(Crew):
 
 @row(26, "PostgreSQL is stopped at once and started, under load", database=POSTGRESQL, short=False)
 def shot(case: Case) -> Verdict:
-    """Two workers live through all of it; pages say that they can't save, and when to come back."""
+    """Two workers survive the restarts; pages say that they can't save, and when to retry."""
     with postgres() as server:
         made = Database(server.url())
         made.upgrade()
@@ -175,7 +174,7 @@ def shot(case: Case) -> Verdict:
 
 
 def _restarts(run: Crew, server: PostgresServer, case: Case) -> set[str]:
-    """What pages said: their status and Retry-After."""
+    """The answers of pages during restarts: status and Retry-After."""
     said: set[str] = set()
     lives = [run.nursery.spawn(run.desk.life(hurry=1.0)) for _ in range(2)]
     with (

@@ -1,9 +1,8 @@
-"""Rows about what a poll says: odd statuses, answers out of order, the reduced answers of a ride's
-end.
-"""
+"""Rows about answers to polls: odd statuses, answers out of order, reduced answers at the end."""
 
 import random
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -69,11 +68,12 @@ KEPT: Final = (
 
 
 def _told(kind: Kind, status: Any) -> Snapshot:
-    """What the service says of a ride in a status: reduced before a driver and at the end, full
-    between.
-    """
-    full = status not in (*wire.SEARCHING, *wire.TERMINAL)
-    names = SNAPSHOT.keys() if full else (*REDUCED, *CAB) if status == "COMPLETED" else REDUCED[:3]
+    """The snapshot of a ride with a status: reduced before a driver and at the end, else full."""
+    names: Iterable[str] = SNAPSHOT
+    if status == "COMPLETED":
+        names = (*REDUCED, *CAB)
+    elif status in (*wire.SEARCHING, *wire.TERMINAL):
+        names = REDUCED[:3]
     body = {name: SNAPSHOT[name] for name in names} | {"booking_status": status, "passengers": []}
     if status not in ("CLIENT_LOCATED", "INVOICE") or kind is Kind.AUTO:
         body.pop("otp", None)
@@ -82,7 +82,7 @@ def _told(kind: Kind, status: Any) -> Snapshot:
 
 @row(16, "A status that is unknown, missing, a number, a list")
 def odd_status(_case: Case) -> Verdict:
-    """The last known one is kept; an unknown word is shown as reported, and alarms once."""
+    """The last known status is kept; an unknown word is shown as reported, and alarms once."""
     tried, wrong = 0, Counter[str]()
     for kind in Kind:
         for status in AUTO if kind is Kind.AUTO else TAXI:
@@ -107,9 +107,7 @@ def odd_status(_case: Case) -> Verdict:
 
 @row(17, "Answers out of order, twice, of a replica behind")
 def out_of_order(case: Case) -> Verdict:
-    """Random sequences: an older answer changes nothing, no single sighting steps back, an end
-    stays the end.
-    """
+    """Random sequences: no older answer changes anything, no ride leaves its final status."""
     tries, wrong = case.size(20_000, 1_000), Counter[str]()
     for _ in range(tries):
         for fault in _sequence(case.rng):
@@ -144,7 +142,7 @@ def _sequence(rng: random.Random) -> list[str]:
 
 
 def _broken(before: RideState, after: RideState, seq: int, status: str) -> list[str]:
-    """The rules that this one step broke."""
+    """The rules that one step violates."""
     if seq <= before.merged_seq:
         return [] if after == before else ["an older answer changed something"]
     faults = [] if after.merged_seq == seq else ["the number of the poll"]
@@ -169,9 +167,7 @@ def _has(ride: RideState, name: str) -> bool:
 
 @row(18, "The reduced answer of the end; passengers that go empty")
 def reduced(_case: Case) -> Verdict:
-    """What was known of car, driver, way and passengers survives an answer that no longer carries
-    it.
-    """
+    """Details of car, driver, route and passengers survive an answer without them."""
     wrong = Counter[str]()
     for kind in Kind:
         order = AUTO if kind is Kind.AUTO else TAXI

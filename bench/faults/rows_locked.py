@@ -1,4 +1,4 @@
-"""Row 23: the database file is locked by another writer, for long or by turns."""
+"""Row 23: another writer locks the database file, for long or repeatedly."""
 
 import contextlib
 import logging
@@ -31,9 +31,7 @@ CANT_SAVE: Final = "ridedash can't save right now, so it won't book"
 
 @row(23, "SQLite locked for ten seconds by another writer")
 def locked(case: Case) -> Verdict:
-    """A press waits five seconds and is told that nothing was ordered; polls skip their turns; then
-    all goes on.
-    """
+    """A press waits five seconds and is refused; polls are skipped; then everything continues."""
     service, rounds, wrong, waited, errors = (
         Service(),
         case.size(3, 1),
@@ -71,7 +69,7 @@ def _pressed(
     wrong: Counter[str],
     waited: list[float],
 ) -> int:
-    """A press while the lock is held, which goes on to its end; how many answers were 500."""
+    """Press during the lock, which is held to its end. Returns the number of 500 answers."""
     orders, polls = len(desk.orders()), _polls(service)
 
     def look() -> None:
@@ -93,7 +91,7 @@ def _pressed(
 def _goes_on(
     desk: Shop, browser: FlaskClient, form: dict[str, str], ride: int, wrong: Counter[str]
 ) -> None:
-    """The same press again is sent, and the ride polled, by the worker that lived through it."""
+    """The same press is sent and the ride polled by the worker that survived the lock."""
     wrong["the same form later"] += browser.post("/rides/new", data=form).status_code != 303
     wrong["not sent later"] += not comes(lambda: desk.orders()[-1].state == "BOOKED")
     wrong["polls did not go on"] += not comes(lambda: desk.ride(ride).seen_at == desk.clock())
@@ -104,7 +102,7 @@ def _polls(service: Service) -> int:
 
 
 def comes(holds: Callable[[], bool]) -> bool:
-    """Whether it comes to hold at all."""
+    """Wait for a condition. Returns whether it became true."""
     end = time.monotonic() + LATER_S
     while not holds() and time.monotonic() < end:
         time.sleep(0.05)
@@ -130,9 +128,7 @@ def followed(desk: Shop, service: Service) -> int:
 
 @contextlib.contextmanager
 def _long_writer(desk: Shop, look: Callable[[], None]) -> Iterator[None]:
-    """Another writer, which lets go after its time, whatever we do meanwhile; it has a last look
-    before.
-    """
+    """Another writer that holds the lock for a fixed time and calls a last check before the end."""
     held = threading.Event()
     thread = threading.Thread(target=_hold, args=(desk.s.db.engine.url.database, held, look))
     thread.start()
@@ -154,7 +150,7 @@ def _hold(path: str, held: threading.Event, look: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def _working(desk: Shop, wrong: Counter[str]) -> Iterator[list[str]]:
-    """The worker goes round meanwhile, as in production; what its rounds met is listed."""
+    """Run the worker's rounds as in production, and list their errors."""
     stop, told = threading.Event(), _Told()
     log = logging.getLogger("ridedash.rides")
     thread = threading.Thread(target=desk.worker.run, args=(stop,))
@@ -176,9 +172,7 @@ def _working(desk: Shop, wrong: Counter[str]) -> Iterator[list[str]]:
 
 
 class _Told(logging.Handler):
-    """What the worker logs: rounds that were skipped for the lock, and all else, which is a fault
-    of ours.
-    """
+    """The worker's log: rounds that were skipped for the lock, and all other records as errors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -193,9 +187,7 @@ class _Told(logging.Handler):
 
 @row(23, "Four writers at once on one SQLite file")
 def four_writers(case: Case) -> Verdict:
-    """Write transactions of four processes take turns: nobody is told that the database is
-    locked.
-    """
+    """Four processes write in turn, and none is refused."""
     times, url = case.size(5_000, 60), database_in(case.folder, SQLITE)
     command = [sys.executable, "-m", "bench.faults.writer", url, str(times)]
     writers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]

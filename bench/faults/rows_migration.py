@@ -1,4 +1,4 @@
-"""Row 33: a migration half done, another version's, a newer one's: none of them is started on."""
+"""Row 33: a half-applied migration, a database of another program or of a newer version."""
 
 import contextlib
 import sqlite3
@@ -25,7 +25,7 @@ DAMAGES: Final = {
 
 @row(33, "A migration half done, or another version's")
 def half_migrated(case: Case) -> Verdict:
-    """The program does not start on it, and says why in a sentence that names what it found."""
+    """The program refuses to start and names what it found."""
     wrong = Counter[str]()
     damages = {"half": DAMAGES["half"]} if case.short else DAMAGES
     for name, (damage, word) in damages.items():
@@ -47,9 +47,7 @@ def half_migrated(case: Case) -> Verdict:
 
 
 def ended(command: list[str], settings: dict[str, str]) -> tuple[int | None, str]:
-    """The exit code of a program that should not start, and what it said; None when it had to be
-    stopped.
-    """
+    """Exit code and output of a program that should not start; None if it had to be stopped."""
     with subprocess.Popen(
         command, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as run:

@@ -1,6 +1,4 @@
-"""Rows about the network, over real sockets of this machine: no connection, no answer, endless
-answers, redirects.
-"""
+"""Rows about the network, over real sockets: lost connections, endless answers, redirects."""
 
 import contextlib
 import gzip
@@ -33,7 +31,7 @@ RSS_LIMIT: Final = 20 * 1024 * 1024
 
 @row(6, "No connection: refused, DNS, TLS, connect timeout")
 def no_connection(case: Case) -> Verdict:
-    """What never reached the service is NOT_SENT, and booking it again works."""
+    """A call that never reached the service is NOT_SENT, and booking again works."""
     heard: list[bytes] = []
     tries, states, again = case.size(300, 30), Counter[str](), 0
     with contextlib.ExitStack() as stack:
@@ -85,7 +83,7 @@ def _failed(desk: Shop) -> int:
 
 
 def _again(desk: Shop, failed: list[int]) -> Iterator[bool]:
-    """The same service, now within reach: each failed order is booked again, once."""
+    """The service is reachable now: each failed order is booked again, once."""
     service, out_of_reach = Service(), desk.http
     desk.http, desk.address = Http(service.transport()), "http://127.0.0.1:9"
     for order_id in failed:
@@ -96,7 +94,7 @@ def _again(desk: Shop, failed: list[int]) -> Iterator[bool]:
 
 @row(7, "No answer after the service has booked")
 def booked_without_an_answer(case: Case) -> Verdict:
-    """Timeout, RST, close or nonsense after the deed: UNKNOWN; a person would know, we don't."""
+    """Timeout, RST, close or garbage after the booking was made: UNKNOWN."""
     tries, misfiled = case.size(500, len(AFTER_THE_DEED)), Counter[str]()
     ways = list(AFTER_THE_DEED)
     ledger: list[str] = []
@@ -126,7 +124,7 @@ def booked_without_an_answer(case: Case) -> Verdict:
 
 @row(11, "Slow drips, bombs, endless answers")
 def endless(case: Case) -> Verdict:
-    """The deadline is kept and memory stays: nothing is unpacked, nothing is read past the cap."""
+    """Deadlines are kept and memory is bounded: nothing is decompressed or read beyond the cap."""
     total_s, late, read = 1.0, 0, 0
     times = case.size(50, 5)
     with _servers_apart() as urls, Hasty(1, total_s) as http:
@@ -144,7 +142,7 @@ def endless(case: Case) -> Verdict:
 
 @contextlib.contextmanager
 def _servers_apart() -> Iterator[list[str]]:
-    """Addresses of servers in a process of their own, whose memory is not ours."""
+    """Addresses of servers in a process of their own, whose memory isn't measured."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs,))
@@ -206,14 +204,14 @@ def _headers(line: socket.socket, stop: threading.Event) -> None:
 
 
 def rss() -> int:
-    """Bytes that this process holds now; its peak starts anew, where the kernel lets it."""
+    """The resident bytes of this process; resets its peak where the kernel allows it."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     return _memory("VmRSS:")
 
 
 def peak() -> int:
-    """The most that it held since."""
+    """The peak of resident bytes since then."""
     return _memory("VmHWM:")
 
 
@@ -224,7 +222,7 @@ def _memory(name: str) -> int:
 
 @row(11, "Redirects: the partner key goes to no other host")
 def redirects(_case: Case) -> Verdict:
-    """Each operation, each redirect, to another listening socket: it never hears a word."""
+    """Each operation and each redirect to another socket, which must never get a request."""
     followed, wrong, tried = 0, [], 0
     with serving(lambda line, _stop: line.sendall(answer(b"{}"))) as other:
         for status in ("301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"):
@@ -247,7 +245,7 @@ def _to(url: str, status: str) -> Behaviour:
 
 
 def _left_open(name: str, ask: Callable[[], Any]) -> bool:
-    """A redirect is no outcome: create is unclear, options fall back to ours, the rest raise."""
+    """The outcome of a redirect: create is unclear, options use our defaults, the rest raise."""
     try:
         got = ask()
     except ServiceError:

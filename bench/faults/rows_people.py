@@ -1,6 +1,4 @@
-"""Rows about what people do: double clicks, two at once, a late answer after somebody closed the
-order.
-"""
+"""Rows about people: double clicks, two at once, a late answer after an order was closed."""
 
 import http.client
 import subprocess
@@ -31,7 +29,7 @@ GUARDED = "already has a ride being booked"
 
 @row(4, "Double click, resubmit, two tabs: one form token")
 def one_token_pressed_often(case: Case) -> Verdict:
-    """200 parallel POSTs of one form, through a real server: one order, one booking, one page."""
+    """200 parallel POSTs of one form to a real server: one order, booking and page."""
     service = Service()
     rounds, doubled, other, lost = case.size(10, 1), 0, 0, 0
     with shop(case.folder, service.handle) as desk, waitress(desk.app, threads=12) as url:
@@ -87,20 +85,18 @@ def _post(port: int, body: str, headers: dict[str, str]) -> tuple[int, str | Non
 
 @row(5, "Two staff, the same guest (SQLite)")
 def two_staff_on_sqlite(case: Case) -> Verdict:
-    """The guard on SQLite."""
+    """The duplicate-booking guard on SQLite."""
     return _two_staff(case, "")
 
 
 @row(5, "Two staff, the same guest (PostgreSQL)", database=POSTGRESQL)
 def two_staff_on_postgresql(case: Case) -> Verdict:
-    """The guard on PostgreSQL."""
+    """The duplicate-booking guard on PostgreSQL."""
     return _two_staff(case, database_in(case.folder / "pg", POSTGRESQL))
 
 
 def _two_staff(case: Case, url: str) -> Verdict:
-    """Races of two presses for one guest: one order each; the other is asked, and goes on only on
-    purpose.
-    """
+    """Two people book for one guest at once: one order, and a question for the other person."""
     service, races, wrong, errors = Service(), case.size(50, 10), 0, 0
     with shop(case.folder, service.handle, url=url, durable=False) as desk:
         browsers = [desk.browser(name) for name in STAFF]
@@ -150,7 +146,7 @@ def _at_once(
 
 
 def _overrides(desk: Shop) -> int:
-    """Orders that name who overrode the guard, and have it in the audit too."""
+    """Orders that name who overrode the guard, with an audit entry."""
     with desk.s.db.read() as s:
         told = [
             each.facts.get("override")
@@ -166,8 +162,9 @@ def _overrides(desk: Shop) -> int:
 
 @row(34, "A late answer after a person closed the order")
 def late_answer(case: Case) -> Verdict:
-    """Closed as not booked, then the booking comes: a loud alarm, and the offer to abort the older
-    ride.
+    """An order is closed as not booked, then the booking comes.
+
+    There is an alarm, and the offer to abort the older ride.
     """
     tries, wrong, errors = case.size(30, 3), 0, 0
     service = Service()
@@ -194,7 +191,7 @@ def late_answer(case: Case) -> Verdict:
 def _meanwhile(
     desk: Shop, browser: FlaskClient, service: Service, body: dict[str, Any]
 ) -> httpx.Response:
-    """While the service thinks: 21 s go by, somebody closes the order as not booked.
+    """During the call 21 s pass and a member of staff closes the order as not booked.
 
     Then the answer comes.
     """
@@ -221,9 +218,7 @@ def _aborted(desk: Shop, browser: FlaskClient, service: Service, order_id: int, 
 
 @row(32, "The browser is offline", short=False)  # CI runs the test itself
 def offline(_case: Case) -> Verdict:
-    """Chromium loses the network: the page says so, queues nothing, and sends nothing by itself
-    afterwards.
-    """
+    """Chromium loses the network: the page says so, queues nothing and sends nothing later."""
     if browser_path() is None:
         raise Missing("no Chromium on this machine")
     command = [sys.executable, "-m", "pytest", "-q", "tests/faults/test_offline_browser.py"]

@@ -1,6 +1,4 @@
-"""Row 27: a power cut forgets nothing that was sent: what the kernel is asked to sync, and when,
-seen by strace.
-"""
+"""Row 27: a power cut loses no sent order: strace shows what is synced to disk, and when."""
 
 import json
 import os
@@ -51,11 +49,11 @@ class Event:
     ended: int = 0
 
     def syncs(self, file: str) -> bool:
-        """Whether it brings a file of that ending to the disk."""
+        """Whether it syncs a file with that suffix to the disk."""
         return self.name in SYNCS and self.file.endswith(file)
 
     def writes(self, file: str) -> bool:
-        """Whether it changes a file of that ending."""
+        """Whether it changes a file with that suffix."""
         return self.name in {"pwrite64", "write"} and self.file.endswith(file)
 
 
@@ -70,9 +68,7 @@ STEPS: Final[tuple[tuple[str, Holds], ...]] = (
 
 @row(27, "power cut: the claim is on the disk before a byte leaves")
 def power_cut(case: Case) -> Verdict:
-    """T2 is synced before the request, the answer before T3, T3 before a page says "Booked" to
-    anybody.
-    """
+    """T2 is synced before the request, the answer before T3, T3 before a page says "Booked"."""
     if shutil.which("strace") is None:
         raise Missing("strace")
     orders = case.size(50, 5)
@@ -111,9 +107,7 @@ def _traced(life: Life, staff_id: int, said: Path, trace: Path) -> "subprocess.P
 
 
 def watched(life: str, staff_id: str, said: str) -> None:
-    """A worker's life, and somebody who reads pages meanwhile: in one tree of processes, so in one
-    trace.
-    """
+    """A worker and a reader of pages in one tree of processes, so in one trace."""
     lived, worker = Life(**json.loads(life)), os.getpid()
     if os.fork():
         lived.run()
@@ -128,9 +122,7 @@ def watched(life: str, staff_id: str, said: str) -> None:
 
 
 def _read(life: Life, staff_id: int, said: Path, worker: int) -> None:
-    """Ask for one order after the other until its page says "Booked", and write that down; until
-    the worker ends.
-    """
+    """Request one order after the other until its page says "Booked", and write that down."""
     clock, limiter.enabled = FastClock(life.origin, life.speed), False
     # each poll reads anew
     told = {"INSTANCE": f"{life.folder}/web", "DATABASE_URL": life.url, "POLL_LAYER": "off"}
@@ -204,7 +196,7 @@ def _judged(all_events: list[Event], orders: int) -> Verdict:
 
 
 def _wrong(mine: list[Event], send: Event, said: Event) -> Iterator[str]:
-    """What one sending thread did in the wrong order, and what a page said too early."""
+    """The calls that a sending thread made in the wrong order, and pages that were too early."""
     at = mine.index(send)
     before, after = mine[:at], mine[at + 1 :]
     claimed = _last(before, lambda e: e.writes("-wal"))

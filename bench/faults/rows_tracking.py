@@ -1,6 +1,4 @@
-"""Rows 19 to 21: trackers that die at each point of a hand-over, die all the time, fall silent, or
-are several.
-"""
+"""Rows 19 to 21: trackers that die at a hand-over or repeatedly, fall silent, or are several."""
 
 import contextlib
 import random
@@ -47,12 +45,12 @@ BAND: Final = re.compile(r"<[^>]* data-stopped-band\b[^>]*>")
 
 @dataclass
 class Sharers(Crew):
-    """People who only share, and arm a cancel for some of their rides."""
+    """People who only book share rides, and arm a cancel for some of them."""
 
     armed: set[int] = field(default_factory=set)
 
     def people_do(self, rng: random.Random) -> None:
-        """One moment at the desk."""
+        """One step of the people."""
         if (
             len(self.desk.in_state(OrderState.READY, OrderState.SENDING, OrderState.MATCHING))
             < LIVE
@@ -72,7 +70,7 @@ class Sharers(Crew):
             self.armed.add(order_id)
 
     def is_busy(self) -> bool:
-        """Whether something is still on its way."""
+        """Whether any order is still in progress."""
         states = (OrderState.READY, OrderState.SENDING, OrderState.MATCHING)
         with self.desk.db.read() as s:
             asked = s.scalars(
@@ -81,7 +79,7 @@ class Sharers(Crew):
         return bool(self.desk.in_state(*states)) or asked is not None
 
     def settle(self) -> Findings:
-        """Each hand-over happened once, each armed cancel was sent once."""
+        """Each hand-over happened once, and each armed cancel was sent once."""
         found = super().settle()
         with self.desk.db.read() as s:
             handed = Counter(
@@ -121,7 +119,7 @@ def _one(found: Findings, order: Order, handed: int, cancels: int, armed: Action
 
 @row(19, "hand-over of a shared ride, tracker killed at each point")
 def hand_over(case: Case) -> Verdict:
-    """Five hundred kills, each point a hundred times."""
+    """Five hundred kills, each fail point a hundred times."""
     tally, kills = Tally(), case.size(500, 24)
     while tally.total < kills or not (
         case.short or all(tally.kills[point] >= 100 for point in POLL_POINTS)
@@ -163,7 +161,7 @@ def dying_tracker(case: Case) -> Verdict:
 
 
 def _book(run: Crew, rides: int) -> None:
-    """That many rides that go on for ever."""
+    """Book rides that never end."""
     pid = run.nursery.spawn(run.desk.life(hurry=SLOWER))
     for number in range(1, rides + 1):
         while len(run.desk.in_state(OrderState.BOOKED)) < number:
@@ -175,7 +173,7 @@ def _book(run: Crew, rides: int) -> None:
 
 
 def _longest_gap(run: Crew, began: float, ended: float) -> float:
-    """The longest time between two polls of the same ride, in seconds of the wall."""
+    """The longest time between two polls of one ride, in seconds of wall time."""
     times: dict[str, list[float]] = {}
     for line in run.desk.ledger.of("tracked"):
         if began <= line["at"] <= ended:
@@ -186,9 +184,7 @@ def _longest_gap(run: Crew, began: float, ended: float) -> float:
 
 @row(20, "tracker silent: every page says so, the next one takes over")
 def silent_tracker(case: Case) -> Verdict:
-    """By a clock that is set by hand: a tracker that dies with a ride in its hands, and the one
-    that comes after it.
-    """
+    """A tracker dies while it polls a ride, and another one starts, on a clock set by hand."""
     service, wrong = Service(), Counter[str]()
     with shop(case.folder, service.handle) as desk:
         browser, ride = desk.browser(), followed(desk, service)
@@ -210,7 +206,7 @@ def silent_tracker(case: Case) -> Verdict:
 
 
 def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> None:
-    """Whether all who look are told so, and only of a tracker that was silent for too long."""
+    """Whether all pages say so, and only when the tracker was silent for too long."""
     silent = age > SILENT_S
     for path in ("/", "/rides/new", f"/rides/{ride}", "/history"):
         bands = BAND.findall(browser.get(path).text)
@@ -226,9 +222,7 @@ def _told(browser: FlaskClient, ride: int, wrong: Counter[str], age: float) -> N
 
 @row(20, "`ridedash worker` killed, started again by a supervisor", short=False)
 def restarted(case: Case) -> Verdict:
-    """The supervisor is played: what a killed one left behind, its black box too, is in no start's
-    way.
-    """
+    """Restarts by a supervisor: the files of a killed worker never prevent a start."""
     tries, came = case.size(10, 2), 0
     with database(case) as url, contextlib.closing(Database(url)) as db:
         settings = clean_environment(
@@ -243,9 +237,7 @@ def restarted(case: Case) -> Verdict:
 
 
 def _beats(db: Database, number: int, worker: "subprocess.Popen[bytes]") -> bool:
-    """Whether so many workers have said that they live (each start has a name of its own), or this
-    one is over.
-    """
+    """Whether that many workers have a heartbeat, or this one has ended."""
     with db.read() as s:
         return (
             s.scalars(select(func.count(Heartbeat.worker))).one() >= number
@@ -255,7 +247,7 @@ def _beats(db: Database, number: int, worker: "subprocess.Popen[bytes]") -> bool
 
 @row(21, "three trackers on one database: nothing polled twice, SQLite", short=False)
 def three_trackers(case: Case) -> Verdict:
-    """Ten minutes of a clock that runs three times as fast."""
+    """Ten minutes of a clock that is three times as fast."""
     return _three(case)
 
 
@@ -294,7 +286,7 @@ def _three(case: Case) -> Verdict:
 
 
 def _overlaps(run: Crew) -> int:
-    """Polls that began while another of the same ride was not answered."""
+    """Polls that began while another poll of the same ride was unanswered."""
     count, asked = 0, Counter[str]()
     for line in run.desk.ledger.lines():
         if line["what"] == "track":

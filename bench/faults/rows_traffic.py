@@ -1,6 +1,4 @@
-"""Rows 12, 14, 15: a service that wants fewer questions, one that is away for ten minutes, one that
-comes and goes.
-"""
+"""Rows 12, 14, 15: rate limits, a service that is away for ten minutes, one that comes and goes."""
 
 import threading
 import time
@@ -55,7 +53,7 @@ SHORT_S: Final = AWAY_S / 20
 
 
 class Stage:
-    """A client on a clock set by hand; its service answers 429 once, then well."""
+    """A client on a clock set by hand whose service answers 429 once, then normally."""
 
     def __init__(self, retry_after: str) -> None:
         self.now, self.answers = 0.0, [_limited(retry_after)]
@@ -70,7 +68,7 @@ class Stage:
         return self.answers.pop() if self.answers else httpx.Response(200, json={"categories": []})
 
     def is_limited(self) -> bool:
-        """Whether the first question brings the 429."""
+        """Whether the first call gets the 429."""
         try:
             self.client.products(LatLng(-38.5, -128.0))
         except RateLimited:
@@ -84,7 +82,7 @@ def _limited(retry_after: str) -> httpx.Response:
 
 @row(12, "429: Retry-After in seconds, as a date, nonsense, 1e9")
 def too_many(_case: Case) -> Verdict:
-    """Everything is held exactly as long as it should; what people pressed goes first after."""
+    """Calls are throttled exactly as long as required; actions of people go first afterwards."""
     wrong = [sent[:40] for sent, wait_s in RETRY_AFTER.items() if not _is_held(sent, wait_s)]
     said = (
         f"wrong: {wrong}"
@@ -104,7 +102,7 @@ def _is_held(sent: str, wait_s: float) -> bool:
 
 
 def _order_after(stage: Stage) -> list[Priority]:
-    """Who has the first turn of each priority, when all of them try all the time."""
+    """The order in which calls of each priority are permitted."""
     first: list[Priority] = []
     for _ in range(2000):
         stage.now += 0.001
@@ -126,7 +124,7 @@ def _goes(stage: Stage, priority: Priority) -> bool:
 
 @row(14, "Service away for ten minutes, 300 rides, on a virtual clock", short=False)
 def away(case: Case) -> Verdict:
-    """Few calls meanwhile; told soon; all rides fresh soon after, never above the limit."""
+    """Few calls during the outage; it is shown soon; all rides are fresh soon afterwards."""
     with town(case.folder, case.rng) as place:
         found = outage(place, 300, before_s=30.0, away_s=AWAY_S, after_s=90.0)
     ok = (
@@ -144,7 +142,7 @@ def away(case: Case) -> Verdict:
 
 @row(15, "Service that is there for 5 s and away for 5 s, ten minutes", short=False)
 def flapping(case: Case) -> Verdict:
-    """No state lost, no order of unknown truth, the breaker calm."""
+    """No state is lost, no order becomes UNKNOWN, the circuit breaker changes rarely."""
     with town(case.folder, case.rng) as place:
         toggles = flap(place, 60, minutes=10.0)
         lost, orders = place.lost(), len(place.orders())
@@ -154,14 +152,14 @@ def flapping(case: Case) -> Verdict:
 
 
 class Counted(Traffic):
-    """Traffic that remembers when its calls began."""
+    """Traffic that records when its calls began."""
 
     def __init__(self, rate: float) -> None:
         super().__init__(rate)
         self.began: list[float] = []
 
     def enter(self, priority: Priority, patience_s: float = 0.0) -> Permit:
-        """As Traffic does."""
+        """See Traffic.enter."""
         permit = super().enter(priority, patience_s)
         self.began.append(permit.started)
         return permit
@@ -169,7 +167,7 @@ class Counted(Traffic):
 
 @row(14, "The same for 30 s with a real worker and sockets, pace 20", short=False)
 def away_for_real(case: Case) -> Verdict:
-    """A process that answers, dies for half a minute and comes back at the same address."""
+    """A process that answers, is killed for half a minute and restarts at the same address."""
     with _rides(case) as (place, traffic, port):
         with answering(port):
             time.sleep(BEFORE_S)
@@ -180,7 +178,7 @@ def away_for_real(case: Case) -> Verdict:
 
 @row(14, "A service that hangs for 30 s: connections, and no answers", short=False)
 def hanging_for_real(case: Case) -> Verdict:
-    """The same process, stopped: each call costs its whole time."""
+    """The same process, stopped: each call takes its whole timeout."""
     with _rides(case) as (place, traffic, port), answering(port) as pid:
         time.sleep(BEFORE_S)
         went = time.monotonic()
@@ -191,7 +189,7 @@ def hanging_for_real(case: Case) -> Verdict:
 
 @contextmanager
 def _rides(case: Case) -> Iterator[tuple[Town, Counted, int]]:
-    """300 rides, a worker that follows them, and a port for the service."""
+    """300 rides, a worker that tracks them, and a port for the service."""
     with town(case.folder, case.rng) as place, free_port() as port, Http() as http:
         place.clock.now = datetime.now(UTC)  # the worker keeps the wall's time
         place.drive(300)
@@ -226,7 +224,7 @@ def _working(place: Town, http: Http, port: int, traffic: Traffic) -> Iterator[N
 
 
 def _told_s(place: Town, seconds: float) -> float:
-    """How soon the worker wrote that the service is silent; waits out the time."""
+    """Seconds until the worker recorded that the service is silent; waits for the whole outage."""
     began, told = time.monotonic(), seconds
     while (passed := time.monotonic() - began) < seconds:
         with place.s.db.read() as s:
@@ -237,7 +235,7 @@ def _told_s(place: Town, seconds: float) -> float:
 
 
 def _fresh_s(place: Town, seconds: float) -> float:
-    """How soon every ride was seen again."""
+    """Seconds until every ride was polled again."""
     began, since = time.monotonic(), datetime.now(UTC)
     while time.monotonic() - began < seconds:
         with place.s.db.read() as s:

@@ -1,4 +1,4 @@
-"""Rows of the fault matrix: how one is declared, run, and shown as one line."""
+"""Rows of the fault matrix: declaration, run, and output as one line."""
 
 import importlib
 import pkgutil
@@ -17,12 +17,12 @@ POSTGRESQL: Final = "postgresql"
 
 
 class Missing(Exception):
-    """A program that a row needs is not on this machine; the row is skipped by name."""
+    """A program that a row needs is not on this machine; the row is skipped."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One run of one row: all its chance comes from `rng`, all its files go into `folder`."""
+    """One run of one row: `rng` for all random choices, `folder` for all files."""
 
     seed: int
     rng: random.Random
@@ -33,11 +33,11 @@ class Case:
     minutes: float | None = None
 
     def size(self, long: int, short: int) -> int:
-        """How often to try."""
+        """The number of attempts."""
         return short if self.short else long
 
     def sub(self, name: str) -> Path:
-        """A new folder of that name within this run's."""
+        """A new subfolder with that name."""
         folder = self.folder / name
         folder.mkdir(parents=True)
         return folder
@@ -45,8 +45,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a row. `ok` is the row's own judgement; anything lost, doubled, false or a 500
-    fails it too.
+    """The result of a row.
+
+    `ok` is the row's own verdict; a lost or duplicate order, a false claim or a 500 fails it too.
     """
 
     tried: int
@@ -61,7 +62,7 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether the row's promise was kept."""
+        """Whether the promise of the row was kept."""
         bad = (self.lost, self.doubled, self.false_booked, self.false_not_booked, self.errors500)
         return self.ok and not any(bad)
 
@@ -81,15 +82,13 @@ class Row:
 
     @property
     def key(self) -> str:
-        """What tells it from all others."""
+        """The unique key of the row."""
         return f"{self.number:02d} {self.fault}"
 
 
 @dataclass(frozen=True)
 class Line:
-    """A row that was run. `verdict` is None when it was skipped or broke; `why` says what happened
-    then.
-    """
+    """The result of a row. `verdict` is None if it was skipped or failed, for the reason `why`."""
 
     row: Row
     seed: int
@@ -100,13 +99,13 @@ class Line:
 
     @property
     def word(self) -> str:
-        """holds, FAILS or skipped."""
+        """ "holds", "FAILS" or "skipped"."""
         if self.skipped:
             return "skipped"
         return "holds" if self.verdict is not None and self.verdict.holds else "FAILS"
 
     def facts(self) -> dict[str, Any]:
-        """For JSON."""
+        """The line as a JSON object."""
         told = (
             {}
             if self.verdict is None
@@ -149,9 +148,7 @@ def row(
 
 
 def rows(numbers: Sequence[int] = (), only_short: bool = False) -> list[Row]:
-    """All rows of the modules rows_*.py, in the order of the matrix; those of `numbers` when there
-    are any.
-    """
+    """The rows of all modules rows_*.py in the order of the matrix; only `numbers` if given."""
     for module in pkgutil.iter_modules(bench.faults.__path__):
         if module.name.startswith("rows_"):
             importlib.import_module(f"bench.faults.{module.name}")
@@ -164,12 +161,12 @@ def rows(numbers: Sequence[int] = (), only_short: bool = False) -> list[Row]:
 
 
 def seed_of(row: Row, base: int) -> int:
-    """The seed of a row in a run with that base: the same row and base give the same chance."""
+    """The seed of a row in a run with that base."""
     return random.Random(f"{base} {row.key}").getrandbits(32)
 
 
 def run_row(row: Row, seed: int, folder: Path, short: bool, minutes: float | None = None) -> Line:
-    """Run one row. Only Missing is a skip; every other exception is a failure of the row."""
+    """Run one row. Only Missing skips it; every other exception fails it."""
     began = time.monotonic()
     case = Case(seed, random.Random(seed), folder, short, row.database, minutes)
     verdict, why, skipped = None, "", False

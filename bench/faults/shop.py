@@ -1,6 +1,4 @@
-"""A whole desk in one process for the rows: the web app, one worker, and a service that the row
-plays.
-"""
+"""A whole property in one process: web app, one worker, and a service controlled by the row."""
 
 import logging
 import re
@@ -58,7 +56,7 @@ Play = Callable[[httpx.Request], httpx.Response]
 
 
 class Service(FakeService):
-    """The service by hand, with products and places too; `products` is the next answer's body."""
+    """A service that the row controls; `products` is the body of its next answer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +76,7 @@ class Service(FakeService):
 
 
 class Hasty(Http):
-    """Http with shorter times: what takes seconds in production takes a moment here."""
+    """Http with shorter timeouts."""
 
     def __init__(
         self, connect_s: float, total_s: float, transport: httpx.BaseTransport | None = None
@@ -87,7 +85,7 @@ class Hasty(Http):
         self.connect_s, self.total_s = connect_s, total_s
 
     def call(self, request: Request) -> Answer:
-        """As Http.call, sooner over."""
+        """See Http.call."""
         connect_s = min(request.connect_s, self.connect_s)
         total_s = min(request.total_s, self.total_s)
         return super().call(replace(request, connect_s=connect_s, total_s=total_s))
@@ -102,28 +100,25 @@ def database_in(folder: Path, kind: str) -> str:
 
 
 class OpenRoad(Traffic):
-    """Holds no call back: a row that plays a thousand failures in a second wants each of them
-    made.
-    """
+    """Traffic that throttles nothing, for rows with a thousand failures in a second."""
 
     def enter(self, priority: Priority, patience_s: float = 0.0) -> Permit:  # noqa: ARG002
-        """Always at once."""
+        """Permit the call at once."""
         return Permit(priority, 0.0, 0)
 
     def settle(self, permit: Permit, result: Result, retry_after_s: float | None = None) -> None:
-        """Remembers nothing."""
+        """Record nothing."""
 
     def capacity(self, priority: Priority = Priority.REST) -> int:  # noqa: ARG002
-        """Plenty."""
+        """Unlimited capacity."""
         return 10_000
 
 
 class Shop:
     """One property with two members of staff and one account.
 
-    `play` answers calls; none: real sockets to `address`.
-
-    `durable=False` lets SQLite skip its syncs, for rows where no power goes out.
+    `play` answers calls; without it, real sockets to `address` do. `durable=False` lets SQLite skip
+    its syncs, for rows without a power cut.
     """
 
     def __init__(
@@ -166,7 +161,7 @@ class Shop:
 
     @property
     def runtime(self) -> Runtime:
-        """What acts, with the clock of the row."""
+        """The Runtime, with the clock of the row."""
         return Runtime(self.s.db, self.s.client, self.s.tokens, self.clock)
 
     def _wire(self) -> None:
@@ -186,7 +181,7 @@ class Shop:
         )
 
     def forget(self) -> None:
-        """A client of the present http and address, and no limit of the pages used up."""
+        """Make a client for the current http and address, and reset the rate limits of pages."""
         fresh = self._client()
         self.s.client = fresh
         self.worker.runtime = runtime = replace(self.worker.runtime, client=fresh)
@@ -213,11 +208,11 @@ class Shop:
 
     @property
     def staff_id(self) -> int:
-        """Who presses, unless a row says otherwise."""
+        """The member of staff who acts by default."""
         return self.staff_ids[0]
 
     def browser(self, name: str = STAFF[0]) -> FlaskClient:
-        """A browser that is signed in."""
+        """A signed-in browser."""
         client = self.app.test_client()
         facts = {
             "name": name,
@@ -229,7 +224,7 @@ class Shop:
         return client
 
     def offer(self, kind: str = "point_to_point", category: str = "mini", **options: Any) -> int:
-        """A product card that was shown now; returns its id."""
+        """Store a product card as shown now; returns its id."""
         priced = Priced(
             category, kind, category.title(), "INR", "₹240", {"category": category}, **options
         )
@@ -239,7 +234,7 @@ class Shop:
             return add_offer(s, owner, trip, priced, self.clock()).id
 
     def form(self, page: str, **facts: Any) -> dict[str, str]:
-        """The booking form as a browser would post it: `page` gives its token."""
+        """The booking form as a browser posts it, with the token of `page`."""
         self.presses += 1
         hidden = {"csrf_token": csrf_of(page), "form_token": f"a-form-token-of-{self.presses:08d}"}
         trip = {
@@ -253,7 +248,7 @@ class Shop:
         return hidden | trip | drop | guest | {name: str(value) for name, value in facts.items()}
 
     def request(self, **facts: Any) -> BookingRequest:
-        """What a press asks for."""
+        """The booking request of a press."""
         self.presses += 1
         kind = facts.pop("kind", "point_to_point")
         category = {"share": "share", "auto": "auto"}.get(kind, "mini")
@@ -278,28 +273,28 @@ class Shop:
         )
 
     def place(self, **facts: Any) -> int:
-        """An order that is READY; returns its id."""
+        """Make an order that is READY; returns its id."""
         return place(self.s.db, self.clock, self.request(**facts)).order_id
 
     def send(self, **facts: Any) -> int:
-        """An order that went through its one call; returns its id."""
+        """Make an order and its call; returns its id."""
         order_id = self.place(**facts)
         self.worker.sender.send(order_id)
         return order_id
 
     def page(self, order_id: int) -> OrderPage:
-        """An order with everything around it."""
+        """The order for a page, with all related rows."""
         with self.s.db.read() as s:
             page = order_page(s, self.property_id, order_id)
         assert page is not None
         return page
 
     def order(self, order_id: int) -> Order:
-        """Its row."""
+        """The row of the order."""
         return self.page(order_id).order
 
     def ride(self, order_id: int) -> Ride:
-        """Its ride."""
+        """The row of its ride."""
         ride = self.page(order_id).ride
         assert ride is not None
         return ride
@@ -310,7 +305,7 @@ class Shop:
             return list(s.scalars(select(Order).order_by(Order.id)))
 
     def close(self) -> None:
-        """Give everything back."""
+        """Close everything."""
         self.journal.close()
         self.http.close()
         self.s.db.close()
@@ -321,14 +316,14 @@ AnyShop = TypeVar("AnyShop", bound=Shop)
 
 @contextmanager
 def shop(folder: Path, play: Play | None = None, **options: Any) -> Iterator[Shop]:
-    """A shop, closed at the end."""
+    """A Shop, closed at the end."""
     with shop_of(Shop(folder, play, **options)) as made:
         yield made
 
 
 @contextmanager
 def shop_of(made: AnyShop) -> Iterator[AnyShop]:
-    """That shop, closed at the end."""
+    """That Shop, closed at the end."""
     limiter.reset()
     with _hushed("ridedash", "waitress.queue"):
         try:
@@ -339,7 +334,7 @@ def shop_of(made: AnyShop) -> Iterator[AnyShop]:
 
 @contextmanager
 def _hushed(*names: str) -> Iterator[None]:
-    """What goes wrong on purpose is not logged."""
+    """Don't log expected errors."""
     loggers = [logging.getLogger(name) for name in names]
     before = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,6 +1,4 @@
-"""Real sockets on this machine that behave badly: refused, silent, without a handshake, cut off
-after the deed.
-"""
+"""Local sockets that fail: refused, silent, without a handshake, cut off after the booking."""
 
 import contextlib
 import datetime
@@ -26,7 +24,7 @@ Deed = Callable[[socket.socket, threading.Event, dict[str, Any]], None]
 
 @contextlib.contextmanager
 def refusing() -> Iterator[str]:
-    """An address where nobody listens; the port stays taken, so that nobody else does either."""
+    """An address without a listener; its port stays reserved."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -34,7 +32,7 @@ def refusing() -> Iterator[str]:
 
 @contextlib.contextmanager
 def deaf() -> Iterator[str]:
-    """An address whose queue is full: a connection is asked for and never stands."""
+    """An address whose queue is full: connections are never established."""
     with contextlib.ExitStack() as stack:
         listening = stack.enter_context(socket.socket())
         listening.bind(("127.0.0.1", 0))
@@ -48,9 +46,7 @@ def deaf() -> Iterator[str]:
 
 @contextlib.contextmanager
 def behind_tls(folder: Path, heard: list[bytes]) -> Iterator[str]:
-    """A server with a certificate that nobody vouches for; `heard` gets whatever it reads inside of
-    TLS.
-    """
+    """A server with an untrusted certificate; `heard` gets what it reads inside of TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(_own_certificate(folder))
     listening = socket.create_server(("127.0.0.1", 0))
@@ -105,7 +101,7 @@ def reset(line: socket.socket) -> None:
 
 
 def booked(body: dict[str, Any]) -> bytes:
-    """The body that the service would have answered with."""
+    """The body that the service would have answered."""
     return json.dumps(
         {"status": "SUCCESS", "booking_id": "C1", "merchant_txn_id": body["merchant_txn_id"]}
     ).encode()

@@ -1,6 +1,4 @@
-"""`python -m bench.faults.writer URL TIMES`: one writer of several; prints how often it could not
-write.
-"""
+"""`python -m bench.faults.writer URL TIMES`: write, and print how often the database was locked."""
 
 import sys
 from datetime import UTC, datetime
@@ -10,7 +8,7 @@ from ridedash.store.database.database import Database, DatabaseBusy
 
 
 def main() -> None:
-    """Write so many short transactions, one after the other."""
+    """Write a number of short transactions, one after the other."""
     db, locked = Database(sys.argv[1]), 0
     for number in range(int(sys.argv[2])):
         try:

@@ -87,7 +87,7 @@ def _measure(chosen: dict[str, Line], run: Run, kept: Path | None) -> int:
     for name, each in chosen.items():
         results[name] = _in_child(each, run)
         print(shown(each, results[name]), flush=True)
-        if kept:  # after every line, so that a run that was stopped has kept what it measured
+        if kept:  # after every line, so that a stopped run keeps its results
             kept.write_text(
                 json.dumps(report(run, results, LINES, commit()), indent=1, ensure_ascii=False)
                 + "\n"
@@ -137,7 +137,7 @@ def _finish(command: list[str], within_s: float) -> str:
         except subprocess.TimeoutExpired:
             return f"took more than {within_s / 60:g} minutes"
         finally:
-            # servers that the line started and did not stop
+            # servers that the line started and didn't stop
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
     if child.returncode:

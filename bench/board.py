@@ -19,8 +19,10 @@ from tests.views.ride_pages import snapshot_facts
 RIDES: Final = 200
 EVERY_S: Final = 2.5
 A_MINUTE: Final = round(60 / EVERY_S)
-MOVED: Final = 0.6  # of all cabs between two polls: a ride is asked about every four seconds
-NEW_ETA: Final = 8  # rides whose minutes change between two polls
+MOVED: Final = (
+    0.6  # fraction of cabs that move between two polls; a ride is polled every four seconds
+)
+NEW_ETA: Final = 8  # rides whose ETA changes between two polls
 PROTECTS: Final = (
     "Five desks of a busy house watch two hundred rides all day, and nobody notices it."
 )

@@ -78,7 +78,7 @@ def _script_ms(metrics: Callable[[], dict[str, float]], polls: list[int], update
     """Milliseconds of script time between polls, including the timers that run each second."""
     before, began = metrics(), polls[0]
     while polls[0] < began + updates:
-        metrics()  # lets the played answers through
+        metrics()  # lets the stubbed answers through
         time.sleep(0.05)
     time.sleep(0.5)
     return (metrics()["ScriptDuration"] - before["ScriptDuration"]) * 1000 / (polls[0] - began)
@@ -131,7 +131,7 @@ def _task_share(
     metrics: Callable[[], dict[str, float]], seconds: float, going: list[Any], *, moves: bool
 ) -> float:
     going[0] = moves
-    _pass(metrics, 6)  # the last glide ends, or the first begins
+    _pass(metrics, 6)  # waits for the end of the last move, or the start of the first
     before, began = metrics()["TaskDuration"], time.monotonic()
     _pass(metrics, seconds)
     return (metrics()["TaskDuration"] - before) / (time.monotonic() - began)
@@ -148,7 +148,7 @@ def _pass(metrics: Callable[[], dict[str, float]], seconds: float) -> None:
 def _metrics(page: Any) -> Callable[[], dict[str, float]]:
     """Chromium's counters of a page: seconds of script, of tasks, of layout."""
     line_to = page.context.new_cdp_session(page)
-    # CPU, not what others do meanwhile
+    # CPU time, which other load doesn't affect
     line_to.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def read() -> dict[str, float]:

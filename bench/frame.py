@@ -83,7 +83,7 @@ def line(
     `aim` is such as "≤ 1/50", "≥ 8" or "≤ 10 %", optionally with words after it. `minutes` is the
     longest time that the line may take.
     """
-    reached(aim, 0)  # an aim that can't be read fails here, not after the measuring
+    reached(aim, 0)  # an invalid aim fails here, not after the measurement
 
     def register(measure: Measured) -> Measured:
         if name in LINES:

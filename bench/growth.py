@@ -40,7 +40,7 @@ def on_postgresql(run: Run) -> list[Result]:
     """The same on a server that this bench starts in a temporary folder."""
     try:
         return _measured(run, databases.POSTGRESQL)
-    except BaseException as error:  # pytest's own words for "not here", which are no Exception
+    except BaseException as error:  # pytest's skip is not an Exception
         if type(error).__name__ != "Skipped":
             raise
         return [Absent(str(error))]
@@ -159,7 +159,7 @@ def copied(s: Session, order_id: int, copies: int) -> None:
         )
         copied = insert(table).inline().from_select([each.name for each in table.c], source)
         words = copied.compile(s.get_bind(), compile_kwargs={"literal_binds": True})  # type: ignore[arg-type]
-        # as text: as a statement it would ask for every new id
+        # As text: as a statement it would return every new id.
         s.connection().exec_driver_sql(str(words))
         if s.get_bind().dialect.name == databases.POSTGRESQL:
             s.execute(

@@ -25,8 +25,8 @@ from tests import databases
 RIDES: Final = 100_000
 GUESTS: Final = 20_000
 SIZE: Final = 50
-DEEP: Final = 40_000  # rides before a page that somebody leafs to
-FIRST: Final = 1_000_000  # copies count from here (growth.copied)
+DEEP: Final = 40_000  # rides before a page deep in the list
+FIRST: Final = 1_000_000  # the first id of copies (growth.copied)
 PROTECTS: Final = "Whoever asks for last March gets it while the guest still stands at the desk."
 PLAIN: Final = "An answer from one index, by keys, stays what it is when the rides become many."
 YEAR: Final = "from=2025-05-01&to=2026-05-05"
@@ -108,7 +108,7 @@ def _with(kind: str, measure: Callable[[House], list[Result]]) -> list[Result]:
     try:
         with _busy() as house:
             return measure(house)
-    except BaseException as error:  # pytest's own words for "not here", which are no Exception
+    except BaseException as error:  # pytest's skip is not an Exception
         if type(error).__name__ != "Skipped":
             raise
         return [Absent(str(error))]

@@ -64,7 +64,7 @@ def worker(run: Run) -> Ratio:
         db.upgrade()
         fill(db, run.of(10_000, 2_000))
         environ = {
-            "MALLOC_ARENA_MAX": "1",  # as the units of docs/operating.md have it
+            "MALLOC_ARENA_MAX": "1",  # as in the units of docs/operating.md
             "RIDEDASH_INSTANCE": str(folder / "instance"),
             "RIDEDASH_DATABASE_URL": url,
             "RIDEDASH_SERVICE_URL": service,

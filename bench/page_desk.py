@@ -38,7 +38,7 @@ class Pages:
     desk: Desk
     browser: FlaskClient
     service: FakeService
-    token: str = ""  # for forms
+    token: str = ""  # the CSRF token of forms
 
     def get(self, path: str, **query: str) -> bytes:
         """Get a page, which must succeed."""
@@ -65,7 +65,7 @@ def pages(points: int = 50, **settings: str) -> Iterator[Pages]:
         http = Http(transport=service.transport())
         desk.services.client = RideClient(http, SERVICE, "partner-key")
         desk.services.geocoder = SandboxPlaces(http, SERVICE)
-        limiter.enabled = False  # a bench asks faster than people may
+        limiter.enabled = False  # a bench sends more requests than people may
         try:
             yield Pages(desk, desk.client(), service)
         finally:

@@ -99,7 +99,7 @@ def page_weight(run: Run) -> list[Ratio]:  # noqa: ARG001 - weights do not vary
         ]
 
 
-# what folium 0.20's default page names on foreign hosts (docs/performance.md 2)
+# The files that folium 0.20's default page loads from other hosts (docs/performance.md 2).
 FOLIUM_FILES, FOLIUM_KB = 10, 300.0
 
 

@@ -31,7 +31,7 @@ def bare() -> Flask:
         answer = Response(body, mimetype="application/json")
         answer.headers["ETag"] = request.headers.get(
             "If-None-Match", '"x"'
-        )  # who asks has everything
+        )  # the client knows the current version
         return answer.make_conditional(request)
 
     @app.get("/t/<token>/snapshot.json")

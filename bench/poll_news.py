@@ -106,4 +106,4 @@ def _happens(world: World, n: int) -> None:
         s.execute(update(Order).where(Order.id == world.rides[0]).values(version=Order.version + 1))
         s.execute(update(Ride).where(Ride.order_id == world.rides[0]).values(**seen))
     memory = world.desk.app.extensions[EXTENSION]
-    memory.look_again()  # not a quarter of a second later
+    memory.look_again()  # otherwise it looks every quarter of a second

@@ -73,5 +73,5 @@ def _descriptors(pid: int) -> int:
 def _read(path: Path) -> str:
     try:
         return path.read_text()
-    except OSError:  # it ended meanwhile
+    except OSError:  # the process has ended
         return ""

@@ -18,7 +18,7 @@ from ridedash.services import Services, build_services
 from ridedash.store import properties
 
 PASSWORD: Final = "a long enough password"
-DESKS: Final = 5  # people at the desk: limits count by person
+DESKS: Final = 5  # number of people; rate limits are per person
 STOP_S: Final = 30.0
 
 
@@ -29,7 +29,7 @@ class Program:
     url: str
     services: Services
     pids: dict[str, int]
-    desks: tuple[str, ...]  # sign-in names; PASSWORD opens each
+    desks: tuple[str, ...]  # sign-in names; all have the password PASSWORD
 
     @property
     def database(self) -> Path | None:
@@ -79,7 +79,7 @@ def _environ(
     folder: Path, web: int, sandbox: int, database: str | None, pace: float, rate: int
 ) -> dict[str, str]:
     ours = {
-        "MALLOC_ARENA_MAX": "1",  # as the units of docs/operating.md have it
+        "MALLOC_ARENA_MAX": "1",  # as in the units of docs/operating.md
         "RIDEDASH_INSTANCE": str(folder / "instance"),
         "RIDEDASH_PORT": str(web),
         "RIDEDASH_SANDBOX_PORT": str(sandbox),

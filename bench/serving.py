@@ -133,7 +133,7 @@ def main(app: str, server: str, port: str) -> None:
 
 
 def _leave_with_parent() -> None:
-    while os.read(0, 1):  # the parent holds the other end and writes nothing
+    while os.read(0, 1):  # ends when the parent closes the other end
         pass
     os._exit(0)
 

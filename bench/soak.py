@@ -28,7 +28,7 @@ SAMPLE_S: Final = 30.0
 WARM_MINUTES: Final = 10.0
 MB_AN_HOUR: Final = 1.0
 WAITING: Final = 20  # pages
-WATCHED: Final = ("web", "worker")  # the sandbox is shown, not judged
+WATCHED: Final = ("web", "worker")  # the sandbox is reported, not judged
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Soak:
                 due = self.began + n * pause
                 if due >= end or stop.wait(max(0.0, due - time.monotonic())):
                     break
-                # a busy machine: what can't be asked now is not asked later
+                # On a busy machine, requests that can't be sent now are dropped.
                 if pool._work_queue.qsize() < WAITING:
                     pool.submit(next(self.turns).look, self._some_ride(n))
                     if n % round(self.asked.pages) == 0:

@@ -25,7 +25,7 @@ def cold(run: Run) -> Ratio:
     server.warm()
     for number in (0, 1):
         for zoom in range(server.MIN_ZOOM, server.MAX_ZOOM + 1):
-            # what a zoom needs once, which the first tile of a zoom waits for
+            # prepares the zoom, which the first tile of a zoom waits for
             server._zoom_tiles(number, zoom)
     dice = random.Random(run.seed)
     return frame.alone(run, lambda: _p95_ms(dice, run.of(40, 15)), "ms")

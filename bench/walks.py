@@ -139,7 +139,7 @@ def page_walks(poll_layer: str) -> dict[str, Walk]:
             ("a page's poll made anew", f"/rides/{order_id}/snapshot.json"),
             ("the board's poll", "/board.json"),
         ):
-            get(path)  # this signed-in browser has been seen before
+            get(path)  # the session of this browser is known
             _change(desk, order_id)
             found[name] = entered(lambda path=path: get(path))
         return found
@@ -167,7 +167,7 @@ def _change(desk: Desk, order_id: int) -> None:
     with desk.services.db.write() as s:
         s.execute(update(Order).where(Order.id == order_id).values(version=Order.version + 1))
     remembered: Any = desk.app.extensions.get(EXTENSION)
-    if remembered is not None:  # a second later: long enough for it to ask the database again
+    if remembered is not None:  # a second later, when the cache queries the database again
         later = remembered.moment() + 1.0
         remembered.moment = lambda: later
 
@@ -185,7 +185,7 @@ def main() -> None:
         (", poll layer on", lambda: page_walks("on")),
     )
     for note, walks in parts:
-        walks()  # once for what a process does once
+        walks()  # without counting: work that is done once per process
         for name, walk in walks().items():
             print(f"{name + note:42}{len(walk.codes):4} functions{len(walk.modules):4} modules")
             for module in walk.modules if names else ():

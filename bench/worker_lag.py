@@ -18,9 +18,9 @@ from ridedash.rides.tracking.record import Polled
 from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Ride
 
-# between two polls of a ride of the fake's: two kinds every four seconds, one every five
+# The time between two polls of a fake ride: two kinds every four seconds, one every five.
 INTERVAL_S = 30 / 7
-SETTLED_S = 4.0  # connections stand, and the worker has found its pace
+SETTLED_S = 4.0  # time until connections are open and the worker has a steady rate
 LATE_S = 0.5
 
 
@@ -121,7 +121,7 @@ def _spread(db: Database) -> None:
     now = clock()
     with db.write() as s:
         ids = s.scalars(select(Ride.id)).all()
-        # of what the warming up had claimed and not asked
+        # left from rides that the warm-up had claimed and not polled
         free = {"lease_until": None, "owner": None}
         step = timedelta(seconds=INTERVAL_S) / len(ids)
         due = [{"id": n, "next_poll_at": now + step * i} | free for i, n in enumerate(ids)]

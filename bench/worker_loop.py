@@ -25,7 +25,7 @@ from ridedash.store.database.database import Database
 THREADS = 8
 
 
-SETTLED_S = 1.0  # connections, statements and the pace that the worker finds are there by then
+SETTLED_S = 1.0  # time until connections are open and the worker has a steady rate
 
 
 def bare_polls_per_second(url: str, polls: int = 2000, threads: int = THREADS) -> float:
@@ -42,7 +42,7 @@ def bare_polls_per_second(url: str, polls: int = 2000, threads: int = THREADS) -
                 ask(number)
 
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(ask, range(10 * threads)))  # connections, as ours have them
+            list(pool.map(ask, range(10 * threads)))  # opens the connections, as in our loop
             before = time.process_time()
             list(pool.map(asks, range(threads)))
             return polls / (time.process_time() - before)

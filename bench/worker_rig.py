@@ -27,7 +27,7 @@ from ridedash.store.properties import add_property
 
 APP_TOKEN: Final = "app-token-of-the-bench"
 USER_TOKEN: Final = "user-token-of-the-bench-0123456789abcdef"
-KEYS: Final = "k1:" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="  # seals a fake's token
+KEYS: Final = "k1:" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="  # encrypts the fake token
 BLANK: Final[dict[type, Any]] = {str: "", int: 0, float: 0.0, bool: False, dict: {}}
 
 

@@ -66,7 +66,7 @@ WAYS: Final[dict[str, Way]] = {
     "failure_with_id": Way(True, "UNKNOWN", body="failure_with_id"),
     "success_without_id": Way(True, "UNKNOWN", body="success_without_id"),
 }
-# beside these, each way that a create can go
+# MIXED has these and every other kind of answer that ends.
 COMMON: Final = ("booked",) * 8 + ("matching", "slow")
 MIXED: Final = (
     *COMMON,

@@ -16,10 +16,10 @@ S = OrderState
 MAY_EXIST: Final = frozenset(
     {S.BOOKED, S.MATCHING, S.FAILED, S.SENDING, S.UNKNOWN, S.CLOSED_NOT_BOOKED}
 )
-# docs/booking-protocol.md 1.3; a literal, so that a change of the product's value is noticed
+# docs/booking-protocol.md 1.3; a literal, so that a change of the program's value is noticed
 SHOWN_UNKNOWN: Final = timedelta(seconds=20)
-SURE: Final = 3  # sweeps: one may pass over a row that another worker holds just then
-# of the fast clock: the way of a request from the claim to the service
+SURE: Final = 3  # jobs: one may skip a row that another worker holds
+# Seconds of the fast clock: the time of a request from the claim to the service.
 CLEAR_WITHIN_S: Final = 10.0
 
 
@@ -32,9 +32,9 @@ class Findings:
     false_booked: int = 0  # I3
     false_not_booked: int = 0  # I4
     stuck: int = 0  # I5
-    taken_back: int = 0  # I6: something was shown as booked, and is not
+    taken_back: int = 0  # I6: shown as booked, and not booked any more
     late: int = 0  # I7
-    forgotten: int = 0  # an answer was in hand, and is gone
+    forgotten: int = 0  # an answer had arrived, and is lost
     said: list[str] = field(default_factory=list)
     states: Counter[str] = field(default_factory=Counter)
 
@@ -107,7 +107,10 @@ def check(desk: Desk, *, quiet: bool, shown: dict[int, str] | None = None) -> Fi
     ids that a page has shown, by order.
     """
     found = Findings()
-    now, orders = desk.clock(), desk.orders()  # before the ledger: it may know more, never less
+    now, orders = (
+        desk.clock(),
+        desk.orders(),
+    )  # read before the ledger, which may then have more, never less
     made = _made(desk)
     by_mtx = {order.mtx: order for order in orders}
     found.states = Counter(order.state for order in orders)

@@ -27,13 +27,18 @@ from ridedash.store.orders import Heartbeat, Order, OrderState
 SPEED: Final = 10.0  # of the clock: a lease of 60 s ends after 6
 READY: Final = "order.ready"
 POINTS: Final = ("order.claimed", "order.sent", "order.answered", "order.boxed", "order.settled")
-HURRIES: Final = (200.0, 100.0, 60.0, 10.0)  # the last gives a call as long as the lease
-POINT_S: Final = 4.0  # a life that does not come to its point is killed after so long
-QUIET_S: Final = 30.0  # most that the last worker gets to settle what is open
-# seconds of the wall clock; at most what docs/booking-protocol.md 1.3 says
+HURRIES: Final = (
+    200.0,
+    100.0,
+    60.0,
+    10.0,
+)  # with the last one, a call may take as long as the lease
+POINT_S: Final = 4.0  # a worker that doesn't reach its fail point is killed after this time
+QUIET_S: Final = 30.0  # longest time for the last worker to settle all orders
+# Seconds of wall time, at most those of docs/booking-protocol.md 1.3.
 RECOVERIES_S: Final = min(RECOVER_EVERY_S, 15.0)
-RANDOM_SHARE: Final = 0.2  # of kills at no point
-WAITING: Final = 4  # orders that are kept ready
+RANDOM_SHARE: Final = 0.2  # fraction of kills at random times
+WAITING: Final = 4  # number of orders that are kept READY
 
 
 @dataclass
@@ -44,7 +49,7 @@ class Tally:
     kills: Counter[str] = field(default_factory=Counter)  # of workers
     exits: list[int] = field(default_factory=list)  # workers that ended by themselves
     orders: int = 0
-    # processes killed while they pressed: no worker's kill
+    # web processes killed during a press, which are not counted as workers
     presses: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -73,11 +78,11 @@ class Crew:
     locked_share: float = 0.03
     tally: Tally = field(default_factory=Tally)
     shown: dict[int, str] = field(default_factory=dict)
-    # orders whose answer was in hand when the worker died
+    # orders whose answer had arrived when the worker died
     kept: set[int] = field(default_factory=set)
     _left: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    # the desk is for one thread at a time
+    # Desk may be used in one thread at a time.
     _people: threading.Lock = field(default_factory=threading.Lock)
     _over: threading.Event = field(default_factory=threading.Event)
 
@@ -112,7 +117,7 @@ class Crew:
         self._lives_until_quiet(life)
         self.nursery.kill(life, 15)
         code = self.nursery.wait(life, QUIET_S)
-        if code not in {0, -15}:  # -15: asked to go before it had begun
+        if code not in {0, -15}:  # -15: asked to stop before it had started
             self.tally.exits.append(-1 if code is None else code)
             self.nursery.end(life)
         found = check(self.desk, quiet=True, shown=self.shown)
@@ -135,7 +140,7 @@ class Crew:
             if beat is not None and (not beats or beat >= beats[-1] + apart):
                 beats.append(beat)
                 if len(beats) > 2:
-                    self.overdue.swept(beats[-3], SURE)  # nobody else holds a row now
+                    self.overdue.swept(beats[-3], SURE)  # no other worker holds a row now
 
     def _beat_of(self, pid: int) -> datetime | None:
         with self.desk.db.read() as s:
@@ -160,7 +165,7 @@ class Crew:
     ) -> None:
         try:
             deed(*given)
-        except BaseException as error:  # told to whoever waits
+        except BaseException as error:  # raised in the waiting thread
             failed.append(error)
             self._over.set()
 
@@ -187,7 +192,7 @@ class Crew:
         code = self.nursery.wait(pid, POINT_S if point else rng.uniform(0.02, 0.3))
         self._count(pid, point if code == -9 else "random")
         if code == -9 and point in POINTS:
-            self.overdue.swept(born)  # a worker sweeps before it sends
+            self.overdue.swept(born)  # a worker runs the recovery job before it sends
 
     def _count(self, pid: int, name: str) -> None:
         """Count one worker as killed; one that ended by itself is logged and not counted."""
@@ -283,7 +288,7 @@ class Crew:
         )
         code = self.nursery.wait(pid, 10.0 if at_point else rng.uniform(0.0, 0.03))
         self.nursery.end(pid)
-        if self.nursery.wait(pid, 0.0) == -9:  # else it was done before
+        if self.nursery.wait(pid, 0.0) == -9:  # otherwise it had ended before
             with self._lock:
                 self.tally.presses[READY if code == -9 else "random"] += 1
         with contextlib.suppress(PlaceError):

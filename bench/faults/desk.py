@@ -127,7 +127,7 @@ class Desk:
     rng: random.Random
     presses: dict[int, Press] = field(default_factory=dict)
     again: dict[int, int] = field(default_factory=dict)  # root order to "book again" presses
-    # forms that the database did not take, or did it
+    # forms whose order may or may not be in the database
     unsure: list[tuple[str, BookingRequest]] = field(default_factory=list)
     _offers: dict[str, tuple[int, float]] = field(default_factory=dict)
 

@@ -24,10 +24,10 @@ from tests.rides.desk_world import DROP, PICKUP
 from tests.service.bodies import CREATED
 
 ECHO: Final = json.dumps(CREATED["merchant_txn_id"]).encode()
-LIGHT: Final = 20  # answers of a round that are only read, judged and merged
+LIGHT: Final = 20  # answers of a round that are only parsed, classified and merged
 AT_ONCE: Final = 5  # answers of a round that go all the way through database and pages
 RIDES: Final = 10
-# what these answer stands on every page; the others' words on few
+# Data of these operations is on every page, that of the others on few.
 SHOWN: Final = ("create", "track_ride")
 QUERY: Final = (
     f"pickup_lat={PICKUP.lat}&pickup_lng={PICKUP.lng}&drop_lat={DROP.lat}&drop_lng={DROP.lng}"
@@ -50,7 +50,7 @@ class Liar(Service):
     def __init__(self, target: str, feed: Iterator[Hostile]) -> None:
         super().__init__()
         self.target, self.feed, self.served = "", feed, 0
-        self.told: dict[str, Hostile | None] = {}  # none: the truth
+        self.told: dict[str, Hostile | None] = {}  # None: a correct answer
         self.aim = target
 
     def handle(self, request: httpx.Request) -> httpx.Response:
@@ -62,7 +62,7 @@ class Liar(Service):
         )
         if self.target == "create" and request.url.path.endswith("/create"):
             mtx = json.loads(request.content)["merchant_txn_id"]
-            # half of the answers are to this very order
+            # Half of the answers refer to this order.
             if hostile is not None and self.served % 2:
                 hostile = replace(
                     hostile, content=hostile.content.replace(ECHO, json.dumps(mtx).encode())
@@ -115,7 +115,7 @@ class Trial:
                 for _ in range(LIGHT):
                     getattr(self.reader, self.service.target)()
             ROUNDS[self.service.target](self)
-        except Exception as error:  # a page or a worker would have stumbled over it
+        except Exception as error:  # it would break a page or a worker
             self.wrong[f"{type(error).__name__} at {_where(error)}: {error!s:.40}"] += 1
         self.rounds += 1
         if self.rounds % (2 if self.service.target in SHOWN else 4) == 0:
@@ -123,7 +123,7 @@ class Trial:
 
     def look(self) -> None:
         """Check every page that shows parsed data, and its JSON."""
-        # none: the first round failed, which is told already
+        # None: the first round failed, which is reported already.
         order_id = self.rng.choice(self.orders or [0])
         for path in ("/", "/board.json", f"/rides/{order_id}", f"/rides/{order_id}/snapshot.json"):
             self.get(path)

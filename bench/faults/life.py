@@ -41,7 +41,7 @@ class Hurried(Http):
         return super().call(replace(request, total_s=request.total_s / self.speed))
 
 
-# made once and before any fork: reading the certificates takes longer than a short life
+# Made once, before any fork: reading the certificates takes longer than a short process lives.
 _http = Hurried()
 
 
@@ -60,10 +60,12 @@ class Life:
     point: str = ""
     hit: int = 1
     deed: int = signal.SIGKILL
-    hurry: float = 200.0  # how much faster than the wall's the deadlines of calls run
+    hurry: float = 200.0  # by how much deadlines of calls are shortened
     threads: int = 8
     mutant: str = ""
-    request: dict[str, Any] = field(default_factory=dict)  # press this instead of working
+    request: dict[str, Any] = field(
+        default_factory=dict
+    )  # send this booking request instead of running the worker
 
     def run(self) -> None:
         """Run the process."""
@@ -118,5 +120,5 @@ class EndAt:
             self.left -= 1
             if self.left == 0:
                 os.kill(os.getpid(), self.deed)
-                # only a stop comes to this line: it takes a moment to reach each thread
+                # Only SIGSTOP reaches this line: it takes a little time to reach each thread.
                 time.sleep(STOPS_WITHIN_S)

@@ -57,7 +57,7 @@ class Reader:
     def create(self) -> None:
         """An answer to create is classified, and fits into the answer journal."""
         self.number += 1
-        # half of the orders are the one that the real body echoes
+        # Half of the orders are the one that the real body names.
         own = str(CREATED["merchant_txn_id"])
         mtx = own if self.rng.random() < 0.5 else f"RD-LIGHT-{self.number}"
         order = NewBooking(pickup=PICKUP, drop=DROP, category="mini", merchant_txn_id=mtx)
@@ -188,7 +188,9 @@ def _plain(content: bytes) -> dict[str, Any]:
     if not isinstance(read, dict):
         return {}
     folded = {str(key).strip().lower(): value for key, value in read.items()}
-    return folded | {key: read[key] for key in folded if key in read}  # the exact spelling wins
+    return folded | {
+        key: read[key] for key in folded if key in read
+    }  # the exact spelling has priority
 
 
 def _known(said: dict[str, Any]) -> bool:

@@ -111,7 +111,7 @@ def _client(worker: Worker, alter: Any) -> None:
     worker.sender.runtime = replace(runtime, client=Altered(runtime.client, alter))
 
 
-# the six of the fault matrix, by its names
+# The six mutants of the fault matrix, by their names.
 MUTANTS: Final[dict[str, Callable[[Worker], None]]] = {
     "remove the claim": lambda worker: _sender(worker, ClaimsNothing),
     "resend SENDING": _resends,

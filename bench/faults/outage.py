@@ -19,7 +19,7 @@ from tests.rides.desk_world import START, FakeService
 
 RATE: Final = 45
 STEP_S: Final = 0.1
-AHEAD: Final = 16  # polls that a worker of eight threads has under way at once
+AHEAD: Final = 16  # polls that a worker with eight threads claims at once
 STATUSES: Final = ("CALL_DRIVER", "CLIENT_LOCATED", "IN_PROGRESS")
 
 
@@ -126,9 +126,9 @@ class Outage:
     """The results of one outage."""
 
     calls: int  # while the service was away
-    told_s: float  # from its going to our knowing that it is silent
-    fresh_s: float  # from its return to the last ride's first answer
-    peak: int  # most calls in any second
+    told_s: float  # from its failure until the program shows it as silent
+    fresh_s: float  # from its return until every ride had an answer
+    peak: int  # largest number of calls in any second
     lost: int
 
 

@@ -188,7 +188,7 @@ def _expired_round(desk: Shop, clock: _SandboxDesk) -> list[str]:
     answer = browser.post("/rides/new", data=_filled(desk, page, offer))
     order_id = int(answer.headers["Location"].rsplit("/", 1)[1])
     clock.ahead = timedelta(seconds=400)
-    with desk.s.db.write() as s:  # what the card said then: the sandbox gives the same price again
+    with desk.s.db.write() as s:  # the price shown then; the sandbox would repeat it
         s.execute(update(Offer).where(Offer.id == offer.id).values(price_text="₹1"))
     desk.worker.step()
     order = desk.order(order_id)

@@ -54,7 +54,7 @@ def _hostile(operation: str) -> Callable[[Case], Verdict]:
         service = Liar(operation, answers(case.rng, REAL[operation], count))
         with shop(case.folder, service.handle, durable=False) as desk, complaints() as heard:
             trial = Trial(desk, service, case.rng)
-            for _ in range(count):  # a round that consumes nothing must not go on for ever
+            for _ in range(count):  # a limit, in case a round consumes nothing
                 if service.served >= count:
                     break
                 trial.round()
@@ -95,7 +95,7 @@ def complaints() -> Iterator[Counter[str]]:
             logger.propagate = True
 
 
-# What a field of the wire may change in what was read of it, where the names differ.
+# The parsed fields that depend on a field of the body, where the names differ.
 OWNS: Final[dict[str, set[str]]] = {
     "pickup_location": {"pickup"},
     "drop_location": {"drop"},

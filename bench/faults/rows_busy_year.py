@@ -11,13 +11,13 @@ from bench.faults.nursery import ROOT
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 from bench.faults.shop import database_in
 
-HOUR: Final = 60.0  # minutes, after which bench.soak's own verdict is a proof
-# kept alive in the hour; at one booking a second a few minutes are too short for so many
+HOUR: Final = 60.0  # minutes from which the verdict of bench.soak is used
+# Live rides in the hour; at one booking a second a few minutes are too short for so many.
 RIDES: Final = 300
 FEW_RIDES: Final = 60
-# In a few minutes Python still warms up by tens of megabytes an hour: what is caught then is a leak
-# of each page or
-# each poll, ten of each a second (four kilobytes, or a descriptor in sixty).
+# In the first minutes the memory of Python still grows by tens of megabytes an hour. A short run only
+# detects a leak in each page or each poll, of which there are ten a second: four kilobytes each, or
+# a descriptor in sixty.
 MB_AN_HOUR: Final = 150.0
 DESCRIPTORS_AN_HOUR: Final = 600.0
 
@@ -33,7 +33,7 @@ def many_rides(case: Case) -> Verdict:
 )
 def many_rides_postgresql(case: Case) -> Verdict:
     """The same on PostgreSQL."""
-    # or the row is skipped; what is absent below is a failure
+    # Without a server the row is skipped; anything absent below is a failure.
     database_in(case.folder / "is-there", POSTGRESQL)
     return _lists(case, "history-postgresql")
 

@@ -10,7 +10,7 @@ from bench.faults.scoreboard import Case, Verdict, row
 from bench.faults.shop import Service, Shop, shop
 from ridedash.store.orders import Heartbeat, Order, Ride
 
-# summer time is none in UTC, where all is kept
+# Times are stored in UTC, where there is no summer time.
 STEPS: Final = (3600, -3600, -300, 1, 300, -1, 86_400, -86_400)
 POISONED: Final = {"eta": "no object", "price": 7}
 

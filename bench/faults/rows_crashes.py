@@ -14,7 +14,7 @@ from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
 BATCH: Final = 250
 EACH_POINT: Final = 100
 MUTANT_KILLS: Final = 120
-OFTEN: Final = {  # answers that a mistake is about come often: it must be caught within a few kills
+OFTEN: Final = {  # frequent answers for each mutant, so that few kills detect it
     "a 5xx is a refusal": ("502_after", "500_after"),
     "retry on timeout": ("silent_after", "reset_after"),
     "accept a crossed answer": ("crossed", "crossed_after"),
@@ -50,7 +50,9 @@ def _killed(case: Case, kills: int, slots: int) -> Verdict:
         if tally.found or tally.exits:
             break
     whole = verdict(tally)
-    return replace(whole, ok=whole.ok and tally.found.states["BOOKED"] > 0)  # or nothing was tried
+    return replace(
+        whole, ok=whole.ok and tally.found.states["BOOKED"] > 0
+    )  # otherwise nothing was tested
 
 
 def _enough(tally: Tally) -> bool:

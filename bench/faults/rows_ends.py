@@ -28,9 +28,9 @@ from tests.backing import PostgresServer
 
 DRAIN_S: Final = 26.0
 SLEEPS: Final = ("order.claimed", "order.sent", "", "answer")
-STOPPED_S: Final = 45.0  # of the fast clock: longer than a press is fresh
+STOPPED_S: Final = 45.0  # of the fast clock: longer than an order may wait for its call
 ENDS: Final = (
-    # REJECTED where a sweep had said UNKNOWN before
+    # REJECTED if a recovery job had set UNKNOWN before
     {OrderState.NOT_SENT, OrderState.REJECTED, OrderState.BOOKED},
     {OrderState.UNKNOWN, OrderState.BOOKED},
 )
@@ -84,7 +84,7 @@ def _sleeps(run: Crew, found: Findings, where: str, how_long_s: float) -> None:
     pid = run.nursery.spawn(
         run.desk.life(point=where if deed == signal.SIGSTOP else "", deed=deed, hurry=20.0)
     )
-    time.sleep(0.3)  # so that it has gone round
+    time.sleep(0.3)  # time for at least one round of the worker
     if where == "":
         _stop(run, pid)
     press = run.desk.press("silent_after" if where == "answer" else "booked")
@@ -189,7 +189,7 @@ def _restarts(run: Crew, server: PostgresServer, case: Case) -> set[str]:
             server.start()
             said.add(_said(browser))
             run.tally.kills["immediate stop"] += 1
-        time.sleep(3.0)  # a worker rests for a second after a round that failed
+        time.sleep(3.0)  # a worker pauses for a second after a failed round
     for pid in lives:
         run.nursery.kill(pid, signal.SIGTERM)
         code = run.nursery.wait(pid, DRAIN_S)

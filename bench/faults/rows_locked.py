@@ -21,11 +21,11 @@ from bench.faults.shop import Service, Shop, database_in, shop
 from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database, DatabaseBusy
 
-# twice as long as a press may wait: one that waits for the lock's end is told apart
+# Twice as long as a press may wait, so that a wait for the end of the lock is noticed.
 HELD_S: Final = 10.0
-# the matrix's five seconds, and one for the rest of the request on a machine with other work
+# The five seconds of the matrix, and one for the rest of the request on a busy machine.
 MOST_S: Final = 6.0
-LATER_S: Final = 30.0  # most that is waited for what must come; how soon it comes is not judged
+LATER_S: Final = 30.0  # longest wait for a result; the time until it comes is not judged
 CANT_SAVE: Final = "ridedash can't save right now, so it won't book"
 
 
@@ -50,7 +50,7 @@ def locked(case: Case) -> Verdict:
                 met.clear()
                 _goes_on(desk, browser, form, ride, wrong)
         made = len(service.bookings)
-    if not case.short:  # CI judges no times: there a wait for the lock's end is seen by its answer
+    if not case.short:  # CI judges no times, only answers
         wrong[f"waited longer than {MOST_S:g} s"] += sum(each > MOST_S for each in waited)
     note = (
         f"{rounds} presses waited {max(waited):.1f} s at most; "
@@ -76,7 +76,7 @@ def _pressed(
         wrong["polled without a claim"] += _polls(service) != polls
 
     with _long_writer(desk, look):
-        desk.clock.go(10)  # only now the ride is due
+        desk.clock.go(10)  # makes the ride due
         began = time.monotonic()
         answer = browser.post("/rides/new", data=form)
         waited.append(time.monotonic() - began)

@@ -110,7 +110,7 @@ def booked_without_an_answer(case: Case) -> Verdict:
         shop(case.folder, http=Hasty(2, 0.4), address=server.url, durable=False) as desk,
     ):
         orders = []
-        # on a busy machine a send may run out of time before its first byte
+        # On a busy machine a send may time out before its first byte.
         while len(ledger) < tries:
             current[0] = ways[len(ledger) % len(ways)]
             orders.append((current[0], desk.order(_failed(desk))))
@@ -130,7 +130,7 @@ def endless(case: Case) -> Verdict:
     with _servers_apart() as urls, Hasty(1, total_s) as http:
         for number in range(times):
             if number == times // 3:
-                # what a call needs at most is there by now; from here on nothing may stay
+                # The first calls have allocated what a call needs; from now on memory must not grow.
                 before = rss()
             took = _all_at_once(http, urls)
             late += sum(seconds > total_s + (0.5 if not case.short else 3) for seconds, _ in took)

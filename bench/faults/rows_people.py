@@ -37,7 +37,7 @@ def one_token_pressed_often(case: Case) -> Verdict:
         page = browser.get("/rides/new").text
         for number in range(rounds):
             with desk.app.app_context():
-                # ten rounds in a minute are ten desks' work: 60 orders a minute would answer 429
+                # The rounds would exceed the limit of 60 orders a minute and get 429.
                 limiter.reset()
             form = desk.form(page, offer=desk.offer())
             answers = _pressed(port, cookie_of(browser), form, PRESSES)
@@ -216,7 +216,7 @@ def _aborted(desk: Shop, browser: FlaskClient, service: Service, order_id: int, 
     )
 
 
-@row(32, "The browser is offline", short=False)  # CI runs the test itself
+@row(32, "The browser is offline", short=False)  # CI runs its test directly
 def offline(_case: Case) -> Verdict:
     """Chromium loses the network: the page says so, queues nothing and sends nothing later."""
     if browser_path() is None:

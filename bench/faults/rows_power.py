@@ -30,7 +30,7 @@ CALLS: Final = "fsync,fdatasync,pwrite64,write,sendto,recvfrom"
 SYNCS: Final = ("fsync", "fdatasync")
 CODE: Final = "import sys; from bench.faults.rows_power import watched; watched(*sys.argv[1:])"
 POLL_S: Final = 0.01
-# microseconds: a page that says too much is seen
+# In microseconds, so that a page which is too early is noticed.
 SLOW_SYNC: Final = "inject=fsync,fdatasync:delay_enter=100000"
 ENDED: Final = re.compile(r"(?P<tid>\d+) +<\.\.\. \w+ resumed>")
 LINE: Final = re.compile(r"(?P<tid>\d+) +(?P<name>\w+)\(\d+<(?P<file>[^>]*)>(?:, (?P<data>.*))?")
@@ -124,7 +124,7 @@ def watched(life: str, staff_id: str, said: str) -> None:
 def _read(life: Life, staff_id: int, said: Path, worker: int) -> None:
     """Request one order after the other until its page says "Booked", and write that down."""
     clock, limiter.enabled = FastClock(life.origin, life.speed), False
-    # each poll reads anew
+    # Each poll reads the database.
     told = {"INSTANCE": f"{life.folder}/web", "DATABASE_URL": life.url, "POLL_LAYER": "off"}
     app = create_app({f"RIDEDASH_{name}": value for name, value in told.items()}, clock)
     services: Services = app.extensions["ridedash"]

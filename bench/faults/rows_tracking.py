@@ -34,11 +34,11 @@ POLL_POINTS: Final = ("poll.claimed", "poll.answered", "poll.merged", "handover.
 WAYS: Final = ("match_cancel", "match_cancel", "matching", "match_fails")
 OPEN: Final = ("armed", "calling", "unconfirmed")
 BATCH: Final = 170
-LIVE: Final = 8  # shared rides at a time
+LIVE: Final = 8  # share rides at a time
 MOST_GAP_S: Final = 35.0
 RIDES: Final = 20
 SLOWER: Final = 3.0  # speed of the clock where times are judged
-# the matrix: a heartbeat older than this is told, and a lease has ended by then
+# The fault matrix: an older heartbeat is shown, and a lease has ended by then.
 SILENT_S: Final = 30.0
 BAND: Final = re.compile(r"<[^>]* data-stopped-band\b[^>]*>")
 
@@ -101,7 +101,7 @@ def _one(found: Findings, order: Order, handed: int, cancels: int, armed: Action
         found.find("lost", f"order {order.id} is still looking for its ride")
     if order.state == OrderState.BOOKED and handed != 1:
         found.find("doubled", f"order {order.id} was handed over {handed} times")
-    # both died: staff see it
+    # Both died, which staff can see.
     told = armed is not None and (armed.state, armed.calls) == ("unconfirmed", MOST_CALLS)
     if order.state == OrderState.BOOKED and armed and cancels == 0 and not told:
         found.find(
@@ -109,7 +109,7 @@ def _one(found: Findings, order: Order, handed: int, cancels: int, armed: Action
             f"the cancel of order {order.id} was never sent: {armed.state} after {armed.calls} "
             "calls",
         )
-    # a second call may follow one that was read back as not done
+    # A second call may follow one that was found not done.
     if cancels > (armed.calls if armed else 0):
         found.find(
             "doubled",
@@ -190,7 +190,7 @@ def silent_tracker(case: Case) -> Verdict:
         browser, ride = desk.browser(), followed(desk, service)
         _told(browser, ride, wrong, 0)
         desk.clock.go(10)
-        wrong["nothing to take over"] += len(desk.worker.tracker.claim(8)) != 1  # its last deed
+        wrong["nothing to take over"] += len(desk.worker.tracker.claim(8)) != 1  # its last action
         for passed, age in ((SILENT_S - 11, SILENT_S - 1), (2, SILENT_S + 1), (9, SILENT_S + 10)):
             desk.clock.go(passed)
             _told(browser, ride, wrong, age)

@@ -25,7 +25,7 @@ from ridedash.service.transport.http import Http
 from ridedash.store.orders import Ride
 
 SENT_AT: Final = "Sat, 21 Nov 2026 10:00:00 GMT"
-RETRY_AFTER: Final = {  # what comes, and for how long everything is held
+RETRY_AFTER: Final = {  # Retry-After header -> seconds of throttling
     "7": 7.0,
     "0": 1.0,
     "300": 300.0,
@@ -45,7 +45,7 @@ RETRY_AFTER: Final = {  # what comes, and for how long everything is held
 AWAY_S: Final = 600.0
 FRESH_S: Final = 45.0
 CALLS: Final = 60
-PAGE_S: Final = 4.0  # how often an open page asks
+PAGE_S: Final = 4.0  # seconds between two polls of an open page
 TOLD_S: Final = 10.0 - PAGE_S
 TOGGLES: Final = 12
 BEFORE_S: Final = 12.0
@@ -114,7 +114,7 @@ def _order_after(stage: Stage) -> list[Priority]:
 
 def _goes(stage: Stage, priority: Priority) -> bool:
     if priority > Priority.PAGE and not stage.traffic.capacity(priority):
-        return False  # the tracker claims no more than there is room for
+        return False  # the tracker claims no more than the capacity
     try:
         stage.traffic.enter(priority)
     except Throttled:
@@ -191,7 +191,7 @@ def hanging_for_real(case: Case) -> Verdict:
 def _rides(case: Case) -> Iterator[tuple[Town, Counted, int]]:
     """300 rides, a worker that tracks them, and a port for the service."""
     with town(case.folder, case.rng) as place, free_port() as port, Http() as http:
-        place.clock.now = datetime.now(UTC)  # the worker keeps the wall's time
+        place.clock.now = datetime.now(UTC)  # the worker uses wall time
         place.drive(300)
         traffic = Counted(RATE)
         with _working(place, http, port, traffic):

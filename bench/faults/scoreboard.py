@@ -29,7 +29,7 @@ class Case:
     folder: Path
     short: bool
     database: str = SQLITE
-    # how long a row that has no end goes on, when whoever runs it said so
+    # how long a row without a fixed end runs, if given
     minutes: float | None = None
 
     def size(self, long: int, short: int) -> int:
@@ -180,7 +180,7 @@ def run_row(row: Row, seed: int, folder: Path, short: bool, minutes: float | Non
     return Line(row, seed, time.monotonic() - began, verdict, why, skipped)
 
 
-# f.bk, f.nb: said booked, not booked, and false
+# f.bk, f.nb: falsely shown as booked, and as not booked
 COUNTS: Final = ("tried", "lost", "dbl", "f.bk", "f.nb", "500s")
 HEAD: Final = f"row  {'fault':<60} {' '.join(f'{name:>5}' for name in COUNTS)} {'s':>6}  verdict"
 

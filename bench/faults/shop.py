@@ -48,7 +48,7 @@ from tests.service.bodies import PRODUCTS
 
 NOWHERE: Final = "http://127.0.0.1:9"
 PASSWORD: Final = "a long enough password"
-# cheap: rows sign in often
+# A cheap hash: rows sign in often.
 HASH: Final = generate_password_hash(PASSWORD, method="scrypt:1024:8:1")
 APP_TOKEN: Final = "partner-key-of-the-bench"
 STAFF: Final = ("Desk Otter", "Desk Heron")

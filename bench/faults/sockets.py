@@ -18,7 +18,7 @@ from cryptography.x509.oid import NameOID
 
 from tests.service.servers import answer
 
-LONG_LABEL: Final = "x" * 64  # no resolver is asked for it: a label ends at 63
+LONG_LABEL: Final = "x" * 64  # fails without a resolver: labels have at most 63 characters
 Deed = Callable[[socket.socket, threading.Event, dict[str, Any]], None]
 
 
@@ -133,7 +133,7 @@ def _page(status: str) -> Callable[[bytes], bytes]:
     return lambda _body: answer(b"<h1>Bad gateway</h1>", "Content-Type: text/html", status=status)
 
 
-# What may become of an answer after the service has booked; each leaves the outcome open.
+# Failures of an answer after the service has booked; each leaves the outcome unknown.
 AFTER_THE_DEED: Final[dict[str, Deed]] = {
     "closed": _sends(lambda _body: b""),
     "reset": _sends(lambda _body: b"", reset),

@@ -15,9 +15,9 @@ HOUR: Final = 60.0  # minutes from which the verdict of bench.soak is used
 # Live rides in the hour; at one booking a second a few minutes are too short for so many.
 RIDES: Final = 300
 FEW_RIDES: Final = 60
-# In the first minutes the memory of Python still grows by tens of megabytes an hour. A short run only
-# detects a leak in each page or each poll, of which there are ten a second: four kilobytes each, or
-# a descriptor in sixty.
+# In the first minutes the memory of Python still grows by tens of megabytes an hour. A short run
+# only detects a leak in each page or each poll, of which there are ten a second: four kilobytes
+# each, or a descriptor in sixty.
 MB_AN_HOUR: Final = 150.0
 DESCRIPTORS_AN_HOUR: Final = 600.0
 

@@ -130,7 +130,7 @@ def endless(case: Case) -> Verdict:
     with _servers_apart() as urls, Hasty(1, total_s) as http:
         for number in range(times):
             if number == times // 3:
-                # The first calls have allocated what a call needs; from now on memory must not grow.
+                # The first calls have allocated their memory; from now on it must not grow.
                 before = rss()
             took = _all_at_once(http, urls)
             late += sum(seconds > total_s + (0.5 if not case.short else 3) for seconds, _ in took)

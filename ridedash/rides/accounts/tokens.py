@@ -1,6 +1,6 @@
-"""Bearer tokens of linked accounts: read, refreshed once for all callers, or found to be lost.
+"""Bearer tokens of linked accounts (docs/service-interface.md Authentication, 2).
 
-See docs/service-interface.md Authentication, 2.
+A token is refreshed once for all callers. An account whose refresh is refused must be linked again.
 """
 
 import logging
@@ -27,14 +27,14 @@ from ridedash.store.models.people import Account
 from ridedash.wire import normal_code
 
 GRANT_GONE: Final = "INVALID_GRANT"  # RFC 6749 5.2: expired, revoked, or given to another client
-EARLY: Final = timedelta(seconds=60)  # a token is refreshed so long before it ends
-# due work is left for so long to a worker that can read the token of its account
+EARLY: Final = timedelta(seconds=60)  # a token is refreshed this long before it expires
+# how long a worker without the key of an account's token leaves due work to other workers
 ELSEWHERE: Final = timedelta(seconds=5)
 LEASE: Final = timedelta(seconds=10)  # longer than a refresh may take
 WAIT_S: Final = 8.0  # how long to wait for the process that has the lease
-LOOK_EVERY_S: Final = 0.05
-LOGGED_EVERY_S: Final = 60.0  # a missing key: every poll finds that out anew
-CACHED_S: Final = 5.0  # an account that was unlinked here may be polled for so long
+LOOK_EVERY_S: Final = 0.05  # while waiting for that process
+LOGGED_EVERY_S: Final = 60.0  # a missing key is logged this often, not for each poll
+CACHED_S: Final = 5.0  # an unlinked account may still be polled this long
 MOST_CACHED: Final = 10_000  # accounts
 
 log = logging.getLogger(__name__)
@@ -48,16 +48,16 @@ class NeedsReconnect(Exception):
 
 
 class NoRefreshNow(Exception):
-    """The refresh got no clear answer: try again later; the account may be fine."""
+    """The refresh got no clear answer: it may succeed later, and proves nothing about the account."""
 
     code = NO_CONNECTION
 
 
 class TokenUnreadable(NoRefreshNow):
-    """The token can't be read with the keys of this process.
+    """The token can't be decrypted with the keys of this process.
 
-    That is a fault of its settings and proves nothing about the account, so it is never stored:
-    another process may have the key, and this one may have it after a restart.
+    The settings of this process are wrong, not the account, so the account's state stays: another
+    process may have the key, and this one may have it after a restart.
     """
 
     code = KEY_MISSING
@@ -76,8 +76,7 @@ class TokenSource(Protocol):
 def call_with_token(
     tokens: TokenSource, account_id: int, call: Callable[[str], _Answer]
 ) -> _Answer:
-    """The answer to `call`, made with the token of an account. When the service refuses the token
-    with 401, the call is made once more with a fresh one.
+    """Make a call with an account's token; after a 401 once more, with a fresh token.
 
     Not for create: rides/orders/settle.py decides whether that may be repeated
     (docs/booking-protocol.md 1.4). Raises NeedsReconnect, NoRefreshNow, and what `call` raises.
@@ -90,11 +89,10 @@ def call_with_token(
 
 
 class AccountTokens:
-    """The tokens of all accounts. Safe to share between threads, and between processes on one
-    database.
+    """The tokens of all accounts. Safe to share between threads; processes share the database.
 
-    A refresh token may be good for one use only. So a refresh needs a lease, and callers without it
-    wait for the new token.
+    The service may accept a refresh token only once. So a refresh needs a lease, and callers
+    without it wait for the new token.
     """
 
     def __init__(
@@ -110,12 +108,12 @@ class AccountTokens:
         self._flight = SingleFlight()
         self._lease = RefreshLease(db, clock)
         self._pause = pause
-        # new tokens that are not in the database yet, with the encrypted one that they replace
+        # by account: new tokens that are not stored yet, with the encrypted token that they replace
         self._unsaved: dict[int, tuple[str | None, Tokens]] = {}
-        self._logged: dict[str, float] = {}  # key: when it was last logged as missing, monotonic
+        self._logged: dict[str, float] = {}  # by key: when its absence was last logged (monotonic)
 
     def bearer(self, account_id: int) -> str:
-        """A token to call with, refreshed first when it is about to end.
+        """A token to call with, refreshed first when it is about to expire.
 
         Raises NeedsReconnect, NoRefreshNow.
         """
@@ -133,17 +131,15 @@ class AccountTokens:
     def refreshed(self, account_id: int, stale: str) -> str:
         """A token other than `stale`, which the service refused: one refresh for all callers.
 
-        Raises NeedsReconnect (and marks the account) when the link is gone, NoRefreshNow without a
-        clear answer.
+        Raises NeedsReconnect when the refresh is refused (the account's state is "reconnect" then),
+        NoRefreshNow without a clear answer.
         """
         return self._flight.do(account_id, lambda: self._refresh(account_id, stale))
 
     def foreign(
         self, account_id: ColumnElement[int] | InstrumentedAttribute[int]
     ) -> ColumnElement[bool]:
-        """A condition for queries: the account in this column has a token that no key of this
-        process can decrypt.
-        """
+        """A condition for queries: no key of this process decrypts the token of this account."""
         encrypted = Account.access_token_enc
         others = (encrypted.not_like(f"{name}.%") for name in sorted(self.vault.names))
         return (
@@ -169,7 +165,7 @@ class AccountTokens:
             self._pause(LOOK_EVERY_S)
 
     def _exchange(self, row: Account, used: tuple[str, str], oauth: OAuthClient) -> str:
-        """Use the refresh token at the service; `used` are the access and the refresh token."""
+        """Exchange the refresh token for new tokens; `used` is the pair (access token, refresh token)."""
         account_id = row.id
         try:
             self._unsaved[account_id] = row.access_token_enc, oauth.refresh(used[1])
@@ -180,7 +176,7 @@ class AccountTokens:
                 if (access, refresh) != used:
                     return access  # another process used the refresh token first
                 raise self._lost(account_id, now.access_token_enc, "refused") from error
-            # any other error may be our own configuration or a passing fault, and proves nothing
+            # any other error may come from our configuration or be temporary, and proves nothing
             # about this account
             self._lease.release(account_id)
             raise NoRefreshNow(f"account {account_id}") from error
@@ -189,10 +185,10 @@ class AccountTokens:
         return fresh
 
     def _save(self, account_id: int) -> None:
-        """Store new tokens, unless the account has been linked anew meanwhile.
+        """Store new tokens, unless the account has been linked again meanwhile.
 
-        They stay in memory while the database takes no write: without them the account would have
-        to be linked again. Raises NoRefreshNow then.
+        Raises NoRefreshNow when they can't be written: they stay in memory until they can, because
+        without them the account would have to be linked again.
         """
         if account_id not in self._unsaved:
             return
@@ -200,8 +196,8 @@ class AccountTokens:
         try:
             with self.db.write() as s:
                 row = s.get_one(Account, account_id, with_for_update=True)
-                # a rotation of keys encrypts the same token anew and leaves the lease; a new link
-                # removes the lease
+                # a rotation of keys re-encrypts the token and leaves the lease; linking the account
+                # again removes the lease
                 same = row.access_token_enc == encrypted or row.refresh_owner == self._lease.owner
                 if same and row.access_token_enc is not None:
                     given = tokens.access_token, tokens.refresh_token, tokens.expires_in_s
@@ -231,7 +227,7 @@ class AccountTokens:
             raise TokenUnreadable(f"account {account_id}") from error
 
     def _log_unreadable(self, account_id: int, key: str) -> None:
-        """Tell the operator: the settings of this process are wrong, or the row is damaged."""
+        """Log that the settings of this process are wrong, or that the row is damaged."""
         now = time.monotonic()
         if now - self._logged.get(key, -LOGGED_EVERY_S) < LOGGED_EVERY_S:
             return
@@ -248,8 +244,9 @@ class AccountTokens:
         )
 
     def _lost(self, account_id: int, encrypted: str | None, why: str) -> NeedsReconnect:
-        """Mark the account, unless it has been linked anew meanwhile. Its rides keep their last
-        facts.
+        """Set the account to "reconnect", unless it was linked again meanwhile; the error to raise.
+
+        Its rides keep the facts of their last polls.
         """
         now, subject, lost = self.clock(), f"accounts:{account_id}", False
         with self.db.write() as s:
@@ -274,9 +271,9 @@ class RefreshLease:
         self.db, self.clock, self.owner = db, clock, secrets.token_hex(8)
 
     def claim(self, account_id: int, encrypted: str | None) -> bool:
-        """True when the lease is ours now and the account still has this encrypted access token."""
+        """Take the lease. False when another process has it, or when the account's token has changed."""
         now = self.clock()
-        free = or_(  # a lease too far ahead is from a clock that has stepped back since
+        free = or_(  # a lease too far ahead was written by a clock that has stepped back since
             Account.refresh_until.is_(None),
             Account.refresh_until <= now,
             Account.refresh_until > now + LEASE,
@@ -295,16 +292,16 @@ class RefreshLease:
             return s.connection().execute(claim).rowcount == 1
 
     def release(self, account_id: int) -> None:
-        """End the lease, so that another process may try."""
+        """End the lease, so that another process can refresh the token."""
         ours = update(Account).where(Account.id == account_id, Account.refresh_owner == self.owner)
         with self.db.write() as s:
             s.connection().execute(ours.values(refresh_owner=None, refresh_until=None))
 
 
 class TokenCache:
-    """The tokens of AccountTokens, cached for CACHED_S for the polls of a worker.
+    """The tokens of AccountTokens, cached for CACHED_S, for the polls of a worker.
 
-    Safe to share between threads; errors are never cached.
+    Safe to share between threads. Errors are never cached.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Abort, cancel, change of drop, feedback: stored before the call, called once, read back.
+"""Actions of staff on a ride: abort, cancel, change of drop, feedback (docs/booking-protocol.md 2).
 
-See docs/booking-protocol.md 2.
+An action is committed before its call. The next poll of the ride shows whether it had an effect.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ ARMABLE: Final = frozenset({OrderState.MATCHING, OrderState.BOOKED})
 def abort(runtime: Runtime, order_id: int, staff_id: int) -> ActionResult:
     """Stop the search for a driver (docs/service-interface.md 2).
 
-    Refused with BOOKING_ALLOTED when a driver has accepted: the ride may be cancelled then.
+    The service refuses this with BOOKING_ALLOTED when a driver has accepted: `cancel` is for that.
     """
     return _request(runtime, order_id, staff_id, "abort", {})
 
@@ -56,9 +56,9 @@ def cancel(runtime: Runtime, order_id: int, staff_id: int, reason: str) -> Actio
 def change_drop(
     runtime: Runtime, order_id: int, staff_id: int, drop: LatLng, name: str | None = None
 ) -> ActionResult:
-    """Change where the ride ends (docs/service-interface.md 3).
+    """Change the drop of a ride (docs/service-interface.md 3).
 
-    For auto, the answer has no drop to read back: done means that the request was accepted.
+    Polls of an auto have no drop to compare with: its action is done when the service accepts it.
     """
     payload = {"lat": drop.lat, "lng": drop.lng, "name": name}
     return _request(runtime, order_id, staff_id, "drop", payload)
@@ -83,9 +83,7 @@ def feedback(
 def arm_cancel(
     db: Database, clock: Clock, order_id: int, staff_id: int, reason: str
 ) -> ActionResult:
-    """Cancel a shared ride as soon as it is matched: the worker sends it when it has the booking
-    id.
-    """
+    """Store a cancel of a shared ride, which the worker sends as soon as there is a booking id."""
     now = clock()
     with db.write() as s:
         order = order_of_staff(s, order_id, staff_id)
@@ -103,7 +101,7 @@ def arm_cancel(
 
 
 def disarm_cancel(db: Database, clock: Clock, order_id: int, staff_id: int) -> ActionResult:
-    """Withdraw an armed cancel: done, or not_now when none is armed any more."""
+    """Withdraw an armed cancel. The result is done, or not_now when none waits any more."""
     now = clock()
     with db.write() as s:
         order = order_of_staff(s, order_id, staff_id)
@@ -119,7 +117,7 @@ def disarm_cancel(db: Database, clock: Clock, order_id: int, staff_id: int) -> A
 def _request(
     runtime: Runtime, order_id: int, staff_id: int, name: str, payload: dict[str, Any]
 ) -> ActionResult:
-    """Commit the action, then call the service."""
+    """Commit the action, then call the service (docs/booking-protocol.md 2)."""
     now = runtime.clock()
     with runtime.db.write() as s:
         order = order_of_staff(s, order_id, staff_id)
@@ -133,7 +131,7 @@ def _request(
 
 
 def _refusal(s: Session, order: Order, name: str, now: datetime) -> str | None:
-    """The code of the reason why the action is not possible now; None when it is."""
+    """The code of the reason why the action is not possible now; None when it is possible."""
     same = select(Action).where(Action.order_id == order.id, Action.name == name)
     before = s.scalars(same).all()
     if any(a.state == "calling" and a.called_at and now - a.called_at < BUSY_LASTS for a in before):

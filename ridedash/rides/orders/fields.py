@@ -1,9 +1,8 @@
-"""The fields of the booking form, each stated once.
+"""The fields of a booking: one table for the form, the order's row and the request to the service.
 
-The form takes its text and choice controls from here. By this table the booking request is built
-from the form, the order's row and the frozen request from the booking request; the differences of
-a change and what an earlier order fills in are found by it as well. A new field needs an attribute
-of `BookingRequest`, its line in a template, and its column with a migration.
+Each attribute of `BookingRequest` states its control in the form, its column, its name in the
+frozen request, and on which occasions an earlier order fills it in. A new field needs an attribute
+here, its line in a template, and its column with a migration.
 """
 
 from collections.abc import Mapping
@@ -17,8 +16,8 @@ from ridedash.rides.orders.schedule_times import MARGIN
 
 MAX_NAME: Final = 120
 MAX_NOTE: Final = 500
-MOST_CARS: Final = 6  # of a group
-LANGUAGES: Final = (  # of the guest's own page, each in its own language
+MOST_CARS: Final = 6  # in one group
+LANGUAGES: Final = (  # of the guest's page: code, and name in that language
     ("en", "English"),
     ("hi", "हिन्दी"),
     ("ar", "العربية"),
@@ -36,16 +35,16 @@ _SPEC: Final = "booking field"
 
 
 def _(text: str) -> str:
-    """Mark a text for translation. The form translates it: the worker loads no translations."""
+    """Mark a text for extraction. The form translates it; here it stays English."""
     return text
 
 
 class Refill(StrEnum):
     """The occasions on which an earlier order fills in the form."""
 
-    AGAIN = "again"  # the same trip is booked again
-    RETURN = "return"  # the trip back is booked
-    CHANGE = "change"  # a planned ride is changed
+    AGAIN = "again"  # booking the same trip again
+    RETURN = "return"  # booking the way back
+    CHANGE = "change"  # changing a planned ride
 
 
 ALWAYS: Final = frozenset(Refill)
@@ -56,9 +55,9 @@ class TextControl:
     """A text input. Its messages are English; the form translates them."""
 
     label: str
-    longest: int = 0  # in characters; 0: the pattern bounds it
+    longest: int = 0  # in characters; 0: the pattern limits the length
     too_long: str = ""
-    required: str = ""  # the message without a text; "": the field may stay empty
+    required: str = ""  # the message for an empty field; "": it may stay empty
     pattern: str = ""
     mismatch: str = ""  # the message for a text that does not match the pattern
     multiline: bool = False
@@ -66,7 +65,7 @@ class TextControl:
 
 @dataclass(frozen=True)
 class ChoiceControl:
-    """A list to choose from: pairs of value and label. The first one is chosen beforehand."""
+    """A list to choose from, as pairs of value and label; the first one is the default."""
 
     label: str
     choices: tuple[tuple[str, str], ...]
@@ -74,20 +73,18 @@ class ChoiceControl:
 
 @dataclass(frozen=True)
 class BookingField:
-    """How one attribute of `BookingRequest` appears elsewhere; "" where it does not."""
+    """The names that one attribute of `BookingRequest` has elsewhere; "" where it has none."""
 
     form: str  # the name of its control in the booking form
-    name: str = ""  # the attribute; filled in from the class below
-    default: Any = None  # of the attribute; an empty control means this
+    name: str = ""  # the attribute; set when FIELDS is built
+    default: Any = None  # the value of an empty control
     control: TextControl | ChoiceControl | None = None  # None: the form declares the control itself
-    parsed: str = (
-        ""  # the attribute of the form with the parsed value, where the control holds text
-    )
-    column: str = ""  # of the orders table
-    body: str = ""  # of the request to the service
-    guest: str = ""  # of store.guests.GuestDetails
-    change: str = ""  # what the timeline and the audit log call a change of it
-    refill: frozenset[Refill] = frozenset()
+    parsed: str = ""  # the form's attribute with the parsed value, when the control holds text
+    column: str = ""  # in the orders table
+    body: str = ""  # in NewBooking, the request to the service
+    guest: str = ""  # in store.guests.GuestDetails
+    change: str = ""  # in the timeline and the audit log, when a planned ride is changed
+    refill: frozenset[Refill] = frozenset()  # when an earlier order fills it in
 
 
 def _field(form: str, **facts: Any) -> Mapping[str, BookingField]:
@@ -96,17 +93,17 @@ def _field(form: str, **facts: Any) -> Mapping[str, BookingField]:
 
 @dataclass(frozen=True, kw_only=True)
 class BookingRequest:
-    """What a member of staff pressed "Book" for: the fields of the form, and what the server adds.
+    """The content of a booking form, with the property, the member of staff and the margin.
 
-    `seats` is 1 or 2 for a shared ride, else None; `payment` is cash, svc_money or None.
-    The attributes' order is the order in which a change of several of them is described.
+    `seats` is 1 or 2 for a shared ride, else None; `payment` is cash, svc_money or None. The
+    changes of a planned ride are listed in the order of these attributes.
     """
 
     property_id: int
     staff_id: int | None
-    margin: timedelta = MARGIN  # how long before the cab's approach a planned ride is ordered
+    margin: timedelta = MARGIN  # a planned ride is ordered this long, and the eta, before pickup
 
-    form_token: str = field(metadata=_field("form_token"))  # one order per token
+    form_token: str = field(metadata=_field("form_token"))  # each token makes one order, or group
     pickup_at: datetime | None = field(  # of a planned ride; None: now
         default=None,
         metadata=_field("pickup_time", parsed="pickup_at", column="pickup_at", change="pickup_at"),
@@ -139,7 +136,7 @@ class BookingRequest:
             ),
         ),
     )
-    guest_id: int | None = field(  # the guest who was chosen among the known ones
+    guest_id: int | None = field(  # the stored guest who was chosen in the form
         default=None, metadata=_field("guest_id", guest="guest_id")
     )
     guest_language: str | None = field(
@@ -221,11 +218,11 @@ class BookingRequest:
     account_id: int = field(
         metadata=_field("account", column="account_id", change="account", refill=ALWAYS)
     )
-    cars: int = field(default=1, metadata=_field("cars"))  # of a group, each an order of its own
+    cars: int = field(default=1, metadata=_field("cars"))  # each car of a group is one order
     override_guard: bool = field(  # "Book a second car on purpose"
         default=False, metadata=_field("override_guard")
     )
-    supersedes: int | None = field(  # the order that this one books again
+    supersedes: int | None = field(  # the id of the order that is booked again
         default=None, metadata=_field("supersedes", column="supersedes")
     )
 
@@ -243,23 +240,23 @@ CHANGEABLE: Final = tuple(each for each in FIELDS if each.change)
 
 
 def order_columns(request: BookingRequest) -> dict[str, Any]:
-    """The columns of an order with the values of the request."""
+    """The columns of an order that the request sets, with their values."""
     return {each.column: getattr(request, each.name) for each in FIELDS if each.column}
 
 
 def body_values(request: BookingRequest) -> dict[str, Any]:
-    """The values of a booking request that the service is sent, by the names of `NewBooking`."""
+    """The values of a booking request that are sent to the service, by attribute of `NewBooking`."""
     values = {each.body: getattr(request, each.name) for each in FIELDS if each.body}
     return {name: None if value == "" else value for name, value in values.items()}
 
 
 def guest_values(request: BookingRequest) -> dict[str, Any]:
-    """What a booking request states of its guest, by the names of `store.guests.GuestDetails`."""
+    """The guest's values in a booking request, by attribute of `store.guests.GuestDetails`."""
     return {each.guest: getattr(request, each.name) for each in FIELDS if each.guest}
 
 
 def control_of(name: str) -> str:
-    """The name of the control of a field, by any of its names in the table; "" for no field."""
+    """The control of the field that has this name in form, request or body; "" when none has it."""
     for each in FIELDS:
         if name in (each.form, each.name, each.body):
             return each.form

@@ -51,5 +51,5 @@ def seed(services: Services) -> None:
 
 
 def sign_in(instance: Path) -> tuple[str, str]:
-    """Name and password of the demo's staff; the password was created at the first start."""
+    """Sign-in name and password of the demo; the password was created at the first start."""
     return SIGN_IN_NAME, demo_secrets(instance)["staff_password"]

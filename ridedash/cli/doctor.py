@@ -1,4 +1,4 @@
-"""`ridedash doctor`: a check of everything that ridedash depends on, a line each, with advice."""
+"""`ridedash doctor`: checks all that ridedash depends on; one line for each, with advice."""
 
 from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
@@ -20,7 +20,7 @@ CLOCK_SLACK_S: Final = 30.0
 NOWHERE: Final = LatLng(0.0, 0.0)  # used while no property has a usual pickup
 LONGEST: Final = 2000  # characters of a finding
 ZOOM: Final = 15  # the first view of the board's map
-# refusals of a place, not of the key
+# refusals because of the pickup, not because of the key
 OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}
 KEY_REFUSED: Final = (401, 403)
 
@@ -50,15 +50,15 @@ def doctor(environ: Mapping[str, str]) -> int:
 
 
 def report_line(finding: Finding) -> str:
-    """One line, whatever a driver's message or a label holds."""
+    """The finding as one line, without control characters from messages and labels."""
     text = one_line(finding.text, LONGEST, control="")
     return f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<11}{text}"
 
 
 def examine(services: Services) -> Iterator[Finding]:
-    """Each check in turn; none of them raises.
+    """The findings of all checks, in order; no check raises.
 
-    Without a database the others use no place of a property.
+    Without a database the other checks use no pickup of a property.
     """
     findings, ours = database(services)
     yield from findings
@@ -144,7 +144,7 @@ def _tiles(here: CheckContext) -> str:
     settings = here.services.settings
     tile = still_map(settings.tiles_url, here.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
     url = settings.public_url + tile if tile.startswith("/") else tile
-    answer = _get(url, "image/*", 15)  # the sandbox's first tile of a zoom is slow
+    answer = _get(url, "image/*", 15)  # slow for the sandbox's first tile of a zoom level
     kind = answer.headers.get("content-type", "nothing").split(";")[0]
     if answer.status == 200 and kind.startswith("image/"):
         return f"{url} is a picture"

@@ -36,7 +36,7 @@ DRAIN_S = 26.0  # a send in flight may take 25 s to settle (docs/booking-protoco
 
 def up(environ: Mapping[str, str]) -> None:
     """Serve until SIGTERM or Ctrl-C, then stop cleanly: no send is cut off."""
-    # First, so that a stop during the start ends what has been started.
+    # Before all else, so that a signal during the start stops what has been started.
     signal.signal(signal.SIGTERM, _stop)
     given = config.load(environ)
     with contextlib.ExitStack() as stack:
@@ -57,7 +57,7 @@ def up(environ: Mapping[str, str]) -> None:
 def _start_sandbox(
     known: dict[str, str], given: config.Settings, stack: contextlib.ExitStack
 ) -> dict[str, str]:
-    """Start the child; returns the settings that it shares with the dashboard."""
+    """Start the sandbox as a child process. The settings that it shares with the dashboard."""
     require_store(sandbox_settings(given))
     listening = listen_patiently("127.0.0.1", given.sandbox_port, "RIDEDASH_SANDBOX_PORT")
     ports = {"RIDEDASH_SANDBOX_PORT": str(listening.getsockname()[1])}
@@ -83,11 +83,11 @@ def _running_worker(app: Flask) -> Iterator[None]:
         thread.join(DRAIN_S)
         services.db.close()
         if ended.is_set():
-            raise CommandError(ENDED)  # instead of the exit that the signal caused
+            raise CommandError(ENDED)  # in place of the SystemExit of the signal
 
 
 def _work(worker: Worker, stop: threading.Event, ended: threading.Event) -> None:
-    """Run the worker. When it ends, so does the process: pages alone would promise too much."""
+    """Run the worker. When it ends by itself, end the process too: nothing would send orders."""
     try:
         worker.run(stop)
     finally:

@@ -1,4 +1,4 @@
-"""Logs of every process: one line a record, as JSON or text, through one redactor."""
+"""Logs of all processes: each record is one redacted line, as JSON or text."""
 
 import json
 import logging
@@ -14,7 +14,7 @@ from typing import Any, Final
 from ridedash.observability.exceptions import Failure, failures
 from ridedash.observability.redaction import REMOVED, Redactor
 
-# at lower levels these log addresses, and statements with their values
+# below these levels the libraries log addresses, and statements with their values
 QUIET: Final = {
     "httpx": logging.WARNING,
     "httpcore": logging.WARNING,
@@ -22,10 +22,10 @@ QUIET: Final = {
     "alembic": logging.WARNING,
     "psycopg": logging.WARNING,
     "werkzeug": logging.WARNING,
-    "waitress.queue": logging.ERROR,  # a request that waits a moment is normal
+    "waitress.queue": logging.ERROR,  # it warns whenever a request waits, which is normal
 }
 LIMITER: Final = "flask-limiter"
-IN_OUR_WORDS: Final = {  # messages of the library that name neither Redis nor our setting
+IN_OUR_WORDS: Final = {  # its messages name neither Redis nor our setting
     "Rate limit storage unreachable - falling back to in-memory storage": (
         "the Redis of RIDEDASH_REDIS_URL can't be reached: until it is, each process counts its "
         "limits for itself"
@@ -36,7 +36,7 @@ IN_OUR_WORDS: Final = {  # messages of the library that name neither Redis nor o
 SECRET_FACTS: Final = frozenset({"token", "password", "otp", "secret", "cookie", "authorization"})
 _PLAIN: Final = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 
-# the request that this thread answers
+# the id of the request that this thread answers
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
@@ -75,7 +75,7 @@ class LineFormatter(logging.Formatter):
         if name.lower() in SECRET_FACTS:
             return REMOVED
         if isinstance(value, float):
-            return round(value, 2)  # of a coordinate, about a kilometre
+            return round(value, 2)  # it may be a coordinate: 0.01 degrees are about a kilometre
         return value if value is None or isinstance(value, bool | int) else self._redact(str(value))
 
     def _failures(self, record: logging.LogRecord) -> list[Failure]:
@@ -101,9 +101,9 @@ def _line(facts: dict[str, Any], extra: dict[str, object], failed: list[Failure]
 
 
 def set_up(log_format: str, level: str, process: str, secrets: Iterable[str] = ()) -> None:
-    """Give the root logger one handler, on standard error, in place of any other.
+    """Replace the handlers of the root logger by one on standard error.
 
-    A process calls this once it knows its settings; no import does.
+    A process calls this when it has read its settings; importing this module changes nothing.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LineFormatter(Redactor(secrets), process, log_format == "json"))
@@ -124,7 +124,7 @@ def _reworded(record: logging.LogRecord) -> bool:
 
 
 def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Log what ends the process; Python would print the exception's own text."""
+    """Log an uncaught exception, redacted; Python would print its text."""
     if issubclass(kind, KeyboardInterrupt):
         return
     logging.getLogger("ridedash").critical(

@@ -1,8 +1,8 @@
-"""Metrics for Prometheus; the only module that counts.
+"""Metrics for Prometheus; the only module that uses its client library.
 
-No label contains anything about a person, a place or a ride. Several processes on one machine share
-a folder (PROMETHEUS_MULTIPROC_DIR, set by observability.process before this is imported), so that
-any of them answers /metrics for all.
+No label contains anything about a person, a place or a ride. The processes of one machine share a
+folder of metrics files (PROMETHEUS_MULTIPROC_DIR, set by observability.process before this module
+is imported), so that each of them can answer /metrics for all.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAGE_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
 LATE_S: Final = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
-# a second series for each metric: a restart shows as a counter reset
+# without the extra `_created` series: Prometheus detects a restart by the counter's reset
 prometheus_client.disable_created_metrics()
 
 
@@ -101,7 +101,7 @@ class Metrics:
     def call(self, operation: str, outcome: str, seconds: float) -> None:
         """Count a call to the service that has ended."""
         self._calls.labels(operation, outcome).inc()
-        if outcome != "held":  # no call was made
+        if outcome != "held":  # it got no permit, so no call was made
             self._call_s.labels(operation).observe(seconds)
 
     def breaker(self, calls: str, state: str) -> None:
@@ -127,13 +127,11 @@ class Metrics:
         self._answers(known, route, status // 100).observe(seconds)
 
     def remembered(self, polls: int) -> None:
-        """So many polls were answered before they came to a route; `answered` does not hear of
-        them.
-        """
+        """Count polls that were answered from memory, before any route; `answered` excludes them."""
         self._remembered.inc(polls)
 
     def text(self, gauges: Iterable[GaugeReading] = ()) -> bytes:
-        """All metrics in Prometheus' text format: these gauges, and those of all processes."""
+        """These gauges and the metrics of all processes, in the text format of Prometheus."""
         folder = os.environ.get(FOLDER)
         shown = CollectorRegistry()
         shown.register(_Looked(tuple(gauges)))
@@ -145,7 +143,7 @@ class Metrics:
         MultiProcessCollector(shown, path=folder)
         try:
             return prometheus_client.generate_latest(shown)
-        # a starting process has just removed the oldest files: read the others
+        # a starting process has just removed the oldest files, so the remaining ones are read
         except FileNotFoundError:
             return prometheus_client.generate_latest(shown)
 
@@ -153,7 +151,7 @@ class Metrics:
 def _drop_gauges_of_ended_processes(folder: Path) -> None:
     for path in folder.glob("gauge_live*.db"):
         if ended(path):
-            # another process answers /metrics at the same time
+            # another process may remove it at the same time
             with contextlib.suppress(FileNotFoundError):
                 mark_process_dead(int(path.stem.rpartition("_")[2]), str(folder))
 

@@ -1,8 +1,8 @@
-"""Removes secrets from log lines and from bodies of the service that are kept as evidence.
+"""Removes secrets from log lines and from stored answers of the service (docs/security.md).
 
-See docs/security.md. A secret is known by its shape, by the name before it, or by its value if it
-belongs to this installation or to the call. Log lines also lose exact places and whole identifiers;
-evidence keeps them, because staff look for a booking in it.
+A secret is recognised by its shape, by the name before it, or by its value when it belongs to this
+installation or to the call. In log lines, coordinates and identifiers are shortened too; in stored
+answers (evidence) they stay, because staff search them for a booking.
 """
 
 import json
@@ -12,11 +12,12 @@ from typing import Final
 from urllib.parse import quote
 
 REMOVED: Final = "[removed]"
-SHORTEST_SECRET: Final = 8  # anything shorter would be found in innocent text
+SHORTEST_SECRET: Final = 8  # characters; a shorter one would match ordinary text
 LONGEST_TEXT: Final = 8192  # characters; the rest of a longer text is dropped
 LONGEST_EVIDENCE: Final = 2048
 
-# Each is tried once per word: tried at every character, a long number would take quadratic time.
+# The lookbehinds try each pattern once per word; at every character, a long word would take
+# quadratic time.
 _ENDINGS: Final = r"(?<![\w-])[\w-]*(?:token|secret)"
 _NAMES: Final = r"(?<![A-Za-z])(?:passw(?:or)?d|authori[sz]ation|otp|start[_ -]?code|token_keys)"
 _COOKIES: Final = re.compile(
@@ -74,7 +75,7 @@ class Redactor:
         self._known = re.compile("|".join(map(re.escape, longest_first))) if forms else None
 
     def __call__(self, text: str) -> str:
-        """The text with secrets removed, or shortened to their ends."""
+        """The text without secrets; of phones and identifiers a few characters remain."""
         text = text[:LONGEST_TEXT]
         if self._known is not None:
             text = self._known.sub(REMOVED, text)
@@ -84,7 +85,7 @@ class Redactor:
 
 
 def without(body: bytes, secrets: Iterable[str]) -> bytes:
-    """A body without these secrets, which it may echo."""
+    """A body without these secrets: the service may repeat them."""
     for secret in secrets:
         if len(secret) >= SHORTEST_SECRET:
             body = body.replace(secret.encode("utf-8", "replace"), REMOVED.encode())

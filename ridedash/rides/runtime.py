@@ -1,4 +1,4 @@
-"""Runtime: what sending, polling and actions share (docs/architecture.md)."""
+"""Runtime: the dependencies of sending, polling and actions (docs/architecture.md 2)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ridedash.store.database.database import Database
 
 Clock = Callable[[], datetime]  # the present time: aware, in UTC
-Failpoint = Callable[[str], None]  # called with its name; tests stop the process there
+Failpoint = Callable[[str], None]  # called with the name of a place where tests stop the process
 
 
 def no_failpoint(_name: str) -> None:
@@ -21,11 +21,10 @@ def no_failpoint(_name: str) -> None:
 
 @dataclass(frozen=True)
 class Runtime:
-    """The database, the service, the tokens and the clock that whatever acts works with.
+    """The database, the client of the service, the tokens and the clock, as one value.
 
-    `pace` is how many times faster than the wall's the service's clock runs: 1 for the real
-    service. `owner` is the name that leases are taken under. `hooks` are called when a poll has
-    ended; None: nothing is.
+    `pace` is how many times faster than real time the service's clock runs: 1 for the real service.
+    `owner` is the name under which leases are taken. `hooks` are called after each poll; None: none are.
     """
 
     db: "Database"

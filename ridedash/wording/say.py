@@ -1,4 +1,4 @@
-"""Filling a sentence with facts, when not every fact is known."""
+"""Sentences with slots for facts, some of which may be unknown; and translation."""
 
 import re
 import unicodedata
@@ -46,7 +46,7 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True)
 class Words:
-    """How a state is shown: headline, line below, tone (a colour of base.css), icon (sprite)."""
+    """How a state is shown: headline, the line below it, tone (a colour in base.css), icon."""
 
     headline: str
     detail: str
@@ -57,9 +57,9 @@ class Words:
 def say(text: Text | Sequence[Text], facts: Mapping[str, str | None]) -> str:
     """A sentence with its `{slots}` filled.
 
-    A `[part]` in brackets is left out when one of its facts is unknown. Of several sentences the
-    first is used whose facts outside brackets are all known, else the last one. Facts are inserted
-    as they are: slots or brackets inside a fact have no meaning.
+    A `[part]` in brackets is left out when one of its facts is unknown. Of several sentences, the
+    first one is used of which all facts outside brackets are known, else the last one. A fact is
+    inserted as it is: slots and brackets in it have no effect.
     """
     choices = list(text) if isinstance(text, (list, tuple)) else [text]
     for choice in choices:
@@ -82,7 +82,7 @@ def _fill(text: str, facts: Mapping[str, str | None]) -> str:
 
 
 def _isolated(fact: str) -> str:
-    """A fact; one written from right to left is isolated, so that it doesn't reorder the rest."""
+    """The fact; right-to-left text is isolated, so that it doesn't reorder the sentence."""
     if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in fact):
         return f"\u2068{fact}\u2069"
     return fact

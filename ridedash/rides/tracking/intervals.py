@@ -1,7 +1,4 @@
-"""Intervals between polls, the freshness of a ride, and until when cancelling is free. Pure.
-
-See docs/booking-protocol.md 3.2.
-"""
+"""Intervals of polls, freshness, and free cancellation (docs/booking-protocol.md 3.2). Pure."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -12,13 +9,13 @@ MIN_INTERVAL_S: Final = 0.5  # however fast the service's clock runs
 SEARCHING_S: Final = 3.0  # matching, pending, retrying
 ON_THE_WAY_S: Final = 4.0
 NEAR_S: Final = 3.0  # at most three minutes away
-HERE_S: Final = 3.0  # driver here, share and point-to-point INVOICE
+HERE_S: Final = 3.0  # the driver waits at the pickup; INVOICE of share and point-to-point
 IN_RIDE_S: Final = 5.0
 AUTO_INVOICE_S: Final = 5.0
 FINAL_S: Final = 60.0  # one more poll after the end, for the final price
-NEAR_ETA_S: Final = 180.0
-STALE_S: Final = 60.0
-LOST_S: Final = 300.0
+NEAR_ETA_S: Final = 180.0  # until the cab arrives
+STALE_S: Final = 60.0  # age of the facts
+LOST_S: Final = 300.0  # age of the facts
 
 
 def next_poll_s(status: str | None, kind: wire.Kind, eta_s: float | None, pace: float) -> float:
@@ -57,11 +54,11 @@ def freshness(seen_at: datetime | None, now: datetime, interval_s: float) -> str
 def cancel_free_until(
     applies_after_s: float | None, allotted_at: datetime | None, pace: float
 ) -> datetime | None:
-    """Until when cancelling costs nothing; None when the policy or the start is unknown.
+    """The instant until which cancelling is free; None when the policy or its start is unknown.
 
     `applies_after_s` is the policy's `cancellation_charge_applies_after_time` in seconds of the
-    service's clock. The interface does not say from when it counts: here from the first driver
-    (docs/assumptions.md).
+    service's clock. It is not documented from when that counts; we assume: from the allotment of
+    the first driver (docs/assumptions.md).
     """
     if applies_after_s is None or allotted_at is None:
         return None

@@ -1,7 +1,4 @@
-"""Following rides: claim those that are due, ask the service once, record the answer.
-
-See docs/booking-protocol.md 3.
-"""
+"""Polls: claim due rides, call track_ride, record the answers (docs/booking-protocol.md 3)."""
 
 import logging
 import random
@@ -25,7 +22,7 @@ from ridedash.service.throttle.traffic import Priority
 from ridedash.service.transport.http import Answer
 from ridedash.service.types.tracking import Snapshot
 
-SMALL: Final = 16_384  # bytes; a longer answer is read at once, so that none waits in memory
+SMALL: Final = 16_384  # bytes; a longer answer is parsed at once and not kept in memory
 UNAUTHORIZED: Final = 401
 
 log = logging.getLogger(__name__)
@@ -41,22 +38,16 @@ class Tracker:
         self._tokens = TokenCache(runtime.tokens)
 
     def claim(self, limit: int, rest: int | None = None) -> Sequence[Claim]:
-        """Lease up to `limit` due rides in one commit; at most `rest` of those for whom no guest
-        waits.
-        """
+        """Lease up to `limit` due rides in one commit, at most `rest` of them without a waiting guest."""
         bounds = Bounds(limit, limit if rest is None else rest)
         return claim_due(self.runtime.db, self.runtime.clock(), bounds, self.runtime.owner)
 
     def poll(self, claim: Claim) -> bool:
-        """Ask about one ride and record the answer. False when none came, or when a newer poll has
-        begun.
-        """
+        """Poll one ride and record the answer. False without an answer, or when a newer poll began."""
         return self.record([self.ask(claim)]) == 1
 
     def ask(self, claim: Claim) -> Polled:
-        """Ask about one ride; writes nothing, and leaves the answer to be read with others
-        (`read`).
-        """
+        """Call track_ride; writes nothing. The answer is parsed later, with others (`read`)."""
         self.runtime.failpoint("poll.claimed")
         polled = Polled(claim, self._ask(claim), self.runtime.clock())
         self.runtime.failpoint("poll.answered")
@@ -65,14 +56,15 @@ class Tracker:
         return polled
 
     def read(self, polls: Sequence[Polled]) -> list[Polled]:
-        """Read the answers and decide what they mean. A step for all polls costs less than all
-        steps for each.
+        """Parse the answers and decide what they change.
+
+        One step for all polls, then the next, costs less than all steps for each poll.
         """
         read = [each for each in map(partial(_tried, _with_snapshot), polls) if each is not None]
         return [each for each in map(partial(_tried, self._decided), read) if each is not None]
 
     def record(self, polls: Sequence[Polled]) -> int:
-        """Write what came, many polls in one transaction. How many answers were recorded.
+        """Record polls, many in one transaction. How many answers were recorded.
 
         Raises DatabaseBusy and SQLAlchemyError when nothing can be written now: the leases expire,
         and the rides are polled again.
@@ -96,7 +88,7 @@ class Tracker:
             return error
 
     def _track(self, claim: Claim, token: str) -> Answer:
-        """The answer, not yet read. Raises ServiceError; Unauthorized for a 401."""
+        """The answer, not yet parsed. Raises ServiceError; Unauthorized for a 401."""
         priority = Priority.WAITING if claim.guest_waits else Priority.REST
         txn_id = None if claim.booking_id else claim.txn_id
         answer = self.runtime.client.track_answer(

@@ -1,6 +1,7 @@
-"""Recording polls: decisions are written in batches, or on locked rows with their side rows.
+"""Recording the decisions of polls (docs/booking-protocol.md 3.5).
 
-See docs/booking-protocol.md 3.5.
+Most are written in batches. Those with side rows (timeline, attention items, actions) are written
+on locked rows.
 """
 
 import functools
@@ -35,7 +36,7 @@ from ridedash.store.models.orders import Action, Attention, Offer, Order, OrderS
 from ridedash.store.models.people import Property
 from ridedash.wire import Kind
 
-# raised while a poll is decided or recorded, these are the ride's own fault: its row or its answers
+# raised while a poll is decided or recorded, these are caused by the ride's row or its answers
 POISONOUS: Final = (
     BadTransition,
     ValueError,
@@ -45,9 +46,9 @@ POISONOUS: Final = (
     ArithmeticError,
     DataError,
 )
-TOGETHER: Final = 20  # polls with side rows in one transaction: other writers wait meanwhile
+TOGETHER: Final = 20  # polls with side rows in one transaction, during which other writers wait
 
-_PREFIX: Final = "new_"  # of bound values: SQLAlchemy keeps the bare names of columns for itself
+_PREFIX: Final = "new_"  # of bound values: SQLAlchemy reserves the names of columns
 
 _STATE: Final = tuple(
     each.name for each in fields(RideState) if each.name not in {"kind", "facts", "otp"}
@@ -68,7 +69,7 @@ class Polled:
     """A ride that was polled, and the answer that came at `at`, or the error in its place.
 
     The answer is a Snapshot once it has been read. `decision` is made from the row as it was
-    claimed; None when that failed, and it is tried again on the locked row.
+    claimed. It is None when that failed: it is then made again from the locked row.
     """
 
     claim: Claim
@@ -78,13 +79,13 @@ class Polled:
 
 
 class Recorder:
-    """Decides what polls mean and writes it, for one worker. Safe to share between threads."""
+    """Decides what polls change and writes it, for one worker. Safe to share between threads."""
 
     def __init__(self, runtime: Runtime, chance: Callable[[], float] = random.random) -> None:
         self.runtime, self.chance = runtime, chance
 
     def decided(self, polled: Polled) -> Polled:
-        """The poll with its decision; without one when its row or answer can't be decided on."""
+        """The poll with its decision; without one when its row or answer raises one of POISONOUS."""
         try:
             decision = self._decide(polled, before_of(polled.claim.row, self.runtime.tokens.vault))
         except POISONOUS:
@@ -92,7 +93,7 @@ class Recorder:
         return Polled(polled.claim, polled.answer, polled.at, decision)
 
     def write(self, polls: Sequence[Polled]) -> int:
-        """Record polls that have been read. How many answers were recorded.
+        """Record polls whose answers have been read. How many answers were recorded.
 
         Raises DatabaseBusy and SQLAlchemyError when nothing can be written now: the leases expire,
         and the rides are polled again.
@@ -123,18 +124,18 @@ class Recorder:
             if len(polls) > 1:
                 return sum(self._write_some([each]) for each in polls)
             if isinstance(error, IntegrityError):
-                raise  # two orders got one booking id at a time: the next poll tells which has it
+                raise  # two orders got the same booking id at once: the next poll finds it taken
             claim, why, now = polls[0].claim, type(error).__name__, self.runtime.clock()
             times = claim.row.poison + 1
             postpone(self.runtime.db, claim.ride_id, claim.seq, times, now, why)
             return 0
 
     def _write_locked(self, polls: Sequence[Polled]) -> list[Decision]:
-        """Write polls with all their side rows, on locked rows; an error of one undoes all."""
+        """Write polls with their side rows in one transaction, on locked rows."""
         written = []
         with self.runtime.db.write() as s:
             connection, order_ids = s.connection(), [each.claim.order_id for each in polls]
-            # orders before their rides, as every writer of both locks them
+            # every writer of both locks orders before their rides
             query = (
                 select(Order).where(Order.id.in_(order_ids)).order_by(Order.id).with_for_update()
             )
@@ -159,7 +160,7 @@ class Recorder:
         return written
 
     def _decision(self, s: Session, polled: Polled, row: Row[Any]) -> Decision:
-        """The decision that was made from the claimed row, or another when the row has changed."""
+        """The decision of the claimed row, or a new one when the row has changed since."""
         decision = polled.decision
         if decision is None or row != polled.claim.row:
             decision = self._decide(polled, before_of(row, self.runtime.tokens.vault))
@@ -176,7 +177,7 @@ class Recorder:
         return decide(before, polled.answer, polled.at, pacing)
 
     def _count(self, written: Iterable[Decision]) -> int:
-        """How many of these had an answer. Calls the failpoints."""
+        """How many of these had an answer. Calls the failpoint of each."""
         answered = [decision for decision in written if decision.answered]
         for decision in answered:
             if decision.handed_over:
@@ -186,7 +187,7 @@ class Recorder:
 
 
 def before_of(row: Row[Any], vault: TokenVault) -> Before:
-    """The value that `decide` reads, of a row with the columns of claims.RIDE_AND_ORDER."""
+    """The input of `decide` from a row with the columns of claims.RIDE_AND_ORDER."""
     state = dict(zip(_STATE, _state_of(row), strict=True))
     facts = Snapshot.model_validate_json(row.facts)
     otp = None if row.otp_enc is None else otp_of(row, vault)
@@ -210,10 +211,10 @@ def otp_of(ride: Ride | Row[Any], vault: TokenVault) -> str | None:
 
 
 def write_batch(db: Database, polls: Sequence[Polled]) -> tuple[list[Polled], list[Polled]]:
-    """Write decisions that are `batched` in one transaction: the polls written, and those left.
+    """Write decisions that are `batched` in one transaction. The polls written, and those left.
 
-    Left are polls of orders with an item to clear or an action to settle. Polls whose rides were
-    claimed again meanwhile are in neither list: their answers are dropped.
+    Those left belong to orders with an attention item to clear or an action to settle. A poll whose
+    ride was claimed again meanwhile is in neither list: its answer is dropped.
     """
     with db.write() as s:
         connection = s.connection()
@@ -239,7 +240,7 @@ def _answered(polled: Polled) -> bool:
 
 
 def _lock_orders(connection: Connection, polls: Sequence[Polled]) -> None:
-    """Orders are locked before rides, as by every writer of both."""
+    """Lock the orders: every writer of both locks orders before rides."""
     shown = [
         each.claim.order_id for each in polls if each.decision is not None and each.decision.shown
     ]
@@ -253,7 +254,7 @@ def orders_with_open_actions(connection: Connection) -> set[int]:
 
 
 def open_items(connection: Connection, order_ids: Sequence[int]) -> dict[int, set[str]]:
-    """Of these orders the open attention items that an answer may clear."""
+    """The open attention items that an answer may clear, by order."""
     found: dict[int, set[str]] = {}
     for order_id, name in connection.execute(_OPEN_ITEMS, {"orders": order_ids}):
         found.setdefault(order_id, set()).add(name)
@@ -261,14 +262,14 @@ def open_items(connection: Connection, order_ids: Sequence[int]) -> dict[int, se
 
 
 def _still_ours(connection: Connection, polls: Sequence[Polled]) -> list[Polled]:
-    """Those whose rides have not been claimed again; their rows are locked."""
+    """Lock the rides. The polls whose rides have not been claimed again since."""
     rows = connection.execute(_LOCK_RIDES, {"rides": [each.claim.ride_id for each in polls]})
     seq_of = dict(tuple(row) for row in rows)
     return [each for each in polls if seq_of.get(each.claim.ride_id) == each.claim.seq]
 
 
 def _update_rides(connection: Connection, polls: Sequence[Polled]) -> None:
-    """One statement for all that write the same columns."""
+    """Write the rides, with one statement for all decisions on the same columns."""
     by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for each in polls:
         if each.decision is not None:
@@ -333,7 +334,7 @@ def _write(
 
 
 def _free_armed_cancel(s: Session, order: Order, fate: str, now: datetime) -> None:
-    """Have a cancel called that waited for a booking id, or drop it at the end of the ride."""
+    """Make an armed cancel due when there is a booking id (`fate` is "call"), else drop it."""
     for action in s.scalars(
         select(Action).where(Action.order_id == order.id, Action.state == "armed")
     ):
@@ -358,7 +359,7 @@ def _is_taken(s: Session, booking_id: str, order_id: int) -> bool:
 
 
 def _settle_actions(s: Session, order: Order, polled: Polled, status: str | None) -> None:
-    """Settle actions that were called before this poll and not confirmed, or repeat them once."""
+    """Settle unconfirmed actions that were called before this poll, or repeat them once."""
     query = select(Action).where(Action.order_id == order.id, Action.state == "unconfirmed")
     query = query.where(
         Action.name.in_(("abort", "cancel", "drop")), Action.called_at < polled.claim.at

@@ -1,7 +1,4 @@
-"""How a product is charged: rate cards with surcharges, rental packages, what cancelling costs.
-
-See docs/service-interface.md Resources.
-"""
+"""Rate cards, surcharges, rental packages, cancellation (docs/service-interface.md Resources)."""
 
 from decimal import Decimal
 from typing import Any, Final, Self
@@ -64,8 +61,8 @@ class Surcharge(Fact):
 class RateCard(Fact):
     """One element of `fare_breakup`, in the product's currency and units.
 
-    `flat_rate` and `airport_rate` have the numbers, `standard_rate` has `fare`, a descriptive text;
-    other types occur.
+    `flat_rate` and `airport_rate` have the amounts; `standard_rate` has the text `fare`. Other types
+    occur.
     """
 
     type: str | None = None  # flat_rate, airport_rate, standard_rate, or others
@@ -129,7 +126,7 @@ class CancellationPolicy(Fact):
 class Package(Fact):
     """A rental package: a duration and a distance for a base fare, then by distance and minute."""
 
-    sub_category: str | None = None  # what feedback options need for rental
+    sub_category: str | None = None  # the id that feedback_options needs for rental
     display_name: str | None = None
     duration: Duration | None = None
     distance: Distance | None = None
@@ -139,7 +136,7 @@ class Package(Fact):
 
     @classmethod
     def list_from_wire(cls, value: Any) -> tuple[Self, ...]:
-        """Parse `sub_categories`, each with `packages`; the names of their members vary."""
+        """Parse `sub_categories`, each with its `packages`, whose members have varying names."""
         return tuple(
             cls._one(row(sub), each)
             for sub in rows(value)

@@ -67,7 +67,7 @@ class Tally:
 
 
 @dataclass
-class Crew:
+class CrashRun:
     """People, workers and the code that kills the workers, on one property."""
 
     desk: Desk
@@ -304,11 +304,11 @@ class Crew:
             self.shown.setdefault(order_id, booking_id or "")
 
 
-Kind = TypeVar("Kind", bound=Crew)
+Kind = TypeVar("Kind", bound=CrashRun)
 
 
 @contextlib.contextmanager
-def crew(case: Case, url: str, name: str, kind: type[Kind], **options: Any) -> Iterator[Kind]:
+def crash_run(case: Case, url: str, name: str, kind: type[Kind], **options: Any) -> Iterator[Kind]:
     """A property with its double and its fork server, which are ended at the end.
 
     `speed` is that of the clock, `hold_s` the delay of each track_ride.

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from bench.faults.answers import MIXED
 from bench.faults.checking import check
-from bench.faults.crashing import POINTS, READY, Crew, Tally, crew
+from bench.faults.crashing import POINTS, READY, CrashRun, Tally, crash_run
 from bench.faults.desk import database
 from bench.faults.mutants import MUTANTS, OURS
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
@@ -42,7 +42,7 @@ def two_workers_postgresql(case: Case) -> Verdict:
 def _killed(case: Case, kills: int, slots: int) -> Verdict:
     tally = Tally()
     while tally.total < kills or not (case.short or slots > 1 or _enough(tally)):
-        with database(case) as url, crew(case, url, f"run-{tally.orders}", Crew) as run:
+        with database(case) as url, crash_run(case, url, f"run-{tally.orders}", CrashRun) as run:
             run.kill(min(BATCH, kills), slots)
             run.tally.found = run.settle()
             run.tally.orders = len(run.desk.orders())
@@ -105,7 +105,10 @@ def _caught_after(case: Case, mutant: str) -> int:
         "locked_share": 0.15,
         "ways": (*MIXED, *OFTEN.get(mutant, ()) * 10),
     }
-    with database(case) as url, crew(case, url, mutant.replace(" ", "-"), Crew, **options) as run:
+    with (
+        database(case) as url,
+        crash_run(case, url, mutant.replace(" ", "-"), CrashRun, **options) as run,
+    ):
         while run.tally.total + len(run.tally.exits) < MUTANT_KILLS:
             run.kill(5, slots=1)
             if check(run.desk, quiet=False, shown=run.shown) or run.overdue.found or _forgets(run):
@@ -113,6 +116,6 @@ def _caught_after(case: Case, mutant: str) -> int:
     return 0
 
 
-def _forgets(run: Crew) -> bool:
+def _forgets(run: CrashRun) -> bool:
     """Run the mutant that loses answers, with workers that live for a while."""
     return bool(run.kept) and bool(run.settle())

@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bench.faults.answers import CLEAR
 from bench.faults.checking import Findings
-from bench.faults.crashing import Crew, Tally, crew
+from bench.faults.crashing import CrashRun, Tally, crash_run
 from bench.faults.desk import Press, database, postgres
 from bench.faults.rows_crashes import verdict
 from bench.faults.scoreboard import POSTGRESQL, Case, Verdict, row
@@ -38,7 +38,7 @@ LONG_S: Final = 90.0  # longer than a lease
 
 
 @dataclass
-class Drained(Crew):
+class Drained(CrashRun):
     """Workers that are asked to stop while they send."""
 
     def once(self, rng: random.Random) -> None:
@@ -57,7 +57,7 @@ class Drained(Crew):
 def drain(case: Case) -> Verdict:
     """Each worker is asked to stop in the middle of its calls: no order may become UNKNOWN."""
     options = {"ways": CLEAR, "locked_share": 0.0, "speed": 1.0}
-    with database(case) as url, crew(case, url, "run", Drained, **options) as run:
+    with database(case) as url, crash_run(case, url, "run", Drained, **options) as run:
         run.kill(case.size(100, 8), 1)
         found = run.settle()
         for order in run.desk.orders():
@@ -70,7 +70,7 @@ def drain(case: Case) -> Verdict:
 def asleep(case: Case) -> Verdict:
     """SIGSTOP while idle, after a claim, before the call, and while waiting for an answer."""
     found, tried = Findings(), 0
-    with database(case) as url, crew(case, url, "run", Crew, speed=20.0) as run:
+    with database(case) as url, crash_run(case, url, "run", CrashRun, speed=20.0) as run:
         for number in range(case.size(60, 4)):
             _sleeps(run, found, SLEEPS[number % len(SLEEPS)], 600.0 if number in {8, 9} else 0.0)
             tried += 1
@@ -78,7 +78,7 @@ def asleep(case: Case) -> Verdict:
     return verdict(Tally(found, run.tally.kills, run.tally.exits, tried))
 
 
-def _sleeps(run: Crew, found: Findings, where: str, how_long_s: float) -> None:
+def _sleeps(run: CrashRun, found: Findings, where: str, how_long_s: float) -> None:
     """Stop one worker there for longer than an order may wait, and continue it."""
     deed = signal.SIGSTOP if where.startswith("order.") else signal.SIGKILL
     pid = run.nursery.spawn(
@@ -102,7 +102,7 @@ def _sleeps(run: Crew, found: Findings, where: str, how_long_s: float) -> None:
     run.tally.kills[f"stopped {where or 'at rest'}"] += 1
 
 
-def _stop(run: Crew, pid: int) -> None:
+def _stop(run: CrashRun, pid: int) -> None:
     """Stop a worker that is not in the middle of a write.
 
     When a host sleeps, processes that wait for the worker sleep too.
@@ -112,7 +112,7 @@ def _stop(run: Crew, pid: int) -> None:
         assert run.waits(lambda: _is_stopped(pid), 3.0)
 
 
-def _judge(run: Crew, found: Findings, press: Press, where: str) -> None:
+def _judge(run: CrashRun, found: Findings, press: Press, where: str) -> None:
     state, order = _state(run, press), next(o for o in run.desk.orders() if o.id == press.order_id)
     sent = _was_sent(run, press)
     wanted = (
@@ -124,13 +124,13 @@ def _judge(run: Crew, found: Findings, press: Press, where: str) -> None:
         found.find("stuck", f"order {order.id}, stopped {where or 'at rest'}, is {state}")
 
 
-def _state(run: Crew, press: Press) -> OrderState:
+def _state(run: CrashRun, press: Press) -> OrderState:
     return next(
         OrderState(order.state) for order in run.desk.orders() if order.id == press.order_id
     )
 
 
-def _was_sent(run: Crew, press: Press) -> bool:
+def _was_sent(run: CrashRun, press: Press) -> bool:
     mtx = next(order.mtx for order in run.desk.orders() if order.id == press.order_id)
     return any(line["mtx"] == mtx for line in run.desk.ledger.of("call"))
 
@@ -140,7 +140,7 @@ def _is_stopped(pid: int) -> bool:
 
 
 @dataclass
-class Shot(Crew):
+class Shot(CrashRun):
     """People who repeat a form that was answered with "can't save right now"."""
 
     def people_do(self, rng: random.Random) -> None:
@@ -159,7 +159,7 @@ def shot(case: Case) -> Verdict:
         made.upgrade()
         made.close()
         options = {"ways": CLEAR, "locked_share": 0.0, "speed": 1.0}
-        with crew(case, server.url(), "run", Shot, **options) as run:
+        with crash_run(case, server.url(), "run", Shot, **options) as run:
             pages = _restarts(run, server, case)
             found = run.settle()
             tally = Tally(found, run.tally.kills, run.tally.exits, len(run.desk.presses))
@@ -173,7 +173,7 @@ def shot(case: Case) -> Verdict:
     )
 
 
-def _restarts(run: Crew, server: PostgresServer, case: Case) -> set[str]:
+def _restarts(run: CrashRun, server: PostgresServer, case: Case) -> set[str]:
     """The answers of pages during restarts: status and Retry-After."""
     said: set[str] = set()
     lives = [run.nursery.spawn(run.desk.life(hurry=1.0)) for _ in range(2)]
@@ -204,7 +204,7 @@ def _said(browser: FlaskClient) -> str:
 
 
 @contextlib.contextmanager
-def _pressing(run: Crew) -> Iterator[None]:
+def _pressing(run: CrashRun) -> Iterator[None]:
     over, seed = threading.Event(), run.desk.rng.getrandbits(32)
 
     def press() -> None:

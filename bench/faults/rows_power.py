@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.faults.clock import FastClock
-from bench.faults.crashing import Crew, crew
+from bench.faults.crashing import CrashRun, crash_run
 from bench.faults.desk import database
 from bench.faults.life import Life
 from bench.faults.nursery import ROOT
@@ -72,7 +72,7 @@ def power_cut(case: Case) -> Verdict:
     if shutil.which("strace") is None:
         raise Missing("strace")
     orders = case.size(50, 5)
-    with database(case) as url, crew(case, url, "run", Crew, speed=1.0) as run:
+    with database(case) as url, crash_run(case, url, "run", CrashRun, speed=1.0) as run:
         trace, said = run.desk.folder / "trace", run.desk.folder / "said"
         worker = _traced(run.desk.life(hurry=1.0, threads=1), run.desk.staff_id, said, trace)
         try:
@@ -161,7 +161,7 @@ def events(trace: Path) -> list[Event]:
     ]
 
 
-def _booked(run: Crew, said: Path, number: int) -> bool:
+def _booked(run: CrashRun, said: Path, number: int) -> bool:
     return len(run.desk.in_state(OrderState.BOOKED)) == number == said.read_bytes().count(b"\n")
 
 

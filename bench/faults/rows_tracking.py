@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from bench.faults.checking import Findings
-from bench.faults.crashing import Crew, Tally, crew
+from bench.faults.crashing import CrashRun, Tally, crash_run
 from bench.faults.desk import database
 from bench.faults.rows_crashes import verdict
 from bench.faults.rows_locked import comes, followed
@@ -44,7 +44,7 @@ BAND: Final = re.compile(r"<[^>]* data-stopped-band\b[^>]*>")
 
 
 @dataclass
-class Sharers(Crew):
+class Sharers(CrashRun):
     """People who only book share rides, and arm a cancel for some of them."""
 
     armed: set[int] = field(default_factory=set)
@@ -127,7 +127,7 @@ def hand_over(case: Case) -> Verdict:
         options = {"ways": WAYS, "points": POLL_POINTS, "locked_share": 0.0}
         with (
             database(case) as url,
-            crew(case, url, f"run-{tally.orders}", Sharers, **options) as run,
+            crash_run(case, url, f"run-{tally.orders}", Sharers, **options) as run,
         ):
             run.kill(min(BATCH, kills), 1)
             run.tally.found = run.settle()
@@ -142,7 +142,10 @@ def hand_over(case: Case) -> Verdict:
 def dying_tracker(case: Case) -> Verdict:
     """Ten minutes; the short form has a faster clock."""
     speed = case.size(1, 3) * 1.0
-    with database(case) as url, crew(case, url, "run", Crew, speed=speed, ways=("forever",)) as run:
+    with (
+        database(case) as url,
+        crash_run(case, url, "run", CrashRun, speed=speed, ways=("forever",)) as run,
+    ):
         _book(run, RIDES)
         began, kills = time.monotonic(), 0
         while (time.monotonic() - began) * speed < case.size(600, 40):
@@ -160,7 +163,7 @@ def dying_tracker(case: Case) -> Verdict:
     )
 
 
-def _book(run: Crew, rides: int) -> None:
+def _book(run: CrashRun, rides: int) -> None:
     """Book rides that never end."""
     pid = run.nursery.spawn(run.desk.life(hurry=SLOWER))
     for number in range(1, rides + 1):
@@ -172,7 +175,7 @@ def _book(run: Crew, rides: int) -> None:
     assert run.nursery.wait(pid, 30) == 0
 
 
-def _longest_gap(run: Crew, began: float, ended: float) -> float:
+def _longest_gap(run: CrashRun, began: float, ended: float) -> float:
     """The longest time between two polls of one ride, in seconds of wall time."""
     times: dict[str, list[float]] = {}
     for line in run.desk.ledger.of("tracked"):
@@ -265,7 +268,7 @@ def three_trackers_postgresql(case: Case) -> Verdict:
 def _three(case: Case) -> Verdict:
     with (
         database(case) as url,
-        crew(case, url, "run", Crew, speed=SLOWER, hold_s=0.02, ways=("forever",)) as run,
+        crash_run(case, url, "run", CrashRun, speed=SLOWER, hold_s=0.02, ways=("forever",)) as run,
     ):
         _book(run, RIDES)
         lives = [run.nursery.spawn(run.desk.life(hurry=SLOWER)) for _ in range(3)]
@@ -285,7 +288,7 @@ def _three(case: Case) -> Verdict:
     )
 
 
-def _overlaps(run: Crew) -> int:
+def _overlaps(run: CrashRun) -> int:
     """Polls that began while another poll of the same ride was unanswered."""
     count, asked = 0, Counter[str]()
     for line in run.desk.ledger.lines():

@@ -113,13 +113,13 @@ def _seconds(got: dict[str, Any]) -> int | None:
 
 
 class CreateAnswer(Fact):
-    """The answer to create, not judged: docs/booking-protocol.md 1.4 says what it proves."""
+    """The answer to create as it came; `rides.orders.outcome` decides what it proves."""
 
     http_status: int
     body: CreateBody | None = None  # None when no JSON object came
-    # a JSON object, whole, not encoded, with ids that can be read where there are any
+    # whether the body is a complete JSON object, not compressed, and all its ids can be parsed
     readable: bool = False
-    # an id is named somewhere in it, parsed or not; or it could not be searched
+    # whether the bytes of the body contain the name of an id, or can't be searched for one
     names_id: bool = False
     retry_after_s: float | None = None
     evidence: str = ""  # the first 2 kB of the body without secrets

@@ -1,4 +1,4 @@
-"""`/rides/new`: the page of the booking form, and the form alone as JSON for the board."""
+"""`/rides/new`: the booking form as a page, or alone as JSON for the board; and a press of Book."""
 
 from datetime import timedelta
 
@@ -33,14 +33,14 @@ Answer = str | Response | tuple[str | Response, int]
 
 
 def sent_before() -> bool:
-    """Whether this form created its order already: sent again it does not count for the limit."""
+    """Whether this form has created its order: the rate limit does not count it again."""
     with services().db.read() as s:
         used = order_of_form(s, current_staff().property_id, request.form.get("form_token", ""))
     return "show" not in request.form and used is not None
 
 
 def cars_asked() -> int:
-    """The number of orders of the form: each of them counts for the limit."""
+    """The number of cars in the form: the rate limit counts an order for each."""
     typed = request.form.get("cars", "").strip()[:9]
     if not (typed.isascii() and typed.isdigit()):
         return 1
@@ -75,7 +75,7 @@ def new() -> Answer:
 
 
 def _plan_page(plan: OrderPage) -> Answer:
-    """The form that changes a planned ride; an order that is planned no longer has its page."""
+    """The form that changes a planned ride; the order's page when it is no longer planned."""
     if not is_plan(plan):
         return redirect(f"/rides/{plan.order.id}?said=change-not_now", 303)
     picker = new_picker()
@@ -88,11 +88,13 @@ def _plan_page(plan: OrderPage) -> Answer:
 @needs(BOOK)
 @limiter.limit("60/minute", key_func=by_staff, exempt_when=sent_before, cost=cars_asked)
 def create() -> Answer:
-    """One order for one form token, then its page (docs/booking-protocol.md 1.3, T1).
+    """A press of Book: place the order of this form, then redirect to its page.
 
-    With `show` the form only lists the cars.
+    The order is only stored here; a worker sends it (docs/booking-protocol.md 1.3, T1). One form
+    token makes one order. With `show` (the button that asks for prices) nothing is ordered: the
+    answer is the form with the cars.
     """
-    # The order is placed without a call to a place service before it.
+    # No place search here: it would be a network call before the order is stored.
     picker = trip_picker(TripForm(request.form), search=False)
     offer = own_offer(picker.form.offer.data)
     picker.again = _order(picker.form.supersedes.data)
@@ -100,7 +102,7 @@ def create() -> Answer:
     if "show" in request.form:
         return _retry(picker, None, 200)
     if not picker.form.validate():
-        # A form that was valid when it was first sent may be so no longer.
+        # A form that is sent again may have become invalid after its order was placed.
         order_id = _order_of_token(picker.form.form_token.data)
         if order_id:
             return _reused(order_id), 409
@@ -119,13 +121,13 @@ def create() -> Answer:
 
 
 def _order_of_token(form_token: str | None) -> int | None:
-    """The order that this form created."""
+    """The id of the order that this form created, if any."""
     with services().db.read() as s:
         return order_of_form(s, current_staff().property_id, form_token or "")
 
 
 def _placed_response(placed: Placed) -> Answer:
-    """The page of the order; as JSON, an empty form for the next guest."""
+    """A redirect to the page of the order or group; as JSON, an empty form for the next guest."""
     if not wants_json():
         kind = "groups" if len(placed.order_ids) > 1 else "rides"
         return redirect(f"/{kind}/{placed.order_id}", 303)
@@ -142,10 +144,10 @@ def _order(order_id: int | None) -> OrderPage | None:
 
 
 def _booking_request(picker: Picker, offer: Offer | None) -> BookingRequest:
-    """The request of a valid form, by the table of its fields."""
+    """The booking request of a valid form (the fields are in rides/orders/fields.py)."""
     values = picker.form.values()
     if offer is None or offer.kind != Kind.SHARE:
-        values["seats"] = None  # the page posts the seats of its share card in any case
+        values["seats"] = None  # the form posts seats for every product
     values["supersedes"] = picker.again.order.id if picker.again else None
     return BookingRequest(
         property_id=current_staff().property_id,
@@ -156,7 +158,7 @@ def _booking_request(picker: Picker, offer: Offer | None) -> BookingRequest:
 
 
 def _retry(picker: Picker, offer: Offer | None, status: int) -> Answer:
-    """The form again as it was typed, with fresh prices for the same trip."""
+    """The form as it was typed, with fresh prices for the same trip, under this HTTP status."""
     if offer:
         picker.use_trip_of(offer)
     else:

@@ -15,6 +15,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     event,
+    func,
     insert,
     inspect,
     literal,
@@ -185,12 +186,15 @@ def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
     (`ended_secrets`).
 
     They read on from the highest number that they saw. On PostgreSQL a higher one could be there
-    before a lower one is committed: so one at a time.
+    before a lower one is committed: so one at a time. The newest row always stays: SQLite would
+    give its number to the next one, which no process would then read.
     """
     now = datetime.now(UTC)
     if _dialect(s) == "postgresql":
         s.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": ENDING})
-    s.execute(delete(EndedSignIn).where(EndedSignIn.at < now - ENDED_KEPT))
+    newest = select(func.max(EndedSignIn.id)).scalar_subquery()
+    old = EndedSignIn.at < now - ENDED_KEPT
+    s.execute(delete(EndedSignIn).where(old, EndedSignIn.id < newest))
     ended = hashes.add_columns(literal(now, UtcDateTime))
     s.execute(insert(EndedSignIn).from_select(["id_hash", "at"], ended))
 

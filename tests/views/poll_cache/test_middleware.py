@@ -5,7 +5,7 @@ change in time.
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from werkzeug.test import Client, TestResponse
 from ridedash.factory import create_app
 from ridedash.rides.share_links import LinkKind, end_links, make_link
 from ridedash.store import properties
-from ridedash.store.models.people import Account, Staff
+from ridedash.store.models.people import Account, EndedSignIn, SignIn, Staff
 from ridedash.store.orders import Order, Ride
 from ridedash.store.poll_marks import revisions
 from ridedash.store.sign_ins import close_all_sign_ins
@@ -434,8 +434,6 @@ def test_a_sign_out_that_was_committed_out_of_turn_is_not_missed(
     desk: Desk, process: Process, seconds: list[float], cookie: str
 ) -> None:
     """On PostgreSQL a smaller number may appear after a greater one was read."""
-    from ridedash.store.models.people import EndedSignIn, SignIn
-
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     with desk.services.db.read() as s:
         mine = s.query(SignIn).order_by(SignIn.created_at.desc(), SignIn.id_hash).all()
@@ -449,6 +447,31 @@ def test_a_sign_out_that_was_committed_out_of_turn_is_not_missed(
     desk.add(lambda s: [s.delete(s.merge(row)) for row in mine])
     seconds[0] += LOOK_S
     assert process.get(order_id, cookie).status_code == 401
+
+
+def test_what_ends_after_hours_in_which_nothing_ended_is_not_missed(
+    desk: Desk, process: Process, seconds: list[float]
+) -> None:
+    """SQLite numbers rows from 1 again once a table is empty; old rows are deleted."""
+    client, facts = desk.client(), link_facts(desk)
+    form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
+    path = f"/t/{make_link(desk.services.db, NOON, *facts)}/snapshot.json"
+    for another in ("one", "two"):
+        desk.add(lambda s, h=another: s.add(EndedSignIn(id_hash=h, at=datetime.now(UTC))))
+    process.get(facts[1], cookie)
+    seconds[0] += 2 * 3600
+    hours_ago = datetime.now(UTC) - timedelta(hours=2)
+    desk.add(lambda s: s.query(EndedSignIn).update({"at": hours_ago}))
+    assert {process.ask(path).status_code for _ in range(2)} == {200}
+    assert process.twice(facts[1], cookie).status_code == 200
+    end_links(desk.services.db, NOON, facts[0], facts[1], facts[3])
+    assert client.post("/sign-out", data=form).status_code == 303
+    seconds[0] += 1.9
+    assert process.ask(path).status_code == 404
+    assert process.get(facts[1], cookie).status_code == 401
+    with desk.services.db.read() as s:
+        old = s.query(EndedSignIn).filter(EndedSignIn.at <= hours_ago).count()
+    assert old <= 1, "only the newest row stays"
 
 
 # ---- guests' links and the board

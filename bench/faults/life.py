@@ -75,7 +75,7 @@ class Life:
         db = Database(self.url)
         clock = FastClock(self.origin, self.speed)
         if self.request:
-            place(db, clock, BookingRequest(**self.request), at=self.at())
+            place(db, clock, BookingRequest(**self.request), failpoint=self.at())
             return
         self.worker(db, clock).run(stop)
 

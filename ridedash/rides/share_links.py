@@ -1,4 +1,7 @@
-"""Links to one ride for people who don't sign in: made, found, ended (docs/security.md 6)."""
+"""Links to one ride for guests and followers, who don't sign in: made, found, ended.
+
+See docs/security.md 6.
+"""
 
 import hashlib
 import secrets
@@ -20,98 +23,104 @@ from ridedash.store.models.orders import Order, Ride, TimelineEvent
 from ridedash.store.sign_ins import tell_ended
 
 MOST_FOLLOWERS: Final = 5
-# after the link was made or the guest is due: no ride goes on for so long
+# counted from when the link was made, or from the pickup time: no ride lasts as long
 LONGEST: Final = timedelta(days=7)
 
 
 class LinkKind(StrEnum):
-    """Who a link is for: the guest who rides, or somebody who watches."""
+    """Whom a link is for: the guest who rides, or a follower who watches."""
 
     RIDER = "rider"
     FOLLOWER = "follower"
 
 
-# after the ride's end
-KEPT: Final = {LinkKind.RIDER: timedelta(hours=24), LinkKind.FOLLOWER: timedelta(minutes=30)}
+# how long a link is valid after the ride has ended
+AFTER_RIDE: Final = {
+    LinkKind.RIDER: timedelta(hours=24),
+    LinkKind.FOLLOWER: timedelta(minutes=30),
+}
 
 
 @dataclass(frozen=True)
-class Shared:
-    """A link that holds."""
+class ValidLink:
+    """A link that is neither revoked nor past its time."""
 
     kind: LinkKind
     order_id: int
     property_id: int
     made_at: datetime
-    until: datetime  # it opens nothing from then on
+    until: datetime  # it is no longer valid from then on
     secret: str  # the hash of its token
 
 
 class TooManyFollowers(Exception):
-    """There are as many live follower links of a ride as there may be."""
+    """The ride has as many valid links for followers as it may have."""
 
 
 class RideOver(Exception):
-    """The ride ended too long ago for such a link, or there never was one."""
+    """The ride ended too long ago for a link of this kind, or the order never had a ride."""
 
 
 def make_link(
     db: Database, now: datetime, property_id: int, order_id: int, kind: LinkKind, staff_id: int
 ) -> str:
-    """A new token for an order of the property, to be told now or never. A rider's ends the rider's
-    one before.
+    """The token of a new link to an order of the property. Only its hash is stored.
 
-    Raises TooManyFollowers, RideOver, and LookupError when there is no such order.
+    A link for the rider revokes the rider's earlier link. Raises TooManyFollowers, RideOver, and
+    LookupError when there is no such order.
     """
     token = secrets.token_urlsafe(16)
     with db.write() as s:
         wanted = select(Order).where(Order.id == order_id, Order.property_id == property_id)
-        order = s.scalars(wanted.with_for_update()).first()  # two presses take turns
+        order = s.scalars(wanted.with_for_update()).first()  # locked: one link at a time
         if order is None:
             raise LookupError("no such order")
         if order.state in WITHOUT_RIDE:
             raise RideOver
-        held = _held(s, order_id, kind, now)
-        if kind is LinkKind.FOLLOWER and len(held) >= MOST_FOLLOWERS:
+        valid = _valid_rows(s, order_id, kind, now)
+        if kind is LinkKind.FOLLOWER and len(valid) >= MOST_FOLLOWERS:
             raise TooManyFollowers
-        replaced = _revoke(s, held, now) if kind is LinkKind.RIDER else 0
+        replaced = _revoke(s, valid, now) if kind is LinkKind.RIDER else 0
         row = Link(
             token_hash=_hash(token), property_id=property_id, order_id=order_id, kind=kind.value
         )
         row.made_by, row.made_at = staff_id, now
         s.add(row)
         s.flush()
-        if row not in _held(s, order_id, kind, now):
+        if row not in _valid_rows(s, order_id, kind, now):
             raise RideOver
         _record(s, staff_id, "link.made", row, now, replaced)
     return token
 
 
 def end_links(db: Database, now: datetime, property_id: int, order_id: int, staff_id: int) -> int:
-    """End every link of an order; how many held until now."""
+    """Revoke every link of an order. How many were valid until now."""
     with db.write() as s:
-        held = [row for row in _held(s, order_id, None, now) if row.property_id == property_id]
-        for row in held:
+        valid = _valid_rows(s, order_id, None, now)
+        valid = [row for row in valid if row.property_id == property_id]
+        for row in valid:
             _record(s, staff_id, "link.ended", row, now, 0)
-        return _revoke(s, held, now)
+        return _revoke(s, valid, now)
 
 
-def find_link(s: Session, token: str, now: datetime) -> tuple[Shared | None, bool]:
-    """What a token opens, and whether it ever opened anything.
+def find_link(s: Session, token: str, now: datetime) -> tuple[ValidLink | None, bool]:
+    """The valid link of a token, and whether there ever was one.
 
-    One question for every token alike.
+    Every token takes one and the same query.
     """
     found = s.execute(_FIND, {"token_hash": _hash(token)}).first()
-    if found is None or not _holds(*found._tuple(), now):
+    if found is None or not _is_valid(*found._tuple(), now):
         return None, found is not None
-    return _shared(*found._tuple()), True
+    return _valid_link(*found._tuple()), True
 
 
-def live_links(s: Session, property_id: int, order_id: int, now: datetime) -> tuple[Shared, ...]:
-    """The links of an order that hold, the oldest first."""
+def live_links(s: Session, property_id: int, order_id: int, now: datetime) -> tuple[ValidLink, ...]:
+    """The valid links of an order, the oldest first."""
     found = [row._tuple() for row in s.execute(_of_order(order_id))]
     return tuple(
-        _shared(*row) for row in found if _holds(*row, now) and row[0].property_id == property_id
+        _valid_link(*row)
+        for row in found
+        if _is_valid(*row, now) and row[0].property_id == property_id
     )
 
 
@@ -130,33 +139,35 @@ _LINKS: Final[Select[tuple[Link, Order, Ride, datetime]]] = (  # the last two ma
 _FIND: Final = _LINKS.where(Link.token_hash == bindparam("token_hash"))
 
 
-def _held(s: Session, order_id: int, kind: LinkKind | None, now: datetime) -> list[Link]:
+def _valid_rows(s: Session, order_id: int, kind: LinkKind | None, now: datetime) -> list[Link]:
     found = [row._tuple() for row in s.execute(_of_order(order_id))]
-    return [row[0] for row in found if _holds(*row, now) and (kind is None or row[0].kind == kind)]
+    valid = [row[0] for row in found if _is_valid(*row, now)]
+    return [link for link in valid if kind is None or link.kind == kind]
 
 
 def _of_order(order_id: int) -> Select[tuple[Link, Order, Ride, datetime]]:
     return _LINKS.where(Link.order_id == order_id, Link.revoked_at.is_(None)).order_by(Link.id)
 
 
-def _shared(link: Link, order: Order, ride: Ride | None, stopped_at: datetime | None) -> Shared:
+def _valid_link(
+    link: Link, order: Order, ride: Ride | None, stopped_at: datetime | None
+) -> ValidLink:
     until = _until(link, order, ride, stopped_at)
-    return Shared(
+    return ValidLink(
         LinkKind(link.kind), link.order_id, link.property_id, link.made_at, until, link.token_hash
     )
 
 
-def _holds(
+def _is_valid(
     link: Link, order: Order, ride: Ride | None, stopped_at: datetime | None, now: datetime
 ) -> bool:
-    """Whether a link is neither revoked nor past its time."""
     return link.revoked_at is None and now < _until(link, order, ride, stopped_at)
 
 
 def _until(link: Link, order: Order, ride: Ride | None, stopped_at: datetime | None) -> datetime:
     at_most = max(link.made_at, order.pickup_at or link.made_at) + LONGEST
     ended = _ended_at(order, ride, stopped_at)
-    return at_most if ended is None else min(at_most, ended + KEPT[LinkKind(link.kind)])
+    return at_most if ended is None else min(at_most, ended + AFTER_RIDE[LinkKind(link.kind)])
 
 
 def _ended_at(order: Order, ride: Ride | None, stopped_at: datetime | None) -> datetime | None:

@@ -163,7 +163,7 @@ def test_a_shared_ride_that_has_to_wait_is_handed_over_and_ends_with_its_invoice
     assert facts.price is not None
 
 
-def test_a_shared_ride_that_finds_nobody_has_failed(sandbox: SandboxWorld) -> None:
+def test_a_shared_ride_that_finds_no_match_has_failed(sandbox: SandboxWorld) -> None:
     sandbox.next("share_retry_fail")
     with sandbox.worker() as worker:
         order_id = sandbox.ordered(worker, "share")

@@ -89,7 +89,7 @@ class RequestRefused(PlaceError):
 
 
 def place(
-    db: Database, clock: Clock, request: BookingRequest, at: Failpoint = no_failpoint
+    db: Database, clock: Clock, request: BookingRequest, failpoint: Failpoint = no_failpoint
 ) -> Placed:
     """T1: one READY order in one commit (SCHEDULED with a pickup time), or the form token's order.
 
@@ -108,7 +108,7 @@ def place(
         if placed is None:
             raise
     if placed.created:
-        at("order.ready")
+        failpoint("order.ready")
     return placed
 
 

@@ -18,7 +18,7 @@ from ridedash.__about__ import __version__
 from ridedash.extensions import limiter, services
 from ridedash.geo import LatLng
 from ridedash.maps import map_parts
-from ridedash.rides.share_links import LinkKind, Shared, find_link
+from ridedash.rides.share_links import LinkKind, ValidLink, find_link
 from ridedash.rides.tracking.record import otp_of
 from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.orders import OrderPage, order_page
@@ -115,7 +115,7 @@ def on_database(_error: Exception) -> BaseResponse:
     return answer
 
 
-def _shared(token: str, now: datetime) -> Shared:
+def _shared(token: str, now: datetime) -> ValidLink:
     """The ride that a token opens. 404 for any other token; 429 above the rate limit."""
     g.link_key = hashlib.sha256(token.encode()).hexdigest()[:32]
     _count_look()
@@ -127,7 +127,7 @@ def _shared(token: str, now: datetime) -> Shared:
     return shared or abort(404)
 
 
-def _opened(shared: Shared, now: datetime) -> Opened:
+def _opened(shared: ValidLink, now: datetime) -> Opened:
     with services().db.read() as db:
         page = order_page(db, shared.property_id, shared.order_id)
     if page is None:
@@ -135,7 +135,7 @@ def _opened(shared: Shared, now: datetime) -> Opened:
     return Opened(page, _view(page, shared.kind, now))
 
 
-def _snapshot(shared: Shared, now: datetime) -> Entry[Snapshot]:
+def _snapshot(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
     """The answer of a poll, shared by all links of one kind unless it has a start code."""
     cache = polls()
     if cache is None:
@@ -146,7 +146,7 @@ def _snapshot(shared: Shared, now: datetime) -> Entry[Snapshot]:
     return entry
 
 
-def _made(shared: Shared, now: datetime) -> Entry[Snapshot]:
+def _made(shared: ValidLink, now: datetime) -> Entry[Snapshot]:
     """An answer from the database; one with a start code expires at once."""
     page, view = _opened(shared, now)
     body = json.dumps(view.as_json(), ensure_ascii=False, separators=(",", ":")).encode()

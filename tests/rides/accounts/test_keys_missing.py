@@ -47,7 +47,7 @@ def test_an_order_is_left_to_a_worker_that_has_the_key(world: World) -> None:
     assert (world.state(order_id), world.service.count("create")) == ("BOOKED", 1)
 
 
-def test_an_order_that_nobody_can_send_is_told_why_and_the_next_one_goes_once_the_key_is_there(
+def test_an_order_without_a_readable_token_fails_with_the_reason_until_the_key_is_there(
     world: World,
 ) -> None:
     rotated_too_early(world)

@@ -123,7 +123,7 @@ def test_an_account_is_linked_by_code_with_pkce_and_its_token_works(desk: Linkin
     assert desk.works(tokens.access_token)
 
 
-def test_a_code_without_its_verifier_gives_nothing(desk: Linking) -> None:
+def test_a_code_without_its_verifier_gives_no_token(desk: Linking) -> None:
     back = desk.allowed(desk.oauth.authorize_url("s", pkce_pair()[1], CALLBACK), "house")
     with pytest.raises(Refused) as caught:
         desk.oauth.exchange(back["code"][0], pkce_pair()[0], CALLBACK)

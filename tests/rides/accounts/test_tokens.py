@@ -171,7 +171,7 @@ def test_keys_that_are_rotated_during_a_refresh_do_not_cost_the_account_its_new_
     )
 
 
-def test_keys_that_are_rotated_during_a_refused_refresh_hide_nothing_and_leave_nobody_waiting(
+def test_keys_that_are_rotated_during_a_refused_refresh_hide_nothing_and_block_no_caller(
     world: World,
 ) -> None:
     vault = TokenVault(f"{OTHER_KEYS},{KEYS}")
@@ -215,7 +215,7 @@ def test_an_account_that_is_removed_during_a_refresh_stays_removed(world: World)
     assert (row.state, row.access_token_enc, row.refresh_token_enc) == ("removed", None, None)
 
 
-def test_that_an_account_is_lost_is_said_once_with_the_reason(
+def test_a_lost_account_is_logged_once_with_the_reason(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.service.token = lambda: httpx.Response(400, json={"error": "invalid_grant"})  # type: ignore[method-assign]

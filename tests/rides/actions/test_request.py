@@ -41,7 +41,7 @@ def state(world: World, order_id: int) -> tuple[str, str | None, int]:
     return action.state, action.code, action.calls
 
 
-def test_an_abort_that_is_accepted_is_done_and_the_ride_is_asked_about_at_once(
+def test_an_abort_that_is_accepted_is_done_and_the_ride_is_polled_at_once(
     world: World,
 ) -> None:
     with world.worker() as worker:
@@ -141,7 +141,7 @@ def test_a_401_is_answered_with_a_fresh_token_once(world: World) -> None:
     assert world.service.refreshes == 1
 
 
-def test_what_the_state_does_not_allow_is_not_asked(world: World) -> None:
+def test_an_action_that_the_state_does_not_allow_is_not_sent(world: World) -> None:
     with world.worker() as worker:
         order_id = ride_in(world, worker, "IN_PROGRESS")
         assert ask(world, "cancel", order_id, "guest left") == ActionResult("not_now", "on_trip")

@@ -93,7 +93,7 @@ def test_a_planned_ride_waits_and_is_ordered_in_time_with_the_price_of_then(worl
     check(world)
 
 
-def test_the_questions_of_a_planned_ride_are_asked_with_its_own_account(world: World) -> None:
+def test_the_requests_of_a_planned_ride_use_its_own_account(world: World) -> None:
     planned(world)
     answers(world, offered())
     until_due(world)
@@ -229,7 +229,7 @@ def test_a_planned_ride_waits_for_a_key_that_is_missing_and_says_so(world: World
     assert world.state(order_id) == "SCHEDULED"
 
 
-def test_an_account_that_is_to_reconnect_is_said_and_the_ride_goes_when_it_is(world: World) -> None:
+def test_a_planned_ride_waits_for_an_account_that_must_be_linked_again(world: World) -> None:
     order_id = planned(world)
     with world.db.write() as s:
         s.get_one(Account, world.account_id).state = "reconnect"
@@ -255,7 +255,7 @@ def test_an_expired_token_is_refreshed_before_anything_is_given_up(world: World)
     assert (world.state(order_id), world.service.refreshes) == ("BOOKED", 1)
 
 
-def test_a_guest_with_an_open_ride_from_there_is_not_given_a_second_car_unasked(
+def test_a_guest_with_an_open_ride_from_there_gets_no_second_car_without_an_override(
     world: World,
 ) -> None:
     order_id = planned(world, guest_name="Guest Heron")
@@ -287,7 +287,7 @@ def test_a_second_car_on_purpose_is_ordered_beside_the_first(world: World) -> No
     )
 
 
-def test_nothing_is_ordered_while_its_answer_could_not_be_kept(world: World) -> None:
+def test_nothing_is_ordered_while_the_answer_journal_can_not_be_written(world: World) -> None:
     order_id = planned(world)
     until_due(world)
     with world.worker() as worker:
@@ -310,7 +310,7 @@ def test_a_worker_that_was_down_orders_late_inside_the_window_and_says_so(world:
     assert [m.detail for m in page.events if m.name == "ordered_late"] == ["7"]
 
 
-def test_a_worker_that_was_down_for_too_long_orders_nothing_and_asks_for_a_person(
+def test_a_worker_that_was_down_for_too_long_orders_nothing_and_raises_an_item(
     world: World,
 ) -> None:
     order_id = planned(world)
@@ -371,7 +371,7 @@ def test_an_unknown_outcome_of_a_planned_ride_is_unknown_like_any_other(world: W
     check(world)
 
 
-def test_a_planned_ride_is_withdrawn_for_nothing_and_asks_for_nobody(world: World) -> None:
+def test_a_planned_ride_is_withdrawn_without_a_call_and_without_an_item(world: World) -> None:
     order_id = planned(world)
     assert withdraw(world.db, world.clock, order_id, world.staff_id)
     until_due(world)
@@ -434,7 +434,7 @@ def test_the_same_change_pressed_twice_is_one(world: World) -> None:
     assert world.page(order_id).order.version == version
 
 
-def test_a_change_over_somebody_elses_is_refused(world: World) -> None:
+def test_a_change_over_the_change_of_another_member_of_staff_is_refused(world: World) -> None:
     order_id = planned(world)
     mine, theirs = wanted(world, order_id, note="mine"), wanted(world, order_id, note="theirs")
     assert change(world.db, world.clock, theirs)
@@ -490,7 +490,7 @@ def test_what_is_ordered_or_withdrawn_is_changed_no_more(world: World, state: st
         change(world.db, world.clock, made)
 
 
-def test_a_change_in_the_middle_of_a_try_wins_and_the_try_makes_nothing_of_what_was(
+def test_a_change_in_the_middle_of_an_attempt_wins_and_ends_the_attempt(
     world: World,
 ) -> None:
     order_id = planned(world)
@@ -547,7 +547,7 @@ def test_many_workers_try_a_ride_that_is_due_once(world: World) -> None:
     assert world.service.count("products") == 3
 
 
-def test_a_withdrawal_and_a_try_at_one_moment_go_one_way_only(world: World) -> None:
+def test_of_a_withdrawal_and_an_attempt_at_once_one_wins(world: World) -> None:
     with world.worker() as worker:
         for _ in range(6):
             order_id = planned(world)
@@ -566,7 +566,7 @@ def test_a_withdrawal_and_a_try_at_one_moment_go_one_way_only(world: World) -> N
             )
 
 
-def test_a_change_and_a_try_at_one_moment_never_send_what_was_changed_away(world: World) -> None:
+def test_a_change_and_an_attempt_at_once_never_send_the_old_values(world: World) -> None:
     with world.worker() as worker:
         for _ in range(6):
             order_id = planned(world)
@@ -610,7 +610,7 @@ def test_a_worker_that_dies_while_it_orders_a_planned_ride_leaves_it_to_the_next
     assert (world.state(order_id), world.service.count("create")) == (ends[kind], 1)
 
 
-def test_a_worker_that_ends_makes_nothing_ready_that_it_would_not_send(world: World) -> None:
+def test_a_worker_that_stops_makes_nothing_ready(world: World) -> None:
     order_id = planned(world)
     until_due(world)
     answers(world, offered())
@@ -620,7 +620,7 @@ def test_a_worker_that_ends_makes_nothing_ready_that_it_would_not_send(world: Wo
     assert world.state(order_id) == "SCHEDULED"
 
 
-def test_a_ride_that_was_made_ready_and_found_no_sender_ends_with_a_person_told(
+def test_a_ride_that_was_made_ready_and_found_no_sender_raises_an_item(
     world: World,
 ) -> None:
     order_id = planned(world)

@@ -110,7 +110,7 @@ def test_a_plain_refusal_without_a_body_of_the_services_is_rejected(http: int) -
 
 
 @pytest.mark.parametrize("http", [400, 403, 404, 405, 413, 415, 422])
-def test_a_refused_status_over_a_body_that_nobody_read_proves_nothing(http: int) -> None:
+def test_a_status_of_refusal_with_an_unreadable_body_proves_nothing(http: int) -> None:
     """Too long, in an encoding that we did not ask for, or torn after an id: it may say SUCCESS."""
     assert classify(CreateAnswer(http_status=http, names_id=True), MTX).state == "UNKNOWN"
     assert classify(CreateAnswer(http_status=http, evidence="<h1>No</h1>"), MTX).state == "REJECTED"

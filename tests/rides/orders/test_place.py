@@ -54,7 +54,7 @@ def test_an_order_is_ready_then_sent_once_and_booked_with_its_ride(world: World)
     ]
 
 
-def test_the_request_is_what_was_priced_and_carries_nothing_of_the_guest(world: World) -> None:
+def test_the_request_has_the_priced_values_and_nothing_of_the_guest(world: World) -> None:
     offer = world.offer(fare_id="FARE-7")
     with world.worker() as worker:
         world.place(
@@ -96,7 +96,7 @@ def test_one_form_token_makes_one_order(world: World) -> None:
     assert caught.value.order_id == first.order_id
 
 
-def test_a_form_of_another_property_tells_nothing_of_the_order_that_it_made(world: World) -> None:
+def test_a_form_of_another_property_does_not_reveal_the_order_that_it_made(world: World) -> None:
     request = world.request()
     place(world.db, world.clock, request)
     with pytest.raises(OfferUnknown):
@@ -131,7 +131,7 @@ def test_an_offer_older_than_two_minutes_makes_no_order(world: World) -> None:
     assert world.orders() == []
 
 
-def test_an_offer_of_nobody_or_of_another_property_makes_no_order(world: World) -> None:
+def test_an_unknown_offer_or_one_of_another_property_makes_no_order(world: World) -> None:
     with pytest.raises(OfferUnknown):
         world.place(offer_id=999)
     request = world.request()
@@ -204,7 +204,7 @@ def test_a_clock_that_steps_back_does_not_send_a_forgotten_order_later(world: Wo
     assert world.state(order_id) == "NOT_SENT"
 
 
-def test_nothing_is_sent_while_an_answer_could_not_be_kept(world: World) -> None:
+def test_nothing_is_sent_while_the_answer_journal_can_not_be_written(world: World) -> None:
     with world.worker() as worker:
         order_id = world.place()
         for _ in range(4):
@@ -299,7 +299,7 @@ def test_an_item_that_asks_for_a_person_can_be_seen_but_an_unknown_order_can_not
     assert wanted(world, order_id) == {"unknown"}
 
 
-def test_a_ride_that_nobody_wants_to_follow_is_followed_no_longer(world: World) -> None:
+def test_a_ride_that_staff_stop_following_is_polled_no_longer(world: World) -> None:
     world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "IN_PROGRESS"}]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -439,7 +439,7 @@ def test_a_typed_booking_number_is_checked_before_it_is_believed(world: World) -
     assert check(world, order_id, "C1") == "wrong_state"
 
 
-def test_a_booking_without_a_place_is_linked_and_said_to_be_unconfirmed(world: World) -> None:
+def test_a_booking_without_a_place_is_linked_as_unconfirmed(world: World) -> None:
     order_id = unknown(world)
     world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "ALLOTMENT_PENDING"}]
     assert check(world, order_id, "C1") == "booked_place_unconfirmed"
@@ -479,7 +479,7 @@ def test_a_late_answer_after_a_person_closed_it_is_a_possible_double(world: Worl
     assert "late_double" in wanted(world, order_id)
 
 
-def test_another_property_moves_nothing(world: World) -> None:
+def test_staff_of_another_property_change_nothing(world: World) -> None:
     order_id = unknown(world)
     with world.db.write() as s:
         other = add_property(s, "Harbour Clinic", "UTC", world.clock())
@@ -529,7 +529,7 @@ def test_the_timeline_has_an_instant_for_each_state(world: World) -> None:
     assert moments[1].at - moments[0].at == timedelta(seconds=2)
 
 
-def test_a_move_that_the_protocol_does_not_have_changes_nothing_and_is_in_the_audit(
+def test_a_transition_that_the_protocol_does_not_have_changes_nothing_and_is_audited(
     world: World,
 ) -> None:
     with world.worker() as worker:

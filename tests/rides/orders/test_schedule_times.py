@@ -42,12 +42,12 @@ def test_a_local_time_that_a_clock_change_leaves_out_is_refused_with_the_next_on
 
 
 @pytest.mark.parametrize("minute", [0, 30, 59])
-def test_of_a_local_time_that_comes_twice_the_first_is_taken_and_said(minute: int) -> None:
+def test_a_local_time_that_comes_twice_is_the_first_instant_and_marked(minute: int) -> None:
     found = local_time(AUTUMN, time(2, minute), BERLIN)
     assert (found.at, found.twice) == (datetime(2026, 10, 25, 0, minute, tzinfo=UTC), True)
 
 
-def test_a_clock_change_of_half_an_hour_and_one_at_midnight_are_told_too() -> None:
+def test_a_clock_change_of_half_an_hour_and_one_at_midnight_are_found_too() -> None:
     with pytest.raises(NoSuchTime) as lord_howe:
         local_time(date(2026, 10, 4), time(2, 15), ZoneInfo("Australia/Lord_Howe"))
     assert lord_howe.value.after == time(2, 30)

@@ -59,7 +59,7 @@ def test_one_form_pressed_many_times_at_once_makes_one_order(world: World) -> No
     assert len(world.orders()) == 1
 
 
-def test_staff_who_book_for_one_guest_at_once_get_one_order_and_the_others_are_told(
+def test_staff_who_book_for_one_guest_at_once_make_one_order_and_the_others_are_refused(
     world: World,
 ) -> None:
     requests = [world.request(guest_name="Guest Heron") for _ in range(THREADS)]
@@ -87,7 +87,7 @@ def test_an_order_that_is_withdrawn_while_it_is_claimed_goes_one_way_only(world:
         assert world.state(order_id) == ("NOT_SENT" if withdrawn else "SENDING")
 
 
-def test_whoever_changes_an_order_waits_for_whoever_read_it_to_write(world: World) -> None:
+def test_a_transaction_that_reads_an_order_to_write_it_locks_out_the_others(world: World) -> None:
     order_id = world.place()
     with ThreadPoolExecutor(1) as pool:
         with world.db.write() as s:
@@ -98,7 +98,7 @@ def test_whoever_changes_an_order_waits_for_whoever_read_it_to_write(world: Worl
     assert world.state(order_id) == "SENDING"
 
 
-def test_an_action_pressed_many_times_at_once_is_asked_once(world: World) -> None:
+def test_an_action_requested_many_times_at_once_is_called_once(world: World) -> None:
     world.service.tracks["C1"] = [{"booking_id": "C1", "booking_status": "CALL_DRIVER"}]
     with world.worker() as worker:
         order_id = world.book(worker)
@@ -113,7 +113,7 @@ def test_an_action_pressed_many_times_at_once_is_asked_once(world: World) -> Non
     assert {result.outcome for result in came} <= {"done", "not_now"}
 
 
-def test_attention_is_asked_for_once_by_many_at_once(world: World) -> None:
+def test_an_attention_item_is_raised_once_by_many_at_once(world: World) -> None:
     order_id = world.place()
 
     def ask() -> bool:
@@ -136,7 +136,9 @@ def test_guesses_made_at_once_are_all_counted(world: World) -> None:
     assert came.count(0.0) == 5, came
 
 
-def test_sign_ins_that_end_at_once_are_told_in_the_order_of_their_numbers(world: World) -> None:
+def test_sign_ins_that_end_at_once_are_published_in_the_order_of_their_numbers(
+    world: World,
+) -> None:
     with world.db.write() as s:
         sids = [open_sign_in(s, world.staff_id, world.clock()) for _ in range(THREADS)]
 
@@ -199,7 +201,7 @@ def test_a_commit_without_an_answer_is_looked_up_by_its_form(
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_claim_without_an_answer_sends_nothing_and_ends_honestly(
+def test_a_claim_whose_commit_is_unknown_sends_nothing_and_ends_as_not_sent(
     on_postgres: World, after: bool
 ) -> None:
     world = on_postgres

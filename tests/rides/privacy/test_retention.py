@@ -284,7 +284,7 @@ def erased(world: World, **who: str | None) -> tuple[int, int]:
     return erase(world.db, world.clock, KEY, ErasedGuest(world.property_id, **who))
 
 
-def test_after_erasing_no_column_and_no_byte_of_the_file_tells_name_or_phone(
+def test_after_erasing_no_column_and_no_byte_of_the_file_has_name_or_phone(
     world: World, tmp_path: Path
 ) -> None:
     ridden(world)
@@ -359,7 +359,9 @@ def test_rotating_encrypts_all_secrets_with_the_first_key_and_counts_those_it_co
 
 
 @pytest.mark.sqlite_only
-def test_a_file_that_somebody_reads_is_told_and_the_same_command_ends_it(world: World) -> None:
+def test_a_file_that_another_process_reads_is_not_compacted_until_the_command_runs_again(
+    world: World,
+) -> None:
     ridden(world)
     hasty = Database(world.db.url, busy_s=0.1)
     with world.db.read() as s:

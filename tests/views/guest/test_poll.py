@@ -40,7 +40,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The order of each answer that was made anew."""
     real, orders = pages._made, []
 
-    def counted(shared: pages.Shared, now: object) -> pages.Entry[pages.Snapshot]:
+    def counted(shared: pages.ValidLink, now: object) -> pages.Entry[pages.Snapshot]:
         orders.append(shared.order_id)
         return real(shared, now)  # type: ignore[arg-type]
 

@@ -45,7 +45,7 @@ def test_an_order_waits_for_a_hold_that_ends_while_its_press_is_fresh(world: Wor
     assert (world.state(order_id), world.service.count("create")) == ("BOOKED", 2)
 
 
-def test_an_order_that_can_not_have_its_turn_in_time_is_told_at_once(world: World) -> None:
+def test_an_order_that_is_throttled_for_too_long_fails_at_once(world: World) -> None:
     riding(world)
     world.client.traffic.settle(world.client.traffic.enter(Priority.REST), Result.LIMITED, 60.0)
     with world.worker() as worker:
@@ -69,7 +69,7 @@ def test_an_open_breaker_of_writes_ends_an_order_as_not_sent_and_a_later_one_is_
         assert world.state(world.book(worker)) == "BOOKED"
 
 
-def test_a_press_while_writes_are_held_is_told_as_not_sent_and_can_be_repeated(
+def test_an_action_while_writes_are_throttled_is_not_sent_and_can_be_repeated(
     world: World,
 ) -> None:
     order_id = riding(world)
@@ -86,7 +86,7 @@ def test_a_press_while_writes_are_held_is_told_as_not_sent_and_can_be_repeated(
     assert request.cancel(*asked).outcome == "done"
 
 
-def test_a_repeat_that_could_not_be_sent_does_not_say_that_nothing_was(world: World) -> None:
+def test_a_retry_that_could_not_be_sent_leaves_the_action_unconfirmed(world: World) -> None:
     order_id = riding(world)
     world.service.answers["cancel"] = [httpx.ReadTimeout("late"), httpx.ConnectError("refused")]
     asked = (
@@ -104,7 +104,7 @@ def test_a_repeat_that_could_not_be_sent_does_not_say_that_nothing_was(world: Wo
     assert world.service.count("cancel") == 3
 
 
-def test_the_workers_actions_wait_for_their_turn_and_stay_due(world: World) -> None:
+def test_the_actions_of_the_worker_stay_due_while_they_are_throttled(world: World) -> None:
     order_id = riding(world)
     world.service.answers["cancel"] = [httpx.ReadTimeout("late")]
     asked = (
@@ -126,7 +126,7 @@ def test_the_workers_actions_wait_for_their_turn_and_stay_due(world: World) -> N
     assert world.page(order_id).actions[0].state == "done"
 
 
-def test_a_poll_that_was_held_back_is_no_failure_of_the_ride(world: World) -> None:
+def test_a_throttled_poll_is_no_failure_of_the_ride(world: World) -> None:
     order_id = riding(world)
     refuse_polls(world)
     with world.worker() as worker:

@@ -14,19 +14,18 @@ from ridedash.geo import LatLng
 from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
 from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.store import guests
-from ridedash.store.database.database import MAX_ID
 from ridedash.store.guests import Usual
 from ridedash.store.models.people import Guest, Property
-from ridedash.store.orders import Offer, recent_orders
+from ridedash.store.orders import recent_orders
 from ridedash.store.properties import favourites_of
 from ridedash.store.search import phone_digits
 from ridedash.text import normalised
-from ridedash.views.booking import form
-from ridedash.views.booking.estimates import Estimator, home_trip
-from ridedash.views.booking.picker import End, Picker, read_ends
+from ridedash.views.booking.estimates import home_trip
+from ridedash.views.booking.form import context, estimator, own_offer, trip_picker
+from ridedash.views.booking.picker import End, Picker
 from ridedash.views.booking.pickup_points import Zone
 from ridedash.views.web import formatting
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.formatting import day_time
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import locale
@@ -40,16 +39,6 @@ NAMES: Final = dict(LANGUAGES)
 SUGGESTED: Final = 14
 LATELY: Final = 5
 OSM_CREDIT: Final = "© OpenStreetMap contributors"
-
-
-def estimator() -> Estimator:
-    """Fetches prices for the member of staff who is signed in."""
-    return Estimator(services(), current_staff(), locale())
-
-
-def by_staff() -> str:
-    """The key of rate limits: the person, not the one address of the property."""
-    return f"staff-{current_staff().id}"
 
 
 @bp.get("/products.json")
@@ -116,24 +105,6 @@ def find_guests() -> Answer:
     return answer
 
 
-def trip_picker(trip: TripForm, *, search: bool) -> Picker:
-    """A picker with the trip of a query or a form."""
-    picker = form.new_picker()
-    trip.validate()  # its errors are ignored: texts that are too long are cut where they are read
-    picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=search)
-    picker.category = (trip.category.data or "")[:64]
-    return picker
-
-
-def own_offer(offer_id: int | None) -> Offer | None:
-    """An offer of this property; None for any other."""
-    if not offer_id or not 0 < offer_id <= MAX_ID:
-        return None
-    with services().db.read() as s:
-        offer = s.get(Offer, offer_id)
-    return offer if offer and offer.property_id == current_staff().property_id else None
-
-
 def guest_json(
     guest: Guest, usual: Usual, typed: str, now: datetime, zone: ZoneInfo
 ) -> dict[str, Any]:
@@ -159,7 +130,7 @@ def _cars(picker: Picker) -> dict[str, Any]:
     """What the page's script shows: the cards as markup, the hotspot for the map."""
     zone = picker.estimates.zone if picker.estimates else None
     return {
-        "html": render_template("booking/_cars.html", **form.context(picker)),
+        "html": render_template("booking/_cars.html", **context(picker)),
         "zone_html": render_template("booking/_zone.html", picker=picker) if zone else "",
         "pickup": _end(picker.pickup),
         "drop": _end(picker.drop),

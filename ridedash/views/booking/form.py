@@ -13,11 +13,11 @@ from ridedash.rides.orders.fields import BookingRequest, Refill, control_of
 from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
 from ridedash.rides.orders.schedule_times import LATEST
 from ridedash.store.accounts import accounts_of
-from ridedash.store.database.database import CommitUnknown, DatabaseBusy
+from ridedash.store.database.database import MAX_ID, CommitUnknown, DatabaseBusy
 from ridedash.store.models.people import Property
-from ridedash.store.orders import OrderPage, OrderState, order_page
+from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
-from ridedash.views.booking.estimates import EstimateFailedError
+from ridedash.views.booking.estimates import EstimateFailedError, Estimator
 from ridedash.views.booking.picker import Picker, read_ends
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import current_staff
@@ -56,6 +56,29 @@ def new_picker(*, clean: bool = False) -> Picker:
         form.form_token.data = new_form_token()
     drops = tuple(place for (kind, _slot), place in sorted(favourites.items()) if kind == "drop")
     return Picker(form=form, home=home, accounts=accounts, favourites=drops)
+
+
+def trip_picker(trip: TripForm, *, search: bool) -> Picker:
+    """A new picker with the trip of a query string or a form; `search` looks typed places up."""
+    picker = new_picker()
+    trip.validate()  # its errors are ignored: a text that is too long is cut when it is read
+    picker.pickup, picker.drop = read_ends(trip, services().geocoder, picker.home, search=search)
+    picker.category = (trip.category.data or "")[:64]
+    return picker
+
+
+def own_offer(offer_id: int | None) -> Offer | None:
+    """An offer of this property; None for any other."""
+    if not offer_id or not 0 < offer_id <= MAX_ID:
+        return None
+    with services().db.read() as s:
+        offer = s.get(Offer, offer_id)
+    return offer if offer and offer.property_id == current_staff().property_id else None
+
+
+def estimator() -> Estimator:
+    """Fetches prices for the member of staff who is signed in."""
+    return Estimator(services(), current_staff(), locale())
 
 
 def context(picker: Picker) -> dict[str, Any]:

@@ -11,19 +11,21 @@ from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
 from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, place
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.orders import Offer, OrderPage, order_of_form, order_page
-from ridedash.views.booking.autocomplete import by_staff, estimator, own_offer, trip_picker
 from ridedash.views.booking.form import (
     change_plan,
     compact_form,
     context,
     edit_plan,
+    estimator,
     explain,
     fill_from_plan,
     is_plan,
     new_picker,
+    own_offer,
+    trip_picker,
 )
 from ridedash.views.booking.picker import Picker, page_map, read_ends
-from ridedash.views.web.current_user import current_staff
+from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.permissions import BOOK, needs
 from ridedash.views.web.responses import wants_json
 from ridedash.wire import Kind

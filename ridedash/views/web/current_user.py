@@ -95,3 +95,8 @@ def safe_next(target: str | None) -> str:
     except (HTTPException, RequestRedirect):
         return "/"
     return target
+
+
+def by_staff() -> str:
+    """The key of a rate limit for each member of staff: those of a property share one IP address."""
+    return f"staff-{current_staff().id}"

@@ -1,5 +1,4 @@
-"""Real PostgreSQL and Redis servers in a temporary folder: started here, stopped at the end, for
-tests and benches.
+"""Real PostgreSQL and Redis servers in a temporary folder, for tests and benchmarks.
 
 Nothing of the machine's own servers is touched. PostgreSQL refuses to run as root, so as root
 another user runs it.
@@ -22,7 +21,7 @@ import psycopg
 
 SETTINGS = {
     "listen_addresses": "",
-    # the folder is thrown away: a crash of the server keeps what it had written all the same
+    # the folder is temporary, and a crash of the server loses no committed data without this
     "fsync": "off",
     "full_page_writes": "off",
     "wal_level": "minimal",
@@ -40,7 +39,7 @@ class Missing(RuntimeError):
 
 
 class NotStarted(RuntimeError):
-    """A server did not come up; what it said is in the message."""
+    """A server did not start; the message has its output."""
 
 
 @dataclass
@@ -64,7 +63,7 @@ class PostgresServer:
     def start(self) -> None:
         """Start it and wait until it answers. Raises NotStarted."""
         options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-        said = self.folder / "server.log"
+        log = self.folder / "server.log"
         command = [
             str(self.programs / "postgres"),
             "-D",
@@ -73,13 +72,11 @@ class PostgresServer:
             str(self.folder),
             *options,
         ]
-        self.process = _spawn(command, said)
-        _wait_for(self._answers, self.process, said)
+        self.process = _spawn(command, log)
+        _wait_for(self._answers, self.process, log)
 
     def stop(self, *, immediate: bool = False) -> None:
-        """Fast: transactions are undone, all is written. Immediate: as a crash, found again at the
-        next start.
-        """
+        """Stop it: "fast" writes everything; "immediate" is as a crash, with recovery at start."""
         if self.process is not None:
             _end(self.process, signal.SIGQUIT if immediate else signal.SIGINT)
             self.process = None
@@ -123,7 +120,7 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @dataclass
 class RedisServer:
-    """One server, without anything kept on the disk."""
+    """One server, which writes nothing to the disk."""
 
     folder: Path
     port: int
@@ -151,7 +148,7 @@ class RedisServer:
         _wait_for(self._answers, self.process, self.folder / "server.log")
 
     def stop(self) -> None:
-        """Stop it; what it held is gone."""
+        """Stop it; its data is lost."""
         if self.process is not None:
             _end(self.process, signal.SIGTERM)
             self.process = None
@@ -179,7 +176,7 @@ def redis_server() -> Iterator[RedisServer]:
 
 
 def _redis_on_a_free_port(folder: Path) -> RedisServer:
-    """A port that was free may be taken a moment later: then another one."""
+    """Start Redis on a free port; try another one when the port is taken meanwhile."""
     for last in (False, False, True):
         with socket.create_server(("127.0.0.1", 0)) as free:
             server = RedisServer(folder, free.getsockname()[1])
@@ -221,7 +218,7 @@ def _folder() -> Iterator[Path]:
 
 
 def _server_user() -> pwd.struct_passwd | None:
-    """Who runs the servers when we are root; None when we may run them ourselves."""
+    """The user who runs the servers when we are root; None when we may run them ourselves."""
     if os.geteuid() != 0:
         return None
     known = {user.pw_name: user for user in pwd.getpwall()}
@@ -239,12 +236,12 @@ def _spawn(command: list[str], log: Path) -> "subprocess.Popen[bytes]":
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PG")} | {
         "LC_ALL": "C.UTF-8"
     }
-    with log.open("ab") as said:
+    with log.open("ab") as stream:
         return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=stream,
+            stderr=stream,
             cwd="/",
             env=clean,
             start_new_session=True,
@@ -252,12 +249,12 @@ def _spawn(command: list[str], log: Path) -> "subprocess.Popen[bytes]":
         )
 
 
-def _wait_for(answers: Callable[[], bool], process: "subprocess.Popen[bytes]", said: Path) -> None:
+def _wait_for(answers: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path) -> None:
     until = time.monotonic() + WAIT_S
     while not answers():
         if process.poll() is not None or time.monotonic() > until:
             _end(process, signal.SIGKILL)
-            raise NotStarted(said.read_text(errors="replace"))
+            raise NotStarted(log.read_text(errors="replace"))
         time.sleep(0.02)
 
 

@@ -1,6 +1,4 @@
-"""What every test may use, and what is said at the end about tests that a missing browser or server
-skipped.
-"""
+"""Fixtures for all tests, and a summary of the tests that a missing browser or server skipped."""
 
 import gc
 import os
@@ -20,11 +18,11 @@ from tests import database_files, databases
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-# The first is the same browser without windows of its own: a quarter less work.
+# The first is the headless build of the same browser, which needs a quarter less CPU time.
 BROWSER_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
-LAUNCH = [  # no sandbox inside a container's root; nothing of the browser's own goes out
+LAUNCH = [  # root in a container can't use the browser's sandbox; no background requests of its own
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -35,13 +33,13 @@ LAUNCH = [  # no sandbox inside a container's root; nothing of the browser's own
 ]
 
 
-# What they share takes long to start: all of one go to the same process of `make test`, before the
-# rest.
+# Their shared fixtures start slowly: all tests of one run in the same process of `make test`,
+# before the rest.
 TOGETHER = {"processes", "e2e", "test_canary.py", "test_upkeep.py"}
 
 
 class Together(LoadScopeScheduling):
-    """Each test for itself, but those of a folder or file in TOGETHER.
+    """Schedule each test for itself, but the tests of a folder or file in TOGETHER as one group.
 
     Not pytest-xdist's own groups: with pytest 9.2 they are silently ignored.
     """
@@ -57,7 +55,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
-    """The one Chromium of a test run: Playwright's loop allows no second one beside it."""
+    """The one Chromium of a test run: Playwright's event loop allows no second one beside it."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
@@ -75,23 +73,19 @@ def browser_path() -> str | None:
 
 @pytest.fixture(scope="session")
 def postgres() -> str:
-    """The address of a real PostgreSQL server; `new_database(folder, "postgresql")` makes a
-    database on it.
-    """
+    """The address of a PostgreSQL server; `new_database(folder, "postgresql")` adds a database."""
     return databases.shared_postgres().url()
 
 
 @pytest.fixture(scope="session")
 def redis_url() -> str:
-    """The address of a real Redis server, shared by the tests of a session: use names of your own
-    in it.
-    """
+    """The address of a Redis server that all tests of a session share: use your own key names."""
     return databases.shared_redis().url
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> str:
-    """The address of a fresh database with all tables, of the kind that this run is about."""
+    """The address of a fresh database with all tables, of this run's kind."""
     return databases.new_database(tmp_path)
 
 
@@ -109,9 +103,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The run on PostgreSQL leaves out the files in which the run on SQLite found no test of a
-    database.
-    """
+    """On PostgreSQL, leave out the files in which the run on SQLite found no database test."""
     chosen = database_files.chosen()
     if chosen is None or not collection_path.name.startswith("test_"):
         return None
@@ -119,9 +111,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Collected tests stay until the end: the garbage collector need not visit them. A fifth of the
-    tests' time.
-    """
+    """Exempt the collected tests from garbage collection, which saves a fifth of the time."""
     database_files.record(session)
     gc.collect()
     gc.freeze()
@@ -130,16 +120,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """A database made in a test without the marker `database` would be missing from the second run:
-    fail by name.
-    """
+    """Fail each test that makes a database without the marker `database`."""
     databases.allowed = item.get_closest_marker("database") is not None
     return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
-    """After the test's fixtures have ended, its databases go."""
+    """Remove the test's databases after its fixtures have ended."""
     done = yield
     folder = getattr(item, "funcargs", {}).get("tmp_path")
     if folder is not None:
@@ -151,9 +139,7 @@ compiled = tempfile.TemporaryDirectory(prefix="ridedash-templates-")
 
 
 def pytest_configure() -> None:
-    """Templates are compiled once, not for each of a thousand apps: that was a third of the time of
-    their tests.
-    """
+    """Compile templates once instead of for each of a thousand apps: a third of the tests' time."""
     Flask.jinja_options = {"bytecode_cache": FileSystemBytecodeCache(compiled.name)}
 
 
@@ -173,12 +159,12 @@ SKIPPED = {
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for reason, said in SKIPPED.items():
+    for reason, why in SKIPPED.items():
         skipped = [
             r for r in terminalreporter.stats.get("skipped", []) if reason in str(r.longrepr)
         ]
         if skipped:
             terminalreporter.write_sep("=", reason)
-            terminalreporter.write_line(f"{len(skipped)} tests {said}:")
+            terminalreporter.write_line(f"{len(skipped)} tests {why}:")
             for report in skipped:
                 terminalreporter.write_line(f"  {report.nodeid}")

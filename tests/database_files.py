@@ -1,5 +1,4 @@
-"""Which test files the run on PostgreSQL has to collect: the run on SQLite before it writes their
-names to a file.
+"""The test files that the run on PostgreSQL has to collect, written by the run on SQLite before it.
 
 tools/test.sh names that file in RIDEDASH_TEST_FILES. Collecting all files takes each process of the
 second run several seconds, also when none of the chosen tests touches a database.
@@ -15,9 +14,7 @@ from tests import databases
 
 
 def record(session: pytest.Session) -> None:
-    """Write the files of the chosen tests that carry the marker `database`, one a line; nothing on
-    PostgreSQL.
-    """
+    """Write the names of the files with tests marked `database`, one a line; not on PostgreSQL."""
     target = os.environ.get("RIDEDASH_TEST_FILES")
     # every process collects the same tests
     first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
@@ -31,9 +28,7 @@ def record(session: pytest.Session) -> None:
 
 
 def runs_again(item: pytest.Item) -> bool:
-    """Whether a test belongs to the run on PostgreSQL; browsers are driven in the run on SQLite
-    only.
-    """
+    """Whether a test belongs to the run on PostgreSQL; browser tests run on SQLite only."""
     return (
         item.get_closest_marker("database") is not None
         and item.get_closest_marker("browser") is None

@@ -1,4 +1,4 @@
-"""Databases for tests: fresh ones of SQLite, or of PostgreSQL when RIDEDASH_TEST_DATABASE says so.
+"""Databases for tests: of SQLite, or of PostgreSQL when RIDEDASH_TEST_DATABASE names it.
 
 Each test that needs a database gets its address here and carries the marker `database`, so that the
 suite can be run once per kind of database: `RIDEDASH_TEST_DATABASE=postgresql pytest -m database`.
@@ -36,7 +36,7 @@ atexit.register(_end_of_session.close)
 
 
 def kind() -> str:
-    """What kind of database this run is about."""
+    """The kind of database of this run."""
     return os.environ.get("RIDEDASH_TEST_DATABASE") or SQLITE
 
 
@@ -46,9 +46,7 @@ def required() -> bool:
 
 
 def new_database(folder: Path, of: str | None = None) -> str:
-    """The address of a fresh database with all tables; `of` another kind than the run's when
-    given.
-    """
+    """The address of a fresh database with all tables; `of`: another kind than the run's."""
     _check(of)
     if (of or kind()) == POSTGRESQL:
         return _copy(folder)
@@ -71,9 +69,7 @@ def empty_database(folder: Path, of: str | None = None) -> str:
 
 
 def settings_for(instance: Path) -> dict[str, str]:
-    """What a program is told of its database: nothing on SQLite, where it is in the instance
-    folder.
-    """
+    """The database settings for a program: empty on SQLite, which is in the instance folder."""
     if kind() == SQLITE:
         return {}
     if instance not in _of_instances:
@@ -83,9 +79,7 @@ def settings_for(instance: Path) -> dict[str, str]:
 
 @functools.cache
 def shared_postgres() -> PostgresServer:
-    """The one PostgreSQL server of this test session; skips the test without one, or fails it where
-    required.
-    """
+    """The PostgreSQL server of this session; skips the test without one, or fails if required."""
     try:
         return _end_of_session.enter_context(postgres_server())
     except Missing as error:
@@ -94,7 +88,7 @@ def shared_postgres() -> PostgresServer:
 
 @functools.cache
 def shared_redis() -> RedisServer:
-    """The one Redis server of this test session; skips or fails like `shared_postgres`."""
+    """The Redis server of this session; skips or fails like `shared_postgres`."""
     try:
         return _end_of_session.enter_context(redis_server())
     except Missing as error:
@@ -102,9 +96,7 @@ def shared_redis() -> RedisServer:
 
 
 def forget(folder: Path) -> None:
-    """Take back the PostgreSQL databases that were made for a folder or one inside it: emptied, or
-    dropped.
-    """
+    """Take back the PostgreSQL databases of a folder or one inside it: emptied, or dropped."""
     gone = [name for name, made_for in _made.items() if made_for.is_relative_to(folder)]
     if not gone:
         return
@@ -123,14 +115,12 @@ def forget(folder: Path) -> None:
 
 
 def close() -> None:
-    """Stop what was started."""
+    """Stop the servers that were started."""
     _end_of_session.close()
 
 
 def _check(of: str | None) -> None:
-    """A test that follows the run's kind of database must be marked, or the second run would leave
-    it out.
-    """
+    """Fail a test without the marker `database`: the run on PostgreSQL would leave it out."""
     assert allowed or of is not None, "mark this test `database`, or use the fixture of that name"
 
 
@@ -142,7 +132,7 @@ def _without(error: Missing) -> NoReturn:
 
 
 def _copy(folder: Path) -> str:
-    """A migrated database: one that another test has left, else a new one."""
+    """A migrated database: an emptied one of an earlier test, else a new one."""
     name = _spare.pop() if _spare else _on_postgres(_template())
     _migrated.add(name)
     _made[name] = folder
@@ -155,11 +145,11 @@ def _shape() -> Any:
 
 
 def _on_postgres(template: str) -> str:
-    """The name of a new database like that one."""
+    """The name of a new copy of that database."""
     server = shared_postgres()
     name = f"test_{next(_numbers)}"
     with server.connect() as line:
-        # half the time, unsynced
+        # without fsync, in half the time
         how = "STRATEGY FILE_COPY" if line.info.server_version >= 150_000 else ""
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} " + how)
         line.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))

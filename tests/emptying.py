@@ -1,6 +1,4 @@
-"""Empties a migrated PostgreSQL database, so that the next test may have it: a fraction of what a
-copy costs.
-"""
+"""Empties a migrated PostgreSQL database for the next test: far cheaper than a new copy."""
 
 from typing import Any, Final
 
@@ -9,7 +7,7 @@ from psycopg import sql
 
 from tests.backing import PostgresServer
 
-HEAVY: Final = 1_000  # rows; what is left of so many would slow the next test's searches
+HEAVY: Final = 1_000  # rows; the dead tuples of more would slow the searches of the next test
 SHAPE: Final = """
     SELECT md5(string_agg(
                concat_ws(' ', c.relname, a.attname, a.atttypid, a.attnotnull), ','
@@ -36,38 +34,32 @@ OTHERS: Final = """
 
 
 def shape(server: PostgresServer, name: str) -> Any:
-    """What its tables look like, with triggers, constraints and the revision: a test may have
-    changed any of it.
-    """
+    """Tables, triggers, constraints and revision of a database: a test may have changed them."""
     with server.connect(name) as line:
         return line.execute(SHAPE).fetchone()
 
 
 def emptied(server: PostgresServer, name: str, expected: Any) -> bool:
-    """Take all rows out, as if freshly migrated; False when it is not what was `expected`, or was
-    filled too much.
-    """
+    """Delete all rows; False when it hasn't the `expected` shape, or has too many rows."""
     with server.connect(name) as line:
         line.execute(OTHERS)
         if line.execute(SHAPE).fetchone() != expected:
             return False
-        # in any order: no foreign key is looked at
+        # in any order: foreign keys are not checked
         line.execute("SET session_replication_role = replica")
         for filled in _filled_tables(line):
             table = sql.Identifier(filled)
             gone = line.execute(sql.SQL("DELETE FROM {}").format(table)).rowcount
             if gone > HEAVY:
                 return False
-            # without it, later rows would lie before earlier ones, in the free space of these
+            # without it, new rows would fill free space and lie before older ones
             line.execute(sql.SQL("VACUUM {}").format(table))
         line.execute(BEGIN_ANEW)
     return True
 
 
 def _filled_tables(line: psycopg.Connection[Any]) -> list[str]:
-    """The names of the tables that hold a row: most are empty, and a question costs less than a
-    DELETE for each.
-    """
+    """The names of the tables with rows: most are empty, and a query costs less than a DELETE."""
     question = line.execute(FILLED).fetchone()
     assert question is not None
     return [str(name) for (name,) in line.execute(question[0])]

@@ -1,4 +1,4 @@
-"""A service between ours and the sandbox that says aloud what it must not: for the canary test."""
+"""A proxy between the dashboard and the sandbox that leaks secrets, for the canary test."""
 
 import contextlib
 import json
@@ -9,14 +9,12 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-CODE = "CANARY-83610927"  # a start code that is like no other text
-PHONE = "+91 90909 11727"  # of a driver
+CODE = "CANARY-83610927"  # a start code that equals no other text
+PHONE = "+91 90909 11727"  # the phone of a driver
 
 
 class Leaky(ThreadingHTTPServer):
-    """Hands calls on to the sandbox. `faults` maps the end of a path to how the next calls there go
-    wrong.
-    """
+    """Forwards requests to the sandbox. `faults` maps the end of a path to its next faults."""
 
     daemon_threads = True
 
@@ -24,7 +22,7 @@ class Leaky(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.sandbox = sandbox
         self.faults: dict[str, list[str]] = {}
-        self.spoken: list[str] = []  # which faults were played
+        self.spoken: list[str] = []  # the faults that happened
 
     @property
     def url(self) -> str:
@@ -42,7 +40,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self.rfile.read(int(self.headers.get("Content-Length", 0))))
 
     def log_message(self, *_args: Any) -> None:
-        """Nothing: the console is the test's."""
+        """Log nothing: the console belongs to the test."""
 
     def _answer(self, body: bytes | None) -> None:
         path = self.path.partition("?")[0]
@@ -56,9 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, _with_code(text), "application/json")
 
     def _leak(self, fault: str, body: bytes | None) -> tuple[int, bytes, str]:
-        """Every header and the body of the request, in one of the shapes that a careless service
-        uses.
-        """
+        """Headers and body of the request, in one of the shapes that a careless service uses."""
         heard = (
             f"{self.path} {dict(self.headers)} {(body or b'').decode()} call {PHONE} otp: {CODE}"
         )
@@ -117,7 +113,7 @@ def _with_code(text: bytes) -> bytes:
 
 @contextlib.contextmanager
 def leaky(sandbox: str) -> Iterator[Leaky]:
-    """It, served by a thread."""
+    """The proxy, served by a thread."""
     with Leaky(sandbox) as server:
         thread = threading.Thread(target=server.serve_forever, name="leaky")
         thread.start()

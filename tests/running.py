@@ -16,7 +16,7 @@ from tests import databases
 
 @dataclass
 class Running:
-    """What the console of a running demo said, and its process."""
+    """The process of a running demo, and its console output."""
 
     url: str
     sandbox_url: str
@@ -37,7 +37,7 @@ class Running:
 
 
 def clean_environment(**settings: str) -> dict[str, str]:
-    """The environment without any of our settings, then these."""
+    """The environment without settings of ours, plus the given ones."""
     return {k: v for k, v in os.environ.items() if not k.startswith("RIDEDASH_")} | settings
 
 
@@ -49,8 +49,7 @@ def running(
     stumbles: bool = False,
     **settings: str,
 ) -> Iterator[Running]:
-    """Start a demo on free ports; at the end stop it and insist that it stopped cleanly and never
-    stumbled.
+    """Start a demo on free ports; at the end stop it, and check its exit code and its log.
 
     `stumbles` says that the test makes it stumble: its log is then the test's to judge.
     """
@@ -84,17 +83,17 @@ def running(
 
 
 def _welcomed(process: "subprocess.Popen[str]", instance: Path) -> Running:
-    """Read the console up to its last line, as the person who started it would."""
+    """Read the console up to the last line of the greeting."""
     assert process.stdout is not None
-    said = ""
+    text = ""
     for line in process.stdout:
-        said += line
+        text += line
         if "Ctrl-C" in line:
             break
 
     def word(pattern: str) -> str:
-        found = re.search(pattern, said)
-        assert found, f"{said}\n{(instance / 'stderr.log').read_text()}"
+        found = re.search(pattern, text)
+        assert found, f"{text}\n{(instance / 'stderr.log').read_text()}"
         return found.group(1)
 
     return Running(
@@ -108,9 +107,7 @@ def _welcomed(process: "subprocess.Popen[str]", instance: Path) -> Running:
 
 
 def whole(app: Any) -> Any:
-    """The same WSGI app with every body read before it is sent: werkzeug's server leaves a file
-    open when a browser that moves on drops the connection.
-    """
+    """Read each body of the WSGI app before it is sent: a lost connection leaves no open file."""
 
     def answer(environ: Any, start: Any) -> list[bytes]:
         body = app(environ, start)

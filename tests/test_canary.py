@@ -1,6 +1,4 @@
-"""Marked secrets go in everywhere while a real story runs, errors included; nothing of them comes
-out anywhere.
-"""
+"""Marked secrets enter everywhere during a real story with errors; none appears in any output."""
 
 import contextlib
 import itertools
@@ -29,15 +27,15 @@ METRICS = "canary-metrics-token-51f0c7"
 WORDS = "canary staff phrase 51f0c7"
 WRONG = "canary wrong phrase 51f0c7"
 GUEST_PHONE = "+919876051727"
-GUEST = "Heron"  # the family name: a follower may hear the first one
+GUEST = "Heron"  # the family name: a follower may see the first name
 DROP = ("-38.4812345", "-127.9512345")
-# a metre: pages and files round them to five or six decimals
+# to a metre: pages and files round coordinates to five or six decimals
 PLACE = tuple(each[:-2] for each in DROP)
 SHARED = "canaRY51f0c7canaRY51f0"  # the form of a share link's token
 TRIP = {"show": "1", "drop": "Airport", "drop_lat": DROP[0], "drop_lng": DROP[1]}
 
-# Where a guest's phone and exact places live by right, as table.column: nothing else of the list
-# may.
+# The columns that may hold a guest's phone and exact places, as table.column; no other column
+# may hold them.
 PHONE_LIVES = {"guests.phone"}
 PLACES_LIVE = {
     "orders.body",  # the frozen request
@@ -46,21 +44,20 @@ PLACES_LIVE = {
     "rides.facts",
     "orders.evidence",
 }
-# What leaves the house, and what of a guest it may hold because that is what it is for. Whatever
-# stands here for no
-# page is personal: it may be nowhere else. Keys, tokens, passwords and cookies may be nowhere at
-# all.
+# Pages and files that leave the program, and the data of a guest that each may hold for its
+# purpose. Data that is listed for no page is personal and allowed nowhere. Keys, tokens, passwords
+# and cookies are allowed nowhere.
 LEAVES = {
-    "history.csv": {"guest", "phone", "place"},  # a bill: who rode, where to, whom to ask
-    "history": {"guest"},  # whose rides they were
-    "hand-over": {"guest"},  # whom the next shift will see off
-    "record": set(),  # who of the staff did what to which number, and nothing of any guest
-    "ride": {"guest", "phone", "place"},  # the desk's own page: its map, and whom to call
-    "receipt": {"guest"},  # whose money it was
-    "card": {"guest", "rider's link", "start code"},  # paper for the guest's own hand
-    # the guest's own ride, on the guest's own phone
+    "history.csv": {"guest", "phone", "place"},  # a bill: the guest, the places, the contact
+    "history": {"guest"},  # the guests of the rides
+    "hand-over": {"guest"},  # the guests of the next shift
+    "record": set(),  # actions of staff with ids, and no data of guests
+    "ride": {"guest", "phone", "place"},  # the staff's own page: the map, and the phone to call
+    "receipt": {"guest"},  # the guest who paid
+    "card": {"guest", "rider's link", "start code"},  # printed for the guest
+    # the guest's own ride, on the guest's phone
     "rider's page": {"place", "rider's link", "start code"},
-    # its own address: neither surname nor phone, place or start code
+    # its own address; no surname, phone, place or start code
     "follower's page": {"follower's link"},
 }
 LOOKED_FOR = {
@@ -74,14 +71,14 @@ LOOKED_FOR = {
 
 @dataclass
 class Story:
-    """What ran, what was shown, and what must be found nowhere."""
+    """The processes, the pages shown, and the secrets that must appear nowhere."""
 
     desk: Running
     service: Leaky
     web: httpx.Client
     secrets: dict[str, str] = field(default_factory=dict)
     shown: list[tuple[str, str]] = field(default_factory=list)  # address, text
-    left: list[tuple[str, bytes]] = field(default_factory=list)  # one of LEAVES, what was sent
+    left: list[tuple[str, bytes]] = field(default_factory=list)  # one of LEAVES, its body
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         answer = self.web.get(self.desk.url + path, headers=headers)
@@ -94,7 +91,7 @@ class Story:
         return answer
 
     def take(self, name: str, path: str, form: dict[str, str] | None = None) -> str:
-        """Something that leaves the house, as it left."""
+        """Fetch something that leaves the program."""
         url = self.desk.url + path
         answer = self.web.get(url) if form is None else self.web.post(url, data=form)
         assert answer.status_code == 200, (name, answer.status_code)
@@ -135,7 +132,7 @@ class Story:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    """The whole story, told once."""
+    """The whole story, run once."""
     instance = tmp_path_factory.mktemp("canary")
     port = str(free_port())
     with leaky(f"http://127.0.0.1:{port}") as service:
@@ -152,16 +149,16 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
             running(instance, pace="30", stumbles=True, **settings) as desk,
             httpx.Client(trust_env=False, timeout=60) as web,
         ):
-            told = Story(desk, service, web)
-            told.secrets = known_secrets(instance, settings)
+            made = Story(desk, service, web)
+            made.secrets = known_secrets(instance, settings)
             add_staff("canary", "concierge", instance, settings)
             add_staff("heronry", "manager", instance, settings)
-            tell(told)
-        yield told
+            tell(made)
+        yield made
 
 
 def known_secrets(instance: Path, settings: dict[str, str]) -> dict[str, str]:
-    """What no page, log or column may hold in the clear."""
+    """The values that no page, log or column may hold in the clear."""
     services = build_services(config.load({"RIDEDASH_INSTANCE": str(instance)} | settings))
     try:
         with services.db.read() as s:
@@ -198,9 +195,7 @@ def add_staff(name: str, role: str, instance: Path, settings: dict[str, str]) ->
 
 
 def tell(story: Story) -> None:
-    """Sign in, at first wrongly; book; follow; show the code; send it out; then everything goes
-    wrong.
-    """
+    """Sign in after a failure, book, track, show and send the code; then every operation fails."""
     assert (
         story.post("/sign-in", {"name": "canary", "password": WRONG} | story.token()).status_code
         == 401
@@ -212,7 +207,7 @@ def tell(story: Story) -> None:
     code = story.web.post(
         f"{story.desk.url}/rides/{ride}/code", data=page, headers={"Accept": "application/json"}
     )
-    assert code.json()["code"] == CODE  # the one answer that may hold it
+    assert code.json()["code"] == CODE  # the one answer that may hold the start code
     with httpx.Client(trust_env=False, timeout=60) as web:
         manager = replace(story, web=web)
         manager.sign_in("heronry")
@@ -230,9 +225,7 @@ def tell(story: Story) -> None:
 
 
 def send_links(story: Story, ride: int) -> None:
-    """A card for the guest with a link on it and the start code, a link for whoever waits; both are
-    opened.
-    """
+    """Make a card with a link and the start code, and a link for a follower; open both."""
     for name, path, form in (
         ("rider", "card", {"code": "1"}),
         ("follower", "links", {"what": "follower"}),
@@ -243,14 +236,15 @@ def send_links(story: Story, ride: int) -> None:
         story.secrets[f"{name}'s link"] = found[1]
         if path == "card":
             story.left.append(("card", sent.content))
-        with httpx.Client(trust_env=False, timeout=60) as web:  # whoever opens it has no sign-in
+        # the browser that opens it has no sign-in
+        with httpx.Client(trust_env=False, timeout=60) as web:
             opened = replace(story, web=web)
             for end in ("", "/snapshot.json"):
                 opened.take(f"{name}'s page", f"/t/{found[1]}{end}")
 
 
 def take_out(story: Story, ride: int) -> None:
-    """What a manager prints and saves of a ride, and of all of them."""
+    """Print and export a ride as a manager, and export all of them."""
     story.take("history.csv", "/history.csv", story.token())
     for name, path in (
         ("history", "/history"),
@@ -263,7 +257,7 @@ def take_out(story: Story, ride: int) -> None:
 
 
 def go_wrong(story: Story, ride: int) -> None:
-    """The service says its secrets aloud, in every operation and shape."""
+    """The service leaks its secrets in every operation and shape."""
     for fault, number in zip(("refusal", "failure", "page"), itertools.count(1), strict=False):
         story.service.faults |= {
             "/create": [fault],
@@ -288,7 +282,7 @@ def go_wrong(story: Story, ride: int) -> None:
 
 
 def fall(story: Story, ride: int) -> None:
-    """A page of ours falls over a row that holds what it should not."""
+    """A page of ours fails on a row with a secret."""
     with contextlib.closing(story.database()) as line:
         for state in (KEY, "BOOKED"):
             with line:
@@ -296,7 +290,7 @@ def fall(story: Story, ride: int) -> None:
             story.get(f"/rides/{ride}")
 
 
-def test_the_story_was_as_bad_as_it_should_be(story: Story) -> None:
+def test_the_story_had_all_of_its_faults(story: Story) -> None:
     assert {each.split()[0] for each in story.service.spoken} >= {
         "/create",
         "/track_ride",
@@ -337,7 +331,7 @@ def test_no_page_or_json_or_metric_holds_a_secret(story: Story) -> None:
     )
 
 
-def test_what_leaves_the_house_holds_no_secret_and_of_a_guest_only_what_it_is_for(
+def test_pages_and_files_that_leave_hold_no_secret_and_only_needed_guest_data(
     story: Story,
 ) -> None:
     found: dict[str, set[str]] = {name: set() for name in LEAVES}
@@ -349,7 +343,7 @@ def test_what_leaves_the_house_holds_no_secret_and_of_a_guest_only_what_it_is_fo
         }
     assert {name: more for name, held in found.items() if (more := held - LEAVES[name])} == {}
     by_right = {"guest", "phone", "place", "rider's link", "follower's link", "start code"}
-    # or the look was not sharp enough to find a thing
+    # else the search would find nothing at all
     assert set().union(*found.values()) == by_right
     assert [
         name for name, may in LEAVES.items() if "guest" in may and "guest" not in found[name]
@@ -373,9 +367,7 @@ def test_no_text_of_the_database_holds_a_secret_and_phone_and_places_stay_in_the
 def test_no_file_of_the_instance_folder_holds_a_token_a_password_or_a_start_code(
     story: Story,
 ) -> None:
-    """The database's free pages and the black box too. A demo's own secrets are in secrets.json by
-    right.
-    """
+    """Includes free pages of the database and the answer journal; a demo's secrets.json may."""
     for path in story.desk.instance.rglob("*"):
         ours = path.name.startswith(("ridedash.db", "answers-")) or path.parent.name == "metrics"
         if path.is_file() and ours:

@@ -1,4 +1,4 @@
-"""Settings: defaults, and every nonsense refused by the name of the setting."""
+"""Settings: defaults, and every invalid value refused by the name of its setting."""
 
 import stat
 from pathlib import Path
@@ -22,7 +22,7 @@ LIVE = {
 }
 
 
-def test_a_demo_needs_no_setting_at_all(tmp_path: Path) -> None:
+def test_a_demo_needs_no_settings(tmp_path: Path) -> None:
     settings = load({"RIDEDASH_INSTANCE": str(tmp_path / "instance")})
     assert (settings.mode, settings.host, settings.port, settings.sandbox_port) == (
         "demo",
@@ -62,17 +62,17 @@ def test_live_mode_runs_with_real_settings() -> None:
 
 
 @pytest.mark.parametrize("missing", [name for name in LIVE if name != "RIDEDASH_MODE"])
-def test_live_mode_names_what_is_missing(missing: str) -> None:
+def test_live_mode_names_a_missing_setting(missing: str) -> None:
     with pytest.raises(
         BadSettingError, match=rf"^{missing} is required in live mode and not set\.$"
     ):
         load({name: value for name, value in LIVE.items() if name != missing})
 
 
-def test_all_that_live_mode_misses_is_named_in_one_sentence() -> None:
-    with pytest.raises(BadSettingError) as told:
+def test_all_missing_settings_of_live_mode_are_named_in_one_sentence() -> None:
+    with pytest.raises(BadSettingError) as error:
         load({"RIDEDASH_MODE": "live"})
-    assert str(told.value) == (
+    assert str(error.value) == (
         "RIDEDASH_PUBLIC_URL, RIDEDASH_SERVICE_URL, RIDEDASH_SERVICE_APP_TOKEN, "
         "RIDEDASH_SECRET_KEY, "
         "RIDEDASH_TOKEN_KEYS, RIDEDASH_TILES_URL, RIDEDASH_TILES_ATTRIBUTION, RIDEDASH_GEOCODER "
@@ -96,7 +96,7 @@ def test_a_demo_with_a_geocoder_of_its_own_needs_its_address(tmp_path: Path) -> 
         "redis+unix:///run/redis.sock",
     ],
 )
-def test_redis_is_found_by_an_address_that_the_limits_can_use(tmp_path: Path, value: str) -> None:
+def test_redis_has_an_address_that_the_limits_can_use(tmp_path: Path, value: str) -> None:
     assert (
         load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_REDIS_URL": value}).redis_url == value
     )
@@ -117,10 +117,12 @@ def test_redis_is_found_by_an_address_that_the_limits_can_use(tmp_path: Path, va
         "redis+unix://hush/run/redis.sock",
     ],
 )
-def test_a_nonsense_redis_is_refused_by_name_and_not_repeated(tmp_path: Path, value: str) -> None:
-    with pytest.raises(BadSettingError, match="RIDEDASH_REDIS_URL can't be used") as told:
+def test_an_invalid_redis_address_is_refused_by_name_and_not_repeated(
+    tmp_path: Path, value: str
+) -> None:
+    with pytest.raises(BadSettingError, match="RIDEDASH_REDIS_URL can't be used") as error:
         load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_REDIS_URL": value})
-    assert "hush" not in str(told.value)
+    assert "hush" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_a_nonsense_redis_is_refused_by_name_and_not_repeated(tmp_path: Path, va
         ("RIDEDASH_PACE", "0.5"),
         ("RIDEDASH_PACE", "61"),
         ("RIDEDASH_PACE", "nan"),
-        ("RIDEDASH_SERVICE_URL", "https://rides.example"),  # a demo never holds a real service
+        ("RIDEDASH_SERVICE_URL", "https://rides.example"),  # a demo never uses a real service
         ("RIDEDASH_SERVICE_URL", "ftp://127.0.0.1"),
         ("RIDEDASH_PUBLIC_URL", "http://desk.example"),
         ("RIDEDASH_TILES_URL", "//tiles.example/{z}/{x}/{y}"),
@@ -147,7 +149,7 @@ def test_a_nonsense_redis_is_refused_by_name_and_not_repeated(tmp_path: Path, va
         ("RIDEDASH_METRICS_TOKEN", "change-me-change-me"),
     ],
 )
-def test_nonsense_is_refused_by_name(tmp_path: Path, name: str, value: str) -> None:
+def test_an_invalid_value_is_refused_by_name(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(BadSettingError, match=name):
         load({"RIDEDASH_INSTANCE": str(tmp_path), name: value})
 
@@ -162,12 +164,12 @@ def test_nonsense_is_refused_by_name(tmp_path: Path, name: str, value: str) -> N
         ("RIDEDASH_SERVICE_URL", "http://rides.example"),
     ],
 )
-def test_live_mode_refuses_what_only_a_demo_may_have(name: str, value: str) -> None:
+def test_live_mode_refuses_settings_of_a_demo(name: str, value: str) -> None:
     with pytest.raises(BadSettingError, match=name):
         load(LIVE | {name: value})
 
 
-def test_a_misspelt_setting_is_refused_with_the_name_that_was_meant(tmp_path: Path) -> None:
+def test_a_misspelt_setting_is_refused_with_the_nearest_name(tmp_path: Path) -> None:
     with pytest.raises(BadSettingError, match=r"RIDEDASH_PORTT is no setting.*RIDEDASH_PORT\?"):
         load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_PORTT": "1"})
 
@@ -188,7 +190,7 @@ def test_keys_and_databases_that_cannot_be_used_are_refused_by_name(
         create_app({"RIDEDASH_INSTANCE": str(tmp_path), name: value})
 
 
-def test_a_demo_logs_text_for_whoever_started_it_and_live_mode_json_for_a_collector(
+def test_a_demo_logs_text_and_live_mode_json(
     tmp_path: Path,
 ) -> None:
     demo, live = load({"RIDEDASH_INSTANCE": str(tmp_path)}), load(LIVE)

@@ -1,4 +1,4 @@
-"""The run on PostgreSQL collects the files of tests that touch a database, and no others."""
+"""The run on PostgreSQL collects the files with database tests, and no others."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def collected(listed: Path, kind: str, *options: str) -> set[str]:
-    """The files that pytest collects of tests/store."""
+    """The files in tests/store that pytest collects."""
     environ = clean_environment(RIDEDASH_TEST_FILES=str(listed), RIDEDASH_TEST_DATABASE=kind)
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(

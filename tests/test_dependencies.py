@@ -1,4 +1,4 @@
-"""What is imported is declared in pyproject.toml, and what is declared is used."""
+"""Imported libraries are declared in pyproject.toml, and declared ones are used."""
 
 import ast
 import importlib.metadata
@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FIRST_PARTY = {"ridedash", "tests", "bench", "tools"}
-NOT_IMPORTED = {  # why each is declared although no module imports it
+NOT_IMPORTED = {  # the reason for each declared library that no module imports
     "jinja2": "renders the templates for Flask; declared for the fixes of its least version",
     "tzdata": "zoneinfo reads its files where the system has none",
     "django-js-lib-leaflet": "Leaflet's files are served from it (its package is a Django app)",
@@ -25,9 +25,7 @@ NOT_IMPORTED = {  # why each is declared although no module imports it
 
 
 def imported(folders: Iterable[str]) -> set[str]:
-    """The distributions whose modules the files of these folders import, those for the type checker
-    included.
-    """
+    """The distributions that the files of these folders import, also for the type checker alone."""
     known = importlib.metadata.packages_distributions()
     modules: set[str] = set()
     for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):

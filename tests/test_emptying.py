@@ -1,4 +1,4 @@
-"""A PostgreSQL database that a test has left is as good as a new one, or is not used again."""
+"""A PostgreSQL database of an earlier test is equal to a new one, or is not used again."""
 
 import contextlib
 from pathlib import Path
@@ -19,7 +19,7 @@ HOUSE = text(
 
 
 def left_by_a_test(folder: Path, change: str = "", rows: int = 3) -> str:
-    """The name of a database that was filled, and perhaps changed; its connections are gone."""
+    """The name of a database that was filled, and perhaps changed; no connection is open."""
     url = databases.new_database(folder, POSTGRESQL)
     with contextlib.closing(Database(url)) as db, db.write() as s:
         s.execute(ADD, {"n": rows})
@@ -29,7 +29,7 @@ def left_by_a_test(folder: Path, change: str = "", rows: int = 3) -> str:
     return url
 
 
-def test_it_has_no_rows_and_counts_from_one(tmp_path: Path) -> None:
+def test_an_emptied_database_has_no_rows_and_its_ids_begin_at_one(tmp_path: Path) -> None:
     first = left_by_a_test(tmp_path)
     databases.forget(tmp_path)
     again = databases.new_database(tmp_path, POSTGRESQL)
@@ -49,7 +49,7 @@ def test_it_has_no_rows_and_counts_from_one(tmp_path: Path) -> None:
         ("", emptying.HEAVY + 1),
     ],
 )
-def test_one_that_was_changed_or_filled_is_dropped(tmp_path: Path, change: str, rows: int) -> None:
+def test_a_changed_or_large_database_is_dropped(tmp_path: Path, change: str, rows: int) -> None:
     first = left_by_a_test(tmp_path, change, rows)
     databases.forget(tmp_path)
     assert databases.new_database(tmp_path, POSTGRESQL) != first

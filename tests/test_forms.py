@@ -1,4 +1,4 @@
-"""Forms: phone numbers in any notation, points that are really points, one token per form."""
+"""Forms: phone numbers in any notation, valid points, one token for each form."""
 
 from collections.abc import Iterator
 
@@ -35,7 +35,7 @@ def app_context() -> Iterator[None]:
         ("  ", "IN", None),
     ],
 )
-def test_a_phone_number_in_any_notation_is_kept_as_e164(
+def test_a_phone_number_in_any_notation_is_stored_as_e164(
     typed: str, country: str | None, kept: str | None
 ) -> None:
     assert read_phone(typed, country) == kept
@@ -44,7 +44,7 @@ def test_a_phone_number_in_any_notation_is_kept_as_e164(
 @pytest.mark.parametrize(
     "typed", ["12", "the red one", "+999 1234567", "022 2778 33001234567890", "{{7*191}}", "+"]
 )
-def test_what_is_no_phone_number_is_refused_with_what_to_do(typed: str) -> None:
+def test_an_invalid_phone_number_is_refused_with_advice(typed: str) -> None:
     with pytest.raises(PhoneError, match="country code"):
         read_phone(typed, "IN")
 
@@ -67,25 +67,25 @@ def test_a_number_without_country_code_needs_the_propertys_country() -> None:
         ("x" * 5000, "2", "", None),
     ],
 )
-def test_an_end_is_where_its_coordinates_or_typed_coordinates_say(
+def test_an_end_of_the_trip_is_at_its_hidden_or_typed_coordinates(
     lat: str, lng: str, text: str, point: LatLng | None
 ) -> None:
     form = TripForm(MultiDict({"drop_lat": lat, "drop_lng": lng, "drop": text}))
     assert form.point("drop") == point
 
 
-def test_names_lose_control_and_bidirectional_characters_and_length() -> None:
+def test_names_are_cut_and_lose_control_and_bidirectional_characters() -> None:
     form = TripForm(MultiDict({"pickup": "Lob\u202eby\x00\n of \u2066 the hotel" + "x" * 5000}))
     assert form.name("pickup").startswith("Lobby of the hotelxxx")
     assert len(form.name("pickup")) == 200
 
 
-def test_a_note_keeps_its_lines_and_loses_what_can_t_be_seen() -> None:
+def test_a_note_keeps_its_lines_and_loses_invisible_characters() -> None:
     form = BookingForm(MultiDict({"note": " two bags \r\n\u202eone child\x07 \n"}))
     assert form.note.data == "two bags\none child"
 
 
-def test_form_tokens_are_long_and_never_the_same() -> None:
+def test_form_tokens_are_long_and_unique() -> None:
     tokens = {new_form_token() for _ in range(50)}
     assert len(tokens) == 50
     assert all(len(token) == 32 for token in tokens)
@@ -94,7 +94,7 @@ def test_form_tokens_are_long_and_never_the_same() -> None:
 @pytest.mark.parametrize(
     "token", ["", "short", "with space in the middle of it", "x" * 65, "<b>aaaaaaaaaaaaaaaa"]
 )
-def test_a_token_that_we_did_not_mint_is_refused(token: str) -> None:
+def test_a_foreign_form_token_is_refused(token: str) -> None:
     form = BookingForm(
         MultiDict({"form_token": token, "offer": "1", "guest_name": "Guest Heron", "account": "1"})
     )
@@ -103,7 +103,7 @@ def test_a_token_that_we_did_not_mint_is_refused(token: str) -> None:
     assert "form_token" in form.errors
 
 
-def test_a_complete_form_is_good_and_more_fields_are_ignored() -> None:
+def test_a_complete_form_is_valid_and_more_fields_are_ignored() -> None:
     sent = {
         "form_token": new_form_token(),
         "offer": "1",

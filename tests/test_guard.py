@@ -1,6 +1,4 @@
-"""The shape of the house, held: who may import whom, what is served, what no page or script may
-name.
-"""
+"""The shape of the code: allowed imports, served routes, and names that nothing may use."""
 
 import ast
 import functools
@@ -30,7 +28,7 @@ LAYERS = [  # a package may import from packages of a lower layer, and from itse
     {"rides"},
     {"wording", "maps", "places"},
     {"services"},
-    {"forms"},  # what a form says and where its places come from lie below it
+    {"forms"},  # messages of forms and sources of places are below them
     {"extensions"},
     {"views"},
     {"factory"},
@@ -91,9 +89,7 @@ def name_of(path: Path) -> str:
 
 @functools.cache
 def imports_of(path: Path) -> tuple[str, ...]:
-    """Every module that a file imports, wherever the import stands, except those for the type
-    checker alone.
-    """
+    """Every module that a file imports anywhere, except those for the type checker alone."""
     tree = ast.parse(path.read_text())
     typing_only = {
         id(node)
@@ -120,9 +116,7 @@ def submodule(module: str, name: str) -> str:
 
 
 def part(module: str, depth: int) -> str:
-    """The name of a module's package at a depth: 1 is a package under ridedash/, 2 a folder or file
-    within it.
-    """
+    """The name of a module's package at a depth: 1 is one under ridedash/, 2 one within it."""
     parts = module.split(".")
     return parts[depth] if len(parts) > depth else ""
 
@@ -174,7 +168,7 @@ def test_imports_within_a_package_point_down_only(name: str) -> None:
 
 
 def test_models_hold_tables_without_queries() -> None:
-    """A query of its own in store/models would hide from whoever reads store/."""
+    """A query in store/models would be missed by readers of store/."""
     called = re.compile(r"\b(select|insert|update|delete)\(|\.execute\(|\bSession\b")
     folder = PACKAGE / "store" / "models"
     assert [
@@ -230,9 +224,7 @@ WITHOUT_PAGES = {"poll_cache", "ops"}  # they answer without a template
 
 @pytest.mark.parametrize("feature", FEATURES)
 def test_every_feature_is_mirrored(feature: str) -> None:
-    """views/<feature> has templates/<feature> and tests/views/<feature>; no folder beside them is
-    without a feature.
-    """
+    """views/<feature> has templates/<feature> and tests/views/<feature>; there are no others."""
     assert list((ROOT / "tests" / "views" / feature).glob("test_*.py"))
     if feature not in WITHOUT_PAGES:
         assert list((ROOT / "templates" / feature).glob("*.html"))
@@ -287,7 +279,7 @@ def test_the_command_of_the_worker_imports_no_pages() -> None:
     assert wrong == []
 
 
-def test_no_module_takes_names_from_the_package_root() -> None:
+def test_no_module_imports_names_from_the_package_root() -> None:
     assert [source for source, target in our_imports() if target == "ridedash"] == []
 
 
@@ -314,7 +306,7 @@ def test_there_is_no_import_cycle() -> None:
     ],
     ids=["httpx", "folium", "prometheus", "flask", "sqlalchemy"],
 )
-def test_a_library_appears_only_where_the_design_puts_it(
+def test_a_library_is_imported_only_by_its_packages(
     family: tuple[str, ...], allowed: object
 ) -> None:
     assert callable(allowed)
@@ -426,7 +418,7 @@ UNSAFE = {
 
 
 @pytest.mark.parametrize("what", UNSAFE)
-def test_unsafe_ways_are_not_taken(what: str) -> None:
+def test_unsafe_constructs_are_not_used(what: str) -> None:
     pattern, allowed = UNSAFE[what]
     sources = [*MODULES, *(ROOT / "templates").rglob("*.html"), *(ROOT / "static").rglob("*.js")]
     found = [
@@ -438,7 +430,7 @@ def test_unsafe_ways_are_not_taken(what: str) -> None:
     assert found == []
 
 
-def test_leaflet_touches_one_script_only() -> None:
+def test_one_script_uses_leaflet() -> None:
     users = {
         p.name
         for p in (ROOT / "static").rglob("*.js")
@@ -454,7 +446,7 @@ def test_leaflet_touches_one_script_only() -> None:
         ("leaflet.css", "a7837102824184820dfa198d1ebcd109ff6d0ff9a2672a074b9a1b4d147d04c6"),
     ],
 )
-def test_leaflet_is_the_release_that_we_reviewed(name: str, digest: str) -> None:
+def test_leaflet_is_the_reviewed_release(name: str, digest: str) -> None:
     from ridedash.views.ops.assets import folder
 
     assert hashlib.sha256((folder() / name).read_bytes()).hexdigest() == digest
@@ -581,7 +573,7 @@ def served(app: Flask) -> list[str]:
 
 
 def test_these_routes_are_served_and_no_others(tmp_path: Path) -> None:
-    # here, so that the other guards speak when the app can't be imported
+    # imported here, so that the other guards run when the app can't be imported
     from ridedash.factory import create_app
 
     app = create_app({"RIDEDASH_INSTANCE": str(tmp_path)})
@@ -589,7 +581,7 @@ def test_these_routes_are_served_and_no_others(tmp_path: Path) -> None:
     assert served(app) == ROUTES.strip().splitlines()
 
 
-def test_the_sandbox_serves_the_interface_and_what_stands_beside_it(tmp_path: Path) -> None:
+def test_the_sandbox_serves_the_interface_and_its_own_routes(tmp_path: Path) -> None:
     from ridedash.sandbox import SandboxSettings, create_sandbox
 
     database = tmp_path / "sandbox.sqlite"
@@ -601,13 +593,13 @@ def test_the_sandbox_serves_the_interface_and_what_stands_beside_it(tmp_path: Pa
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_a_lock_holds_every_library_that_the_project_asks_for(lock: str) -> None:
+def test_a_lock_has_every_library_that_the_project_needs(lock: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    asked, groups = list(project["project"]["dependencies"]), project["dependency-groups"]
+    needed, groups = list(project["project"]["dependencies"]), project["dependency-groups"]
     if lock == "requirements-dev.lock":
-        asked += [each for group in groups.values() for each in group]
+        needed += [each for group in groups.values() for each in group]
     if lock != "requirements.lock":
-        asked += [
+        needed += [
             each for extra in project["project"]["optional-dependencies"].values() for each in extra
         ]
     pins = dict(
@@ -615,15 +607,15 @@ def test_a_lock_holds_every_library_that_the_project_asks_for(lock: str) -> None
             r"^([a-z0-9.-]+)(?:\[[^]]*\])?==([^ ;\\]+)", (ROOT / lock).read_text(), re.MULTILINE
         )
     )
-    wishes = map(Requirement, asked)
+    requirements = map(Requirement, needed)
     assert [
-        str(wish)
-        for wish in wishes
-        if not wish.specifier.contains(pins.get(canonicalize_name(wish.name), "0"))
+        str(each)
+        for each in requirements
+        if not each.specifier.contains(pins.get(canonicalize_name(each.name), "0"))
     ] == []
 
 
-def test_locks_name_no_host_and_hash_everything() -> None:
+def test_locks_name_no_host_and_have_hashes() -> None:
     for name in LOCKS:
         text = (ROOT / name).read_text()
         assert "://" not in text

@@ -1,4 +1,4 @@
-"""The folium frame: no foreign host, no words inside, cached; and nothing that could run in it."""
+"""The map's frame from folium: no foreign host, no text inside, cached, and nothing executable."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Tiles:
     tiles_attribution: str = "A city that does not exist"
 
 
-def test_the_map_is_an_element_a_script_and_the_name_that_ties_them() -> None:
+def test_the_map_is_an_element_a_script_and_their_common_name() -> None:
     parts = map_parts(Tiles(), center=HERE, map_id="picker")
     assert parts.name == "map_picker"
     assert parts.html == '<div class="folium-map" id="map_picker" ></div>'
@@ -27,7 +27,7 @@ def test_the_map_is_an_element_a_script_and_the_name_that_ties_them() -> None:
     assert '"/tiles/{z}/{x}/{y}.svg"' in parts.script
 
 
-def test_no_foreign_host_no_library_but_leaflet_and_no_tag_is_in_it() -> None:
+def test_the_map_has_no_foreign_host_no_library_but_leaflet_and_no_tag() -> None:
     parts = map_parts(Tiles(), center=HERE, shapes=Shapes([RING], RING, [HERE]))
     for text in (parts.html, parts.script):
         assert not re.search(r"//[a-z]", text)
@@ -53,7 +53,7 @@ def test_geometry_is_drawn_and_the_hotspots_layer_is_named_for_the_script() -> N
 HOSTILE = "{{7*191}} {% raw %} ${7*191} `+1+` </script><script>alert(1)</script>"
 
 
-def test_the_attribution_is_a_word_for_the_template_and_never_enters_the_map() -> None:
+def test_the_attribution_is_text_for_the_template_and_never_in_the_map() -> None:
     parts = map_parts(Tiles(tiles_attribution=HOSTILE), center=HERE)
     assert parts.credit == HOSTILE
     assert "7*191" not in parts.script
@@ -72,13 +72,13 @@ def test_the_attribution_is_a_word_for_the_template_and_never_enters_the_map() -
         "javascript:alert(1)",
     ],
 )
-def test_a_tile_url_that_could_run_is_refused(url: str) -> None:
+def test_an_executable_tile_url_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="RIDEDASH_TILES_URL"):
         map_parts(Tiles(tiles_url=url), center=HERE)
 
 
 @pytest.mark.parametrize("map_id", ["", "a b", "x;alert(1)", "{{7*191}}", "A", "é"])
-def test_a_name_that_is_no_name_is_refused(map_id: str) -> None:
+def test_an_invalid_name_is_refused(map_id: str) -> None:
     with pytest.raises(ValueError, match="id"):
         map_parts(Tiles(), center=HERE, map_id=map_id)
 
@@ -86,12 +86,12 @@ def test_a_name_that_is_no_name_is_refused(map_id: str) -> None:
 @pytest.mark.parametrize(
     "center", [LatLng(float("nan"), 0), LatLng(91, 0), LatLng(0, float("inf"))]
 )
-def test_a_center_that_is_no_place_is_refused(center: LatLng) -> None:
+def test_an_invalid_center_is_refused(center: LatLng) -> None:
     with pytest.raises(ValueError, match="center"):
         map_parts(Tiles(), center=center)
 
 
-def test_a_word_in_place_of_a_coordinate_never_reaches_a_template() -> None:
+def test_a_text_instead_of_a_coordinate_never_reaches_a_template() -> None:
     hostile = Shapes(boundary=[LatLng(HOSTILE, 1.0)])  # type: ignore[arg-type]
     with pytest.raises((ValueError, TypeError)):
         map_parts(Tiles(), center=HERE, shapes=hostile)

@@ -1,6 +1,4 @@
-"""Security basics that hold for every route: CSRF, headers, cookies, hosts, GETs that change
-nothing.
-"""
+"""Security of every route: CSRF, headers, cookies, hosts, and GETs that change nothing."""
 
 import hashlib
 import re
@@ -27,10 +25,10 @@ def app(tmp_path: Path, database: str) -> Iterator[Flask]:
     services = made.extensions["ridedash"]
     now = services.clock()
     with services.db.write() as s:
-        house = properties.add_property(s, "Hotel A", "UTC", now)
+        prop = properties.add_property(s, "Hotel A", "UTC", now)
         properties.add_staff(
             s,
-            house.id,
+            prop.id,
             "desk",
             generate_password_hash(PASSWORD, "scrypt:1024:8:1"),
             "concierge",
@@ -112,9 +110,7 @@ def test_two_pages_have_two_nonces(client: FlaskClient) -> None:
     assert len(seen) == 5
 
 
-def test_everything_but_the_public_pages_asks_for_a_sign_in(
-    app: Flask, client: FlaskClient
-) -> None:
+def test_all_pages_but_the_public_ones_need_a_sign_in(app: Flask, client: FlaskClient) -> None:
     public = {
         "/sign-in",
         "/healthz",
@@ -122,9 +118,9 @@ def test_everything_but_the_public_pages_asks_for_a_sign_in(
         "/static/<path:filename>",
         "/static/vendor/leaflet/<path:name>",
     }
-    public |= {"/metrics"}  # for this machine, which the test client is
-    public |= {"/invite/<token>"}  # whoever has the link
-    # whoever has the link, and 404 for whoever has not
+    public |= {"/metrics"}  # for this machine, as the test client is
+    public |= {"/invite/<token>"}  # for anyone with the link
+    # for anyone with the link; 404 without it
     public |= {"/t/<token>", "/t/<token>/snapshot.json"}
     for rule in rules(app, "GET"):
         answer = client.get(filled(rule))
@@ -143,7 +139,7 @@ def test_reading_pages_changes_nothing_in_the_database(
     sign_in(client)
     for rule in rules(app, "GET"):
         if rule == "/rides/new":
-            # it mints a form token and may store what it offers: rows that no ride depends on
+            # it makes a form token and may store offers: rows that no ride depends on
             continue
         before = contents(app)
         client.get(filled(rule))
@@ -163,9 +159,7 @@ def contents(app: Flask) -> str:
 
 
 @pytest.mark.parametrize("number", [0, 2**31, 2**63, 10**40])
-def test_a_number_that_no_row_has_is_not_found_and_no_failure(
-    app: Flask, client: FlaskClient, number: int
-) -> None:
+def test_an_unknown_row_number_gets_404(app: Flask, client: FlaskClient, number: int) -> None:
     sign_in(client)
     with app.extensions["ridedash"].db.write() as s:
         s.execute(text("UPDATE staff SET role = 'admin'"))
@@ -181,7 +175,7 @@ def test_a_number_that_no_row_has_is_not_found_and_no_failure(
             assert answer.status_code == 404, (method, address)
 
 
-def test_the_cookie_is_http_only_lax_and_worth_nothing_after_sign_out(client: FlaskClient) -> None:
+def test_the_cookie_is_http_only_lax_and_invalid_after_sign_out(client: FlaskClient) -> None:
     sign_in(client)
     cookie = client.get_cookie("ridedash_sid")
     assert cookie is not None
@@ -199,7 +193,7 @@ def test_another_host_name_is_refused(client: FlaskClient) -> None:
     assert client.get("/sign-in", base_url="http://127.0.0.1:8000").status_code == 200
 
 
-def test_forwarded_headers_are_believed_only_when_a_proxy_is_configured(tmp_path: Path) -> None:
+def test_forwarded_headers_are_used_only_when_a_proxy_is_configured(tmp_path: Path) -> None:
     for proxies, seen in (("0", "127.0.0.1"), ("1", "198.51.100.6")):
         app = create_app({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_TRUSTED_PROXIES": proxies})
         from flask import request

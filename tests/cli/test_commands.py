@@ -1,4 +1,4 @@
-"""The command line as its user meets it: what it says, what it refuses, and that it stops."""
+"""The command line as its user meets it: messages, refusals, and a clean stop."""
 
 import subprocess
 import sys
@@ -81,7 +81,7 @@ def test_a_second_start_keeps_password_and_accounts(tmp_path: Path) -> None:
         assert second.password == password
 
 
-def test_a_busy_port_is_one_sentence_that_names_the_setting(tmp_path: Path) -> None:
+def test_a_busy_port_gives_one_sentence_that_names_the_setting(tmp_path: Path) -> None:
     with running(tmp_path / "first") as demo:
         port = demo.url.rsplit(":", 1)[1]
         done = ridedash(tmp_path / "second", "up", RIDEDASH_PORT=port, RIDEDASH_SANDBOX_PORT="0")
@@ -101,7 +101,7 @@ def test_a_port_that_a_killed_program_still_holds_is_waited_for() -> None:
         leaving.join()
 
 
-def test_a_bad_setting_is_one_sentence_that_names_it(tmp_path: Path) -> None:
+def test_an_invalid_setting_gives_one_sentence_that_names_it(tmp_path: Path) -> None:
     done = ridedash(tmp_path, "up", RIDEDASH_PACE="fast")
     assert done.returncode == 2
     assert "RIDEDASH_PACE" in done.stderr
@@ -118,7 +118,7 @@ def test_a_bad_setting_is_one_sentence_that_names_it(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.sqlite_only
-def test_an_instance_folder_that_can_not_be_used_is_one_sentence(
+def test_an_unusable_instance_folder_gives_one_sentence(
     tmp_path: Path, spoilt: str, said: str
 ) -> None:
     folder = tmp_path / "instance"
@@ -185,7 +185,7 @@ def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(
+def test_a_command_that_fails_explains_it_in_a_sentence(
     tmp_path: Path, words: list[str], given: str, said: str
 ) -> None:
     ridedash(tmp_path, "db", "upgrade")
@@ -194,7 +194,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     assert said in done.stderr
 
 
-def test_a_command_on_an_old_database_says_what_to_run(tmp_path: Path) -> None:
+def test_a_command_on_an_old_database_names_the_command_to_run(tmp_path: Path) -> None:
     done = ridedash(
         tmp_path, "staff", "add", "--property", "P", "--name", "N", given="long enough words\n"
     )
@@ -210,7 +210,7 @@ def test_live_mode_has_no_sandbox(tmp_path: Path) -> None:
     assert "demo mode only" in done.stderr
 
 
-def test_doctor_finds_a_running_demo_well_and_a_stopped_one_ill(tmp_path: Path) -> None:
+def test_doctor_passes_for_a_running_demo_and_fails_for_a_stopped_one(tmp_path: Path) -> None:
     instance = tmp_path / "instance"
     with running(instance) as demo:
         ports = {
@@ -235,7 +235,7 @@ def test_doctor_finds_a_running_demo_well_and_a_stopped_one_ill(tmp_path: Path) 
     assert "RIDEDASH_SERVICE_URL" in ill.stdout
 
 
-def test_the_wheel_runs_when_installed_in_another_place(tmp_path: Path) -> None:
+def test_the_wheel_runs_when_installed_in_another_folder(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     build = [

@@ -1,6 +1,4 @@
-"""`ridedash db upgrade`, `staff add` and `account link` as whoever types them meets them, and what
-the record keeps.
-"""
+"""`db upgrade`, `staff add` and `account link` on the command line, and their audit entries."""
 
 import os
 import select
@@ -32,7 +30,7 @@ def database(instance: Path) -> Database:
     )
 
 
-def test_an_upgrade_says_from_where_to_where(tmp_path: Path) -> None:
+def test_an_upgrade_prints_the_first_and_the_last_revision(tmp_path: Path) -> None:
     first = ridedash(tmp_path, "db", "upgrade")
     assert first.stdout == f"The database went from no tables to revision {head()}.\n"
     db = database(tmp_path)
@@ -51,29 +49,29 @@ def test_an_upgrade_says_from_where_to_where(tmp_path: Path) -> None:
     assert back.stdout == f"The database went from revision {known()[-2]} to revision {head()}.\n"
 
 
-def test_who_is_added_and_what_is_linked_stands_in_the_record(tmp_path: Path) -> None:
+def test_added_staff_and_linked_accounts_are_in_the_audit_log(tmp_path: Path) -> None:
     ridedash(tmp_path, "db", "upgrade")
     assert ridedash(tmp_path, *STAFF, "--role", "manager", given=PHRASE + "\n").returncode == 0
     assert ridedash(tmp_path, *STAFF, given=PHRASE + "\n").returncode == 2
     assert ridedash(tmp_path, *LINK, given="token-for-this-test\n").returncode == 0
     db = database(tmp_path)
     with db.read() as s:
-        house = properties.properties(s)[0]
-        staff, account = properties.find_staff(s, "otter"), accounts.accounts_of(s, house.id)[0]
+        prop = properties.properties(s)[0]
+        staff, account = properties.find_staff(s, "otter"), accounts.accounts_of(s, prop.id)[0]
         rows = s.query(AuditRow).order_by(AuditRow.id).all()
     db.close()
     assert staff is not None
     assert [
         (row.who, row.property_id, row.what, row.subject, row.result, row.facts) for row in rows
     ] == [
-        ("cli", house.id, "property.made", f"properties:{house.id}", "ok", {}),
-        ("cli", house.id, "staff.added", f"staff:{staff.id}", "ok", {"role": "manager"}),
-        ("cli", house.id, "account.linked", f"accounts:{account.id}", "ok", {}),
+        ("cli", prop.id, "property.made", f"properties:{prop.id}", "ok", {}),
+        ("cli", prop.id, "staff.added", f"staff:{staff.id}", "ok", {"role": "manager"}),
+        ("cli", prop.id, "account.linked", f"accounts:{account.id}", "ok", {}),
     ]
 
 
 @pytest.mark.parametrize(("words", "typed"), [(STAFF, PHRASE), (LINK, "token-for-this-test")])
-def test_what_is_typed_on_a_terminal_is_not_shown(
+def test_secrets_typed_on_a_terminal_are_not_echoed(
     tmp_path: Path, words: tuple[str, ...], typed: str
 ) -> None:
     ridedash(tmp_path, "db", "upgrade")
@@ -86,9 +84,7 @@ def test_what_is_typed_on_a_terminal_is_not_shown(
 
 
 def on_a_terminal(instance: Path, words: tuple[str, ...], typed: str) -> tuple[int, str]:
-    """Run a command on a terminal of its own, type when it asks; its code and all that the terminal
-    showed.
-    """
+    """Run a command on a terminal of its own, typing at its prompts; exit code and output."""
     environ = clean_environment(RIDEDASH_INSTANCE=str(instance), **settings_for(instance))
     screen, keys = os.openpty()
     command = subprocess.Popen(
@@ -111,18 +107,16 @@ def on_a_terminal(instance: Path, words: tuple[str, ...], typed: str) -> tuple[i
 
 
 def _more(screen: int) -> bytes:
-    """What the terminal shows next; nothing once the command has left it, or says nothing any
-    more.
-    """
+    """The next output of the terminal; empty once the command has ended or prints nothing more."""
     if not select.select([screen], [], [], WAIT_S)[0]:
         return b""
     try:
         return os.read(screen, 4096)
-    except OSError:  # Linux says so when the last one has closed it
+    except OSError:  # Linux raises this once the last process has closed the terminal
         return b""
 
 
-def test_help_says_what_is_meant_when_nothing_is_said(tmp_path: Path) -> None:
+def test_help_shows_the_defaults(tmp_path: Path) -> None:
     said = " ".join(ridedash(tmp_path, "staff", "add", "--help").stdout.split())
     assert "(default: concierge)" in said
     assert "(default: UTC)" in said

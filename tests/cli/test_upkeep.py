@@ -1,4 +1,4 @@
-"""`ridedash erase` and `ridedash keys rotate` as whoever types them meets them."""
+"""`ridedash erase` and `ridedash keys rotate` on the command line."""
 
 from pathlib import Path
 
@@ -34,13 +34,13 @@ def database(instance: Path) -> Database:
 def test_a_guest_is_erased_by_a_phone_in_any_notation(instance: Path) -> None:
     db = database(instance)
     with db.write() as s:
-        house = properties.properties(s)[0]
+        prop = properties.properties(s)[0]
         s.add(
             Guest(
-                property_id=house.id,
+                property_id=prop.id,
                 name="Guest Quill",
                 phone="+912227783300",
-                created_at=house.created_at,
+                created_at=prop.created_at,
             )
         )
     done = ridedash(instance, "erase", "--property", "Hotel A", "--guest", "022 2778 3300")
@@ -73,7 +73,7 @@ def test_keys_are_rotated_and_the_rest_is_reported(instance: Path) -> None:
     assert "1 still use an older key." in lost.stdout
 
 
-def test_a_password_that_anybody_would_try_is_refused(instance: Path) -> None:
+def test_an_easily_guessed_password_is_refused(instance: Path) -> None:
     words = ("staff", "add", "--property", "Hotel A", "--name", "wren")
     done = ridedash(instance, *words, given="Password1234\n")
     assert done.returncode == 2

@@ -26,9 +26,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def control(desk: Running, what: str, **body: object) -> Any:
-    """Steer the sandbox: `next`, `faults`, `speed`, `advance`, `reset` (POST), or read its `ledger`
-    or `clock`.
-    """
+    """Steer the sandbox by POST to `next`, `faults`, `speed`, `advance`, `reset`, or read it."""
     data = None if what in ("ledger", "clock") else json.dumps(body).encode()
     headers = {"X-Sandbox-Control": "1", "Content-Type": "application/json"}
     request = urllib.request.Request(
@@ -40,9 +38,7 @@ def control(desk: Running, what: str, **body: object) -> Any:
 
 @pytest.fixture(autouse=True)
 def calm_sandbox(desk: Running) -> Iterator[None]:
-    """Each test starts and leaves the sandbox without scenarios, faults or rides of others, at full
-    speed.
-    """
+    """Each test starts and ends with a sandbox at full speed and without faults or rides."""
     control(desk, "reset")
     yield
     control(desk, "reset")
@@ -50,7 +46,7 @@ def calm_sandbox(desk: Running) -> Iterator[None]:
 
 @dataclass
 class Seen:
-    """What a page did that nobody should see."""
+    """Errors and foreign requests of a page, which no user should ever meet."""
 
     foreign: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -58,9 +54,7 @@ class Seen:
 
 @pytest.fixture
 def open_page(browser: Browser, desk: Running) -> Iterator[Callable[..., Page]]:
-    """A page of a given size and colour scheme; at the end: no foreign request, no script error, no
-    CSP violation.
-    """
+    """A page of a given size and colour scheme; errors and foreign requests fail at the end."""
     contexts: list[BrowserContext] = []
     seen = Seen()
 
@@ -93,7 +87,7 @@ def watch(page: Page, ours: tuple[str, ...], seen: Seen) -> None:
 
 
 def is_bad(kind: str, text: str) -> bool:
-    """Console errors; the browser's own line about an HTTP status that a test asked for is none."""
+    """Whether a console message is an error; a line about an expected HTTP status is none."""
     return kind == "error" and not text.startswith("Failed to load resource")
 
 
@@ -114,6 +108,6 @@ def staff_page(open_page: Callable[..., Page], desk: Running) -> Callable[..., P
 
 
 def shot(page: Page, name: str) -> None:
-    """A picture for people to look at, in a folder that git ignores."""
+    """A screenshot for people, in a folder that git ignores."""
     SHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SHOTS / f"{name}.png", full_page=True, animations="disabled")

@@ -1,6 +1,4 @@
-"""What a person at the desk does, as steps that tests put together; each waits for what it leads
-to.
-"""
+"""Steps of a member of staff, for tests to combine; each waits for its result."""
 
 import re
 
@@ -12,9 +10,7 @@ from tests.views.served import violations
 
 
 def choose_trip(page: Page, drop: str = "airport") -> None:
-    """Open the picker; the pickup is the hotel; type a drop and take the first place that is
-    offered.
-    """
+    """Open the picker at the hotel, type a drop, and take the first suggested place."""
     page.goto("/rides/new")
     expect(page.get_by_role("combobox", name="Pickup")).to_have_value("Grand Meridian Hotel")
     field = page.get_by_role("combobox", name="Drop")
@@ -38,9 +34,7 @@ def choose_car(page: Page, category: str, seats: int | None = None) -> None:
 
 
 def press_book(page: Page, guest: str) -> str:
-    """Fill in the guest, press the button that names car and price, land on the ride. Returns the
-    ride's path.
-    """
+    """Fill in the guest, press the button with car and price; returns the path of the ride."""
     page.get_by_label("Guest name").fill(guest)
     button = page.get_by_role("button", name=re.compile("^Book "))
     expect(button).to_have_text(re.compile(r"₹"))
@@ -52,14 +46,14 @@ def press_book(page: Page, guest: str) -> str:
 def book(
     page: Page, category: str, guest: str, drop: str = "airport", seats: int | None = None
 ) -> str:
-    """The whole of picking and booking."""
+    """All steps of picking and booking."""
     choose_trip(page, drop)
     choose_car(page, category, seats)
     return press_book(page, guest)
 
 
 def record_statuses(page: Page) -> None:
-    """Keep, in the page, every status that it ever shows, from now on."""
+    """Record, in the page, every status that it shows from now on."""
     page.evaluate(
         """() => {
           const ride = document.querySelector("[data-ride]");
@@ -72,7 +66,7 @@ def record_statuses(page: Page) -> None:
 
 
 def statuses(page: Page) -> list[str]:
-    """What record_statuses saw, without the empty one before the booking."""
+    """The statuses of record_statuses, without the empty one before the booking."""
     return [status for status in page.evaluate("window.seenStatuses") if status]
 
 
@@ -82,37 +76,33 @@ def wait_status(page: Page, status: str) -> None:
 
 
 def open_panel(page: Page, label: str) -> None:
-    """Open what staff can do by its label, once the page offers it: its panels follow its
-    status.
-    """
+    """Open the panel of an action by its label, once the ride's status allows it."""
     page.locator('summary:not([aria-disabled="true"])', has_text=label).click()
 
 
 def expect_no_violations(page: Page, name: str) -> None:
-    """axe finds nothing on the page as it is; its report is the message when it does."""
+    """axe finds nothing on the current page; its report is the failure message."""
     found = violations(page)
     assert found == [], name
 
 
 def look(page: Page, name: str) -> None:
-    """Both kinds of look at a page: axe's, and a picture for people."""
+    """Check a page with axe, and take a screenshot for people."""
     expect_no_violations(page, name)
     shot(page, name)
 
 
 def hold(desk: Running) -> None:
-    """From now on the sandbox takes its time: each state lasts for most of a minute, or until
-    `reach` moves on.
-    """
+    """From now on each state of the sandbox lasts for most of a minute, or until `reach`."""
     control(desk, "speed", speed=1)
 
 
 def reach(page: Page, desk: Running, status: str) -> None:
-    """Leap to where the last booking has this status, and wait until the page shows it.
+    """Advance to this status of the last booking, and wait until the page shows it.
 
     The clock is held.
     """
-    # it is booked
+    # the ride is booked
     expect(page.locator("[data-ride]")).to_have_attribute("data-status", re.compile("."))
     phases = control(desk, "ledger")["bookings"][-1]["phases"]
     at = next(phase["at"] for phase in phases if phase["status"] == status)
@@ -121,9 +111,7 @@ def reach(page: Page, desk: Running, status: str) -> None:
 
 
 def look_at(page: Page, desk: Running, status: str, name: str) -> None:
-    """Go on to a status, and take a picture of it; what axe says of each state,
-    tests/views/test_axe.py asks.
-    """
+    """Advance to a status and take a screenshot (tests/views/test_axe.py runs axe on each)."""
     reach(page, desk, status)
     shot(page, name)
-    wait_status(page, status)  # it is still what we looked at
+    wait_status(page, status)  # the status has not changed meanwhile

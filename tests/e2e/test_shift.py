@@ -1,5 +1,4 @@
-"""A shift at the desk by keyboard alone: thirty rides of all kinds, the service failing in the
-middle of it.
+"""A shift at the desk by keyboard alone: thirty rides of all kinds, with faults of the service.
 
 At its end the board, the history and the sandbox's own ledger say the same of each ride.
 """
@@ -27,7 +26,7 @@ ENDED: Final = {
     "BOOKING_CANCELLED": "Cancelled",
     "ALLOTMENT_FAILED": "No driver found",
 }
-# What goes wrong from that ride on: with create once each, with following some times.
+# The faults from that ride on: once for each create, several times for tracking.
 TROUBLES: Final = {
     10: ("create", "cut_after", 1),
     12: ("create", "cut_before", 1),
@@ -41,7 +40,7 @@ SCENARIOS: Final = {5: "no_cab", 7: "driver_cancels", 16: "share_retry"}
 
 
 def tab_to(page: Page, wanted: str, most: int = 80) -> None:
-    """Press Tab until that has the focus."""
+    """Press Tab until the element has the focus."""
     for _ in range(most):
         if page.evaluate("wanted => document.activeElement.matches(wanted)", wanted):
             return
@@ -50,7 +49,7 @@ def tab_to(page: Page, wanted: str, most: int = 80) -> None:
 
 
 def book(page: Page, guest: str, drop: str, category: str) -> None:
-    """One ride at the form that is always there; it ends with the form clean for the next guest."""
+    """Book one ride in the compact form; at the end the form is empty for the next guest."""
     page.keyboard.press("Escape")
     page.keyboard.press("n")
     expect(page.locator("#guest-find")).to_be_focused()
@@ -61,14 +60,14 @@ def book(page: Page, guest: str, drop: str, category: str) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
     if page.locator(f'[data-product="{category}"] .product-radio:enabled').count():
-        # else the one that was chosen for us: shared cars don't go everywhere at all times
+        # else the suggested one: shared cars are not offered everywhere at all times
         choose(page, category)
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-desk-said]")).to_have_text(f"Being booked: {guest}")
 
 
 def choose(page: Page, category: str) -> None:
-    """Another car than the one that is chosen, by the arrow keys."""
+    """Choose another car by the arrow keys."""
     tab_to(page, ".product-radio")
     for _ in CARS * 3:
         if page.locator(".product-radio:checked").get_attribute("data-category") == category:
@@ -82,12 +81,10 @@ def row(page: Page, guest: str) -> Locator:
 
 
 def settle(page: Page, desk: Running, guest: str) -> None:
-    """An order of unknown outcome, by what the service's support would say: its number, or that
-    there is none.
-    """
-    for _ in range(3):  # out of a field, out of a panel, and no ride is chosen any more
+    """Resolve an unknown order as the service's support would: by its number, or as not booked."""
+    for _ in range(3):  # leave the field, close the panel, and deselect the ride
         page.keyboard.press("Escape")
-    for key in "k" * 2 * RIDES + "j" * 2 * RIDES:  # up to the first one, then down
+    for key in "k" * 2 * RIDES + "j" * 2 * RIDES:  # up to the first row, then down
         page.keyboard.press(key)
         if guest in page.evaluate("document.activeElement.closest('.row')?.textContent ?? ''"):
             break
@@ -99,14 +96,14 @@ def settle(page: Page, desk: Running, guest: str) -> None:
     ]
     field = "#booking-id" if made else "#reason"
     words = made[0]["booking_id"] if made else "Support found no booking under our reference"
-    # the service may still fail: then the desk says so, and asks to try again
+    # the service may still fail: then the page shows that, and asks to try again
     for _ in range(RIDES):
         tab_to(page, field)
         page.locator(field).evaluate("field => { field.dataset.before = 'yes'; }")
         page.keyboard.press("Control+A")
         page.keyboard.type(words)
         page.keyboard.press("Enter")
-        expect(page.locator(f"{field}[data-before]")).to_have_count(0)  # the answer is there
+        expect(page.locator(f"{field}[data-before]")).to_have_count(0)  # the answer has come
         if detail.get_by_text("We don't know").count() == 0:
             return
     raise AssertionError(
@@ -119,7 +116,7 @@ def ledger(desk: Running) -> dict[str, Any]:
 
 
 def exported(page: Page) -> dict[str, dict[str, str]]:
-    """The history as a file, by our reference."""
+    """The history as a file, by partner reference."""
     token = page.locator("meta[name=csrf-token]").get_attribute("content")
     answer = page.request.post("/history.csv", form={"csrf_token": token or ""})
     assert answer.ok
@@ -142,7 +139,8 @@ def test_thirty_rides_by_keyboard_end_as_board_history_and_ledger_agree(
             control(desk, "next", scenario=SCENARIOS[number])
         book(page, guest, DROPS[number % len(DROPS)], CARS[number % len(CARS)])
     unknown = page.locator("#unknown .row", has_text="Shift")
-    expect(unknown).to_have_count(2)  # one was made and its answer lost, one never arrived
+    # one booking was made and its answer lost, one request never arrived
+    expect(unknown).to_have_count(2)
     for guest in unknown.locator(".row-name").all_inner_texts():
         settle(page, desk, guest)
         expect(page.locator("#unknown .row", has_text=guest)).to_have_count(0)
@@ -150,21 +148,21 @@ def test_thirty_rides_by_keyboard_end_as_board_history_and_ledger_agree(
 
 
 def agree(page: Page, desk: Running, guests: list[str]) -> None:
-    """Ride by ride, once all have ended."""
+    """Compare each ride in the board, the history and the ledger, once all have ended."""
     for guest in guests:
-        # where no driver was found somebody is still asked to look
+        # rides without a driver still need attention
         ended = page.locator("#done .row", has_text=guest)
         failed = page.locator("#needs .row", has_text=guest).filter(
             has_text=re.compile("No driver found|Not booked")
         )
         expect(ended.or_(failed)).to_have_count(1, timeout=120_000)
-    truth, told = ledger(desk), exported(page)
-    ours = {mtx: line for mtx, line in told.items() if line["guest"] in guests}
+    truth, rows = ledger(desk), exported(page)
+    ours = {mtx: line for mtx, line in rows.items() if line["guest"] in guests}
     assert len(ours) == RIDES
     assert {line["guest"] for line in ours.values()} == set(guests)
     assert {line["category"] for line in ours.values()} >= {"mini", "share", "auto"}
-    # nothing was made that the desk does not know
-    assert {mtx for mtx in truth if mtx in told} == truth.keys()
+    # the sandbox has no booking that the desk does not have
+    assert {mtx for mtx in truth if mtx in rows} == truth.keys()
     for mtx, line in ours.items():
         made = truth.get(mtx)
         board = row(page, line["guest"])

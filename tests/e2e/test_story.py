@@ -103,7 +103,7 @@ def test_a_shared_ride_is_found_on_the_retry(staff_page: StaffPage, desk: Runnin
     expect(page.locator("#headline")).to_contain_text(re.compile("shared ride", re.IGNORECASE))
     story.wait_status(page, "ALLOTMENT_PENDING")
     story.look(page, "share-retry-looking")
-    # which nobody has been told yet
+    # the rider has not been matched yet
     booking_id = control(desk, "ledger")["bookings"][-1]["booking_id"]
     expect(page.locator("main")).not_to_contain_text(booking_id)
     story.reach(page, desk, "CALL_DRIVER")
@@ -111,7 +111,7 @@ def test_a_shared_ride_is_found_on_the_retry(staff_page: StaffPage, desk: Runnin
     expect(page.locator("main")).to_contain_text(booking_id)
 
 
-def test_a_shared_ride_that_is_never_found_says_so(staff_page: StaffPage, desk: Running) -> None:
+def test_a_shared_ride_without_a_match_shows_that(staff_page: StaffPage, desk: Running) -> None:
     control(desk, "next", scenario="share_retry_fail")
     page = staff_page()
     story.book(page, "share", "Guest Dunlin", seats=1)
@@ -147,12 +147,12 @@ def test_an_auto_driver_who_cancels_is_replaced_once(staff_page: StaffPage, desk
     story.book(page, "auto", "Guest Plover")
     story.record_statuses(page)
     story.look_at(page, desk, "ALLOTMENT_RETRYING", "auto-driver-cancelled")
-    expect(page.locator(".plate")).to_be_hidden()  # the plate of a driver who is gone helps nobody
+    expect(page.locator(".plate")).to_be_hidden()  # the plate of a former driver is not shown
     story.reach(page, desk, "CALL_DRIVER")
     assert story.statuses(page)[-2:] == ["ALLOTMENT_RETRYING", "CALL_DRIVER"]
 
 
-def test_no_driver_at_all_is_said_with_what_to_do_next(
+def test_a_ride_without_a_driver_shows_what_to_do_next(
     staff_page: StaffPage, desk: Running
 ) -> None:
     control(desk, "next", scenario="no_cab")

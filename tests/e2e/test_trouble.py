@@ -1,6 +1,4 @@
-"""What can go wrong, in a real browser: unknown outcomes, refusals, stops and changes on the
-way.
-"""
+"""Failures in a real browser: unknown outcomes, refusals, stops and changes during a ride."""
 
 import contextlib
 import re
@@ -68,7 +66,7 @@ def test_a_lost_link_is_connected_again_from_the_rides_page(
         contextlib.closing(sqlite3.connect(desk.instance / "sandbox.db", timeout=10)) as service,
         service,
     ):
-        # the service forgets us, as services do
+        # the service has revoked the token
         service.execute("DELETE FROM tokens WHERE user = 'house'")
     expect(page.get_by_text("The account needs reconnecting")).to_be_visible()
     page.get_by_role("button", name="Reconnect").click()
@@ -81,14 +79,14 @@ def test_a_lost_link_is_connected_again_from_the_rides_page(
 
 
 @pytest.mark.parametrize(
-    ("account", "said"),
+    ("account", "words"),
     [
         ("Account with a pending payment", "payment"),
         ("Banned account", "blocked"),
     ],
 )
 def test_an_account_that_may_not_book_is_explained(
-    staff_page: StaffPage, account: str, said: str
+    staff_page: StaffPage, account: str, words: str
 ) -> None:
     page = staff_page()
     story.choose_trip(page)
@@ -96,9 +94,9 @@ def test_an_account_that_may_not_book_is_explained(
     page.locator("summary", has_text="More").click()
     page.get_by_label("Account").select_option(label=account)
     story.press_book(page, "Guest Teal")
-    expect(page.locator("main")).to_contain_text(re.compile(said, re.IGNORECASE))
+    expect(page.locator("main")).to_contain_text(re.compile(words, re.IGNORECASE))
     expect(page.get_by_role("button", name=re.compile("again", re.IGNORECASE))).to_be_visible()
-    story.look(page, f"refused-{said}")
+    story.look(page, f"refused-{words}")
 
 
 def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
@@ -114,7 +112,7 @@ def test_a_search_can_be_stopped(staff_page: StaffPage, desk: Running) -> None:
     story.look(page, "taxi-stopped")
 
 
-def test_a_ride_can_be_cancelled_with_its_price_told_before_the_button(
+def test_a_ride_can_be_cancelled_and_the_fee_is_shown_before_the_button(
     staff_page: StaffPage, desk: Running
 ) -> None:
     page = staff_page()
@@ -146,7 +144,7 @@ def test_the_drop_can_be_changed_by_name(staff_page: StaffPage, desk: Running) -
     expect(page.locator(".trip-drop")).to_contain_text(wanted)
 
 
-def test_what_staff_typed_is_kept_when_something_is_missing(staff_page: StaffPage) -> None:
+def test_typed_text_is_kept_when_a_field_is_missing(staff_page: StaffPage) -> None:
     page = staff_page()
     story.choose_trip(page)
     story.choose_car(page, "mini")
@@ -164,7 +162,7 @@ def test_what_staff_typed_is_kept_when_something_is_missing(staff_page: StaffPag
     story.look(page, "picker-errors")
 
 
-def test_the_service_down_is_said_on_the_picker(staff_page: StaffPage, desk: Running) -> None:
+def test_the_picker_shows_that_the_service_is_down(staff_page: StaffPage, desk: Running) -> None:
     control(desk, "faults", operation="products", fault="http_500", times=10)
     page = staff_page()
     page.goto("/rides/new?drop_lat=-38.52&drop_lng=-128.02")

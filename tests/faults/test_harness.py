@@ -1,6 +1,4 @@
-"""What fault rows stand on: the limits are the matrix's, a verdict can fail, a stopped run keeps
-the rows it saw.
-"""
+"""The fault rows: the limits are the matrix's, a verdict can fail, a stopped run keeps its rows."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ from bench.faults.scoreboard import Line, Row, Verdict
 from ridedash.store.database.database import Database
 from tests.databases import SQLITE, new_database
 
-MATRIX_S = 5.0  # row 23: a press waits no longer for another writer
+MATRIX_S = 5.0  # row 23: a request waits no longer than this for another writer
 
 
 @pytest.mark.database
@@ -26,7 +24,7 @@ def test_a_writer_waits_no_longer_for_another_than_the_matrix_allows(tmp_path: P
     db.close()
 
 
-def test_a_run_that_is_stopped_has_kept_the_rows_that_it_saw(tmp_path: Path) -> None:
+def test_a_stopped_run_keeps_its_finished_rows(tmp_path: Path) -> None:
     def stopped() -> Iterator[Line]:
         yield Line(
             Row(1, "first", run=lambda _case: Verdict(3)), seed=7, seconds=1.0, verdict=Verdict(3)
@@ -65,7 +63,7 @@ def soak(mb: float, descriptors: float) -> dict[str, Any]:
         (0.5, 600.0, 6, False),
     ],
 )
-def test_a_soak_is_judged_strictly_after_an_hour_and_for_plain_leaks_sooner(
+def test_a_soak_is_judged_strictly_after_an_hour_and_for_large_leaks_sooner(
     mb: float, descriptors: float, minutes: float, flat: bool
 ) -> None:
     ok, said = judged(soak(mb, descriptors), minutes)
@@ -73,7 +71,7 @@ def test_a_soak_is_judged_strictly_after_an_hour_and_for_plain_leaks_sooner(
     assert said.startswith(f"{minutes:g} minutes")
 
 
-def test_a_soak_that_was_too_short_to_tell_proves_nothing() -> None:
+def test_a_soak_that_was_too_short_has_no_verdict() -> None:
     assert judged({"flat": None, "why": "too short to tell"}, 1) == (
         False,
         "1 minutes: too short to tell",

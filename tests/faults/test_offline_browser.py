@@ -1,6 +1,4 @@
-"""A browser that loses the network: it says so, queues nothing, and sends nothing by itself when it
-is back.
-"""
+"""A browser without network shows that, queues nothing, and sends nothing when it is back."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ BAND = "[data-offline-band]"
 
 @dataclass
 class Seen:
-    """A page at a desk, and what was posted from there."""
+    """A page at a desk, and the POST requests from it."""
 
     desk: Shop
     page: Page
@@ -55,7 +53,9 @@ def test_offline_a_ride_can_not_be_booked_and_is_not_when_the_network_comes_back
         f"pickup_lat={PICKUP.lat}&pickup_lng={PICKUP.lng}&drop_lat={DROP.lat}&drop_lng={DROP.lng}"
     )
     page.goto(f"{seen.url}/rides/new?show=1&{trip}")
-    with page.expect_response("**/guests.json"):  # the finder posts what is typed, a moment later
+    with page.expect_response(
+        "**/guests.json"
+    ):  # the guest search posts the typed text shortly after
         page.fill("[name=guest_name]", "Guest Heron")
     seen.posted.clear()
     page.context.set_offline(True)

@@ -1,5 +1,4 @@
-"""Every row of the fault matrix that fits CI, in its short form; a failure prints the seed that
-runs it again.
+"""Every row of the fault matrix that fits CI, in its short form; a failure prints its seed.
 
 The seed is one and the same, so that a change is judged by what it changes; `make faults` hunts
 with new seeds.

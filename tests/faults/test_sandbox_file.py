@@ -1,6 +1,4 @@
-"""A file that can't be the sandbox's database stops the start with one sentence, and is left as it
-was.
-"""
+"""A file that isn't the sandbox's database stops the start with a sentence, and is not changed."""
 
 import sqlite3
 import subprocess
@@ -42,7 +40,7 @@ def damaged(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [no_database, of_another_program, of_an_older_sandbox, damaged])
-def test_a_file_that_is_no_sandbox_of_ours_is_refused_by_name_and_left_as_it_was(
+def test_a_file_of_another_program_is_refused_by_name_and_not_changed(
     tmp_path: Path, spoil: Callable[[Path], None]
 ) -> None:
     path = tmp_path / "sandbox.db"
@@ -56,13 +54,13 @@ def test_a_file_that_is_no_sandbox_of_ours_is_refused_by_name_and_left_as_it_was
     assert path.read_bytes() == before
 
 
-def test_a_sound_file_is_opened_again_and_again(tmp_path: Path) -> None:
+def test_a_valid_file_can_be_opened_repeatedly(tmp_path: Path) -> None:
     for _ in range(3):
         store = Store(tmp_path / "sandbox.db")
         store.close()
 
 
-def test_up_says_in_one_sentence_that_the_sandboxs_file_is_damaged(tmp_path: Path) -> None:
+def test_up_prints_one_sentence_when_the_sandboxs_file_is_damaged(tmp_path: Path) -> None:
     no_database(tmp_path / "sandbox.db")
     settings = {"INSTANCE": str(tmp_path), "PORT": "0", "SANDBOX_PORT": "0"}
     environ = clean_environment(**{f"RIDEDASH_{name}": value for name, value in settings.items()})

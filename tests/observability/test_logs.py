@@ -1,4 +1,4 @@
-"""Lines of the log: one a record, whole, and without values where an exception carries them."""
+"""Log lines: one for each record, complete, and without the values that an exception carries."""
 
 import io
 import json
@@ -23,7 +23,7 @@ from ridedash.store.database.database import DatabaseBusy
 SECRET = "the-partner-key-of-this-test"
 
 
-def told(
+def logged(
     as_json: bool, *message: object, error: BaseException | None = None, **facts: object
 ) -> str:
     """One record as our handler writes it."""
@@ -51,7 +51,7 @@ def raised() -> BaseException:
 def test_a_record_is_one_line_of_json_with_time_request_process_and_facts() -> None:
     token = logs.request_id.set("ABCD1234")
     try:
-        line = told(True, "took %d ms\nand more", 12, ms=12.34567, staff=4, otp="4821")
+        line = logged(True, "took %d ms\nand more", 12, ms=12.34567, staff=4, otp="4821")
     finally:
         logs.request_id.reset(token)
     assert line.count("\n") == 1
@@ -74,7 +74,7 @@ def test_a_record_is_one_line_of_json_with_time_request_process_and_facts() -> N
 
 def test_an_exception_is_logged_by_type_and_our_frames_without_its_values() -> None:
     for as_json in (True, False):
-        line = told(as_json, "it failed", error=raised())
+        line = logged(as_json, "it failed", error=raised())
         assert "KeyError" in line
         assert "ValueError" in line
         assert "test_logs.py:" in line
@@ -82,20 +82,18 @@ def test_an_exception_is_logged_by_type_and_our_frames_without_its_values() -> N
             assert value not in line
 
 
-def test_the_words_of_a_librarys_exception_are_left_out() -> None:
+def test_the_message_of_a_librarys_exception_is_left_out() -> None:
     try:
         json.loads("{secret words}")
     except json.JSONDecodeError as error:
-        got = json.loads(told(True, "it failed", error=error))
+        got = json.loads(logged(True, "it failed", error=error))
     assert [(each["type"], each["says"]) for each in got["failures"]] == [
         ("json.decoder.JSONDecodeError", "")
     ]
 
 
 def database_error(driver: Exception) -> BaseException:
-    """As a write session raises it: ours, SQLAlchemy's with the statement and its values, the
-    driver's own.
-    """
+    """A write session's exception: ours, SQLAlchemy's with statement and values, the driver's."""
     try:
         try:
             raise OperationalError(
@@ -113,33 +111,33 @@ def refused_by_postgres(password: str, host: str = "127.0.0.1") -> psycopg.Opera
     return caught.value
 
 
-def test_a_database_that_is_away_is_logged_with_the_drivers_cause_and_no_statement() -> None:
+def test_an_unreachable_database_is_logged_with_the_drivers_cause_and_no_statement() -> None:
     error = database_error(refused_by_postgres(SECRET))
-    said = reason(error)
-    assert said.startswith(
+    text = reason(error)
+    assert text.startswith(
         'DatabaseBusy (connection failed: connection to server at "127.0.0.1", port 1 failed: '
     )
-    assert "refused" in said
-    assert "\n" not in said
-    assert len(said) < 240
-    for words in (said, told(True, "it failed", error=error)):
+    assert "refused" in text
+    assert "\n" not in text
+    assert len(text) < 240
+    for words in (text, logged(True, "it failed", error=error)):
         for value in ("SELECT", "guests", "9876543210", SECRET):
             assert value not in words
     causes = {
         each["type"]: each["says"]
-        for each in json.loads(told(True, "it failed", error=error))["failures"]
+        for each in json.loads(logged(True, "it failed", error=error))["failures"]
     }
     assert "refused" in causes["psycopg.OperationalError"]
     assert causes["sqlalchemy.exc.OperationalError"] == ""
 
 
-def test_the_end_of_a_password_that_was_taken_for_a_host_is_not_logged() -> None:
-    said = reason(refused_by_postgres("pa", host=f"{SECRET}-end@nowhere.invalid"))
-    assert "…@nowhere.invalid" in said
-    assert "-end" not in said
+def test_the_end_of_a_password_that_was_parsed_as_a_host_is_not_logged() -> None:
+    text = reason(refused_by_postgres("pa", host=f"{SECRET}-end@nowhere.invalid"))
+    assert "…@nowhere.invalid" in text
+    assert "-end" not in text
 
 
-def test_of_a_driver_only_text_that_is_about_no_row_is_logged() -> None:
+def test_a_drivers_message_is_logged_only_if_it_names_no_row() -> None:
     assert (
         reason(database_error(sqlite3.OperationalError("database is locked")))
         == "DatabaseBusy (database is locked)"
@@ -181,14 +179,14 @@ def test_the_limiters_warning_names_redis_and_its_setting() -> None:
     )
 
 
-def test_a_text_line_can_not_be_forged_by_what_it_quotes() -> None:
-    line = told(False, "name %s", "x\n2026-01-01 INFO forged: line\x1b[31m")
+def test_a_text_line_can_not_be_forged_by_a_quoted_value() -> None:
+    line = logged(False, "name %s", "x\n2026-01-01 INFO forged: line\x1b[31m")
     assert line.count("\n") == 1
     assert "\x1b" not in line
 
 
 def test_a_message_that_does_not_match_its_values_is_still_logged() -> None:
-    assert "TypeError in its values" in told(True, "%d rides", "many")
+    assert "TypeError in its values" in logged(True, "%d rides", "many")
 
 
 def test_setting_up_logs_again_adds_no_second_handler(tmp_path: Path) -> None:

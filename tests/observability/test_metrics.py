@@ -1,4 +1,4 @@
-"""What is counted, shared by the processes of one machine."""
+"""Counters, summed over the processes of one machine."""
 
 from ridedash.observability.metrics import GaugeReading, Metrics
 
@@ -10,9 +10,9 @@ def test_counts_of_a_process_are_shown_in_prometheus_text_format() -> None:
     metrics.breaker("write", "open")
     metrics.answered("GET", "/rides/<int:order_id>", 404, 0.003)
     for number in range(3):
-        # a stranger's words make no series of their own
+        # unknown label values make no series of their own
         metrics.answered(f"BREW{number}", "none", 405, 0.001)
-    said = metrics.text([GaugeReading("ridedash_rides_followed", "Rides", {(): 7.0})]).decode()
+    text = metrics.text([GaugeReading("ridedash_rides_followed", "Rides", {(): 7.0})]).decode()
     for line in (
         'ridedash_http_seconds_count{method="other",route="none",status="4xx"} 3.0',
         'ridedash_orders_total{state="UNKNOWN"} 1.0',
@@ -22,7 +22,7 @@ def test_counts_of_a_process_are_shown_in_prometheus_text_format() -> None:
         'ridedash_http_seconds_count{method="GET",route="/rides/<int:order_id>",status="4xx"} 1.0',
         "ridedash_rides_followed 7.0",
     ):
-        assert line in said.splitlines()
+        assert line in text.splitlines()
 
 
 def test_two_apps_in_one_process_count_each_for_itself() -> None:

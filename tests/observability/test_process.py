@@ -1,4 +1,4 @@
-"""The folder in which the processes of a machine count together: who empties it, and when."""
+"""The folder of the metrics that the processes of a machine share: who empties it, and when."""
 
 import re
 import subprocess
@@ -30,7 +30,7 @@ for line in sys.stdin:
 
 
 class Counting:
-    """A process that counts in the folder of an instance, by a line of standard input each."""
+    """A process that counts in the folder of an instance, controlled by lines on its stdin."""
 
     def __init__(self, instance: Path) -> None:
         command = [sys.executable, "-c", PROCESS, str(instance)]
@@ -89,7 +89,7 @@ def orders(shown: list[str]) -> float:
     return float(re.split(r"\s", line)[-1])
 
 
-def test_the_first_process_to_start_wipes_what_earlier_ones_counted(start: type[Counting]) -> None:
+def test_the_first_process_to_start_wipes_the_counts_of_earlier_ones(start: type[Counting]) -> None:
     for _ in range(2):
         first = start()
         first.count()
@@ -106,7 +106,7 @@ def test_a_process_that_starts_beside_others_keeps_their_counts(start: type[Coun
     assert 'ridedash_service_call_seconds_count{operation="/v1/products"} 2.0' in first.shown()
 
 
-def test_a_sum_never_falls_while_a_process_lives_and_an_ended_ones_breaker_is_not_shown(
+def test_sums_never_fall_and_the_breaker_of_an_ended_process_is_not_shown(
     start: type[Counting],
 ) -> None:
     first = start()
@@ -122,7 +122,7 @@ def test_a_sum_never_falls_while_a_process_lives_and_an_ended_ones_breaker_is_no
     assert orders(start().shown()) == 0
 
 
-def test_processes_that_start_at_the_same_time_wipe_nothing_of_each_other(
+def test_processes_that_start_at_the_same_time_keep_the_counts_of_each_other(
     start: type[Counting], instance: Path
 ) -> None:
     for _ in range(2):
@@ -136,7 +136,7 @@ def test_processes_that_start_at_the_same_time_wipe_nothing_of_each_other(
             each.kill()
 
 
-def test_a_process_that_fails_again_and_again_does_not_fill_the_folder(
+def test_a_process_that_fails_repeatedly_does_not_fill_the_folder(
     start: type[Counting], instance: Path
 ) -> None:
     living = start()

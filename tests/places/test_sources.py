@@ -1,4 +1,4 @@
-"""Place search: three sources, limited and cached; coordinates; the outline of the cities."""
+"""Place search: three sources, limited and cached; coordinates; the outlines of the cities."""
 
 import json
 from collections.abc import Callable
@@ -25,15 +25,15 @@ BASE = "http://127.0.0.1:9"
 
 
 class Source:
-    """A place server on a transport; `asked` holds its questions."""
+    """A place server on a transport; `requests` has the requests that it got."""
 
     def __init__(self, body: Any, status: int = 200) -> None:
         self.body, self.status = body, status
-        self.asked: list[httpx.URL] = []
+        self.requests: list[httpx.URL] = []
         self.down = False
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request.url)
+        self.requests.append(request.url)
         if self.down:
             raise httpx.ConnectError("refused", request=request)
         content = self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
@@ -58,8 +58,8 @@ def test_the_sandboxs_gazetteer_is_searched_near_the_pickup() -> None:
     source = Source({"places": [ARCADE]})
     found = geocoder("sandbox", source).search("arc", LatLng(-38.5, -128.0))
     assert found == [Place("arc", "Arcade", "shop", "Old Town", LatLng(-38.5, -128.01))]
-    assert source.asked[0].path == "/places"
-    assert dict(source.asked[0].params) == {
+    assert source.requests[0].path == "/places"
+    assert dict(source.requests[0].params) == {
         "q": "arc",
         "limit": "8",
         "lat": "-38.5",
@@ -81,8 +81,8 @@ def test_photon_answers_are_read_longitude_first() -> None:
     source = Source({"type": "FeatureCollection", "features": [feature]})
     found = geocoder("photon", source).search("arc", LatLng(1, 2))
     assert found == [Place("7", "Arcade", "mall", "High St, Town", LatLng(-38.5, -128.01))]
-    assert source.asked[0].path == "/api"
-    assert source.asked[0].params["lon"] == "2"
+    assert source.requests[0].path == "/api"
+    assert source.requests[0].params["lon"] == "2"
 
 
 def test_nominatim_answers_are_read_from_their_display_name() -> None:
@@ -99,8 +99,8 @@ def test_nominatim_answers_are_read_from_their_display_name() -> None:
     )
     found = geocoder("nominatim", source).search("arc", LatLng(-38.5, -128))
     assert found == [Place("9", "Arcade", "mall", "Town", LatLng(-38.5, -128.01))]
-    assert source.asked[0].params["format"] == "jsonv2"
-    assert source.asked[0].params["viewbox"] == "-128.5000,-38.0000,-127.5000,-39.0000"
+    assert source.requests[0].params["format"] == "jsonv2"
+    assert source.requests[0].params["viewbox"] == "-128.5000,-38.0000,-127.5000,-39.0000"
 
 
 @pytest.mark.parametrize("kind", ["sandbox", "photon", "nominatim"])
@@ -115,7 +115,7 @@ def test_nominatim_answers_are_read_from_their_display_name() -> None:
         b'{"places":[null,{"name":1,"lat":"x"}],"features":[{"geometry":3}]}',
     ],
 )
-def test_an_answer_that_is_no_list_of_places_finds_nothing_or_says_so(
+def test_an_answer_that_is_no_list_of_places_finds_nothing_or_is_an_error(
     kind: str, body: bytes
 ) -> None:
     try:
@@ -125,24 +125,24 @@ def test_an_answer_that_is_no_list_of_places_finds_nothing_or_says_so(
 
 
 @pytest.mark.parametrize("status", [301, 404, 429, 500])
-def test_an_error_status_is_no_answer(status: int) -> None:
+def test_an_error_status_is_a_failure(status: int) -> None:
     with pytest.raises(PlacesUnavailableError):
         geocoder("sandbox", Source({"places": [ARCADE]}, status)).search("arc")
 
 
-def test_a_repeated_question_is_answered_from_the_cache_for_ten_minutes() -> None:
+def test_a_repeated_search_is_answered_from_the_cache_for_ten_minutes() -> None:
     clock = [0.0]
     source = Source({"places": [ARCADE]})
     search = geocoder("sandbox", source, lambda: clock[0])
     for words in ("arc", " ARC ", "arc"):
         assert len(search.search(words, LatLng(-38.50001, -128))) == 1
-    assert len(source.asked) == 1
+    assert len(source.requests) == 1
     clock[0] = 601
     search.search("arc", LatLng(-38.5, -128))
-    assert len(source.asked) == 2
+    assert len(source.requests) == 2
 
 
-def test_a_failure_is_not_remembered_as_nothing_found() -> None:
+def test_a_failure_is_not_cached_as_an_empty_result() -> None:
     source = Source({"places": [ARCADE]})
     search = geocoder("sandbox", source)
     source.down = True
@@ -152,13 +152,13 @@ def test_a_failure_is_not_remembered_as_nothing_found() -> None:
     assert len(search.search("arc")) == 1
 
 
-def test_a_question_is_cut_at_a_hundred_characters() -> None:
+def test_a_search_text_is_cut_at_a_hundred_characters() -> None:
     source = Source({"places": []})
     geocoder("sandbox", source).search("x" * 5000)
-    assert len(source.asked[0].params["q"]) == 100
+    assert len(source.requests[0].params["q"]) == 100
 
 
-def test_cities_are_read_once_and_are_none_while_the_sandbox_is_down() -> None:
+def test_cities_are_read_once_and_missing_while_the_sandbox_is_down() -> None:
     clock = [0.0]
     city = {
         "slug": "port",
@@ -172,7 +172,7 @@ def test_cities_are_read_once_and_are_none_while_the_sandbox_is_down() -> None:
     source.down = True
     assert search.cities() == ()
     assert search.cities() == ()
-    assert len(source.asked) == 1  # a service that is down is left alone for a while
+    assert len(source.requests) == 1  # after a failure the source is not called for a while
     source.down, clock[0] = False, 11
     (area,) = search.cities()
     assert (area.name, area.center, area.zoom, len(area.boundary)) == (
@@ -182,10 +182,10 @@ def test_cities_are_read_once_and_are_none_while_the_sandbox_is_down() -> None:
         2,
     )
     assert search.cities() == (area,)
-    assert len(source.asked) == 2
+    assert len(source.requests) == 2
 
 
-def test_the_other_sources_draw_no_outline() -> None:
+def test_the_other_sources_have_no_outline() -> None:
     assert geocoder("photon", Source({})).cities() == ()
 
 
@@ -205,14 +205,14 @@ def test_the_other_sources_draw_no_outline() -> None:
         ),
     ],
 )
-def test_each_source_tells_the_street_of_a_point(kind: str, body: Any, path: str) -> None:
+def test_each_source_returns_the_street_of_a_point(kind: str, body: Any, path: str) -> None:
     source = Source(body)
     found = geocoder(kind, source).nearby(LatLng(-38.5, -128.01))
     assert found == Nearby("High St", "Old Town", "Station" if kind == "sandbox" else "")
-    (asked,) = source.asked
-    assert asked.path == path
-    assert asked.params["lat"] == "-38.5"
-    assert asked.params["lng" if kind == "sandbox" else "lon"] == "-128.01"
+    (request,) = source.requests
+    assert request.path == path
+    assert request.params["lat"] == "-38.5"
+    assert request.params["lng" if kind == "sandbox" else "lon"] == "-128.01"
 
 
 def test_the_street_of_a_point_is_cached_and_a_source_that_is_down_is_not_called() -> None:
@@ -221,21 +221,21 @@ def test_the_street_of_a_point_is_cached_and_a_source_that_is_down_is_not_called
     search = geocoder("sandbox", source, lambda: clock[0])
     source.down = True
     assert [search.nearby(LatLng(-38.5, -128 - n / 100)) for n in range(3)] == [None] * 3
-    assert len(source.asked) == 1
+    assert len(source.requests) == 1
     source.down, clock[0] = False, 11
     assert (
         search.nearby(LatLng(-38.5, -128))
         == search.nearby(LatLng(-38.500001, -128))
         == Nearby("High St")
     )
-    assert len(source.asked) == 2
+    assert len(source.requests) == 2
 
 
 @pytest.mark.parametrize("kind", ["sandbox", "photon", "nominatim"])
 @pytest.mark.parametrize(
     "body", [b"<html>", b"[]", b"{}", b"null", b'{"street":7,"features":[3],"address":[]}']
 )
-def test_an_answer_that_names_no_street_is_none(kind: str, body: bytes) -> None:
+def test_an_answer_without_a_street_is_none(kind: str, body: bytes) -> None:
     assert geocoder(kind, Source(body)).nearby(LatLng(-38.5, -128)) is None
 
 
@@ -253,13 +253,13 @@ def test_an_answer_that_names_no_street_is_none(kind: str, body: bytes) -> None:
         ("Arcade 12, 77", None),
     ],
 )
-def test_coordinates_are_read_as_people_type_them(typed: str, point: LatLng | None) -> None:
+def test_typed_coordinates_are_parsed_in_common_notations(typed: str, point: LatLng | None) -> None:
     assert parse_coordinates(typed) == point
     if point:
         assert parse_coordinates(coordinates_text(point)) == point
 
 
-def test_text_of_others_is_one_short_line_that_can_be_seen() -> None:
+def test_text_of_a_source_is_one_short_visible_line() -> None:
     assert one_line("a\u202eb\x00c\n d" + "e" * 500) == ("ab c d" + "e" * 500)[:120]
     assert one_line("a\u200cb\u200dc") == "a\u200cb\u200dc"  # joiners are part of the spelling
     assert one_line(7) == ""

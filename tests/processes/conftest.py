@@ -12,9 +12,7 @@ from tests.processes.fleet import GRANIAN, GUNICORN, Fleet, Person, fleet, wait_
 def running(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Fleet]:
-    """Two servers of two web processes each, two workers, the sandbox and Redis, over one
-    database.
-    """
+    """Two servers of two web processes each, two workers, sandbox and Redis, over one database."""
     folder = tmp_path_factory.mktemp(request.param)
     url = databases.new_database(folder, request.param)
     # limits are counted by number of staff
@@ -25,17 +23,19 @@ def running(
         made.ridedash("worker-2", "worker")
         made.web("granian", GRANIAN)
         made.web("gunicorn", GUNICORN)
-        wait_for(lambda: "worker" in made.said("worker-1") and "worker" in made.said("worker-2"))
+        wait_for(
+            lambda: "worker" in made.output("worker-1") and "worker" in made.output("worker-2")
+        )
         yield made
         ended = made.stop()
-        assert ended == dict.fromkeys(ended, 0)  # SIGTERM ends all of them in good order
+        assert ended == dict.fromkeys(ended, 0)  # SIGTERM ends all of them with exit code 0
         assert made.left == []
     databases.forget(folder)
 
 
 @pytest.fixture
 def person(running: Fleet) -> Iterator[Person]:
-    """Somebody who is signed in, at the first web process."""
+    """A member of staff who is signed in, at the first web process."""
     somebody = Person(running)
     somebody.sign_in(running.webs[0])
     yield somebody

@@ -1,6 +1,4 @@
-"""Several real processes over one database: web servers by the commands of the README, workers, the
-sandbox.
-"""
+"""Real processes over one database: web servers by the commands of the README, workers, sandbox."""
 
 import contextlib
 import itertools
@@ -30,7 +28,7 @@ from tests.running import clean_environment
 BIN = Path(sys.executable).parent
 _numbers = itertools.count(1)
 WAIT_S = 90.0  # an upper bound for a condition on a busy machine, never a pause
-# The commands of the README, word for word but for address and number of processes.
+# The commands of the README; only address and number of processes differ.
 GRANIAN = (
     "granian --interface wsgi --workers 2 --blocking-threads 8 --backpressure 64 "
     "--workers-kill-timeout 30s "
@@ -46,62 +44,62 @@ TRIP = {"show": "1", "drop": "Airport", "drop_lat": "-38.4800", "drop_lng": "-12
 
 @dataclass
 class Fleet:
-    """What runs, and how to reach it."""
+    """The running processes, and their addresses."""
 
     folder: Path
     environ: dict[str, str]
     services: Services
     webs: list[str] = field(default_factory=list)  # addresses
     processes: "dict[str, subprocess.Popen[bytes]]" = field(default_factory=dict)
-    ended: set[str] = field(default_factory=set)  # by a test, on purpose
-    left: list[str] = field(default_factory=list)  # what a stop left behind, and had to kill
+    ended: set[str] = field(default_factory=set)  # ended by a test, on purpose
+    left: list[str] = field(default_factory=list)  # processes that did not stop and were killed
 
     def start(self, name: str, *command: str) -> None:
-        """Start one process in a group of its own; what it says is kept in a file of its name."""
-        said = (self.folder / f"{name}.log").open("ab")
-        with said:
+        """Start one process in a process group of its own; its output goes to a file."""
+        log = (self.folder / f"{name}.log").open("ab")
+        with log:
             self.processes[name] = subprocess.Popen(
                 command,
                 env=self.environ,
                 cwd=self.folder,
-                stdout=said,
-                stderr=said,
+                stdout=log,
+                stderr=log,
                 start_new_session=True,
             )
 
     def web(self, name: str, command: str) -> str:
-        """Start a web server by its command and wait until it answers. Its address."""
+        """Start a web server by its command and wait until it answers; returns its address."""
         port = free_port()
         program, *words = command.format(port=port).split()
         self.start(name, str(BIN / program), *words)
         url = f"http://127.0.0.1:{port}"
-        wait_for(lambda: answers(url + "/healthz"), lambda: self.said(name))
+        wait_for(lambda: answers(url + "/healthz"), lambda: self.output(name))
         self.webs.append(url)
         return url
 
     def ridedash(self, name: str, *words: str) -> None:
-        """Start one of our own processes."""
+        """Start one of our own commands."""
         self.start(name, sys.executable, "-m", "ridedash.cli", *words)
 
     def steer(self, what: str, **body: float) -> None:
-        """Change the sandbox's clock: its `speed`, or `advance` it."""
+        """Change the sandbox's clock: set its `speed`, or `advance` it."""
         address = f"http://127.0.0.1:{self.environ['RIDEDASH_SANDBOX_PORT']}/control/{what}"
         httpx.post(
             address, json=body, headers={"X-Sandbox-Control": "1"}, trust_env=False
         ).raise_for_status()
 
-    def said(self, name: str) -> str:
+    def output(self, name: str) -> str:
         """The output of a process."""
         return (self.folder / f"{name}.log").read_text()
 
     def kill(self, name: str) -> None:
-        """End a process without asking it."""
+        """Kill a process without asking it to stop."""
         os.killpg(self.processes[name].pid, signal.SIGKILL)
         self.processes[name].wait(WAIT_S)
         self.ended.add(name)
 
     def stop(self) -> dict[str, int]:
-        """Ask everything to stop at once; how each ended. Whoever does not is killed."""
+        """Stop all processes at once, and kill those that don't end; returns the exit codes."""
         for process in self.processes.values():
             if process.poll() is None:
                 process.terminate()
@@ -126,7 +124,7 @@ def _killed(group: int) -> bool:
 
 @contextlib.contextmanager
 def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
-    """A demo's database and sandbox, nothing else yet; at the end all is stopped."""
+    """The database and sandbox of a demo, without processes; at the end all are stopped."""
     folder.mkdir(parents=True, exist_ok=True)
     port = str(free_port())
     chosen = {
@@ -145,7 +143,7 @@ def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
     made.ridedash("sandbox", "sandbox")
     try:
         wait_for(
-            lambda: answers(f"http://127.0.0.1:{port}/city.json"), lambda: made.said("sandbox")
+            lambda: answers(f"http://127.0.0.1:{port}/city.json"), lambda: made.output("sandbox")
         )
         yield made
     finally:
@@ -154,47 +152,45 @@ def fleet(folder: Path, database: str, **settings: str) -> Iterator[Fleet]:
 
 
 def free_port() -> int:
-    """A port that was free a moment ago."""
+    """A port that was free just now."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         port: int = found.getsockname()[1]
     return port
 
 
 def answers(url: str) -> bool:
-    """Whether something answers there."""
+    """Whether a server answers at that address."""
     try:
         return httpx.get(url, timeout=5, trust_env=False).status_code == 200
     except httpx.HTTPError:
         return False
 
 
-def wait_for(holds: Callable[[], Any], said: Callable[[], object] = lambda: "") -> Any:
-    """Wait until it holds; what it gave. Looks no more often than a page of ours may ask."""
+def wait_for(holds: Callable[[], Any], log: Callable[[], object] = lambda: "") -> Any:
+    """Wait for a true value and return it; polls no more often than one of our pages may."""
     end = time.monotonic() + WAIT_S
     while True:
         found = holds()
         if found:
             return found
-        assert time.monotonic() < end, said()
+        assert time.monotonic() < end, log()
         time.sleep(0.3)
 
 
 class Person:
-    """A member of staff of their own, in a browser that knows several web processes: a cookie knows
-    no port.
-    """
+    """A member of staff in a browser that uses several web processes: cookies ignore the port."""
 
     def __init__(self, made: Fleet) -> None:
         self.http = httpx.Client(timeout=30, trust_env=False, headers={"Accept": "text/html"})
         self.name, self.password = f"Desk {next(_numbers)}", "a phrase for this test"
         s, now = made.services, made.services.clock()
         with s.db.write() as db:
-            house = properties.properties(db)[0]
+            prop = properties.properties(db)[0]
             hashed = generate_password_hash(self.password, "scrypt:1024:8:1")
-            self.id = properties.add_staff(db, house.id, self.name, hashed, "concierge", now).id
+            self.id = properties.add_staff(db, prop.id, self.name, hashed, "concierge", now).id
 
     def sign_in(self, url: str) -> None:
-        """At that web process."""
+        """Sign in at that web process."""
         form = {
             "name": self.name,
             "password": self.password,
@@ -209,11 +205,11 @@ class Person:
         return found[1]
 
     def post(self, url: str, page: str, path: str, **form: str) -> httpx.Response:
-        """Press a button of a page."""
+        """Submit a form of a page."""
         return self.http.post(url + path, data=form | {"csrf_token": self.token(url + page)})
 
     def book(self, url: str, guest: str, **form: str) -> int:
-        """Book what the picker offers first; the order's number."""
+        """Book the first offer of the picker; returns the order's number."""
         page = self.http.get(url + "/rides/new", params=TRIP).text
         sent = filled(page) | {"guest_name": guest} | form
         answer = self.http.post(url + "/rides/new", data=sent)
@@ -221,20 +217,18 @@ class Person:
         return int(answer.headers["Location"].rsplit("/", 1)[1])
 
     def snapshot(self, url: str, order: int) -> httpx.Response:
-        """What the page of a ride polls."""
+        """The answer to a poll of a ride page."""
         return self.http.get(
             f"{url}/rides/{order}/snapshot.json", headers={"Accept": "application/json"}
         )
 
     def close(self) -> None:
-        """Let connections go."""
+        """Close the connections."""
         self.http.close()
 
 
 def filled(page: str) -> dict[str, str]:
-    """Names and values of the booking form's hidden and checked inputs, and of an offer if none is
-    checked.
-    """
+    """Names and values of the form's hidden and checked inputs, and an offer if none is checked."""
     part = page[page.index('id="book"') :]
     sent = {}
     for tag in re.findall(r"<input[^>]*>", part):

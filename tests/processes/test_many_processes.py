@@ -1,4 +1,4 @@
-"""Many processes, one desk: what is done in one holds in all of them, on both kinds of database."""
+"""Many processes, one desk: a change in one holds in all of them, on both kinds of database."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ def guest() -> str:
     return f"Guest Heron {next(_guests)}"
 
 
-def test_a_ride_booked_in_one_web_process_is_followed_in_the_others(
+def test_a_ride_booked_in_one_web_process_is_shown_by_the_others(
     running: Fleet, person: Person
 ) -> None:
     first, second = running.webs
@@ -29,19 +29,19 @@ def test_a_ride_booked_in_one_web_process_is_followed_in_the_others(
         shown = person.snapshot(second, order).json().get("booking_status")
         return None if shown is None else str(shown)
 
-    def said() -> object:
-        return status(), running.said("worker-1"), running.said("worker-2")
+    def details() -> object:
+        return status(), running.output("worker-1"), running.output("worker-2")
 
-    # or each state would last for two seconds, and a busy machine miss it
+    # at full speed each state lasts for two seconds, and a busy machine may miss it
     running.steer("speed", speed=1)
     try:
         order = person.book(first, guest())
-        wait_for(status, said)
+        wait_for(status, details)
         running.steer("advance", seconds=SEARCHED_S)
-        wait_for(lambda: status() == "CALL_DRIVER", said)
+        wait_for(lambda: status() == "CALL_DRIVER", details)
     finally:
         running.steer("speed", speed=60)
-    wait_for(lambda: status() == "COMPLETED", said)
+    wait_for(lambda: status() == "COMPLETED", details)
     with running.services.db.read() as s:
         assert s.get_one(Order, order).state == "BOOKED"
 
@@ -71,10 +71,10 @@ def refused_everywhere(running: Fleet, person: Person, order: int) -> bool:
 
 
 def test_a_sign_out_in_one_web_process_holds_in_all(running: Fleet, person: Person) -> None:
-    """That it does; views/poll_cache/test_middleware.py holds that it does within two seconds."""
+    """A sign-out holds in all processes; tests/views/poll_cache checks the limit of two seconds."""
     first, second = running.webs
     order = person.book(first, guest())
-    # the second remembers the sign-in by now
+    # the second process has cached the sign-in by now
     wait_for(lambda: person.snapshot(second, order).status_code == 200)
     kept = {"Cookie": f"ridedash_sid={person.http.cookies['ridedash_sid']}"}
     assert person.post(first, "/", "/sign-out").status_code == 303
@@ -83,7 +83,7 @@ def test_a_sign_out_in_one_web_process_holds_in_all(running: Fleet, person: Pers
     wait_for(lambda: refused_everywhere(running, person, order))
 
 
-def test_whoever_is_disabled_or_signed_out_everywhere_is_so_in_all_processes(
+def test_disabling_and_signing_out_everywhere_hold_in_all_processes(
     running: Fleet, person: Person
 ) -> None:
     order = person.book(running.webs[0], guest())
@@ -113,24 +113,24 @@ def test_limits_are_counted_over_all_processes_together(running: Fleet, person: 
     assert answers[-6:] == [429] * 6
 
 
-def test_one_web_process_tells_the_figures_of_all_and_of_the_workers(
+def test_one_web_process_shows_the_metrics_of_all_and_of_the_workers(
     running: Fleet, person: Person
 ) -> None:
     order = person.book(running.webs[0], guest())
     wait_for(lambda: person.snapshot(running.webs[1], order).json().get("booking_status"))
     person.http.get(running.webs[0] + "/")
     for url in running.webs:
-        said = httpx.get(url + "/metrics", trust_env=False).text
-        assert "ridedash_workers 2.0" in said
+        shown = httpx.get(url + "/metrics", trust_env=False).text
+        assert "ridedash_workers 2.0" in shown
         track = r'operation="/v1/bookings/track_ride",outcome="2xx"'
-        assert re.search(rf"ridedash_service_calls_total\{{{track}\}} [1-9]", said)
-        assert re.search(r'ridedash_orders_total\{state="BOOKED"\} [1-9]', said)
-        assert re.search(r'ridedash_polls_total\{outcome="answered"\} [1-9]', said)
+        assert re.search(rf"ridedash_service_calls_total\{{{track}\}} [1-9]", shown)
+        assert re.search(r'ridedash_orders_total\{state="BOOKED"\} [1-9]', shown)
+        assert re.search(r'ridedash_polls_total\{outcome="answered"\} [1-9]', shown)
         assert re.search(
             r'ridedash_http_seconds_count\{method="POST",route="/rides/new",status="3xx"\} [1-9]',
-            said,
+            shown,
         )
-        assert person.name not in said
+        assert person.name not in shown
     forwarded = {"X-Forwarded-For": "198.51.100.7"}
     assert (
         httpx.get(running.webs[0] + "/metrics", headers=forwarded, trust_env=False).status_code
@@ -138,16 +138,16 @@ def test_one_web_process_tells_the_figures_of_all_and_of_the_workers(
     )
 
 
-def test_every_line_of_every_process_of_ours_is_json_with_its_request(
+def test_every_log_line_of_our_processes_is_json_with_its_request(
     running: Fleet, person: Person
 ) -> None:
     name = person.http.get(running.webs[1] + "/").headers["X-Request-Id"]
-    said = wait_for(
-        lambda: [line for line in running.said("gunicorn").splitlines() if name in line]
+    shown = wait_for(
+        lambda: [line for line in running.output("gunicorn").splitlines() if name in line]
     )
-    assert json.loads(said[0])["route"] == "/"
+    assert json.loads(shown[0])["route"] == "/"
     for process in ("granian", "gunicorn", "worker-1", "worker-2", "sandbox"):
-        assert "Traceback" not in running.said(process)
-        assert not re.search(r'"level": "(ERROR|CRITICAL)"', running.said(process)), running.said(
-            process
+        assert "Traceback" not in running.output(process)
+        assert not re.search(r'"level": "(ERROR|CRITICAL)"', running.output(process)), (
+            running.output(process)
         )

@@ -1,4 +1,4 @@
-"""What a web process is by itself: live mode, a worker that dies, limits without their Redis."""
+"""A single web process: live mode, a worker that dies, rate limits without Redis."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def test_live_mode_serves_pages_behind_a_proxy_with_secure_cookies(
 
 
 @pytest.mark.parametrize("command", [GRANIAN, GUNICORN], ids=["granian", "gunicorn"])
-def test_the_map_of_a_demo_is_there_when_web_and_sandbox_are_processes_of_their_own(
+def test_the_demo_map_is_shown_when_web_and_sandbox_are_separate_processes(
     tmp_path: Path, command: str
 ) -> None:
     with fleet(tmp_path, databases.new_database(tmp_path, databases.SQLITE)) as made:
@@ -82,7 +82,7 @@ def test_the_map_of_a_demo_is_there_when_web_and_sandbox_are_processes_of_their_
         assert made.stop() == {"web": 0}
 
 
-def test_rides_of_a_worker_that_was_killed_are_followed_by_the_other(tmp_path: Path) -> None:
+def test_rides_of_a_killed_worker_are_polled_by_the_other(tmp_path: Path) -> None:
     url = databases.new_database(tmp_path, databases.SQLITE)
     with fleet(tmp_path, url) as made:
         web = made.web("web", GUNICORN)
@@ -91,16 +91,16 @@ def test_rides_of_a_worker_that_was_killed_are_followed_by_the_other(tmp_path: P
         made.ridedash("worker-1", "worker")
         orders = [person.book(web, f"Guest Wren {n}") for n in range(6)]
         with made.services.db.read() as s:
-            wait_for(lambda: _asked_about(made))
+            wait_for(lambda: _polled(made))
         made.ridedash("worker-2", "worker")
         made.kill("worker-1")
-        wait_for(lambda: _ended(made) == len(orders), lambda: made.said("worker-2"))
+        wait_for(lambda: _ended(made) == len(orders), lambda: made.output("worker-2"))
         with made.services.db.read() as s:
             assert set(s.scalars(select(Order.state))) == {"BOOKED"}
         person.close()
 
 
-def _asked_about(made: Fleet) -> int:
+def _polled(made: Fleet) -> int:
     with made.services.db.read() as s:
         return s.scalar(select(func.count()).where(Ride.merged_seq > 0)) or 0
 
@@ -110,7 +110,7 @@ def _ended(made: Fleet) -> int:
         return s.scalar(select(func.count()).where(Ride.ended_at.is_not(None))) or 0
 
 
-def test_pages_go_on_while_redis_is_away_and_limits_still_hold_in_each_process(
+def test_pages_and_limits_work_in_each_process_while_redis_is_unreachable(
     tmp_path: Path,
 ) -> None:
     app = create_app(
@@ -125,9 +125,9 @@ def test_pages_go_on_while_redis_is_away_and_limits_still_hold_in_each_process(
     token = page.split('name="csrf_token"')[1].split('value="')[1].split('"')[0]
     services = app.extensions["ridedash"]
     with services.db.write() as s:
-        house = properties.add_property(s, "Harbour Clinic", "UTC", services.clock())
+        prop = properties.add_property(s, "Harbour Clinic", "UTC", services.clock())
         staff = properties.add_staff(
-            s, house.id, "Desk Otter", "hash", "concierge", services.clock()
+            s, prop.id, "Desk Otter", "hash", "concierge", services.clock()
         )
         sid = open_sign_in(s, staff.id, services.clock())
     with client.session_transaction() as kept:

@@ -190,7 +190,7 @@ def test_room_staff_category_and_cost_centre_choose_and_other_properties_are_nev
         centre_id = centre.id
     here = done(desk, room="PH-1", kind="auto", order={"cost_centre_id": centre_id})
     done(desk, room="412")
-    done(desk, house="other", room="PH-1", kind="auto")
+    done(desk, prop="other", room="PH-1", kind="auto")
     for asked in ({"room": "ph-1"}, {"category": "auto"}, {"centre_id": centre_id}):
         assert found(desk, **asked) == [here], asked
     assert len(found(desk, staff_id=desk.ids["desk"])) == 2
@@ -223,7 +223,7 @@ def test_rides_add_up_by_currency_and_those_without_a_price_are_counted(desk: De
 def test_a_record_tells_where_the_ride_went_after_a_change_of_drop(desk: Desk) -> None:
     taken = ("drop", "done", {"payload": {"lat": -38.6, "lng": -128.1, "name": "Old Harbour"}})
     refused = ("drop", "refused", {"payload": {"lat": -38.7, "lng": -128.2, "name": "Nowhere"}})
-    order_id, foreign = done(desk, actions=[taken, refused]), done(desk, house="other")
+    order_id, foreign = done(desk, actions=[taken, refused]), done(desk, prop="other")
     with desk.services.db.read() as s:
         (record,) = records(s, desk.ids["desk.property"], [order_id, foreign])
     assert (record.drop, record.plate, record.total_minor, record.room) == (

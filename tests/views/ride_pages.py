@@ -137,15 +137,15 @@ def make_desk(folder: Path, **settings: str) -> Desk:
     held.append(desk)
     with desk.services.db.write() as s:
         for name, who in (("Grand Meridian Hotel", "desk"), ("Other House", "other")):
-            house = properties.add_property(
+            prop = properties.add_property(
                 s, name, "Asia/Kolkata", NOON, country="IN", currency="INR", phone="+910000000000"
             )
-            staff = properties.add_staff(s, house.id, f"Concierge {who}", HASH, "concierge", NOON)
+            staff = properties.add_staff(s, prop.id, f"Concierge {who}", HASH, "concierge", NOON)
             staff.sign_in_name = who
             account = accounts.add_account(
-                s, desk.services.vault, house.id, "House account", "token", NOON
+                s, desk.services.vault, prop.id, "House account", "token", NOON
             )
-            desk.ids |= {who: staff.id, f"{who}.property": house.id, f"{who}.account": account.id}
+            desk.ids |= {who: staff.id, f"{who}.property": prop.id, f"{who}.account": account.id}
         s.add(Heartbeat(worker="w", beat_at=NOON))
     return desk
 
@@ -244,10 +244,14 @@ def action_row(
 
 
 def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> Order:
-    who, n = facts.get("house", "desk"), next(desk.counter)
-    house, staff, account = desk.ids[f"{who}.property"], desk.ids[who], desk.ids[f"{who}.account"]
+    who, n = facts.get("prop", "desk"), next(desk.counter)
+    property_id, staff, account = (
+        desk.ids[f"{who}.property"],
+        desk.ids[who],
+        desk.ids[f"{who}.account"],
+    )
     guest = Guest(
-        property_id=house,
+        property_id=property_id,
         staff_id=staff,
         name=facts.get("guest", "Guest Heron"),
         phone=facts.get("phone", "+910000012345"),
@@ -256,7 +260,7 @@ def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> 
     )
     category = {"share": "share", "auto": "auto"}.get(kind, "mini")
     offer = Offer(
-        property_id=house,
+        property_id=property_id,
         staff_id=staff,
         account_id=account,
         pickup_lat=-38.5,
@@ -297,7 +301,7 @@ def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> 
     }
     booked = state == "BOOKED"
     order = Order(
-        property_id=house,
+        property_id=property_id,
         staff_id=staff,
         account_id=account,
         guest_id=guest.id,

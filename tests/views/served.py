@@ -57,9 +57,9 @@ class Served:
         return page
 
     def link(self, order_id: int, kind: str = "rider") -> str:
-        house, staff = self.desk.ids["desk.property"], self.desk.ids["desk"]
+        property_id, staff = self.desk.ids["desk.property"], self.desk.ids["desk"]
         db, now = self.desk.services.db, self.desk.now
-        token = make_link(db, now, house, order_id, LinkKind(kind), staff)
+        token = make_link(db, now, property_id, order_id, LinkKind(kind), staff)
         return f"/t/{token}"
 
     def move(self, order_id: int, status: str, otp: str = "") -> None:
@@ -73,10 +73,10 @@ class Served:
             ride.otp_enc = (
                 self.desk.services.vault.encrypt(otp, "rides", ride.id, "otp") if otp else None
             )
-            house = order.property_id
+            property_id = order.property_id
             s.add(
                 TimelineEvent(
-                    property_id=house,
+                    property_id=property_id,
                     order_id=order_id,
                     what="ride",
                     name=status,

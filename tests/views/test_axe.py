@@ -41,8 +41,8 @@ ADDRESSES: dict[str, Callable[[Served, int], str]] = {
 @pytest.fixture
 def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
     with served_desk(tmp_path, browser) as found:
-        house = found.desk.ids["desk.property"]
-        found.desk.add(lambda s: properties.add_staff(s, house, "boss", HASH, "admin", NOON))
+        property_id = found.desk.ids["desk.property"]
+        found.desk.add(lambda s: properties.add_staff(s, property_id, "boss", HASH, "admin", NOON))
         yield found
 
 

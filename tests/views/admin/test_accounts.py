@@ -1,6 +1,4 @@
-"""Reconnecting the house's account: from the ride's page to the service's own page and back, by
-managers only.
-"""
+"""Reconnecting an account through the service's own page and back, by managers only."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,10 +22,8 @@ SERVICE = "http://127.0.0.1:8001"
 CALLBACK = "http://127.0.0.1:8000/accounts/callback"
 
 
-class House:
-    """A desk whose manager is signed in and whose account lost its link, beside a sandbox with its
-    OAuth server.
-    """
+class Linking:
+    """A desk with a manager, and an account that lost its link, beside a sandbox with OAuth."""
 
     def __init__(self, folder: Path) -> None:
         self.desk: Desk = make_desk(folder)
@@ -40,10 +36,10 @@ class House:
             clock=lambda: self.desk.now,
         )
         self.sandbox = create_sandbox(settings)
-        self.way = httpx.WSGITransport(app=self.sandbox)
+        self.transport = httpx.WSGITransport(app=self.sandbox)
         urls = f"{SERVICE}/oauth/authorize", f"{SERVICE}/oauth/token"
         s = self.desk.services
-        s.oauth = OAuthClient(Http(self.way), *urls, "ridedash", "secret", "rides")
+        s.oauth = OAuthClient(Http(self.transport), *urls, "ridedash", "secret", "rides")
         s.tokens = AccountTokens(s.db, s.vault, s.oauth, s.clock)
         with s.db.write() as db:
             db.get_one(Staff, self.desk.ids["desk"]).role = "manager"
@@ -55,17 +51,17 @@ class House:
         return self.desk.ids["desk.account"]
 
     def begin(self, browser: FlaskClient, account_id: int | None = None) -> str:
-        """Press Reconnect; the address of the service's page."""
+        """Press Reconnect; returns the address of the service's page."""
         form = {"csrf_token": token(browser, "/"), "order": self.order_id}
         answer = browser.post(f"/accounts/{account_id or self.account_id}/link", data=form)
         assert answer.status_code == 303
         return str(answer.headers["Location"])
 
     def decide(self, address: str, decision: str = "allow") -> str:
-        """What the service's page does; the path and query at which it sends the browser back."""
-        asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-        with httpx.Client(transport=self.way) as browser:
-            data = asked | {"user": "house", "decision": decision}
+        """Decide on the service's page; returns path and query where it sends the browser back."""
+        query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+        with httpx.Client(transport=self.transport) as browser:
+            data = query | {"user": "house", "decision": decision}
             back = browser.post(f"{SERVICE}/oauth/authorize", data=data).headers["location"]
         assert back.startswith(CALLBACK + "?")
         return str(back.removeprefix("http://127.0.0.1:8000"))
@@ -80,95 +76,95 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path)
+def linking(tmp_path: Path) -> Iterator[Linking]:
+    made = Linking(tmp_path)
     yield made
     made.close()
 
 
-def test_a_manager_reconnects_the_account_from_the_rides_page(house: House) -> None:
-    browser = house.desk.client()
-    page = browser.get(f"/rides/{house.order_id}")
+def test_a_manager_reconnects_the_account_from_the_rides_page(linking: Linking) -> None:
+    browser = linking.desk.client()
+    page = browser.get(f"/rides/{linking.order_id}")
     assert "The account needs reconnecting" in page.text
-    assert f'action="/accounts/{house.account_id}/link"' in page.text
+    assert f'action="/accounts/{linking.account_id}/link"' in page.text
     assert f"form-action 'self' {SERVICE};" in page.headers["Content-Security-Policy"]
-    address = house.begin(browser)
+    address = linking.begin(browser)
     assert address.startswith(f"{SERVICE}/oauth/authorize?")
     assert "code_challenge_method=S256" in address
-    told = browser.get(house.decide(address), follow_redirects=True)
-    assert "The account is connected again." in told.text
-    assert "The account needs reconnecting" not in told.text
-    assert house.desk.services.tokens.bearer(house.account_id) != "token"
-    with house.desk.services.db.read() as s:
+    answer = browser.get(linking.decide(address), follow_redirects=True)
+    assert "The account is connected again." in answer.text
+    assert "The account needs reconnecting" not in answer.text
+    assert linking.desk.services.tokens.bearer(linking.account_id) != "token"
+    with linking.desk.services.db.read() as s:
         assert s.query(AuditRow).filter_by(what="account.linked").count() == 1
         assert s.query(LinkStart).count() == 0
 
 
-def test_a_state_works_once(house: House) -> None:
-    browser = house.desk.client()
-    back = house.decide(house.begin(browser))
+def test_a_state_works_once(linking: Linking) -> None:
+    browser = linking.desk.client()
+    back = linking.decide(linking.begin(browser))
     assert browser.get(back).status_code == 303
     assert "The account was not connected" in browser.get(back).text
 
 
-def test_a_state_holds_for_ten_minutes(house: House) -> None:
-    browser = house.desk.client()
-    back = house.decide(house.begin(browser))
-    house.desk.now = house.desk.now.replace(minute=house.desk.now.minute + 10)
+def test_a_state_is_valid_for_ten_minutes(linking: Linking) -> None:
+    browser = linking.desk.client()
+    back = linking.decide(linking.begin(browser))
+    linking.desk.now = linking.desk.now.replace(minute=linking.desk.now.minute + 10)
     assert browser.get(back).status_code == 400
-    assert house.state() == "reconnect"
+    assert linking.state() == "reconnect"
 
 
-def test_another_browser_can_not_end_what_this_one_began(house: House) -> None:
-    back = house.decide(house.begin(house.desk.client()))
-    assert "begun in another browser" in house.desk.client().get(back).text
-    assert house.state() == "reconnect"
+def test_another_browser_can_not_complete_the_link_that_this_one_began(linking: Linking) -> None:
+    back = linking.decide(linking.begin(linking.desk.client()))
+    assert "begun in another browser" in linking.desk.client().get(back).text
+    assert linking.state() == "reconnect"
 
 
 @pytest.mark.parametrize(
     "query", ["", "?state=x&code=y", "?code=y", "?state=%00&code=y", "?error=access_denied"]
 )
-def test_what_nobody_began_links_nothing(house: House, query: str) -> None:
-    assert house.desk.client().get("/accounts/callback" + query).status_code == 400
-    assert house.state() == "reconnect"
+def test_a_callback_without_a_begun_link_links_nothing(linking: Linking, query: str) -> None:
+    assert linking.desk.client().get("/accounts/callback" + query).status_code == 400
+    assert linking.state() == "reconnect"
 
 
-def test_a_refusal_at_the_service_is_told_and_links_nothing(house: House) -> None:
-    browser = house.desk.client()
-    told = browser.get(house.decide(house.begin(browser), decision="deny"))
-    assert "The service did not allow it." in told.text
-    assert house.state() == "reconnect"
+def test_a_refusal_at_the_service_shows_a_message_and_links_nothing(linking: Linking) -> None:
+    browser = linking.desk.client()
+    answer = browser.get(linking.decide(linking.begin(browser), decision="deny"))
+    assert "The service did not allow it." in answer.text
+    assert linking.state() == "reconnect"
 
 
-def test_a_code_that_was_swapped_is_refused_for_its_verifier(house: House) -> None:
-    browser = house.desk.client()
-    mine, other = house.decide(house.begin(browser)), house.decide(house.begin(browser))
+def test_a_swapped_code_is_refused_because_of_its_verifier(linking: Linking) -> None:
+    browser = linking.desk.client()
+    mine, other = linking.decide(linking.begin(browser)), linking.decide(linking.begin(browser))
     state = parse_qs(urlsplit(mine).query)["state"][0]
     code = parse_qs(urlsplit(other).query)["code"][0]
     answer = browser.get("/accounts/callback", query_string={"state": state, "code": code})
     assert "The service did not allow it." in answer.text
 
 
-def test_only_managers_connect_and_only_their_own_houses_account(house: House) -> None:
-    stranger = house.desk.client(name="other")  # a concierge of another house
+def test_only_managers_connect_and_only_an_account_of_their_property(linking: Linking) -> None:
+    stranger = linking.desk.client(name="other")  # a concierge of another linking
     form = {"csrf_token": token(stranger, "/")}
-    assert stranger.post(f"/accounts/{house.account_id}/link", data=form).status_code == 403
-    manager = house.desk.client()
+    assert stranger.post(f"/accounts/{linking.account_id}/link", data=form).status_code == 403
+    manager = linking.desk.client()
     form = {"csrf_token": token(manager, "/")}
     assert (
-        manager.post(f"/accounts/{house.desk.ids['other.account']}/link", data=form).status_code
+        manager.post(f"/accounts/{linking.desk.ids['other.account']}/link", data=form).status_code
         == 404
     )
-    order_id = house.desk.order("BOOKED", "CALL_DRIVER", house="other")
+    order_id = linking.desk.order("BOOKED", "CALL_DRIVER", linking="other")
     page = stranger.get(f"/rides/{order_id}")
     assert "Reconnect</span>" not in page.text
     assert "form-action 'self';" in page.headers["Content-Security-Policy"]
 
 
-def test_a_manager_connects_a_new_account_which_is_offered_only_when_it_is_there(
-    house: House,
+def test_a_manager_connects_a_new_account_which_is_offered_once_it_is_connected(
+    linking: Linking,
 ) -> None:
-    browser, desk = house.desk.client(), house.desk
+    browser, desk = linking.desk.client(), linking.desk
     page = browser.get("/admin/accounts")
     assert f"form-action 'self' {SERVICE};" in page.headers["Content-Security-Policy"]
     form = {"csrf_token": token(browser, "/"), "label": "Conference account"}
@@ -176,9 +172,9 @@ def test_a_manager_connects_a_new_account_which_is_offered_only_when_it_is_there
     assert address.startswith(f"{SERVICE}/oauth/authorize?")
     assert "Conference account" not in browser.get("/admin/accounts").text
     assert "Conference account" not in browser.get("/rides/new").text
-    told = browser.get(house.decide(address), follow_redirects=True)
-    assert "The account is connected." in told.text
-    assert "Conference account" in told.text
+    answer = browser.get(linking.decide(address), follow_redirects=True)
+    assert "The account is connected." in answer.text
+    assert "Conference account" in answer.text
     with desk.services.db.read() as s:
         account = s.query(Account).filter_by(label="Conference account").one()
     assert (account.state, account.is_default, account.property_id) == (
@@ -189,20 +185,20 @@ def test_a_manager_connects_a_new_account_which_is_offered_only_when_it_is_there
     assert desk.services.tokens.bearer(account.id)
 
 
-def test_an_account_that_was_begun_and_never_connected_is_forgotten(house: House) -> None:
-    browser = house.desk.client()
+def test_a_new_account_that_is_never_connected_is_removed(linking: Linking) -> None:
+    browser = linking.desk.client()
     form = {"csrf_token": token(browser, "/"), "label": "Conference account"}
     address = str(browser.post("/admin/accounts", data=form).headers["Location"])
-    browser.get(house.decide(address, decision="deny"))
-    house.desk.now = house.desk.now.replace(minute=house.desk.now.minute + 11)
+    browser.get(linking.decide(address, decision="deny"))
+    linking.desk.now = linking.desk.now.replace(minute=linking.desk.now.minute + 11)
     browser.post("/admin/accounts", data=form | {"label": "Another"})
-    with house.desk.services.db.read() as s:
+    with linking.desk.services.db.read() as s:
         assert [row.label for row in s.query(Account).filter_by(state="new")] == ["Another"]
 
 
-def test_what_a_removed_account_was_to_be_linked_to_links_nothing(house: House) -> None:
-    browser = house.desk.client()
-    back = house.decide(house.begin(browser))
-    house.desk.add(lambda s: setattr(s.get(Account, house.account_id), "state", "removed"))
+def test_the_callback_for_a_removed_account_links_nothing(linking: Linking) -> None:
+    browser = linking.desk.client()
+    back = linking.decide(linking.begin(browser))
+    linking.desk.add(lambda s: setattr(s.get(Account, linking.account_id), "state", "removed"))
     assert browser.get(back).status_code == 400
-    assert house.state() == "removed"
+    assert linking.state() == "removed"

@@ -76,14 +76,14 @@ def test_a_manager_changes_the_property_and_the_record_says_what(desk: Desk) -> 
     client = desk.client()
     answer = post(client, "/admin/property", **FACTS, pickup="-38.5, -128.0")
     assert answer.headers["Location"] == "/admin/property?said=saved"
-    house = row(desk, Property, desk.ids["desk.property"])
-    assert (house.name, house.timezone, house.currency, house.country) == (
+    prop = row(desk, Property, desk.ids["desk.property"])
+    assert (prop.name, prop.timezone, prop.currency, prop.country) == (
         "Harbour House",
         "Europe/Lisbon",
         "EUR",
         "PT",
     )
-    assert (house.pickup_lat, house.pickup_lng) == (-38.5, -128.0)
+    assert (prop.pickup_lat, prop.pickup_lng) == (-38.5, -128.0)
     assert "name" in recorded(desk, "property.changed")[0].facts["changed"]
     assert 'value="Harbour House"' in client.get("/admin/property").text
     assert row(desk, Property, desk.ids["other.property"]).name == "Other House"
@@ -342,7 +342,7 @@ def test_an_admin_makes_a_property_and_looks_at_one_at_a_time(desk: Desk) -> Non
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "admin"))
     client, other = desk.client(), desk.ids["other.property"]
     theirs, ours = (
-        desk.order("BOOKED", "CALL_DRIVER", house="other"),
+        desk.order("BOOKED", "CALL_DRIVER", prop="other"),
         desk.order("BOOKED", "CALL_DRIVER"),
     )
     assert client.get(f"/rides/{theirs}").status_code == 404

@@ -121,8 +121,8 @@ def test_unknown_orders_are_pinned_with_count_and_age(desk: Desk, browser: Flask
 
 
 def test_rides_of_another_house_are_not_listed(desk: Desk, browser: FlaskClient) -> None:
-    desk.order("BOOKED", "CALL_DRIVER", house="other")
-    desk.order("UNKNOWN", house="other")
+    desk.order("BOOKED", "CALL_DRIVER", prop="other")
+    desk.order("UNKNOWN", prop="other")
     body = browser.get("/board.json").json
     assert body is not None
     assert body["rows"] == []

@@ -70,10 +70,10 @@ def move(desk: Desk, order_id: int, **facts: Any) -> None:
         for name, value in facts.items():
             setattr(ride, name, value)
         if "status" in facts:
-            house = ride.property_id
+            property_id = ride.property_id
             s.add(
                 TimelineEvent(
-                    property_id=house,
+                    property_id=property_id,
                     order_id=order_id,
                     what="ride",
                     name=ride.status,
@@ -164,7 +164,7 @@ def test_the_chosen_ride_comes_with_the_board_and_again_when_it_changed(
 def test_a_ride_of_another_house_is_neither_listed_nor_shown(
     desk: Desk, browser: FlaskClient
 ) -> None:
-    foreign = desk.order("BOOKED", "CALL_DRIVER", house="other")
+    foreign = desk.order("BOOKED", "CALL_DRIVER", prop="other")
     body = poll(browser, ride=foreign)
     assert (body["rows"], body["cabs"], "ride" in body) == ([], [], False)
 

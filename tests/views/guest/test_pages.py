@@ -33,18 +33,18 @@ CODE = "4821"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    made = make_desk(tmp_path_factory.mktemp("house"))
+def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("desk"))
     yield made
     made.close()
 
 
 @pytest.fixture
-def desk(house: Desk) -> Desk:
-    house.now = NOON
-    with house.app.app_context():
+def desk(shared_desk: Desk) -> Desk:
+    shared_desk.now = NOON
+    with shared_desk.app.app_context():
         limiter.reset()
-    return house
+    return shared_desk
 
 
 @pytest.fixture
@@ -54,8 +54,10 @@ def phone(desk: Desk) -> FlaskClient:
 
 
 def link(desk: Desk, order_id: int, kind: str = "rider") -> str:
-    house = desk.ids["desk.property"]
-    return make_link(desk.services.db, desk.now, house, order_id, LinkKind(kind), desk.ids["desk"])
+    property_id = desk.ids["desk.property"]
+    return make_link(
+        desk.services.db, desk.now, property_id, order_id, LinkKind(kind), desk.ids["desk"]
+    )
 
 
 def change(desk: Desk, table: Any, order_id: int, **facts: Any) -> None:

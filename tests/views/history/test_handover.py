@@ -67,10 +67,10 @@ def test_each_ride_that_is_not_over_stands_in_its_part(desk: Desk, client: Flask
     going = [desk.order("READY"), desk.order("MATCHING"), desk.order("BOOKED", "IN_PROGRESS")]
     desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON})  # asked once more for its price
     desk.order("REJECTED")
-    desk.order("UNKNOWN", house="other")
+    desk.order("UNKNOWN", prop="other")
     late, soon = plan(desk, -0.5), plan(desk, 11.9)
     plan(desk, 12)
-    plan(desk, 1, house="other")
+    plan(desk, 1, prop="other")
     assert rides(client, "unknown") == [unknown]
     assert rides(client, "going") == going
     assert rides(client, "planned") == [late, soon]

@@ -107,7 +107,7 @@ def test_the_last_seven_days_are_shown_with_what_they_come_to(
         desk.order("BOOKED", "IN_PROGRESS"),
     ]
     done(desk, age_s=8 * 86400)
-    done(desk, house="other")
+    done(desk, prop="other")
     assert listed(client) == here[::-1]
     assert sums(client) == ["4", "1", "1", "₹240"]
     text = client.get("/history").text
@@ -323,7 +323,7 @@ def test_the_file_is_of_the_own_property_and_of_the_filters(
 ) -> None:
     done(desk, guest="Guest Wren")
     done(desk)
-    done(desk, guest="Guest Wren", house="other")
+    done(desk, guest="Guest Wren", prop="other")
     assert [row["guest"] for row in rows(client, sent(client, "guest=wren"))] == ["Guest Wren"]
 
 

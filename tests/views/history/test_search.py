@@ -72,7 +72,7 @@ def test_a_ride_is_found_by_whatever_somebody_remembers_of_it(desk: Desk, status
         guest="José García",
         room="PH-1",
         phone="+912227783300",
-        house="other",
+        prop="other",
     )
     with desk.services.db.read() as s:
         order = s.get(Order, wanted)

@@ -86,10 +86,10 @@ def test_an_access_line_has_the_route_and_never_the_address_and_polls_have_none(
     caplog.set_level(logging.INFO, "ridedash.access")
     now = datetime.now(UTC)
     with services(app).db.write() as s:
-        house = properties.add_property(s, "Hotel A", "UTC", now)
+        prop = properties.add_property(s, "Hotel A", "UTC", now)
         properties.add_staff(
             s,
-            house.id,
+            prop.id,
             "desk",
             generate_password_hash(PASSWORD, "scrypt:1024:8:1"),
             "concierge",

@@ -289,7 +289,7 @@ def test_strangers_and_changed_cookies_see_nothing(
 
 def test_two_properties_never_share_an_answer(desk: Desk, process: Process, cookie: str) -> None:
     order_id, other = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk, "other")
-    their_own = desk.order("BOOKED", "CALL_DRIVER", house="other")
+    their_own = desk.order("BOOKED", "CALL_DRIVER", prop="other")
     process.twice(their_own, other)
     process.twice(order_id, cookie)
     assert [process.get(order_id, other).status_code for _ in range(2)] == [404, 404]

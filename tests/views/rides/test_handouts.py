@@ -25,18 +25,18 @@ CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*s
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    made = make_desk(tmp_path_factory.mktemp("house"), PUBLIC_URL="https://rides.example.test")
+def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("desk"), PUBLIC_URL="https://rides.example.test")
     yield made
     made.close()
 
 
 @pytest.fixture
-def desk(house: Desk) -> Desk:
-    house.now = NOON
-    with house.app.app_context():
+def desk(shared_desk: Desk) -> Desk:
+    shared_desk.now = NOON
+    with shared_desk.app.app_context():
         limiter.reset()
-    return house
+    return shared_desk
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_a_day_after_the_end_no_link_is_made_any_more(desk: Desk, browser: Flask
 def test_the_card_and_the_links_of_another_property_do_not_exist(
     desk: Desk, browser: FlaskClient
 ) -> None:
-    order_id = desk.order("BOOKED", "CALL_DRIVER", house="other")
+    order_id = desk.order("BOOKED", "CALL_DRIVER", prop="other")
     form = {"csrf_token": token(browser, "/"), "what": "rider"}
     ride = f"/rides/{order_id}"
     answers = [browser.get(f"{ride}/{name}") for name in ("card", "receipt")]

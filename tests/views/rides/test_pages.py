@@ -46,17 +46,17 @@ class NoTokens:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    made = make_desk(tmp_path_factory.mktemp("house"))
+def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("desk"))
     made.services.tokens = NoTokens()
     yield made
     made.close()
 
 
 @pytest.fixture
-def desk(house: Desk) -> Desk:
-    house.now = NOON
-    return house
+def desk(shared_desk: Desk) -> Desk:
+    shared_desk.now = NOON
+    return shared_desk
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_the_snapshot_stays_small_on_the_wire(
 
 
 def test_a_ride_of_another_house_does_not_exist(desk: Desk, browser: FlaskClient) -> None:
-    foreign = desk.order("BOOKED", "CLIENT_LOCATED", house="other", otp="4821")
+    foreign = desk.order("BOOKED", "CLIENT_LOCATED", prop="other", otp="4821")
     assert browser.get(f"/rides/{foreign}").status_code == 404
     assert browser.get(f"/rides/{foreign}/snapshot.json").status_code == 404
     fresh = token(browser, "/")

@@ -55,10 +55,10 @@ class Browsed:
             order.version += 1
             ride = s.query(Ride).filter(Ride.order_id == order_id).one()
             ride.status, ride.facts = status, snapshot_facts("point_to_point", status)
-            house = order.property_id
+            property_id = order.property_id
             s.add(
                 TimelineEvent(
-                    property_id=house,
+                    property_id=property_id,
                     order_id=order_id,
                     what="ride",
                     name=status,

@@ -19,16 +19,16 @@ CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*s
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    made = make_desk(tmp_path_factory.mktemp("house"))
+def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("desk"))
     yield made
     made.close()
 
 
 @pytest.fixture
-def desk(house: Desk) -> Desk:
-    house.now = NOON
-    return house
+def desk(shared_desk: Desk) -> Desk:
+    shared_desk.now = NOON
+    return shared_desk
 
 
 @pytest.fixture

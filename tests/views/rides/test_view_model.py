@@ -28,17 +28,17 @@ CASES = [(kind, status) for kind, statuses in STATUSES.items() for status in [*s
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    made = make_desk(tmp_path_factory.mktemp("house"))
+def shared_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    made = make_desk(tmp_path_factory.mktemp("desk"))
     yield made
     made.close()
 
 
 @pytest.fixture
-def desk(house: Desk) -> Iterator[Desk]:
-    house.now = NOON
-    with house.app.test_request_context():
-        yield house
+def desk(shared_desk: Desk) -> Iterator[Desk]:
+    shared_desk.now = NOON
+    with shared_desk.app.test_request_context():
+        yield shared_desk
 
 
 def view_of(

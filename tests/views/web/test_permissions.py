@@ -80,15 +80,15 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def rows_of(desk: Desk, who: str) -> dict[str, int]:
     """One row of each kind that an address may name, of one property."""
-    house = desk.ids[f"{who}.property"]
+    property_id = desk.ids[f"{who}.property"]
     found = {
-        "order_id": desk.order("BOOKED", "CALL_DRIVER", house=who),
+        "order_id": desk.order("BOOKED", "CALL_DRIVER", prop=who),
         "account_id": new_account(desk, who),
     }
     with desk.services.db.write() as s:
-        centre = CostCentre(property_id=house, name="Spa", closed_at=None)
+        centre = CostCentre(property_id=property_id, name="Spa", closed_at=None)
         colleague = Staff(
-            property_id=house,
+            property_id=property_id,
             name="Colleague",
             sign_in_name=f"colleague of {who}",
             password_hash="x",
@@ -97,18 +97,18 @@ def rows_of(desk: Desk, who: str) -> dict[str, int]:
             disabled_at=None,
         )
         note = ShiftNote(
-            property_id=house, staff_id=desk.ids[who], text="Call the spa", made_at=NOON
+            property_id=property_id, staff_id=desk.ids[who], text="Call the spa", made_at=NOON
         )
         s.add_all([centre, colleague, note])
         s.flush()
-        invitation, _ = invite(s, house, "concierge", "Somebody", desk.ids[who], NOON)
+        invitation, _ = invite(s, property_id, "concierge", "Somebody", desk.ids[who], NOON)
         found |= {
             "centre_id": centre.id,
             "staff_id": colleague.id,
             "invitation_id": invitation.id,
             "note_id": note.id,
         }
-    return found | {"property_id": house}
+    return found | {"property_id": property_id}
 
 
 def new_account(desk: Desk, who: str) -> int:

@@ -228,7 +228,7 @@ def send_links(story: Story, ride: int) -> None:
     """Make a card with a link and the start code, and a link for a follower; open both."""
     for name, path, form in (
         ("rider", "card", {"code": "1"}),
-        ("follower", "links", {"what": "follower"}),
+        ("follower", "links/follower", {}),
     ):
         sent = story.web.post(f"{story.desk.url}/rides/{ride}/{path}", data=form | story.token())
         found = re.search(r"/t/([\w-]{20,})", sent.text)

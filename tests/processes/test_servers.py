@@ -90,14 +90,19 @@ def test_rides_of_a_killed_worker_are_polled_by_the_other(tmp_path: Path) -> Non
         person.sign_in(web)
         made.ridedash("worker-1", "worker")
         orders = [person.book(web, f"Guest Wren {n}") for n in range(6)]
-        with made.services.db.read() as s:
-            wait_for(lambda: _polled(made))
+        # an order that is being sent when its worker is killed would be UNKNOWN
+        wait_for(lambda: _polled(made) and _booked(made) == len(orders))
         made.ridedash("worker-2", "worker")
         made.kill("worker-1")
         wait_for(lambda: _ended(made) == len(orders), lambda: made.output("worker-2"))
         with made.services.db.read() as s:
             assert set(s.scalars(select(Order.state))) == {"BOOKED"}
         person.close()
+
+
+def _booked(made: Fleet) -> int:
+    with made.services.db.read() as s:
+        return s.scalar(select(func.count()).where(Order.state == "BOOKED")) or 0
 
 
 def _polled(made: Fleet) -> int:

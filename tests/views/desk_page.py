@@ -1,6 +1,4 @@
-"""A page with the desk's booking form in a column of the board's width, for tests of the form
-alone.
-"""
+"""A page with the compact form in a column of the board's width, for tests of the form alone."""
 
 from flask import Flask, render_template_string
 
@@ -26,7 +24,7 @@ PAGE = """{% extends "web/base.html" %}
 
 
 def serve(app: Flask) -> None:
-    """Add the page to an app that has answered nothing yet."""
+    """Add the page to an app that has served no request yet."""
 
     def show() -> str:
         return render_template_string(PAGE, **compact_form())

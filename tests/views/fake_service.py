@@ -1,4 +1,4 @@
-"""A ride booking service and a gazetteer on an httpx.MockTransport, with the interface's bodies."""
+"""A ride service and a gazetteer on an httpx.MockTransport, with the interface's bodies."""
 
 import copy
 from collections.abc import Callable

@@ -1,6 +1,4 @@
-"""Orders as the pages find them in the database: made for each state, each kind, and for odd
-facts.
-"""
+"""Orders for tests of the pages: in each state, of each kind, and with unusual facts."""
 
 import itertools
 import re
@@ -20,7 +18,7 @@ from ridedash.store.models.people import Guest
 from ridedash.store.orders import Action, Attention, Heartbeat, Offer, Order, Ride, TimelineEvent
 from tests.databases import new_database
 
-SPACE = "[ \t\n\r\f]+"  # white space of HTML: a no-break space is none
+SPACE = "[ \t\n\r\f]+"  # white space of HTML, without the no-break space
 SPACE_BESIDE_TAGS = re.compile(f"(?<=>){SPACE}|{SPACE}(?=[<>])")
 NOON = datetime(2026, 5, 4, 8, 30, tzinfo=UTC)  # 14:00 in Kolkata
 PASSWORD = "a long enough password"
@@ -67,7 +65,7 @@ def compact(page: str) -> str:
 
 @dataclass
 class Desk:
-    """An app with one property, somebody signed in, and a hand on the clock."""
+    """An app with one property, a member of staff, and a clock that tests set."""
 
     app: Flask
     now: datetime = NOON
@@ -82,7 +80,7 @@ class Desk:
         self.services.db.close()
 
     def client(self, signed_in: bool = True, name: str = "desk") -> FlaskClient:
-        """A browser; signed in as the front desk unless told otherwise."""
+        """A browser; signed in as the front desk by default."""
         client = self.app.test_client()
         if signed_in:
             answer = client.post(
@@ -129,7 +127,7 @@ def make_desk(folder: Path, **settings: str) -> Desk:
     environ = {
         "RIDEDASH_INSTANCE": str(folder),
         "RIDEDASH_DATABASE_URL": new_database(folder),
-        "RIDEDASH_POLL_LAYER": "off",  # tests write past the program, and want to see it at once
+        "RIDEDASH_POLL_LAYER": "off",  # tests write to the database directly
         **{f"RIDEDASH_{k}": v for k, v in settings.items()},
     }
     app = create_app(environ, clock=lambda: held[0].now)
@@ -157,7 +155,7 @@ def token(client: FlaskClient, path: str = "/sign-in") -> str:
 
 
 def snapshot_facts(kind: str, status: str | None, **more: Any) -> dict[str, Any]:
-    """Merged facts as the worker keeps them."""
+    """Merged facts as the worker stores them."""
     facts: dict[str, Any] = {"pickup": [-38.5, -128.0], "drop": [-38.48, -127.97]}
     if status in ("CALL_DRIVER", "CLIENT_LOCATED", "INVOICE", "IN_PROGRESS", "COMPLETED"):
         facts |= {
@@ -383,10 +381,10 @@ def _ride(
     s.flush()
     if facts.get("otp"):
         ride.otp_enc = desk.services.vault.encrypt(facts["otp"], "rides", ride.id, "otp")
-    _moments(desk, s, order, status, kind, facts)
+    _timeline(desk, s, order, status, kind, facts)
 
 
-def _moments(
+def _timeline(
     desk: Desk, s: Any, order: Order, status: str | None, kind: str, facts: dict[str, Any]
 ) -> None:
     in_order = STATUSES[kind]

@@ -1,4 +1,4 @@
-"""A desk on a port with real browsers in front of it, and what axe says of a page."""
+"""A desk on a port with browsers, and the violations that axe finds on a page."""
 
 import threading
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ expect.set_options(timeout=30_000)
 PHONE = {"width": 390, "height": 844}
 AXE = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    "resultTypes": ["violations"],  # what passes need not be told node by node
+    "resultTypes": ["violations"],  # passed rules need no list of nodes
 }
 
 
 @dataclass
 class Served:
-    """A desk on a port, and browsers that look at it; what they did wrong is kept."""
+    """A desk on a port, and its browsers; their errors are collected."""
 
     desk: Desk
     url: str
@@ -51,7 +51,7 @@ class Served:
         return page
 
     def staff(self, name: str = "desk", **options: Any) -> Page:
-        """A page that is signed in, and has gone nowhere yet."""
+        """A signed-in page, still blank."""
         page = self.phone(**options)
         carry_sign_in(self.desk.client(name=name), page, self.url)
         return page
@@ -63,7 +63,7 @@ class Served:
         return f"/t/{token}"
 
     def move(self, order_id: int, status: str, otp: str = "") -> None:
-        """News of the ride, as the worker records it."""
+        """Record an update of the ride, as the worker does."""
 
         def rows(s: Any) -> None:
             order = s.get(Order, order_id)
@@ -89,9 +89,7 @@ class Served:
 
 
 def carry_sign_in(client: FlaskClient, page: Page, url: str) -> None:
-    """Hand a browser the sign-in of a test client; tests/e2e signs in as people do, with two pages
-    more to load.
-    """
+    """Give a browser the sign-in of a test client, which saves two page loads."""
     name = client.application.config["SESSION_COOKIE_NAME"]
     cookie = client.get_cookie(name)
     assert cookie is not None
@@ -100,7 +98,7 @@ def carry_sign_in(client: FlaskClient, page: Page, url: str) -> None:
 
 @contextmanager
 def served_desk(folder: Path, browser: Browser) -> Iterator[Served]:
-    """Ends with no script error and no foreign request."""
+    """A desk on a port; at the end there is no script error and no foreign request."""
     held: list[Any] = []
     server = make_server(
         "127.0.0.1", 0, lambda environ, start: held[0](environ, start), threaded=True
@@ -126,7 +124,7 @@ def served_desk(folder: Path, browser: Browser) -> Iterator[Served]:
 
 
 def violations(page: Page, *rules: str) -> list[str]:
-    """What axe finds, in a few words each, by all its rules or by these alone."""
+    """The violations that axe finds, by all its rules or by these alone."""
     options = AXE | {"runOnly": rules} if rules else AXE
     found = Axe().run(page, options=options).response["violations"]
     return [

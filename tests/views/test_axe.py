@@ -1,6 +1,4 @@
-"""axe finds nothing on any page: each route that gives one, each state of a ride, light and
-dark.
-"""
+"""axe finds nothing on any page: each route with one, each state of a ride, light and dark."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -54,7 +52,7 @@ def _invitation(desk: Desk) -> str:
 
 
 def _group(desk: Desk) -> int:
-    """Two cars that were booked in one go; one of them was refused."""
+    """Two cars that were booked together; one was refused."""
     ids = [desk.order("BOOKED", "CALL_DRIVER"), desk.order("REJECTED")]
     desk.add(lambda s: s.execute(update(Order).where(Order.id.in_(ids)).values(group_key="G-1")))
     return ids[0]
@@ -67,8 +65,7 @@ def routes(desk: Desk) -> dict[str, str]:
 
 
 def check(page: Page, address: str, what: object, *schemes: str, status: int = 200) -> None:
-    """Nothing is found in these schemes, light and dark unless told otherwise; nothing is wider
-    than its window.
+    """Check that axe finds nothing in these schemes, and that nothing is wider than the window.
 
     The same page in its second scheme differs in its colours alone.
     """
@@ -114,13 +111,13 @@ def test_no_state_of_an_order_fails(served: Served) -> None:
     check(page, "/", "all of them in the list")
 
 
-def test_no_page_of_an_error_fails(served: Served) -> None:
+def test_no_error_page_fails(served: Served) -> None:
     page = served.staff(viewport=DESKTOP)
     for path, status in (("/nothing-here", 404), ("/rides/999999", 404), ("/admin/staff", 403)):
         check(page, path, path, status=status)
 
 
-def test_the_door_does_not_fail(served: Served) -> None:
+def test_the_sign_in_page_does_not_fail(served: Served) -> None:
     for scheme in ("light", "dark"):
         page = served.phone(scheme, reduced_motion="reduce")
         page.goto("/sign-in")

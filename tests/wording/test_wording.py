@@ -1,4 +1,4 @@
-"""Every state, code and outcome has words for both audiences that keep to docs/wording.md 3."""
+"""Every state, code and outcome has words for both audiences as in docs/wording.md 3."""
 
 import re
 
@@ -103,7 +103,7 @@ ACCOUNT_WORDS = re.compile(r"banned|blocked|owes|due|credit|account|unpaid", re.
 @pytest.mark.parametrize("audience", list(Audience))
 @pytest.mark.parametrize("kind", list(Kind))
 @pytest.mark.parametrize("status", STATUSES)
-def test_every_status_speaks_to_both(
+def test_every_status_has_words_for_both_audiences(
     status: str, kind: Kind, audience: Audience, facts: dict[str, str]
 ) -> None:
     words = wording.status_words(status, kind, audience, facts)
@@ -115,7 +115,7 @@ def test_every_status_speaks_to_both(
 @pytest.mark.parametrize("facts", [FACTS, {}], ids=["all known", "nothing known"])
 @pytest.mark.parametrize("audience", list(Audience))
 @pytest.mark.parametrize("state", ORDER_STATES)
-def test_every_order_state_speaks_to_both(
+def test_every_order_state_has_words_for_both_audiences(
     state: str, audience: Audience, facts: dict[str, str]
 ) -> None:
     words = wording.order_words(state, audience, facts)
@@ -127,7 +127,7 @@ def test_every_order_state_speaks_to_both(
 @pytest.mark.parametrize(
     ("codes", "ordering"), [(CREATE_CODES, True), (RIDE_CODES, False)], ids=["create", "ride"]
 )
-def test_every_code_says_what_why_and_what_next(codes: list[str | None], ordering: bool) -> None:
+def test_every_code_has_what_why_and_what_next(codes: list[str | None], ordering: bool) -> None:
     for code in codes:
         said = wording.refusal(
             code,
@@ -144,7 +144,7 @@ def test_every_code_says_what_why_and_what_next(codes: list[str | None], orderin
 
 
 @pytest.mark.parametrize("code", [*CREATE_CODES, *RIDE_CODES])
-def test_guests_hear_one_sentence_and_nothing_of_accounts(code: str | None) -> None:
+def test_guests_get_one_sentence_and_nothing_of_accounts(code: str | None) -> None:
     said = wording.refusal(
         code, Audience.GUEST, message="You are BANNED", ordering=code not in RIDE_CODES
     )
@@ -178,7 +178,7 @@ def test_an_unlisted_code_without_words_of_its_own_is_quoted_itself(message: str
     assert wording.refusal("NEVER_SEEN", Audience.STAFF, message=message).quote == "NEVER_SEEN"
 
 
-def test_the_same_invoice_status_means_another_thing_for_an_auto() -> None:
+def test_the_invoice_status_has_other_words_for_an_auto() -> None:
     assert (
         wording.status_words("INVOICE", Kind.SHARE, Audience.STAFF, FACTS).headline
         == "Driver is here, fare set: ₹240"
@@ -189,7 +189,7 @@ def test_the_same_invoice_status_means_another_thing_for_an_auto() -> None:
     )
 
 
-def test_unknown_is_said_in_the_words_of_the_protocol() -> None:
+def test_unknown_has_the_words_of_the_protocol() -> None:
     words = wording.order_words("UNKNOWN", Audience.STAFF, FACTS)
     assert words.headline == "We don't know if this ride was booked"
     assert words.detail == "Asked 14:01:07, no clear answer. Do not book again yet."
@@ -225,7 +225,7 @@ def test_too_late_to_stop_offers_the_cancel_with_its_fee() -> None:
 
 
 @pytest.mark.parametrize("odd", ["{fee}", "[x]", "${7*191}", "{{7*191}}", "%s %(n)d", "<b>"])
-def test_a_fact_is_only_ever_text(odd: str) -> None:
+def test_a_fact_is_always_text(odd: str) -> None:
     assert (
         wording.say("[Meet {driver} ]at {pickup}", {"driver": odd, "pickup": odd, "fee": "no"})
         == f"Meet {odd} at {odd}"
@@ -236,7 +236,7 @@ def test_a_name_written_from_right_to_left_does_not_turn_the_sentence() -> None:
     assert wording.say("Meet at {pickup}.", {"pickup": "فندق"}) == "Meet at \u2068فندق\u2069."
 
 
-def test_things_to_look_at_have_words_even_when_they_are_new() -> None:
+def test_attention_items_have_words_even_unknown_ones() -> None:
     assert attention_words("never_heard_of", "because")[1] == "because"
     assert attention_words("never_heard_of", None) == ("Somebody should look at this ride", "")
 
@@ -258,5 +258,5 @@ def test_things_to_look_at_have_words_even_when_they_are_new() -> None:
         "late_double",
     ],
 )
-def test_every_thing_to_look_at_has_its_own_words(name: str) -> None:
+def test_every_attention_item_has_its_own_words(name: str) -> None:
     assert attention_words(name, "CALL_DRIVER")[0] != "Somebody should look at this ride"

@@ -1,6 +1,4 @@
-"""The page of the audit log: read by day, person and action, of one's own property, and never
-changed.
-"""
+"""The audit log: filtered by day, person and action, of one's own property, and never changed."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +25,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     made.close()
 
 
-def test_only_the_own_property_is_read_and_failed_sign_ins_of_nobody_by_admins_alone(
+def test_only_the_own_property_is_shown_and_unknown_sign_ins_to_admins_alone(
     desk: Desk,
 ) -> None:
     with desk.services.db.write() as s:
@@ -79,7 +77,7 @@ def test_day_person_and_action_filter_and_a_day_is_the_propertys(desk: Desk) -> 
     assert "Nothing was recorded that fits" in client.get("/admin/audit?what=no.such.action").text
 
 
-def test_a_long_record_has_pages(desk: Desk) -> None:
+def test_a_long_audit_log_has_pages(desk: Desk) -> None:
     with desk.services.db.write() as s:
         for n in range(150):
             audit.record(
@@ -102,7 +100,7 @@ def test_a_long_record_has_pages(desk: Desk) -> None:
     assert "before=" not in second
 
 
-def test_wrong_passwords_are_in_the_record_of_whose_name_was_tried(desk: Desk) -> None:
+def test_wrong_passwords_are_in_the_audit_log_under_the_tried_name(desk: Desk) -> None:
     from tests.views.ride_pages import token
 
     stranger = desk.client(signed_in=False)
@@ -114,7 +112,7 @@ def test_wrong_passwords_are_in_the_record_of_whose_name_was_tried(desk: Desk) -
     assert "Concierge desk" in text
 
 
-def test_no_code_changes_the_record_and_only_its_age_shortens_it() -> None:
+def test_no_code_changes_the_audit_log_and_only_retention_deletes() -> None:
     changes = r"(?:update|delete)\(\s*(?:audit\.)?AuditRow|(?:UPDATE|DELETE FROM) audit\b"
     found = {path.name for path in PACKAGE.rglob("*.py") if re.search(changes, path.read_text())}
     assert found == {"retention.py"}

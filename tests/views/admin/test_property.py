@@ -1,6 +1,4 @@
-"""The pages of settings: property, places, staff and invitations, accounts, several properties,
-one's own settings.
-"""
+"""The settings pages: property, places, staff, invitations, accounts, properties and one's own."""
 
 import re
 from collections.abc import Iterator
@@ -72,7 +70,7 @@ FACTS = {
 }
 
 
-def test_a_manager_changes_the_property_and_the_record_says_what(desk: Desk) -> None:
+def test_a_manager_changes_the_property_and_the_audit_log_has_the_change(desk: Desk) -> None:
     client = desk.client()
     answer = post(client, "/admin/property", **FACTS, pickup="-38.5, -128.0")
     assert answer.headers["Location"] == "/admin/property?said=saved"
@@ -100,7 +98,7 @@ def test_a_manager_changes_the_property_and_the_record_says_what(desk: Desk) -> 
         ("phone", "12"),
     ],
 )
-def test_nonsense_is_told_at_its_field_and_nothing_is_saved(
+def test_an_invalid_field_has_a_message_and_nothing_is_saved(
     desk: Desk, field: str, value: str
 ) -> None:
     answer = post(desk.client(), "/admin/property", **(FACTS | {field: value}))
@@ -109,7 +107,7 @@ def test_nonsense_is_told_at_its_field_and_nothing_is_saved(
     assert row(desk, Property, desk.ids["desk.property"]).name == "Grand Meridian Hotel"
 
 
-def test_a_favourite_takes_its_number_and_gives_it_to_the_next(desk: Desk) -> None:
+def test_a_favourite_gets_its_number_and_moves_the_earlier_one(desk: Desk) -> None:
     client = desk.client()
     for name, point in (("Airport", "-38.48, -127.97"), ("Station", "-38.49, -127.98")):
         post(client, "/admin/places", kind="drop", slot="3", place=point, place_name=name)
@@ -123,7 +121,7 @@ def test_a_favourite_takes_its_number_and_gives_it_to_the_next(desk: Desk) -> No
     assert post(client, "/admin/places", kind="drop", slot="10", place="1, 2").status_code == 400
 
 
-def test_a_cost_centre_is_made_once_closed_and_opened_again(desk: Desk) -> None:
+def test_a_cost_centre_is_made_once_and_can_be_closed_and_reopened(desk: Desk) -> None:
     client = desk.client()
     assert post(client, "/admin/cost-centres", name="Spa").status_code == 303
     assert post(client, "/admin/cost-centres", name="SPA").status_code == 422
@@ -146,7 +144,7 @@ def accept(desk: Desk, link: str, **form: str) -> Any:
     return guest.post(link, data={"csrf_token": token(guest), **form})
 
 
-def test_an_invitation_lets_somebody_in_once_with_the_role_that_was_given(desk: Desk) -> None:
+def test_an_invitation_works_once_and_gives_its_role(desk: Desk) -> None:
     link = link_of(post(desk.client(), "/admin/staff", name="Desk Heron", role="concierge").text)
     assert 'value="Desk Heron"' in desk.client(signed_in=False).get(link).text
     form = {"name": "heron", "password": NEW, "repeated": NEW, "role": "admin"}
@@ -164,7 +162,7 @@ def test_an_invitation_lets_somebody_in_once_with_the_role_that_was_given(desk: 
     assert [each.who for each in recorded(desk, "staff.joined")] == [f"staff:{staff.id}"]
 
 
-def test_unknown_used_over_and_withdrawn_links_are_the_same_404(desk: Desk) -> None:
+def test_unknown_used_expired_and_withdrawn_links_get_the_same_404(desk: Desk) -> None:
     client = desk.client()
     over = link_of(post(client, "/admin/staff", name="A", role="concierge").text)
     withdrawn = link_of(post(client, "/admin/staff", name="B", role="concierge").text)
@@ -203,7 +201,7 @@ WEAK = [
 
 
 @pytest.mark.parametrize("password", WEAK)
-def test_a_password_that_anybody_would_try_is_refused_and_the_link_still_works(
+def test_an_easily_guessed_password_is_refused_and_the_link_still_works(
     desk: Desk, password: str
 ) -> None:
     link = link_of(post(desk.client(), "/admin/staff", name="Desk Heron", role="concierge").text)
@@ -240,7 +238,7 @@ def test_disabling_signing_out_or_another_role_ends_the_sign_ins_at_once(
         assert s.query(SignIn).filter_by(staff_id=staff_id).count() == 0
 
 
-def test_nobody_changes_themselves_or_hands_out_more_than_they_hold(desk: Desk) -> None:
+def test_managers_can_not_change_themselves_or_grant_a_higher_role(desk: Desk) -> None:
     client, staff_id, boss = desk.client(), colleague(desk), desk.ids["desk"]
     assert post(client, f"/admin/staff/{boss}/disable").status_code == 403
     assert post(client, f"/admin/staff/{staff_id}/role", role="admin").status_code == 400
@@ -250,7 +248,7 @@ def test_nobody_changes_themselves_or_hands_out_more_than_they_hold(desk: Desk) 
     assert row(desk, Staff, staff_id).disabled_at is None
 
 
-def test_the_own_password_is_changed_by_whoever_knows_it_and_other_browsers_are_signed_out(
+def test_changing_the_own_password_needs_it_and_signs_other_browsers_out(
     desk: Desk,
 ) -> None:
     client, elsewhere = desk.client(), desk.client()
@@ -271,7 +269,7 @@ def test_the_own_password_is_changed_by_whoever_knows_it_and_other_browsers_are_
     assert [each.result for each in recorded(desk, "password.changed")] == ["refused", "ok"]
 
 
-def test_guessing_the_present_password_is_slowed_down(desk: Desk) -> None:
+def test_guessing_the_present_password_is_rate_limited(desk: Desk) -> None:
     client = desk.client()
     codes = [
         post(client, "/me/password", current=f"guess {i}", password=NEW, repeated=NEW).status_code
@@ -291,7 +289,7 @@ def test_signing_out_everywhere_ends_this_browser_too(desk: Desk) -> None:
     assert elsewhere.get("/").status_code == 303
 
 
-def test_keys_and_sound_are_kept_for_each_person(desk: Desk) -> None:
+def test_keys_and_sound_are_stored_for_each_member_of_staff(desk: Desk) -> None:
     client = desk.client()
     post(client, "/me/preferences", sound="on")
     me = row(desk, Staff, desk.ids["desk"])
@@ -299,7 +297,7 @@ def test_keys_and_sound_are_kept_for_each_person(desk: Desk) -> None:
     assert 'name="sound" checked' in client.get("/me").text
 
 
-def test_an_account_whose_tokens_this_process_can_not_read_is_not_called_connected(
+def test_an_account_with_unreadable_tokens_is_not_shown_as_connected(
     desk: Desk,
 ) -> None:
     client = desk.client()
@@ -338,7 +336,7 @@ def test_an_account_is_made_the_default_and_removed_when_no_ride_needs_it(desk: 
     assert post(client, f"/admin/accounts/{second}/default").status_code == 404
 
 
-def test_an_admin_makes_a_property_and_looks_at_one_at_a_time(desk: Desk) -> None:
+def test_an_admin_makes_a_property_and_sees_one_at_a_time(desk: Desk) -> None:
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "admin"))
     client, other = desk.client(), desk.ids["other.property"]
     theirs, ours = (
@@ -356,9 +354,9 @@ def test_an_admin_makes_a_property_and_looks_at_one_at_a_time(desk: Desk) -> Non
     assert cookie is not None
     older = desk.client(signed_in=False)
     older.set_cookie("ridedash_sid", cookie.value)
-    assert older.get("/").status_code == 303  # the sign-in before the change is over
+    assert older.get("/").status_code == 303  # the sign-in before the change has ended
     desk.now += timedelta(hours=12)
-    # and the new one lasts no longer than that would have
+    # and the new one ends when the old one would have
     assert client.get("/").status_code == 303
     assert row(desk, Staff, desk.ids["desk"]).property_id == desk.ids["desk.property"]
 

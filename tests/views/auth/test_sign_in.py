@@ -1,4 +1,4 @@
-"""Sign in and out: sessions live on the server, guessing is slow, `next` never leaves the site."""
+"""Sign in and out: sessions are on the server, guessing is slow, `next` never leaves the site."""
 
 import random
 from collections.abc import Iterator
@@ -38,14 +38,16 @@ def try_in(desk: Desk, name: str = "desk", password: str = PASSWORD, target: str
     ).status_code
 
 
-def test_the_right_name_and_password_open_the_desk(desk: Desk) -> None:
+def test_the_right_name_and_password_sign_in(desk: Desk) -> None:
     client = desk.client()
     assert client.get("/").status_code == 200
     assert try_in(desk, name="  DESK ") == 303
 
 
 @pytest.mark.parametrize(("name", "password"), [("desk", "wrong"), ("nobody", PASSWORD)])
-def test_wrong_ones_are_refused_alike(desk: Desk, name: str, password: str) -> None:
+def test_an_unknown_name_and_a_wrong_password_get_the_same_answer(
+    desk: Desk, name: str, password: str
+) -> None:
     client = desk.client(signed_in=False)
     answer = client.post(
         "/sign-in", data={"name": name, "password": password, "csrf_token": token(client)}
@@ -62,7 +64,7 @@ def test_one_verification_runs_for_a_known_and_for_an_unknown_name(
     calls: list[str] = []
 
     def counted(pwhash: str, password: str) -> bool:
-        if password == "x":  # the page looks once whether its demo's own password holds
+        if password == "x":  # the page verifies the demo's own password once
             calls.append(pwhash)
         return False
 
@@ -78,7 +80,7 @@ def test_a_disabled_member_of_staff_can_not_sign_in(desk: Desk) -> None:
     assert try_in(desk) == 401
 
 
-def test_a_copied_cookie_is_worth_nothing_after_sign_out(desk: Desk) -> None:
+def test_a_copied_cookie_is_invalid_after_sign_out(desk: Desk) -> None:
     client = desk.client()
     cookie = client.get_cookie("ridedash_sid")
     assert cookie is not None
@@ -92,7 +94,7 @@ def test_a_copied_cookie_is_worth_nothing_after_sign_out(desk: Desk) -> None:
         assert s.query(SignIn).count() == 0
 
 
-def test_each_sign_in_has_a_secret_of_its_own_which_the_database_does_not_know(desk: Desk) -> None:
+def test_each_sign_in_has_its_own_secret_which_is_not_in_the_database(desk: Desk) -> None:
     client = desk.client(signed_in=False)
     client.get("/sign-in")
     with client.session_transaction() as before:
@@ -118,7 +120,7 @@ def test_a_sign_in_ends_after_twelve_hours(desk: Desk) -> None:
     assert client.get("/").status_code == 303
 
 
-def test_guessing_is_slowed_down_even_with_the_right_password(desk: Desk) -> None:
+def test_guessing_is_rate_limited_even_with_the_right_password(desk: Desk) -> None:
     codes = [try_in(desk, password=f"guess {i}") for i in range(5)]
     assert codes == [401] * 5
     client = desk.client(signed_in=False)
@@ -146,7 +148,7 @@ def test_of_a_thousand_guesses_few_are_ever_verified(
     assert len(tried) <= 40
 
 
-def test_no_form_goes_through_without_its_token(desk: Desk) -> None:
+def test_no_form_is_accepted_without_its_token(desk: Desk) -> None:
     answer = desk.client(signed_in=False).post(
         "/sign-in", data={"name": "desk", "password": PASSWORD}
     )
@@ -155,7 +157,7 @@ def test_no_form_goes_through_without_its_token(desk: Desk) -> None:
     assert desk.client().post("/sign-out").status_code == 400
 
 
-def test_the_demo_shows_the_password_that_opens_it_and_no_other(desk: Desk, tmp_path: Path) -> None:
+def test_the_demo_shows_its_valid_password_and_no_other(desk: Desk, tmp_path: Path) -> None:
     text = desk.client(signed_in=False).get("/sign-in").text
     assert "Demo: no real rides" in text
     assert "data-demo-password" not in text, "this desk's own person has another password"
@@ -166,7 +168,7 @@ def test_the_demo_shows_the_password_that_opens_it_and_no_other(desk: Desk, tmp_
     assert demo_secrets(tmp_path)["staff_password"] in text
 
 
-def test_a_demo_whose_person_nobody_made_shows_no_name_and_no_password(
+def test_a_demo_without_its_member_of_staff_shows_no_name_and_no_password(
     desk: Desk, tmp_path: Path
 ) -> None:
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "sign_in_name", "somebody"))
@@ -175,7 +177,7 @@ def test_a_demo_whose_person_nobody_made_shows_no_name_and_no_password(
     assert demo_secrets(tmp_path)["staff_password"] not in text
 
 
-def test_the_sign_in_page_of_a_demo_is_there_before_its_tables_are(tmp_path: Path) -> None:
+def test_the_sign_in_page_of_a_demo_works_before_its_tables_exist(tmp_path: Path) -> None:
     app = create_app(
         {
             "RIDEDASH_INSTANCE": str(tmp_path),
@@ -189,7 +191,7 @@ def test_the_sign_in_page_of_a_demo_is_there_before_its_tables_are(tmp_path: Pat
 
 
 @pytest.mark.parametrize("target", ["/rides/new?category=mini", "/rides/7", "/"])
-def test_next_brings_back_to_a_page_of_ours(desk: Desk, target: str) -> None:
+def test_next_leads_back_to_a_page_of_ours(desk: Desk, target: str) -> None:
     with desk.app.test_request_context():
         assert current_user.safe_next(target) == target
 
@@ -216,12 +218,12 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("target", HOSTILE)
-def test_anything_else_leads_home(desk: Desk, target: str | None) -> None:
+def test_any_other_next_leads_to_the_board(desk: Desk, target: str | None) -> None:
     with desk.app.test_request_context():
         assert current_user.safe_next(target) == "/"
 
 
-def test_no_mix_of_awkward_letters_leaves_the_site(desk: Desk) -> None:
+def test_no_combination_of_special_characters_in_next_leaves_the_site(desk: Desk) -> None:
     """Against the rules of browsers: backslash is a slash, tab and line breaks vanish, spaces at
     the ends go.
     """
@@ -263,12 +265,12 @@ def test_no_mix_of_awkward_letters_leaves_the_site(desk: Desk) -> None:
             assert urlsplit(urljoin(HOST + "/sign-in", seen)).netloc == "desk.test", text
 
 
-def test_whoever_is_signed_in_skips_the_form(desk: Desk) -> None:
+def test_a_signed_in_user_skips_the_form(desk: Desk) -> None:
     answer = desk.client().get("/sign-in?next=/rides/new")
     assert (answer.status_code, answer.headers["Location"]) == (303, "/rides/new")
 
 
-def test_error_pages_say_what_to_do_and_give_a_reference(desk: Desk) -> None:
+def test_error_pages_show_what_to_do_and_a_reference(desk: Desk) -> None:
     client = desk.client()
     missing = client.get("/nowhere")
     assert missing.status_code == 404
@@ -284,7 +286,7 @@ def test_error_pages_say_what_to_do_and_give_a_reference(desk: Desk) -> None:
     assert set(as_json.json) == {"error", "message", "reference"}
 
 
-def test_a_database_that_is_away_is_told_without_asking_it_again(
+def test_the_error_page_of_an_unreachable_database_does_not_query_it(
     desk: Desk, tmp_path: Path
 ) -> None:
     from ridedash.store.database.database import Database
@@ -299,7 +301,7 @@ def test_a_database_that_is_away_is_told_without_asking_it_again(
     assert "won&#39;t book" in answer.text
 
 
-def test_a_database_without_our_tables_is_told_by_what_to_run(desk: Desk) -> None:
+def test_a_database_without_tables_gets_a_page_with_the_command_to_run(desk: Desk) -> None:
     from ridedash.store.database.database import Base
 
     client = desk.client()
@@ -308,7 +310,7 @@ def test_a_database_without_our_tables_is_told_by_what_to_run(desk: Desk) -> Non
     assert (answer.status_code, "ridedash db upgrade" in answer.text) == (503, True)
 
 
-def test_a_mistake_of_ours_shows_nothing_of_itself(desk: Desk) -> None:
+def test_an_unexpected_exception_shows_no_details(desk: Desk) -> None:
     def broken() -> str:
         raise RuntimeError("secret detail")
 

@@ -1,4 +1,4 @@
-"""The ride list and the bar on top of every staff page."""
+"""The rows of the board, and the top bar of all staff pages."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def rows(browser: FlaskClient) -> list[tuple[int, str]]:
     return [(row["id"], row["group"]) for row in body["rows"]]
 
 
-def test_unknown_comes_first_then_what_needs_you_then_by_progress(
+def test_unknown_rides_come_first_then_attention_then_by_progress(
     desk: Desk, browser: FlaskClient
 ) -> None:
     done = desk.order("BOOKED", "COMPLETED", ride={"next_poll_at": None})
@@ -71,7 +71,7 @@ def test_unknown_comes_first_then_what_needs_you_then_by_progress(
         ),
     ],
 )
-def test_a_ride_needs_somebody_for_a_reason_in_words(
+def test_a_ride_that_needs_attention_shows_the_reason(
     desk: Desk, browser: FlaskClient, status: str, facts: dict[str, object], why: str
 ) -> None:
     desk.order("BOOKED", status, **facts)
@@ -80,7 +80,7 @@ def test_a_ride_needs_somebody_for_a_reason_in_words(
     assert (body["rows"][0]["group"], body["rows"][0]["why"]) == ("needs", why)
 
 
-def test_a_refused_order_needs_nobody_any_more_after_half_an_hour(
+def test_a_refused_order_needs_no_attention_after_half_an_hour(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("REJECTED", resolved_at=NOON)
@@ -103,7 +103,7 @@ def test_the_list_is_304_until_something_changes(desk: Desk, browser: FlaskClien
     )
 
 
-def test_an_empty_list_says_how_to_begin(browser: FlaskClient) -> None:
+def test_an_empty_list_explains_how_to_begin(browser: FlaskClient) -> None:
     text = browser.get("/").text
     assert "No rides yet today" in text
     assert 'href="/rides/new"' in text
@@ -120,7 +120,7 @@ def test_unknown_orders_are_pinned_with_count_and_age(desk: Desk, browser: Flask
     assert body["bar"]["unknown"] == 1
 
 
-def test_rides_of_another_house_are_not_listed(desk: Desk, browser: FlaskClient) -> None:
+def test_rides_of_another_property_are_not_listed(desk: Desk, browser: FlaskClient) -> None:
     desk.order("BOOKED", "CALL_DRIVER", prop="other")
     desk.order("UNKNOWN", prop="other")
     body = browser.get("/board.json").json
@@ -130,7 +130,7 @@ def test_rides_of_another_house_are_not_listed(desk: Desk, browser: FlaskClient)
 
 
 @pytest.mark.parametrize(("age_s", "stopped"), [(5, False), (31, True)])
-def test_a_silent_worker_is_told_on_every_page(
+def test_a_silent_worker_is_shown_on_every_page(
     desk: Desk, browser: FlaskClient, age_s: int, stopped: bool
 ) -> None:
     desk.now = NOON + timedelta(seconds=age_s)
@@ -149,7 +149,7 @@ def test_a_worker_that_never_ran_counts_as_stopped(desk: Desk, browser: FlaskCli
     assert body["bar"]["stopped"].startswith("Live updates have not started")
 
 
-def test_scripts_of_signed_out_pages_are_told_so(desk: Desk) -> None:
+def test_scripts_of_signed_out_pages_get_401(desk: Desk) -> None:
     answer = desk.client(signed_in=False).get("/board.json")
     assert answer.status_code == 401
     assert answer.mimetype == "application/json"

@@ -1,6 +1,4 @@
-"""The booking form in the board's column, in Chromium: books without leaving the page, once, and is
-clean after.
-"""
+"""The compact booking form of the board in Chromium: it books once, in place, and is cleared."""
 
 import re
 from datetime import timedelta
@@ -26,7 +24,7 @@ def go(page: Page) -> Any:
 
 
 def fill(page: Page, guest: str = "Guest Heron") -> None:
-    """A guest and a trip, up to the price on the button."""
+    """Fill in guest and trip, up to the price on the button."""
     page.fill("#guest-find", guest)
     page.fill("#drop", "airp")
     expect(page.locator("#drop-list [role=option]")).to_have_count(1)
@@ -34,9 +32,7 @@ def fill(page: Page, guest: str = "Guest Heron") -> None:
     expect(go(page)).to_have_text("Book Mini · ₹240 fixed")
 
 
-def test_booking_leaves_the_page_where_it_is_and_the_form_clean_for_the_next_guest(
-    browsed: Browsed, desk: Desk
-) -> None:
+def test_booking_stays_on_the_page_and_clears_the_form(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(PATH)
     first = page.input_value("[name=form_token]")
@@ -56,9 +52,7 @@ def test_booking_leaves_the_page_where_it_is_and_the_form_clean_for_the_next_gue
     assert browsed.faults == []
 
 
-def test_the_trip_that_is_put_together_is_seen_on_the_boards_map(
-    browsed: Browsed, desk: Desk
-) -> None:
+def test_the_trip_of_the_form_is_shown_on_the_boards_map(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     desk.press(desk.form())
     browsed.open("/")
@@ -68,7 +62,7 @@ def test_the_trip_that_is_put_together_is_seen_on_the_boards_map(
     fill(page)
     expect(pins).to_have_count(2)
     expect(page.locator(".desk-map").get_by_role("img", name="Meridian Airport")).to_be_visible()
-    page.locator(".row-link").first.click()  # a chosen ride has the map's pins to itself
+    page.locator(".row-link").first.click()  # the map shows only the pins of the chosen ride
     expect(page.locator("[data-detail] [data-ride]")).to_be_visible()
     expect(page.locator(".desk-map").get_by_role("img", name="Meridian Airport")).to_have_count(0)
     page.keyboard.press("Escape")
@@ -79,7 +73,7 @@ def test_the_trip_that_is_put_together_is_seen_on_the_boards_map(
     assert browsed.faults == []
 
 
-def test_a_lost_answer_is_asked_for_again_with_the_same_form_and_makes_one_order(
+def test_after_a_lost_answer_the_same_form_is_sent_again_and_makes_one_order(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page
@@ -90,7 +84,7 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_form_and_makes_one_order
         if lost:
             return route.continue_()
         lost.append(route.request.url)
-        route.fetch()  # it arrives, and its answer never comes back
+        route.fetch()  # the request arrives, and its answer is lost
         return route.abort()
 
     page.route(lambda url: url.endswith("/rides/new"), lose)
@@ -102,7 +96,7 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_form_and_makes_one_order
     assert len(desk.orders()) == 1
 
 
-def test_while_nobody_knows_no_field_changes_and_the_button_asks_again(
+def test_while_the_outcome_is_unknown_fields_are_locked_and_the_button_sends_again(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page
@@ -120,7 +114,7 @@ def test_while_nobody_knows_no_field_changes_and_the_button_asks_again(
     assert page.evaluate("document.querySelector('#guest-find').closest('[inert]') !== null")
     assert desk.orders() == []
     page.route("**/products.json*", lambda route: route.abort())
-    # the prices are old, and can't be renewed: the press is asked about all the same
+    # the prices are old and can't be renewed: the form is sent again all the same
     page.clock.run_for(300_000)
     expect(go(page)).to_have_text("Ask again")
     expect(go(page)).to_be_enabled()
@@ -130,7 +124,7 @@ def test_while_nobody_knows_no_field_changes_and_the_button_asks_again(
     assert len(desk.orders()) == 1
 
 
-def test_what_is_wrong_is_said_in_place_and_everything_typed_is_kept(
+def test_errors_are_shown_at_their_fields_and_typed_text_is_kept(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page
@@ -149,7 +143,7 @@ def test_what_is_wrong_is_said_in_place_and_everything_typed_is_kept(
     assert len(desk.orders()) == 1
 
 
-def test_a_second_car_is_asked_for_and_booked_on_purpose(browsed: Browsed, desk: Desk) -> None:
+def test_a_second_car_needs_a_confirmation(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     desk.press(desk.form(pickup="Grand Hotel, lobby"))
     browsed.open(PATH)
@@ -162,7 +156,7 @@ def test_a_second_car_is_asked_for_and_booked_on_purpose(browsed: Browsed, desk:
     assert [order.guard_override_by is not None for order in desk.orders()] == [False, True]
 
 
-def test_a_price_that_got_old_is_asked_again_and_accepted_by_a_second_press(
+def test_an_expired_price_is_renewed_and_accepted_by_a_second_press(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page
@@ -181,7 +175,7 @@ def test_a_price_that_got_old_is_asked_again_and_accepted_by_a_second_press(
     assert len(desk.orders()) == 1
 
 
-def test_three_cars_are_booked_with_one_press_and_said_to_be(browsed: Browsed, desk: Desk) -> None:
+def test_three_cars_are_booked_with_one_press_and_confirmed(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(PATH)
     fill(page)
@@ -203,7 +197,7 @@ def test_three_cars_are_booked_with_one_press_and_said_to_be(browsed: Browsed, d
     assert browsed.faults == []
 
 
-def test_a_ride_for_later_is_said_to_be_planned(browsed: Browsed, desk: Desk) -> None:
+def test_a_ride_for_later_is_shown_as_planned(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(PATH)
     fill(page)
@@ -213,7 +207,8 @@ def test_a_ride_for_later_is_said_to_be_planned(browsed: Browsed, desk: Desk) ->
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-desk-said]")).to_have_text("Planned: Guest Heron")
     assert [order.state for order in desk.orders()] == ["SCHEDULED"]
-    expect(page.locator("#pickup_time")).to_be_hidden()  # the next guest rides now
+    # the form is back at "now" for the next guest
+    expect(page.locator("#pickup_time")).to_be_hidden()
 
 
 def test_hostile_names_of_guests_and_favourites_never_run(browsed: Browsed, desk: Desk) -> None:
@@ -237,7 +232,7 @@ def test_hostile_names_of_guests_and_favourites_never_run(browsed: Browsed, desk
     assert browsed.faults == []
 
 
-def test_the_focus_stays_with_whoever_went_on_meanwhile(browsed: Browsed) -> None:
+def test_the_focus_is_not_taken_from_a_user_who_went_on_meanwhile(browsed: Browsed) -> None:
     page = browsed.page
     browsed.open(PATH)
     fill(page)

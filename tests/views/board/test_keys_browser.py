@@ -1,6 +1,4 @@
-"""Booking at the speed of talk, in Chromium: guests are found, favourites have a digit, every key
-press is counted.
-"""
+"""Fast booking by keyboard in Chromium: guest search, digits of favourites, and counted keys."""
 
 import re
 
@@ -20,15 +18,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 AIRPORT = ("Airport", LatLng(-38.55, -128.06))
 STATION = ("Harbour Station", LatLng(-38.52, -128.02))
-N = 1  # the key that leads from the board's list to the guest: the board's own tests press it
-KNOWN, NEW = 11, 36  # keys at most
+N = 1  # the key that leads from the board's list to the guest field, tested with the board
+KNOWN, NEW = 11, 36  # the most keys
 
 
 @pytest.fixture
 def counted(browsed: Browsed, desk: Desk) -> Page:
-    """The desk's form with two favourites and a guest who is known, and a count of all keys that go
-    down.
-    """
+    """The compact form with two favourites and a known guest, and a count of all pressed keys."""
     desk.press(
         desk.form(category="suv"),
         guest_name="Guest Heron",
@@ -40,7 +36,7 @@ def counted(browsed: Browsed, desk: Desk) -> Page:
     with desk.app.extensions["ridedash"].db.write() as s:
         set_favourite(s, 1, "drop", 1, *AIRPORT)
         set_favourite(s, 1, "drop", 2, *STATION)
-        s.get_one(Order, 1).guard_key = None  # that ride is over
+        s.get_one(Order, 1).guard_key = None  # that ride has ended
     browsed.open(PATH)
     browsed.page.evaluate(
         "window.keys = 0; addEventListener('keydown', () => (window.keys += 1), true)"
@@ -97,7 +93,7 @@ def test_a_new_guest_is_typed_in_full_with_thirty_six_keys_at_most(
     assert (guest.name, guest.room, guest.phone) == ("Guest Merle", "515", "+912227783311")
 
 
-def test_choosing_a_guest_fills_in_what_is_known_and_another_name_takes_it_away(
+def test_choosing_a_guest_fills_in_known_fields_and_another_name_clears_them(
     counted: Page, desk: Desk
 ) -> None:
     page = counted
@@ -116,7 +112,7 @@ def test_choosing_a_guest_fills_in_what_is_known_and_another_name_takes_it_away(
     for field, value in filled.items():
         expect(page.locator(field)).to_have_value(value)
     expect(page.locator("[data-guest-about]")).to_contain_text("Wheelchair")
-    # where they went before
+    # the guest's earlier drop
     expect(page.locator("#drop-list [role=option]").first).to_contain_text("Airport")
     page.fill("#guest-find", "Guest Merle")
     for field in filled:
@@ -124,7 +120,7 @@ def test_choosing_a_guest_fills_in_what_is_known_and_another_name_takes_it_away(
     expect(page.locator("[data-guest-about]")).to_be_hidden()
 
 
-def test_a_room_nobody_is_known_in_goes_to_its_own_field(counted: Page) -> None:
+def test_a_room_without_a_known_guest_goes_to_its_own_field(counted: Page) -> None:
     page = counted
     page.keyboard.type("777")
     page.keyboard.press("Enter")
@@ -133,7 +129,7 @@ def test_a_room_nobody_is_known_in_goes_to_its_own_field(counted: Page) -> None:
     expect(page.locator("#guest-find")).to_be_focused()
 
 
-def test_a_digit_that_goes_on_is_no_favourite(counted: Page) -> None:
+def test_a_digit_followed_by_text_is_no_favourite(counted: Page) -> None:
     page = counted
     page.focus("#drop")
     page.keyboard.type("-38.51, -128.01")
@@ -145,7 +141,7 @@ def test_a_digit_that_goes_on_is_no_favourite(counted: Page) -> None:
     expect(page.locator("#drop")).to_have_value("12 Quay")
 
 
-def test_the_empty_drop_offers_favourites_with_their_digits_and_the_boards_keys_choose_them(
+def test_the_empty_drop_lists_favourites_and_their_digits_choose_them(
     counted: Page,
 ) -> None:
     page = counted
@@ -166,7 +162,7 @@ def test_the_empty_drop_offers_favourites_with_their_digits_and_the_boards_keys_
     expect(page.locator("#drop")).to_have_value("Harbour Station")
 
 
-def test_an_earlier_ride_fills_the_form_again_or_for_the_way_back(counted: Page) -> None:
+def test_an_earlier_ride_fills_the_form_again_or_for_the_return_trip(counted: Page) -> None:
     page = counted
     page.evaluate(
         "document.dispatchEvent(new CustomEvent('ridedash:refill', {detail: {order: 1, how: "
@@ -183,7 +179,7 @@ def test_an_earlier_ride_fills_the_form_again_or_for_the_way_back(counted: Page)
     expect(page.locator("#pickup")).to_have_value(TRIP["pickup"])
     expect(page.locator("[data-guest] [name=guest_id]")).to_have_value("1")
     expect(page.locator("#guest_phone")).to_have_value("+912227783300")
-    # another person: nobody calls the first one about this ride
+    # another person: the first guest's phone is not used
     page.fill("#guest-find", "Guest Merle")
     expect(page.locator("#guest_phone")).to_have_value("")
     expect(page.locator("[data-guest] [name=guest_id]")).to_have_value("")

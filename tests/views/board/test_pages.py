@@ -1,6 +1,4 @@
-"""The one poll of the board: what changed since what somebody has, and the snapshot of the ride
-that is chosen.
-"""
+"""The poll of the board: changes since the client's revisions, and the chosen ride's snapshot."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -41,7 +39,7 @@ def poll(browser: FlaskClient, **query: Any) -> dict[str, Any]:
 
 
 def since(v: str, rows: dict[int, str]) -> str:
-    """What a page says that it has."""
+    """The query of a page with these revisions."""
     parts, before = [], 0
     for number in sorted(rows):
         parts.append(base36(number - before) + rows[number])
@@ -62,7 +60,7 @@ def has(body: dict[str, Any]) -> str:
 
 
 def move(desk: Desk, order_id: int, **facts: Any) -> None:
-    """News of a ride, as the worker records it."""
+    """Record an update of a ride, as the worker does."""
 
     def rows(s: Any) -> None:
         s.get(Order, order_id).version += 1
@@ -85,7 +83,7 @@ def move(desk: Desk, order_id: int, **facts: Any) -> None:
     desk.add(rows)
 
 
-def test_who_has_everything_gets_no_rows_and_no_order(desk: Desk, browser: FlaskClient) -> None:
+def test_a_current_client_gets_no_rows_and_no_order(desk: Desk, browser: FlaskClient) -> None:
     desk.order("BOOKED", "CALL_DRIVER")
     desk.order("UNKNOWN")
     first = poll(browser)
@@ -94,7 +92,7 @@ def test_who_has_everything_gets_no_rows_and_no_order(desk: Desk, browser: Flask
     assert again == {"v": first["v"], "bar": first["bar"], "needs": 1, "rows": []}
 
 
-def test_only_the_row_that_changed_is_sent_and_the_order_when_it_is_another(
+def test_only_changed_rows_are_sent_and_the_order_when_it_changed(
     desk: Desk, browser: FlaskClient
 ) -> None:
     riding, coming = desk.order("BOOKED", "IN_PROGRESS"), desk.order("BOOKED", "CALL_DRIVER")
@@ -111,7 +109,7 @@ def test_only_the_row_that_changed_is_sent_and_the_order_when_it_is_another(
     assert [row["id"] for row in third["rows"]] == [coming]
 
 
-def test_a_row_that_left_the_board_is_said_to_be_gone(desk: Desk, browser: FlaskClient) -> None:
+def test_a_row_that_left_the_board_is_listed_as_gone(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     body = poll(browser, since=since("a.b.c", {order_id: "xxxx", order_id + 7: "yyyy"}))
     assert (body["gone"], [row["id"] for row in body["rows"]]) == ([order_id + 7], [order_id])
@@ -120,17 +118,13 @@ def test_a_row_that_left_the_board_is_said_to_be_gone(desk: Desk, browser: Flask
 @pytest.mark.parametrize(
     "text", ["", "x", "a.b.c~!", "a.b.c~....", "~", "a.b.c.d~1", "a.b.c~zzzzzzzzzzzzzzzzz.-"]
 )
-def test_what_can_not_be_read_of_since_is_not_known(
-    desk: Desk, browser: FlaskClient, text: str
-) -> None:
+def test_unreadable_parts_of_since_are_ignored(desk: Desk, browser: FlaskClient, text: str) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     assert known(text).rows == NOTHING.rows or text
     assert [row["id"] for row in poll(browser, since=text)["rows"]] == [order_id]
 
 
-def test_cabs_are_sent_for_the_map_and_again_only_when_one_moved(
-    desk: Desk, browser: FlaskClient
-) -> None:
+def test_cabs_are_sent_again_only_when_one_has_moved(desk: Desk, browser: FlaskClient) -> None:
     coming = desk.order("BOOKED", "CALL_DRIVER")
     desk.order("BOOKED", "ALLOTMENT_PENDING")
     first = poll(browser)
@@ -143,10 +137,10 @@ def test_cabs_are_sent_for_the_map_and_again_only_when_one_moved(
     )
     second = poll(browser, since=has(first))
     assert second["cabs"] == [[coming, -38.5051, -128.0041, 73]]
-    assert second["rows"] == []  # where it is stands on the map alone
+    assert second["rows"] == []  # the position is shown on the map alone
 
 
-def test_the_chosen_ride_comes_with_the_board_and_again_when_it_changed(
+def test_the_chosen_ride_is_sent_with_the_board_and_again_when_it_changed(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -161,7 +155,7 @@ def test_the_chosen_ride_comes_with_the_board_and_again_when_it_changed(
     )
 
 
-def test_a_ride_of_another_house_is_neither_listed_nor_shown(
+def test_a_ride_of_another_property_is_neither_listed_nor_shown(
     desk: Desk, browser: FlaskClient
 ) -> None:
     foreign = desk.order("BOOKED", "CALL_DRIVER", prop="other")
@@ -169,19 +163,20 @@ def test_a_ride_of_another_house_is_neither_listed_nor_shown(
     assert (body["rows"], body["cabs"], "ride" in body) == ([], [], False)
 
 
-def test_nothing_new_is_304_whatever_is_asked_for(desk: Desk, browser: FlaskClient) -> None:
+def test_an_unchanged_board_gets_304_for_every_query(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     first = browser.get(f"/board.json?ride={order_id}")
     known_tag = {"If-None-Match": first.headers["ETag"]}
     for query in (f"ride={order_id}", f"ride={order_id}&since={has(dict(first.json or {}))}"):
         again = browser.get(f"/board.json?{query}", headers=known_tag)
         assert (again.status_code, again.data) == (304, b"")
-        assert again.headers["X-Seen-At"] == first.headers["X-Seen-At"]  # its age goes on
+        # the age is sent all the same
+        assert again.headers["X-Seen-At"] == first.headers["X-Seen-At"]
     move(desk, order_id, status="CLIENT_LOCATED")
     assert browser.get(f"/board.json?ride={order_id}", headers=known_tag).status_code == 200
 
 
-def test_time_alone_changes_what_a_row_says(desk: Desk, browser: FlaskClient) -> None:
+def test_time_alone_changes_the_text_of_a_row(desk: Desk, browser: FlaskClient) -> None:
     desk.order("BOOKED", "ALLOTMENT_PENDING", in_state_s=50)
     first = poll(browser)
     desk.now += timedelta(seconds=12)
@@ -232,7 +227,7 @@ def test_time_alone_changes_what_a_row_says(desk: Desk, browser: FlaskClient) ->
         ),
     ],
 )
-def test_what_needs_somebody_suggests_one_thing_to_do(
+def test_a_ride_that_needs_attention_suggests_one_action(
     desk: Desk,
     browser: FlaskClient,
     state: str,
@@ -246,7 +241,7 @@ def test_what_needs_somebody_suggests_one_thing_to_do(
     assert (row["do"]["what"], row["do"]["label"], row["do"]["href"]) == do
 
 
-def test_a_guest_who_was_told_of_the_other_car_needs_nobody_any_more(
+def test_a_swap_that_the_guest_knows_of_needs_no_attention(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order(
@@ -259,7 +254,7 @@ def test_a_guest_who_was_told_of_the_other_car_needs_nobody_any_more(
     assert poll(browser)["needs"] == 0
 
 
-def test_an_account_to_reconnect_is_said_once_not_by_each_ride(
+def test_an_account_to_reconnect_is_shown_once_and_not_by_each_ride(
     desk: Desk, browser: FlaskClient
 ) -> None:
     for _ in range(3):
@@ -271,7 +266,7 @@ def test_an_account_to_reconnect_is_said_once_not_by_each_ride(
     assert (body["needs"], alert["title"]) == (1, "House account needs reconnecting")
 
 
-def test_an_account_whose_key_is_missing_is_said_and_nobody_is_told_to_reconnect_it(
+def test_an_account_with_a_missing_key_is_shown_without_advice_to_reconnect(
     desk: Desk, browser: FlaskClient
 ) -> None:
     assert "alerts" not in poll(browser)["bar"]
@@ -284,15 +279,15 @@ def test_an_account_whose_key_is_missing_is_said_and_nobody_is_told_to_reconnect
     assert "A key is missing" in alert["detail"]
 
 
-def test_while_all_updates_stopped_no_single_ride_asks_for_somebody(
+def test_while_all_updates_have_stopped_no_single_ride_needs_attention(
     desk: Desk, browser: FlaskClient
 ) -> None:
     desk.order("BOOKED", "CALL_DRIVER")
-    desk.now = NOON + timedelta(seconds=90)  # the worker's last word is as old
+    desk.now = NOON + timedelta(seconds=90)  # the worker's last heartbeat is as old
     body = poll(browser)
     assert body["bar"]["stopped"]
     assert body["needs"] == 0
-    assert body["rows"][0]["seen"] == "2026-05-04T08:29:58.000Z"  # but it says how old it is
+    assert body["rows"][0]["seen"] == "2026-05-04T08:29:58.000Z"  # but it shows its age
 
 
 @pytest.mark.parametrize(
@@ -303,7 +298,7 @@ def test_while_all_updates_stopped_no_single_ride_asks_for_somebody(
         (400, {"cancellation": None}, "Cancelled by our desk"),
     ],
 )
-def test_a_cancelled_ride_tells_a_free_cancel_from_one_with_a_fee_where_that_is_known(
+def test_a_cancelled_ride_shows_whether_a_fee_applies_if_known(
     desk: Desk, browser: FlaskClient, asked_after_s: int, policy: dict[str, Any], said: str
 ) -> None:
     ride = {"next_poll_at": None, "allotted_at": NOON - timedelta(seconds=asked_after_s)}
@@ -311,7 +306,7 @@ def test_a_cancelled_ride_tells_a_free_cancel_from_one_with_a_fee_where_that_is_
     assert [row["headline"] for row in poll(browser)["rows"]] == [said]
 
 
-def test_what_asks_for_somebody_stays_however_many_rides_came_after(
+def test_rides_that_need_attention_stay_listed_after_many_newer_rides(
     desk: Desk, browser: FlaskClient
 ) -> None:
     old = desk.order(
@@ -326,7 +321,7 @@ def test_what_asks_for_somebody_stays_however_many_rides_came_after(
     assert gone not in body["order"]
 
 
-def test_another_name_of_the_guest_and_a_cleared_item_are_seen(
+def test_a_changed_guest_name_and_a_cleared_item_change_the_row(
     desk: Desk, browser: FlaskClient
 ) -> None:
     desk.order("BOOKED", "COMPLETED", ride={"next_poll_at": None}, attention=["contradiction"])
@@ -338,7 +333,7 @@ def test_another_name_of_the_guest_and_a_cleared_item_are_seen(
     ]
 
 
-def test_a_board_that_is_remembered_reads_no_order_twice_and_sees_each_change(
+def test_a_cached_board_reads_no_order_twice_and_has_each_change(
     tmp_path: Path,
 ) -> None:
     desk = make_desk(tmp_path, POLL_LAYER="on")
@@ -346,9 +341,8 @@ def test_a_board_that_is_remembered_reads_no_order_twice_and_sees_each_change(
         browser, read = desk.client(), []
         moving, _, _ = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(3)]
         moments = iter(range(100, 200))
-        desk.app.extensions[EXTENSION].moment = lambda: float(
-            next(moments)
-        )  # every poll is a second later
+        # each poll comes a second later
+        desk.app.extensions[EXTENSION].moment = lambda: float(next(moments))
         first = poll(browser)
 
         @event.listens_for(desk.services.db.engine, "before_cursor_execute")
@@ -368,7 +362,7 @@ def test_a_board_that_is_remembered_reads_no_order_twice_and_sees_each_change(
         desk.close()
 
 
-def test_a_board_that_is_remembered_says_what_one_made_anew_says(tmp_path: Path) -> None:
+def test_a_cached_board_equals_a_new_one(tmp_path: Path) -> None:
     desk = make_desk(tmp_path, POLL_LAYER="on")
     try:
         browser, memory = desk.client(), desk.app.extensions[EXTENSION]
@@ -397,12 +391,12 @@ def test_a_board_that_is_remembered_says_what_one_made_anew_says(tmp_path: Path)
             assert poll(browser) == remembered, change
             desk.app.extensions[EXTENSION] = memory
             seen.append((remembered["rows"][0]["rev"], str(remembered["cabs"])))
-        assert len(set(seen)) == len(changes) - 1  # a swap that nobody was told of looks as before
+        assert len(set(seen)) == len(changes) - 1  # a swap that is not acknowledged looks as before
     finally:
         desk.close()
 
 
-def test_two_rides_for_one_guest_ask_for_somebody_although_one_was_booked_in_place_of_the_other(
+def test_two_rides_for_one_guest_need_attention_although_one_replaced_the_other(
     desk: Desk, browser: FlaskClient
 ) -> None:
     old = desk.order("BOOKED", "CALL_DRIVER", attention=["late_double"])
@@ -422,7 +416,7 @@ def test_two_rides_for_one_guest_ask_for_somebody_although_one_was_booked_in_pla
     assert (found[new]["group"], body["needs"]) == ("now", 1)
 
 
-def test_an_unknown_order_says_what_to_do_although_it_was_booked_again(
+def test_an_unknown_order_suggests_an_action_although_it_was_booked_again(
     desk: Desk, browser: FlaskClient
 ) -> None:
     old, new = desk.order("UNKNOWN"), desk.order("BOOKED", "CALL_DRIVER")
@@ -434,8 +428,6 @@ def test_an_unknown_order_says_what_to_do_although_it_was_booked_again(
 
 
 @pytest.mark.parametrize("step", ["z" * 3000, "0", "-1", "zzzzzzzzzzzzz"])
-def test_rows_that_nobody_can_have_are_not_known(
-    desk: Desk, browser: FlaskClient, step: str
-) -> None:
+def test_impossible_rows_in_since_are_ignored(desk: Desk, browser: FlaskClient, step: str) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     assert [row["id"] for row in poll(browser, since=f"a.b.c~{step}AAAA")["rows"]] == [order_id]

@@ -1,6 +1,4 @@
-"""The board in a real Chromium: worked by keys, kept live without moving under anybody, honest when
-it is not.
-"""
+"""The board in Chromium: keyboard use, live updates that keep rows in place, and shown outages."""
 
 import re
 from collections.abc import Iterator
@@ -37,7 +35,7 @@ BOOKED = (
 
 
 class NoTokens:
-    """No account can be used, so nothing is ever called."""
+    """No account has tokens, so the service is never called."""
 
     def bearer(self, _account_id: int) -> str:
         raise NeedsReconnect("house")
@@ -53,7 +51,7 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 
 
 def opened(served: Served, path: str = "/", **options: Any) -> Page:
-    """The board with somebody signed in, after its first poll."""
+    """The board with a signed-in user, after its first poll."""
     page = served.staff(**({"viewport": WIDE} | options))
     with page.expect_response("**/board.json*"):
         page.goto(path)
@@ -69,7 +67,7 @@ def headline(page: Page) -> Any:
 
 
 def note(served: Served, order_id: int, **facts: Any) -> None:
-    """Another shown fact of a ride."""
+    """Change another shown field of a ride."""
 
     def rows(s: Any) -> None:
         s.get(Order, order_id).version += 1
@@ -79,7 +77,7 @@ def note(served: Served, order_id: int, **facts: Any) -> None:
     served.desk.add(rows)
 
 
-def test_a_click_shows_the_ride_beside_the_list_and_one_poll_keeps_both_live(
+def test_a_click_shows_the_ride_beside_the_list_and_one_poll_updates_both(
     served: Served,
 ) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
@@ -97,7 +95,7 @@ def test_a_click_shows_the_ride_beside_the_list_and_one_poll_keeps_both_live(
     expect(headline(page)).to_have_text("Driver is here")
 
 
-def test_rides_are_walked_and_opened_by_keys_and_closed_with_the_focus_back(served: Served) -> None:
+def test_keys_move_between_rides_and_closing_one_restores_the_focus(served: Served) -> None:
     second, first = (
         served.desk.order("BOOKED", "CALL_DRIVER"),
         served.desk.order("BOOKED", "CALL_DRIVER"),
@@ -125,14 +123,14 @@ def test_cancelling_by_key_asks_once_with_the_focus_on_the_safe_answer(served: S
     expect(page.locator('[data-action="cancel"]')).not_to_have_attribute("open", "")
     page.keyboard.press("d")
     expect(page.get_by_role("combobox", name="New drop")).to_be_focused()
-    page.keyboard.type("x")  # a letter, for somebody types
+    page.keyboard.type("x")  # a letter, because the user types
     expect(page.get_by_role("combobox", name="New drop")).to_have_value("x")
-    page.keyboard.press("Escape")  # ends the panel, and not the ride
+    page.keyboard.press("Escape")  # closes the panel, and not the ride
     expect(page.locator('[data-action="drop"]')).not_to_have_attribute("open", "")
     expect(headline(page)).to_be_visible()
 
 
-def test_keys_show_the_code_and_fill_the_form_again_or_for_the_way_back(served: Served) -> None:
+def test_keys_show_the_code_and_fill_the_form_again_or_for_the_return_trip(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4711")
     page = opened(served, f"/?ride={order_id}")
     expect(headline(page)).to_be_visible()
@@ -174,7 +172,7 @@ def test_keys_for_the_form_and_the_search_and_the_list_of_keys(served: Served) -
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
-def test_who_switched_single_keys_off_is_not_surprised_by_one(served: Served) -> None:
+def test_single_keys_do_nothing_when_they_are_switched_off(served: Served) -> None:
     served.desk.order("BOOKED", "CALL_DRIVER")
     served.desk.add(lambda s: s.query(Staff).update({"shortcuts": False}))
     page = opened(served)
@@ -195,7 +193,7 @@ def test_nothing_moves_under_the_pointer_or_the_focus_until_u_is_pressed(served:
     served.move(coming, "CLIENT_LOCATED")
     held = page.get_by_role("button", name="1 update, press U")
     expect(held).to_be_visible()
-    # the words are of now
+    # the text is current
     expect(row(page, coming).locator(".row-headline")).to_have_text("Driver is here")
     assert page.locator(".row").evaluate_all("rows => rows.map(r => Number(r.dataset.id))") == [
         other,
@@ -227,7 +225,7 @@ def test_only_the_text_that_changed_is_touched(served: Served) -> None:
     assert first
 
 
-def test_what_needs_somebody_counts_in_the_title_and_sounds_once_when_it_is_new(
+def test_rides_that_need_attention_are_counted_in_the_title_and_sound_once(
     served: Served,
 ) -> None:
     old, order_id = served.desk.order("UNKNOWN"), served.desk.order("BOOKED", "CALL_DRIVER")
@@ -248,7 +246,7 @@ def test_what_needs_somebody_counts_in_the_title_and_sounds_once_when_it_is_new(
     assert old
 
 
-def test_what_is_suggested_is_done_with_one_press(served: Served) -> None:
+def test_a_suggested_action_needs_one_press(served: Served) -> None:
     swapped = served.desk.order(
         "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"]
     )
@@ -256,7 +254,7 @@ def test_what_is_suggested_is_done_with_one_press(served: Served) -> None:
     page = opened(served)
     row(page, swapped).get_by_role("link", name="Guest told").click()
     expect(row(page, swapped).get_by_role("link", name="Guest told")).to_be_hidden()
-    page.keyboard.press("u")  # the row stays under the pointer until then
+    page.keyboard.press("u")  # until then the row stays under the pointer
     expect(page.locator("#needs")).to_be_hidden()
     row(page, unknown).get_by_role("link", name="Say what happened").click()
     expect(page.get_by_label("Booking number")).to_be_focused()
@@ -268,7 +266,7 @@ def test_what_is_suggested_is_done_with_one_press(served: Served) -> None:
     expect(page).to_have_title("Rides · Grand Meridian Hotel")
 
 
-def test_what_is_suggested_can_be_done_before_the_first_answer(served: Served) -> None:
+def test_a_suggested_action_works_before_the_first_poll(served: Served) -> None:
     swapped = served.desk.order(
         "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA 1"}, attention=["car_swapped"]
     )
@@ -282,7 +280,7 @@ def test_what_is_suggested_can_be_done_before_the_first_answer(served: Served) -
     expect(page).to_have_url(f"{served.url}/")
 
 
-def test_no_words_of_a_row_stand_under_its_button(served: Served) -> None:
+def test_the_button_of_a_row_covers_no_text(served: Served) -> None:
     served.desk.order("UNKNOWN", guest="Konstantinos Papadopoulos")
     served.desk.order("NOT_SENT", guest="Zebulon Featherstonehaugh")
     page = opened(served)
@@ -296,7 +294,7 @@ def test_no_words_of_a_row_stand_under_its_button(served: Served) -> None:
     assert all(end <= start for end, start in zip(wide, begun, strict=True)), (wide, begun)
 
 
-def test_a_form_that_is_refused_comes_back_beside_the_list_with_what_was_typed(
+def test_a_refused_form_is_shown_again_beside_the_list_with_its_text(
     served: Served,
 ) -> None:
     order_id = served.desk.order("UNKNOWN")
@@ -313,7 +311,7 @@ def test_a_cab_on_the_map_chooses_its_ride(served: Served) -> None:
     page = opened(served)
     box = page.locator(CAB).bounding_box()
     assert box is not None
-    at = page.wait_for_function(  # at rest: the same place twice
+    at = page.wait_for_function(  # not moving: the same position twice
         """() => { const map = window[document.querySelector("[data-map]").dataset.map];
         const {x, y} = map.latLngToContainerPoint([-38.505, -128.004]);
         const before = window.placeBefore;
@@ -327,7 +325,7 @@ def test_a_cab_on_the_map_chooses_its_ride(served: Served) -> None:
     expect(row(page, order_id)).to_have_class(re.compile("is-chosen"))
 
 
-def test_a_silent_server_is_said_and_taken_back_quietly(served: Served) -> None:
+def test_a_silent_server_is_shown_until_it_answers(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     page = served.staff(viewport=WIDE)
     page.clock.install(time=NOON)
@@ -347,14 +345,14 @@ def test_a_silent_server_is_said_and_taken_back_quietly(served: Served) -> None:
     expect(row(page, order_id)).to_be_visible()
 
 
-def test_a_ride_that_was_just_booked_is_there_before_the_next_poll_was_due(served: Served) -> None:
+def test_a_new_ride_is_listed_before_the_next_poll_is_due(served: Served) -> None:
     page = opened(served)
     order_id = served.desk.order("READY")
     page.evaluate(BOOKED, order_id)
     expect(row(page, order_id).locator(".row-headline")).to_have_text("Sending request…")
 
 
-def test_an_answer_for_the_ride_before_is_not_shown_as_the_one_now(served: Served) -> None:
+def test_a_late_answer_for_the_earlier_ride_is_not_shown(served: Served) -> None:
     first, second = (
         served.desk.order("BOOKED", "CALL_DRIVER"),
         served.desk.order("BOOKED", "IN_PROGRESS"),
@@ -391,7 +389,7 @@ def test_on_a_phone_a_ride_is_a_page_and_the_map_another_view(served: Served) ->
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_on_a_board_where_everything_happens(served: Served, scheme: str) -> None:
+def test_axe_finds_nothing_on_a_board_with_rides_of_all_kinds(served: Served, scheme: str) -> None:
     chosen = served.desk.order("BOOKED", "CLIENT_LOCATED", otp="4711")
     for state, status, facts in (
         ("UNKNOWN", None, {}),

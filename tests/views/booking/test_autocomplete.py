@@ -1,6 +1,4 @@
-"""Guests, groups, cost centres and the form alone as JSON: what the routes of booking answer,
-property by property.
-"""
+"""Guests, groups, cost centres and the compact form as JSON, separate for each property."""
 
 import re
 from html import unescape
@@ -29,7 +27,7 @@ def guest_rows(desk: Desk) -> list[Guest]:
 
 
 def known(desk: Desk, **facts: str) -> None:
-    """A guest who has been here before, whose ride is over."""
+    """A guest with an earlier ride that has ended."""
     given = {
         "guest_name": "Guest Heron",
         "guest_room": "412",
@@ -42,7 +40,7 @@ def known(desk: Desk, **facts: str) -> None:
 
 
 def found(desk: Desk, typed: str) -> list[dict[str, Any]]:
-    """Whom the form's field lists."""
+    """The guests that the form's search lists."""
     answer = desk.client.post(
         "/guests.json", data={"q": typed, "csrf_token": desk.form()["csrf_token"]}
     )
@@ -51,7 +49,7 @@ def found(desk: Desk, typed: str) -> list[dict[str, Any]]:
     return told
 
 
-def test_a_guest_who_comes_again_is_the_same_row_with_what_is_new(desk: Desk) -> None:
+def test_a_returning_guest_is_the_same_row_with_updated_fields(desk: Desk) -> None:
     known(desk)
     again = {
         "guest_name": "Heron",
@@ -68,14 +66,14 @@ def test_a_guest_who_comes_again_is_the_same_row_with_what_is_new(desk: Desk) ->
         desk.now,
     )
     assert [order.room for order in desk.orders()] == ["412", "500"]
-    for order_id, room in ((1, "412"), (2, "500")):  # each ride keeps the room of its day
+    for order_id, room in ((1, "412"), (2, "500")):  # each ride keeps the room of its time
         assert f"<bdi>{room}</bdi>" in desk.client.get(f"/rides/{order_id}").text
     board = desk.client.get("/").text
     assert "412" in board
     assert "500" in board
 
 
-def test_the_finder_tells_what_the_form_fills_in(desk: Desk) -> None:
+def test_the_guest_search_returns_the_fields_that_the_form_fills_in(desk: Desk) -> None:
     known(desk, language="hi", guest_note="Wheelchair")
     (guest,) = found(desk, "412")
     assert {
@@ -97,13 +95,13 @@ def test_the_finder_tells_what_the_form_fills_in(desk: Desk) -> None:
     assert found(desk, "99") == found(desk, "9" * 60_000) == []
 
 
-def test_no_address_names_a_guest_who_is_looked_for(desk: Desk) -> None:
+def test_no_address_contains_the_searched_guest(desk: Desk) -> None:
     assert desk.client.get("/guests.json?q=412").status_code == 405
     old = desk.client.post("/guests.json", data={"q": "412", "csrf_token": "of yesterday"})
     assert (old.status_code, old.get_json()["error"]) == (400, "This page was open for too long")
 
 
-def test_guests_of_another_property_are_neither_found_nor_taken(desk: Desk) -> None:
+def test_guests_of_another_property_are_neither_found_nor_accepted(desk: Desk) -> None:
     known(desk)
     services = desk.app.extensions["ridedash"]
     with services.db.write() as s:
@@ -133,7 +131,7 @@ def test_an_erased_guest_is_never_shown_nor_filled_in(desk: Desk) -> None:
     assert 'name="guest_id" type="hidden" value=""' in page
 
 
-def test_nothing_typed_suggests_where_the_guest_goes_then_favourites_then_where_others_went(
+def test_an_empty_drop_suggests_drops_of_the_guest_then_favourites_then_of_others(
     desk: Desk,
 ) -> None:
     known(desk)
@@ -152,7 +150,7 @@ def test_nothing_typed_suggests_where_the_guest_goes_then_favourites_then_where_
     assert said(end="drop", guest="99999999999999999999") == said(end="drop")
 
 
-def test_the_guests_usual_car_is_chosen_beforehand_where_one_is_near(desk: Desk) -> None:
+def test_the_guests_usual_car_is_preselected_if_one_is_near(desk: Desk) -> None:
     def chosen(usual: str) -> str:
         html = desk.client.get("/products.json", query_string=TRIP | {"usual": usual}).get_json()[
             "html"
@@ -167,7 +165,7 @@ def test_the_guests_usual_car_is_chosen_beforehand_where_one_is_near(desk: Desk)
     assert chosen("gone") == "mini"
 
 
-def test_a_cost_centre_of_the_house_is_kept_and_no_other_is_taken(desk: Desk) -> None:
+def test_a_cost_centre_of_the_property_is_stored_and_no_other_is_accepted(desk: Desk) -> None:
     services = desk.app.extensions["ridedash"]
     assert "Cost centre" not in desk.page(), "a house without any is asked nothing"
     with services.db.write() as s:
@@ -188,7 +186,7 @@ def test_a_cost_centre_of_the_house_is_kept_and_no_other_is_taken(desk: Desk) ->
     assert len(desk.orders()) == 1
 
 
-def test_a_group_is_booked_in_one_go_and_its_page_says_what_became_of_each(desk: Desk) -> None:
+def test_a_group_is_booked_at_once_and_its_page_shows_each_outcome(desk: Desk) -> None:
     answer = desk.press(desk.form(), cars="3")
     assert answer.location == "/groups/1"
     assert len(desk.orders()) == 3
@@ -210,14 +208,14 @@ def test_a_group_is_booked_in_one_go_and_its_page_says_what_became_of_each(desk:
     assert again.status_code == 304
 
 
-def test_a_single_ride_has_no_page_of_a_group(desk: Desk) -> None:
+def test_a_single_ride_has_no_group_page(desk: Desk) -> None:
     desk.press(desk.form())
     assert desk.client.get("/groups/1").location == "/rides/1"
     assert desk.client.get("/groups/2").status_code == 404
 
 
 @pytest.mark.parametrize("cars", ["0", "7", "x", "-1"])
-def test_another_number_of_cars_is_refused_and_nothing_ordered(desk: Desk, cars: str) -> None:
+def test_an_invalid_number_of_cars_is_refused_and_nothing_ordered(desk: Desk, cars: str) -> None:
     answer = desk.press(desk.form(), cars=cars)
     assert answer.status_code == 422
     assert desk.orders() == []
@@ -240,7 +238,7 @@ def test_each_car_of_a_group_counts_for_the_limit(desk: Desk) -> None:
     )
 
 
-def test_the_desks_script_gets_the_form_alone_and_a_clean_one_after_each_order(desk: Desk) -> None:
+def test_the_script_gets_the_form_alone_and_an_empty_one_after_each_order(desk: Desk) -> None:
     form = filled(desk.client.get("/rides/new", headers=JSON).get_json()["html"])
     assert form["pickup"] == "Grand Hotel, lobby"
     sent = desk.form() | {"guest_name": "Guest Heron"}
@@ -259,7 +257,7 @@ def test_the_desks_script_gets_the_form_alone_and_a_clean_one_after_each_order(d
     assert len(desk.orders()) == 1
 
 
-def test_a_second_car_on_purpose_is_written_down_with_the_ride_it_is_second_to(desk: Desk) -> None:
+def test_a_confirmed_second_car_is_recorded_with_the_first_ride(desk: Desk) -> None:
     desk.press(desk.form())
     assert desk.press(desk.form(), override_guard="y").status_code == 303
     with desk.app.extensions["ridedash"].db.read() as s:

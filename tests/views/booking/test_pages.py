@@ -1,6 +1,4 @@
-"""Pick and book: what `/rides/new` shows, keeps, refuses and orders, against a service played on a
-transport.
-"""
+"""Pick and book: the page `/rides/new`, its errors and its orders, against a fake service."""
 
 import re
 from collections.abc import Iterator
@@ -45,7 +43,7 @@ TRIP = {
 
 @dataclass
 class Desk:
-    """A signed-in browser at a desk, the fake service behind it, and a clock to move."""
+    """A signed-in browser at a desk, the fake service, and a clock that tests set."""
 
     app: Flask
     client: FlaskClient
@@ -158,7 +156,7 @@ def sign_in(client: FlaskClient) -> None:
     assert answer.status_code == 303
 
 
-def test_the_page_starts_from_the_propertys_own_pickup_and_asks_the_service_nothing(
+def test_the_page_begins_with_the_propertys_pickup_and_calls_no_service(
     desk: Desk,
 ) -> None:
     page = desk.page()
@@ -177,8 +175,8 @@ def test_the_query_presets_both_ends_and_the_car(desk: Desk) -> None:
     assert chosen[1] == "suv"
 
 
-def test_the_cheapest_private_car_that_is_near_is_chosen_beforehand(desk: Desk) -> None:
-    # auto is cheaper and none is near, share is cheaper and shared
+def test_the_cheapest_private_car_that_is_near_is_preselected(desk: Desk) -> None:
+    # auto is cheaper but none is near; share is cheaper but not private
     page = desk.page(**TRIP, show="1")
     chosen = re.search(
         r'name="offer"[^>]*checked[^>]*data-category="([^"]+)"', page.replace("\n", " ")
@@ -187,7 +185,7 @@ def test_the_cheapest_private_car_that_is_near_is_chosen_beforehand(desk: Desk) 
     assert chosen[1] == "mini"
 
 
-def test_cards_say_time_price_kind_of_price_seats_surge_and_what_cancelling_costs(
+def test_cards_show_time_price_kind_of_price_seats_surge_and_cancellation_fee(
     desk: Desk,
 ) -> None:
     said = cards(desk.page(**TRIP, show="1"))
@@ -224,7 +222,7 @@ def test_the_breakup_names_every_line_of_every_rate_card_with_its_unit(desk: Des
         assert words in said
 
 
-def test_the_share_price_is_asked_for_by_category_with_the_accounts_token(desk: Desk) -> None:
+def test_the_share_price_is_requested_by_category_with_the_accounts_token(desk: Desk) -> None:
     desk.page(**TRIP, show="1")
     first, second = desk.service.questions("/v1/products")
     assert "category" not in first
@@ -255,7 +253,7 @@ def test_without_a_drop_rates_are_shown_and_nothing_can_be_chosen(desk: Desk) ->
     assert "offer" not in filled(page)
 
 
-def test_booking_leads_to_the_order_with_what_was_asked_for(desk: Desk) -> None:
+def test_booking_leads_to_the_order_with_the_chosen_values(desk: Desk) -> None:
     form = desk.form()
     answer = desk.press(
         form,
@@ -279,7 +277,7 @@ def test_booking_leads_to_the_order_with_what_was_asked_for(desk: Desk) -> None:
     assert (guest.name, guest.phone, guest.room) == ("Guest Heron", "+912227783300", "412")
 
 
-def test_nothing_of_the_guest_is_in_what_the_service_will_get(desk: Desk) -> None:
+def test_the_request_to_the_service_has_no_data_of_the_guest(desk: Desk) -> None:
     desk.press(desk.form(), guest_phone="+91 22 2778 3300", guest_room="412", note="Two bags")
     (order,) = desk.orders()
     assert "fare-1" in order.body
@@ -302,7 +300,7 @@ def test_pressing_twice_makes_one_order(desk: Desk) -> None:
     assert len(desk.orders()) == 1
 
 
-def test_the_same_form_with_other_contents_is_refused_and_points_to_its_ride(desk: Desk) -> None:
+def test_the_same_form_with_other_contents_is_refused_and_links_to_its_ride(desk: Desk) -> None:
     form = desk.form()
     desk.press(form)
     answer = desk.press(form, guest_name="Guest Wren")
@@ -323,7 +321,7 @@ def test_the_same_form_with_other_contents_is_refused_and_points_to_its_ride(des
         ({"guest_room": "x" * 40}, "under 32"),
     ],
 )
-def test_a_wrong_field_is_marked_and_everything_typed_is_kept(
+def test_an_invalid_field_is_marked_and_typed_text_is_kept(
     desk: Desk, changes: dict[str, str], words: str
 ) -> None:
     typed = {
@@ -341,7 +339,7 @@ def test_a_wrong_field_is_marked_and_everything_typed_is_kept(
     assert desk.orders() == []
 
 
-def test_an_old_price_is_asked_again_and_shown_beside_the_old_one(desk: Desk) -> None:
+def test_an_expired_price_is_requested_again_and_shown_beside_the_old_one(desk: Desk) -> None:
     form = desk.form()
     desk.now += timedelta(seconds=121)
     desk.service.estimates[0]["upfront"]["fare"] = 265
@@ -355,7 +353,7 @@ def test_an_old_price_is_asked_again_and_shown_beside_the_old_one(desk: Desk) ->
     assert len(desk.orders()) == 1
 
 
-def test_a_guest_with_an_open_ride_is_booked_again_on_purpose_only(desk: Desk) -> None:
+def test_a_guest_with_an_open_ride_is_booked_again_only_after_confirmation(desk: Desk) -> None:
     desk.press(desk.form())
     desk.now += timedelta(seconds=20)
     answer = desk.press(desk.form())
@@ -369,7 +367,7 @@ def test_a_guest_with_an_open_ride_is_booked_again_on_purpose_only(desk: Desk) -
     assert len(desk.orders()) == 2
 
 
-def test_an_offer_of_another_property_is_unknown_here(desk: Desk) -> None:
+def test_an_offer_of_another_property_is_not_found(desk: Desk) -> None:
     form = desk.form()
     services = desk.app.extensions["ridedash"]
     with services.db.write() as s:
@@ -388,7 +386,7 @@ def test_an_account_that_is_not_the_propertys_is_refused(desk: Desk) -> None:
     assert desk.orders() == []
 
 
-def test_a_hotspot_starts_at_its_default_point_and_lists_its_points_in_order(desk: Desk) -> None:
+def test_a_hotspot_begins_at_its_default_point_and_lists_its_points_in_order(desk: Desk) -> None:
     desk.service.zone = ZONE
     page = desk.page(**TRIP, show="1")
     points = re.findall(r'data-zone-point="(\d)"\s+(aria-current="true")?', page)
@@ -411,7 +409,7 @@ def test_a_chosen_point_of_a_hotspot_stays_chosen(desk: Desk) -> None:
     assert zone["chosen"] == 1
     assert [point["name"] for point in zone["points"]] == ["North Gate", "South Gate"]
     assert len(zone["boundary"]) == 4
-    # the list and the share price, no third
+    # the list and the share price, no third request
     assert len(desk.service.questions("/v1/products")) == 2
 
 
@@ -430,14 +428,14 @@ def test_products_json_carries_the_same_cards_as_the_page(desk: Desk) -> None:
     assert body["zone"] is None
 
 
-def test_a_renewed_price_that_changed_says_so(desk: Desk) -> None:
+def test_a_price_that_changed_on_renewal_is_marked(desk: Desk) -> None:
     before = desk.form()["offer"]
     desk.service.estimates[0]["upfront"]["fare"] = 265
     body = desk.client.get("/products.json", query_string=TRIP | {"before": before}).get_json()
     assert "₹240 fixed → ₹265 fixed" in body["html"]
 
 
-def test_when_the_service_is_down_the_page_says_so_and_keeps_the_form(desk: Desk) -> None:
+def test_while_the_service_is_down_the_page_shows_that_and_keeps_the_form(desk: Desk) -> None:
     form = desk.form()
     desk.service.down = True
     desk.now += timedelta(seconds=121)
@@ -450,7 +448,7 @@ def test_when_the_service_is_down_the_page_says_so_and_keeps_the_form(desk: Desk
     assert "Nothing was ordered" in body.get_json()["html"]
 
 
-def test_the_last_list_stands_in_for_a_minute_and_says_its_time(desk: Desk) -> None:
+def test_the_last_list_is_shown_for_a_minute_with_its_time(desk: Desk) -> None:
     desk.page(**TRIP, show="1")
     desk.service.down = True
     desk.now += timedelta(seconds=50)
@@ -461,14 +459,14 @@ def test_the_last_list_stands_in_for_a_minute_and_says_its_time(desk: Desk) -> N
     assert desk.client.get("/products.json", query_string=TRIP).status_code == 503
 
 
-def test_a_refusal_by_the_service_is_told_in_our_words(desk: Desk) -> None:
+def test_a_refusal_by_the_service_is_shown_in_our_words(desk: Desk) -> None:
     desk.service.refusal = {"message": "BOOKING_FAILED", "code": "INVALID_CITY"}
     answer = desk.client.get("/products.json", query_string=TRIP)
     assert answer.status_code == 422
     assert "No service at this pickup" in answer.get_json()["html"]
 
 
-def test_pickup_and_drop_at_one_place_are_not_asked_for(desk: Desk) -> None:
+def test_pickup_and_drop_at_one_place_are_not_requested(desk: Desk) -> None:
     answer = desk.client.get(
         "/products.json", query_string=TRIP | {"drop_lat": "-38.5", "drop_lng": "-128.0001"}
     )
@@ -493,7 +491,7 @@ CITIES = [
         (("-39.5", "-128"), "The drop is in another city"),
     ],
 )
-def test_a_drop_that_no_car_goes_to_is_marked_and_not_asked_for(
+def test_a_drop_outside_the_cities_is_marked_and_not_requested(
     desk: Desk, drop: tuple[str, str], words: str
 ) -> None:
     desk.service.cities = CITIES
@@ -502,14 +500,14 @@ def test_a_drop_that_no_car_goes_to_is_marked_and_not_asked_for(
     assert answer.status_code == 422
     assert words in answer.get_json()["drop"]["error"]
     assert "data-product" not in answer.get_json()["html"]
-    assert "data-retry" not in answer.get_json()["html"]  # asking again can't help
+    assert "data-retry" not in answer.get_json()["html"]  # another request can't help
     page = desk.page(**trip, show="1")
     assert re.search(rf'id="drop-error"[^>]*>.*{words}', compact(page))
     assert "offer" not in filled(page)
     assert desk.service.questions("/v1/products") == []
 
 
-def test_where_no_outline_is_known_a_far_drop_is_left_to_the_service(desk: Desk) -> None:
+def test_without_an_outline_a_far_drop_is_left_to_the_service(desk: Desk) -> None:
     answer = desk.client.get(
         "/products.json", query_string=TRIP | {"drop_lat": "48.8584", "drop_lng": "2.2945"}
     )
@@ -528,7 +526,7 @@ def test_a_pickup_outside_the_cities_is_left_to_the_service_and_marked_at_its_fi
     assert body["drop"]["error"] == ""
 
 
-def test_after_a_refused_drop_the_refilled_form_says_so_at_the_drop(desk: Desk) -> None:
+def test_after_a_refused_drop_the_refilled_form_shows_that_at_the_drop(desk: Desk) -> None:
     desk.press(desk.form())
     with desk.app.extensions["ridedash"].db.write() as s:
         order = s.get_one(Order, 1)
@@ -536,11 +534,11 @@ def test_after_a_refused_drop_the_refilled_form_says_so_at_the_drop(desk: Desk) 
     page = desk.page(again="1")
     assert re.search(r'id="drop-error"[^>]*>.*The drop is in another city', compact(page))
     assert 'aria-invalid="true" aria-describedby="drop-error"' in compact(page)
-    # other cars may go there: the service decides where nobody told the outlines
+    # other cars may go there: without outlines the service decides
     assert "₹240" in page
 
 
-def test_a_pin_in_a_hotspot_meets_at_the_nearest_point_and_is_called_by_it(desk: Desk) -> None:
+def test_a_pin_in_a_hotspot_takes_place_and_name_of_the_nearest_point(desk: Desk) -> None:
     desk.service.zone = ZONE
     desk.service.around["place"] = "Harbour Station"
     pin = {
@@ -549,7 +547,7 @@ def test_a_pin_in_a_hotspot_meets_at_the_nearest_point_and_is_called_by_it(desk:
         "pickup_lng": "-127.996",
     }
     body = desk.client.get("/products.json", query_string=TRIP | pin).get_json()
-    assert body["zone"]["chosen"] == 1  # the default is the second
+    assert body["zone"]["chosen"] == 1  # the default is the second point
     assert body["pickup"]["name"] == "Harbour Station – North Gate"
     assert (body["pickup"]["lat"], body["pickup"]["lng"]) == ("-38.5010000", "-127.9950000")
     assert {(o.pickup_name, o.pickup_lat) for o in desk.offers()} == {
@@ -560,7 +558,7 @@ def test_a_pin_in_a_hotspot_meets_at_the_nearest_point_and_is_called_by_it(desk:
 @pytest.mark.parametrize(
     "name", ["Near Lower Crossing, Old Town", "Pin on the map (-38.5, -127.9)", "-38.502, -127.996"]
 )
-def test_words_of_a_pin_are_not_kept_for_a_point_that_lies_elsewhere(desk: Desk, name: str) -> None:
+def test_the_name_of_a_pin_is_not_kept_for_a_distant_point(desk: Desk, name: str) -> None:
     desk.service.zone = ZONE
     pin = {"pickup": name, "pickup_lat": "-38.502", "pickup_lng": "-127.996"}
     body = desk.client.get("/products.json", query_string=TRIP | pin).get_json()
@@ -589,7 +587,7 @@ def test_another_point_of_a_hotspot_keeps_the_name_of_the_place(desk: Desk) -> N
     assert "Harbour Station – North Gate" in desk.client.get("/rides/1").text
 
 
-def test_a_pin_is_called_by_the_nearest_street_and_its_coordinates_stay_exact(desk: Desk) -> None:
+def test_a_pin_has_the_name_of_the_nearest_street_and_exact_coordinates(desk: Desk) -> None:
     desk.service.around |= {"street": "Lower Crossing", "area": "Old Town"}
     pin = {"drop": "Pin on the map (-38.55000, -128.06000)"}
     form = filled(desk.page(**(TRIP | pin), show="1"))
@@ -597,13 +595,13 @@ def test_a_pin_is_called_by_the_nearest_street_and_its_coordinates_stay_exact(de
     assert {offer.drop_name for offer in desk.offers()} == {"Near Lower Crossing, Old Town"}
 
 
-def test_a_pin_that_nobody_can_name_is_called_by_its_coordinates(desk: Desk) -> None:
+def test_a_pin_without_a_known_name_shows_its_coordinates(desk: Desk) -> None:
     desk.service.places_down = True
     form = filled(desk.page(**(TRIP | {"drop": "Pin on the map"}), show="1"))
     assert form["drop"] == "Pin on the map (-38.55000, -128.06000)"
 
 
-def test_a_rental_says_who_agrees_the_package_and_which_there_are(desk: Desk) -> None:
+def test_a_rental_lists_its_packages_and_who_agrees_on_one(desk: Desk) -> None:
     packages = [
         {"hours": 4, "km": 40, "base_fare": "899"},
         {"hours": 1, "km": 10, "base_fare": "249"},
@@ -626,7 +624,7 @@ def test_the_shared_cards_price_is_that_of_the_seats(desk: Desk) -> None:
     assert price[1] == "₹140"
 
 
-def test_a_found_place_says_nothing_twice(desk: Desk) -> None:
+def test_a_found_place_repeats_no_text(desk: Desk) -> None:
     desk.service.places = [
         {
             "name": "Meridian Airport",
@@ -640,7 +638,7 @@ def test_a_found_place_says_nothing_twice(desk: Desk) -> None:
     assert (found["name"], found["kind"], found["area"]) == ("Meridian Airport", "", "")
 
 
-def test_the_button_asks_for_what_is_missing(desk: Desk) -> None:
+def test_the_button_names_the_missing_fields(desk: Desk) -> None:
     assert re.search(r"data-book-go[^>]*>Choose a drop<", compact(desk.page()))
     with desk.app.extensions["ridedash"].db.write() as s:
         s.get_one(Property, 1).pickup_lat = None
@@ -648,13 +646,13 @@ def test_the_button_asks_for_what_is_missing(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("bad", ["nan", "inf", "1e999", "91", "", "x", "-38.5,1"])
-def test_a_pickup_that_is_no_place_is_not_asked_for(desk: Desk, bad: str) -> None:
+def test_an_invalid_pickup_is_not_requested(desk: Desk, bad: str) -> None:
     query = {"pickup": "x", "pickup_lat": bad, "pickup_lng": "-128"}
     assert desk.client.get("/products.json", query_string=query).status_code == 422
     assert desk.service.questions("/v1/products") == []
 
 
-def test_without_scripts_words_become_places_coordinates_or_a_choice(desk: Desk) -> None:
+def test_without_scripts_typed_text_becomes_a_place_coordinates_or_a_choice(desk: Desk) -> None:
     found = desk.page(drop="meridian airport", show="1")
     assert 'name="drop_lat" value="-38.5500000"' in found
     typed = desk.page(drop="-38.55, -128.06", show="1")
@@ -665,7 +663,7 @@ def test_without_scripts_words_become_places_coordinates_or_a_choice(desk: Desk)
     assert "No place of that name" in desk.page(drop="nowhere at all", show="1")
 
 
-def test_without_scripts_show_cars_keeps_the_guest_and_follows_the_words_not_old_coordinates(
+def test_without_scripts_show_cars_keeps_the_guest_and_uses_the_typed_places(
     desk: Desk,
 ) -> None:
     first = filled(desk.page(**TRIP))
@@ -708,7 +706,7 @@ def test_places_of_openstreetmap_are_attributed_and_others_are_not(desk: Desk) -
     assert desk.client.get("/places.json?q=12.95,77.6").get_json()["credit"] == ""
 
 
-def test_a_place_search_that_is_down_says_what_works_instead(desk: Desk) -> None:
+def test_a_failing_place_search_shows_the_alternatives(desk: Desk) -> None:
     desk.service.places_down = True
     answer = desk.client.get("/places.json", query_string={"q": "arc"})
     assert answer.status_code == 503
@@ -735,7 +733,7 @@ def test_book_again_refills_the_form_with_a_new_token_and_a_fresh_price(desk: De
         first, guest_phone="+91 22 2778 3300", guest_room="412", note="Two bags", payment="cash"
     )
     (old,) = desk.orders()
-    # it came to nothing
+    # the order failed
     desk.client.post(f"/rides/{old.id}/withdraw", data={"csrf_token": first["csrf_token"]})
     page = desk.page(again=str(old.id))
     form = filled(page)
@@ -755,7 +753,7 @@ def test_book_again_refills_the_form_with_a_new_token_and_a_fresh_price(desk: De
     assert desk.orders()[1].guest_id == old.guest_id
 
 
-def test_a_ride_that_still_goes_on_is_not_replaced_by_the_one_that_it_fills(desk: Desk) -> None:
+def test_a_ride_that_goes_on_is_not_replaced_by_a_form_filled_from_it(desk: Desk) -> None:
     desk.press(desk.form(), guest_room="412")
     form = filled(desk.page(again="1"))
     assert "supersedes" not in form
@@ -788,7 +786,7 @@ def test_another_propertys_order_fills_nothing(desk: Desk) -> None:
 HOSTILE = "{{7*191}}${7*191}{% raw %}<script>alert(1)</script>\u202e</script>"
 
 
-def test_a_press_while_another_writer_holds_the_database_orders_nothing_and_may_be_repeated(
+def test_a_busy_database_orders_nothing_and_the_form_can_be_sent_again(
     desk: Desk, database: str
 ) -> None:
     form, services = desk.form(), desk.app.extensions["ridedash"]
@@ -853,7 +851,7 @@ def test_the_page_names_no_foreign_host_and_its_scripts_carry_the_nonce(desk: De
     assert not re.search(r"(?:https?:)?//[a-z0-9-]+\.[a-z]", answer.text)
 
 
-def test_a_property_without_an_account_can_look_and_not_book(desk: Desk) -> None:
+def test_a_property_without_an_account_sees_prices_and_can_not_book(desk: Desk) -> None:
     services = desk.app.extensions["ridedash"]
     with services.db.write() as s:
         for account in accounts.accounts_of(s, 1):
@@ -863,14 +861,14 @@ def test_a_property_without_an_account_can_look_and_not_book(desk: Desk) -> None
     assert re.search(r"data-book-go[^>]*disabled", page)
 
 
-def test_the_same_form_pressed_a_hundred_times_is_one_order_and_no_flood(desk: Desk) -> None:
+def test_the_same_form_sent_a_hundred_times_makes_one_order(desk: Desk) -> None:
     form = desk.form()
     answers = [desk.press(form) for _ in range(100)]
     assert {(answer.status_code, answer.location) for answer in answers} == {(303, "/rides/1")}
     assert len(desk.orders()) == 1
 
 
-def test_sixty_new_orders_a_minute_are_the_most(desk: Desk) -> None:
+def test_at_most_sixty_new_orders_a_minute_are_accepted(desk: Desk) -> None:
     form = desk.form()
     answers = [
         desk.press(form, form_token=f"token-of-another-{n:02}", guest_name=f"Guest {n}")
@@ -879,7 +877,7 @@ def test_sixty_new_orders_a_minute_are_the_most(desk: Desk) -> None:
     assert [answer.status_code for answer in answers] == [303] * 60 + [429]
 
 
-def test_a_form_that_has_made_its_order_is_answered_with_it_although_it_could_not_be_pressed_now(
+def test_a_form_that_made_an_order_leads_to_it_although_it_would_be_invalid_now(
     desk: Desk,
 ) -> None:
     form = desk.form()
@@ -895,6 +893,6 @@ def test_a_form_that_has_made_its_order_is_answered_with_it_although_it_could_no
 @pytest.mark.parametrize(
     ("cars", "counted"), [("06", 6), (" 6", 6), ("9", 6), ("0", 1), ("-3", 1), ("x", 1), ("", 1)]
 )
-def test_each_car_of_a_press_counts_for_the_limit(desk: Desk, cars: str, counted: int) -> None:
+def test_each_car_of_a_form_counts_for_the_limit(desk: Desk, cars: str, counted: int) -> None:
     with desk.app.test_request_context("/rides/new", method="POST", data={"cars": cars}):
         assert cars_asked() == counted

@@ -1,6 +1,4 @@
-"""The picker in a real Chromium: hostile words never run, the keyboard books, nothing is asked of
-another machine.
-"""
+"""The picker in Chromium: hostile text never runs, the keyboard books, no foreign host."""
 
 import re
 import threading
@@ -27,9 +25,7 @@ EVIL = (
 
 @dataclass
 class Browsed:
-    """A page that is signed in; `foreign` are requests to other machines, `faults` what its console
-    said.
-    """
+    """A signed-in page, its requests to other hosts, and its console messages."""
 
     page: Page
     url: str
@@ -70,7 +66,7 @@ def watched(page: Page, port: int) -> Browsed:
     return found
 
 
-def test_a_ride_is_booked_by_keyboard_and_the_button_says_what_and_for_how_much(
+def test_a_ride_is_booked_by_keyboard_and_the_button_shows_car_and_price(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page
@@ -78,7 +74,7 @@ def test_a_ride_is_booked_by_keyboard_and_the_button_says_what_and_for_how_much(
     expect(page.locator("#guest-find")).to_be_focused()
     page.keyboard.type("Guest Heron")
     expect(page.locator("[data-book-go]")).to_have_text("Choose a drop")
-    for place in ("#guest_room", "#guest_phone", "#drop"):  # the pickup is known already
+    for place in ("#guest_room", "#guest_phone", "#drop"):  # the pickup is filled in already
         page.keyboard.press("Enter")
         expect(page.locator(place)).to_be_focused()
     page.keyboard.type("airp")
@@ -121,7 +117,7 @@ def test_the_map_sets_an_end_and_a_point_of_a_hotspot_can_be_chosen(
     assert browsed.faults == []
 
 
-def test_hostile_words_of_the_service_and_of_a_gazetteer_never_run(
+def test_hostile_text_of_the_service_and_of_a_gazetteer_never_runs(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page
@@ -145,7 +141,7 @@ def test_hostile_words_of_the_service_and_of_a_gazetteer_never_run(
     page.locator(".breakup summary").first.click()
     page.fill("#guest-find", EVIL)
     page.fill("#guest_phone", "1")
-    page.click("[data-book-go]")  # comes back with the phone marked and all words in their fields
+    page.click("[data-book-go]")  # is shown again with the phone marked and all text in its fields
     expect(page.locator("#guest_phone-error")).to_be_visible()
     expect(page.locator("#guest_phone")).to_be_focused()
     assert page.evaluate("window.__ran") is None
@@ -153,9 +149,7 @@ def test_hostile_words_of_the_service_and_of_a_gazetteer_never_run(
     assert browsed.faults == []
 
 
-def test_a_service_that_is_down_says_what_to_do_and_is_asked_again_by_a_press(
-    browsed: Browsed, desk: Desk
-) -> None:
+def test_a_service_that_is_down_is_called_again_by_a_press(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     desk.service.down = True
     browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
@@ -166,7 +160,7 @@ def test_a_service_that_is_down_says_what_to_do_and_is_asked_again_by_a_press(
     expect(page.locator("[data-book-go]")).to_have_text("Book Mini · ₹240 fixed")
 
 
-def test_prices_are_renewed_in_place_and_a_change_is_said(browsed: Browsed, desk: Desk) -> None:
+def test_prices_are_renewed_in_place_and_a_change_is_marked(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     # renewed every three seconds
     object.__setattr__(desk.app.extensions["ridedash"].settings, "pace", 60.0)
@@ -207,7 +201,7 @@ def test_a_drop_outside_the_cities_is_marked_and_no_car_is_offered(
     expect(page.locator("[data-retry]")).to_have_count(0)
 
 
-def test_a_pin_that_becomes_the_pickup_of_a_hotspot_is_called_by_the_point_that_is_sent(
+def test_a_pin_in_a_hotspot_shows_the_name_of_the_point_that_is_sent(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page
@@ -229,7 +223,7 @@ def test_a_pin_that_becomes_the_pickup_of_a_hotspot_is_called_by_the_point_that_
     assert {offer.pickup_name for offer in desk.offers()[-4:]} == {"Harbour Station – North Gate"}
 
 
-def test_the_map_is_aimed_at_the_end_that_is_cleared_or_has_the_focus(
+def test_a_click_on_the_map_sets_the_end_that_is_empty_or_has_the_focus(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page
@@ -246,9 +240,7 @@ def test_the_map_is_aimed_at_the_end_that_is_cleared_or_has_the_focus(
     expect(page.locator("#drop")).to_have_value(re.compile(r"Pin on the map"))
 
 
-def test_an_emptied_field_takes_the_cars_of_the_old_trip_out_of_reach(
-    browsed: Browsed, desk: Desk
-) -> None:
+def test_an_emptied_field_disables_the_cars_of_the_old_trip(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(TO_AIRPORT)
     expect(page.locator(BOOK)).to_be_enabled()
@@ -267,7 +259,9 @@ def test_the_shared_price_follows_the_seats(browsed: Browsed, desk: Desk) -> Non
     expect(price).to_have_text("₹140")
 
 
-def test_a_breakup_floats_over_the_grid_and_goes_with_escape(browsed: Browsed, desk: Desk) -> None:
+def test_a_breakup_floats_over_the_grid_and_closes_with_escape(
+    browsed: Browsed, desk: Desk
+) -> None:
     page = browsed.page
     browsed.open(TO_AIRPORT)
     expect(page.locator(BOOK)).to_have_text("Book Mini · ₹240 fixed")
@@ -282,7 +276,7 @@ def test_a_breakup_floats_over_the_grid_and_goes_with_escape(browsed: Browsed, d
     expect(summary).to_be_focused()
 
 
-def test_a_changed_price_is_said_until_somebody_chooses(browsed: Browsed, desk: Desk) -> None:
+def test_a_changed_price_is_marked_until_a_car_is_chosen(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     object.__setattr__(desk.app.extensions["ridedash"].settings, "pace", 60.0)
     browsed.open(TO_AIRPORT)
@@ -299,7 +293,7 @@ def test_a_changed_price_is_said_until_somebody_chooses(browsed: Browsed, desk: 
     expect(told).to_have_count(0)
 
 
-def test_enter_with_nowhere_to_go_names_the_keys_that_book(browsed: Browsed, desk: Desk) -> None:
+def test_enter_without_a_trip_shows_the_keys_that_book(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(TO_AIRPORT)
     for words in ("#guest-find", "#guest_room", "#guest_phone"):
@@ -336,7 +330,7 @@ def test_an_error_of_the_phone_has_the_width_of_its_row(browsed: Browsed, desk: 
     assert box["width"] > row["width"] * 0.9
 
 
-def test_enter_before_the_list_came_takes_a_place_of_these_words_not_of_the_list_before(
+def test_enter_before_the_list_has_come_takes_a_place_of_the_new_text(
     browsed: Browsed,
 ) -> None:
     page = browsed.page
@@ -344,7 +338,7 @@ def test_enter_before_the_list_came_takes_a_place_of_these_words_not_of_the_list
     page.focus("#drop")
     page.keyboard.type("airp")
     expect(page.locator("#drop-list [role=option]")).to_have_text([re.compile("Meridian Airport")])
-    page.evaluate(  # in one breath: other words, and Enter, with the airport still on the screen
+    page.evaluate(  # other text and Enter at once, while the list still shows the airport
         """() => {
           const drop = document.querySelector("#drop");
           drop.value = "arcade";
@@ -366,7 +360,7 @@ def test_coordinates_are_a_place_when_the_field_is_left(browsed: Browsed) -> Non
     expect(page.locator("[data-book-go]")).to_be_enabled()
 
 
-def test_swapping_twice_in_a_row_leaves_the_trip_as_it_was(browsed: Browsed) -> None:
+def test_swapping_twice_leaves_the_trip_as_it_was(browsed: Browsed) -> None:
     page = browsed.page
     browsed.open("/rides/new?drop=Meridian+Airport&drop_lat=-38.55&drop_lng=-128.06")
     expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))

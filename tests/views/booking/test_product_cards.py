@@ -1,4 +1,4 @@
-"""Product cards: every kind of price in words, every category with a drawing, nothing invented."""
+"""Product cards: every kind of price in words, a drawing for every category, nothing invented."""
 
 import re
 from collections.abc import Iterator
@@ -54,9 +54,7 @@ def shown(one: dict[str, Any], *estimates: dict[str, Any], has_drop: bool = True
         ({"category": "mini"}, "from ₹80", "Book Mini · meter fare, from ₹80"),
     ],
 )
-def test_the_button_says_what_is_booked_and_for_how_much(
-    estimate: dict[str, Any], price: str, button: str
-) -> None:
+def test_the_button_shows_car_and_price(estimate: dict[str, Any], price: str, button: str) -> None:
     found = shown(category("mini", "Mini"), estimate)
     assert (found.price, found.button, found.blocked) == (price, button, "")
 
@@ -111,7 +109,7 @@ def test_a_rental_shows_its_packages_and_needs_no_drop() -> None:
     assert ("Distance included", "20 km") in found.tables[0].lines
 
 
-def test_a_shared_rides_breakup_says_each_sum_once_and_keeps_what_says_more() -> None:
+def test_a_shared_rides_breakup_shows_each_sum_once_and_keeps_longer_text() -> None:
     fares = [
         fare
         | {
@@ -153,7 +151,7 @@ def test_the_cancellation_policy_is_a_sentence(policy: dict[str, Any] | None, wo
     assert shown(category("mini", "Mini", cancellation_policy=policy)).cancellation == words
 
 
-def test_an_unknown_or_missing_currency_is_shown_as_it_came() -> None:
+def test_an_unknown_or_missing_currency_is_shown_unchanged() -> None:
     assert shown(category("mini", "Mini", currency=None), upfront("mini", 240, "f")).price == "240"
     assert (
         shown(category("mini", "Mini", currency="ZZZ"), upfront("mini", 240, "f")).price == "ZZZ240"
@@ -162,7 +160,7 @@ def test_an_unknown_or_missing_currency_is_shown_as_it_came() -> None:
     assert money_range(Decimal(1), Decimal(2), None, "en") == "1–2"
 
 
-def test_higher_rates_say_what_they_mean_for_this_price() -> None:
+def test_higher_rates_are_explained_for_this_price() -> None:
     busy = category("mini", "Mini")
     busy["fare_breakup"][0]["rates_higher_than_usual"] = True
     assert "will not rise" in shown(busy, upfront("mini", 240, "f")).surge_means
@@ -187,7 +185,7 @@ def test_the_cheapest_private_car_that_is_near_is_preferred_unless_another_is_as
     assert preferred(()) is None
 
 
-def test_the_trip_is_told_once_for_all_cards() -> None:
+def test_the_trip_is_shown_once_for_all_cards() -> None:
     assert trip_facts([product(category("mini", "Mini"), upfront("mini", 1, "f"))], "en") == (
         "8.2 km · about 22 min on the road"
     )

@@ -1,6 +1,4 @@
-"""Planning a ride in the booking form, its page until it is ordered, its changes, and where the
-list shows it.
-"""
+"""Scheduled rides: the booking form, the ride page before they are ordered, changes, the board."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -30,14 +28,14 @@ PICKUP = datetime(
 
 
 def plan(desk: Desk, **changes: str) -> int:
-    """A ride planned through the form; its order's id."""
+    """Schedule a ride through the form; returns the order's id."""
     answer = desk.press(desk.form(), **(LATER | changes))
     assert answer.status_code == 303, words(answer.text)
     return int(answer.headers["Location"].rsplit("/", 1)[1])
 
 
 def words(page: str) -> str:
-    """What a page says, without its markup."""
+    """The text of a page, without its markup."""
     return " ".join(
         unescape(
             re.sub(r"<[^>]+>", " ", re.sub(r"(?s)<(script|style|template).*?</\1>", " ", page))
@@ -56,7 +54,7 @@ def rows(client: FlaskClient) -> list[dict[str, Any]]:
 
 
 def go(desk: Desk, at: datetime) -> None:
-    """The clock at another instant, and somebody signed in then."""
+    """Set the clock to another time, and sign in then."""
     desk.now = at
     desk.client = desk.app.test_client()
     sign_in(desk.client)
@@ -77,7 +75,7 @@ def test_the_form_offers_now_and_later_on_the_propertys_clock(desk: Desk) -> Non
     )
 
 
-def test_a_ride_is_planned_for_a_local_time_and_nothing_is_sent_as_later(desk: Desk) -> None:
+def test_a_ride_is_scheduled_for_a_local_time_and_nothing_is_sent_before(desk: Desk) -> None:
     plan(desk)
     (order,) = desk.orders()
     assert (order.state, order.pickup_at) == ("SCHEDULED", PICKUP)
@@ -92,7 +90,7 @@ def test_a_form_without_a_choice_books_now(desk: Desk) -> None:
     assert [(order.state, order.pickup_at) for order in desk.orders()] == [("READY", None)]
 
 
-def test_a_plan_that_is_pressed_twice_is_one_order_and_with_other_words_refused(desk: Desk) -> None:
+def test_a_form_sent_twice_makes_one_scheduled_order_and_changed_is_refused(desk: Desk) -> None:
     form = desk.form()
     first, again = (desk.press(form, **LATER) for _ in range(2))
     assert first.headers["Location"] == again.headers["Location"]
@@ -117,7 +115,7 @@ def test_a_plan_that_is_pressed_twice_is_one_order_and_with_other_words_refused(
         ),
     ],
 )
-def test_a_time_that_cannot_be_is_refused_in_words_and_all_that_was_typed_is_kept(
+def test_an_invalid_time_is_refused_with_a_message_and_typed_text_is_kept(
     desk: Desk, changes: dict[str, str], said: str
 ) -> None:
     sent = LATER | {"note": "two bags", "guest_name": "Guest Wren"} | changes
@@ -132,7 +130,7 @@ def test_a_time_that_cannot_be_is_refused_in_words_and_all_that_was_typed_is_kep
     assert desk.orders() == []
 
 
-def test_a_time_that_clocks_leave_out_is_refused_with_the_next_one(desk: Desk) -> None:
+def test_a_local_time_that_does_not_exist_is_refused_with_the_next_one(desk: Desk) -> None:
     zone(desk, "Europe/Berlin")
     go(desk, datetime(2026, 3, 28, 12, 0, tzinfo=UTC))
     answer = desk.press(desk.form(), when="later", pickup_date="2026-03-29", pickup_time="02:30")
@@ -142,7 +140,7 @@ def test_a_time_that_clocks_leave_out_is_refused_with_the_next_one(desk: Desk) -
     )
 
 
-def test_of_a_time_that_comes_twice_the_first_is_planned_and_the_page_says_so(desk: Desk) -> None:
+def test_of_an_ambiguous_local_time_the_first_is_used_and_the_page_shows_that(desk: Desk) -> None:
     zone(desk, "Europe/Berlin")
     go(desk, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))
     order_id = plan(desk, pickup_date="2026-10-25", pickup_time="02:30")
@@ -155,7 +153,7 @@ def test_of_a_time_that_comes_twice_the_first_is_planned_and_the_page_says_so(de
     )
 
 
-def test_a_planned_rides_page_says_when_and_offers_to_change_or_withdraw(desk: Desk) -> None:
+def test_a_scheduled_rides_page_shows_the_time_and_offers_change_and_withdraw(desk: Desk) -> None:
     order_id = plan(desk)
     said = ride_words(desk, order_id)
     assert "Booked for 05:10 tomorrow" in said
@@ -169,7 +167,7 @@ def test_a_planned_rides_page_says_when_and_offers_to_change_or_withdraw(desk: D
     assert "Booked for 05:10 today" in ride_words(desk, order_id)
 
 
-def test_a_guest_reads_that_the_ride_is_planned(desk: Desk) -> None:
+def test_the_guests_page_shows_that_the_ride_is_scheduled(desk: Desk) -> None:
     order_id = plan(desk)
     services = desk.app.extensions["ridedash"]
     with services.db.read() as s, desk.app.test_request_context("/"):
@@ -179,14 +177,14 @@ def test_a_guest_reads_that_the_ride_is_planned(desk: Desk) -> None:
     assert (view.headline, view.detail) == ("Your ride is planned", "For 05:10 tomorrow")
 
 
-def test_an_order_that_is_due_just_after_midnight_names_the_day_it_is_ordered_on(
+def test_an_order_due_just_after_midnight_shows_the_day_of_ordering(
     desk: Desk,
 ) -> None:
     order_id = plan(desk, pickup_time="00:05")
     assert "Ordered from the service at 23:52 today." in ride_words(desk, order_id)
 
 
-def test_the_list_keeps_planned_rides_apart_the_next_first_however_many_are_newer(
+def test_the_board_lists_scheduled_rides_apart_with_the_next_first(
     desk: Desk,
 ) -> None:
     ids = [
@@ -200,7 +198,7 @@ def test_the_list_keeps_planned_rides_apart_the_next_first_however_many_are_newe
     assert "Later" in words(desk.client.get("/").text)
 
 
-def test_a_planned_ride_is_changed_in_the_same_form(desk: Desk) -> None:
+def test_a_scheduled_ride_is_changed_in_the_same_form(desk: Desk) -> None:
     order_id = plan(desk, note="two bags", guest_phone="022 2778 3300")
     page = desk.client.get(f"/rides/new?change={order_id}").text
     assert "Change a planned ride" in page
@@ -229,7 +227,7 @@ def test_a_planned_ride_is_changed_in_the_same_form(desk: Desk) -> None:
     assert "Booked for 06:00 on Fri 6 Mar" in said
 
 
-def test_a_change_over_somebody_elses_is_shown_and_saved_when_pressed_again(desk: Desk) -> None:
+def test_a_conflicting_change_is_shown_and_saved_when_sent_again(desk: Desk) -> None:
     order_id = plan(desk)
     mine, theirs = (
         filled(desk.client.get(f"/rides/new?change={order_id}").text) | LATER for _ in range(2)
@@ -244,7 +242,7 @@ def test_a_change_over_somebody_elses_is_shown_and_saved_when_pressed_again(desk
     assert desk.orders()[0].note == "mine"
 
 
-def test_what_is_planned_no_longer_is_shown_instead_of_changed(desk: Desk) -> None:
+def test_a_ride_that_is_not_scheduled_any_more_is_shown_instead_of_changed(desk: Desk) -> None:
     order_id = plan(desk)
     form = filled(desk.client.get(f"/rides/new?change={order_id}").text) | LATER
     token = form["csrf_token"]
@@ -256,7 +254,7 @@ def test_what_is_planned_no_longer_is_shown_instead_of_changed(desk: Desk) -> No
     assert desk.orders()[0].note is None
 
 
-def test_a_change_names_no_ride_of_another_property(desk: Desk) -> None:
+def test_a_change_of_another_propertys_ride_gets_404(desk: Desk) -> None:
     order_id = plan(desk)
     with desk.app.extensions["ridedash"].db.write() as s:
         other = Property(name="Other House", timezone="UTC", created_at=desk.now)
@@ -278,7 +276,7 @@ def test_a_change_names_no_ride_of_another_property(desk: Desk) -> None:
         ("SOMETHING_NEW", "Nothing was ordered."),
     ],
 )
-def test_a_ride_that_could_not_be_ordered_yet_needs_somebody_and_says_why(
+def test_a_ride_that_could_not_be_ordered_yet_needs_attention_with_its_reason(
     desk: Desk, code: str, said: str
 ) -> None:
     order_id = plan(desk)
@@ -301,7 +299,7 @@ def test_a_ride_that_could_not_be_ordered_yet_needs_somebody_and_says_why(
 
 
 def ordered_by_the_worker(desk: Desk, tmp_path: Path, order_id: int) -> OrderPage:
-    """A planned ride once its time has come; the desk's clock is at that time."""
+    """A scheduled ride after the worker has ordered it; the clock is at that time."""
     services = desk.app.extensions["ridedash"]
     go(desk, PICKUP - timedelta(minutes=10))
     journal = AnswerJournal(tmp_path / "box", slots=4)
@@ -315,7 +313,7 @@ def ordered_by_the_worker(desk: Desk, tmp_path: Path, order_id: int) -> OrderPag
     return page
 
 
-def test_a_price_that_the_worker_stored_is_put_in_words_when_it_is_shown(
+def test_a_price_that_the_worker_stored_is_formatted_when_it_is_shown(
     desk: Desk, tmp_path: Path
 ) -> None:
     order_id = plan(desk, offer=offer_of(desk, "suv"))
@@ -332,9 +330,7 @@ def test_a_price_that_the_worker_stored_is_put_in_words_when_it_is_shown(
     assert "Price changed: meter fare, about ₹310–375 → meter fare, about ₹310–390" in again
 
 
-def test_an_offer_that_an_earlier_release_stored_keeps_the_words_that_it_has(
-    desk: Desk, tmp_path: Path
-) -> None:
+def test_an_offer_of_an_earlier_release_keeps_its_price_text(desk: Desk, tmp_path: Path) -> None:
     order_id = plan(desk, offer=offer_of(desk, "suv"))
     page = ordered_by_the_worker(desk, tmp_path, order_id)
     with desk.app.extensions["ridedash"].db.write() as s:
@@ -343,7 +339,7 @@ def test_an_offer_that_an_earlier_release_stored_keeps_the_words_that_it_has(
     assert [row["price"] for row in rows(desk.client)] == ["meter fare, about ₹300–350"]
 
 
-def test_an_offer_whose_product_can_not_be_read_shows_no_price(desk: Desk, tmp_path: Path) -> None:
+def test_an_offer_with_an_unreadable_product_shows_no_price(desk: Desk, tmp_path: Path) -> None:
     order_id = plan(desk, offer=offer_of(desk, "suv"))
     page = ordered_by_the_worker(desk, tmp_path, order_id)
     with desk.app.extensions["ridedash"].db.write() as s:
@@ -358,7 +354,7 @@ def offer_of(desk: Desk, category: str) -> str:
     return str(max(offer.id for offer in desk.offers() if offer.category == category))
 
 
-def test_a_worker_orders_it_with_the_price_of_then_and_a_missed_one_is_loud(
+def test_a_worker_orders_with_the_price_of_that_time_and_a_missed_ride_is_loud(
     desk: Desk, tmp_path: Path
 ) -> None:
     services = desk.app.extensions["ridedash"]

@@ -1,6 +1,4 @@
-"""Planning in a real Chromium: the button says for when, the keyboard is enough, and axe finds
-nothing.
-"""
+"""Scheduled rides in Chromium: the button shows the time, the keyboard is enough, axe is silent."""
 
 import re
 from datetime import UTC, datetime
@@ -17,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 READY = "/rides/new?show=1&" + "&".join(f"{name}={value}" for name, value in TRIP.items())
 
 
-def test_a_ride_is_planned_by_keyboard_and_the_button_says_for_when(
+def test_a_ride_is_scheduled_by_keyboard_and_the_button_shows_the_time(
     browsed: Browsed, desk: Desk
 ) -> None:
     page = browsed.page
@@ -32,7 +30,7 @@ def test_a_ride_is_planned_by_keyboard_and_the_button_says_for_when(
     expect(go).to_have_text("Choose day and time")
     expect(go).to_be_disabled()
     page.locator("#pickup_time").fill("05:10")
-    # it is nine in the morning
+    # 09:00 local time
     expect(go).to_have_text("Choose a pickup at least 15 minutes ahead")
     expect(go).to_be_disabled()
     page.locator("#pickup_time").fill("23:10")
@@ -42,7 +40,7 @@ def test_a_ride_is_planned_by_keyboard_and_the_button_says_for_when(
     expect(go).to_have_text("Plan Mini for 05:10 tomorrow")
     expect(page.locator("[data-bar-terms]")).to_contain_text("Priced when it is ordered")
     expect(page.get_by_text("Fixed price", exact=True).first).to_be_hidden()
-    # how near a cab is now means nothing then
+    # the present distance of a cab says nothing about a later time
     expect(page.locator(".product-eta").first).to_be_hidden()
     page.locator("#pickup_date").fill("2026-03-07")
     expect(go).to_have_text(
@@ -57,7 +55,7 @@ def test_a_ride_is_planned_by_keyboard_and_the_button_says_for_when(
     assert browsed.faults == []
 
 
-def test_now_again_takes_the_price_back(browsed: Browsed) -> None:
+def test_choosing_now_again_restores_the_price(browsed: Browsed) -> None:
     page = browsed.page
     browsed.open(READY)
     page.locator(".when-choice", has_text="Later").click()
@@ -67,7 +65,9 @@ def test_now_again_takes_the_price_back(browsed: Browsed) -> None:
     expect(page.locator("#pickup_date")).to_be_hidden()
 
 
-def test_a_plan_is_changed_from_its_page_and_withdrawn(browsed: Browsed, desk: Desk) -> None:
+def test_a_scheduled_ride_is_changed_from_its_page_and_withdrawn(
+    browsed: Browsed, desk: Desk
+) -> None:
     desk.press(desk.form(), when="later", pickup_date="2026-03-05", pickup_time="05:10")
     page = browsed.page
     browsed.open("/rides/1")
@@ -85,7 +85,7 @@ def test_a_plan_is_changed_from_its_page_and_withdrawn(browsed: Browsed, desk: D
     assert desk.orders()[0].state == "NOT_SENT"
 
 
-def test_a_plan_keeps_its_own_time_however_near_it_is(browsed: Browsed, desk: Desk) -> None:
+def test_a_change_keeps_the_time_although_it_is_near(browsed: Browsed, desk: Desk) -> None:
     desk.press(desk.form(), when="later", pickup_date="2026-03-05", pickup_time="05:10")
     desk.now = datetime(2026, 3, 4, 23, 33, tzinfo=UTC)  # seven minutes before
     page, go = browsed.page, browsed.page.locator("[data-book-go]")
@@ -102,7 +102,7 @@ def test_a_plan_keeps_its_own_time_however_near_it_is(browsed: Browsed, desk: De
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_where_a_ride_is_planned_shown_and_changed(
+def test_axe_finds_nothing_where_a_ride_is_scheduled_shown_and_changed(
     browsed: Browsed, desk: Desk, scheme: str
 ) -> None:
     page = browsed.page
@@ -117,7 +117,7 @@ def test_axe_finds_nothing_where_a_ride_is_planned_shown_and_changed(
         assert found.violations_count == 0, found.generate_report()
 
 
-def test_planning_works_without_scripts(desk: Desk, browsed: Browsed, browser: Browser) -> None:
+def test_scheduling_works_without_scripts(desk: Desk, browsed: Browsed, browser: Browser) -> None:
     state = browsed.page.context.storage_state()
     with browser.new_context(java_script_enabled=False, storage_state=state) as plain:
         page = plain.new_page()

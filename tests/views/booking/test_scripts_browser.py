@@ -1,6 +1,4 @@
-"""How the desk's form is sent, without a server: either it is known what became of it, or the same
-bytes go again.
-"""
+"""Sending the compact form, without a server: a clear outcome, or the same bytes again."""
 
 from typing import Any
 
@@ -47,18 +45,20 @@ ASKED = "POST application/json manual the-form"
         (403, {}, "refused"),
     ],
 )
-def test_a_clear_answer_is_asked_for_once(page: Any, status: int, body: Any, kind: str) -> None:
+def test_a_form_with_a_clear_answer_is_sent_once(
+    page: Any, status: int, body: Any, kind: str
+) -> None:
     done = page.evaluate(SEND, [[status, body]])
     assert (done["told"]["kind"], done["lost"], done["bodies"]) == (kind, 0, [ASKED])
 
 
 @pytest.mark.parametrize("nothing", ["cut", [500, "<html>"], [502, {}], [200, "no JSON"]])
-def test_no_clear_answer_is_asked_for_again_with_the_same_form(page: Any, nothing: Any) -> None:
+def test_a_form_without_a_clear_answer_is_sent_again_unchanged(page: Any, nothing: Any) -> None:
     done = page.evaluate(SEND, [nothing, nothing, [200, {"order": 7, "html": "<p>"}]])
     assert (done["told"]["kind"], done["told"]["order"], done["lost"]) == ("made", 7, 2)
     assert done["bodies"] == [ASKED] * 3
 
 
-def test_after_three_tries_it_is_said_that_nobody_knows(page: Any) -> None:
+def test_after_three_tries_the_outcome_is_shown_as_unknown(page: Any) -> None:
     done = page.evaluate(SEND, [])
     assert done == {"told": {"kind": "lost"}, "lost": 2, "bodies": [ASKED] * 3}

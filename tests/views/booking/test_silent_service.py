@@ -1,6 +1,4 @@
-"""A ride service that gives no answers: told on every page with its time, and taken back without a
-word.
-"""
+"""A service that doesn't answer is shown on every page with its time, and quietly cleared."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -24,38 +22,38 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     made.close()
 
 
-def heard(desk: Desk, silent_since: datetime | None, worker: str = "w") -> None:
+def last_answers(desk: Desk, silent_since: datetime | None, worker: str = "w") -> None:
     write_heartbeat(desk.services.db, worker, desk.now, silent_since)
 
 
-def test_a_silent_service_is_told_on_every_page_and_in_their_json(desk: Desk) -> None:
+def test_a_silent_service_is_shown_on_every_page_and_in_their_json(desk: Desk) -> None:
     browser, order_id = desk.client(), desk.order("BOOKED", "CALL_DRIVER")
     assert browser.get("/board.json?only=bar").get_json()["bar"]["silent"] == ""
-    heard(desk, NOON)
+    last_answers(desk, NOON)
     for path in ("/", f"/rides/{order_id}", "/rides/new"):
         band = browser.get(path).text.split("data-silent-band")[1].split("</div>")[0]
         assert TOLD in band
         assert "hidden" not in band.split(">")[0]
     assert browser.get("/board.json").get_json()["bar"]["silent"] == TOLD
-    heard(desk, None)
+    last_answers(desk, None)
     assert browser.get("/board.json").get_json()["bar"]["silent"] == ""
     assert "hidden" in browser.get("/").text.split("data-silent-band")[1].split(">")[0]
 
 
-def test_a_dead_worker_says_nothing_of_the_service(desk: Desk) -> None:
-    heard(desk, NOON)
+def test_a_dead_worker_is_no_sign_of_a_silent_service(desk: Desk) -> None:
+    last_answers(desk, NOON)
     desk.now = NOON + timedelta(seconds=31)
     bar = desk.client().get("/board.json?only=bar").get_json()["bar"]
     assert bar["stopped"]
     assert bar["silent"] == ""
 
 
-def test_of_several_workers_the_longest_silence_counts_and_the_dead_do_not(desk: Desk) -> None:
-    heard(desk, NOON - timedelta(minutes=9), "dead")
+def test_the_longest_silence_of_several_live_workers_counts(desk: Desk) -> None:
+    last_answers(desk, NOON - timedelta(minutes=9), "dead")
     desk.now = NOON + timedelta(seconds=40)
-    heard(desk, NOON + timedelta(seconds=20), "first")
-    heard(desk, NOON + timedelta(seconds=10), "second")
-    heard(desk, None, "third")
+    last_answers(desk, NOON + timedelta(seconds=20), "first")
+    last_answers(desk, NOON + timedelta(seconds=10), "second")
+    last_answers(desk, None, "third")
     with desk.services.db.read() as s:
         assert service_silent_since(s, desk.now) == NOON + timedelta(seconds=10)
         assert service_silent_since(s, desk.now + timedelta(minutes=1)) is None
@@ -70,7 +68,7 @@ TRIP = {
 } | {"drop_lng": "-128.06"}
 
 
-def test_prices_that_are_held_back_are_told_in_words_without_asking(desk: Desk) -> None:
+def test_throttled_prices_have_a_message_and_no_request(desk: Desk) -> None:
     traffic = desk.services.client.traffic
     while not traffic.is_open(write=False):
         traffic.settle(traffic.enter(Priority.PAGE), Result.FAILED)
@@ -79,7 +77,7 @@ def test_prices_that_are_held_back_are_told_in_words_without_asking(desk: Desk) 
     assert "The ride service is not answering" in answer.get_json()["html"]
 
 
-def test_prices_that_would_be_one_question_too_many_say_when_to_try_again(desk: Desk) -> None:
+def test_prices_above_the_rate_limit_show_when_to_try_again(desk: Desk) -> None:
     traffic = desk.services.client.traffic
     traffic.settle(traffic.enter(Priority.PAGE), Result.LIMITED, 120.0)
     answer = desk.client().get("/products.json", query_string=TRIP)

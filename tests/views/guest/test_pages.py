@@ -1,6 +1,4 @@
-"""The page behind a link: what a guest and a follower see, what neither sees, and how little a link
-leaves behind.
-"""
+"""The page behind a link: contents for guest and follower, hidden data, and traces of the link."""
 
 import gzip
 import logging
@@ -49,7 +47,7 @@ def desk(shared_desk: Desk) -> Desk:
 
 @pytest.fixture
 def phone(desk: Desk) -> FlaskClient:
-    """A browser that has never been here."""
+    """A browser without cookies."""
     return desk.client(signed_in=False)
 
 
@@ -108,7 +106,7 @@ def test_every_order_state_has_a_page_for_both(
 
 
 @pytest.mark.parametrize("state", ["REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"])
-def test_a_link_made_before_an_order_failed_says_so(
+def test_a_link_of_an_order_that_failed_shows_that(
     desk: Desk, phone: FlaskClient, state: str
 ) -> None:
     order_id = desk.order("SENDING")
@@ -129,7 +127,7 @@ def test_an_unknown_outcome_asks_the_guest_not_to_book_again(
     assert snapshot["detail"] == "Please don't book again"
 
 
-def test_the_guest_sees_the_code_while_the_driver_is_there_and_not_after(
+def test_the_guest_sees_the_code_only_while_the_driver_is_there(
     desk: Desk, phone: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
@@ -202,7 +200,7 @@ def test_a_follower_sees_no_code_phone_name_address_price_or_whole_plate(
         assert page.status_code == 200
 
 
-def test_the_map_of_a_follower_looks_at_the_cab_and_never_at_the_address(
+def test_the_map_of_a_follower_shows_the_cab_and_never_the_address(
     desk: Desk, phone: FlaskClient
 ) -> None:
     searching = phone.get(
@@ -225,7 +223,7 @@ def test_the_guest_sees_plate_car_driver_and_both_calls(desk: Desk, phone: Flask
     assert "Updated just now" in text
 
 
-def test_the_guest_hears_of_another_car_in_words_for_guests(desk: Desk, phone: FlaskClient) -> None:
+def test_the_guest_gets_a_message_about_another_car(desk: Desk, phone: FlaskClient) -> None:
     order_id = desk.order(
         "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA05XY9876", "swapped_at": NOON}
     )
@@ -238,7 +236,7 @@ def test_the_guest_hears_of_another_car_in_words_for_guests(desk: Desk, phone: F
     assert "was" not in follower
 
 
-def test_the_bill_tells_the_guest_nothing_of_the_account_that_pays(
+def test_the_guests_bill_shows_nothing_of_the_account_that_pays(
     desk: Desk, phone: FlaskClient
 ) -> None:
     text, snapshot = both(phone, link(desk, desk.order("BOOKED", "COMPLETED", "auto")))
@@ -250,7 +248,7 @@ def test_the_bill_tells_the_guest_nothing_of_the_account_that_pays(
 
 
 @pytest.mark.parametrize("path", ["", "/snapshot.json"])
-def test_a_link_sets_no_cookie_and_is_neither_kept_nor_passed_on_nor_found(
+def test_a_link_sets_no_cookie_and_is_not_cached_referred_or_indexed(
     desk: Desk, phone: FlaskClient, path: str
 ) -> None:
     token = link(desk, desk.order("BOOKED", "CALL_DRIVER"))
@@ -265,16 +263,16 @@ def test_a_link_sets_no_cookie_and_is_neither_kept_nor_passed_on_nor_found(
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
 
 
-def test_a_stranger_gets_no_cookie_with_what_is_not_there(phone: FlaskClient) -> None:
+def test_a_missing_address_sets_no_cookie(phone: FlaskClient) -> None:
     assert "Set-Cookie" not in phone.get("/tiles/1/2/3.svg").headers
 
 
-def test_the_page_is_the_same_for_somebody_who_is_signed_in(desk: Desk, phone: FlaskClient) -> None:
+def test_the_page_is_the_same_for_a_signed_in_user(desk: Desk, phone: FlaskClient) -> None:
     token, staff = link(desk, desk.order("BOOKED", "CALL_DRIVER")), desk.client()
     pages = [re.sub(r'nonce="[^"]+"', "", each.get(f"/t/{token}").text) for each in (phone, staff)]
     assert pages[0] == pages[1]
     assert "Concierge" not in pages[1]
-    assert staff.get("/").status_code == 200  # and the sign-in still holds
+    assert staff.get("/").status_code == 200  # and the sign-in is still valid
 
 
 def test_unknown_expired_and_revoked_links_give_the_same_answer(
@@ -282,7 +280,7 @@ def test_unknown_expired_and_revoked_links_give_the_same_answer(
 ) -> None:
     revoked_order = desk.order("BOOKED", "CALL_DRIVER")
     revoked = link(desk, revoked_order)
-    link(desk, revoked_order)  # the new one ends it
+    link(desk, revoked_order)  # the new link ends the old one
     ended = desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON, "next_poll_at": None})
     expired = link(desk, ended, "follower")
     desk.now = NOON + timedelta(minutes=31)
@@ -300,7 +298,7 @@ def test_unknown_expired_and_revoked_links_give_the_same_answer(
         assert all(each == kept[0] for each in kept)
 
 
-def test_a_link_ends_after_its_time_and_the_receipt_stays_for_a_day(
+def test_a_link_ends_after_its_time_and_the_receipt_is_shown_for_a_day(
     desk: Desk, phone: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON, "next_poll_at": None})
@@ -316,7 +314,7 @@ def test_a_link_ends_after_its_time_and_the_receipt_stays_for_a_day(
     assert open_at(24 * 60) == (404, 404)
 
 
-def test_a_ride_that_nobody_follows_to_its_end_ends_its_links_too(
+def test_links_of_a_ride_that_is_not_polled_any_more_end_too(
     desk: Desk, phone: FlaskClient
 ) -> None:
     token = link(desk, desk.order("BOOKED", "CALL_DRIVER"))
@@ -326,9 +324,7 @@ def test_a_ride_that_nobody_follows_to_its_end_ends_its_links_too(
     assert phone.get(f"/t/{token}").status_code == 404
 
 
-def test_an_address_that_guesses_finds_nothing_any_more_for_ten_minutes(
-    desk: Desk, phone: FlaskClient
-) -> None:
+def test_an_address_that_guesses_gets_404_for_ten_minutes(desk: Desk, phone: FlaskClient) -> None:
     token = link(desk, desk.order("BOOKED", "CALL_DRIVER"))
     for n in range(20):
         assert phone.get(f"/t/{n:022d}{'/snapshot.json' * (n % 2)}").status_code == 404
@@ -349,7 +345,7 @@ def test_links_that_have_ended_do_not_count_as_guesses(desk: Desk, phone: FlaskC
     assert phone.get(f"/t/{new}").status_code == 200
 
 
-def test_one_link_can_be_asked_for_sixty_times_a_minute_from_one_address(
+def test_one_address_can_request_a_link_sixty_times_a_minute(
     desk: Desk, phone: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -362,7 +358,7 @@ def test_one_link_can_be_asked_for_sixty_times_a_minute_from_one_address(
     assert "tries again by itself" in page.text
 
 
-def test_a_poll_that_brings_nothing_new_has_no_body(desk: Desk, phone: FlaskClient) -> None:
+def test_an_unchanged_poll_has_no_body(desk: Desk, phone: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     address = f"/t/{link(desk, order_id)}/snapshot.json"
     first = phone.get(address)
@@ -373,7 +369,7 @@ def test_a_poll_that_brings_nothing_new_has_no_body(desk: Desk, phone: FlaskClie
     assert phone.get(address, headers={"If-None-Match": first.headers["ETag"]}).status_code == 200
 
 
-def test_the_token_is_in_no_log_and_not_in_the_database(
+def test_the_token_is_neither_logged_nor_stored(
     desk: Desk, phone: FlaskClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     token = link(desk, desk.order("BOOKED", "CALL_DRIVER"))
@@ -389,7 +385,7 @@ def test_the_token_is_in_no_log_and_not_in_the_database(
     assert token[4:] not in str(rows)
 
 
-def test_making_and_ending_links_is_in_the_audit(desk: Desk) -> None:
+def test_making_and_ending_links_is_in_the_audit_log(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     link(desk, order_id)
     link(desk, order_id)
@@ -406,7 +402,7 @@ def test_making_and_ending_links_is_in_the_audit(desk: Desk) -> None:
     ("name", "told"),
     [("Heron Meadow", "Heron"), ("Mr Meadow", "The guest"), ("Dr. Wren Lark", "Wren")],
 )
-def test_a_follower_hears_the_first_name_alone(
+def test_a_follower_sees_the_first_name_alone(
     desk: Desk, phone: FlaskClient, name: str, told: str
 ) -> None:
     snapshot = both(phone, link(desk, desk.order("BOOKED", "IN_PROGRESS", guest=name), "follower"))[
@@ -415,7 +411,7 @@ def test_a_follower_hears_the_first_name_alone(
     assert snapshot["headline"] == f"{told} is on the way"
 
 
-def test_words_of_others_stay_words(desk: Desk, phone: FlaskClient) -> None:
+def test_foreign_text_is_escaped(desk: Desk, phone: FlaskClient) -> None:
     markup = (
         "<img src=x onerror=window.__x=1>${7*191}{{7*191}}</script><script>window.__x=1</script>"
     )
@@ -438,7 +434,7 @@ def test_words_of_others_stay_words(desk: Desk, phone: FlaskClient) -> None:
         assert "<script>window" not in text
 
 
-def test_a_guest_who_was_erased_is_nobody(desk: Desk, phone: FlaskClient) -> None:
+def test_an_erased_guest_has_no_name(desk: Desk, phone: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "IN_PROGRESS")
     with desk.services.db.write() as s:
         order = s.get(Order, order_id)
@@ -465,7 +461,7 @@ def file(phone: FlaskClient, name: str) -> bytes:
 
 
 def imported(phone: FlaskClient, script: str) -> set[str]:
-    """A script's modules, and theirs."""
+    """The modules of a script, and theirs."""
     found: set[str] = set()
     names = re.findall(r'from "\./([\w./]+)"', file(phone, script).decode())
     for name in names:

@@ -1,6 +1,4 @@
-"""Links, card and receipt in a real Chromium: a phone in light and dark, without scripts, on paper,
-and read back.
-"""
+"""Links, card and receipt in Chromium: on a phone, in light and dark, without scripts, printed."""
 
 import base64
 import re
@@ -71,7 +69,7 @@ def test_axe_finds_nothing_on_card_receipt_and_ride(served: Served, scheme: str)
         expect(page.locator("html")).to_have_js_property("scrollWidth", wanted["width"])
 
 
-def test_a_guest_without_scripts_sees_the_ride_and_the_page_comes_again_by_itself(
+def test_without_scripts_the_page_shows_the_ride_and_reloads_by_itself(
     served: Served,
 ) -> None:
     page = served.phone(java_script_enabled=False)
@@ -85,7 +83,7 @@ def test_a_guest_without_scripts_sees_the_ride_and_the_page_comes_again_by_itsel
     assert page.locator('meta[http-equiv="refresh"][content="15"]').count() == 1
 
 
-def test_the_page_follows_the_ride_to_its_end_without_being_touched(served: Served) -> None:
+def test_the_page_updates_by_itself_until_the_ride_ends(served: Served) -> None:
     served.desk.now = NOON
     order_id = served.desk.order("BOOKED", "ALLOTMENT_PENDING", ride={"seen_at": NOON})
     page = served.phone()
@@ -112,7 +110,7 @@ def test_the_page_follows_the_ride_to_its_end_without_being_touched(served: Serv
     assert page.context.cookies() == []
 
 
-def test_a_link_that_is_ended_takes_the_ride_off_the_screen(served: Served) -> None:
+def test_ending_a_link_clears_the_open_page(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     page = served.phone()
     page.goto(served.link(order_id))
@@ -123,7 +121,7 @@ def test_a_link_that_is_ended_takes_the_ride_off_the_screen(served: Served) -> N
     assert "KA 01" not in page.content()
 
 
-def test_a_page_whose_server_has_old_news_says_how_old(served: Served) -> None:
+def test_a_page_with_old_data_shows_its_age(served: Served) -> None:
     old = {"seen_at": NOON - timedelta(seconds=150)}
     page = served.phone()
     page.goto(served.link(served.desk.order("BOOKED", "CALL_DRIVER", ride=old)))
@@ -131,21 +129,19 @@ def test_a_page_whose_server_has_old_news_says_how_old(served: Served) -> None:
     expect(page.locator(".guest-ride")).to_have_class(re.compile("is-stale"))
 
 
-def test_a_follower_never_asks_for_a_map_of_the_guests_address(served: Served) -> None:
+def test_a_follower_never_requests_tiles_of_the_guests_address(served: Served) -> None:
     tiles: list[str] = []
     page = served.phone()
     page.on("request", lambda r: tiles.append(r.url) if "/tiles/" in r.url else None)
     page.goto(served.link(served.desk.order("BOOKED", "ALLOTMENT_PENDING"), "follower"))
     expect(page.get_by_role("heading", level=1)).to_contain_text("Guest Heron")
     page.wait_for_load_state("networkidle")
-    nowhere = re.compile(r"/tiles/15/1638[34]/1638[34]\.svg")  # where a map looks that is not shown
+    nowhere = re.compile(r"/tiles/15/1638[34]/1638[34]\.svg")  # the center of a hidden map
     assert [tile for tile in tiles if not nowhere.search(tile)] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_qr_code_on_the_card_reads_back_as_a_link_that_opens(
-    served: Served, scheme: str
-) -> None:
+def test_the_qr_code_on_the_card_decodes_to_a_valid_link(served: Served, scheme: str) -> None:
     page = served.staff(scheme=scheme, viewport={"width": 1280, "height": 800})
     order_id = served.desk.order("BOOKED", "CALL_DRIVER")
     page.goto(f"/rides/{order_id}")
@@ -160,7 +156,7 @@ def test_the_qr_code_on_the_card_reads_back_as_a_link_that_opens(
 
 
 def decoded(page: Page, png: bytes) -> list[str]:
-    """The texts of the QR codes in a screenshot; the browser itself turns the PNG into pixels."""
+    """The texts of the QR codes in a screenshot; the browser decodes the PNG into pixels."""
     blank = page.context.new_page()
     width, height, grey = blank.evaluate(
         """async (png) => {
@@ -201,7 +197,7 @@ def sheets(pdf: bytes) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
-def test_a_link_is_copied_by_one_press_and_what_holds_is_said(served: Served) -> None:
+def test_a_link_is_copied_by_one_press_and_active_links_are_listed(served: Served) -> None:
     page = served.staff(
         viewport={"width": 1280, "height": 800}, permissions=["clipboard-read", "clipboard-write"]
     )

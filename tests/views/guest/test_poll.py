@@ -1,4 +1,4 @@
-"""A stored answer to a guest's poll is current, expires in time, and never keeps a code."""
+"""Cached answers to a guest's poll: correct, dropped in time, and never with a start code."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -37,7 +37,7 @@ def desk(tmp_path: Path, seconds: list[float]) -> Iterator[Desk]:
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The order of each answer that was made anew."""
+    """The order of each answer that was computed anew."""
     real, orders = pages._made, []
 
     def counted(shared: pages.ValidLink, now: object) -> pages.Entry[pages.Snapshot]:
@@ -71,7 +71,7 @@ def drives(desk: Desk, order_id: int, status: str) -> None:
     desk.add(rows)
 
 
-def told(answer: TestResponse) -> tuple[int, str, object, object, object]:
+def parts_of(answer: TestResponse) -> tuple[int, str, object, object, object]:
     head = answer.headers
     return (
         answer.status_code,
@@ -90,13 +90,13 @@ def test_a_stored_answer_is_the_one_that_would_be_made(
     for ride, statuses in STATUSES.items():
         for status in statuses:
             path = link(desk, desk.order("BOOKED", status, ride), kind)
-            said = [told(phone.get(path)) for _ in range(2)]
+            said = [parts_of(phone.get(path)) for _ in range(2)]
             del desk.app.extensions[EXTENSION]
-            assert said == [told(phone.get(path))] * 2, (ride, status)
+            assert said == [parts_of(phone.get(path))] * 2, (ride, status)
             desk.app.extensions[EXTENSION] = cache
 
 
-def test_it_is_made_once_for_all_links_of_a_kind_until_time_or_news_change_it(
+def test_an_answer_is_shared_by_links_of_a_kind_until_time_or_an_update(
     desk: Desk, phone: FlaskClient, made: list[int], seconds: list[float]
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -116,7 +116,7 @@ def test_it_is_made_once_for_all_links_of_a_kind_until_time_or_news_change_it(
     assert len(made) == 4
 
 
-def test_a_link_that_ended_opens_nothing_at_once(desk: Desk, phone: FlaskClient) -> None:
+def test_a_link_that_ended_gets_404_at_once(desk: Desk, phone: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     path = link(desk, order_id)
     assert [phone.get(path).status_code for _ in range(2)] == [200, 200]
@@ -124,7 +124,9 @@ def test_a_link_that_ended_opens_nothing_at_once(desk: Desk, phone: FlaskClient)
     assert phone.get(path).status_code == 404
 
 
-def test_a_start_code_is_told_and_not_kept(desk: Desk, phone: FlaskClient, made: list[int]) -> None:
+def test_a_start_code_is_sent_and_not_cached(
+    desk: Desk, phone: FlaskClient, made: list[int]
+) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
     path = link(desk, order_id)
     assert [(phone.get(path).json or {})["code"] for _ in range(2)] == [CODE, CODE]

@@ -1,6 +1,4 @@
-"""The hand-over: what the next shift must know on one sheet of paper, and notes that are done
-once.
-"""
+"""The hand-over: open rides and notes on one sheet for the next shift, and notes done once."""
 
 import re
 from collections.abc import Iterator
@@ -62,10 +60,10 @@ def settle(client: FlaskClient, note: int, what: str) -> int:
     return client.post(f"/handover/notes/{note}", data=form).status_code
 
 
-def test_each_ride_that_is_not_over_stands_in_its_part(desk: Desk, client: FlaskClient) -> None:
+def test_each_open_ride_is_listed_in_its_part(desk: Desk, client: FlaskClient) -> None:
     unknown = desk.order("UNKNOWN")
     going = [desk.order("READY"), desk.order("MATCHING"), desk.order("BOOKED", "IN_PROGRESS")]
-    desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON})  # asked once more for its price
+    desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON})  # its price was requested again
     desk.order("REJECTED")
     desk.order("UNKNOWN", prop="other")
     late, soon = plan(desk, -0.5), plan(desk, 11.9)
@@ -77,7 +75,7 @@ def test_each_ride_that_is_not_over_stands_in_its_part(desk: Desk, client: Flask
     assert "1 planned for later than that." in part(client, "planned")
 
 
-def test_the_sheet_says_when_it_was_so_and_who_asked(desk: Desk, client: FlaskClient) -> None:
+def test_the_page_shows_its_time_and_its_reader(desk: Desk, client: FlaskClient) -> None:
     desk.order("BOOKED", "CALL_DRIVER", ride={"plate": "KA01AB1234"})
     text = client.get("/handover").text
     for words in (
@@ -94,7 +92,7 @@ def test_the_sheet_says_when_it_was_so_and_who_asked(desk: Desk, client: FlaskCl
         assert words in text, words
 
 
-def test_what_has_no_room_is_counted_and_nothing_crowds_out_the_rest(
+def test_rides_that_do_not_fit_are_counted_and_each_part_has_space(
     desk: Desk, client: FlaskClient
 ) -> None:
     unknown = [desk.order("UNKNOWN") for _ in range(3)]
@@ -117,11 +115,11 @@ def test_what_has_no_room_is_counted_and_nothing_crowds_out_the_rest(
         ([29, 0, 0, 1], [28, 0, 0, 1]),
     ],
 )
-def test_kinds_share_the_sheet_by_turns(wanted: list[int], given: list[int]) -> None:
+def test_kinds_share_the_page_in_turn(wanted: list[int], given: list[int]) -> None:
     assert fair(wanted, [1, 1, 1, 2], 30) == given
 
 
-def test_a_note_is_written_done_and_not_done_after_all(desk: Desk, client: FlaskClient) -> None:
+def test_a_note_is_added_done_and_reopened(desk: Desk, client: FlaskClient) -> None:
     assert write(client, "  Spa guest\r\nwaits for <b>a call</b>  ") == 303
     assert "Spa guest\nwaits for &lt;b&gt;a call&lt;/b&gt;</bdi>" in part(client, "notes")
     assert "Concierge desk · 14:00" in part(client, "notes")
@@ -140,7 +138,7 @@ def test_a_note_is_written_done_and_not_done_after_all(desk: Desk, client: Flask
 @pytest.mark.parametrize(
     ("text", "said"), [(" \n ", "Write what the next shift"), ("x" * 501, "under 500 characters")]
 )
-def test_a_note_that_can_not_be_kept_stays_in_the_field(
+def test_a_note_that_can_not_be_stored_stays_in_the_field(
     client: FlaskClient, text: str, said: str
 ) -> None:
     answer = client.post(
@@ -151,7 +149,7 @@ def test_a_note_that_can_not_be_kept_stays_in_the_field(
     assert text.strip() in answer.text.split("<textarea")[1].split("</textarea>")[0]
 
 
-def test_a_note_of_another_property_is_not_there(desk: Desk, client: FlaskClient) -> None:
+def test_a_note_of_another_property_gets_404(desk: Desk, client: FlaskClient) -> None:
     other = desk.client(name="other")
     write(other, "Theirs")
     assert "Theirs" not in client.get("/handover").text
@@ -186,7 +184,7 @@ def sheets(pdf: bytes) -> int:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("times", [0, 1, 9])
-def test_it_takes_one_sheet_however_much_there_is(served: Served, times: int) -> None:
+def test_the_printed_page_is_always_one_sheet(served: Served, times: int) -> None:
     page = served.staff(viewport={"width": 1280, "height": 800})
     fill(served, page, times)
     page.goto("/handover")
@@ -194,7 +192,7 @@ def test_it_takes_one_sheet_however_much_there_is(served: Served, times: int) ->
 
 
 def searched(page: Page, words: str) -> str:
-    """The address of what is found."""
+    """The address of the search results."""
     page.goto("/search")
     page.fill("#search", words)
     page.press("#search", "Enter")

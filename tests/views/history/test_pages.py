@@ -1,6 +1,4 @@
-"""The page of the history and its CSV file: filters, pages, sums, and what a spreadsheet must not
-run.
-"""
+"""The history page and its CSV file: filters, pages, sums, and cells that are never formulas."""
 
 import csv
 import io
@@ -52,7 +50,7 @@ def client(desk: Desk) -> FlaskClient:
 
 
 def done(desk: Desk, status: str = "COMPLETED", total: int | None = 24_000, **facts: Any) -> int:
-    """A ride that is over, as the worker leaves it."""
+    """A ride that has ended, as the worker stores it."""
     over = {"ended_at": NOON, "next_poll_at": None, "plate": "KA01AB1234"}
     order_id = desk.order("BOOKED", status, ride=over, **facts)
     with desk.services.db.write() as s:
@@ -64,7 +62,7 @@ def done(desk: Desk, status: str = "COMPLETED", total: int | None = 24_000, **fa
 
 
 def sent(client: FlaskClient, form: str) -> str:
-    """The query of the address where the form of the filters leads."""
+    """The query of the address to which the filter form leads."""
     data = dict(parse_qsl(form)) | {"csrf_token": token(client, "/history")}
     answer = client.post("/history", data=data)
     assert answer.status_code == 303
@@ -97,9 +95,7 @@ def rows(client: FlaskClient, query: str = "") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.text[1:])))
 
 
-def test_the_last_seven_days_are_shown_with_what_they_come_to(
-    desk: Desk, client: FlaskClient
-) -> None:
+def test_the_last_seven_days_are_shown_with_their_sums(desk: Desk, client: FlaskClient) -> None:
     here = [
         done(desk),
         done(desk, "BOOKING_CANCELLED"),
@@ -152,7 +148,7 @@ def test_days_are_the_propertys_and_both_are_included(desk: Desk, client: FlaskC
         "before=9999-12-31T23:59:59_1&centre=%00",
     ],
 )
-def test_what_makes_no_sense_is_not_asked_for_and_is_no_failure(
+def test_invalid_filters_are_ignored_without_an_error(
     desk: Desk, client: FlaskClient, query: str
 ) -> None:
     order_id = desk.order()
@@ -162,7 +158,7 @@ def test_what_makes_no_sense_is_not_asked_for_and_is_no_failure(
     )
 
 
-def test_filters_choose_and_stay_in_the_form_and_in_the_links(
+def test_filters_apply_and_stay_in_the_form_and_in_the_links(
     desk: Desk, client: FlaskClient
 ) -> None:
     with desk.services.db.write() as s:
@@ -194,7 +190,7 @@ def test_filters_choose_and_stay_in_the_form_and_in_the_links(
     assert listed(client, links[0]) == [wanted]
 
 
-def test_no_address_of_the_history_names_a_guest(desk: Desk, client: FlaskClient) -> None:
+def test_no_address_of_the_history_contains_a_guest(desk: Desk, client: FlaskClient) -> None:
     done(desk, guest="José García", room="PH-1")
     query = sent(client, "guest=garcia&room=PH-1&state=completed")
     assert re.fullmatch(
@@ -207,7 +203,7 @@ def test_no_address_of_the_history_names_a_guest(desk: Desk, client: FlaskClient
 
 
 @pytest.mark.parametrize("query", ["guest=heron", "room=412", "guest=k1.x.y", "room=%00"])
-def test_a_guest_in_an_address_who_was_not_sealed_here_is_asked_for_again(
+def test_a_guest_in_an_address_with_a_foreign_seal_is_requested_again(
     desk: Desk, client: FlaskClient, query: str
 ) -> None:
     done(desk)
@@ -219,7 +215,7 @@ def test_a_guest_in_an_address_who_was_not_sealed_here_is_asked_for_again(
     assert "can&#39;t be read any more" in other.get(f"/history?{mine}").text
 
 
-def test_a_form_with_a_wrong_day_or_of_an_older_sign_in_is_told_so(
+def test_a_form_with_a_wrong_day_or_of_an_older_sign_in_gets_a_message(
     desk: Desk, client: FlaskClient
 ) -> None:
     form = {"from": "2026-13-01", "guest": "heron", "csrf_token": token(client, "/history")}
@@ -232,7 +228,7 @@ def test_a_form_with_a_wrong_day_or_of_an_older_sign_in_is_told_so(
         assert (old.status_code, "This page was open for too long" in old.text) == (400, True)
 
 
-def test_older_rides_are_a_link_away_and_none_is_shown_twice(
+def test_older_rides_are_on_the_next_page_and_none_is_shown_twice(
     desk: Desk, client: FlaskClient
 ) -> None:
     made = [desk.order(age_s=n // 3) for n in range(120)]
@@ -247,7 +243,7 @@ def test_older_rides_are_a_link_away_and_none_is_shown_twice(
     assert (pages, sorted(seen)) == (3, made)
 
 
-def test_an_empty_history_says_so(desk: Desk, client: FlaskClient) -> None:
+def test_an_empty_history_has_a_message(desk: Desk, client: FlaskClient) -> None:
     assert "Nothing was booked in these days" in client.get("/history").text
     assert "None of these days fits" in client.get(f"/history?{sent(client, 'guest=nobody')}").text
     assert sums(client) == ["0", "0", "0", "–"]
@@ -261,7 +257,7 @@ def test_completed_rides_without_a_price_are_counted_beside_the_sum(
     assert sums(client)[3] == "₹240 1 without a price"
 
 
-def test_the_file_has_all_that_a_bill_needs(desk: Desk, client: FlaskClient) -> None:
+def test_the_file_has_all_columns_of_a_bill(desk: Desk, client: FlaskClient) -> None:
     order_id = done(desk, drop_name="Old Harbour")
     auto = done(desk, "COMPLETED", 18_600, kind="auto", age_s=60)
     plan = desk.order("SCHEDULED", age_s=120)
@@ -352,7 +348,7 @@ def test_no_cell_is_a_formula(text: str, kept: str) -> None:
     assert harmless(text) == kept
 
 
-def test_formulas_of_guests_and_of_the_service_are_text_in_the_file(
+def test_formulas_from_guests_and_the_service_are_text_in_the_file(
     desk: Desk, client: FlaskClient
 ) -> None:
     order_id = done(
@@ -374,7 +370,7 @@ def test_formulas_of_guests_and_of_the_service_are_text_in_the_file(
     ]
 
 
-def test_a_long_file_comes_in_parts_of_short_readings_and_misses_nothing(
+def test_a_long_file_is_read_in_short_transactions_and_is_complete(
     desk: Desk, client: FlaskClient
 ) -> None:
     made = [desk.order(age_s=n // 7) for n in range(503)]
@@ -387,7 +383,7 @@ def test_a_long_file_comes_in_parts_of_short_readings_and_misses_nothing(
 
 @contextmanager
 def readings(desk: Desk, good: int) -> Iterator[None]:
-    """So many parts of the file can be read; then the database is away."""
+    """Let that many parts of the file be read; then the database is unreachable."""
     left = iter(range(good))
 
     def read(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
@@ -399,7 +395,7 @@ def readings(desk: Desk, good: int) -> Iterator[None]:
     event.remove(desk.services.db.engine, "before_cursor_execute", read)
 
 
-def test_a_file_that_can_not_be_read_to_its_end_says_so_in_its_last_line(
+def test_an_incomplete_file_has_a_last_line_that_says_so(
     desk: Desk, client: FlaskClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     for n in range(501):
@@ -421,7 +417,7 @@ def test_a_file_that_can_not_be_read_to_its_end_says_so_in_its_last_line(
     assert "an export was cut short by OperationalError, reference " in caplog.text
 
 
-def test_a_file_that_can_not_be_read_at_all_is_a_page_that_says_so(
+def test_a_file_that_can_not_be_read_at_all_is_an_error_page(
     desk: Desk, client: FlaskClient
 ) -> None:
     desk.order()
@@ -431,7 +427,7 @@ def test_a_file_that_can_not_be_read_at_all_is_a_page_that_says_so(
     assert "Content-Disposition" not in answer.headers
 
 
-def test_a_cut_file_is_a_broken_transfer_that_browsers_call_failed(desk: Desk) -> None:
+def test_an_incomplete_file_is_a_failed_download_in_browsers(desk: Desk) -> None:
     for n in range(501):
         desk.order(age_s=n)
     for server in (waitress, werkzeug):
@@ -469,7 +465,7 @@ def test_an_export_is_recorded_with_its_filters_but_without_the_guests_name(
     }
 
 
-def test_a_concierge_may_look_and_not_export_and_nobody_exports_all_day(
+def test_a_concierge_may_not_export_and_exports_are_rate_limited(
     desk: Desk, client: FlaskClient
 ) -> None:
     assert 'action="/history.csv' in client.get("/history").text
@@ -481,7 +477,7 @@ def test_a_concierge_may_look_and_not_export_and_nobody_exports_all_day(
     assert export(other).status_code == 403
 
 
-def test_the_file_has_a_name_and_is_kept_by_nobody(desk: Desk, client: FlaskClient) -> None:
+def test_the_file_has_a_name_and_is_not_cached(desk: Desk, client: FlaskClient) -> None:
     headers = export(client, "from=2026-05-01&to=2026-05-04").headers
     assert (
         headers["Content-Disposition"]
@@ -492,7 +488,7 @@ def test_the_file_has_a_name_and_is_kept_by_nobody(desk: Desk, client: FlaskClie
 
 
 @pytest.mark.browser
-def test_filters_stand_open_where_there_is_room_and_are_folded_on_a_phone(
+def test_filters_are_open_on_a_wide_screen_and_closed_on_a_phone(
     tmp_path: Path, browser: Browser
 ) -> None:
     with served_desk(tmp_path, browser) as served:
@@ -503,12 +499,12 @@ def test_filters_stand_open_where_there_is_room_and_are_folded_on_a_phone(
         page.get_by_label("Guest", exact=True).fill("wren")
         page.get_by_label("State").select_option("completed")
         page.get_by_role("button", name="Show").click()
-        page.wait_for_url("**/history?*&guest=*")  # until its style is there, too
+        page.wait_for_url("**/history?*&guest=*")  # wait until its style sheet has loaded, too
         expect(page.locator(".rides-table tbody tr")).to_have_count(1)
-        # the link of its line is stretched over it
+        # the link of its row covers it
         page.locator(".rides-table tbody td").nth(4).click(force=True)
         page.wait_for_url("**/rides/1")
-        page.go_back()  # nobody is asked to send a form again
+        page.go_back()  # the browser doesn't ask to send a form again
         expect(page.locator(".rides-table tbody tr")).to_have_count(1)
         page.set_viewport_size({"width": 390, "height": 844})
         page.goto("/history?from=2026-05-01&to=2026-05-04")
@@ -521,7 +517,7 @@ def test_filters_stand_open_where_there_is_room_and_are_folded_on_a_phone(
 
 
 @pytest.mark.browser
-def test_a_press_saves_the_file_of_what_is_shown(tmp_path: Path, browser: Browser) -> None:
+def test_a_press_downloads_the_file_of_the_shown_rides(tmp_path: Path, browser: Browser) -> None:
     with served_desk(tmp_path, browser) as served:
         served.desk.add(lambda s: setattr(s.get(Staff, served.desk.ids["desk"]), "role", "manager"))
         done(served.desk, guest="Guest Wren")

@@ -1,6 +1,4 @@
-"""Search everywhere: what finds a ride, in which order, for whom, and the list below the box in a
-real browser.
-"""
+"""Search everywhere: what finds a ride, the order of results, and the list below the search box."""
 
 import re
 from collections.abc import Iterator
@@ -49,7 +47,7 @@ def found(desk: Desk, text: str, limit: int = 20) -> list[int]:
 
 
 def address(client: FlaskClient, words: str) -> str:
-    """Where the box in the bar leads."""
+    """The address to which the search box leads."""
     answer = client.post("/search", data={"q": words, "csrf_token": token(client, "/search")})
     assert answer.status_code == 303
     return str(answer.location)
@@ -60,7 +58,7 @@ def listed(client: FlaskClient, words: str) -> TestResponse:
 
 
 @pytest.mark.parametrize("status", ["COMPLETED", "CALL_DRIVER"])
-def test_a_ride_is_found_by_whatever_somebody_remembers_of_it(desk: Desk, status: str) -> None:
+def test_a_ride_is_found_by_each_of_its_searchable_fields(desk: Desk, status: str) -> None:
     wanted = ride(
         desk, status, "KA05XY7788", guest="José García", room="PH-1", phone="+912227783300"
     )
@@ -99,7 +97,7 @@ def test_a_ride_is_found_by_whatever_somebody_remembers_of_it(desk: Desk, status
         assert found(desk, text) == [wanted], text
 
 
-def test_rides_that_are_not_over_come_first_and_then_the_newest(desk: Desk) -> None:
+def test_open_rides_come_first_and_then_the_newest(desk: Desk) -> None:
     planned = desk.order("SCHEDULED")
     done = [ride(desk) for _ in range(3)]
     unknown = desk.order("UNKNOWN")
@@ -110,13 +108,13 @@ def test_rides_that_are_not_over_come_first_and_then_the_newest(desk: Desk) -> N
     assert found(desk, "heron", 4) == [live, unknown, planned, refused]
 
 
-def test_a_room_is_found_by_its_beginning_only_while_the_ride_is_not_over(desk: Desk) -> None:
+def test_a_room_is_found_by_its_beginning_only_while_the_ride_is_open(desk: Desk) -> None:
     ride(desk, room="412")
     live = ride(desk, "CALL_DRIVER", room="413")
     assert found(desk, "41") == [live]
 
 
-def test_many_guests_of_one_name_do_not_hide_the_newest_ride_of_any(desk: Desk) -> None:
+def test_many_guests_of_one_name_do_not_hide_a_newest_ride(desk: Desk) -> None:
     made = [ride(desk, guest=f"Guest N{n}") for n in range(205)]
     assert found(desk, "guest") == made[:-21:-1]
     assert found(desk, "n7") == [made[n] for n in range(204, -1, -1) if str(n).startswith("7")][:20]
@@ -125,12 +123,12 @@ def test_many_guests_of_one_name_do_not_hide_the_newest_ride_of_any(desk: Desk) 
 @pytest.mark.parametrize(
     "text", ["", "   ", "%", "_", "%%%", "\\", "zz", "0000", "''; --", "\U0010ffff" * 4, "-" * 80]
 )
-def test_what_fits_nothing_finds_nothing(desk: Desk, text: str) -> None:
+def test_a_text_without_a_match_finds_nothing(desk: Desk, text: str) -> None:
     ride(desk, plate="KA05XY7788", phone=None)
     assert found(desk, text) == []
 
 
-def test_the_page_shows_what_was_found_and_what_can_be_searched_for(
+def test_the_page_shows_results_and_the_searchable_fields(
     desk: Desk, browser_at: FlaskClient
 ) -> None:
     order_id = ride(desk, "CALL_DRIVER", "KA05XY7788", guest="<b>Guest</b> Heron")
@@ -145,13 +143,13 @@ def test_the_page_shows_what_was_found_and_what_can_be_searched_for(
     assert address(browser_at, " \u202e ") == "/search"
 
 
-def test_no_address_names_whom_somebody_looked_for(desk: Desk, browser_at: FlaskClient) -> None:
+def test_no_address_contains_the_search_text(desk: Desk, browser_at: FlaskClient) -> None:
     order_id = ride(desk, guest="José García", phone="+912227783300")
     for words in ("garcia", "022 2778 3300"):
         found_at = address(browser_at, words)
         assert re.fullmatch(r"/search\?q=[A-Za-z0-9]+\.[\w-]+\.[\w-]+", found_at)
         assert not {"garcia", "2778", "3300"} & set(re.findall(r"\w+", found_at))
-        for _ in range(2):  # one comes back to it, and reloads it
+        for _ in range(2):  # the user comes back to it, and reloads it
             page = browser_at.get(found_at)
             assert f'href="/rides/{order_id}"' in page.text
             assert page.headers["Cache-Control"] == "no-store"
@@ -161,7 +159,7 @@ def test_no_address_names_whom_somebody_looked_for(desk: Desk, browser_at: Flask
 
 
 @pytest.mark.parametrize("written", ["heron", "k1.x.y", "..", "k1.%ff.%00", "é.é.é", "x" * 5000])
-def test_an_address_that_was_not_sealed_here_finds_nothing_and_says_so(
+def test_an_address_with_a_foreign_seal_finds_nothing_and_shows_that(
     desk: Desk, browser_at: FlaskClient, written: str
 ) -> None:
     order_id = ride(desk)
@@ -171,7 +169,9 @@ def test_an_address_that_was_not_sealed_here_finds_nothing_and_says_so(
     assert f'href="/rides/{order_id}"' not in page.text
 
 
-def test_an_address_holds_for_the_sign_in_that_made_it(desk: Desk, browser_at: FlaskClient) -> None:
+def test_an_address_is_valid_for_the_sign_in_that_made_it(
+    desk: Desk, browser_at: FlaskClient
+) -> None:
     ride(desk)
     found_at = address(browser_at, "heron")
     for other in (desk.client(), desk.client(name="other")):
@@ -180,7 +180,7 @@ def test_an_address_holds_for_the_sign_in_that_made_it(desk: Desk, browser_at: F
     assert "heron" in browser_at.get(found_at).text
 
 
-def test_a_box_of_an_older_sign_in_is_told_to_reload_its_page(
+def test_a_form_of_an_older_sign_in_gets_the_advice_to_reload(
     desk: Desk, browser_at: FlaskClient
 ) -> None:
     for path in ("/search", "/search.json"):
@@ -189,7 +189,9 @@ def test_a_box_of_an_older_sign_in_is_told_to_reload_its_page(
         assert "This page was open for too long" in answer.text
 
 
-def test_the_list_is_short_and_says_that_there_is_more(desk: Desk, browser_at: FlaskClient) -> None:
+def test_the_list_is_short_and_shows_that_there_are_more(
+    desk: Desk, browser_at: FlaskClient
+) -> None:
     made = [ride(desk) for _ in range(10)]
     body = listed(browser_at, "heron").json
     assert body is not None
@@ -215,9 +217,7 @@ def test_a_rides_secrets_are_not_in_the_list(desk: Desk, browser_at: FlaskClient
     assert "12345" not in text  # the guest's phone
 
 
-def test_nobody_searches_all_day_faster_than_people_type(
-    desk: Desk, browser_at: FlaskClient
-) -> None:
+def test_searches_are_rate_limited(desk: Desk, browser_at: FlaskClient) -> None:
     form = {"q": "x", "csrf_token": token(browser_at, "/me")}
     codes = {browser_at.post("/search.json", data=form).status_code for _ in range(240)}
     assert codes == {200}
@@ -225,7 +225,7 @@ def test_nobody_searches_all_day_faster_than_people_type(
 
 
 @pytest.mark.browser
-def test_the_box_lists_rides_while_somebody_types_and_keys_open_one(
+def test_the_box_lists_rides_while_the_user_types_and_keys_open_one(
     tmp_path: Path, browser: Browser
 ) -> None:
     with served_desk(tmp_path, browser) as served:
@@ -260,7 +260,7 @@ def test_the_box_lists_rides_while_somebody_types_and_keys_open_one(
 
 
 @pytest.mark.browser
-def test_one_comes_back_from_a_ride_to_what_was_found_and_is_asked_nothing(
+def test_going_back_from_a_ride_shows_the_results_without_a_prompt(
     tmp_path: Path, browser: Browser
 ) -> None:
     with served_desk(tmp_path, browser) as served:
@@ -284,7 +284,7 @@ def test_one_comes_back_from_a_ride_to_what_was_found_and_is_asked_nothing(
 
 
 @pytest.mark.browser
-def test_a_box_of_an_older_sign_in_says_so_in_its_list(tmp_path: Path, browser: Browser) -> None:
+def test_the_list_of_an_older_sign_in_shows_a_message(tmp_path: Path, browser: Browser) -> None:
     with served_desk(tmp_path, browser) as served:
         page = served.staff(viewport={"width": 1280, "height": 800})
         page.goto("/history")
@@ -300,7 +300,7 @@ def test_a_box_of_an_older_sign_in_says_so_in_its_list(tmp_path: Path, browser: 
 
 
 @pytest.mark.browser
-def test_the_list_closes_says_when_nothing_is_found_and_when_it_can_not_ask(
+def test_the_list_closes_and_shows_empty_results_and_failures(
     tmp_path: Path, browser: Browser
 ) -> None:
     with served_desk(tmp_path, browser) as served:

@@ -1,4 +1,4 @@
-"""What watches the desk: request names, access lines, /metrics, /readyz."""
+"""Monitoring: request ids, access log lines, /metrics, /readyz."""
 
 import json
 import logging
@@ -43,7 +43,7 @@ def services(app: Flask) -> Services:
     return found
 
 
-def test_every_answer_names_its_request_as_the_error_page_and_the_log_do(
+def test_every_answer_has_the_request_id_of_the_error_page_and_the_log(
     app: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = app.test_client()
@@ -59,7 +59,7 @@ def test_every_answer_names_its_request_as_the_error_page_and_the_log_do(
     assert (refused.status_code, len(refused.headers["X-Request-Id"])) == (400, 8)
 
 
-def test_a_request_keeps_the_name_of_a_trusted_proxy_only_and_only_a_short_safe_one(
+def test_a_request_id_is_taken_only_from_a_trusted_proxy_and_if_valid(
     tmp_path: Path,
 ) -> None:
     given = "edge-01.7f3a"
@@ -80,7 +80,7 @@ def test_a_request_keeps_the_name_of_a_trusted_proxy_only_and_only_a_short_safe_
         services(app).db.close()
 
 
-def test_an_access_line_has_the_route_and_never_the_address_and_polls_have_none(
+def test_an_access_log_line_has_the_route_not_the_address_and_polls_have_none(
     app: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "ridedash.access")
@@ -121,7 +121,7 @@ def test_an_access_line_has_the_route_and_never_the_address_and_polls_have_none(
     assert all(0 <= vars(line)["ms"] < 60_000 for line in lines)
 
 
-def test_metrics_are_for_this_machine_and_for_the_token_and_exist_for_nobody_else(
+def test_metrics_need_this_machine_or_the_token_and_others_get_404(
     tmp_path: Path,
 ) -> None:
     app = made(
@@ -156,7 +156,7 @@ def test_metrics_are_for_this_machine_and_for_the_token_and_exist_for_nobody_els
     services(without).db.close()
 
 
-def test_metrics_tell_how_orders_workers_and_pages_stand_without_naming_anybody(app: Flask) -> None:
+def test_metrics_count_orders_workers_and_pages_and_name_no_person(app: Flask) -> None:
     client = app.test_client()
     write_heartbeat(
         services(app).db, "machine-7:4711", services(app).clock(), services(app).clock()
@@ -179,7 +179,7 @@ def test_metrics_tell_how_orders_workers_and_pages_stand_without_naming_anybody(
     assert "machine-7" not in said
 
 
-def test_metrics_are_told_while_the_database_is_away(tmp_path: Path) -> None:
+def test_metrics_are_served_while_the_database_is_unreachable(tmp_path: Path) -> None:
     app = made(tmp_path, f"sqlite:///{tmp_path}/no/such/folder/desk.db")
     said = app.test_client().get("/metrics")
     assert said.status_code == 200
@@ -192,7 +192,7 @@ def readiness(app: Flask) -> tuple[int, list[str]]:
     return answer.status_code, json.loads(answer.text)["failing"]
 
 
-def test_readiness_names_what_fails_from_no_database_to_all_well(tmp_path: Path) -> None:
+def test_readiness_names_each_failing_part(tmp_path: Path) -> None:
     away = made(tmp_path, f"sqlite:///{tmp_path}/no/such/folder/desk.db")
     assert readiness(away) == (503, ["database", "migrations", "worker", "sending"])
     services(away).db.close()
@@ -207,7 +207,7 @@ def test_readiness_names_what_fails_from_no_database_to_all_well(tmp_path: Path)
     services(app).db.close()
 
 
-def test_readiness_is_answered_while_a_postgresql_is_away(tmp_path: Path) -> None:
+def test_readiness_is_answered_while_postgresql_is_unreachable(tmp_path: Path) -> None:
     away = made(tmp_path, f"postgresql+psycopg://ridedash@/rides?host={tmp_path}")
     assert readiness(away) == (503, ["database", "migrations", "worker", "sending"])
     assert "ridedash_database_up 0.0" in away.test_client().get("/metrics").text

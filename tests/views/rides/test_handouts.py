@@ -1,6 +1,4 @@
-"""The guest's card: a link of the guest's own as a QR code, the start code only on request, and
-links from the page.
-"""
+"""The guest's card with a link as a QR code and the start code on request; links from the page."""
 
 import re
 from collections.abc import Iterator
@@ -90,7 +88,7 @@ def test_every_order_state_has_a_card(desk: Desk, browser: FlaskClient, state: s
     assert ("Nothing was booked" in answer.text) == nothing
 
 
-def test_looking_at_the_card_makes_no_link(desk: Desk, browser: FlaskClient) -> None:
+def test_reading_the_card_makes_no_link(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     text = browser.get(f"/rides/{order_id}/card").text
     assert "sheet-qr" not in text.split("<article")[1]
@@ -98,7 +96,7 @@ def test_looking_at_the_card_makes_no_link(desk: Desk, browser: FlaskClient) -> 
     assert audited(desk, order_id) == []
 
 
-def test_the_card_carries_a_link_that_opens_and_is_printed_beneath(
+def test_the_card_has_a_valid_link_that_is_printed_below_the_code(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -110,7 +108,7 @@ def test_the_card_carries_a_link_that_opens_and_is_printed_beneath(
     assert audited(desk, order_id) == ["link.made"]
 
 
-def test_a_new_card_ends_the_link_of_the_one_before(desk: Desk, browser: FlaskClient) -> None:
+def test_a_new_card_ends_the_link_of_the_earlier_one(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     first, second = (address(press(browser, order_id, "card").text) for _ in range(2))
     assert (opens(desk, first), opens(desk, second)) == (False, True)
@@ -129,7 +127,7 @@ def test_the_start_code_is_printed_when_asked_for_recorded_and_on_the_same_link(
     assert audited(desk, order_id) == ["link.made", "code_shown"]
 
 
-def test_without_a_start_code_none_is_printed_and_nothing_recorded(
+def test_without_a_start_code_nothing_is_printed_or_recorded(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "IN_PROGRESS", otp=CODE)
@@ -147,7 +145,7 @@ def test_printed_and_shown_codes_count_together(desk: Desk, browser: FlaskClient
     assert shown + printed == [200] * 10 + [429]
 
 
-def test_a_link_of_another_ride_or_of_a_follower_is_not_taken_for_the_guests(
+def test_a_link_of_another_ride_or_of_a_follower_is_not_accepted(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id, other = desk.order("BOOKED", "CALL_DRIVER"), desk.order("BOOKED", "CALL_DRIVER")
@@ -159,7 +157,9 @@ def test_a_link_of_another_ride_or_of_a_follower_is_not_taken_for_the_guests(
         assert opens(desk, url)
 
 
-def test_five_may_follow_and_a_sixth_is_refused_in_words(desk: Desk, browser: FlaskClient) -> None:
+def test_five_may_follow_and_a_sixth_is_refused_with_a_message(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     made = [press(browser, order_id, "links/follower", accept="application/json") for _ in range(6)]
     assert [answer.status_code for answer in made] == [200] * 5 + [409]
@@ -196,7 +196,7 @@ def test_without_scripts_a_link_is_shown_to_be_copied_and_ending_leads_back(
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/rides/{order_id}#out")
 
 
-def test_a_day_after_the_end_no_link_is_made_any_more(desk: Desk, browser: FlaskClient) -> None:
+def test_no_link_is_made_a_day_after_the_end(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order(
         "BOOKED", "COMPLETED", ride={"ended_at": NOON - timedelta(hours=25), "next_poll_at": None}
     )
@@ -209,7 +209,7 @@ def test_a_day_after_the_end_no_link_is_made_any_more(desk: Desk, browser: Flask
     assert audited(desk, order_id) == []
 
 
-def test_the_card_and_the_links_of_another_property_do_not_exist(
+def test_the_card_and_the_links_of_another_property_get_404(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", prop="other")
@@ -222,7 +222,7 @@ def test_the_card_and_the_links_of_another_property_do_not_exist(
     assert audited(desk, order_id) == []
 
 
-def test_the_rides_page_says_which_links_hold(desk: Desk, browser: FlaskClient) -> None:
+def test_the_rides_page_lists_the_valid_links(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     before = browser.get(f"/rides/{order_id}").text
     assert re.search(r'data-link-use="end"[^>]*hidden', before)
@@ -233,7 +233,7 @@ def test_the_rides_page_says_which_links_hold(desk: Desk, browser: FlaskClient) 
     assert not re.search(r'data-link-use="end"[^>]*hidden', after)
 
 
-def test_the_qr_code_is_drawn_as_segno_says_with_four_modules_of_quiet() -> None:
+def test_the_qr_code_is_as_segnos_with_a_quiet_zone_of_four_modules() -> None:
     text = "https://rides.example.test/t/" + "x" * 22
     drawn, made = qr_code(text), segno.make_qr(text, error="m", boost_error=False)
     dark = set()
@@ -249,7 +249,7 @@ def test_the_qr_code_is_drawn_as_segno_says_with_four_modules_of_quiet() -> None
     assert (drawn.size, made.error, made.version) == (len(made.matrix) + 8, "M", 4)
 
 
-def test_the_map_of_the_card_covers_its_frame_and_has_the_place_in_its_middle() -> None:
+def test_the_map_of_the_card_covers_its_frame_around_the_place() -> None:
     made = still_map("/tiles/{z}/{x}/{y}.svg", LatLng(0.0, 0.0), 3, 420, 250)
     assert {tile.href for tile in made.tiles} == {
         f"/tiles/3/{x}/{y}.svg" for x in (3, 4) for y in (3, 4)
@@ -261,7 +261,7 @@ def test_the_map_of_the_card_covers_its_frame_and_has_the_place_in_its_middle() 
     assert {tile.href.split("/")[2] for tile in edge.tiles} == {"0", "7"}
 
 
-def test_words_of_others_stay_words_on_the_card(desk: Desk, browser: FlaskClient) -> None:
+def test_foreign_text_is_escaped_on_the_card(desk: Desk, browser: FlaskClient) -> None:
     markup = "<img src=x onerror=1>{{7*191}}</svg><script>1</script>"
     order_id = desk.order(
         "BOOKED", "CALL_DRIVER", guest=markup, pickup_name=markup, room=markup[:30]

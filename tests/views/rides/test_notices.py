@@ -1,6 +1,4 @@
-"""What a ride's page must not say when it isn't so: prices, fees, stops, payments, distances, and
-what was typed.
-"""
+"""Notices of a ride page that depend on facts: prices, fees, stops, payments and typed text."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +22,7 @@ MINUTE = timedelta(minutes=1)
 
 
 class Service:
-    """Takes whatever is asked."""
+    """Accepts every call."""
 
     def cancel_booking(self, *_asked: Any) -> Done:
         return Done()
@@ -64,7 +62,7 @@ def post(client: FlaskClient, path: str, **form: Any) -> Any:
     return client.post(path, data={"csrf_token": token(client, "/"), **form})
 
 
-# ---- forms that come back
+# ---- forms with errors
 
 
 @pytest.mark.parametrize(
@@ -91,7 +89,7 @@ def post(client: FlaskClient, path: str, **form: Any) -> Any:
         ),
     ],
 )
-def test_a_form_that_comes_back_keeps_what_was_typed_and_refreshes_to_the_rides_own_page(
+def test_a_form_with_errors_keeps_typed_text_and_refreshes_to_the_ride_page(
     desk: Desk,
     client: FlaskClient,
     action: str,
@@ -108,7 +106,7 @@ def test_a_form_that_comes_back_keeps_what_was_typed_and_refreshes_to_the_rides_
     assert refresh.group(1) == f"/rides/{order_id}"
 
 
-def test_a_page_that_did_not_come_from_a_form_has_nothing_typed_in_it(
+def test_a_page_that_is_no_answer_to_a_form_has_empty_fields(
     desk: Desk, client: FlaskClient
 ) -> None:
     page = client.get(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}?name=Paris&reason=x").text
@@ -118,7 +116,7 @@ def test_a_page_that_did_not_come_from_a_form_has_nothing_typed_in_it(
 @pytest.mark.parametrize(
     "action", ["abort", "drop", "feedback", "withdraw", "resolve", "resolve/booked", "reopen"]
 )
-def test_the_address_of_a_form_opened_as_a_page_leads_back_to_the_ride(
+def test_a_get_of_a_forms_address_leads_back_to_the_ride(
     desk: Desk, client: FlaskClient, action: str
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -130,7 +128,7 @@ def test_the_address_of_a_form_opened_as_a_page_leads_back_to_the_ride(
 # ---- signed out elsewhere
 
 
-def test_a_form_sent_after_signing_out_elsewhere_says_so_and_leads_back(
+def test_a_form_sent_after_signing_out_elsewhere_gets_a_message_and_a_link_back(
     desk: Desk, client: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
@@ -158,7 +156,7 @@ def test_a_form_of_an_ended_sign_in_leads_to_the_ride_after_signing_in_again(
     )
 
 
-def test_a_form_without_its_token_while_signed_in_is_told_as_before(
+def test_a_form_without_its_token_of_a_signed_in_user_gets_400(
     desk: Desk, client: FlaskClient
 ) -> None:
     answer = client.post(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}/cancel")
@@ -166,9 +164,7 @@ def test_a_form_without_its_token_while_signed_in_is_told_as_before(
     assert "open for too long" in answer.text
 
 
-def test_pages_of_errors_have_a_nonce_of_their_own_each_time(
-    desk: Desk, client: FlaskClient
-) -> None:
+def test_each_error_page_has_its_own_nonce(desk: Desk, client: FlaskClient) -> None:
     path = f"/rides/{desk.order('BOOKED', 'CALL_DRIVER')}/cancel"
     policies = [client.post(path).headers["Content-Security-Policy"] for _ in range(2)]
     nonces = [re.findall(r"'nonce-([^']*)'", policy) for policy in policies]
@@ -176,10 +172,10 @@ def test_pages_of_errors_have_a_nonce_of_their_own_each_time(
     assert nonces[0] != nonces[1]
 
 
-# ---- stops, and what they cost
+# ---- cancelling, and its fee
 
 
-def test_a_confirmed_cancel_is_the_headline_at_once_and_was_free_in_time(
+def test_a_confirmed_cancel_is_the_headline_at_once_and_is_free_in_time(
     desk: Desk, client: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"allotted_at": NOON - MINUTE})
@@ -211,22 +207,20 @@ def test_a_late_cancel_may_cost_and_one_by_the_service_is_not_called_free(desk: 
     assert (theirs.detail, theirs.fare, theirs.fare_note) == ("This ride is over.", "–", "")
 
 
-def test_a_stopped_search_was_free_and_no_policy_promises_nothing(desk: Desk) -> None:
+def test_a_stopped_search_is_free_and_without_a_policy_no_fee_is_stated(desk: Desk) -> None:
     facts = {"ride": {"allotted_at": None}, "actions": [("abort", "done", {})]}
     free = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", **facts))
     unsaid = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", cancellation=None, **facts))
     assert (free.detail, unsaid.detail) == ("Cancelled in time: free.", "This ride is over.")
 
 
-def test_a_later_poll_that_still_sees_the_driver_is_believed(
-    desk: Desk, client: FlaskClient
-) -> None:
+def test_a_later_poll_with_a_driver_overrules_the_cancel(desk: Desk, client: FlaskClient) -> None:
     done = [("cancel", "done", {"settled_at": NOON - 10 * timedelta(seconds=1)})]
     order_id = desk.order("BOOKED", "CALL_DRIVER", actions=done, ride={"seen_at": NOON})
     assert view(desk, order_id).booking_status == "CALL_DRIVER"
 
 
-def test_the_snapshot_is_new_when_only_the_seen_instant_turned_it(
+def test_the_snapshot_changes_when_only_seen_at_changed_its_text(
     desk: Desk, client: FlaskClient
 ) -> None:
     from ridedash.store.orders import Ride
@@ -253,7 +247,7 @@ def test_an_order_without_a_ride_shows_no_price(
 
 
 @pytest.mark.parametrize("status", ["BOOKING_CANCELLED", "ALLOTMENT_FAILED"])
-def test_a_ride_that_nobody_rode_shows_no_price(
+def test_a_ride_without_a_passenger_shows_no_price(
     desk: Desk, client: FlaskClient, status: str
 ) -> None:
     desk.order("BOOKED", status, seat_prices={"": "249"})
@@ -267,7 +261,7 @@ def test_a_ride_that_nobody_rode_shows_no_price(
         ({"": "249"}, "₹249", "Fixed for the old drop; the service may set another price"),
     ],
 )
-def test_a_price_for_the_old_drop_is_called_that(
+def test_a_price_for_the_old_drop_is_marked_as_such(
     desk: Desk, seat_prices: dict[str, str], fare: str, note: str
 ) -> None:
     moved = [("drop", "done", {"payload": STATION})]
@@ -278,7 +272,7 @@ def test_a_price_for_the_old_drop_is_called_that(
 @pytest.mark.parametrize(
     ("age_s", "note"), [(-2, "From the service"), (2, "From before the drop was changed")]
 )
-def test_the_services_price_counts_once_it_came_after_the_change(
+def test_the_services_price_is_shown_once_it_is_newer_than_the_change(
     desk: Desk, age_s: int, note: str
 ) -> None:
     moved = [("drop", "done", {"payload": STATION})]
@@ -304,7 +298,7 @@ def bill(desk: Desk, **trip: Any) -> tuple[list[tuple[str, str]], tuple[str, ...
     )
 
 
-def test_a_bill_that_was_not_paid_in_cash_asks_for_nothing_and_says_what_is_not_known(
+def test_a_bill_not_paid_in_cash_requests_no_payment(
     desk: Desk,
 ) -> None:
     lines, notes, headline = bill(desk, payable_amount="36.5", cash_paid="0")
@@ -313,7 +307,7 @@ def test_a_bill_that_was_not_paid_in_cash_asks_for_nothing_and_says_what_is_not_
     assert headline.endswith("₹36.50")
 
 
-def test_a_bill_paid_in_cash_is_called_that_and_a_part_is_a_part(desk: Desk) -> None:
+def test_a_bill_paid_in_cash_shows_the_paid_part(desk: Desk) -> None:
     lines, notes, _ = bill(desk, payable_amount="36.5", cash_paid="36.5")
     assert lines == [("Total", "₹36.50"), ("Paid in cash", "₹36.50")]
     assert not any("does not say" in note for note in notes)
@@ -322,22 +316,22 @@ def test_a_bill_paid_in_cash_is_called_that_and_a_part_is_a_part(desk: Desk) -> 
     )
 
 
-def test_a_bill_without_any_word_of_its_payment_says_so(desk: Desk) -> None:
+def test_a_bill_without_facts_of_its_payment_shows_that(desk: Desk) -> None:
     assert bill(desk, payable_amount="36.5")[1][0] == (
         "Paid from the wallet or to the driver: the service does not say."
     )
 
 
-def test_no_cash_and_no_payable_amount_is_not_a_ride_for_nothing(desk: Desk) -> None:
+def test_a_ride_without_cash_and_payable_amount_is_not_shown_as_free(desk: Desk) -> None:
     lines, _, headline = bill(desk, cash_paid="0", convenience_charge="5")
     assert lines == [("Total", "₹36.50")]
     assert headline.endswith("₹36.50")
 
 
-# ---- ways, days, feedback
+# ---- distances, days, feedback
 
 
-def test_a_distance_is_the_drivers_before_the_ride_and_ours_on_it(desk: Desk) -> None:
+def test_the_distance_is_the_drivers_before_the_ride_and_the_rides_during_it(desk: Desk) -> None:
     coming, riding = (
         view(desk, desk.order("BOOKED", status)) for status in ("CALL_DRIVER", "IN_PROGRESS")
     )
@@ -345,13 +339,13 @@ def test_a_distance_is_the_drivers_before_the_ride_and_ours_on_it(desk: Desk) ->
     assert view(desk, desk.order("BOOKED", "CLIENT_LOCATED")).distance_label == ""
 
 
-def test_a_completed_ride_tells_its_way_and_time_as_far_as_known(desk: Desk) -> None:
+def test_a_completed_ride_shows_its_distance_and_time_as_far_as_known(desk: Desk) -> None:
     assert view(desk, desk.order("BOOKED", "COMPLETED", "auto")).took == "7.2 km · 23 min"
     assert view(desk, desk.order("BOOKED", "COMPLETED")).took == "about 3 min"
     assert view(desk, desk.order("BOOKED", "CALL_DRIVER")).took == ""
 
 
-def test_a_ride_of_another_day_has_its_day(desk: Desk, client: FlaskClient) -> None:
+def test_a_ride_of_another_day_shows_its_day(desk: Desk, client: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "COMPLETED", age_s=0)
     assert "14:00 · Concierge desk" in client.get(f"/rides/{order_id}").text
     desk.now = NOON + timedelta(days=1)
@@ -383,7 +377,7 @@ def armed(desk: Desk, status: str | None, **facts: Any) -> RideView:
     )
 
 
-def test_a_share_that_was_matched_no_longer_waits_for_a_match(desk: Desk) -> None:
+def test_a_matched_share_does_not_wait_for_a_match_any_more(desk: Desk) -> None:
     assert [n.title for n in armed(desk, None, txn=True, txn_id="T1").notices] == [
         "It will be cancelled as soon as it is matched."
     ]
@@ -394,7 +388,7 @@ def test_a_share_that_was_matched_no_longer_waits_for_a_match(desk: Desk) -> Non
     assert [a.label for a in nameless.actions] == ["Cancel as soon as it has a number"]
 
 
-# ---- refusals that a person has seen
+# ---- acknowledged refusals
 
 
 def test_an_order_that_failed_can_be_dismissed_from_its_page(
@@ -410,7 +404,7 @@ def test_an_order_that_failed_can_be_dismissed_from_its_page(
     assert 'name="item" value="not_booked"' not in client.get(f"/rides/{order_id}").text
 
 
-def test_a_drop_that_create_refused_has_its_own_words_and_leads_back(
+def test_a_drop_that_create_refused_has_its_own_message_and_a_link_back(
     desk: Desk, client: FlaskClient
 ) -> None:
     said = refusal("INVALID_DROP_LOCATION", Audience.STAFF)

@@ -1,6 +1,4 @@
-"""The tracking page over HTTP: what it shows, what it polls, who may see it, and what its forms
-do.
-"""
+"""The tracking page over HTTP: its contents, its polls, its permissions and its forms."""
 
 import json
 import re
@@ -39,7 +37,7 @@ MARKUP = (
 
 
 class NoTokens:
-    """No account can be used, so nothing is ever called."""
+    """No account has tokens, so the service is never called."""
 
     def bearer(self, _account_id: int) -> str:
         raise NeedsReconnect("house")
@@ -64,7 +62,7 @@ def browser(desk: Desk) -> FlaskClient:
     return desk.client()
 
 
-# what is posted below a ride's address
+# the forms below a ride's address
 ACTIONS = (
     *("abort", "cancel", "drop", "feedback", "withdraw", "again", "code", "reopen"),
     *("resolve", "resolve/booked", "resolve/not-booked", "stop-following", "acknowledge"),
@@ -131,7 +129,7 @@ def test_the_snapshot_stays_small_on_the_wire(
     )
 
 
-def test_a_ride_of_another_house_does_not_exist(desk: Desk, browser: FlaskClient) -> None:
+def test_a_ride_of_another_property_gets_404(desk: Desk, browser: FlaskClient) -> None:
     foreign = desk.order("BOOKED", "CLIENT_LOCATED", prop="other", otp="4821")
     assert browser.get(f"/rides/{foreign}").status_code == 404
     assert browser.get(f"/rides/{foreign}/snapshot.json").status_code == 404
@@ -144,7 +142,7 @@ def test_a_ride_of_another_house_does_not_exist(desk: Desk, browser: FlaskClient
         assert browser.post(f"/rides/{nobody}/abort", data={"csrf_token": fresh}).status_code == 404
 
 
-def test_nothing_is_shown_to_strangers(desk: Desk) -> None:
+def test_nothing_is_shown_without_a_sign_in(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     stranger = desk.client(signed_in=False)
     page, polled = (
@@ -170,7 +168,7 @@ def test_no_action_is_taken_without_the_forms_token(
     assert browser.post(address, json={}, headers=headers).status_code == 400
 
 
-def test_the_start_code_is_shown_on_request_and_recorded(desk: Desk, browser: FlaskClient) -> None:
+def test_the_start_code_is_shown_on_request_and_audited(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", "share", otp="4821")
     headers = {"X-CSRFToken": token(browser, f"/rides/{order_id}"), "Accept": "application/json"}
     assert browser.post(f"/rides/{order_id}/code", headers=headers).json == {
@@ -184,7 +182,7 @@ def test_the_start_code_is_shown_on_request_and_recorded(desk: Desk, browser: Fl
     ]
 
 
-def test_there_is_no_code_to_show_once_the_ride_goes_on(desk: Desk, browser: FlaskClient) -> None:
+def test_no_code_is_shown_once_the_ride_has_begun(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "IN_PROGRESS", "share", otp="4821")
     headers = {"X-CSRFToken": token(browser, f"/rides/{order_id}"), "Accept": "application/json"}
     assert browser.post(f"/rides/{order_id}/code", headers=headers).status_code == 409
@@ -192,7 +190,7 @@ def test_there_is_no_code_to_show_once_the_ride_goes_on(desk: Desk, browser: Fla
     assert [row for row in audit(desk) if row.subject == f"orders:{order_id}"] == []
 
 
-def test_a_start_code_whose_key_is_missing_is_no_code(desk: Desk, browser: FlaskClient) -> None:
+def test_a_start_code_with_a_missing_key_is_not_shown(desk: Desk, browser: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CLIENT_LOCATED", "share", otp="4821")
     headers = {"X-CSRFToken": token(browser, f"/rides/{order_id}"), "Accept": "application/json"}
     desk.services.vault = TokenVault(f"k9:{new_key()}")
@@ -241,9 +239,7 @@ def test_markup_in_every_field_is_shown_as_text(desk: Desk, browser: FlaskClient
         assert "&lt;img src=x" in text
 
 
-def test_a_hundred_kilobytes_of_text_neither_break_nor_fill_the_page(
-    desk: Desk, browser: FlaskClient
-) -> None:
+def test_a_hundred_kilobytes_of_text_are_cut_on_the_page(desk: Desk, browser: FlaskClient) -> None:
     facts = snapshot_facts("share", "CALL_DRIVER", driver_name="x" * 100_000)
     order_id = desk.order("BOOKED", "CALL_DRIVER", "share", ride={"facts": facts})
     assert browser.get(f"/rides/{order_id}").status_code == 200
@@ -259,7 +255,7 @@ def test_a_hundred_kilobytes_of_text_neither_break_nor_fill_the_page(
         ("drop", {"lat": "91", "lng": "0"}, "Type a place, or click it on the map."),
     ],
 )
-def test_a_form_that_can_not_be_used_says_why_and_stays_open(
+def test_an_invalid_form_shows_the_reason_and_stays_open(
     desk: Desk, browser: FlaskClient, action: str, form: dict[str, str], why: str
 ) -> None:
     order_id = desk.order("BOOKED", "COMPLETED" if action == "feedback" else "CALL_DRIVER")
@@ -284,7 +280,7 @@ def test_an_unknown_outcome_is_closed_only_with_proof_or_a_reason(
     assert why in answer.text
 
 
-def test_book_again_goes_to_the_form_with_this_trip_and_is_recorded(
+def test_book_again_goes_to_the_form_with_this_trip_and_is_audited(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("REJECTED", code="INVALID_CITY")
@@ -296,7 +292,7 @@ def test_book_again_goes_to_the_form_with_this_trip_and_is_recorded(
     assert [row.what for row in audit(desk) if row.subject == f"orders:{order_id}"] == ["again"]
 
 
-def test_the_policy_and_the_countdown_stand_before_the_confirm_button(
+def test_the_policy_and_the_countdown_come_before_the_confirm_button(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order(
@@ -310,7 +306,7 @@ def test_the_policy_and_the_countdown_stand_before_the_confirm_button(
     assert free < policy < button
 
 
-def test_an_unknown_outcome_gives_its_three_ways_out_and_a_text_without_the_guest(
+def test_an_unknown_outcome_offers_three_actions_and_a_text_without_the_guest(
     desk: Desk, browser: FlaskClient
 ) -> None:
     text = browser.get(f"/rides/{desk.order('UNKNOWN', guest='Guest Heron')}").text
@@ -321,7 +317,7 @@ def test_an_unknown_outcome_gives_its_three_ways_out_and_a_text_without_the_gues
     assert "Heron" not in support
 
 
-def test_feedback_offers_the_documents_labels_when_the_service_can_not_be_asked(
+def test_feedback_offers_the_documents_labels_when_the_service_fails(
     desk: Desk, browser: FlaskClient
 ) -> None:
     text = browser.get(f"/rides/{desk.order('BOOKED', 'COMPLETED')}").text
@@ -329,7 +325,7 @@ def test_feedback_offers_the_documents_labels_when_the_service_can_not_be_asked(
     assert "On-time pickup" in text
 
 
-def test_the_page_carries_the_snapshot_as_data_and_no_script_of_strangers(
+def test_the_page_has_the_snapshot_as_data_and_no_foreign_script(
     desk: Desk, browser: FlaskClient
 ) -> None:
     answer = browser.get(f"/rides/{desk.order('BOOKED', 'CALL_DRIVER', 'share')}")
@@ -348,7 +344,7 @@ def test_the_page_carries_the_snapshot_as_data_and_no_script_of_strangers(
 
 
 class Service:
-    """A client that answers as it is told, and remembers what it was asked."""
+    """A client with set answers, which records its calls."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -425,7 +421,7 @@ ACTIONS_SENT: list[tuple[str, str, dict[str, Any], tuple[Any, ...], str]] = [
 
 
 @pytest.mark.parametrize(("action", "status", "form", "asked", "told"), ACTIONS_SENT)
-def test_a_deed_is_asked_once_and_its_success_is_told(
+def test_an_action_is_called_once_and_its_success_is_shown(
     talking: Desk, action: str, status: str, form: dict[str, Any], asked: tuple[Any, ...], told: str
 ) -> None:
     talking.services.client = service = Service(Done())
@@ -470,7 +466,7 @@ def test_a_deed_is_asked_once_and_its_success_is_told(
         ),
     ],
 )
-def test_a_refusal_is_told_in_our_words_and_the_ride_is_as_before(
+def test_a_refusal_is_shown_in_our_words_and_the_ride_is_unchanged(
     talking: Desk, action: str, status: str, form: dict[str, Any], refused: Refused, told: str
 ) -> None:
     talking.services.client = Service(refused)
@@ -483,7 +479,7 @@ def test_a_refusal_is_told_in_our_words_and_the_ride_is_as_before(
     assert "Meridian Airport, Departures" in text
 
 
-def test_an_unclear_answer_is_told_as_asked_and_not_confirmed(talking: Desk) -> None:
+def test_an_unclear_answer_is_shown_as_sent_and_not_confirmed(talking: Desk) -> None:
     talking.services.client = Service(NoAnswer("cut", sent=True))
     browser = talking.client()
     order_id = talking.order("BOOKED", "CALL_DRIVER")
@@ -514,7 +510,7 @@ def test_an_order_that_is_not_sent_yet_can_be_withdrawn(talking: Desk) -> None:
     assert "Not booked: withdrawn before it was sent" in text
 
 
-def test_an_unknown_outcome_is_closed_with_a_reason_and_opened_again(talking: Desk) -> None:
+def test_an_unknown_outcome_is_closed_with_a_reason_and_reopened(talking: Desk) -> None:
     browser = talking.client()
     order_id = talking.order("UNKNOWN")
     closed = browser.get(
@@ -527,7 +523,7 @@ def test_an_unknown_outcome_is_closed_with_a_reason_and_opened_again(talking: De
     assert "We don&#39;t know if this ride was booked" in opened
 
 
-def test_an_item_that_was_seen_goes_away(talking: Desk) -> None:
+def test_an_acknowledged_item_disappears(talking: Desk) -> None:
     browser = talking.client()
     order_id = talking.order("BOOKED", "CALL_DRIVER", late_double=True, attention=["late_double"])
     assert "Two rides may exist" in browser.get(f"/rides/{order_id}").text
@@ -536,9 +532,7 @@ def test_an_item_that_was_seen_goes_away(talking: Desk) -> None:
 
 
 @pytest.mark.parametrize("item", ["not_known", "too_old"])
-def test_a_ride_that_the_service_lost_or_that_never_ends_can_be_followed_no_longer(
-    talking: Desk, item: str
-) -> None:
+def test_polling_of_a_lost_or_endless_ride_can_be_stopped(talking: Desk, item: str) -> None:
     browser = talking.client()
     order_id = talking.order("BOOKED", "IN_PROGRESS", attention=[item])
     assert "Stop following" in shown(browser.get(f"/rides/{order_id}").text)
@@ -553,7 +547,7 @@ def test_a_ride_that_the_service_lost_or_that_never_ends_can_be_followed_no_long
     assert "Not possible any more" in again
 
 
-def test_a_ride_that_goes_well_offers_no_end_of_following(talking: Desk) -> None:
+def test_polling_of_a_normal_ride_can_not_be_stopped(talking: Desk) -> None:
     order_id = talking.order("BOOKED", "CALL_DRIVER", attention=["no_driver"])
     page = shown(talking.client().get(f"/rides/{order_id}").text)
     assert "Seen" in page
@@ -561,7 +555,7 @@ def test_a_ride_that_goes_well_offers_no_end_of_following(talking: Desk) -> None
 
 
 def shown(page: str) -> str:
-    """A page without its hidden buttons and without the pattern from which scripts make notices."""
+    """A page without its hidden buttons and without the template of notices for scripts."""
     page = re.sub(r"<template.*?</template>", "", page, flags=re.DOTALL)
     return re.sub(r"<button[^>]*\bhidden\b.*?</button>", "", page, flags=re.DOTALL)
 
@@ -570,7 +564,7 @@ def shown(page: str) -> str:
     "said",
     ["x", "cancel-<b>", "cancel-done-x-y", "nope-done", "cancel-not_now-EVIL", "-", "a-b-c-d-e"],
 )
-def test_words_in_the_address_are_only_ours(talking: Desk, said: str) -> None:
+def test_messages_in_the_address_are_limited_to_ours(talking: Desk, said: str) -> None:
     order_id = talking.order("BOOKED", "CALL_DRIVER")
     text = talking.client().get(f"/rides/{order_id}", query_string={"said": said}).text
     assert "EVIL" not in text

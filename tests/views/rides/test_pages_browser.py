@@ -1,6 +1,4 @@
-"""The tracking page in a real Chromium: forms that come back, signing out elsewhere, a server that
-is silent.
-"""
+"""The tracking page in Chromium: forms with errors, signing out elsewhere, and a silent server."""
 
 import re
 import threading
@@ -25,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.database]
 
 
 class NoTokens:
-    """No account can be used, so nothing is ever called."""
+    """No account has tokens, so the service is never called."""
 
     def bearer(self, _account_id: int) -> str:
         raise NeedsReconnect("house")
@@ -33,7 +31,7 @@ class NoTokens:
 
 @dataclass
 class Browsed:
-    """A desk, a page that is signed in at it, and what was posted from there."""
+    """A desk, a signed-in page, and the POST requests from it."""
 
     desk: Desk
     page: Page
@@ -48,7 +46,7 @@ class Browsed:
         return order_id
 
     def move(self, order_id: int, status: str) -> None:
-        """News of the ride, as the worker records it."""
+        """Record an update of the ride, as the worker does."""
 
         def rows(s: Any) -> None:
             order = s.get(Order, order_id)
@@ -98,7 +96,7 @@ def browsed(tmp_path: Path, browser: Browser) -> Iterator[Browsed]:
         desk.close()
 
 
-def test_after_a_form_that_came_back_the_page_goes_on_and_offers_what_comes_next(
+def test_after_a_form_with_errors_the_page_updates_and_offers_new_actions(
     browsed: Browsed,
 ) -> None:
     page, order_id = browsed.page, browsed.open_ride()
@@ -107,13 +105,13 @@ def test_after_a_form_that_came_back_the_page_goes_on_and_offers_what_comes_next
     expect(page.get_by_role("combobox", name="New drop")).to_have_value("Nowhere at all")
     browsed.move(order_id, "CALL_DRIVER")
     expect(page.locator('[data-action="cancel"] form')).to_be_attached()
-    # still what was typed
+    # still the typed text
     expect(page.get_by_role("combobox", name="New drop")).to_have_value("Nowhere at all")
     page.locator("summary", has_text="Cancel ride").click()
     expect(page.get_by_role("button", name="Cancel ride")).to_be_visible()
 
 
-def test_a_reload_after_a_form_that_came_back_sends_nothing_again(browsed: Browsed) -> None:
+def test_a_reload_after_a_form_with_errors_sends_nothing_again(browsed: Browsed) -> None:
     page, order_id = browsed.page, browsed.open_ride()
     browsed.send_a_drop_that_is_no_place()
     expect(page).to_have_url(f"{browsed.url}/rides/{order_id}")
@@ -137,7 +135,7 @@ def test_signed_out_elsewhere_the_page_asks_to_sign_in_and_sends_nothing_again(
     page.wait_for_url(f"{browsed.url}/rides/{order_id}")
 
 
-def test_panels_that_could_not_be_fetched_are_asked_for_again(browsed: Browsed) -> None:
+def test_panels_that_could_not_be_fetched_are_requested_again(browsed: Browsed) -> None:
     page, order_id = browsed.page, browsed.open_ride()
     tries: list[int] = []
 
@@ -153,7 +151,7 @@ def test_panels_that_could_not_be_fetched_are_asked_for_again(browsed: Browsed) 
     assert len(tries) == 2
 
 
-def test_an_open_page_tells_that_the_service_is_silent_and_is_quiet_again_after(
+def test_an_open_page_shows_that_the_service_is_silent_until_it_answers(
     browsed: Browsed,
 ) -> None:
     page, db, order_id = browsed.page, browsed.desk.services.db, browsed.open_ride("CALL_DRIVER")
@@ -171,7 +169,7 @@ def test_an_open_page_tells_that_the_service_is_silent_and_is_quiet_again_after(
         expect(page.locator("[data-silent-band]")).to_be_hidden()
 
 
-def test_an_open_page_without_news_is_answered_without_a_body(browsed: Browsed) -> None:
+def test_an_unchanged_page_is_answered_without_a_body(browsed: Browsed) -> None:
     def nothing_new(answer: Response) -> bool:
         return answer.url.endswith("/snapshot.json") and answer.status == 304
 
@@ -179,7 +177,7 @@ def test_an_open_page_without_news_is_answered_without_a_body(browsed: Browsed) 
         browsed.open_ride("CALL_DRIVER")
 
 
-def test_a_silent_server_is_said_beside_the_headline_until_it_answers(browsed: Browsed) -> None:
+def test_a_silent_server_is_shown_beside_the_headline_until_it_answers(browsed: Browsed) -> None:
     page = browsed.page
     page.clock.install()
     browsed.open_ride("CALL_DRIVER")
@@ -197,7 +195,7 @@ def test_a_silent_server_is_said_beside_the_headline_until_it_answers(browsed: B
     expect(page.locator("[data-ride]")).not_to_have_class(re.compile("is-stale"))
 
 
-def test_what_came_of_a_press_is_said_until_the_ride_moves_on(browsed: Browsed) -> None:
+def test_the_result_of_an_action_is_shown_until_the_status_changes(browsed: Browsed) -> None:
     page, order_id = browsed.page, browsed.open_ride("CALL_DRIVER", "?said=drop-done")
     expect(page.locator("#said")).to_contain_text("Drop changed")
     expect(page).to_have_url(f"{browsed.url}/rides/{order_id}")

@@ -1,6 +1,4 @@
-"""The receipt: the service's lines for each kind, our sum only where it differs, and words where
-there is no price.
-"""
+"""The receipt: the service's lines for each kind, our sum if it differs, text without a price."""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +34,7 @@ def browser(desk: Desk) -> FlaskClient:
     return desk.client()
 
 
-def paper(browser: FlaskClient, order_id: int) -> str:
+def receipt(browser: FlaskClient, order_id: int) -> str:
     answer = browser.get(f"/rides/{order_id}/receipt")
     assert answer.status_code == 200
     return answer.text.split("<article")[1].split("</article>")[0]
@@ -53,10 +51,10 @@ def bill(desk: Desk, order_id: int, **trip: Any) -> None:
 
 
 @pytest.mark.parametrize(("kind", "status"), CASES)
-def test_every_status_has_a_receipt_or_says_why_not(
+def test_every_status_has_a_receipt_or_a_reason_for_none(
     desk: Desk, browser: FlaskClient, kind: str, status: str
 ) -> None:
-    text = paper(browser, desk.order("BOOKED", status, kind))
+    text = receipt(browser, desk.order("BOOKED", status, kind))
     assert "Not a tax invoice." in text
     assert "Guest Heron, room 412" in text
     assert lines(text) or "No bill yet" in text or status in ENDS
@@ -64,17 +62,17 @@ def test_every_status_has_a_receipt_or_says_why_not(
 
 
 @pytest.mark.parametrize("state", ORDER_STATES)
-def test_every_order_state_says_how_it_stands(desk: Desk, browser: FlaskClient, state: str) -> None:
-    text = paper(browser, desk.order(state))
+def test_every_order_state_has_its_text(desk: Desk, browser: FlaskClient, state: str) -> None:
+    text = receipt(browser, desk.order(state))
     assert lines(text) == []
     assert 'class="strong"' in text
 
 
 @pytest.mark.parametrize("kind", ["point_to_point", "share"])
-def test_a_fare_without_a_total_is_added_up_by_us_and_says_so(
+def test_a_fare_without_a_total_is_added_up_and_marked(
     desk: Desk, browser: FlaskClient, kind: str
 ) -> None:
-    text = paper(browser, desk.order("BOOKED", "COMPLETED", kind))
+    text = receipt(browser, desk.order("BOOKED", "COMPLETED", kind))
     assert lines(text) == [
         ("Fare", "₹210"),
         ("Service tax", "₹18.50"),
@@ -87,7 +85,7 @@ def test_a_fare_without_a_total_is_added_up_by_us_and_says_so(
 
 
 def test_an_auto_has_its_meter_lines_and_what_was_paid(desk: Desk, browser: FlaskClient) -> None:
-    text = paper(browser, desk.order("BOOKED", "COMPLETED", "auto"))
+    text = receipt(browser, desk.order("BOOKED", "COMPLETED", "auto"))
     assert lines(text) == [
         ("Meter fare", "₹181"),
         ("Convenience charge", "₹15"),
@@ -98,29 +96,27 @@ def test_an_auto_has_its_meter_lines_and_what_was_paid(desk: Desk, browser: Flas
     assert "add up to" not in text
 
 
-def test_our_sum_stands_beside_the_services_total_only_when_it_differs(
+def test_our_sum_is_shown_beside_the_services_total_only_when_it_differs(
     desk: Desk, browser: FlaskClient
 ) -> None:
     order_id = desk.order("BOOKED", "INVOICE", "auto")
-    assert "add up to" not in paper(browser, order_id)
+    assert "add up to" not in receipt(browser, order_id)
     bill(desk, order_id, payable_amount="190")
-    text = paper(browser, order_id)
+    text = receipt(browser, order_id)
     assert "The lines add up to ₹186; the service&#39;s total is ₹190." in text
     assert ("To pay", "₹190") in lines(text)
 
 
-def test_the_balance_of_the_account_is_not_the_guests_business(
-    desk: Desk, browser: FlaskClient
-) -> None:
-    text = paper(browser, desk.order("BOOKED", "COMPLETED", "auto"))
+def test_the_balance_of_the_account_is_not_on_the_receipt(desk: Desk, browser: FlaskClient) -> None:
+    text = receipt(browser, desk.order("BOOKED", "COMPLETED", "auto"))
     assert "42.5" not in text
     assert "alance" not in text
 
 
-def test_the_receipt_names_who_where_when_and_what_and_no_phone(
+def test_the_receipt_has_guest_places_times_and_car_and_no_phone(
     desk: Desk, browser: FlaskClient
 ) -> None:
-    text = paper(browser, desk.order("BOOKED", "COMPLETED"))
+    text = receipt(browser, desk.order("BOOKED", "COMPLETED"))
     for words in (
         "Grand Meridian Hotel",
         "Ride receipt",
@@ -145,10 +141,10 @@ def test_the_cost_centre_is_on_the_receipt(desk: Desk, browser: FlaskClient) -> 
         s.add(row)
         s.flush()
         s.get(Order, order_id).cost_centre_id = row.id
-    assert "Banquets" in paper(browser, order_id)
+    assert "Banquets" in receipt(browser, order_id)
 
 
-def test_a_cancelled_ride_says_what_it_may_cost(desk: Desk, browser: FlaskClient) -> None:
-    text = paper(browser, desk.order("BOOKED", "BOOKING_CANCELLED"))
+def test_a_cancelled_ride_shows_its_possible_fee(desk: Desk, browser: FlaskClient) -> None:
+    text = receipt(browser, desk.order("BOOKED", "BOOKING_CANCELLED"))
     assert lines(text) == []
     assert "Cancelled" in text

@@ -1,4 +1,4 @@
-"""What a ride's page and its JSON say, for each state and kind, and whatever the service sent."""
+"""The text of a ride page and its JSON, for each state and kind, and for any facts."""
 
 import json
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def ride(desk: Desk, kind: str, status: str, **more: Any) -> RideView:
 
 
 @pytest.mark.parametrize(("kind", "status"), CASES)
-def test_every_status_of_every_kind_is_told_small_and_whole(
+def test_every_status_of_every_kind_has_a_small_complete_view(
     desk: Desk, kind: str, status: str
 ) -> None:
     order_id = desk.order(
@@ -72,14 +72,14 @@ def test_every_status_of_every_kind_is_told_small_and_whole(
 
 
 @pytest.mark.parametrize("state", ORDER_STATES)
-def test_every_order_state_is_told_before_there_is_a_ride(desk: Desk, state: str) -> None:
+def test_every_order_state_has_a_view_before_there_is_a_ride(desk: Desk, state: str) -> None:
     view = view_of(desk, desk.order(state))
     assert view.order_state == state
     assert view.headline
     assert view.stop is (state in ("REJECTED", "NOT_SENT", "CLOSED_NOT_BOOKED", "FAILED"))
 
 
-def test_the_car_its_driver_and_the_way_left(desk: Desk) -> None:
+def test_the_view_has_the_car_its_driver_and_the_remaining_distance(desk: Desk) -> None:
     view = ride(desk, "point_to_point", "CALL_DRIVER")
     assert view.headline == "Driver on the way\u00a0· 4 min"
     assert view.cab is not None
@@ -92,7 +92,7 @@ def test_the_car_its_driver_and_the_way_left(desk: Desk) -> None:
     assert view.position.bearing == 73.0
 
 
-def test_the_start_code_is_named_only_while_it_is_sent_and_never_carried(desk: Desk) -> None:
+def test_the_view_mentions_the_start_code_while_it_is_valid_and_never_has_it(desk: Desk) -> None:
     here = ride(desk, "share", "CLIENT_LOCATED", otp="4821")
     assert here.otp is not None
     assert ride(desk, "share", "IN_PROGRESS", otp="4821").otp is None
@@ -110,7 +110,7 @@ def test_stops_of_other_passengers_are_for_staff_only(desk: Desk) -> None:
     assert "Rider Wren" not in json.dumps(view_of(desk, order_id, Audience.GUEST).as_json())
 
 
-def test_a_share_invoice_adds_up_and_says_that_the_sum_is_ours(desk: Desk) -> None:
+def test_a_share_invoice_is_added_up_and_marked_as_our_sum(desk: Desk) -> None:
     bill = ride(desk, "share", "INVOICE").invoice
     assert bill is not None
     assert [(line.label, line.amount) for line in bill.lines] == [
@@ -123,7 +123,7 @@ def test_a_share_invoice_adds_up_and_says_that_the_sum_is_ours(desk: Desk) -> No
     assert bill.notes == ("The service sends no total: we added these lines up.",)
 
 
-def test_an_auto_bill_shows_what_is_to_be_paid_then_what_was(desk: Desk) -> None:
+def test_an_auto_bill_shows_the_payable_amount_and_then_the_paid_one(desk: Desk) -> None:
     bill = ride(desk, "auto", "INVOICE").invoice
     paid = ride(desk, "auto", "COMPLETED").invoice
     assert bill is not None
@@ -141,7 +141,7 @@ def test_an_auto_bill_shows_what_is_to_be_paid_then_what_was(desk: Desk) -> None
     )
 
 
-def test_an_auto_without_billing_says_to_pay_by_the_meter(desk: Desk) -> None:
+def test_an_auto_without_billing_shows_to_pay_by_the_meter(desk: Desk) -> None:
     facts = snapshot_facts(
         "auto",
         "INVOICE",
@@ -160,7 +160,7 @@ def test_an_auto_without_billing_says_to_pay_by_the_meter(desk: Desk) -> None:
     )
 
 
-def test_a_timer_means_something_in_each_state(desk: Desk) -> None:
+def test_each_state_has_the_right_timer(desk: Desk) -> None:
     soon = NOON + timedelta(seconds=48)
     assert (
         str(ride(desk, "point_to_point", "ALLOTMENT_PENDING", booking_timeout_at=soon).timer.text)
@@ -177,7 +177,7 @@ def test_a_timer_means_something_in_each_state(desk: Desk) -> None:
     assert ride(desk, "point_to_point", "IN_PROGRESS").timer is None
 
 
-def test_steps_follow_the_kind_and_leave_out_what_it_does_not_have(desk: Desk) -> None:
+def test_steps_are_those_of_the_kind(desk: Desk) -> None:
     def labels(kind: str, status: str) -> list[tuple[str, str]]:
         return [(step.label, step.state) for step in ride(desk, kind, status).steps]
 
@@ -216,7 +216,7 @@ def test_cancelling_costs_from_an_instant_that_follows_the_pace(desk: Desk) -> N
     assert view_of(desk, order_id, pace=60).fee_from == "2026-05-04T08:30:05.000Z"
 
 
-def test_a_fee_is_mentioned_after_a_cancel_only_when_it_can_apply(desk: Desk) -> None:
+def test_a_fee_is_mentioned_after_a_cancel_only_if_it_can_apply(desk: Desk) -> None:
     late = {"allotted_at": NOON - timedelta(minutes=9)}
     assert (
         ride(desk, "point_to_point", "BOOKING_CANCELLED", ride=late, in_state_s=1).detail
@@ -228,7 +228,7 @@ def test_a_fee_is_mentioned_after_a_cancel_only_when_it_can_apply(desk: Desk) ->
     )
 
 
-def test_a_swapped_car_is_loud_and_the_old_plate_stays_for_half_a_minute(desk: Desk) -> None:
+def test_a_swapped_car_is_announced_and_the_old_plate_stays_for_half_a_minute(desk: Desk) -> None:
     order_id = desk.order(
         "BOOKED", "CALL_DRIVER", ride={"previous_plate": "KA05MN9876", "swapped_at": NOON}
     )
@@ -242,13 +242,13 @@ def test_a_swapped_car_is_loud_and_the_old_plate_stays_for_half_a_minute(desk: D
     assert later.cab.was == ""
 
 
-def test_a_word_that_we_do_not_know_is_reported_beside_the_last_known_state(desk: Desk) -> None:
+def test_an_unknown_status_is_reported_beside_the_last_known_one(desk: Desk) -> None:
     view = ride(desk, "point_to_point", "CALL_DRIVER", ride={"reported": "TELEPORTING"})
     assert view.headline.startswith("Driver on the way")
     assert view.notices[0].title == "The service reports “TELEPORTING”"
 
 
-def test_refused_orders_say_why_and_what_next(desk: Desk) -> None:
+def test_refused_orders_show_the_reason_and_the_next_step(desk: Desk) -> None:
     view = view_of(desk, desk.order("REJECTED", code="BANNED USER"))
     assert view.headline == "Not booked: the service blocked this account"
     assert (
@@ -262,7 +262,7 @@ def test_refused_orders_say_why_and_what_next(desk: Desk) -> None:
     assert "“No cabs headed there”" in share.detail
 
 
-def test_the_newest_refusal_of_an_action_is_told_until_the_ride_moves_on(desk: Desk) -> None:
+def test_the_newest_refusal_of_an_action_is_shown_until_the_status_changes(desk: Desk) -> None:
     refused = ("cancel", "refused", {"code": "CANCELLATION_NOT_ALLOWED", "text": "Not now"})
     view = ride(desk, "point_to_point", "CLIENT_LOCATED", actions=[refused])
     assert [n.title for n in view.notices] == ["Can't be cancelled now"]
@@ -273,12 +273,12 @@ def test_the_newest_refusal_of_an_action_is_told_until_the_ride_moves_on(desk: D
 @pytest.mark.parametrize(
     ("age_s", "how"), [(2, "fresh"), (25, "aging"), (70, "stale"), (400, "lost"), (None, "stale")]
 )
-def test_news_grow_old_in_four_steps(desk: Desk, age_s: int | None, how: str) -> None:
+def test_freshness_has_four_steps(desk: Desk, age_s: int | None, how: str) -> None:
     seen = None if age_s is None else NOON - timedelta(seconds=age_s)
     assert ride(desk, "point_to_point", "CALL_DRIVER", ride={"seen_at": seen}).freshness == how
 
 
-def test_polling_keeps_the_workers_pace_and_ends_with_the_ride(desk: Desk) -> None:
+def test_the_poll_interval_is_the_workers_and_polling_ends_with_the_ride(desk: Desk) -> None:
     assert ride(desk, "auto", "CALL_DRIVER", ride={"interval_s": 0.2}).poll_ms == 500
     assert ride(desk, "auto", "CALL_DRIVER", ride={"interval_s": 4.0}).poll_ms == 4000
     over = {"next_poll_at": None, "interval_s": 60.0}
@@ -321,7 +321,7 @@ def test_missing_or_odd_facts_never_break_the_page(
     assert view.headline
 
 
-def test_the_next_try_of_a_match_is_said_until_it_has_passed(desk: Desk) -> None:
+def test_the_next_attempt_of_a_match_is_shown_until_it_has_passed(desk: Desk) -> None:
     due = (NOON + timedelta(seconds=30)).isoformat()
     order_id = desk.order("MATCHING", "ALLOTMENT_PENDING", "share", txn_id="T", next_retry=due)
     assert "next try 14:00:30" in view_of(desk, order_id).headline
@@ -329,7 +329,7 @@ def test_the_next_try_of_a_match_is_said_until_it_has_passed(desk: Desk) -> None
     assert "next try" not in view_of(desk, order_id).headline
 
 
-def test_small_forms_of_writing() -> None:
+def test_short_formats_of_values() -> None:
     from decimal import Decimal
 
     assert money(Decimal("240.00"), "INR") == "₹240"
@@ -344,7 +344,7 @@ def test_small_forms_of_writing() -> None:
     assert initials(None) == ""
 
 
-def test_times_need_no_translations_to_be_said(desk: Desk) -> None:
+def test_times_are_formatted_without_translations(desk: Desk) -> None:
     assert [age(s) for s in (1, 25, 130, 7300)] == ["just now", "25 s ago", "2 min ago", "2 h ago"]
     assert [minutes(s) for s in (30, 60, 61, None, -5)] == [
         "under a minute",
@@ -358,6 +358,6 @@ def test_times_need_no_translations_to_be_said(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "said", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", "2026-13-45"]
 )
-def test_a_next_try_that_is_no_time_here_is_told_as_it_came(desk: Desk, said: str) -> None:
+def test_an_unreadable_next_attempt_is_shown_unchanged(desk: Desk, said: str) -> None:
     view = view_of(desk, desk.order("MATCHING", kind="share", txn_id="T", next_retry=said))
     assert said in f"{view.headline} {view.detail}"

@@ -1,4 +1,4 @@
-"""Each pair of text and ground in base.css can be read, by day and by night (docs/wording.md 8)."""
+"""The contrast of each pair of text and background in base.css, light and dark."""
 
 import re
 from pathlib import Path
@@ -76,7 +76,7 @@ def contrast(a: str, b: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_the_measure_agrees_with_known_pairs() -> None:
+def test_the_contrast_formula_agrees_with_known_pairs() -> None:
     assert round(contrast("#14181F", "#FFFFFF"), 1) == 17.8
     assert round(contrast("#6B21A8", "#F3E8FF"), 1) == 7.4
 
@@ -85,7 +85,7 @@ def test_the_measure_agrees_with_known_pairs() -> None:
 @pytest.mark.parametrize(
     ("pairs", "least"), [(TEXT, 4.5), (PARTS, 3.0), (LARGE, 7.0)], ids=["text", "parts", "plate"]
 )
-def test_every_pair_is_strong_enough(
+def test_every_pair_has_enough_contrast(
     pairs: list[tuple[str, str]], least: float, dark: bool
 ) -> None:
     found = tokens(dark)

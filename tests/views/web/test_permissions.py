@@ -1,6 +1,4 @@
-"""Who may open what: every route times every role times own and foreign property, each cell
-explained by a table.
-"""
+"""Permissions: every route with every role and with own and foreign rows, compared to a table."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +18,7 @@ from tests.views.ride_pages import NOON, Desk, make_desk, token
 
 pytestmark = pytest.mark.database
 
-# What each view needs, spelt here a second time, so that nobody opens one by a slip of the pen.
+# The permission of each view, stated a second time, so that no mistake opens one.
 NEEDS = {
     "open": """
         auth.sign_in auth.sign_in_post health.alive health.ready metrics.show static leaflet.file
@@ -68,7 +66,7 @@ ROWS = (
     "note_id",
 )
 ANY_PROPERTY = {"admin_properties.look_at"}
-SECRETS = {"token", "filename", "name"}  # not guessed, or files that are public
+SECRETS = {"token", "filename", "name"}  # secrets that can't be guessed, or public files
 
 
 @pytest.fixture
@@ -79,7 +77,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def rows_of(desk: Desk, who: str) -> dict[str, int]:
-    """One row of each kind that an address may name, of one property."""
+    """One row of each kind that an address may name, all of one property."""
     property_id = desk.ids[f"{who}.property"]
     found = {
         "order_id": desk.order("BOOKED", "CALL_DRIVER", prop=who),
@@ -137,10 +135,10 @@ def address(rule: Rule, rows: dict[str, int]) -> str:
     return path
 
 
-def explained(endpoint: str, need: str, role: str | None, *, foreign: bool) -> set[str]:
+def expected(endpoint: str, need: str, role: str | None, *, foreign: bool) -> set[str]:
     """What may happen in a cell: `reached`, `not there`, `refused`, `asked to sign in`."""
     if need == "open":
-        return {"reached", "not there"}  # secrets and files of names that nobody has
+        return {"reached", "not there"}  # secrets and file names that don't exist
     if role is None:
         return {"asked to sign in"}
     if need not in MAY[role]:
@@ -165,7 +163,7 @@ def outcome(client: FlaskClient, method: str, path: str, csrf: str) -> str:
     return "reached"
 
 
-def test_every_view_has_declared_what_it_needs_and_the_table_says_the_same(desk: Desk) -> None:
+def test_the_declared_permission_of_every_view_is_that_of_the_table(desk: Desk) -> None:
     declared = {
         rule.endpoint: need_of(desk.app, rule.endpoint) for rule in desk.app.url_map.iter_rules()
     }
@@ -173,7 +171,7 @@ def test_every_view_has_declared_what_it_needs_and_the_table_says_the_same(desk:
     assert declared == EXPECTED
 
 
-def test_the_roles_hold_what_the_table_says_and_each_more_than_the_one_before() -> None:
+def test_roles_have_the_permissions_of_the_table_and_each_more_than_the_last() -> None:
     assert {role: set(held) | {"open"} for role, held in ROLES.items()} == MAY
     assert outranks("admin", "manager")
     assert outranks("manager", "manager")
@@ -185,7 +183,7 @@ def test_the_roles_hold_what_the_table_says_and_each_more_than_the_one_before() 
 
 
 @pytest.mark.parametrize("role", [None, "concierge", "manager", "admin"])
-def test_every_cell_of_the_matrix_is_as_explained(desk: Desk, role: str | None) -> None:
+def test_every_cell_of_the_matrix_is_as_expected(desk: Desk, role: str | None) -> None:
     rows = {False: rows_of(desk, "desk"), True: rows_of(desk, "other")}
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", role or "concierge"))
     desk.services.geocoder.search = lambda *_: []
@@ -201,31 +199,31 @@ def test_every_cell_of_the_matrix_is_as_explained(desk: Desk, role: str | None) 
             path = address(rule, rows[foreign])
             csrf = token(client, "/search" if role else "/sign-in") if method == "POST" else ""
             came = outcome(client, method, path, csrf)
-            if came not in explained(rule.endpoint, need, role, foreign=foreign):
+            if came not in expected(rule.endpoint, need, role, foreign=foreign):
                 unexplained.append((role, method, path, "foreign" if foreign else "own", came))
     assert unexplained == []
 
 
-def test_a_view_that_declared_nothing_is_open_to_nobody(desk: Desk) -> None:
+def test_a_view_without_a_declaration_gets_403(desk: Desk) -> None:
     desk.app.add_url_rule("/forgotten", "forgotten", lambda: "seen")
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "admin"))
     assert desk.client().get("/forgotten").status_code == 403
     assert desk.client(signed_in=False).get("/forgotten").status_code == 303
 
 
-def test_no_view_needs_what_does_not_exist() -> None:
+def test_an_unknown_permission_can_not_be_declared() -> None:
     with pytest.raises(ValueError, match="no permission"):
         needs("everything")
 
 
-def test_a_role_that_nobody_knows_may_nothing(desk: Desk) -> None:
+def test_an_unknown_role_has_no_permissions(desk: Desk) -> None:
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "gardener"))
     client = desk.client()
     assert client.get("/").status_code == 403
     assert client.get("/me").status_code == 403
 
 
-def test_a_deed_that_was_refused_is_recorded_and_a_look_is_not(desk: Desk) -> None:
+def test_a_refused_action_is_audited_and_a_refused_page_is_not(desk: Desk) -> None:
     client = desk.client()
     assert client.get("/admin/staff").status_code == 403
     assert recorded(desk) == []

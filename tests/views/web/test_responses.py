@@ -1,4 +1,4 @@
-"""Answers: who gets JSON, and where the forms of pages from earlier releases are sent on."""
+"""Responses: the requests that get JSON, and redirects for forms of earlier releases."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,7 +63,7 @@ FORWARDED = [
 
 
 @pytest.mark.parametrize(("before", "what", "now"), FORWARDED)
-def test_a_form_of_an_earlier_release_is_sent_on_to_its_own_route(
+def test_a_form_of_an_earlier_release_is_redirected_to_its_own_route(
     desk: Desk, before: str, what: str, now: str
 ) -> None:
     ids = rows(desk)
@@ -81,7 +81,7 @@ def test_an_unknown_use_of_such_an_address_is_refused(desk: Desk, address: str) 
     assert client.post("/" + address.format(**ids), data=form).status_code == 400
 
 
-def test_the_route_that_a_form_is_sent_on_to_takes_it_as_it_is(desk: Desk) -> None:
+def test_the_route_of_the_redirect_accepts_the_form_unchanged(desk: Desk) -> None:
     order_id = desk.order("UNKNOWN")
     client = desk.client()
     reason = "Support says so"
@@ -94,7 +94,7 @@ def test_the_route_that_a_form_is_sent_on_to_takes_it_as_it_is(desk: Desk) -> No
 
 
 def rows(desk: Desk) -> dict[str, int]:
-    """An order, a colleague and an account of the property, for a manager who is signed in."""
+    """An order, a colleague and an account of the property of a signed-in manager."""
     desk.add(lambda s: setattr(s.get(Staff, desk.ids["desk"]), "role", "manager"))
     with desk.services.db.write() as s:
         colleague = Staff(

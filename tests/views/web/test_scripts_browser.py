@@ -1,6 +1,4 @@
-"""The small scripts of the tracking page, in a real Chromium, without a server: logic is tried on
-its own.
-"""
+"""The small scripts of the tracking page in Chromium, each without a server."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """An empty page of our origin, with our scripts beside it and nothing else."""
+    """An empty page of our origin with our scripts."""
     context = browser.new_context()
     opened = context.new_page()
 
@@ -59,12 +57,12 @@ def test_a_cab_glides_in_a_straight_line_and_never_beyond_the_last_known_point(p
     assert done["waiting"] == 0
 
 
-def test_who_asked_for_less_motion_sees_the_cab_jump(page: Any) -> None:
+def test_with_reduced_motion_the_cab_jumps(page: Any) -> None:
     done = page.evaluate(GLIDE, {"ms": 4000, "at": [], "calm": True})
     assert done["seen"] == [[0, 0, 10], [0.001, 0.002, 90]]
 
 
-def test_ages_and_timers_are_said_as_the_server_says_them(page: Any) -> None:
+def test_ages_and_timers_have_the_same_format_as_on_the_server(page: Any) -> None:
     said = page.evaluate("""async () => {
       const {ageText, span, timerText, freshness} = await import("/static/js/shared/ages.js");
       const words = {now: "just now", s: "{n} s ago", m: "{n} min ago", h: "{n} h ago"};
@@ -110,7 +108,7 @@ POLLER = """async (answers) => {
 }"""
 
 
-def test_the_poller_sends_what_it_knows_survives_errors_and_obeys_stop(page: Any) -> None:
+def test_the_poller_sends_its_revision_survives_errors_and_obeys_stop(page: Any) -> None:
     done = page.evaluate(
         POLLER,
         [[200, {"n": 1}, "a"], [304, None], "cut", [503, None], [200, {"n": 2, "stop": True}, "b"]],
@@ -118,7 +116,7 @@ def test_the_poller_sends_what_it_knows_survives_errors_and_obeys_stop(page: Any
     assert done == {"got": [1, None, 2], "asked": ["", "a", "a", "a", "a"], "failed": [0, 503]}
 
 
-def test_the_poller_stops_for_whoever_is_signed_out(page: Any) -> None:
+def test_the_poller_stops_after_a_sign_out(page: Any) -> None:
     assert page.evaluate(POLLER, [[200, {"n": 1}], [401, None]])["failed"] == [401]
 
 
@@ -144,7 +142,7 @@ def test_a_late_answer_is_dropped(page: Any) -> None:
 
 
 @pytest.mark.parametrize(("hidden_ms", "asked"), [("null", 1), ("5", 4)])
-def test_a_hidden_page_asks_only_when_its_title_or_sound_is_for_somebody(
+def test_a_hidden_page_polls_only_for_its_title_or_sound(
     page: Any, hidden_ms: str, asked: int
 ) -> None:
     script = """async () => {

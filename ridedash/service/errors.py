@@ -111,8 +111,7 @@ class Refused(ServiceError):
 
 
 class Unreadable(ServiceError):
-    """An answer that does not have the documented form: not JSON, too long, compressed, without a
-    status.
+    """An answer not in the documented form: not JSON, too long, compressed, without a status.
 
     `why` is a short reason; `evidence` is the first 2 kB of the body without secrets.
     """

@@ -81,9 +81,7 @@ def object_of(answer: Answer) -> dict[str, Any]:
 
 
 def success_of(answer: Answer) -> dict[str, Any]:
-    """The same for an operation that changes something: only `status` SUCCESS proves that it was
-    done.
-    """
+    """The body of a success of an operation that changes something: `status` must be SUCCESS."""
     got = object_of(answer)
     if wire.normal_code(text(got.get("status")) or "") != wire.SUCCESS:
         raise Unreadable(answer.status, "no status", answer.evidence)

@@ -142,8 +142,7 @@ def guest_of(s: Session, property_id: int, guest_id: int) -> Guest | None:
 
 
 def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[Guest]:
-    """Guests by room, phone or name: exact rooms first, then rooms that begin so, then the last
-    seen.
+    """Guests by room, phone or name: exact rooms, rooms with this beginning, then the last seen.
 
     Without a text: the guests who were seen last.
     """

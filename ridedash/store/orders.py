@@ -212,8 +212,7 @@ def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPa
 def orders_by_ids(
     s: Session, property_id: int, ids: Sequence[int], *, light: bool = False
 ) -> list[OrderPage]:
-    """Orders of a property in the order of `ids`, in a fixed number of queries; foreign ids are
-    left out.
+    """Orders of a property, ordered as `ids`, in a fixed number of queries; others are left out.
 
     `light` leaves out the order's body and evidence, and the product of offers whose price is in
     words: they must not be read.

@@ -65,9 +65,7 @@ def hashed(password: str) -> str:
 
 
 def _guesses(password: str) -> float:
-    """How many guesses the beginning of the password takes: a long one that begins weakly counts as
-    weak.
-    """
+    """The guesses that the beginning of a password takes: a weak beginning makes it weak."""
     # Imported here because its word lists take 16 MB of memory, and a password is set only now and
     # then.
     from zxcvbn import zxcvbn
@@ -76,9 +74,7 @@ def _guesses(password: str) -> float:
 
 
 def _made_of_known_words(password: str, words: Iterable[str]) -> bool:
-    """Whether little is left once the names and the words of the trade are taken out, spelt plainly
-    or in leet.
-    """
+    """Whether little is left without the names and the words of the trade, plain or in leet."""
     names = {_letters(part) for name in words for part in (name, *name.split())}
     known = sorted(
         {word for word in (*LOCAL_WORDS, *names) if len(word) >= 3}, key=len, reverse=True

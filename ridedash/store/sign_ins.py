@@ -85,8 +85,7 @@ def open_sign_in(
     property_id: int | None = None,
     until: datetime | None = None,
 ) -> str:
-    """Create a sign-in of 12 hours, or until then; returns its secret, which only the browser
-    keeps.
+    """Create a sign-in until `until`, else for 12 hours. Its secret, which only the browser keeps.
 
     Raises LookupError. It shows the person's own property unless another one is given, for admins.
     """
@@ -182,8 +181,7 @@ def sign_in_succeeded(s: Session, name: str, address: str) -> None:
 
 
 def tell_ended(s: Session | Connection, hashes: Select[tuple[str]]) -> None:
-    """Record which sign-ins and links end before their time, for processes that know them
-    (`ended_secrets`).
+    """Record sign-ins and links that end early, for processes that remember them (`ended_secrets`).
 
     They read on from the highest number that they saw. On PostgreSQL a higher one could be there
     before a lower one is committed: so one at a time. The newest row always stays: SQLite would

@@ -19,9 +19,7 @@ MINOR: Final = 100  # hundredths, whatever a currency's own smallest coin is
 
 
 def total_of(price: PriceDetails | None) -> Decimal | None:
-    """The total of price_details: fare + service_tax + toll_charges - discount_value. None without
-    a fare.
-    """
+    """fare + service_tax + toll_charges - discount_value of price_details; None without a fare."""
     if price is None or price.fare is None:
         return None
     return (

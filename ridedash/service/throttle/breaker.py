@@ -30,8 +30,7 @@ SILENT_LASTS_S: Final = 120.0  # without a call for so long nothing is known
 
 
 class Breaker:
-    """Opens after 5 failures in a row, or when half of 20 or more calls in 30 s failed; one good
-    probe closes it.
+    """Opens after 5 failures in a row, or half of 20 or more calls in 30 s; a good probe closes it.
 
     Not thread-safe. An epoch is the time between two toggles: the result of a call of an earlier
     one is ignored.
@@ -50,17 +49,13 @@ class Breaker:
         self.opened_at: float | None = None
 
     def wait_s(self, now: float) -> float:
-        """Seconds until a call may start; 0 when closed, or when a probe is due and none is under
-        way.
-        """
+        """Seconds until a call may start; 0 when closed, or when a probe is due and none runs."""
         if self.opened_at is None:
             return 0.0
         return max(0.0, self._probe_at - now, self._probing_until - now)
 
     def begin(self, now: float) -> int:
-        """Start a call, which is the probe when the breaker is open; returns the epoch of its
-        result.
-        """
+        """Start a call (the probe, when the breaker is open); returns the epoch of its result."""
         if self.opened_at is not None:
             self._probing_until = now + PROBE_LASTS_S
         return self.epoch
@@ -92,9 +87,7 @@ class Breaker:
             self._probe_at = max(now + PROBE_AFTER_S, self._closed_at + CALM_S)
 
     def void(self, epoch: int) -> None:
-        """Record that the call failed on our side: nothing is known, and another call may be the
-        probe.
-        """
+        """Record a failure on our side: it proves nothing, and the next call may be the probe."""
         if epoch == self.epoch:
             self._probing_until = -math.inf
 
@@ -143,9 +136,7 @@ class Silence:
         self._in_a_row = 0
 
     def since(self, now: float) -> float | None:
-        """The first failure, from the second on; None while the service answers or was not called
-        for long.
-        """
+        """The first failure of a run of two or more; None after an answer or a long pause."""
         if self._in_a_row < SILENT_FAILURES or now - self._last > SILENT_LASTS_S:
             return None
         return self._since

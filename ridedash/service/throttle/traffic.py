@@ -1,6 +1,4 @@
-"""Permits for calls to the service: circuit breaker, rate limit and retry budget of one partner
-key.
-"""
+"""Permits for calls with one partner key: circuit breaker, rate limit and retry budget."""
 
 import logging
 import math
@@ -140,9 +138,7 @@ class Traffic:
             return capacity if breaker.opened_at is None else min(capacity, 1)
 
     def wait_s(self, priority: Priority) -> float:
-        """Seconds until a call of this priority may start, 0 for now; for callers that can come
-        back later.
-        """
+        """Seconds until a call of this priority may start, 0 for now; for callers that can wait."""
         with self._lock:
             return self._wait(priority, self._now())[0]
 
@@ -158,9 +154,7 @@ class Traffic:
 
     @property
     def silent_since(self) -> float | None:
-        """The first failure of the present run of failures, from the second on; None while the
-        service answers.
-        """
+        """The first failure of a run of two or more; None while the service answers."""
         with self._lock:
             now = self._now()
             since = self._silence.since(now)

@@ -142,9 +142,7 @@ class Http:
         raise failure
 
     def _prepared(self, request: Request, deadline: Deadline) -> LibraryRequest:
-        """The library's request; NoAnswer with nothing sent when it can't be built (a token that no
-        header takes).
-        """
+        """The request of httpx. Raises NoAnswer (nothing sent) when a value fits no header."""
         bodyless = request.method == "GET" and request.json is None and request.form is None
         try:
             if bodyless and self._transport is None and is_simple(request.url):
@@ -171,9 +169,7 @@ class Http:
                 self._idle.append((time.monotonic(), connection))
 
     def _idle_connection(self) -> Connection:
-        """The connection that was used last, or a new one; those that were idle for long are
-        closed.
-        """
+        """The connection that was used last, or a new one; those idle for too long are closed."""
         with suppress(IndexError):  # another thread may empty the deque meanwhile
             while self._idle[0][0] < time.monotonic() - IDLE_S:
                 self._idle.popleft()[1].close()
@@ -256,9 +252,7 @@ def _of_httpcore(response: httpcore.Response) -> _OpenResponse:
 
 
 def _of_httpx(response: httpx.Response) -> _OpenResponse:
-    """The response of a transport that the caller handed in; the body of a fake may be read
-    already.
-    """
+    """The response of the caller's transport; the body of a fake may already have been read."""
     chunks = [response.content] if response.is_stream_consumed else response.iter_raw()
     return _OpenResponse(
         response.status_code, dict(response.headers.items()), chunks, response.close

@@ -154,9 +154,7 @@ class FeedbackOptions(Fact):
 
     @classmethod
     def from_wire(cls, body: Any) -> Self:
-        """Parse `driver_feedback_options`; keys other than 1 to 5 and labels that are no text are
-        left out.
-        """
+        """Parse `driver_feedback_options`; drops keys other than 1 to 5 and labels without text."""
         got = row(row(body).get("driver_feedback_options"))
         labels = {
             rating: [text(each) for each in items(got.get(str(rating)))] for rating in range(1, 6)

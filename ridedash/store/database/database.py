@@ -173,9 +173,7 @@ class Database:
             self.after_commit(session.info)
 
     def clock(self, wall: Clock) -> Clock:
-        """The clock that all processes on this database share: the database's, or the machine's for
-        a file.
-        """
+        """The clock of all processes on this database: the server's; for SQLite the machine's."""
         return DatabaseClock(self._time, wall) if self.dialect == "postgresql" else wall
 
     def upgrade(self) -> None:

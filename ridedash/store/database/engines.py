@@ -1,5 +1,4 @@
-"""How connections are made and begun: SQLite's promises of order and durability, PostgreSQL's
-limits on waiting.
+"""How connections are set up: SQLite's durability and transactions, PostgreSQL's timeouts.
 
 Write transactions begin with BEGIN IMMEDIATE on SQLite: a deferred one that turns into a write
 fails at once when another writer got in between, an immediate one waits its turn. WAL lets readers

@@ -1,6 +1,4 @@
-"""A product's fare breakup as tables: rate cards, estimate, share fares, packages; each line with
-its unit. Pure.
-"""
+"""The fare of a product as tables: rate cards, estimate, share fares, packages. Pure."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -39,9 +37,7 @@ class FareTable:
 
 
 def fare_tables(product: Product, locale: str) -> tuple[FareTable, ...]:
-    """Everything that the service said about the price of a product, in the order in which people
-    ask.
-    """
+    """All that the service sent about the price of a product, in the order in which it is shown."""
     pay = partial(_pay, currency=product.currency, locale=locale)
     tables = []
     if product.share:

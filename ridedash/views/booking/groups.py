@@ -1,6 +1,4 @@
-"""Several cars of one group on one page: each is a ride of its own, and it is said which could not
-be booked.
-"""
+"""The page of a group of cars: each car is an order; those that could not be booked are named."""
 
 from dataclasses import dataclass
 from typing import Final

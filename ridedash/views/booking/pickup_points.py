@@ -1,6 +1,4 @@
-"""Where a cab and its guest meet in a hotspot: which of its points, and what that place is called.
-Pure.
-"""
+"""The pickup points of a hotspot zone, and the name of the chosen one. Pure."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -20,9 +18,7 @@ def pin_words(point: LatLng) -> str:
 
 
 def is_pin(name: str | None) -> bool:
-    """Whether a name says only where a point lies: coordinates, or the words of a pin. No place is
-    called so.
-    """
+    """Whether a name is only coordinates or the words of a pin: no place has such a name."""
     words = (name or "").strip()
     return (
         not words
@@ -60,9 +56,7 @@ class ZonePoint:
 
 @dataclass(frozen=True)
 class Zone:
-    """A hotspot as the picker shows it: `points` are numbered from 1 in this order; `chosen` is a
-    number or None.
-    """
+    """A hotspot zone in the picker: `points` are numbered from 1; `chosen` is a number or None."""
 
     description: str
     boundary: tuple[LatLng, ...]
@@ -76,8 +70,7 @@ def is_hotspot(zone: HotspotZone | None) -> bool:
 
 
 def meet(zone: HotspotZone | None, trip: Trip, around: str) -> Trip:
-    """The trip, its pickup moved to a point of the hotspot that it is in, and called by what is
-    sent.
+    """The trip with its pickup at a point of its hotspot zone, under the name that is sent.
 
     A pin means the nearest point; a place means the service's default one. `around` is the name of
     the place around a pin, "" when nobody knows it.

@@ -59,9 +59,7 @@ def cancel(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/drop")
 @needs(BOOK)
 def change_drop(order_id: int) -> Answer:
-    """Ask for another drop: a point chosen on the map or from the list, or the one place of a typed
-    name.
-    """
+    """Change the drop to a point on the map or list, or to the only place of a typed name."""
     page = own_order(order_id)
     s = services()
     near = page.offer.pickup_lat, page.offer.pickup_lng
@@ -195,9 +193,7 @@ def _done_or_too_late(done: bool) -> ActionResult:
 
 
 def _back(order_id: int, name: str, result: ActionResult) -> BaseResponse:
-    """To the page, which says what came of it; refusals stand in the record and are shown from
-    there.
-    """
+    """Redirect to the page with the result; a refusal is stored, and the page reads it there."""
     code = f"-{result.code}" if result.code in SAYABLE_CODES and result.outcome != "done" else ""
     said = f"?said={name}-{result.outcome}{code}" if result.outcome in SAYABLE else ""
     return redirect(f"/rides/{order_id}{said}", code=303)

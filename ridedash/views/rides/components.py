@@ -57,14 +57,12 @@ MOVING: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, 
 
 @dataclass(frozen=True)
 class Timer:
-    """A running time: `pattern` with {up} since `since`, {down} to `until`, {total} between them;
-    `text` at now.
-    """
+    """A running time: `pattern` has {up} since `since`, {down} to `until`, {total} between both."""
 
     pattern: str
     since: str
     until: str
-    text: str
+    text: str  # the pattern filled in for the present time
 
 
 @dataclass(frozen=True)
@@ -105,9 +103,7 @@ class Position:
 
 @dataclass(frozen=True)
 class CabView:
-    """Number plate, the same letter by letter, the car in words; the old plate until an instant
-    after a swap.
-    """
+    """The number plate, also letter by letter, and the car; after a swap also the old plate."""
 
     plate: str
     spelled: str

@@ -25,9 +25,7 @@ CONFIRMED_FOR: Final = timedelta(seconds=5)
 
 
 def status_of(page: OrderPage) -> str | None:
-    """The ride's status: the last reported one, but a stop that the service has just confirmed
-    counts at once.
-    """
+    """The last reported status; a stop that the service has just confirmed counts at once."""
     ride = page.ride
     if ride is None or page.order.state != "BOOKED" or ride.status in wire.TERMINAL:
         return ride.status if ride else None
@@ -93,9 +91,7 @@ class RideFacts:
 
     @property
     def fee_from(self) -> datetime | None:
-        """From when cancelling costs the policy's fee; None before a driver is allotted, or without
-        a policy.
-        """
+        """The instant from which cancelling costs a fee; None without a driver or a policy."""
         policy, ride = self.policy, self.page.ride
         if policy is None or ride is None or policy.applies_after is None:
             return None
@@ -131,9 +127,7 @@ class RideFacts:
 
     @cached_property
     def drop(self) -> tuple[LatLng, str] | None:
-        """Where the ride goes: the newest drop change that the service took, else the offer's
-        drop.
-        """
+        """The drop: the newest change that the service accepted, else that of the offer."""
         changed = self.drop_change
         if changed is not None:
             return _payload_place(changed)

@@ -1,6 +1,4 @@
-"""What a ride page shows once, besides the view model: the map, the trip, the guest, the forms'
-contents.
-"""
+"""The parts of a ride page beside its view model: map, trip, guest, contents of forms."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -138,9 +136,7 @@ def _fee_left(view: RideView, facts: RideFacts) -> str:
 
 
 def said_words(view: RideView, fee: str) -> Words | None:
-    """What came of the press that led here, when the ride itself doesn't show it:
-    `?said=name-outcome[-code]`.
-    """
+    """The result of the last action (`?said=name-outcome[-code]`), if the ride shows none."""
     name, outcome, code = [*request.args.get("said", "").split("-"), "", "", ""][:3]
     if outcome not in SAYABLE or name not in SAYERS:
         return None

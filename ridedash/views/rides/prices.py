@@ -43,9 +43,7 @@ def price(facts: RideFacts) -> tuple[str, str]:
 
 
 def _expected(facts: RideFacts) -> tuple[str, str]:
-    """The offer's price. A changed drop makes it one for the old drop, until the service sends
-    another.
-    """
+    """The price of the offer; after a change of drop, with a note that it was for the old one."""
     offer, seats = facts.page.offer, str(facts.page.order.seats or "")
     moved = facts.drop_change is not None
     fixed = offer.seat_prices.get(seats) or offer.seat_prices.get("")
@@ -154,9 +152,7 @@ def _auto(facts: Snapshot, currency: str | None, locale: str, *, over: bool) -> 
 
 
 def _who_paid(trip: TripInfo) -> str:
-    """What is known of the payment of a ride that is over: the service tells the cash, nothing
-    else.
-    """
+    """The payment of a ride that has ended, of which the service reports the cash only."""
     total = payable_of(trip)
     if total is None or (trip.cash_paid is not None and trip.cash_paid >= total):
         return ""

@@ -1,6 +1,4 @@
-"""A map that does not move, of tiles laid side by side in one SVG: it prints, and needs no script.
-Pure.
-"""
+"""A static map for print: tiles side by side in one SVG, without a script. Pure."""
 
 import math
 from collections.abc import Iterable

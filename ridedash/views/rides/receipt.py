@@ -1,6 +1,4 @@
-"""What a receipt says: the service's lines and total, how it was paid, and our sum only where it
-differs.
-"""
+"""A receipt: the service's lines and total, the payment, and our sum where it differs."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -60,9 +58,7 @@ def guest_invoice(facts: RideFacts, view: RideView) -> Invoice | None:
 
 
 def sum_check(facts: RideFacts) -> str:
-    """That the service's total is not the sum of its lines; "" when it is, or when it sends no
-    total.
-    """
+    """A note when the service's total is not the sum of its lines; else ""."""
     trip = facts.snapshot.trip
     if facts.kind is not Kind.AUTO or trip is None:
         return ""

@@ -110,7 +110,7 @@ class PollCache:
 
     def admit(self, credential: Credential, viewer: Viewer) -> None:
         """Remember whose credential Flask has just verified."""
-        if not 0 < len(credential[0]) <= MAX_CREDENTIAL:
+        if not credential[0] or sum(map(len, credential)) > MAX_CREDENTIAL:
             return
         with self._lock:
             self.viewers.pop(credential, None)  # it goes to the end: the first one is the oldest
@@ -150,6 +150,8 @@ class PollCache:
                 with self._lock:
                     if len(self.entries) < MAX_ENTRIES or key in self.entries:
                         self.entries[key] = made
+                    if writes != self.writes:  # it may have been read before them
+                        self.looked_at = NEVER
             return made
         finally:
             if other is None:
@@ -192,12 +194,12 @@ class PollCache:
         with self._db.read() as s:
             ended = ended_secrets(s, self._numbers[0][1])
             found = revisions(s, watched) if watched else set()
+        self._note_ended(ended, began)
         with self._lock:
             for key, each in list(self.entries.items()):
                 if each.revision and each.revision not in found:
                     self.entries.pop(key).until = NEVER
-        self._note_ended(ended, began)
-        self.looked_at = began if writes == self.writes else NEVER
+            self.looked_at = began if writes == self.writes else NEVER
 
     def _note_ended(self, ended: list[tuple[int, str]], at: float) -> None:
         for number, secret in ended:

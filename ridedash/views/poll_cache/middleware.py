@@ -27,6 +27,7 @@ UNUSUAL: Final = frozenset({"HTTP_TRANSFER_ENCODING", *(f"HTTP_{name}" for name 
 # posted, because words that name a person stand in no address; nothing is written by them
 READS: Final = frozenset({"/guests.json", "/search.json", "/search", "/history", "/history.csv"})
 MAX_LOCALES: Final = 10_000
+MAX_ASKED: Final = 500  # characters of a host and an Accept-Language for which one is stored
 SAME_TIME_S: Final = 0.01  # how long the same X-Server-Now is sent: its readers count in seconds
 
 log = logging.getLogger(__name__)
@@ -124,7 +125,8 @@ class PollMiddleware:
                 if len(self._locales) >= MAX_LOCALES:
                     self._locales.clear()
                 asked = environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE")
-                self._locales[asked] = key.locale
+                if len(asked[0]) + len(asked[1] or "") <= MAX_ASKED:
+                    self._locales[asked] = key.locale
                 holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
                 self._cache.admit(credential, c.Viewer(secret, key.audience, now + holds_s))
             return self._send(entry.answer, seen, now) or sent

@@ -26,12 +26,13 @@ from ridedash.views.poll_cache.cache import (
     EXTENSION,
     FRESH_S,
     LOOK_S,
+    MAX_CREDENTIAL,
     Entry,
     Key,
     PollCache,
     Viewer,
 )
-from ridedash.views.poll_cache.middleware import READS, PollMiddleware
+from ridedash.views.poll_cache.middleware import MAX_ASKED, READS, PollMiddleware
 from tests.views.ride_pages import HASH, NOON, ORDER_STATES, STATUSES, Desk, make_desk, token
 
 pytestmark = pytest.mark.database
@@ -615,6 +616,30 @@ def test_who_changes_something_sees_it_at_once(desk: Desk, process: Process) -> 
     assert (process.get(order_id, cookie).json or {})["order_state"] != "READY"
 
 
+def test_who_changes_something_sees_it_though_another_thread_read_before(
+    desk: Desk, process: Process
+) -> None:
+    order_id, cache = desk.order("BOOKED", "CALL_DRIVER"), process.cache
+    key, was_read, go_on = Key("/x", (1, "concierge"), "en"), threading.Event(), threading.Event()
+
+    def slow(_before: int | None) -> Entry[int]:
+        with desk.services.db.read() as s:
+            (found,) = revisions(s, [order_id])
+        was_read.set()
+        go_on.wait(60)
+        return Entry(found.version, found, FRESH_S)
+
+    other = threading.Thread(target=lambda: cache.share(key, slow))
+    other.start()
+    assert was_read.wait(60)
+    desk.add(lambda s: setattr(s.get(Order, order_id), "version", 9))
+    cache.look_again()
+    assert cache.in_touch()
+    go_on.set()
+    other.join()
+    assert cache.valid(key) is None
+
+
 def test_what_is_typed_to_find_a_guest_is_no_write(desk: Desk, process: Process) -> None:
     client = desk.client()
     form, before = {"csrf_token": token(client, "/search"), "q": "412"}, process.cache.writes
@@ -701,6 +726,20 @@ def test_what_is_stored_and_who_is_known_is_bounded(
 
 
 # ---- errors
+
+
+def test_long_headers_are_not_stored(desk: Desk, process: Process, cookie: str) -> None:
+    """A language is stored for each pair of headers: a link is enough to send ten thousand."""
+    token = make_link(desk.services.db, NOON, *link_facts(desk))
+    order_id, browser = desk.order("BOOKED"), Client(process.middleware, use_cookies=False)
+    for number in range(3):
+        languages = {"Accept-Language": f"en-{number}-" + "x" * MAX_ASKED}
+        assert process.get(order_id, cookie, **languages).status_code == 200
+        assert browser.get(f"/t/{token}/snapshot.json", headers=languages).status_code == 200
+    assert process.middleware._locales == {}
+    here = {"REMOTE_ADDR": "1" * MAX_CREDENTIAL}
+    assert browser.get(f"/t/{token}/snapshot.json", environ_base=here).status_code == 200
+    assert not [address for _path, address in process.cache.viewers if len(address) > 100]
 
 
 def test_without_its_database_nothing_stored_is_used(

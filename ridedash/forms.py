@@ -81,7 +81,7 @@ def _stripped(value: str | None) -> str:
 
 
 def _lines(value: str | None) -> str:
-    """A text of several lines, each of them cleaned; blank lines at its start and end are dropped."""
+    """A text of several lines, each of them cleaned; blank lines at both ends are dropped."""
     lines = (value or "")[: MAX_NOTE * 4].splitlines()
     return "\n".join(one_line(line, MAX_NOTE + 1) for line in lines).strip()
 
@@ -105,7 +105,7 @@ class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no typ
 
 
 class TripForm(Form):  # type: ignore[misc]
-    """The pickup and the drop of a trip, from a query string or a form; each field may be missing."""
+    """Pickup and drop of a trip, from a query string or a form; each field may be missing."""
 
     pickup = StringField(_("Pickup"), filters=[_cleaned], validators=[Length(max=200)])
     pickup_lat = CoordinateField()
@@ -205,7 +205,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         self.cost_centre.choices = [SelectChoice("", _("None")), *choices]
 
     def values(self) -> dict[str, Any]:
-        """The values of a valid form by attribute of `BookingRequest`; an empty one is its default."""
+        """Values of a valid form by attribute of `BookingRequest`; an empty one is its default."""
         found = {}
         for each in FIELDS:
             value = getattr(self, each.parsed) if each.parsed else self[each.form].data
@@ -218,7 +218,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             raise ValidationError(_("Who is the ride for? Type the guest's name."))
 
     def validate_guest_phone(self, field: Field) -> None:
-        """Parse the number into `phone_e164`, as E.164; the field keeps the text as it was typed."""
+        """Parse the number into `phone_e164`, as E.164; the field keeps the typed text."""
         try:
             self.phone_e164 = read_phone(field.data or "", self.country)
         except PhoneError as error:
@@ -268,7 +268,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
 
 
 def _wtforms_control(control: TextControl | ChoiceControl) -> Field:
-    """The WTForms field of a control in the table of fields; its texts are translated when shown."""
+    """The WTForms field of a control in the table of fields; texts are translated when shown."""
     if isinstance(control, ChoiceControl):
         choices = [SelectChoice(value, _(label)) for value, label in control.choices]
         return SelectField(_(control.label), choices=choices, default=control.choices[0][0])

@@ -15,7 +15,7 @@ class LatLng(NamedTuple):
 
 
 def is_valid(lat: float, lng: float) -> bool:
-    """Whether both are finite and in range. (0, 0) is valid, though the service sends it for none."""
+    """Whether both are finite and in range. (0, 0) is valid, but the service sends it for none."""
     return math.isfinite(lat) and math.isfinite(lng) and -90 <= lat <= 90 and -180 <= lng <= 180
 
 
@@ -38,7 +38,7 @@ def bearing_deg(a: LatLng, b: LatLng) -> float:
 
 
 def between(a: LatLng, b: LatLng, fraction: float) -> LatLng:
-    """The point at a fraction (0 to 1) of the way from a to b; linear in degrees, for short ways."""
+    """The point at a fraction (0 to 1) from a to b; linear in degrees, for short distances."""
     return LatLng(a.lat + (b.lat - a.lat) * fraction, a.lng + (b.lng - a.lng) * fraction)
 
 

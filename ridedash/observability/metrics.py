@@ -127,7 +127,7 @@ class Metrics:
         self._answers(known, route, status // 100).observe(seconds)
 
     def remembered(self, polls: int) -> None:
-        """Count polls that were answered from memory, before any route; `answered` excludes them."""
+        """Count polls that were answered from memory before any route, not in `answered`."""
         self._remembered.inc(polls)
 
     def text(self, gauges: Iterable[GaugeReading] = ()) -> bytes:

@@ -18,7 +18,7 @@ _locks: list[IO[str]] = []  # lock files that stay open, and so locked, until th
 def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
     """Set up logs and metrics of this process, before observability.metrics is imported.
 
-    `process` is its name in log lines: web, worker, sandbox or up. `counts`: whether it has metrics.
+    `process`: its name in log lines (web, worker, sandbox or up). `counts`: whether it has metrics.
     """
     logs.set_up(settings.log_format, settings.log_level, process, settings.secrets)
     if counts:
@@ -42,7 +42,7 @@ def ended(path: Path) -> bool:
 
 
 def _share_metrics(folder: Path) -> None:
-    """Write metrics to this folder; or to the one in the environment, which is never emptied here."""
+    """Write metrics to this folder, or to the one in the environment, which is not emptied."""
     chosen = Path(os.environ.get(FOLDER) or folder)
     chosen.mkdir(parents=True, exist_ok=True, mode=0o700)
     if chosen == folder:

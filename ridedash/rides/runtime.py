@@ -24,7 +24,7 @@ class Runtime:
     """The database, the client of the service, the tokens and the clock, as one value.
 
     `pace` is how many times faster than real time the service's clock runs: 1 for the real service.
-    `owner` is the name under which leases are taken. `hooks` are called after each poll; None: none are.
+    `owner` is the name under which leases are taken. `hooks` are called after each poll, if given.
     """
 
     db: "Database"

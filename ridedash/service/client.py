@@ -196,7 +196,7 @@ class RideClient:
         feedback: Sequence[str] = (),
         comments: str | None = None,
     ) -> Done:
-        """Rate a ride from 1 to 5, with labels of feedback_options (docs/service-interface.md 7)."""
+        """Rate a ride 1 to 5, with labels of feedback_options (docs/service-interface.md 7)."""
         if rating not in {1, 2, 3, 4, 5}:
             raise ValueError("a rating is 1 to 5")
         body: dict[str, Any] = {"booking_id": booking_id, "rating": rating}
@@ -240,7 +240,7 @@ class RideClient:
         return Done.from_wire(responses.success_of(answer))
 
     def _get_twice(self, request: Request, needed: tuple[str, ...]) -> dict[str, Any]:
-        """A GET that is repeated once after an unclear answer, within the time limit of one call."""
+        """A GET, repeated once after an unclear answer, within the time limit of one call."""
         end = self._monotonic() + request.total_s
         try:
             return self._get(request, needed)

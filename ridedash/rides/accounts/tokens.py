@@ -48,7 +48,7 @@ class NeedsReconnect(Exception):
 
 
 class NoRefreshNow(Exception):
-    """The refresh got no clear answer: it may succeed later, and proves nothing about the account."""
+    """The refresh got no clear answer: it may succeed later, and the account may be valid."""
 
     code = NO_CONNECTION
 
@@ -165,7 +165,7 @@ class AccountTokens:
             self._pause(LOOK_EVERY_S)
 
     def _exchange(self, row: Account, used: tuple[str, str], oauth: OAuthClient) -> str:
-        """Exchange the refresh token for new tokens; `used` is the pair (access token, refresh token)."""
+        """Exchange the refresh token for new tokens; `used` is (access token, refresh token)."""
         account_id = row.id
         try:
             self._unsaved[account_id] = row.access_token_enc, oauth.refresh(used[1])
@@ -271,7 +271,7 @@ class RefreshLease:
         self.db, self.clock, self.owner = db, clock, secrets.token_hex(8)
 
     def claim(self, account_id: int, encrypted: str | None) -> bool:
-        """Take the lease. False when another process has it, or when the account's token has changed."""
+        """Take the lease. False when another process has it, or the account's token has changed."""
         now = self.clock()
         free = or_(  # a lease too far ahead was written by a clock that has stepped back since
             Account.refresh_until.is_(None),

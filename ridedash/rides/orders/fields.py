@@ -245,7 +245,7 @@ def order_columns(request: BookingRequest) -> dict[str, Any]:
 
 
 def body_values(request: BookingRequest) -> dict[str, Any]:
-    """The values of a booking request that are sent to the service, by attribute of `NewBooking`."""
+    """The values of a booking request for the service, by attribute of `NewBooking`."""
     values = {each.body: getattr(request, each.name) for each in FIELDS if each.body}
     return {name: None if value == "" else value for name, value in values.items()}
 

@@ -1,4 +1,4 @@
-"""What staff do to an order whose outcome is not settled: link it, close it, reopen it, withdraw it.
+"""Actions of staff on an order without a settled outcome: link, close, reopen or withdraw it.
 
 See docs/booking-protocol.md 1.6. An order that is not of the staff's property counts as one in
 another state.

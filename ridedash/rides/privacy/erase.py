@@ -43,7 +43,7 @@ class StillRiding(Exception):
 
 @dataclass(frozen=True)
 class ErasedGuest:
-    """Whom to erase at a property: a phone (E.164), or a name and a room, in any case of letters."""
+    """The guest to erase at a property: a phone (E.164), or a name and a room in any case."""
 
     property_id: int
     phone: str | None = None

@@ -38,12 +38,12 @@ class Tracker:
         self._tokens = TokenCache(runtime.tokens)
 
     def claim(self, limit: int, rest: int | None = None) -> Sequence[Claim]:
-        """Lease up to `limit` due rides in one commit, at most `rest` of them without a waiting guest."""
+        """Lease up to `limit` due rides in one commit, at most `rest` without a waiting guest."""
         bounds = Bounds(limit, limit if rest is None else rest)
         return claim_due(self.runtime.db, self.runtime.clock(), bounds, self.runtime.owner)
 
     def poll(self, claim: Claim) -> bool:
-        """Poll one ride and record the answer. False without an answer, or when a newer poll began."""
+        """Poll one ride and record the answer. False without one, or when a newer poll began."""
         return self.record([self.ask(claim)]) == 1
 
     def ask(self, claim: Claim) -> Polled:

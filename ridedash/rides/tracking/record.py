@@ -85,7 +85,7 @@ class Recorder:
         self.runtime, self.chance = runtime, chance
 
     def decided(self, polled: Polled) -> Polled:
-        """The poll with its decision; without one when its row or answer raises one of POISONOUS."""
+        """The poll with its decision; without one if its row or answer raises one of POISONOUS."""
         try:
             decision = self._decide(polled, before_of(polled.claim.row, self.runtime.tokens.vault))
         except POISONOUS:

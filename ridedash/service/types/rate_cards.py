@@ -61,8 +61,8 @@ class Surcharge(Fact):
 class RateCard(Fact):
     """One element of `fare_breakup`, in the product's currency and units.
 
-    `flat_rate` and `airport_rate` have the amounts; `standard_rate` has the text `fare`. Other types
-    occur.
+    `flat_rate` and `airport_rate` have the amounts; `standard_rate` has the text `fare`.
+    Other types occur.
     """
 
     type: str | None = None  # flat_rate, airport_rate, standard_rate, or others

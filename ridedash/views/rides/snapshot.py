@@ -55,7 +55,7 @@ def snapshot_of(order_id: int, now: datetime) -> tuple[Key, Entry[Snapshot]]:
 
 @limiter.limit("240/minute", key_func=lambda: f"{current_sign_in().sign_in}:{_asked_for()}")
 def _count_poll() -> None:
-    """One browser may ask for one ride four times a second: twenty open pages don't share a limit."""
+    """One browser may poll one ride four times a second: open pages don't share a limit."""
 
 
 @limiter.limit("240/minute", key_func=lambda: current_sign_in().sign_in)

@@ -98,5 +98,5 @@ def safe_next(target: str | None) -> str:
 
 
 def by_staff() -> str:
-    """The key of a rate limit for each member of staff: those of a property share one IP address."""
+    """The key of a rate limit for each member of staff: a property shares one IP address."""
     return f"staff-{current_staff().id}"

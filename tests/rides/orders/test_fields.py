@@ -86,7 +86,7 @@ def upgrade() -> None:
     op.add_column("orders", sa.Column("flight", sa.String(8)))
 '''
 INPUT = "    {{ field(form.flight, maxlength=8) }}\n"
-TEST = '''"""A field that was added to the table is asked for, stored, filled in again and changed."""
+TEST = '''"""A field added to the table is asked for, stored, filled in again and changed."""
 
 from pathlib import Path
 

@@ -355,9 +355,18 @@ def test_json_in_an_attribute_is_escaped() -> None:
     assert unescaped == []
 
 
-LONG_FUNCTIONS = {
-    "ridedash.observability.metrics.__init__"
-}  # a list of counters, one after the other
+# a list of counters, one after the other
+LONG_FUNCTIONS = {"ridedash.observability.metrics.__init__"}
+# entry points, an exception, and two modules that the layout names for what they hold
+SHORT_MODULES = {
+    "ridedash.__about__",
+    "ridedash.cli.__main__",
+    "ridedash.cli.errors",
+    "ridedash.rides.codes",
+    "ridedash.views.rides.access",
+    "ridedash.wsgi",
+}
+SHORT, RATHER_SHORT = 30, 50  # lines
 
 
 def test_modules_and_functions_stay_small() -> None:
@@ -369,6 +378,53 @@ def test_modules_and_functions_stay_small() -> None:
     assert long_modules == []
     assert scripts == []
     assert {found for path in ours for found in long_functions(path)} <= LONG_FUNCTIONS
+
+
+def test_no_module_is_a_fragment() -> None:
+    """A file that one other file needs, and that holds ten lines, is part of that file."""
+    lengths = {
+        name_of(path): path.read_text().count("\n")
+        for path in MODULES
+        if path.name != "__init__.py"
+    }
+    short = {name for name, lines in lengths.items() if lines < SHORT}
+    assert short <= SHORT_MODULES
+    assert len([name for name, lines in lengths.items() if lines < RATHER_SHORT]) <= 18
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def test_no_function_takes_more_than_six_parameters() -> None:
+    """Parameters that travel together are a value, such as Runtime or Request."""
+    ours = [*MODULES, *BESIDE]
+    many = [f"{name_of(p)}.{f.name}" for p in ours for f in functions(p) if parameters(f) > 6]
+    assert many == []
+
+
+def test_no_conditional_expression_stands_in_another() -> None:
+    nested = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in [*MODULES, *BESIDE, *(ROOT / "tests").rglob("*.py")]
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.IfExp)
+        and any(isinstance(each, ast.IfExp) for each in ast.walk(node) if each is not node)
+    ]
+    assert nested == []
+
+
+def test_no_code_is_kept_from_the_formatter() -> None:
+    switch = "# fmt: " + "off|# fmt: " + "skip"
+    sources = [*MODULES, *BESIDE, *(ROOT / "tests").rglob("*.py")]
+    assert [p.name for p in sources if re.search(switch, p.read_text())] == []
 
 
 def long_functions(path: Path, limit: int = 40) -> Iterator[str]:

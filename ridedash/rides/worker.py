@@ -75,9 +75,7 @@ class Worker:
         self._last: dict[str, float] = {}  # when a job was last done, monotonic
 
     def run(self, stop: threading.Event) -> None:
-        """Work until `stop` is set; then claim nothing more and wait up to `drain_s` for sends in
-        flight.
-        """
+        """Work until `stop` is set; then claim nothing and wait for sends, `drain_s` at most."""
         dialect = self.runtime.db.dialect
         log.info("worker %s started: %d threads, on %s", self.name, self.threads, dialect)
         polling = Polling(self.tracker, self.threads, self._awake.set)
@@ -140,7 +138,7 @@ class Worker:
         return [partial(self._do, f"act {i}", partial(self.caller.again, i)) for i in ids]
 
     def _fresh(self, what: str, due: Callable[[int], Sequence[int]]) -> list[int]:
-        """Due ids that no thread here works on, one for each free thread; marked busy at once."""
+        """Due ids that this worker does not have, one for each free thread; they are busy now."""
         free = 2 * self.threads - self._count(what)
         found = due(self.threads + self._count(what)) if free > 0 else ()
         return [i for i in found[:free] if self._begin(f"{what} {i}")]
@@ -157,7 +155,7 @@ class Worker:
             return sum(key.startswith(what + " ") for key in self._busy)
 
     def _do(self, key: str, job: Job) -> object:
-        """Do a job, and keep errors from its thread: they are logged by type, never by value."""
+        """Do a job. Its errors end here: they are logged by type, without values."""
         try:
             return job()
         except (SQLAlchemyError, DatabaseBusy, OSError) as error:
@@ -171,7 +169,7 @@ class Worker:
         return False
 
     def _recurring_jobs(self, always: bool = False) -> bool:
-        """Do the jobs that are due; `always` all but the hourly one. Whether anything changed."""
+        """Do the jobs that are due; `always`: all but retention. Whether anything changed."""
         changed = 0
         self._heartbeat(always)
         if self._is_time("replay", REPLAY_EVERY_S, always):

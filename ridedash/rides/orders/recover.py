@@ -1,5 +1,4 @@
-"""The recovery job: what every worker does at its start and every second about rows that no one
-else advances.
+"""The recovery job of each worker, at its start and every second: rows that nothing else advances.
 
 Orders that expired, sends whose worker ended, rides whose next poll is too far ahead, actions
 without an answer (docs/booking-protocol.md 1.3, Recovery).

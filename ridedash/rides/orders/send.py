@@ -137,8 +137,10 @@ class Sender:
                 transitions.change_state(s, order, OrderState.NOT_SENT, now, "worker", code=code)
 
     def _claim(self, order_id: int) -> int | None:
-        """T2: the order is ours when exactly one row changed, and durably so before the first byte
-        is sent. The number of the attempt; None when the order is not ours.
+        """T2: claim the order, committed before the first byte is sent.
+
+        The number of the attempt; None when another worker has claimed the order, or when it is no
+        longer due.
         """
         now = self.runtime.clock()
         try:
@@ -210,8 +212,9 @@ class Sender:
         return classify(answer, prepared.reference)
 
     def _write_journal(self, prepared: Prepared, attempt: int, outcome: Outcome) -> int | None:
-        """The slot of the outcome in the journal. When that can't be written, the database alone
-        gets the outcome.
+        """Write the outcome to the journal. Its slot; None when the journal can't be written.
+
+        Then only the database gets the outcome.
         """
         record = {"mtx": prepared.reference, "attempt": attempt, **asdict(outcome)}
         try:

@@ -1,6 +1,4 @@
-"""How many calls may start now: a token bucket that can be stopped for a while, and a budget for
-retries. Pure.
-"""
+"""A token bucket for calls, which can be paused, and a budget for retries. Pure."""
 
 import math
 from collections import deque
@@ -9,9 +7,8 @@ from typing import Final
 BURST_SHARE: Final = 0.45  # of a second's calls may start at once after a rest
 MIN_BURST: Final = 4.0
 WINDOW_S: Final = 1.0
-EPSILON: Final = (
-    1e-9  # after waiting for exactly `wait_s` there must be a token, whatever floats round to
-)
+# tolerance for rounding: after a wait of exactly `wait_s` there must be a token
+EPSILON: Final = 1e-9
 
 RETRY_SHARE: Final = 0.1
 RETRIES_AT_START: Final = 2.0

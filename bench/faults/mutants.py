@@ -116,7 +116,7 @@ MUTANTS: Final[dict[str, Callable[[Worker], None]]] = {
     "remove the claim": lambda worker: _sender(worker, ClaimsNothing),
     "resend SENDING": _resends,
     "a 5xx is a refusal": lambda worker: _client(worker, _refuses_5xx),
-    "settle before the black box": lambda worker: _sender(worker, SettlesFirst),
+    "settle before the journal": lambda worker: _sender(worker, SettlesFirst),
     "retry on timeout": lambda worker: _client(worker, _tries_again),
     "accept a crossed answer": lambda worker: _client(worker, _takes_crossed),
 }

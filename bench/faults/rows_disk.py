@@ -53,7 +53,7 @@ def _full_round(desk: Shop, service: Service, disk: "SmallDisk", wrong: Counter[
     service.create.append(lambda body: (disk.fill(), service.booked(body))[1])
     wrong["a send went through"] += _works(lambda: desk.worker.sender.send(flying))
     wrong["settled without space"] += desk.order(flying).state != "SENDING"
-    wrong["not in the black box"] += len(list(desk.journal.file.pending())) != 1
+    wrong["not in the answer journal"] += len(list(desk.journal.file.pending())) != 1
     wrong["sent without T2"] += (
         _works(lambda: desk.worker.sender.send(waiting)) or len(service.bookings) != 2
     )
@@ -179,7 +179,7 @@ def small_disk(folder: Path) -> Iterator[SmallDisk]:
     yield SmallDisk(folder, real=False)
 
 
-@row(25, "The black box can't be written")
+@row(25, "The answer journal can't be written")
 def box_unwritable(case: Case) -> Verdict:
     """An answer that could not be journalled is settled all the same.
 
@@ -195,16 +195,16 @@ def box_unwritable(case: Case) -> Verdict:
         wrong["the answer was lost"] += desk.order(first).state != "BOOKED"
         second = desk.place()
         desk.worker.step()
-        wrong["sent without a box"] += (
+        wrong["sent without a journal"] += (
             desk.order(second).state != "READY" or len(service.bookings) != 1
         )
-        wrong["ready without a box"] += _ready(browser, desk) != 503
+        wrong["ready without a journal"] += _ready(browser, desk) != 503
         desk.journal.file._fd = sound
         desk.worker.step()
         wrong["not sent later"] += desk.order(second).state != "BOOKED"
         wrong["not ready later"] += _ready(browser, desk) != 200
         os.close(unwritable)
-    wrong["started without a box"] += _starts_without(case.sub("start"))
+    wrong["started without a journal"] += _starts_without(case.sub("start"))
     return Verdict(
         3,
         ok=not +wrong,

@@ -59,8 +59,8 @@ class Event:
 
 Holds = Callable[[Event], bool]
 STEPS: Final[tuple[tuple[str, Holds], ...]] = (
-    ("the answer was written into the black box", lambda e: e.writes(".box")),
-    ("the black box was synced", lambda e: e.syncs(".box")),
+    ("the answer was written into the answer journal", lambda e: e.writes(".box")),
+    ("the answer journal was synced", lambda e: e.syncs(".box")),
     ("the outcome was written", lambda e: e.writes("-wal")),
     ("the outcome was synced", lambda e: e.syncs("-wal")),
 )
@@ -212,7 +212,7 @@ def _wrong(mine: list[Event], send: Event, said: Event) -> Iterator[str]:
     wal = next(i for i, event in enumerate(after) if event.writes("-wal"))
     box = next(i for i, event in enumerate(after) if event.syncs(".box"))
     if wal < box:
-        yield "the database heard of an answer before the black box was synced"
+        yield "the database heard of an answer before the answer journal was synced"
     if said.began < after[came].ended:
         yield "a page said Booked before that was synced"
 

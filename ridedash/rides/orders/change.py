@@ -1,4 +1,7 @@
-"""Changes of a planned ride until it is ordered: the same order with new values, recorded."""
+"""Changing a planned ride until it is ordered: the same order gets new values.
+
+See docs/booking-protocol.md 1.3.
+"""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -34,7 +37,7 @@ _ASPECTS: Final = tuple(
 
 
 class TooLate(PlaceError):
-    """The order is planned no longer: it was sent, withdrawn, or given up."""
+    """The order is no longer planned: it was ordered, withdrawn, or not ordered in time."""
 
 
 class Overtaken(PlaceError):
@@ -93,7 +96,7 @@ def _change(db: Database, now: datetime, wanted: Change) -> bool:
 
 
 def _differences(s: Session, order: Order, request: BookingRequest, offer: Offer) -> list[str]:
-    """What the request changes, by name. A fresh offer of the same car and trip changes nothing."""
+    """The names of what the request changes. A new offer of the same product and trip is none."""
     old = s.get_one(Offer, order.offer_id)
     changed = {
         "trip": _ends(old) != _ends(offer),
@@ -113,7 +116,7 @@ def _ends(offer: Offer) -> tuple[Any, ...]:
 
 
 def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now: datetime) -> None:
-    """Build the order anew in its row. A worker that holds its lease loses it."""
+    """Write the new values into the row. A worker that has leased the order loses the lease."""
     if request.pickup_at is None:
         raise RequestRefused("pickup_at", "a planned ride has a pickup time")
     try:

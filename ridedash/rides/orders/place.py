@@ -1,4 +1,7 @@
-"""Placing an order: one row of the booking request, in one commit, for one form token."""
+"""Placing an order: a booking request becomes a row, in one commit, once for each form token.
+
+Step T1 of docs/booking-protocol.md 1.3.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -104,7 +107,9 @@ def place(
     except CommitUnknown as lost:
         placed = _place_after_lost_commit(db, request, now, lost)
     except DatabaseBusy:
-        placed = _placed_before(db, request)  # the same form, sent twice, may have been faster
+        placed = _placed_before(
+            db, request
+        )  # another request with the same form may have been first
         if placed is None:
             raise
     if placed.created:
@@ -118,7 +123,7 @@ def _placed_before(db: Database, request: BookingRequest) -> Placed | None:
         with db.read() as s:
             return _order_of_token(s, request)
     except SQLAlchemyError as error:
-        raise DatabaseBusy("the database can't be asked: nothing was written") from error
+        raise DatabaseBusy("the database can't be read: nothing was written") from error
 
 
 def _place_after_lost_commit(

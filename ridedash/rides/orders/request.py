@@ -1,4 +1,7 @@
-"""From a booking request to an order's row: the body for the service, the columns, the guard."""
+"""The row of a new order: the body for the service, the columns, the duplicate-booking guard.
+
+See docs/booking-protocol.md 1.2 and 1.3.
+"""
 
 import hashlib
 import json
@@ -86,7 +89,7 @@ def guard_of(
 
 
 def other_car(s: Session, property_id: int, key: str) -> Order | None:
-    """An open car of a group whose first car, which had the guard, is over."""
+    """An open order of a group whose first order, which had the guard, has ended."""
     without_guard = (Order.guard_key.is_(None), Order.open, Order.property_id == property_id)
     more = select(Order).where(*without_guard)
     for order in s.scalars(more.where(Order.group_key.is_not(None))):

@@ -72,7 +72,7 @@ def test_rides_keep_their_facts_while_the_key_is_missing_and_are_followed_again_
         worker.step()
     rotated_too_early(world)
     with world.worker() as worker:
-        asked = world.service.count("track_ride")
+        polls = world.service.count("track_ride")
         for _ in range(20):
             world.clock.go(6)
             worker.step()
@@ -80,7 +80,7 @@ def test_rides_keep_their_facts_while_the_key_is_missing_and_are_followed_again_
     assert (ride.status, ride.errors, world.service.count("track_ride")) == (
         "CALL_DRIVER",
         0,
-        asked,
+        polls,
     )
     assert ride.next_poll_at is not None
     assert ride.next_poll_at - world.clock() < timedelta(seconds=6)
@@ -89,7 +89,7 @@ def test_rides_keep_their_facts_while_the_key_is_missing_and_are_followed_again_
     with world.worker() as worker:
         world.clock.go(6)
         worker.step()
-    assert world.service.count("track_ride") == asked + 1
+    assert world.service.count("track_ride") == polls + 1
     assert world.ride(order_id).seen_at == world.clock()
 
 
@@ -99,17 +99,17 @@ def test_what_a_person_presses_for_a_ride_is_not_sent_and_says_why(world: World)
         order_id = world.book(worker)
         worker.step()
     rotated_too_early(world)
-    asked = (world.runtime, order_id, world.staff_id)
-    result = request.cancel(*asked, "changed plans")
+    arguments = (world.runtime, order_id, world.staff_id)
+    result = request.cancel(*arguments, "changed plans")
     assert (result.outcome, result.code, world.service.count("cancel")) == (
         "not_sent",
         "KEY_MISSING",
         0,
     )
-    said = outcome_words("cancel", result.outcome, code=result.code)
-    assert said.headline == "ridedash can't read its link to this account"
-    assert "Try again" not in said.detail
-    assert said.detail.endswith("Until then, call the driver.")
+    words = outcome_words("cancel", result.outcome, code=result.code)
+    assert words.headline == "ridedash can't read its link to this account"
+    assert "Try again" not in words.detail
+    assert words.detail.endswith("Until then, call the driver.")
 
 
 def test_feedback_waits_for_the_key_however_long_and_is_then_sent_once(world: World) -> None:
@@ -118,8 +118,8 @@ def test_feedback_waits_for_the_key_however_long_and_is_then_sent_once(world: Wo
         order_id = world.book(worker)
         worker.step()
     rotated_too_early(world)
-    asked = (world.runtime, order_id, world.staff_id)
-    assert request.feedback(*asked, 5).code == "KEY_MISSING"
+    arguments = (world.runtime, order_id, world.staff_id)
+    assert request.feedback(*arguments, 5).code == "KEY_MISSING"
     with world.worker() as without:
         for _ in range(5):
             world.clock.go(60)

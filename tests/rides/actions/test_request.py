@@ -152,7 +152,7 @@ def test_an_action_that_the_state_does_not_allow_is_not_sent(world: World) -> No
     assert {call for call, _ in world.service.calls} == {"create", "track_ride"}
 
 
-def told(drop: LatLng) -> dict[str, Any]:
+def drop_of(drop: LatLng) -> dict[str, Any]:
     return {"drop_location": {"lat": drop.lat, "lng": drop.lng}}
 
 
@@ -161,7 +161,7 @@ def test_an_unclear_change_of_drop_is_proved_by_the_drop_that_comes_back(world: 
     with world.worker() as worker:
         order_id = ride_in(world, worker, "CALL_DRIVER")
         assert ask(world, "change_drop", order_id, NEW_DROP, "Harbour").outcome == "unconfirmed"
-        poll(world, worker, "CALL_DRIVER", **told(NEW_DROP))
+        poll(world, worker, "CALL_DRIVER", **drop_of(NEW_DROP))
     assert state(world, order_id) == ("done", "READ_BACK", 1)
 
 
@@ -170,13 +170,13 @@ def test_an_unclear_change_of_drop_is_repeated_once_unless_a_newer_one_exists(wo
     with world.worker() as worker:
         order_id = ride_in(world, worker, "CALL_DRIVER")
         ask(world, "change_drop", order_id, NEW_DROP)
-        poll(world, worker, "CALL_DRIVER", **told(DROP))
-        poll(world, worker, "CALL_DRIVER", **told(DROP))
+        poll(world, worker, "CALL_DRIVER", **drop_of(DROP))
+        poll(world, worker, "CALL_DRIVER", **drop_of(DROP))
         assert state(world, order_id)[0::2] == ("done", 2)
         world.service.answers["drop_location"] = [LOST]
         ask(world, "change_drop", order_id, LatLng(-38.6, -128.1))
         ask(world, "change_drop", order_id, NEW_DROP)
-        poll(world, worker, "CALL_DRIVER", **told(DROP))
+        poll(world, worker, "CALL_DRIVER", **drop_of(DROP))
         older = world.page(order_id).actions[-2]
     assert (older.state, older.code) == ("refused", "SUPERSEDED")
     assert world.service.count("drop_location") == 4
@@ -220,14 +220,14 @@ def test_feedback_without_a_clear_answer_is_sent_three_times_at_most(world: Worl
     assert world.service.count("feedback") == 3
     assert state(world, order_id)[0] == "unconfirmed"
     assert world.page(order_id).actions[-1].settled_at is not None, (
-        "nobody is told that it will be sent"
+        "no page shows that it will be sent"
     )
 
 
 def test_feedback_that_could_not_leave_is_kept_for_a_day_and_sent_once_it_can(world: World) -> None:
     with world.worker() as worker:
         order_id = ride_in(world, worker, "COMPLETED")
-        world.service.answers["feedback"] = [httpx.ConnectError("nobody there")] * 5
+        world.service.answers["feedback"] = [httpx.ConnectError("refused")] * 5
         assert ask(world, "feedback", order_id, 5).outcome == "not_sent"
         for _ in range(4):
             world.clock.go(60)

@@ -77,16 +77,16 @@ def check(world: World) -> None:
             assert [order.booking_id] == ids
     for mtx, order in orders.items():
         if order.state == "BOOKED":
-            assert mtx in made, "I3: what is said to be booked is"
+            assert mtx in made, "I3: an order that is shown as booked is booked"
         if order.state in {"REJECTED", "NOT_SENT"}:
-            assert mtx not in made, "I4: what is said not to be booked is not"
+            assert mtx not in made, "I4: an order that is shown as not booked is not"
         if order.state == "SENDING":
             assert order.lease_until is not None
-            assert order.lease_until > world.clock(), "I5: nobody waits for a dead worker"
+            assert order.lease_until > world.clock(), "I5: no order waits for a dead worker"
 
 
 @pytest.mark.parametrize(("point", "kind"), list(itertools.product(POINTS, ANSWERS)))
-def test_a_worker_that_dies_there_leaves_an_order_that_the_next_one_settles_honestly(
+def test_a_worker_that_dies_there_leaves_an_order_that_the_next_one_settles_correctly(
     world: World, point: str, kind: str
 ) -> None:
     world.service.create.append(answer(world, kind))
@@ -106,7 +106,9 @@ def test_a_worker_that_dies_there_leaves_an_order_that_the_next_one_settles_hone
             "the one second try, with a fresh token"
         )
     else:
-        assert world.service.count("create") == sent, "what may have been sent is never sent again"
+        assert world.service.count("create") == sent, (
+            "a request that may have left is never repeated"
+        )
     if point in {"order.boxed", "order.settled"}:
         known = {
             "booked": "BOOKED",
@@ -114,13 +116,13 @@ def test_a_worker_that_dies_there_leaves_an_order_that_the_next_one_settles_hone
             "refused": "REJECTED",
             "unreachable": "NOT_SENT",
         }
-        assert state == known.get(kind, state), "the black box knew the answer"
+        assert state == known.get(kind, state), "the answer was in the journal"
 
 
 def test_a_press_whose_process_dies_right_after_the_commit_is_sent_or_expires(world: World) -> None:
     request = world.request()
     with pytest.raises(Killed):
-        place(world.db, world.clock, request, at=KillAt("order.ready"))
+        place(world.db, world.clock, request, failpoint=KillAt("order.ready"))
     assert not place(world.db, world.clock, request).created, "the same form shows the same order"
     with world.worker() as worker:
         worker.step()
@@ -150,7 +152,7 @@ def test_a_tracker_that_dies_there_hands_over_once_and_releases_the_cancel_once(
             world.clock.go(16)
     page = world.page(order_id)
     assert (page.order.state, page.order.booking_id) == ("BOOKED", "C1")
-    assert [moment.name for moment in page.events].count("handover") == 1
+    assert [event.name for event in page.events].count("handover") == 1
     assert world.service.count("cancel") == 1
 
 
@@ -241,22 +243,22 @@ class Orders(RuleBasedStateMachine):
         self.world.clock.go(seconds)
 
     @precondition(lambda self: self.world.orders())
-    @rule(which=st.integers(0, 5), deed=st.sampled_from([withdraw, reopen]))
-    def a_person(self, which: int, deed: Any) -> None:
+    @rule(which=st.integers(0, 5), change=st.sampled_from([withdraw, reopen]))
+    def a_member_of_staff(self, which: int, change: Any) -> None:
         orders = self.world.orders()
-        deed(self.world.db, self.world.clock, orders[which % len(orders)].id, self.world.staff_id)
+        change(self.world.db, self.world.clock, orders[which % len(orders)].id, self.world.staff_id)
 
     @precondition(lambda self: self.world.orders())
     @rule(which=st.integers(0, 5))
     def not_booked(self, which: int) -> None:
         orders = self.world.orders()
-        deed = (
+        where = (
             self.world.db,
             self.world.clock,
             orders[which % len(orders)].id,
             self.world.staff_id,
         )
-        resolve_not_booked(*deed, "asked by phone")
+        resolve_not_booked(*where, "asked by phone")
 
     @invariant()
     def sound(self) -> None:

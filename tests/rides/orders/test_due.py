@@ -1,5 +1,5 @@
-"""Planned rides: ordered once and in time, or a person is told; changed and withdrawn until then,
-whoever is first.
+"""Planned rides: ordered once and in time, or an attention item is raised; changed and withdrawn
+until then, also at the same time.
 """
 
 import itertools
@@ -34,7 +34,7 @@ THREADS = 6
 
 
 def offered(fare: int = 250, fare_id: str | None = "F2", category: str = "mini") -> dict[str, Any]:
-    """What the service offers when it is asked again."""
+    """What the service offers when the ride comes due."""
     upfront = {"fare": fare, "fare_id": fare_id, "is_upfront_applicable": True}
     return {
         "categories": [
@@ -140,7 +140,7 @@ FAILURES: dict[str, tuple[Any, str]] = {
     "service unreachable": (httpx.ConnectError("refused"), "NO_CONNECTION"),
     "no answer": (httpx.ReadTimeout("slow"), "NO_ANSWER"),
     "too many requests": (httpx.Response(429, headers={"Retry-After": "2"}), "RATE_LIMITED"),
-    "the car is gone": ({"categories": [], "ride_estimate": []}, "PLAN_CAR_GONE"),
+    "the product is not offered": ({"categories": [], "ride_estimate": []}, "PLAN_CAR_GONE"),
     "another car only": (offered(category="suv"), "PLAN_CAR_GONE"),
     "refused": ({"status": "FAILURE", "code": "INVALID_CITY", "message": "no"}, "INVALID_CITY"),
     "fixed price missing": (offered(fare_id=None), "PLAN_NO_PRICE"),
@@ -165,7 +165,7 @@ def test_a_ride_that_cannot_be_ordered_asks_for_a_person_and_is_tried_again(
         assert world.page(order_id).order.tries == 1
         answers(world, offered())
         worker.step()
-        assert world.state(order_id) == "SCHEDULED", "the wait between tries is kept"
+        assert world.state(order_id) == "SCHEDULED", "no attempt is made before the wait is over"
         world.clock.go(10)
         worker.step()
     assert (world.state(order_id), items(world, order_id)) == ("BOOKED", {})
@@ -209,7 +209,10 @@ def test_the_reason_of_the_last_try_is_the_one_that_is_shown(world: World) -> No
     order_id = planned(world, offer_id=world.offer(fare_id="F1"))
     until_due(world)
     with world.worker() as worker:
-        for answer, code in (FAILURES["fixed price missing"], FAILURES["the car is gone"]):
+        for answer, code in (
+            FAILURES["fixed price missing"],
+            FAILURES["the product is not offered"],
+        ):
             answers(world, answer)
             worker.step()
             assert items(world, order_id) == {"not_ordered_yet": code}
@@ -538,12 +541,12 @@ def test_many_workers_try_a_ride_that_is_due_once(world: World) -> None:
                 Promoter(replace(world.runtime, owner=f"w{n}"), worker.journal)
                 for n in range(THREADS)
             ]
-            came = at_once(
+            results = at_once(
                 [lambda rival=rival, order_id=order_id: rival.promote(order_id) for rival in rivals]
             )
-            assert sorted(map(str, came)) == ["False"] * (THREADS - 1) + ["True"]
-            moments = [m.name for m in world.page(order_id).events]
-            assert moments.count("READY") == 1
+            assert sorted(map(str, results)) == ["False"] * (THREADS - 1) + ["True"]
+            names = [m.name for m in world.page(order_id).events]
+            assert names.count("READY") == 1
     assert world.service.count("products") == 3
 
 
@@ -553,11 +556,11 @@ def test_of_a_withdrawal_and_an_attempt_at_once_one_wins(world: World) -> None:
             order_id = planned(world)
             until_due(world)
             answers(world, offered())
-            deeds = [
+            calls = [
                 lambda order_id=order_id: withdraw(world.db, world.clock, order_id, world.staff_id),
                 lambda order_id=order_id: worker.promoter.promote(order_id),
             ]
-            at_once(deeds)
+            at_once(calls)
             states = [m.name for m in world.page(order_id).events if m.what == "order"]
             assert states in (
                 ["SCHEDULED", "NOT_SENT"],

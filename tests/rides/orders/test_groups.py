@@ -60,13 +60,13 @@ def test_the_first_car_has_the_guard_and_the_group_is_why_the_others_have_none(
     assert [(order.guard_key, order.guard_override_by) for order in others] == [
         (None, world.staff_id)
     ] * 2
-    said = record(world)
-    assert [(facts["car"], facts["cars"], facts["override"]) for facts in said] == [
+    entries = record(world)
+    assert [(facts["car"], facts["cars"], facts["override"]) for facts in entries] == [
         (1, 3, False),
         (2, 3, "group"),
         (3, 3, "group"),
     ]
-    assert {facts["group"] for facts in said} == {first.group_key}
+    assert {facts["group"] for facts in entries} == {first.group_key}
     assert placed.order_id == first.id
 
 
@@ -190,8 +190,8 @@ def test_a_ride_is_charged_to_a_cost_centre_of_its_own_property_only(world: Worl
     with world.db.write() as s:
         other = add_property(s, "Other Hotel", "UTC", world.clock()).id
         rows = [
-            CostCentre(property_id=house, name="Spa", closed_at=None)
-            for house in (world.property_id, other)
+            CostCentre(property_id=property_id, name="Spa", closed_at=None)
+            for property_id in (world.property_id, other)
         ]
         s.add_all(rows)
         s.flush()

@@ -62,7 +62,7 @@ def test_orders_outlive_a_server_that_stops_while_they_are_sent(
             assert world.state(order_id) == "SENDING"
             world.clock.go(16)
             step(worker)
-            assert world.state(order_id) == "BOOKED", "the black box knew the answer"
+            assert world.state(order_id) == "BOOKED", "the answer was in the journal"
             again = place(world.db, world.clock, request)
             assert again.created, "the refused press had written nothing"
             step(worker)

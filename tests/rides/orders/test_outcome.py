@@ -132,13 +132,17 @@ def test_a_message_alone_or_a_strange_status_proves_nothing() -> None:
 
 @pytest.mark.parametrize("http", [401, 429])
 def test_a_401_or_429_that_names_a_ride_is_not_sent_again(http: int) -> None:
-    said = CreateAnswer(
+    answered = CreateAnswer(
         http_status=http,
         readable=True,
         names_id=True,
         body=CreateBody(status="SUCCESS", booking_id="C1"),
     )
-    assert (classify(said, MTX).state, classify(said, MTX).retry, classify(said, MTX).alarm) == (
+    assert (
+        classify(answered, MTX).state,
+        classify(answered, MTX).retry,
+        classify(answered, MTX).alarm,
+    ) == (
         "UNKNOWN",
         "",
         True,

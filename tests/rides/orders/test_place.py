@@ -28,7 +28,7 @@ from tests.rides.desk_world import World
 
 
 def names(world: World, order_id: int) -> list[str]:
-    return [f"{moment.what}:{moment.name}" for moment in world.page(order_id).events]
+    return [f"{event.what}:{event.name}" for event in world.page(order_id).events]
 
 
 def wanted(world: World, order_id: int) -> set[str]:
@@ -461,7 +461,7 @@ def test_a_late_answer_after_a_person_closed_it_is_a_possible_double(world: Worl
             with world.worker() as other:
                 other.step()
             assert resolve_not_booked(
-                world.db, world.clock, order_id, world.staff_id, "nobody knows of it"
+                world.db, world.clock, order_id, world.staff_id, "the partner has no such booking"
             )
             world.clock.go(5)
             world.again = world.place(guest_name="Guest Heron", supersedes=order_id)  # type: ignore[attr-defined]
@@ -525,8 +525,8 @@ def test_the_timeline_has_an_instant_for_each_state(world: World) -> None:
         order_id = world.place()
         world.clock.go(2)
         worker.step()
-    moments = world.page(order_id).events
-    assert moments[1].at - moments[0].at == timedelta(seconds=2)
+    events = world.page(order_id).events
+    assert events[1].at - events[0].at == timedelta(seconds=2)
 
 
 def test_a_transition_that_the_protocol_does_not_have_changes_nothing_and_is_audited(

@@ -29,12 +29,12 @@ class Plans(Orders):
     def _planned(self) -> list[Order]:
         return [order for order in self.world.orders() if order.state == "SCHEDULED"]
 
-    @rule(answer=st.sampled_from(["offered", "gone", "silent"]))
+    @rule(answer=st.sampled_from(["offered", "not offered", "silent"]))
     def the_next_offer(self, answer: str) -> None:
-        gone: dict[str, Any] = {"categories": [], "ride_estimate": []}
+        not_offered: dict[str, Any] = {"categories": [], "ride_estimate": []}
         bodies = {
             "offered": [offered()],
-            "gone": [gone],
+            "not offered": [not_offered],
             "silent": [httpx.ConnectError("refused")] * 2,
         }
         self.world.service.answers.setdefault("products", []).extend(bodies[answer])
@@ -70,8 +70,8 @@ class Plans(Orders):
         self.world.clock.go(60 * minutes)
 
     @invariant()
-    def nobody_is_forgotten(self) -> None:
-        """What came to nothing, other than by a person's request, has asked for one."""
+    def no_failure_is_silent(self) -> None:
+        """A planned ride that failed, and was not withdrawn, has raised an attention item."""
         for order in self.world.orders():
             if (
                 order.pickup_at is None
@@ -92,7 +92,7 @@ class Plans(Orders):
             for order in self._planned()
             if (order.pickup_at or order.due_at) + WINDOW < self.world.clock()
         ]
-        self.nobody_is_forgotten()
+        self.no_failure_is_silent()
         super().teardown()
         assert late == []
 

@@ -1,5 +1,5 @@
-"""Writers that run side by side on one database: one order for one press, one guest, one code,
-whoever is first.
+"""Writers that run at the same time on one database: whichever is first, there is one order for one
+form, one order for one guest, and one use of one code.
 """
 
 import threading
@@ -29,33 +29,33 @@ THREADS = 8
 
 @pytest.fixture
 def on_postgres(tmp_path: Any, postgres: str) -> Iterator[World]:
-    """A desk on PostgreSQL, whatever the run is about."""
+    """A desk on PostgreSQL, also when the other tests run on SQLite."""
     made = World(tmp_path, new_database(tmp_path, POSTGRESQL))
     yield made
     made.close()
 
 
-def at_once(deeds: list[Callable[[], Any]]) -> list[Any]:
-    """What came of deeds that all start at one moment: their results or exceptions."""
-    gate = threading.Barrier(len(deeds))
+def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
+    """The results or exceptions of calls that all start at the same time."""
+    gate = threading.Barrier(len(calls))
 
-    def one(deed: Callable[[], Any]) -> Any:
+    def one(call: Callable[[], Any]) -> Any:
         gate.wait()
         try:
-            return deed()
+            return call()
         except Exception as error:
             return error
 
-    with ThreadPoolExecutor(len(deeds)) as pool:
-        return list(pool.map(one, deeds))
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(one, calls))
 
 
 def test_one_form_pressed_many_times_at_once_makes_one_order(world: World) -> None:
     request = world.request()
-    came = at_once([lambda: place(world.db, world.clock, request)] * THREADS)
-    assert all(isinstance(placed, Placed) for placed in came), came
-    assert len({placed.order_id for placed in came}) == 1
-    assert [placed.created for placed in came].count(True) == 1
+    results = at_once([lambda: place(world.db, world.clock, request)] * THREADS)
+    assert all(isinstance(placed, Placed) for placed in results), results
+    assert len({placed.order_id for placed in results}) == 1
+    assert [placed.created for placed in results].count(True) == 1
     assert len(world.orders()) == 1
 
 
@@ -63,11 +63,11 @@ def test_staff_who_book_for_one_guest_at_once_make_one_order_and_the_others_are_
     world: World,
 ) -> None:
     requests = [world.request(guest_name="Guest Heron") for _ in range(THREADS)]
-    came = at_once(
+    results = at_once(
         [lambda request=request: place(world.db, world.clock, request) for request in requests]
     )
-    assert sum(isinstance(each, Placed) for each in came) == 1
-    assert sum(isinstance(each, GuardBusy) for each in came) == THREADS - 1, came
+    assert sum(isinstance(each, Placed) for each in results) == 1
+    assert sum(isinstance(each, GuardBusy) for each in results) == THREADS - 1, results
     assert len(world.orders()) == 1
 
 
@@ -104,13 +104,13 @@ def test_an_action_requested_many_times_at_once_is_called_once(world: World) -> 
         order_id = world.book(worker)
         world.clock.go(4)
         worker.step()
-    came = at_once(
+    results = at_once(
         [lambda: request.cancel(world.runtime, order_id, world.staff_id, "changed plans")] * 4
     )
-    assert sorted(result.outcome for result in came).count("done") >= 1
-    asked = [action for action in world.page(order_id).actions if action.name == "cancel"]
-    assert len(asked) == world.service.count("cancel")
-    assert {result.outcome for result in came} <= {"done", "not_now"}
+    assert sorted(result.outcome for result in results).count("done") >= 1
+    cancels = [action for action in world.page(order_id).actions if action.name == "cancel"]
+    assert len(cancels) == world.service.count("cancel")
+    assert {result.outcome for result in results} <= {"done", "not_now"}
 
 
 def test_an_attention_item_is_raised_once_by_many_at_once(world: World) -> None:
@@ -122,8 +122,8 @@ def test_an_attention_item_is_raised_once_by_many_at_once(world: World) -> None:
                 s, s.get_one(Order, order_id), "no_driver", None, world.clock()
             )
 
-    came = at_once([ask] * THREADS)
-    assert sorted(came) == [False] * (THREADS - 1) + [True]
+    results = at_once([ask] * THREADS)
+    assert sorted(results) == [False] * (THREADS - 1) + [True]
     assert [item.name for item in world.page(order_id).attention] == ["no_driver"]
 
 
@@ -132,8 +132,8 @@ def test_guesses_made_at_once_are_all_counted(world: World) -> None:
         with world.db.write() as s:
             return sign_in_allowed(s, "Desk Otter", "10.0.0.1", world.clock())
 
-    came = at_once([guess] * 12)
-    assert came.count(0.0) == 5, came
+    results = at_once([guess] * 12)
+    assert results.count(0.0) == 5, results
 
 
 def test_sign_ins_that_end_at_once_are_published_in_the_order_of_their_numbers(
@@ -148,8 +148,10 @@ def test_sign_ins_that_end_at_once_are_published_in_the_order_of_their_numbers(
 
     assert at_once([lambda sid=sid: close(sid) for sid in sids]) == [None] * THREADS
     with world.db.read() as s:
-        told = s.execute(text("SELECT count(*), count(DISTINCT id_hash) FROM ended_sign_ins")).one()
-    assert tuple(told) == (THREADS, THREADS)
+        published = s.execute(
+            text("SELECT count(*), count(DISTINCT id_hash) FROM ended_sign_ins")
+        ).one()
+    assert tuple(published) == (THREADS, THREADS)
 
 
 def test_a_link_that_comes_back_twice_at_once_works_once(world: World) -> None:
@@ -157,8 +159,8 @@ def test_a_link_that_comes_back_twice_at_once_works_once(world: World) -> None:
     address = linker.start(world.account_id, LinkOwner(world.property_id, world.staff_id, "sid"))
     assert address is not None
     state = address.split("state=")[1].split("&")[0]
-    came = at_once([lambda: linker.finish(CallbackRequest(state, "code", "sid"))] * 4)
-    assert sum(isinstance(each, LinkFailed) for each in came) == 3, came
+    results = at_once([lambda: linker.finish(CallbackRequest(state, "code", "sid"))] * 4)
+    assert sum(isinstance(each, LinkFailed) for each in results) == 3, results
     assert world.service.refreshes == 1
 
 

@@ -1,5 +1,5 @@
-"""What orders, actions and heartbeats do while calls are held back: wait, say so honestly, lose
-nothing.
+"""Orders, actions and heartbeats while calls are throttled: they wait, and none is lost or shown
+wrongly.
 """
 
 from datetime import timedelta
@@ -62,8 +62,11 @@ def test_an_open_breaker_of_writes_ends_an_order_as_not_sent_and_a_later_one_is_
         world.service.create += [world.service.unreachable] * 5
         for _ in range(5):
             assert world.state(world.book(worker)) == "NOT_SENT"
-        held = world.book(worker)
-        assert (world.state(held), world.page(held).order.code) == ("NOT_SENT", "NO_CONNECTION")
+        throttled = world.book(worker)
+        assert (world.state(throttled), world.page(throttled).order.code) == (
+            "NOT_SENT",
+            "NO_CONNECTION",
+        )
         assert world.service.count("create") == 5
         world.clock.go(5)
         assert world.state(world.book(worker)) == "BOOKED"
@@ -74,28 +77,28 @@ def test_an_action_while_writes_are_throttled_is_not_sent_and_can_be_repeated(
 ) -> None:
     order_id = riding(world)
     _open_writes(world)
-    asked = (
+    arguments = (
         world.runtime,
         order_id,
         world.staff_id,
         "changed mind",
     )
-    assert request.cancel(*asked).outcome == "not_sent"
+    assert request.cancel(*arguments).outcome == "not_sent"
     assert world.service.count("cancel") == 0
     world.clock.go(31)
-    assert request.cancel(*asked).outcome == "done"
+    assert request.cancel(*arguments).outcome == "done"
 
 
 def test_a_retry_that_could_not_be_sent_leaves_the_action_unconfirmed(world: World) -> None:
     order_id = riding(world)
     world.service.answers["cancel"] = [httpx.ReadTimeout("late"), httpx.ConnectError("refused")]
-    asked = (
+    arguments = (
         world.runtime,
         order_id,
         world.staff_id,
         "changed mind",
     )
-    assert request.cancel(*asked).outcome == "unconfirmed"
+    assert request.cancel(*arguments).outcome == "unconfirmed"
     with world.worker() as worker:
         for _ in range(4):
             world.clock.go(6)
@@ -107,13 +110,13 @@ def test_a_retry_that_could_not_be_sent_leaves_the_action_unconfirmed(world: Wor
 def test_the_actions_of_the_worker_stay_due_while_they_are_throttled(world: World) -> None:
     order_id = riding(world)
     world.service.answers["cancel"] = [httpx.ReadTimeout("late")]
-    asked = (
+    arguments = (
         world.runtime,
         order_id,
         world.staff_id,
         "changed mind",
     )
-    request.cancel(*asked)
+    request.cancel(*arguments)
     _open_writes(world)
     with world.worker() as worker:
         world.clock.go(1)
@@ -179,8 +182,8 @@ def test_feedback_is_repeated_only_within_the_budget_of_repeats(world: World) ->
     with world.worker() as worker:
         world.clock.go(5)
         worker.step()
-        asked = (world.runtime, order_id, world.staff_id)
-        assert request.feedback(*asked, 5).outcome == "unconfirmed"
+        arguments = (world.runtime, order_id, world.staff_id)
+        assert request.feedback(*arguments, 5).outcome == "unconfirmed"
         world.clock.go(11)
         worker.step()
         assert world.service.count("feedback") == 1

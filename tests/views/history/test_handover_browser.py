@@ -1,0 +1,34 @@
+"""The hand-over sheet in Chromium."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from ridedash.store.handover import add_note
+from tests.views.ride_pages import NOON
+from tests.views.served import Served, served_desk
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    with served_desk(tmp_path, browser) as found:
+        yield found
+
+
+def test_the_lines_of_a_note_are_its_own(served: Served) -> None:
+    """Line breaks of the template must not show: they made each note a line taller once."""
+    ids = served.desk.ids
+    for text in ("One line.", "Two\nlines."):
+        served.desk.add(lambda s, t=text: add_note(s, ids["desk.property"], ids["desk"], t, NOON))
+    page = served.staff(viewport={"width": 1280, "height": 800})
+    page.goto("/handover")
+    lines = page.locator(".note-text").evaluate_all(
+        """all => all.map(
+          (each) => Math.round(each.clientHeight / parseFloat(getComputedStyle(each).lineHeight))
+        )"""
+    )
+    assert sorted(lines) == [1, 2]

@@ -13,26 +13,12 @@ from ridedash.service.transport.http import Http, Request
 from ridedash.text import one_line
 
 MAX_QUERY: Final = 100  # characters
-
-
 TOTAL_S: Final = 3.0
-
-
 NEARBY_S: Final = 1.0  # short, because the price request waits for the name of a pin
-
-
 CAP_BYTES: Final = 256 * 1024
-
-
 SEARCH_TTL_S: Final = 600.0
-
-
 CITIES_TTL_S: Final = 3600.0
-
-
 FAILURE_TTL_S: Final = 10.0  # a service that is down is not called again for every page
-
-
 _PAIR: Final = re.compile(
     r"\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*(?:,|;|\s)\s*([+-]?\d{1,3}(?:\.\d{1,12})?)\s*"
 )

@@ -199,8 +199,6 @@ def evidence(s: Session, property_id: int, ids: Sequence[int]) -> dict[int, Evid
 
 
 _IDS: Final[BindParameter[Sequence[int]]] = bindparam("ids", expanding=True)
-
-
 _RECORDS: Final = (
     select(
         Order.id,

@@ -28,33 +28,18 @@ from ridedash.store.database.database import UtcDateTime, insert_if_new
 from ridedash.store.models.people import EndedSignIn, SignIn, Staff, Throttle
 
 SIGN_IN_LASTS: Final = timedelta(hours=12)
-
-
 NAME_FREE_FAILS: Final = 5  # then 30 s, doubling
-
-
 NAME_WAIT_S: Final = 30
-
-
 NAME_WAIT_MAX_S: Final = 15 * 60
 
 
 # After so long without a failure the count of a name starts again
 NAME_FORGET: Final = timedelta(hours=1)
-
-
 WINDOW: Final = timedelta(minutes=10)
-
-
 ADDRESS_LIMIT: Final = 30
-
-
 TOTAL_LIMIT: Final = 300
-
-
-ENDED_KEPT: Final = timedelta(hours=1)  # no process caches a sign-in for so long
-
-
+# no process caches a sign-in for so long, even where machines disagree about the time
+ENDED_KEPT: Final = timedelta(days=1)
 ENDING: Final = 7_413_020_932  # PostgreSQL's advisory lock of ending sign-ins
 
 

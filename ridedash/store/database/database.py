@@ -57,14 +57,8 @@ SQLITE_BUSY, SQLITE_FULL = 5, 13
 
 
 GOING_DOWN: Final = "57P"  # PostgreSQL's codes of a server that ends the connection
-
-
 LOCKED_TABLE: Final = "orders"
-
-
 EVERY_S: Final = 60.0  # the database is read this often at most
-
-
 AGAIN_S: Final = 5.0  # after it gave no answer
 
 

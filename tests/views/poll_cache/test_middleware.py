@@ -461,8 +461,8 @@ def test_what_ends_after_hours_in_which_nothing_ended_is_not_missed(
         desk.add(lambda s, h=another: s.add(EndedSignIn(id_hash=h, at=datetime.now(UTC))))
     process.get(facts[1], cookie)
     seconds[0] += 2 * 3600
-    hours_ago = datetime.now(UTC) - timedelta(hours=2)
-    desk.add(lambda s: s.query(EndedSignIn).update({"at": hours_ago}))
+    days_ago = datetime.now(UTC) - timedelta(days=2)
+    desk.add(lambda s: s.query(EndedSignIn).update({"at": days_ago}))
     assert {process.ask(path).status_code for _ in range(2)} == {200}
     assert process.twice(facts[1], cookie).status_code == 200
     end_links(desk.services.db, NOON, facts[0], facts[1], facts[3])
@@ -471,7 +471,7 @@ def test_what_ends_after_hours_in_which_nothing_ended_is_not_missed(
     assert process.ask(path).status_code == 404
     assert process.get(facts[1], cookie).status_code == 401
     with desk.services.db.read() as s:
-        old = s.query(EndedSignIn).filter(EndedSignIn.at <= hours_ago).count()
+        old = s.query(EndedSignIn).filter(EndedSignIn.at <= days_ago).count()
     assert old <= 1, "only the newest row stays"
 
 

@@ -12,6 +12,8 @@ ROOT = Path(__file__).parent.parent
 def collected(listed: Path, kind: str, *options: str) -> set[str]:
     """The files in tests/store that pytest collects."""
     environ = clean_environment(RIDEDASH_TEST_FILES=str(listed), RIDEDASH_TEST_DATABASE=kind)
+    # the process below is not a worker of pytest-xdist, even if this one is
+    environ.pop("PYTEST_XDIST_WORKER", None)
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, *options, "tests/store"], cwd=ROOT, env=environ, capture_output=True, text=True

@@ -56,12 +56,11 @@ LARGE = [("plate-ink", "plate")]
 
 
 def tokens(dark: bool) -> dict[str, str]:
-    light, night = CSS.split("@media (prefers-color-scheme: dark)", 1)
+    light, rest = CSS.split("@media (prefers-color-scheme: dark)", 1)
+    night, _rules = rest.split("/* ---- page ---- */", 1)
     found = dict(re.findall(r"--([\w-]+):\s*(#[0-9A-Fa-f]{6})", light))
     if dark:
-        found |= dict(
-            re.findall(r"--([\w-]+):\s*(#[0-9A-Fa-f]{6})", night.split("/* ---- ground ---- */")[0])
-        )
+        found |= dict(re.findall(r"--([\w-]+):\s*(#[0-9A-Fa-f]{6})", night))
     return found
 
 

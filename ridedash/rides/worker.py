@@ -56,8 +56,10 @@ class Worker:
         drain_s: float = DRAIN_S,
         retention_job: RetentionJob | None = None,
     ) -> None:
-        """`threads` poll and `2 * threads` send at a time. `drain_s` is how long a stop waits for
-        sends in flight. Leases are taken under a name of the worker's own.
+        """`threads` poll and `2 * threads` send at a time.
+
+        `drain_s` is how long a stop waits for sends in flight. Leases are taken under a name of the
+        worker's own.
         """
         self.name = f"{socket.gethostname()[:40]}:{os.getpid()}:{os.urandom(3).hex()}"
         self.runtime = replace(runtime, owner=self.name)

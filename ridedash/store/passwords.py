@@ -1,6 +1,4 @@
-"""The rules for passwords that staff choose: long enough, and not easy to guess
-(docs/security.md).
-"""
+"""The rules for passwords of staff: long enough, and hard to guess (docs/security.md)."""
 
 import re
 from collections.abc import Iterable

@@ -125,9 +125,7 @@ def close_all_sign_ins(s: Session, staff_id: int) -> None:
 
 
 def ended_secrets(s: Session, after: int) -> list[tuple[int, str]]:
-    """Sign-ins and links that ended before their time: (number, hash), those with a number above
-    `after`.
-    """
+    """Sign-ins and links that ended early, numbered above `after`: (number, hash)."""
     query = (
         select(EndedSignIn.id, EndedSignIn.id_hash)
         .where(EndedSignIn.id > after)

@@ -54,8 +54,10 @@ class LinkOwner(NamedTuple):
 
 
 class Linker:
-    """Links accounts. A `state` is bound to one sign-in, is valid for ten minutes and works once;
-    the code challenge is PKCE S256.
+    """Links accounts.
+
+    A `state` is bound to one sign-in, is valid for ten minutes and works once; the code challenge
+    is PKCE S256.
     """
 
     def __init__(

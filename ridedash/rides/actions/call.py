@@ -77,8 +77,9 @@ class Caller:
             return s.scalars(query.order_by(Action.next_try_at).limit(limit)).all()
 
     def again(self, action_id: int) -> bool:
-        """Call a due action. False when another worker has claimed it, or when it must wait for
-        the budget of retries.
+        """Call a due action.
+
+        False when another worker has claimed it, or when it must wait for the budget of retries.
         """
         now = self.runtime.clock()
         if self._postponed(action_id, now):

@@ -125,8 +125,9 @@ class JournalFile:
                 yield slot, record
 
     def clear(self, slot: int) -> None:
-        """Free the slot of a settled record. It is not synced: replaying a settled record changes
-        nothing.
+        """Free the slot of a settled record.
+
+        It is not synced: replaying a settled record changes nothing.
         """
         os.pwrite(self._fd, b"\0" * HEAD, slot * SLOT)
         with self._lock:

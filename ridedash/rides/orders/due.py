@@ -226,8 +226,9 @@ class Promoter:
 
 
 def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Orders that are due and not leased. A lease too far ahead is from a clock that has stepped
-    back since.
+    """Orders that are due and not leased.
+
+    A lease too far ahead is from a clock that has stepped back since.
     """
     free = or_(
         Order.lease_until.is_(None),

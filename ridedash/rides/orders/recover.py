@@ -100,9 +100,7 @@ def _advance_polls(s: Session, now: datetime) -> int:
 
 
 def _end_unanswered_actions(s: Session, now: datetime) -> int:
-    """An action without an answer, whose caller has ended, becomes unconfirmed: the next poll shows
-    its effect.
-    """
+    """Mark actions unconfirmed whose caller ended without an answer; a poll shows their effect."""
     with_one = Order.id.in_(select(Action.order_id).where(*_abandoned(now)))
     orders = {order.id: order for order in s.scalars(_unlocked(select(Order).where(with_one)))}
     # read after the orders are locked

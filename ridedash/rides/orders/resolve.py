@@ -48,9 +48,7 @@ class Checked:
 
 
 def resolve_booked(runtime: Runtime, order_id: int, booking_id: str, staff_id: int) -> Checked:
-    """UNKNOWN or CLOSED_NOT_BOOKED to BOOKED, when track_ride shows that the typed number is the
-    booking of this order.
-    """
+    """Resolve an order as booked, if track_ride shows that the typed number is its booking."""
     booking_id = booking_id.strip()
     with runtime.db.read() as s:
         order = order_of_staff(s, order_id, staff_id, LINKABLE)

@@ -1,4 +1,5 @@
 """The times of a planned ride: the instant of a local time, and when the ride has to be ordered.
+
 Pure. See docs/booking-protocol.md 1.3 and 3.6.
 
 All times here are wall-clock times. In a demo the cabs of the sandbox drive faster, but a guest
@@ -31,8 +32,9 @@ class NoSuchTime(ValueError):
 
 @dataclass(frozen=True)
 class LocalTime:
-    """The instant of a local day and time. `twice`: clocks show this time twice on that day, and
-    this is the first of both instants.
+    """The instant of a local day and time.
+
+    `twice`: clocks show this time twice on that day, and this is the first of both instants.
     """
 
     at: datetime

@@ -257,8 +257,9 @@ class Sender:
 
 
 def outcome_of(record: dict[str, Any]) -> Outcome:
-    """The outcome in a record of the journal. It allows no second attempt: that is no longer due
-    when the record is read.
+    """The outcome in a record of the journal.
+
+    It allows no second attempt: that is no longer due when the record is read.
     """
     facts = {name: value for name, value in record.items() if name in Outcome.__dataclass_fields__}
     return Outcome(**{**facts, "state": OrderState(record["state"]), "retry": ""})

@@ -113,9 +113,7 @@ def clear_attention(s: Session, order: Order, name: str, now: datetime) -> None:
 
 
 def _open_or_close(s: Session, order: Order, is_open: bool) -> None:
-    """An order that is open again loses its duplicate-booking guard when another order has it
-    now.
-    """
+    """Drop the duplicate-booking guard of a reopened order if another order has it now."""
     if is_open and not order.open and order.guard_key:
         other = select(Order.id).where(
             Order.guard_key == order.guard_key, Order.open, Order.id != order.id
@@ -134,8 +132,10 @@ def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> No
 
 
 def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> None:
-    """Log a committed transition. A withdrawal is no warning. A code of the service that is not
-    documented may contain anything, so it is not logged.
+    """Log a committed transition.
+
+    A withdrawal is no warning. A code of the service that is not documented may contain anything,
+    so it is not logged.
     """
     shown = code or "no code"
     if code and to is S.REJECTED and not is_known_code(code) and not _HTTP.fullmatch(code):
@@ -145,8 +145,9 @@ def _log(order_id: int, to: OrderState, code: str | None, _session: Session) -> 
 
 
 def _record_refused(s: Session, order: Order, what: str, now: datetime, who: str) -> None:
-    """Add an audit entry for a transition that was refused. It has a transaction of its own,
-    because the caller's will be rolled back.
+    """Add an audit entry for a transition that was refused.
+
+    It has a transaction of its own, because the caller's will be rolled back.
     """
     subject, property_id, bind = f"orders:{order.id}", order.property_id, s.get_bind()
     waiting = [what]

@@ -106,9 +106,7 @@ def _is_riding(s: Session, guest: Guest) -> bool:
 
 
 def _erase_from_free_text(s: Session, property_id: int, words: set[str]) -> None:
-    """Replace names and numbers in what staff wrote: in hand-over notes, and about other guests and
-    rides.
-    """
+    """Replace names and numbers in hand-over notes and in notes about other guests and rides."""
     patterns = [re.compile(each, re.IGNORECASE) for word in words if (each := _pattern(word))]
     for table, column in FREE_TEXT:
         field = getattr(table, column)
@@ -122,8 +120,9 @@ def _erase_from_free_text(s: Session, property_id: int, words: set[str]) -> None
 
 
 def _pattern(word: str) -> str:
-    """A phone in any spacing, with or without its country code; a name as a whole word. Empty for
-    one letter.
+    """A phone in any spacing, with or without its country code; a name as a whole word.
+
+    Empty for one letter.
     """
     digits = re.sub(r"\D", "", word)
     if word.startswith("+") and len(digits) >= PHONE_LEAST:

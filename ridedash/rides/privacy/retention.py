@@ -1,5 +1,4 @@
-"""The retention job: how long positions, guests, answers, offers and the audit log are stored
-(docs/security.md 8).
+"""The retention job for positions, guests, answers, offers and audit log (docs/security.md 8).
 
 Rides keep their money, their times and where they began and ended. A guest whose time is over gets
 a pseudonym, so that rides of the same guest still belong together.

@@ -74,8 +74,9 @@ class Bounds:
 
 
 def claim_due(db: Database, now: datetime, bounds: Bounds, owner: str) -> list[Claim]:
-    """Lease due rides, the longest overdue first. When not all may be polled, rides with a waiting
-    guest come before the rest.
+    """Lease due rides, the longest overdue first.
+
+    When not all may be polled, rides with a waiting guest come before the rest.
 
     A ride whose row can't be read is postponed, so that it does not block the others.
     """
@@ -175,6 +176,7 @@ def postpone(
     db: Database, ride_id: int, seq: int | None, times: int, now: datetime, why: str
 ) -> None:
     """Postpone a poison ride, whose row or answers can't be recorded, and raise an attention item.
+
     Its row is not read, because it may be what is wrong.
 
     `seq` is the poll that failed: nothing is done when the ride has been claimed since; None: in

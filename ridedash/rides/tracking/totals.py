@@ -30,9 +30,7 @@ def total_of(price: PriceDetails | None) -> Decimal | None:
 
 
 def payable_of(trip: TripInfo | None) -> Decimal | None:
-    """The total of an auto ride: the service's payable_amount, else what was paid in cash, else the
-    sum of the lines.
-    """
+    """The total of an auto ride: payable_amount, else the cash paid, else the sum of the lines."""
     if trip is None:
         return None
     if trip.payable_amount is not None:

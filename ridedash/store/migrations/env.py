@@ -1,6 +1,4 @@
-"""Alembic's environment: runs inside the transaction that Database.upgrade() holds; there is no
-offline mode.
-"""
+"""Alembic's environment. It runs in the transaction of Database.upgrade(), never offline."""
 
 from alembic import context
 

@@ -101,9 +101,7 @@ def refuse_unlinked(checked: Checked) -> None:
 
 
 def again_query(page: OrderPage) -> dict[str, Any]:
-    """What `/rides/new` presets from an order; the end that the service would not take, the picker
-    reads from it.
-    """
+    """The query of `/rides/new` that presets the form from an order."""
     offer = page.offer
     query: dict[str, Any] = {
         "again": page.order.id,

@@ -219,8 +219,9 @@ class RideFacts:
             return None
 
     def _next_try(self) -> str | None:
-        """As the service said it once, at create: nothing when it has passed, or when its clock is
-        not ours.
+        """The next try, as the service gave it at create.
+
+        None when it has passed, or when the service's clock runs at another pace.
         """
         at = self.next_retry
         if at is None:

@@ -1,6 +1,4 @@
-"""What several processes must tell each other: who refreshes an account, which sign-ins ended, how
-the service is.
-"""
+"""Columns and tables for several processes: leases of accounts, ended sign-ins, the service."""
 
 import sqlalchemy as sa
 from alembic import op

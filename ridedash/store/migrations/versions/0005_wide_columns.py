@@ -1,6 +1,4 @@
-"""On PostgreSQL: ids of 64 bits, text without a limit of the database's own, as SQLite has them
-anyway.
-"""
+"""On PostgreSQL: ids of 64 bits and text without a limit, as SQLite has them."""
 
 from typing import Any
 
@@ -16,9 +14,7 @@ KEPT = "alembic_version"
 
 
 def upgrade() -> None:
-    """Moments of a busy year number more than 2**31, and no word of the service's is refused for
-    its length.
-    """
+    """Timeline events of a busy year exceed 2**31; a long word of the service must be storable."""
     _change(sa.Integer, sa.BigInteger, "bigint")
     _change(sa.VARCHAR, sa.Text, None)
 

@@ -1,6 +1,4 @@
-"""What the history lists, adds up and finds by: kept beside each order, ride and guest, with
-indexes that hold it.
-"""
+"""Columns and indexes by which the history lists, sums and searches."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,6 +1,4 @@
-"""What the board asks with every poll: the rides of a property that are followed, and what asks for
-somebody there.
-"""
+"""Indexes of the board's poll: tracked rides and open attention items of a property."""
 
 from typing import Any, Final
 

@@ -24,7 +24,7 @@ MOVED: Final = (
 )
 NEW_ETA: Final = 8  # rides whose ETA changes between two polls
 PROTECTS: Final = (
-    "Five desks of a busy house watch two hundred rides all day, and nobody notices it."
+    "Five desks of a busy property watch two hundred rides all day at no noticeable cost."
 )
 
 

@@ -28,7 +28,7 @@ NO_BROWSER: Final = (
     "board-update",
     "browser: one update of a board of 200 rides, milliseconds of script",
     aim="≤ 16 ms",
-    protects="The list of a busy house never stutters under somebody who scrolls or types.",
+    protects="The list of a busy property never stutters while a user scrolls or types.",
 )
 def board_update(run: Run) -> Result:
     """Script time of a poll that changes a word in every row.

@@ -24,8 +24,8 @@ ACTIVE: Final = 300
 SIZES: Final = (1_000, 10_000, 100_000)
 AIM: Final = "≤ 1.2"
 PROTECTS: Final = (
-    "A house that has booked for years polls, claims and lists its rides as fast as on its first "
-    "day."
+    "A property that has booked for years polls, claims and lists its rides as fast as on its "
+    "first day."
 )
 
 

@@ -27,7 +27,9 @@ GUESTS: Final = 20_000
 SIZE: Final = 50
 DEEP: Final = 40_000  # rides before a page deep in the list
 FIRST: Final = 1_000_000  # the first id of copies (growth.copied)
-PROTECTS: Final = "Whoever asks for last March gets it while the guest still stands at the desk."
+PROTECTS: Final = (
+    "A concierge who asks for last March gets it while the guest still stands at the desk."
+)
 PLAIN: Final = "An answer from one index, by keys, stays what it is when the rides become many."
 YEAR: Final = "from=2025-05-01&to=2026-05-05"
 PAGES: Final = {
@@ -50,7 +52,7 @@ SEARCHES: Final = {
 @line("history-sqlite", "SQLite, 100,000 rides, p95", aim="≤ 150 ms", protects=PROTECTS, minutes=10)
 def on_sqlite(run: Run) -> list[Result]:
     """Requests of pages, from the address to the last byte."""
-    return _with(databases.SQLITE, lambda house: [_p95(run, *case) for case in _cases(house)])
+    return _with(databases.SQLITE, lambda prop: [_p95(run, *case) for case in _cases(prop)])
 
 
 @line(
@@ -62,7 +64,7 @@ def on_sqlite(run: Run) -> list[Result]:
 )
 def on_postgresql(run: Run) -> list[Result]:
     """The same on a server that this bench starts in a temporary folder."""
-    return _with(databases.POSTGRESQL, lambda house: [_p95(run, *case) for case in _cases(house)])
+    return _with(databases.POSTGRESQL, lambda prop: [_p95(run, *case) for case in _cases(prop)])
 
 
 @line(
@@ -73,17 +75,17 @@ def on_postgresql(run: Run) -> list[Result]:
 )
 def plain_on_sqlite(run: Run) -> list[Result]:
     """The queries without the page."""
-    return _with(databases.SQLITE, lambda house: _against_plain(run, house))
+    return _with(databases.SQLITE, lambda prop: _against_plain(run, prop))
 
 
 @line("history-plain-postgresql", "PostgreSQL, the same", aim="≤ 1/2", protects=PLAIN, minutes=10)
 def plain_on_postgresql(run: Run) -> list[Result]:
     """The queries without the page."""
-    return _with(databases.POSTGRESQL, lambda house: _against_plain(run, house))
+    return _with(databases.POSTGRESQL, lambda prop: _against_plain(run, prop))
 
 
 @dataclass
-class House:
+class BusyProperty:
     """A property with a year of rides."""
 
     shown: Pages
@@ -103,11 +105,11 @@ class House:
         )
 
 
-def _with(kind: str, measure: Callable[[House], list[Result]]) -> list[Result]:
+def _with(kind: str, measure: Callable[[BusyProperty], list[Result]]) -> list[Result]:
     os.environ["RIDEDASH_TEST_DATABASE"] = kind
     try:
-        with _busy() as house:
-            return measure(house)
+        with _busy() as prop:
+            return measure(prop)
     except BaseException as error:  # pytest's skip is not an Exception
         if type(error).__name__ != "Skipped":
             raise
@@ -116,7 +118,7 @@ def _with(kind: str, measure: Callable[[House], list[Result]]) -> list[Result]:
         databases.close()
 
 
-def _cases(house: House) -> Iterator[tuple[str, Callable[[], object]]]:
+def _cases(prop: BusyProperty) -> Iterator[tuple[str, Callable[[], object]]]:
     """The requests and their methods.
 
     Addresses that name a guest are made by the form; searches are posted.
@@ -124,10 +126,10 @@ def _cases(house: House) -> Iterator[tuple[str, Callable[[], object]]]:
     for label, query in PAGES.items():
         form = dict(parse_qsl(query))
         if {"guest", "room"} & form.keys():
-            form = dict(parse_qsl(house.shown.post("/history", **form).location.partition("?")[2]))
-        yield label, partial(house.shown.get, "/history", **form)
+            form = dict(parse_qsl(prop.shown.post("/history", **form).location.partition("?")[2]))
+        yield label, partial(prop.shown.get, "/history", **form)
     for label, words in SEARCHES.items():
-        yield label, partial(house.shown.post, "/search.json", q=words)
+        yield label, partial(prop.shown.post, "/search.json", q=words)
 
 
 def _p95(run: Run, label: str, ask: Callable[[], object]) -> Ratio:
@@ -138,12 +140,14 @@ def _p95(run: Run, label: str, ask: Callable[[], object]) -> Ratio:
     return frame.alone(run, ours, "ms", label=label)
 
 
-def _against_plain(run: Run, house: House) -> list[Result]:
-    def figure(deed: Callable[[Session, House, int], object], back: int) -> Callable[[], float]:
+def _against_plain(run: Run, prop: BusyProperty) -> list[Result]:
+    def figure(
+        read: Callable[[Session, BusyProperty, int], object], back: int
+    ) -> Callable[[], float]:
         def taken() -> float:
-            with house.shown.desk.services.db.read() as s:
+            with prop.shown.desk.services.db.read() as s:
                 return frame.quiet(
-                    [_timed(lambda: deed(s, house, back)) for _ in range(run.of(12, 4))]
+                    [_timed(lambda: read(s, prop, back)) for _ in range(run.of(12, 4))]
                 )
 
         return taken
@@ -157,20 +161,20 @@ def _against_plain(run: Run, house: House) -> list[Result]:
     ]
 
 
-def _ours(s: Session, house: House, back: int) -> object:
+def _ours(s: Session, prop: BusyProperty, back: int) -> object:
     s.expunge_all()
-    keys = page(s, house.id, house.asked(), SIZE, house.key(back))
-    found = records(s, house.id, [key.id for key in keys])
+    keys = page(s, prop.id, prop.asked(), SIZE, prop.key(back))
+    found = records(s, prop.id, [key.id for key in keys])
     assert len(found) == SIZE
-    return found, totals(s, house.id, house.asked(), "INR")
+    return found, totals(s, prop.id, prop.asked(), "INR")
 
 
-def _plain(s: Session, house: House, back: int) -> object:
+def _plain(s: Session, prop: BusyProperty, back: int) -> object:
     """The plain version: entities, an offset, sums over a join."""
     s.expunge_all()
-    asked = house.asked()
+    asked = prop.asked()
     fits = (
-        Order.property_id == house.id,
+        Order.property_id == prop.id,
         Order.created_at >= asked.since,
         Order.created_at < asked.until,
     )
@@ -194,14 +198,14 @@ def _plain(s: Session, house: House, back: int) -> object:
     return found, s.execute(sums).all()
 
 
-def _timed(deed: Callable[[], Any]) -> float:
+def _timed(read: Callable[[], Any]) -> float:
     began = perf_counter()
-    deed()
+    read()
     return (perf_counter() - began) * 1000
 
 
 @contextlib.contextmanager
-def _busy() -> Iterator[House]:
+def _busy() -> Iterator[BusyProperty]:
     with pages() as shown:
         over = {"ended_at": shown.desk.now, "next_poll_at": None, "plate": "KA01AB1234"}
         order_id = shown.desk.order(status="COMPLETED", ride=over)
@@ -212,7 +216,7 @@ def _busy() -> Iterator[House]:
             for _ in range(100):
                 shown.desk.order(status=status)
         known(shown)
-        yield House(shown)
+        yield BusyProperty(shown)
 
 
 def _spread(s: Session) -> None:

@@ -15,7 +15,9 @@ from bench.guests import Desk, Tally
 from bench.program import program
 from bench.serving import ROOT
 
-PROTECTS = "A house runs its desk on the smallest machine that it can rent, beside other programs."
+PROTECTS = (
+    "A property runs its desk on the smallest machine that it can rent, beside other programs."
+)
 
 
 @line(

@@ -21,11 +21,10 @@ UNIT: Final = "ms of CPU"
 
 @line(
     "poll-news",
-    "a poll after news of its ride, made anew, against person and ride through the ORM and jsonify",
+    "a poll after an update of its ride, against person and ride through the ORM and jsonify",
     aim="≤ 3",
-    protects="A moving cab is news at each of its polls, however few look on: this times the rides "
-    "that are watched is "
-    "what web cores are counted by (docs/scaling.md).",
+    protects="A moving cab changes at each of its polls, however few watch it: this times the "
+    "rides that are watched is what web cores are counted by (docs/scaling.md).",
 )
 def news(run: Run) -> Ratio:
     """CPU time of a request in one process, through the same test client and SQLite file."""

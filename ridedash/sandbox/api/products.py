@@ -16,7 +16,7 @@ from ridedash.sandbox.pricing.categories import (
     Tariff,
     tariff_of,
 )
-from ridedash.sandbox.pricing.estimates import estimate, priced_trip, share_estimate
+from ridedash.sandbox.pricing.estimates import PricedTrip, estimate, priced_trip, share_estimate
 from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
 from ridedash.sandbox.world import Services
@@ -38,10 +38,13 @@ def products(
     offered = [category for category in tariff.categories if wanted in (None, category.id)]
     if not offered:
         raise refused(wire.INVALID_CAR_CATEGORY, "This category is not offered here")
+    trip = None
+    if drop is not None and city.contains(drop) and wanted != "rental":
+        trip = priced_trip(city, tariff, pickup, drop, now, sandbox.clock.speed())
     return {
         "hotspot_zone": hotspot_zone(city, pickup),
         "categories": [_category(sandbox, city, category, pickup, now) for category in offered],
-        "ride_estimate": _estimates(sandbox, pickup, drop, wanted, now),
+        "ride_estimate": _estimates(sandbox, offered, trip, wanted),
     }
 
 
@@ -75,18 +78,14 @@ def _zone(zone: Hotspot) -> dict[str, Any]:
 
 
 def _estimates(
-    sandbox: Services, pickup: LatLng, drop: LatLng | None, wanted: str | None, now: float
+    sandbox: Services, offered: list[Category], trip: PricedTrip | None, wanted: str | None
 ) -> Any:
-    """The estimates for a trip; an empty object without a drop in this city, and for rental.
+    """The estimates for a trip; an empty object without one.
 
     The estimate for share is included only when share is the wanted category.
     """
-    city = sandbox.city_at(pickup)
-    if city is None or drop is None or not city.contains(drop) or wanted == "rental":
+    if trip is None:
         return {}
-    tariff = tariff_of(city.currency)
-    offered = [category for category in tariff.categories if wanted in (None, category.id)]
-    trip = priced_trip(city, tariff, pickup, drop, now, sandbox.clock.speed())
     if wanted == wire.Kind.SHARE:
         return [share_estimate(offered[0], trip)]
     return [

@@ -14,7 +14,7 @@ from ridedash.views.guest import pages as guest
 from ridedash.views.history import csv_export, handover, search
 from ridedash.views.history import pages as history
 from ridedash.views.ops import assets, monitoring
-from ridedash.views.rides import actions as _ride_actions  # noqa: F401 - adds its routes to rides.bp
+from ridedash.views.rides import actions as _actions  # noqa: F401 - adds routes to rides.bp
 from ridedash.views.rides import handouts
 from ridedash.views.rides import pages as rides
 from ridedash.views.web.permissions import ADMIN, AUDIT, MANAGE, SEE, may

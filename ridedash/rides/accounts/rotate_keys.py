@@ -28,9 +28,7 @@ SECRETS: Final[tuple[tuple[Any, Any, str, str], ...]] = (
 
 @dataclass(frozen=True)
 class Rotated:
-    """How many secrets were encrypted anew, and how many still need an older key because they
-    could not be decrypted.
-    """
+    """How many secrets were encrypted again, and how many could not be decrypted."""
 
     done: int
     left: int

@@ -195,9 +195,7 @@ def _schedule(action: Action, result: ActionResult, now: datetime) -> None:
 
 
 def _schedule_feedback(action: Action, result: ActionResult, now: datetime) -> None:
-    """Feedback that never left is tried for a day; feedback without a clear answer is sent three
-    times at most.
-    """
+    """Whether feedback is sent again: for a day if it never left, else three times."""
     if result.outcome == "not_sent" and now < action.made_at + FEEDBACK_LASTS:
         action.state, action.calls = "unconfirmed", action.calls - 1
         action.next_try_at = now + LATER

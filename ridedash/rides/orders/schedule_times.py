@@ -80,9 +80,7 @@ def eta_of(product: Mapping[str, Any]) -> timedelta:
 def due_at(
     pickup_at: datetime, product: Mapping[str, Any], margin: timedelta, now: datetime
 ) -> datetime:
-    """When to order from the service: the eta and the margin before the pickup, but not in the
-    past.
-    """
+    """When to order: the eta and the margin before the pickup, never in the past."""
     return max(now, pickup_at - eta_of(product) - margin)
 
 

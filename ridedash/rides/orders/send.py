@@ -172,9 +172,7 @@ class Sender:
         )
 
     def _settle_unclear_claims(self) -> None:
-        """Settle the claims whose commit got no answer: where one was written after all, it is
-        known that nothing was sent.
-        """
+        """Settle claims whose commit got no answer: nothing was sent for them."""
         nothing_sent = Outcome(OrderState.NOT_SENT, code=NO_CONNECTION)
         runtime = self.runtime
         for order_id, claimed_at in list(self._unclear_claims.items()):

@@ -2,7 +2,8 @@
 
 from alembic import context
 
-from ridedash.store import audit  # noqa: F401 - its table is a target of migrations, as those below are
+# imported for their tables, the target of the migrations
+from ridedash.store import audit  # noqa: F401
 from ridedash.store.database.database import Base
 from ridedash.store.models import desk, orders, people  # noqa: F401
 

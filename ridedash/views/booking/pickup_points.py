@@ -11,9 +11,7 @@ from ridedash.wording import gettext as _
 
 
 def pin_words(point: LatLng) -> str:
-    """A pin by its coordinates alone: what the page's script writes too, before the server knows
-    better.
-    """
+    """A pin by its coordinates, in the words of the page's script."""
     return f"{_('Pin on the map')} ({coordinates_text(point)})"
 
 

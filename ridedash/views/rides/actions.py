@@ -163,9 +163,7 @@ def forward_resolve(order_id: int) -> Answer:
 @bp.post("/<int:order_id>/again")
 @needs(BOOK)
 def again(order_id: int) -> BaseResponse:
-    """The booking form with this trip in it; the press is recorded, the new order will name this
-    one.
-    """
+    """Redirect to the booking form with this trip; audited. The new order refers to it."""
     page, s, staff = own_order(order_id), services(), current_staff()
     with s.db.write() as db:
         audit.record(

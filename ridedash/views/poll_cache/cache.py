@@ -20,7 +20,8 @@ from flask import current_app, request
 from ridedash.observability.exceptions import reason
 from ridedash.store.database.database import Database
 from ridedash.store.poll_marks import Revision, revisions
-from ridedash.store.sign_ins import ended_secrets
+from ridedash.store.sign_ins import SignInFacts, ended_secrets
+from ridedash.views.web.current_user import KNOWN
 
 LOOK_S: Final = 0.25  # how often the database is asked
 BEHIND_S: Final = 1.0  # how old its last answer may be while another thread asks again
@@ -28,7 +29,7 @@ FRESH_S: Final = 30.0  # longest life of an entry: names change without a new re
 LATE_S: Final = 1.0  # how long an expired entry still serves while one thread makes the next
 KNOWN_S: Final = 600.0  # how long a viewer is known without being verified again
 OVERLAP_S: Final = 60.0  # ended secrets are read again for so long: commits may be out of order
-MAX_VIEWERS: Final = 200_000  # 700 bytes each as browsers send them, 1,200 at most
+MAX_VIEWERS: Final = 200_000  # 1,000 bytes each as browsers send them, 1,500 at most
 MAX_ENTRIES: Final = 20_000
 MAX_CREDENTIAL: Final = 1_000  # characters
 NEVER: Final = float("-inf")
@@ -51,11 +52,15 @@ class Key(NamedTuple):
 
 
 class Viewer(NamedTuple):
-    """Who sent a credential: the hash of a sign-in or link, and until when that is believed."""
+    """Who sent a credential: the hash of a sign-in or link, and until when that is believed.
+
+    `sign_in` is what Flask read of a sign-in, given back to it with the viewer's next question.
+    """
 
     secret: str
     audience: Audience
     until: float
+    sign_in: SignInFacts | None = None
 
 
 class Answer(NamedTuple):
@@ -90,7 +95,8 @@ def polls() -> "PollCache | None":
 
 def offer(key: Key, entry: Entry[Any], secret: str, until: datetime) -> None:
     """Let the middleware send this answer again until then, to who shows the same credential."""
-    request.environ.get(OFFERED, []).append((key, entry, secret, until))
+    known = request.environ.get(KNOWN)
+    request.environ.get(OFFERED, []).append((key, entry, secret, until, known))
 
 
 class PollCache:

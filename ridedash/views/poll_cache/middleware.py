@@ -16,6 +16,7 @@ from werkzeug.wrappers import Response
 
 from ridedash.extensions import Clock
 from ridedash.views.poll_cache import cache as c
+from ridedash.views.web.current_user import KNOWN
 from ridedash.views.web.formatting import stamp
 
 LINKS: Final = "/t/"
@@ -80,7 +81,11 @@ class PollMiddleware:
         if now - cache.looked_at >= c.LOOK_S and not self._in_touch():
             return None
         locale = self._locales.get((environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE")))
-        if viewer.secret in cache.ended or locale is None:
+        if viewer.secret in cache.ended:
+            return None
+        if viewer.sign_in is not None:  # verified a moment ago: Flask needn't read it again
+            environ[KNOWN] = viewer.sign_in
+        if locale is None:
             return None
         key = c.Key(page, viewer.audience, locale)
         entry = cache.entries.get(key)
@@ -111,14 +116,14 @@ class PollMiddleware:
 
     def _ask(self, environ: Environ, credential: c.Credential) -> Sent:
         """Flask's answer, stored where its view offered it; whether it is a 304 is decided here."""
-        seen = environ.pop("HTTP_IF_NONE_MATCH", None)
+        seen, verified = environ.pop("HTTP_IF_NONE_MATCH", None), KNOWN not in environ
         offers: list[Any] = environ.setdefault(c.OFFERED, [])
         answer = Response.from_app(self.app, environ, buffered=True)
         sent = answer.status, answer.headers.to_wsgi_list(), [answer.get_data()]
         try:
             if not offers or answer.status_code != 200 or "Set-Cookie" in answer.headers:
                 return sent
-            now, (key, entry, secret, until) = self._cache.moment(), offers[-1]
+            now, (key, entry, secret, until, known) = self._cache.moment(), offers[-1]
             if entry.answer is None:
                 entry.answer = _lasting(answer, whole=not key.page.startswith(BOARD))
             if entry.until > now:
@@ -127,8 +132,10 @@ class PollMiddleware:
                 asked = environ["HTTP_HOST"], environ.get("HTTP_ACCEPT_LANGUAGE")
                 if len(asked[0]) + len(asked[1] or "") <= MAX_ASKED:
                     self._locales[asked] = key.locale
-                holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
-                self._cache.admit(credential, c.Viewer(secret, key.audience, now + holds_s))
+                if verified:  # by Flask, not by what is remembered here: that must end in time
+                    holds_s = min(c.KNOWN_S, (until - self._clock()).total_seconds())
+                    viewer = c.Viewer(secret, key.audience, now + holds_s, known)
+                    self._cache.admit(credential, viewer)
             return self._send(entry.answer, seen, now) or sent
         except Exception:
             self._complain()

@@ -6,12 +6,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import Engine, delete, event, update
 from werkzeug.test import Client, TestResponse
 
 from ridedash.factory import create_app
@@ -25,6 +27,7 @@ from ridedash.views.poll_cache import cache as poll_cache
 from ridedash.views.poll_cache.cache import (
     EXTENSION,
     FRESH_S,
+    KNOWN_S,
     LOOK_S,
     MAX_CREDENTIAL,
     Entry,
@@ -417,6 +420,79 @@ def test_what_happens_to_a_member_of_staff_holds_within_two_seconds(
     desk.add(lambda s: happen(desk, s, staff_id, change))
     seconds[0] += 1.9
     assert process.get(order_id, cookie).status_code == 401
+
+
+@pytest.mark.parametrize("change", ["close_all", "disabled", "role", "moved"])
+def test_it_holds_as_soon_for_who_watches_a_ride_that_changes_all_the_time(
+    desk: Desk, process: Process, seconds: list[float], change: str
+) -> None:
+    """Flask answers these polls, with the sign-in that the middleware knows."""
+    name = f"{change} watching {desk.order('READY')}"
+    with desk.services.db.write() as s:
+        staff_id = properties.add_staff(
+            s, desk.ids["desk.property"], name, HASH, "concierge", NOON
+        ).id
+    order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk, name)
+    assert process.get(order_id, cookie).status_code == 200
+    answers = []
+    for step in range(1, 12):
+        if step == 2:
+            desk.add(lambda s: happen(desk, s, staff_id, change))
+        raise_version(desk, order_id)
+        seconds[0] += 0.2
+        answers.append(process.get(order_id, cookie).status_code)
+    assert answers[0] == 200
+    assert answers[-1] == 401, "2 s after it happened"
+
+
+def test_a_sign_in_is_read_once_for_many_changes_of_a_ride(
+    desk: Desk, process: Process, seconds: list[float], cookie: str
+) -> None:
+    order_id, read = desk.order("BOOKED", "CALL_DRIVER"), []
+    event.listen(Engine, "before_cursor_execute", note := partial(note_sign_ins, read))
+    try:
+        versions = set()
+        for _ in range(5):
+            raise_version(desk, order_id)
+            seconds[0] += LOOK_S
+            versions.add((process.get(order_id, cookie).json or {})["version"])
+        assert (len(versions), len(process.asked), len(read)) == (5, 5, 1), read
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def test_a_sign_in_is_read_again_in_time_however_often_a_ride_changes(
+    desk: Desk, process: Process, seconds: list[float]
+) -> None:
+    """A sign-in whose row went without a record is the worst case: nothing tells of its end."""
+    order_id, name = desk.order("BOOKED", "CALL_DRIVER"), f"deleted {desk.order('READY')}"
+    with desk.services.db.write() as s:
+        staff_id = properties.add_staff(
+            s, desk.ids["desk.property"], name, HASH, "concierge", NOON
+        ).id
+    cookie = signed_in(desk, name)
+    assert process.get(order_id, cookie).status_code == 200
+    desk.add(lambda s: s.execute(delete(SignIn).where(SignIn.staff_id == staff_id)))
+    began, answers = seconds[0], []
+    while seconds[0] < began + KNOWN_S:
+        raise_version(desk, order_id)
+        seconds[0] += 20
+        answers.append(process.get(order_id, cookie).status_code)
+    assert (answers[0], answers[-1]) == (200, 401)
+
+
+def raise_version(desk: Desk, order_id: int) -> None:
+    """An update as a worker writes it."""
+    desk.add(
+        lambda s: s.execute(
+            update(Order).where(Order.id == order_id).values(version=Order.version + 1)
+        )
+    )
+
+
+def note_sign_ins(read: list[str], _connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+    if "FROM sign_in" in statement:
+        read.append(statement)
 
 
 def happen(desk: Desk, s: Any, staff_id: int, change: str) -> None:

@@ -1,22 +1,22 @@
 """The sandbox as a process: `ridedash sandbox`, or a child of `ridedash up`."""
 
-import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from types import FrameType
-
-import waitress
+from typing import Final
 
 from ridedash import config
 from ridedash.cli.errors import CommandError
+from ridedash.cli.http_server import listen, make_server
 from ridedash.sandbox import SandboxSettings, create_sandbox
 from ridedash.sandbox.store import Store, StoreUnusable
+
+THREADS: Final = 8
 
 
 def sandbox_settings(settings: config.Settings) -> SandboxSettings:
@@ -60,34 +60,7 @@ def serve(environ: Mapping[str, str], inherited: int | None) -> None:
     else:
         listening = socket.socket(fileno=inherited)
         threading.Thread(target=_leave_with_parent, daemon=True).start()
-    waitress.create_server(
-        app, sockets=[listening], threads=8, ident=None, clear_untrusted_proxy_headers=True
-    ).run()
-
-
-def listen_patiently(host: str, port: int, setting: str, patience_s: float = 5.0) -> socket.socket:
-    """As listen(), but wait a little for the sandbox of a killed `up` to leave the port."""
-    end = time.monotonic() + patience_s
-    while time.monotonic() < end:
-        with contextlib.suppress(CommandError):
-            return listen(host, port, setting)
-        time.sleep(0.1)
-    return listen(host, port, setting)
-
-
-def listen(host: str, port: int, setting: str) -> socket.socket:
-    """A listening socket. Raises CommandError, which names the setting, when the port is taken."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-        listening.listen(1024)
-    except OSError as error:
-        listening.close()
-        raise CommandError(
-            f"cannot listen on {host}:{port} ({error.strerror}). Set {setting} to a free port."
-        ) from None
-    return listening
+    make_server(app, listening, THREADS).run()
 
 
 class SandboxChild:

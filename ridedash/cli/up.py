@@ -3,26 +3,19 @@
 import contextlib
 import os
 import signal
-import socket
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-import waitress
 from flask import Flask
 
 from ridedash import config
 from ridedash.cli import demo
 from ridedash.cli.commands import make_worker, upgrade
 from ridedash.cli.errors import CommandError
-from ridedash.cli.sandbox_process import (
-    SandboxChild,
-    listen,
-    listen_patiently,
-    require_store,
-    sandbox_settings,
-)
+from ridedash.cli.http_server import listen, listen_patiently, make_server
+from ridedash.cli.sandbox_process import SandboxChild, require_store, sandbox_settings
 from ridedash.factory import create_app
 from ridedash.rides.worker import Worker
 from ridedash.sandbox.tiles.server import create_tiles_app, warm
@@ -31,6 +24,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 ENDED = "the worker ended by itself: nothing would be sent or followed. The log says why."
+THREADS = 12  # that answer requests
 DRAIN_S = 26.0  # a send in flight may take 25 s to settle (docs/booking-protocol.md 1.3)
 
 
@@ -51,7 +45,9 @@ def up(environ: Mapping[str, str]) -> None:
             demo.seed(app.extensions["ridedash"])
         stack.enter_context(_running_worker(app))
         print(_welcome(settings), flush=True)
-        _serve(with_tiles(app) if settings.demo else app.wsgi_app, web)
+        served = with_tiles(app) if settings.demo else app.wsgi_app
+        # returns on SystemExit and on Ctrl-C
+        make_server(served, web, THREADS).run()
 
 
 def _start_sandbox(
@@ -108,11 +104,6 @@ def with_tiles(app: Flask) -> "WSGIApplication":
         return answer
 
     return dispatch
-
-
-def _serve(app: "WSGIApplication", listening: socket.socket) -> None:
-    server = waitress.create_server(app, sockets=[listening], threads=12, ident=None)
-    server.run()  # returns on SystemExit and on Ctrl-C
 
 
 def _welcome(settings: config.Settings) -> str:

@@ -1,0 +1,82 @@
+"""The HTTP server of `ridedash up` and of the sandbox: its listening socket and its limits."""
+
+import contextlib
+import resource
+import socket
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import waitress
+
+from ridedash.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+CONNECTIONS: Final = 1000  # open at the same time; waitress accepts no further one
+OTHER_FILES: Final = 200  # open files that are no connection of the server: database, service, logs
+WANTED_FILES: Final = 4096  # of open files, where the system allows as many
+IDLE_S: Final = 20  # until a connection without a request is closed
+CLEAN_UP_S: Final = 5  # between two looks for such connections
+HEADER_BYTES: Final = 32 * 1024  # of all headers of a request together
+# Waitress stores a body before the application sees it, which refuses more than 256 kB.
+BODY_BYTES: Final = 1024 * 1024
+
+
+def make_server(app: "WSGIApplication", listening: socket.socket, threads: int) -> Any:
+    """A waitress server on a listening socket; its `run()` serves until SystemExit or Ctrl-C.
+
+    Headers of proxies are passed on, since the application decides which of them it believes
+    (docs/security.md ASVS 4.1.3): waitress would remove them, and everybody behind a proxy would
+    have the proxy's address. `poll()` serves file numbers above 1023, which `select()` can't.
+    """
+    return waitress.create_server(
+        app,
+        sockets=[listening],
+        threads=threads,
+        ident=None,
+        clear_untrusted_proxy_headers=False,
+        connection_limit=_connection_limit(),
+        asyncore_use_poll=True,
+        channel_timeout=IDLE_S,
+        cleanup_interval=CLEAN_UP_S,
+        max_request_header_size=HEADER_BYTES,
+        max_request_body_size=BODY_BYTES,
+    )
+
+
+def _connection_limit() -> int:
+    """CONNECTIONS, or fewer where the system allows the process too few open files for them."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < WANTED_FILES:
+        soft = WANTED_FILES if hard == resource.RLIM_INFINITY else min(hard, WANTED_FILES)
+        with contextlib.suppress(ValueError, OSError):  # the limit then stays as it is
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    allowed = CONNECTIONS if soft == resource.RLIM_INFINITY else soft - OTHER_FILES
+    return max(OTHER_FILES // 2, min(CONNECTIONS, allowed))
+
+
+def listen_patiently(host: str, port: int, setting: str, patience_s: float = 5.0) -> socket.socket:
+    """As listen(), but wait a little for the sandbox of a killed `up` to leave the port."""
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end:
+        with contextlib.suppress(CommandError):
+            return listen(host, port, setting)
+        time.sleep(0.1)
+    return listen(host, port, setting)
+
+
+def listen(host: str, port: int, setting: str) -> socket.socket:
+    """A listening socket. Raises CommandError, which names the setting, when the port is taken."""
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(1024)
+    except OSError as error:
+        listening.close()
+        raise CommandError(
+            f"cannot listen on {host}:{port} ({error.strerror}). Set {setting} to a free port."
+        ) from None
+    return listening

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from bench import frame
-from bench.baselines.plain import plain_poll
+from bench.baselines.plain import obvious_poll, plain_poll
 from bench.frame import Ratio, Run, line
 from bench.poll_world import World, make_world
 from ridedash.rides.share_links import LinkKind, make_link
@@ -39,6 +39,32 @@ def news(run: Run) -> Ratio:
                 lambda: _cpu_ms(world, ours, path, times),
                 lambda: _cpu_ms(world, plain, path, times),
                 UNIT,
+            )
+        finally:
+            world.desk.close()
+
+
+@line(
+    "poll-off",
+    "a poll with the cache switched off, nothing new, against Flask-Login, the ORM and jsonify",
+    aim="≥ 1.2",
+    protects="Who has to switch the cache off to find a fault must still be able to work.",
+)
+def without_cache(run: Run) -> Ratio:
+    """Both sides read a signed cookie, the database and answer 200; answers a CPU second."""
+    with frame.folder() as folder:
+        world = make_world(folder, 40, POLL_LAYER="off")  # each ride's polls are limited
+        ours, plain = world.desk.client(), obvious_poll(world.desk.services.db).test_client()
+        if plain.get("/sign-in").status_code != 200:
+            raise RuntimeError("the baseline signs nobody in")
+        paths = [f"/rides/{ride}/snapshot.json" for ride in world.rides]
+        asked: list[tuple[str, dict[str, str]]] = [(path, {}) for path in paths] * run.of(5, 1)
+        try:
+            return frame.side_by_side(
+                run,
+                lambda: 1000 / _each_ms(ours, asked, 200),
+                lambda: 1000 / _each_ms(plain, asked, 200),
+                "answers per CPU second",
             )
         finally:
             world.desk.close()

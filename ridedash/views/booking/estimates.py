@@ -17,6 +17,7 @@ from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
 from ridedash.rides.orders.request import offered
 from ridedash.service.errors import RateLimited, Refused, ServiceError, Throttled
 from ridedash.service.types.products import HotspotZone, Product, ProductList
+from ridedash.store.accounts import account_of
 from ridedash.store.models.people import Property
 from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer
 from ridedash.views.booking.pickup_points import Zone, is_hotspot, is_pin, meet, pin_name, zone_of
@@ -160,9 +161,17 @@ class Estimator:
         )
 
     def _bearer(self, account_id: int | None) -> str | None:
-        """The interface's share example sends the user's token; without one, the call has none."""
+        """The token of an account of the property; without one, the call has none.
+
+        The interface's share example sends the user's token.
+        """
+        if account_id is None:
+            return None
+        with self.services.db.read() as s:
+            if account_of(s, self.staff.property_id, account_id) is None:
+                return None
         try:
-            return self.services.tokens.bearer(account_id) if account_id else None
+            return self.services.tokens.bearer(account_id)
         except (NeedsReconnect, NoRefreshNow):
             return None
 

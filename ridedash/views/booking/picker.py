@@ -190,10 +190,10 @@ class Picker:
         )
 
     def _account_id(self) -> int | None:
+        """The chosen account if it is one of the property's; any other number is the default's."""
+        own = [account.id for account in self.accounts]
         chosen = self.form.account.data
-        if chosen:
-            return int(chosen)
-        return self.accounts[0].id if self.accounts else None
+        return chosen if chosen in own else next(iter(own), None)
 
 
 def read_ends(

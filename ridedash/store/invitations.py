@@ -5,7 +5,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import select, update
+from sqlalchemy import Connection, or_, select, update
 from sqlalchemy.orm import Session
 
 from ridedash.store.database.database import MAX_ID
@@ -85,6 +85,16 @@ def open_invitations(s: Session, property_id: int, now: datetime) -> list[Invita
         Invitation.property_id == property_id, Invitation.used_at.is_(None)
     )
     return list(s.scalars(query.where(Invitation.expires_at > now).order_by(Invitation.id.desc())))
+
+
+def end_links_of(connection: Connection, staff_id: int) -> None:
+    """End the links that a person made, and the links by which they set a new password.
+
+    They expire at the instant at which they were made, whatever the clock of this process says.
+    """
+    theirs = or_(Invitation.made_by == staff_id, Invitation.staff_id == staff_id)
+    ended = update(Invitation).where(theirs, Invitation.used_at.is_(None))
+    connection.execute(ended.values(expires_at=Invitation.made_at))
 
 
 def _hashed(secret: str) -> str:

@@ -25,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from ridedash.store.database.database import UtcDateTime, insert_if_new
+from ridedash.store.invitations import end_links_of
 from ridedash.store.models.people import EndedSignIn, SignIn, Staff, Throttle
 
 SIGN_IN_LASTS: Final = timedelta(hours=12)
@@ -192,10 +193,11 @@ def _dialect(s: Session | Connection) -> str:
 
 @event.listens_for(Staff, "after_update")
 def _staff_changed(_mapper: object, connection: Connection, staff: Staff) -> None:
-    """End the sign-ins of staff who are disabled, or get another role or property."""
+    """End the sign-ins and links of staff who are disabled, or get another role or property."""
     facts = inspect(staff).attrs
     if any(facts[name].history.has_changes() for name in ("disabled_at", "role", "property_id")):
         _end(connection, SignIn.staff_id == staff.id)
+        end_links_of(connection, staff.id)
 
 
 def _row(s: Session, key: str, now: datetime) -> Throttle:

@@ -19,7 +19,14 @@ from ridedash.text import one_line
 from ridedash.views.admin.property import Answer, message_for, record
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import day_time, zone
-from ridedash.views.web.permissions import MANAGE, ROLES, needs, outranks
+from ridedash.views.web.permissions import (
+    MANAGE,
+    ROLES,
+    may_invite,
+    may_reset_password,
+    needs,
+    outranks,
+)
 from ridedash.views.web.responses import forward_form, locale
 from ridedash.wording import gettext as _
 
@@ -48,7 +55,7 @@ def show() -> str:
 def invite_somebody() -> Answer:
     """Make a link for a new member of staff. It is shown once: only its hash is stored."""
     name, role = one_line(request.form.get("name", ""), NAME_MAX), request.form.get("role", "")
-    if role not in ROLES or not outranks(current_staff().role, role):
+    if not may_invite(current_staff().role, role):
         abort(400)
     if not name:
         return _page(wrong={"name": _("Type the name of whoever is invited.")}), 422
@@ -115,6 +122,8 @@ def make_password_link(staff_id: int) -> Answer:
     me, now = current_staff(), services().clock()
     with services().db.write() as s:
         staff = _changeable(s, staff_id)
+        if not may_reset_password(me.role, staff.role):
+            abort(403)
         if staff.disabled_at is not None:
             abort(409)
         name = staff.name
@@ -186,6 +195,7 @@ def _page(
         roles=role_names(),
         me=me,
         outranks=outranks,
+        may_reset_password=may_reset_password,
         link=link,
         link_for=link_for,
         link_resets=link_resets,

@@ -17,7 +17,14 @@ from ridedash.store.models.people import Property, Staff
 from ridedash.store.properties import add_staff
 from ridedash.store.sign_ins import close_all_sign_ins, sign_in_key
 from ridedash.text import one_line
-from ridedash.views.web.permissions import OPEN, needs
+from ridedash.views.web.permissions import (
+    ADMIN,
+    OPEN,
+    ROLES,
+    may_invite,
+    may_reset_password,
+    needs,
+)
 from ridedash.wording import gettext as _
 
 bp = Blueprint("invitations", __name__)
@@ -61,7 +68,27 @@ def accept(token: str) -> Answer:
 
 def _open(s: Session, token: str, *, hold: bool = False) -> Invitation:
     row = open_invitation(s, token, services().clock(), hold=hold) if len(token) <= 100 else None
-    return row or abort(404)
+    if row is None or not _maker_still_may(s, row):
+        abort(404)
+    return row
+
+
+def _maker_still_may(s: Session, row: Invitation) -> bool:
+    """Whether the maker of a link could make it now; the command line always can.
+
+    Their links end with their right to make them, but a request of theirs may end after that.
+    """
+    if row.made_by is None:
+        return True
+    maker = s.get_one(Staff, row.made_by)
+    anywhere = ADMIN in ROLES.get(maker.role, frozenset())
+    if maker.disabled_at is not None or not (anywhere or maker.property_id == row.property_id):
+        return False
+    if row.staff_id is None:
+        return may_invite(maker.role, row.role)
+    staff = s.get_one(Staff, row.staff_id)
+    at_home = staff.property_id == row.property_id
+    return at_home and may_reset_password(maker.role, staff.role)
 
 
 def _use(s: Session, row: Invitation, name: str, hashed: str, now: datetime) -> None:

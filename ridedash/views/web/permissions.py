@@ -61,6 +61,19 @@ def outranks(role: str, other: str) -> bool:
     return ROLES.get(role, frozenset()) >= ROLES.get(other, KNOWN)
 
 
+def may_invite(role: str, other: str) -> bool:
+    """Whether a user of `role` may let somebody in as `other`."""
+    return MANAGE in ROLES.get(role, frozenset()) and outranks(role, other)
+
+
+def may_reset_password(role: str, other: str) -> bool:
+    """Whether a user of `role` may make the link by which an `other` sets a new password.
+
+    Whoever has the link can sign in as that person, so only an admin makes one for an equal.
+    """
+    return may_invite(role, other) and (role != other or ADMIN in ROLES[role])
+
+
 def init_app(app: Flask) -> None:
     """Check every request before its view; templates ask `may("manage")`."""
     app.view_functions["static"] = needs(OPEN)(_named(app.view_functions["static"]))

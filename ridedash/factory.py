@@ -13,7 +13,7 @@ from ridedash.services import build_services
 from ridedash.views import registry
 from ridedash.views.poll_cache.cache import EXTENSION, PollCache
 from ridedash.views.poll_cache.middleware import PollMiddleware
-from ridedash.views.web import errors, permissions, request_log, security_headers
+from ridedash.views.web import errors, permissions, request_checks, request_log, security_headers
 from ridedash.wording import gettext
 
 REDIS_S = 0.5  # a Redis that takes longer is treated as away
@@ -33,6 +33,7 @@ def create_app(
     app.config.from_mapping(_flask_settings(settings))
     app.extensions["ridedash"] = build_services(settings, clock)
     request_log.init_app(app)
+    request_checks.init_app(app)  # before the CSRF token is read
     _init_extensions(app)
     security_headers.init_app(app, settings)
     errors.init_app(app)

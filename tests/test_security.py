@@ -77,6 +77,75 @@ def test_every_unsafe_route_refuses_a_request_without_a_csrf_token(
             assert answer.status_code == 400, rule
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_every_unsafe_route_refuses_another_site_whatever_its_token(
+    app: Flask, client: FlaskClient, site: str
+) -> None:
+    sign_in(client)
+    token = csrf(client.get("/me").text)
+    for rule in rules(app, "POST"):
+        answer = client.post(
+            filled(rule), data={"csrf_token": token}, headers={"Sec-Fetch-Site": site}
+        )
+        assert answer.status_code == 403, rule
+        assert "That came from another address" in answer.text, rule
+
+
+@pytest.mark.parametrize("site", ["same-origin", "none"])
+def test_a_form_of_our_own_pages_is_taken(client: FlaskClient, site: str) -> None:
+    token = csrf(client.get("/sign-in").text)
+    form = {"name": "desk", "password": PASSWORD, "csrf_token": token}
+    answer = client.post("/sign-in", data=form, headers={"Sec-Fetch-Site": site})
+    assert answer.status_code == 303
+
+
+def test_a_page_of_another_site_may_lead_here(client: FlaskClient) -> None:
+    answer = client.get("/sign-in", headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data"])
+def test_a_form_of_more_than_a_hundred_fields_is_refused(client: FlaskClient, kind: str) -> None:
+    token = csrf(client.get("/sign-in").text)
+    form = {"name": "desk", "password": PASSWORD, "csrf_token": token}
+    more = {f"x{n}": "1" for n in range(98)}
+    assert client.post("/sign-in", data=form | more, content_type=kind).status_code == 413
+    more.popitem()
+    assert client.post("/sign-in", data=form | more, content_type=kind).status_code == 303
+
+
+def test_a_proxy_that_drops_the_port_of_the_host_is_named_on_the_page_and_in_the_log(
+    tmp_path: Path, database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    from tests.test_config import LIVE
+
+    here = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_DATABASE_URL": database}
+    app = create_app(
+        LIVE
+        | here
+        | {
+            "RIDEDASH_PUBLIC_URL": "https://desk.hotel.example:8443",
+            "RIDEDASH_TRUSTED_PROXIES": "1",
+        }
+    )
+    client = app.test_client()
+    behind = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "desk.hotel.example"}
+    of_page = {"Referer": "https://desk.hotel.example:8443/sign-in"}
+    token = csrf(client.get("/sign-in", headers=behind, base_url="https://desk.hotel.example").text)
+    answer = client.post(
+        "/sign-in",
+        data={"name": "desk", "password": PASSWORD, "csrf_token": token},
+        headers=behind | of_page,
+        base_url="https://desk.hotel.example",
+    )
+    assert answer.status_code == 400
+    assert "That came from another address" in answer.text
+    (said,) = [line for line in caplog.messages if "a form was refused" in line]
+    assert "The referrer does not match the host." in said
+    assert "port included" in said
+    app.extensions["ridedash"].db.close()
+
+
 def test_no_route_takes_put_patch_or_delete(app: Flask) -> None:
     methods = {method for rule in app.url_map.iter_rules() for method in rule.methods or ()}
     assert methods <= {"GET", "HEAD", "OPTIONS", "POST"}

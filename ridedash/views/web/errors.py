@@ -65,6 +65,14 @@ EXPIRED_FORM: Final = (
     _("Nothing was changed."),
     _("Go back, reload the page and send it again."),
 )
+OTHER_SITE: Final = (
+    _("That came from another address"),
+    _("Nothing was changed."),
+    _("Open ridedash at its own address and send it from there."),
+)
+# Flask-WTF's reasons that speak of the address of the page and not of its token
+OF_ADDRESS: Final = "The referrer"
+PASSED_ON: Final = "; does the proxy pass on the host as browsers send it, port included?"
 
 NOT_KNOWN: Final = (
     _("The database went away while it was saving"),
@@ -94,7 +102,17 @@ def init_app(app: Flask) -> None:
 
 
 def on_csrf(error: CSRFError) -> Answer:
-    """A form without its CSRF token, with one of an earlier sign-in, or sent after a sign-out."""
+    """A form without its CSRF token, with one of an earlier sign-in, or sent after a sign-out.
+
+    Also one whose page has another address than the request: a proxy that passes on a host without
+    its port does that to every form (docs/operating.md, Behind a proxy).
+    """
+    why = error.description or ""
+    of_address = why.startswith(OF_ADDRESS)
+    level, hint = (logging.WARNING, PASSED_ON) if of_address else (logging.INFO, "")
+    log.log(level, "a form was refused: %s%s At %s, reference %s", why, hint, route(), reference())
+    if of_address:
+        return _answer(error.code or 400, OTHER_SITE)
     if _signed_in():
         return _answer(error.code or 400, EXPIRED_FORM)
     return _answer(401, SIGNED_OUT, sign_in=sign_in_address())

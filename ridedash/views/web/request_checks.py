@@ -1,0 +1,58 @@
+"""Checks of a request before its view and its CSRF token: its origin, and the size of its form.
+
+See docs/security.md ASVS 3.5 and section 5.
+"""
+
+import logging
+from typing import Any, Final
+
+from flask import Flask, Request, request
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.formparser import FormDataParser
+
+from ridedash.views.web import errors
+from ridedash.views.web.request_log import reference, route
+
+log = logging.getLogger(__name__)
+READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+# "none" is a request that no page caused, such as a form that the user sends again by reloading it;
+# a browser that doesn't know the header, and any other program, sends none of these
+OURS: Final = frozenset({"", "same-origin", "none"})
+
+
+class LimitedFormParser(FormDataParser):
+    """Werkzeug's parser with one limit of fields for both kinds of forms, not multipart alone."""
+
+    def parse(self, *args: Any, **named: Any) -> Any:
+        """The stream, the fields and the files. Raises RequestEntityTooLarge for too many."""
+        stream, form, files = super().parse(*args, **named)
+        fields = sum(len(values) for values in form.listvalues())
+        if self.max_form_parts is not None and fields > self.max_form_parts:
+            raise RequestEntityTooLarge
+        return stream, form, files
+
+
+class LimitedRequest(Request):
+    """A request whose form has at most MAX_FORM_PARTS fields; a larger one is answered with 413."""
+
+    form_data_parser_class = LimitedFormParser
+
+
+def init_app(app: Flask) -> None:
+    """Check each request. Registered before the CSRF token is looked at."""
+    app.request_class = LimitedRequest
+    app.before_request(_refuse_other_sites)
+
+
+def _refuse_other_sites() -> errors.Answer | None:
+    """Refuse a form or a script of another site, of a neighbouring host name too."""
+    site = request.headers.get("Sec-Fetch-Site", "")
+    if request.method in READING or site in OURS:
+        return None
+    log.warning(
+        "refused a request of another site: Sec-Fetch-Site is %s at %s, reference %s",
+        site[:20],
+        route(),
+        reference(),
+    )
+    return errors.page(403, errors.OTHER_SITE)

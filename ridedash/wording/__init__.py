@@ -5,6 +5,7 @@ Every page takes them from here, so that one thing has one name. All texts go th
 
 from ridedash.wording.actions import ActionWords, action_words, note_words, outcome_words
 from ridedash.wording.codes import Refusal, refusal
+from ridedash.wording.payment import payment_name, payment_words, price_told
 from ridedash.wording.say import Audience, Words, gettext, lazy, say
 from ridedash.wording.states import order_words, status_step, status_words
 
@@ -19,6 +20,9 @@ __all__ = [
     "note_words",
     "order_words",
     "outcome_words",
+    "payment_name",
+    "payment_words",
+    "price_told",
     "refusal",
     "say",
     "status_step",

@@ -38,10 +38,10 @@ _FARE_SET: Final = _Entry(
 _BILL: Final = _Entry(
     "ok",
     "money",
-    _("Ride over, bill ready[: {payable}]"),
-    _("Distance, time and any night charge are below."),
-    _("Your bill[: {payable}]"),
-    _("The lines are below"),
+    (_("Ride over, bill ready: {payable}"), _("Ride over")),
+    "{pays}",
+    (_("Your bill: {payable}"), _("You have arrived")),
+    "{guest_pays}",
 )
 
 _STATUSES: Final[dict[str, _Entry]] = {
@@ -110,7 +110,7 @@ _STATUSES: Final[dict[str, _Entry]] = {
         "ok",
         "done",
         _("Completed[\u00a0· {fare}]"),
-        _("The price stands on this page, line by line."),
+        "{price_told}",
         _("You have arrived[. {fare}]"),
         _("Thank you for riding"),
     ),

@@ -311,7 +311,7 @@ def _order(desk: Desk, s: Any, state: str, kind: str, facts: dict[str, Any]) -> 
         body="{}",
         body_digest="d",
         seats=1 if kind == "share" else None,
-        payment="cash",
+        payment=facts.get("payment", "cash"),
         category=category,
         kind=kind,
         state=state,

@@ -189,6 +189,24 @@ def test_the_invoice_status_has_other_words_for_an_auto() -> None:
     )
 
 
+@pytest.mark.parametrize("audience", list(Audience))
+@pytest.mark.parametrize("amount", ["₹186", ""])
+@pytest.mark.parametrize("payment", ["svc_money", None])
+def test_no_words_about_the_wallet_ask_to_pay_the_driver(
+    payment: str | None, amount: str, audience: Audience
+) -> None:
+    said = wording.payment_words(audience, payment, amount)
+    assert "wallet, not to the driver" in said
+    assert not NEVER.search(said)
+    assert "Cash" not in wording.payment_name(payment)
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+@pytest.mark.parametrize(("amount", "words"), [("₹186", "₹186 in cash"), ("", "meter shows")])
+def test_cash_goes_to_the_driver(audience: Audience, amount: str, words: str) -> None:
+    assert words in wording.payment_words(audience, "cash", amount)
+
+
 def test_unknown_has_the_words_of_the_protocol() -> None:
     words = wording.order_words("UNKNOWN", Audience.STAFF, FACTS)
     assert words.headline == "We don't know if this ride was booked"

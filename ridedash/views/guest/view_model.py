@@ -159,6 +159,7 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
 def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> GuestView:
     """The follower's view with the fields that only the guest may see."""
     headline, detail = _headline(facts)
+    found = guest_invoice(facts, view)
     number = view.cab.plate if view.cab else ""
     driver, over = view.driver, facts.status in wire.TERMINAL
     ride = facts.page.ride
@@ -179,7 +180,7 @@ def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> Gue
         code_label=view.otp.label if view.otp and code else "",
         pickup=pickup if view.live else None,
         drop=Pin(view.drop.lat, view.drop.lng, view.drop.name) if view.drop and view.live else None,
-        invoice=guest_invoice(facts, view),
+        invoice=found.without(detail) if found else None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ridedash import wire
 from ridedash.rides.states import WITHOUT_RIDE, ActionAllowed
+from ridedash.rides.tracking.merge import rank
 from ridedash.views.rides.facts import RideFacts, status_of
 from ridedash.views.rides.notices import Notice, notices
 from ridedash.views.web.formatting import initials, plate, span, spelled, stamp
@@ -246,13 +247,22 @@ def steps(facts: RideFacts) -> tuple[Step, ...]:
     ]
     status = status_of(facts.page)
     reached = [s for s in sequence if facts.since(s) is not None]
-    if status in sequence:
-        now_at = sequence.index(status)
-    elif status in (wire.ALLOTMENT_FAILED, wire.BOOKING_CANCELLED):
+    if status in (wire.ALLOTMENT_FAILED, wire.BOOKING_CANCELLED):
         now_at = -1
+    elif facts.page.order.state in ("BOOKED", "MATCHING", "SENDING"):
+        now_at = _farthest(facts.kind, sequence, status)
     else:
-        now_at = 0 if facts.page.order.state in ("BOOKED", "MATCHING", "SENDING") else -2
+        now_at = -2
     return tuple(_step(facts, s, i, now_at, s in reached) for i, s in enumerate(sequence))
+
+
+def _farthest(kind: Kind, sequence: list[str], status: str | None) -> int:
+    """The index of a status in the line of steps; of one without a step, that of the step before.
+
+    INVOICE of a point-to-point ride counts as the driver being here: the line keeps its length.
+    """
+    passed = [i for i, step in enumerate(sequence) if rank(kind, step) <= rank(kind, status)]
+    return max(passed, default=0)
 
 
 def _step(facts: RideFacts, status: str, index: int, now_at: int, reached: bool) -> Step:

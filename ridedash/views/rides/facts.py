@@ -18,6 +18,7 @@ from ridedash.service.types.tracking import Snapshot
 from ridedash.store.orders import Action, OrderPage
 from ridedash.views.web.formatting import clock_time, minutes, money, planned_time, zone
 from ridedash.wire import Kind
+from ridedash.wording import Audience, payment_words, price_told
 from ridedash.wording import gettext as _
 
 # a poll that was asked before the stop may be merged after it
@@ -168,6 +169,9 @@ class RideFacts:
             "drop": self.drop[1] if self.drop else _("wherever the guest says"),
             "fare": total,
             "payable": total,
+            "pays": payment_words(Audience.STAFF, order.payment, total),
+            "guest_pays": payment_words(Audience.GUEST, order.payment, total),
+            "price_told": price_told(self.kind, order.payment, total),
             "fee": self.fee if self.charged else "",
             "free": _("Cancelled in time: free.") if self.free else "",
             "who": self._who(),

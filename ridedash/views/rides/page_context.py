@@ -19,7 +19,7 @@ from ridedash.views.rides.handouts import link_state
 from ridedash.views.rides.view_model import RideView, placed_text
 from ridedash.views.web.formatting import full_time, span, stamp
 from ridedash.views.web.permissions import may_link
-from ridedash.wording import Words, outcome_words, say
+from ridedash.wording import Words, outcome_words, payment_name, say
 from ridedash.wording import gettext as _
 
 REASONS: Final = (
@@ -64,6 +64,7 @@ def page_context(
         "placed": placed_text(page, now, locale),
         "placed_full": full_time(page.order.created_at, facts.tz, locale),
         "policy": policy_sentence(facts),
+        "pays": payment_name(page.order.payment),
         "fee": facts.fee,
         "fee_now": fee_now(view, facts),
         "said": said_words(view, facts.fee),

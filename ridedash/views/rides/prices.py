@@ -3,7 +3,7 @@
 Where the service sends no total, ours is their sum, and says so (docs/booking-protocol.md 3.4).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -15,8 +15,8 @@ from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.views.web.formatting import minutes, money
 from ridedash.wire import Kind
+from ridedash.wording import Audience, payment_words, say
 from ridedash.wording import gettext as _
-from ridedash.wording import say
 
 NO_PRICE: Final = "–"
 INVOICED: Final = frozenset({wire.INVOICE, wire.IN_PROGRESS, wire.COMPLETED})
@@ -95,21 +95,37 @@ class InvoiceLine:
 
 @dataclass(frozen=True)
 class Invoice:
-    """Lines from top to bottom, then notes in plain words."""
+    """Lines from top to bottom, then notes in plain words.
+
+    `title` replaces "Price, line by line" where the lines are no price.
+    """
 
     lines: tuple[InvoiceLine, ...]
     notes: tuple[str, ...] = ()
+    title: str = ""
+
+    def without(self, told: str) -> "Invoice":
+        """The invoice without a note that the page has told above."""
+        return replace(self, notes=tuple(note for note in self.notes if note != told))
 
 
 def invoice(
-    kind: Kind, status: str | None, facts: Snapshot, currency: str | None, locale: str
+    facts: RideFacts, status: str | None, audience: Audience = Audience.STAFF
 ) -> Invoice | None:
-    """The invoice that a ride in this status has; None before there is one."""
-    if status not in BILLED[kind]:
+    """The invoice that a ride in this status has, for a reader; None before there is one."""
+    if not _is_billed(facts, status):
         return None
-    if kind is Kind.AUTO:
-        return _auto(facts, currency, locale, over=status == wire.COMPLETED) if facts.trip else None
-    return _fixed(facts.price, currency, locale) if facts.price else None
+    if facts.kind is Kind.AUTO:
+        return _auto(facts, audience, over=status == wire.COMPLETED)
+    price = facts.snapshot.price
+    return _fixed(price, facts.currency, facts.locale) if price else None
+
+
+def _is_billed(facts: RideFacts, status: str | None) -> bool:
+    """Whether there is a bill: a point-to-point fare that INVOICE has set stays set on the trip."""
+    if status == wire.IN_PROGRESS and facts.since(wire.INVOICE) is not None:
+        return facts.kind is not Kind.AUTO
+    return status in BILLED[facts.kind]
 
 
 def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
@@ -125,30 +141,37 @@ def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
         (discount, _minus(price.discount_value), False),
         (_("Total"), total_of(price), True),
     ]
-    return Invoice(
-        _lines(rows, currency, locale), (_("The service sends no total: we added these lines up."),)
-    )
+    added_up = _("The service sends no total: we added these lines up.")
+    return Invoice(_lines(rows, currency, locale), (added_up,))
 
 
-def _auto(facts: Snapshot, currency: str | None, locale: str, *, over: bool) -> Invoice:
-    trip = facts.trip or TripInfo()
+def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None:
+    """The invoice of an auto; its payment too where the service sends no amount."""
+    trip, currency, locale = facts.snapshot.trip, facts.currency, facts.locale
+    if trip is None:
+        return None
+    cash = facts.page.order.payment == wire.CASH
     rows = [
         (_("Meter fare"), trip.amount, False),
         (_("Convenience charge"), trip.convenience_charge, False),
         (_("Discount"), _minus(trip.discount), False),
         (_("Paid in advance"), _minus(trip.advance), False),
     ]
-    if trip.billing_enabled is False:
-        note = _("The service makes no bill for this ride: pay the driver what the meter shows.")
-        return Invoice(_lines(rows, currency, locale), (note,))
-    notes = _auto_notes(facts, trip, currency, locale)
+    notes = _auto_notes(facts.snapshot, trip, audience, currency, locale)
+    if payable_of(trip) is None:
+        meter = _("as the meter shows") if cash else _("not sent")
+        lines = (InvoiceLine(_("Meter fare"), meter), *_lines(rows, currency, locale))
+        pays = payment_words(audience, facts.page.order.payment)
+        return Invoice(lines, (pays, *notes), _("Payment"))
     if not over:
-        rows.append((_("To pay"), payable_of(trip), True))
+        label = _("To pay") if cash else _("From the ride wallet")
+        rows.append((label, payable_of(trip), True))
         return Invoice(_lines(rows, currency, locale), tuple(notes))
     if trip.payable_amount is not None or not trip.cash_paid:
         rows.append((_("Total"), payable_of(trip), True))
     rows.append((_("Paid in cash"), trip.cash_paid, trip.cash_paid == payable_of(trip)))
-    return Invoice(_lines(rows, currency, locale), tuple(filter(None, [_who_paid(trip), *notes])))
+    notes = [note for note in (_who_paid(trip), *notes) if note]
+    return Invoice(_lines(rows, currency, locale), tuple(notes))
 
 
 def _who_paid(trip: TripInfo) -> str:
@@ -163,7 +186,10 @@ def _who_paid(trip: TripInfo) -> str:
     return _("The rest was paid from the wallet, or not yet. The service does not say.")
 
 
-def _auto_notes(facts: Snapshot, trip: TripInfo, currency: str | None, locale: str) -> list[str]:
+def _auto_notes(
+    facts: Snapshot, trip: TripInfo, audience: Audience, currency: str | None, locale: str
+) -> list[str]:
+    """Distance and time, the night charge, our sum; for staff the balance of the account."""
     took = trip.ride_time or trip.trip_time
     way = " · ".join(
         filter(None, [kilometres(trip.distance), minutes(took.seconds) if took else ""])
@@ -174,7 +200,7 @@ def _auto_notes(facts: Snapshot, trip: TripInfo, currency: str | None, locale: s
         notes.append(_("Night charge included{ratio}.").replace("{ratio}", ratio))
     if trip.payable_amount is None and trip.cash_paid is None and trip.amount is not None:
         notes.append(_("The service sends no total: we added these lines up."))
-    if facts.svc_money_balance is not None:
+    if facts.svc_money_balance is not None and audience is Audience.STAFF:
         left = money(facts.svc_money_balance, currency, locale)
         notes.append(_("Wallet balance {left}.").replace("{left}", left))
     return notes

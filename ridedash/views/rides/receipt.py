@@ -11,8 +11,8 @@ from ridedash.views.rides.prices import Invoice, invoice
 from ridedash.views.rides.view_model import RideView
 from ridedash.views.web.formatting import first_name, full_time, money
 from ridedash.wire import Kind
+from ridedash.wording import Audience, payment_name, say
 from ridedash.wording import gettext as _
-from ridedash.wording import say
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,7 @@ def receipt(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str)
 
 def guest_invoice(facts: RideFacts, view: RideView) -> Invoice | None:
     """The lines as a guest may see them: without the balance of the account that pays."""
-    if view.invoice is None:
-        return None
-    theirs = facts.snapshot.model_copy(update={"svc_money_balance": None})
-    return invoice(facts.kind, view.booking_status, theirs, facts.currency, facts.locale)
+    return invoice(facts, view.booking_status, Audience.GUEST)
 
 
 def sum_check(facts: RideFacts) -> str:
@@ -96,6 +93,8 @@ def _when(facts: RideFacts) -> datetime:
 
 
 def _state(facts: RideFacts, view: RideView, found: Invoice | None) -> str:
+    if found is not None and facts.kind is Kind.AUTO:
+        return _("The ride is over, its payment is not: this may still change.")
     if found is not None:
         return _("The ride is not over: this may still change.")
     if facts.status == wire.COMPLETED:
@@ -110,5 +109,4 @@ def _payment(page: OrderPage, facts: RideFacts) -> str:
     paid = trip.cash_paid if facts.kind is Kind.AUTO and trip is not None else None
     if paid and facts.status == wire.COMPLETED:
         return ""  # a line says so
-    chosen = {"cash": _("Cash, to the driver"), "svc_money": _("Ride wallet")}
-    return chosen.get(page.order.payment or "", _("As the ride account is set up"))
+    return payment_name(page.order.payment)

@@ -99,14 +99,15 @@ def ride_view(
     Pure; never raises for odd facts.
     """
     facts = RideFacts(page, now, settings.pace, locale)
-    status = status_of(page)
+    status, lead = status_of(page), parts.lead(facts, audience)
+    found = invoice(facts, status, audience)
     return RideView(
         version=page.order.version,
         order_state=page.order.state,
         booking_status=status,
         booking_id=page.order.booking_id,
         kind=facts.kind.value,
-        **_words(parts.lead(facts, audience)),
+        **_words(lead),
         timer=parts.timer(facts),
         notices=parts.notices(facts, audience),
         actions=parts.buttons(facts, allowed_actions(page)),
@@ -117,7 +118,7 @@ def ride_view(
         distance_label=distance_label(facts),
         took=distance_and_time(facts),
         **_price(facts),
-        invoice=invoice(facts.kind, status, facts.snapshot, facts.currency, locale),
+        invoice=found.without(lead.detail) if found else None,
         fee_from=stamp(facts.fee_from),
         **_freshness(page, now),
     )

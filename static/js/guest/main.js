@@ -90,7 +90,7 @@ class GuestPage {
       slot.setAttribute("aria-label", `${slot.dataset.label} ${spelled(value)}`);
     if (name === "code") slot.setAttribute("aria-label", spelled(value));
     if (name === "plate" || name === "detail") slot.hidden = !value;
-    setText(slot, value);
+    setText(slot, value || slot.dataset.usual || "");
   }
 
   #tone(tone) {

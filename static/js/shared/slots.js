@@ -48,7 +48,7 @@ export class RideSlots {
         if (value) setText(slot, value);
         return undefined;
       default:
-        return setText(slot, value ?? "");
+        return setText(slot, value ?? slot.dataset.usual ?? "");
     }
   }
 

@@ -96,6 +96,37 @@ def test_an_auto_has_its_meter_lines_and_what_was_paid(desk: Desk, browser: Flas
     assert "add up to" not in text
 
 
+@pytest.mark.parametrize(
+    ("payment", "words"),
+    [
+        ("cash", "Pay the driver what the meter shows."),
+        ("svc_money", "Paid from our ride wallet, not to the driver."),
+        (None, "Paid from our ride wallet, not to the driver."),
+    ],
+)
+def test_a_receipt_without_amounts_says_once_how_the_ride_is_paid(
+    desk: Desk, browser: FlaskClient, payment: str | None, words: str
+) -> None:
+    order_id = desk.order("BOOKED", "COMPLETED", "auto", payment=payment)
+    with desk.services.db.write() as s:
+        row = s.query(Ride).filter(Ride.order_id == order_id).one()
+        trip = {"billing_enabled": False, "convenience_charge": "15"}
+        row.facts = {**row.facts, "trip": trip}
+    text = receipt(browser, order_id)
+    assert text.count(words) == 1
+    assert ("meter shows" in text) == (payment == "cash")
+    assert "line by line" not in text
+    assert lines(text)[-1] == ("Convenience charge", "₹15")
+    assert "42.5" not in text
+
+
+def test_a_receipt_before_the_payment_says_that_the_ride_is_over(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    assert "The ride is not over" not in receipt(browser, desk.order("BOOKED", "INVOICE", "auto"))
+    assert "The ride is not over" in receipt(browser, desk.order("BOOKED", "INVOICE", "share"))
+
+
 def test_our_sum_is_shown_beside_the_services_total_only_when_it_differs(
     desk: Desk, browser: FlaskClient
 ) -> None:

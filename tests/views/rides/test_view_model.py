@@ -1,6 +1,7 @@
 """The text of a ride page and its JSON, for each state and kind, and for any facts."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from types import SimpleNamespace
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ridedash.store.orders import order_page
+from ridedash.store.orders import Ride, order_page
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import age, initials, minutes, money, plate, spelled
 from ridedash.wording import Audience
@@ -141,23 +142,75 @@ def test_an_auto_bill_shows_the_payable_amount_and_then_the_paid_one(desk: Desk)
     )
 
 
-def test_an_auto_without_billing_shows_to_pay_by_the_meter(desk: Desk) -> None:
-    facts = snapshot_facts(
-        "auto",
-        "INVOICE",
-        trip={
-            "billing_enabled": False,
-            "discount": "0",
-            "advance": "0",
-            "convenience_charge": "15",
-        },
+UNBILLED = {
+    "billing_enabled": False,
+    "discount": "0",
+    "advance": "0",
+    "convenience_charge": "15",
+}
+
+
+def unbilled(status: str, payment: str | None) -> dict[str, Any]:
+    """The facts and the payment of an auto for which the service sends no amount."""
+    facts = snapshot_facts("auto", status, trip=UNBILLED)
+    return {"ride": {"facts": facts}, "payment": payment}
+
+
+@pytest.mark.parametrize("status", ["INVOICE", "COMPLETED"])
+def test_an_auto_without_billing_in_cash_is_paid_by_the_meter(desk: Desk, status: str) -> None:
+    view = ride(desk, "auto", status, **unbilled(status, "cash"))
+    assert view.invoice is not None
+    assert view.invoice.title == "Payment"
+    assert [(line.label, line.amount) for line in view.invoice.lines] == [
+        ("Meter fare", "as the meter shows"),
+        ("Convenience charge", "₹15"),
+    ]
+    assert view.detail == (
+        "The service sends no amount: the guest pays the driver what the meter shows."
     )
-    bill = ride(desk, "auto", "INVOICE", ride={"facts": facts}).invoice
-    assert bill is not None
-    assert [line.label for line in bill.lines] == ["Convenience charge"]
-    assert bill.notes == (
-        "The service makes no bill for this ride: pay the driver what the meter shows.",
-    )
+    assert view.invoice.notes == ("Wallet balance ₹42.50.",)
+    assert "bill ready" not in view.headline
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+@pytest.mark.parametrize("payment", ["svc_money", None])
+@pytest.mark.parametrize("status", ["INVOICE", "COMPLETED"])
+def test_an_auto_without_billing_by_wallet_asks_nobody_to_pay_the_driver(
+    desk: Desk, status: str, payment: str | None, audience: Audience
+) -> None:
+    order_id = desk.order("BOOKED", status, "auto", **unbilled(status, payment))
+    view = view_of(desk, order_id, audience)
+    assert view.invoice is not None
+    assert view.invoice.lines[0].amount == "not sent"
+    told = " ".join([view.headline, view.detail, *view.invoice.notes])
+    assert "ride wallet, not to the driver" in told
+    assert not re.search("meter shows|in cash|[Pp]ay the driver|pays the driver|line", told)
+    assert ("Wallet balance ₹42.50." in view.invoice.notes) == (audience is Audience.STAFF)
+
+
+@pytest.mark.parametrize(
+    ("payment", "label", "detail"),
+    [
+        ("cash", "To pay", "The guest pays the driver ₹186 in cash."),
+        (
+            "svc_money",
+            "From the ride wallet",
+            "₹186 is paid from the ride wallet, not to the driver.",
+        ),
+    ],
+)
+def test_a_bill_says_how_it_is_paid(desk: Desk, payment: str, label: str, detail: str) -> None:
+    view = ride(desk, "auto", "INVOICE", payment=payment)
+    assert view.invoice is not None
+    assert (view.invoice.title, view.invoice.lines[-1].label) == ("", label)
+    assert view.detail == detail
+
+
+def test_a_completed_ride_without_a_price_promises_none(desk: Desk) -> None:
+    facts = snapshot_facts("point_to_point", "COMPLETED", price=None)
+    view = ride(desk, "point_to_point", "COMPLETED", ride={"facts": facts})
+    assert view.invoice is None
+    assert view.detail == "The service has sent no price."
 
 
 def test_each_state_has_the_right_timer(desk: Desk) -> None:
@@ -194,8 +247,34 @@ def test_steps_are_those_of_the_kind(desk: Desk) -> None:
         ("On trip", "todo"),
     ]
     assert labels("auto", "INVOICE")[2:4] == [("On trip", "done"), ("Bill", "now")]
+    assert labels("auto", "ALLOTMENT_RETRYING")[0] == ("Finding", "now")
     assert {state for _, state in labels("auto", "COMPLETED")} == {"done"}
     assert labels("share", "ALLOTMENT_FAILED")[1] == ("On the way", "off")
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "now"),
+    [("point_to_point", "INVOICE", "Here"), ("auto", "CLIENT_LOCATED", "On the way")],
+)
+def test_a_status_without_a_step_never_throws_the_progress_line_back(
+    desk: Desk, kind: str, status: str, now: str
+) -> None:
+    steps = ride(desk, kind, status, ride={"facts": snapshot_facts(kind, status)}).steps
+    assert [step.label for step in steps if step.state == "now"] == [now]
+    assert len(steps) == len(ride(desk, kind, "CALL_DRIVER").steps)
+
+
+def test_a_fare_that_was_set_before_the_ride_stays_on_the_page_during_it(desk: Desk) -> None:
+    order_id = desk.order("BOOKED", "INVOICE")
+    assert view_of(desk, order_id).invoice is not None
+    desk.add(lambda s: follow(s, order_id, "IN_PROGRESS"))
+    assert view_of(desk, order_id).invoice == view_of(desk, desk.order("BOOKED", "INVOICE")).invoice
+    assert ride(desk, "point_to_point", "IN_PROGRESS").invoice is None
+
+
+def follow(s: Any, order_id: int, status: str) -> None:
+    """The ride of an order comes to a status."""
+    s.query(Ride).filter(Ride.order_id == order_id).one().status = status
 
 
 def test_actions_are_those_that_the_state_allows(desk: Desk) -> None:

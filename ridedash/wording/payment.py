@@ -1,0 +1,61 @@
+"""How a ride that is over is paid, for staff and for guests (docs/wording.md 4).
+
+A ride that was booked on the wallet never asks anybody to pay the driver: that would be a second
+payment. Without a payment in the order the service takes the wallet (docs/service-interface.md 1).
+"""
+
+from typing import Final
+
+from ridedash import wire
+from ridedash.wire import Kind
+from ridedash.wording.say import Audience, Text, say
+from ridedash.wording.say import lazy as _
+
+# whether it is paid in cash -> for staff, for guests; the first sentence whose facts are known
+_PAYS: Final[dict[bool, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
+    True: (
+        (
+            _("The guest pays the driver {amount} in cash."),
+            _("The service sends no amount: the guest pays the driver what the meter shows."),
+        ),
+        (_("Pay the driver {amount} in cash."), _("Pay the driver what the meter shows.")),
+    ),
+    False: (
+        (
+            _("{amount} is paid from the ride wallet, not to the driver."),
+            _("The service sends no amount: it is paid from the ride wallet, not to the driver."),
+        ),
+        (
+            _(
+                "Paid from our ride wallet, not to the driver. If the driver asks for money, call "
+                "our desk first."
+            ),
+        ),
+    ),
+}
+_NAMES: Final[dict[str | None, Text]] = {
+    wire.CASH: _("Cash, to the driver"),
+    wire.SVC_MONEY: _("Ride wallet"),
+    None: _("Ride wallet (the service's default)"),
+}
+
+
+def payment_words(audience: Audience, payment: str | None, amount: str = "") -> str:
+    """Who pays whom after the ride; `amount` is the total in words, "" where none is known."""
+    for_staff, for_guest = _PAYS[payment == wire.CASH]
+    sentences = for_guest if audience is Audience.GUEST else for_staff
+    return say(sentences, {"amount": amount})
+
+
+def price_told(kind: Kind, payment: str | None, amount: str) -> str:
+    """Where the price of a completed ride is, for staff; how it is paid if none was sent."""
+    if amount:
+        return str(_("The price stands on this page, line by line."))
+    if kind is Kind.AUTO:
+        return payment_words(Audience.STAFF, payment)
+    return str(_("The service has sent no price."))
+
+
+def payment_name(payment: str | None) -> str:
+    """What pays for a ride, as `payment` of its order says."""
+    return str(_NAMES.get(payment, _NAMES[None]))

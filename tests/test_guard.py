@@ -584,6 +584,7 @@ POST /rides/<int:order_id>/reopen rides.reopen
 POST /rides/<int:order_id>/resolve rides.forward_resolve
 POST /rides/<int:order_id>/resolve/booked rides.resolve_booked
 POST /rides/<int:order_id>/resolve/not-booked rides.resolve_not_booked
+POST /rides/<int:order_id>/restore rides.restore
 POST /rides/<int:order_id>/stop-following rides.stop_following
 POST /rides/<int:order_id>/withdraw rides.withdraw
 POST /rides/new booking.create

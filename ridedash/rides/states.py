@@ -19,7 +19,7 @@ TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
     S.CLOSED_NOT_BOOKED: frozenset({S.BOOKED, S.UNKNOWN}),
     S.BOOKED: frozenset(),
     S.REJECTED: frozenset(),
-    S.NOT_SENT: frozenset(),
+    S.NOT_SENT: frozenset({S.SCHEDULED}),  # a planned ride whose withdrawal is undone
     S.FAILED: frozenset(),
 }
 FAILED_STATES: Final = frozenset({S.REJECTED, S.NOT_SENT, S.FAILED})

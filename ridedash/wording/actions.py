@@ -20,7 +20,11 @@ class ActionWords:
 
 _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
     "change": (_("Change"), "list", _("Time, car, places, guest and note, until it is ordered.")),
-    "withdraw": (_("Withdraw"), "close", _("Nothing has been sent yet, so this costs nothing.")),
+    "withdraw": (
+        _("Cancel ride"),
+        "cancelled",
+        _("It is not ordered yet, so cancelling costs nothing."),
+    ),
     "abort": (
         _("Stop the search"),
         "close",
@@ -65,7 +69,8 @@ _NOTES: Final[dict[str, Text]] = {
 }
 
 _DONE: Final[dict[str, Text]] = {
-    "withdraw": _("Withdrawn. Nothing was ordered."),
+    "withdraw": _("Cancelled. Nothing was ordered."),
+    "restore": _("Planned again, as it was."),
     "change": _("Changed. It is ordered as it stands here."),
     "abort": _("Search stopped. No ride was ordered."),
     "cancel": _("Ride cancelled."),

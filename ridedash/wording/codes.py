@@ -157,10 +157,10 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("Not booked. Please ask our staff"),
     ),
     "WITHDRAWN": _Entry(
-        _("Withdrawn before it was sent"),
-        _("Nothing was ordered."),
+        _("Cancelled before it was ordered"),
+        _("Nothing was ordered, so it costs nothing."),
         _("Book again when the guest is ready."),
-        _("Not booked"),
+        _("It was not ordered, so it costs nothing"),
     ),
     "PLAN_MISSED": _Entry(
         _("Not booked: the planned time has passed"),

@@ -1,10 +1,11 @@
-"""Actions of staff on an order without a settled outcome: link, close, reopen or withdraw it.
+"""Actions of staff on an order without a settled outcome: link, close, reopen, withdraw, restore.
 
 See docs/booking-protocol.md 1.6. An order that is not of the staff's property counts as one in
 another state.
 """
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import or_, select
@@ -28,6 +29,9 @@ from ridedash.store.orders import order_of_staff
 NEAR_M: Final = 250.0  # metres between the booking's pickup and the order's
 LINKABLE: Final = (OrderState.UNKNOWN, OrderState.CLOSED_NOT_BOOKED)
 LEAST_REASON: Final = 3  # letters
+# how long a withdrawal can be undone: ten seconds on the page, and the time of a slow press
+UNDO_OFFERED: Final = timedelta(seconds=10)
+UNDO_TAKEN: Final = timedelta(seconds=20)
 LONGEST_REASON: Final = 500
 
 
@@ -112,6 +116,34 @@ def withdraw(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
         order.resolved_by = staff_id
         to, who = OrderState.NOT_SENT, f"staff:{staff_id}"
         transitions.change_state(s, order, to, clock(), who, code=WITHDRAWN)
+        return True
+
+
+def undo_until(order: Order) -> datetime | None:
+    """Until when a page offers to undo the withdrawal of a planned ride; None for other orders."""
+    withdrawn = order.state == OrderState.NOT_SENT and order.code == WITHDRAWN
+    if not withdrawn or order.pickup_at is None or order.resolved_at is None:
+        return None
+    return order.resolved_at + UNDO_OFFERED
+
+
+def restore(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
+    """A planned ride that was withdrawn just now back to SCHEDULED. False when it is too late.
+
+    It was never sent, so it is ordered like any planned ride, at the price of then.
+    """
+    with db.write() as s:
+        order = order_of_staff(s, order_id, staff_id, (OrderState.NOT_SENT,))
+        if order is None or undo_until(order) is None or order.resolved_at is None:
+            return False
+        now = clock()
+        if now >= order.resolved_at + UNDO_TAKEN:
+            return False
+        if s.scalars(select(Order.id).where(Order.supersedes == order.id)).first() is not None:
+            return False
+        order.code = order.resolved_by = order.guard_key = None
+        order.owner = order.lease_until = None
+        transitions.change_state(s, order, OrderState.SCHEDULED, now, f"staff:{staff_id}")
         return True
 
 

@@ -12,7 +12,9 @@ from ridedash.rides.actions import acknowledge
 from ridedash.rides.actions import request as actions
 from ridedash.rides.actions.request import ActionResult, arm_cancel, disarm_cancel, feedback
 from ridedash.rides.orders import resolve
+from ridedash.rides.runtime import Clock
 from ridedash.store import audit
+from ridedash.store.database.database import Database
 from ridedash.views.rides import action_forms
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.action_forms import FormError
@@ -86,10 +88,14 @@ def give_feedback(order_id: int) -> Answer:
 @needs(BOOK)
 def withdraw(order_id: int) -> Answer:
     """Take back an order that was not sent yet."""
-    own_order(order_id)
-    s = services()
-    done = resolve.withdraw(s.db, s.clock, order_id, current_staff().id)
-    return _back(order_id, "withdraw", _done_or_too_late(done))
+    return _step(order_id, "withdraw", resolve.withdraw)
+
+
+@bp.post("/<int:order_id>/restore")
+@needs(BOOK)
+def restore(order_id: int) -> Answer:
+    """Undo the withdrawal of a planned ride, within seconds."""
+    return _step(order_id, "restore", resolve.restore)
 
 
 @bp.post("/<int:order_id>/resolve/booked")
@@ -125,20 +131,14 @@ def resolve_not_booked(order_id: int) -> Answer:
 @needs(BOOK)
 def reopen(order_id: int) -> Answer:
     """Open an order again that was closed as not booked."""
-    own_order(order_id)
-    s = services()
-    done = resolve.reopen(s.db, s.clock, order_id, current_staff().id)
-    return _back(order_id, "reopen", _done_or_too_late(done))
+    return _step(order_id, "reopen", resolve.reopen)
 
 
 @bp.post("/<int:order_id>/stop-following")
 @needs(BOOK)
 def stop_following(order_id: int) -> Answer:
     """End the polls of a ride that has not ended."""
-    own_order(order_id)
-    s = services()
-    done = acknowledge.stop_following(s.db, s.clock, order_id, current_staff().id)
-    return _back(order_id, "stop", _done_or_too_late(done))
+    return _step(order_id, "stop", acknowledge.stop_following)
 
 
 @bp.post("/<int:order_id>/acknowledge")
@@ -184,6 +184,17 @@ def _act(order_id: int, name: str, action: Callable[..., ActionResult], *args: A
     result = action(s.runtime, order_id, current_staff().id, *args)
     s.wake()
     return _back(order_id, name, result)
+
+
+def _step(
+    order_id: int, name: str, step: Callable[[Database, Clock, int, int], bool]
+) -> BaseResponse:
+    """Take a step that asks the service nothing."""
+    own_order(order_id)
+    s = services()
+    done = step(s.db, s.clock, order_id, current_staff().id)
+    s.wake()
+    return _back(order_id, name, _done_or_too_late(done))
 
 
 def _done_or_too_late(done: bool) -> ActionResult:

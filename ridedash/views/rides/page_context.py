@@ -42,6 +42,7 @@ SAYERS: Final = frozenset(
         "feedback",
         "change",
         "withdraw",
+        "restore",
         "resolve",
         "reopen",
         "stop",

@@ -9,6 +9,7 @@ from werkzeug.exceptions import NotFound
 
 from ridedash.__about__ import __version__
 from ridedash.extensions import language, limiter, services
+from ridedash.rides.orders.resolve import undo_until
 from ridedash.store.orders import OrderPage
 from ridedash.store.poll_marks import revision_of
 from ridedash.views.poll_cache.cache import Entry, Key, polls
@@ -34,7 +35,7 @@ def expires_at(page: OrderPage, now: datetime, pace: float) -> datetime:
     changes += [each + STOPS_NEEDING for each in ended if each]
     if ride and ride.swapped_at:
         changes.append(ride.swapped_at + OLD_PLATE_FOR)
-    changes += [each for each in (facts.fee_from, facts.next_retry) if each]
+    changes += [each for each in (facts.fee_from, facts.next_retry, undo_until(order)) if each]
     return min(each for each in changes if each > now)
 
 

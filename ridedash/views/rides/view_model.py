@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from ridedash import wire
+from ridedash.rides.orders.resolve import undo_until
 from ridedash.rides.states import WITHOUT_RIDE, actions
 from ridedash.rides.tracking.intervals import freshness
 from ridedash.store.models.orders import OrderState
@@ -63,6 +64,7 @@ class RideView:
     fare_note: str
     invoice: Invoice | None
     fee_from: str  # instant from which cancelling costs; "" when unknown
+    undo_until: str  # until when a withdrawal can be undone; "" when it can't
     # last good poll: a header, not in the JSON, for it changes without the version
     seen_at: datetime | None
     updated: str  # its age in words at `now`, for readers without scripts
@@ -120,8 +122,14 @@ def ride_view(
         **_price(facts),
         invoice=found.without(lead.detail) if found else None,
         fee_from=stamp(facts.fee_from),
+        undo_until=_undo(page, now, audience),
         **_freshness(page, now),
     )
+
+
+def _undo(page: OrderPage, now: datetime, audience: Audience) -> str:
+    until = undo_until(page.order) if audience is Audience.STAFF else None
+    return stamp(until) if until and until > now else ""
 
 
 def _freshness(page: OrderPage, now: datetime) -> dict[str, Any]:

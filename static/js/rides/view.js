@@ -170,6 +170,16 @@ export class RideView {
     if (was && this.#now() > Date.parse(was))
       this.root.querySelector('[data-show="cab.was"]').hidden = true;
     this.#tickFee();
+    this.#tickUndo();
+  }
+
+  /** Show the seconds in which a cancelled plan can still be restored. */
+  #tickUndo() {
+    if (!this.snapshot.undo_until) return;
+    const left = Math.ceil((Date.parse(this.snapshot.undo_until) - this.#now()) / 1000);
+    const form = this.root.querySelector("[data-undo]");
+    form.hidden = left <= 0;
+    setText(form.querySelector("[data-undo-left]"), left > 0 ? `${left} s` : "");
   }
 
   #tickAge() {

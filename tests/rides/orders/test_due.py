@@ -17,7 +17,7 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.orders.change import Change, Overtaken, TooLate, change
 from ridedash.rides.orders.due import LEASE, Promoter
 from ridedash.rides.orders.place import RequestRefused, TokenReused, place
-from ridedash.rides.orders.resolve import withdraw
+from ridedash.rides.orders.resolve import restore, withdraw
 from ridedash.rides.states import BadTransition
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
@@ -385,6 +385,36 @@ def test_a_planned_ride_is_withdrawn_without_a_call_and_without_an_item(world: W
         {},
         [],
     )
+
+
+def test_a_withdrawn_plan_is_restored_within_seconds_and_is_then_ordered_in_time(
+    world: World,
+) -> None:
+    order_id = planned(world)
+    assert not restore(world.db, world.clock, order_id, world.staff_id)  # nothing to undo
+    assert withdraw(world.db, world.clock, order_id, world.staff_id)
+    world.clock.go(12)
+    assert restore(world.db, world.clock, order_id, world.staff_id)
+    assert (world.state(order_id), world.page(order_id).order.code) == ("SCHEDULED", None)
+    until_due(world)
+    answers(world, offered())
+    with world.worker() as worker:
+        worker.step()
+    assert world.state(order_id) == "BOOKED"
+    check(world)
+
+
+def test_a_withdrawal_is_not_undone_later_or_after_the_ride_was_booked_again(world: World) -> None:
+    late, booked_again, now = planned(world), planned(world), world.place()
+    for order_id in (late, booked_again, now):
+        assert withdraw(world.db, world.clock, order_id, world.staff_id)
+    again = planned(world, supersedes=booked_again)
+    assert world.state(again) == "SCHEDULED"
+    assert not restore(world.db, world.clock, booked_again, world.staff_id)
+    assert not restore(world.db, world.clock, now, world.staff_id)  # only what was planned
+    world.clock.go(21)
+    assert not restore(world.db, world.clock, late, world.staff_id)
+    assert {world.state(each) for each in (late, booked_again, now)} == {"NOT_SENT"}
 
 
 def wanted(world: World, order_id: int, **facts: Any) -> Change:

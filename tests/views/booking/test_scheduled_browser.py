@@ -80,9 +80,18 @@ def test_a_scheduled_ride_is_changed_from_its_page_and_withdrawn(
     browsed.open("/")
     expect(page.locator("#later .row")).to_have_count(1)
     browsed.open("/rides/1")
-    page.get_by_role("button", name="Withdraw").click()
-    expect(page.locator("#headline")).to_have_text("Not booked: withdrawn before it was sent")
+    page.keyboard.press("x")
+    expect(page.get_by_role("button", name="Keep the ride")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#action-withdraw")).not_to_have_attribute("open", "")
+    assert desk.orders()[0].state == "SCHEDULED"
+    page.keyboard.press("x")
+    page.locator("#action-withdraw").get_by_role("button", name="Cancel ride").click()
+    expect(page.locator("#headline")).to_have_text("Cancelled before it was ordered")
     assert desk.orders()[0].state == "NOT_SENT"
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#headline")).to_have_text("Booked for 06:00 tomorrow")
+    assert desk.orders()[0].state == "SCHEDULED"
 
 
 def test_a_change_keeps_the_time_although_it_is_near(browsed: Browsed, desk: Desk) -> None:

@@ -15,6 +15,7 @@ from ridedash.service.errors import NoAnswer, Refused
 from ridedash.service.types.bookings import DOCUMENT_OPTIONS, Done
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
+from ridedash.store.orders import Order
 from tests.views.ride_pages import (
     ENDS,
     NOON,
@@ -507,7 +508,25 @@ def test_an_order_that_is_not_sent_yet_can_be_withdrawn(talking: Desk) -> None:
     browser = talking.client()
     order_id = talking.order("READY")
     text = browser.get(post(browser, f"/rides/{order_id}/withdraw").headers["Location"]).text
-    assert "Not booked: withdrawn before it was sent" in text
+    assert "Cancelled before it was ordered" in text
+    assert "Not booked" not in text
+    assert 'class="card state tone-quiet"' in text
+
+
+def test_a_planned_ride_that_was_cancelled_can_be_restored_for_ten_seconds(talking: Desk) -> None:
+    browser = talking.client()
+    order_id = talking.order("SCHEDULED")
+    pickup = talking.now + timedelta(hours=3)
+    talking.add(lambda s: s.query(Order).update({"pickup_at": pickup}))
+    post(browser, f"/rides/{order_id}/withdraw")
+    shown = browser.get(f"/rides/{order_id}/snapshot.json").json
+    assert shown["tone"] == "quiet"
+    assert shown["undo_until"] == "2026-05-04T08:30:10.000Z"
+    talking.now += timedelta(seconds=10)
+    assert "undo_until" not in browser.get(f"/rides/{order_id}/snapshot.json").json
+    text = browser.get(post(browser, f"/rides/{order_id}/restore").headers["Location"]).text
+    assert "Planned again, as it was." in text
+    assert "Booked for" in text
 
 
 def test_an_unknown_outcome_is_closed_with_a_reason_and_reopened(talking: Desk) -> None:

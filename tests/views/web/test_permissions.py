@@ -32,10 +32,10 @@ NEEDS = {
     "book": """
         booking.new booking.create lookups.products lookups.places lookups.find_guests
         rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw
-        rides.again rides.resolve_booked rides.resolve_not_booked rides.reopen rides.stop_following
-        rides.acknowledge_item rides.forward_resolve rides.show_code outgoing.make_rider_link
-        outgoing.make_follower_link outgoing.end_all_links outgoing.forward_links
-        outgoing.make_card handover.add handover.settle
+        rides.restore rides.again rides.resolve_booked rides.resolve_not_booked rides.reopen
+        rides.stop_following rides.acknowledge_item rides.forward_resolve rides.show_code
+        outgoing.make_rider_link outgoing.make_follower_link outgoing.end_all_links
+        outgoing.forward_links outgoing.make_card handover.add handover.settle
     """,
     "manage": """
         accounts.link accounts.callback admin.home admin.show admin.save admin_places.show

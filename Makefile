@@ -6,7 +6,7 @@ JOBS := 4
 export MALLOC_ARENA_MAX ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check faults bench lock screenshots clean
+.PHONY: help run test check faults bench mutants lock screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 22
@@ -22,6 +22,9 @@ faults: $(VENV)/.dev ## every fault of the matrix, the long way; ARGS="--short -
 
 bench: $(VENV)/.dev ## every figure beside its baseline; ARGS="--short --only picker --json bench.json" for less
 	@$(BIN)/python -m bench $(ARGS)
+
+mutants: $(VENV)/.dev ## whether the tests notice wrong lines of the core; ARGS="--seed 7 --count 150"
+	@$(BIN)/python tools/mutants.py $(ARGS)
 
 check: $(VENV)/.dev ## lint, format and types
 	$(BIN)/ruff check .

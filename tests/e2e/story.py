@@ -17,7 +17,6 @@ def choose_trip(page: Page, drop: str = "airport") -> None:
     field.fill(drop)
     first = page.get_by_role("listbox", name="Drop").get_by_role("option").first
     expect(first).to_be_visible()
-    field.press("ArrowDown")
     field.press("Enter")
     expect(page.locator('[data-product="mini"] .product-radio')).to_be_enabled()
 

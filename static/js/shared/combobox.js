@@ -1,10 +1,11 @@
 /**
  * A text field with a list of places or people (ARIA combobox with listbox). Arrow keys, Home, End,
- * Enter, Escape and Tab work. Knows nothing of rides.
+ * Enter, Escape and Tab work. The option that Enter takes is marked from the start; a pointer that
+ * rests where the list opens marks nothing. Knows nothing of rides.
  *
  * `find(words)` resolves to {places, message, credit}; `chosen(place, byKey)` receives the choice;
  * `typed(value)` runs on input; `say(count)` announces the number of results.
- * `best(places)` is the index that Enter takes when none is highlighted (-1: none; then `none()`
+ * `best(places)` is the index that is marked first, and that Enter takes (-1: none; then `none()`
  * may use the words, and returns whether it did). `waits(words)`: whether Enter waits for an
  * answer. `quick(words)` is a place that these words stand for by themselves: it is taken after a
  * pause, or at once by Enter or Tab. `eager` opens the list when an empty field gets the focus.
@@ -34,7 +35,8 @@ export class Combobox {
     this.places = [];
     this.words = ""; // the words that the shown list answers
     this.dirty = false; // whether the user typed since the last focus or choice
-    this.active = -1;
+    this.active = -1; // the marked option
+    this.moved = false; // whether the user moved the mark: Tab takes no other
     this.asked = 0; // number of the last request: older answers are ignored
     this.timer = null;
     this.#wire();
@@ -63,6 +65,10 @@ export class Combobox {
     input.addEventListener("blur", () => this.close());
     // a press in the list leaves the focus in the field
     list.addEventListener("pointerdown", (event) => event.preventDefault());
+    // a list that opens below a resting pointer has no movement, and shows no hover
+    list.addEventListener("pointermove", ({ movementX, movementY }) => {
+      if (movementX || movementY) list.classList.add("is-pointed");
+    });
     list.addEventListener("click", (event) => {
       const option = event.target.closest("[data-index]");
       if (option) this.#choose(Number(option.dataset.index));
@@ -85,9 +91,8 @@ export class Combobox {
     this.short = null;
     this.asked += 1;
     this.list.hidden = true;
-    this.active = -1;
+    this.#unmark();
     this.input.setAttribute("aria-expanded", "false");
-    this.input.removeAttribute("aria-activedescendant");
   }
 
   #soon() {
@@ -125,7 +130,9 @@ export class Combobox {
       this.list.append(line);
     }
     this.list.hidden = this.list.children.length === 0;
+    this.list.classList.remove("is-pointed");
     this.input.setAttribute("aria-expanded", String(this.open));
+    if (this.best(places) >= 0 && places.length) this.#mark(this.best(places));
     if (places.length) this.say(places.length);
   }
 
@@ -165,9 +172,10 @@ export class Combobox {
     ];
     if (go !== undefined && this.open && last >= 0 && this.#fresh) {
       // they move the caret
-      if ((event.key === "Home" || event.key === "End") && this.active < 0) return;
+      if ((event.key === "Home" || event.key === "End") && !this.moved) return;
       event.preventDefault();
       this.#mark((go + last + 1) % (last + 1));
+      this.moved = true;
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
       this.#ask();
@@ -176,7 +184,7 @@ export class Combobox {
     } else if (event.key === "Escape" && this.open) {
       event.preventDefault();
       this.close();
-    } else if (event.key === "Tab" && this.open && this.active >= 0) {
+    } else if (event.key === "Tab" && this.open && this.moved) {
       this.#choose(this.active, true);
     }
   }
@@ -186,7 +194,7 @@ export class Combobox {
    * works as in any field.
    */
   #enter(event) {
-    const index = this.active >= 0 ? this.active : this.best(this.places);
+    const index = this.active;
     const answered = this.open && this.#fresh;
     if (!(answered && index >= 0) && !this.waits(this.input.value.trim())) return;
     event.preventDefault();
@@ -196,10 +204,11 @@ export class Combobox {
     else if (this.none()) this.close();
   }
 
-  /** Remove the highlight: the words or the list changed. */
+  /** Remove the mark: the words or the list changed. */
   #unmark() {
     this.list.querySelector('[aria-selected="true"]')?.setAttribute("aria-selected", "false");
     this.active = -1;
+    this.moved = false;
     this.input.removeAttribute("aria-activedescendant");
   }
 

@@ -372,3 +372,49 @@ def test_swapping_twice_leaves_the_trip_as_it_was(browsed: Browsed) -> None:
     expect(page.locator("[data-book-go]")).to_have_text(re.compile("^Book "))
     expect(page.locator("[data-book-go]")).to_be_enabled()
     assert page.locator("#pickup").input_value() == pickup
+
+
+def test_enter_takes_the_marked_place_and_not_the_one_below_a_resting_pointer(
+    browsed: Browsed,
+) -> None:
+    page = browsed.page
+    browsed.open("/rides/new")
+    options = page.locator("#drop-list [role=option]")
+    page.fill("#drop", "a")
+    expect(options).to_have_count(2)
+    expect(options.nth(1)).to_be_visible()
+    below = options.nth(1).bounding_box()
+    assert below
+    page.fill("#drop", "")
+    page.focus("#guest-find")
+    page.mouse.move(below["x"] + 40, below["y"] + 20)  # a user left the pointer here
+    page.fill("#drop", "a")
+    expect(options).to_have_count(2)
+    expect(options.nth(1)).to_be_visible()
+    plain = "getComputedStyle(document.querySelectorAll('#drop-list li')[1]).backgroundColor"
+    assert page.evaluate(plain) == "rgba(0, 0, 0, 0)"
+    expect(options.nth(0)).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#drop")).to_have_attribute("aria-activedescendant", "drop-list-0")
+    page.mouse.move(below["x"] + 44, below["y"] + 22)  # now it is moved: a weaker look
+    expect(page.locator("#drop-list")).to_have_class(re.compile("is-pointed"))
+    assert page.evaluate(plain) != "rgba(0, 0, 0, 0)"
+    expect(options.nth(1)).to_have_attribute("aria-selected", "false")
+    page.keyboard.press("Enter")
+    expect(page.locator("#drop")).to_have_value("Meridian Airport")
+    page.fill("#drop", "a")
+    expect(options).to_have_count(2)
+    expect(options.nth(1)).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#drop")).to_have_value("Arcade")
+
+
+def test_tab_takes_no_place_that_the_user_did_not_mark(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/rides/new")
+    page.focus("#pickup")
+    page.fill("#pickup", "")
+    page.fill("#drop", "a")
+    expect(page.locator("#drop-list [role=option]")).to_have_count(2)
+    page.keyboard.press("Tab")
+    expect(page.locator("#drop-error")).to_contain_text("Choose a place from the list")

@@ -87,6 +87,16 @@ class Settings:
         return self.mode == "demo"
 
     @property
+    def sandboxed(self) -> bool:
+        """Whether the service is this installation's own sandbox, so that no ride is real.
+
+        A demo may also name another service on this machine: a tunnel, say, to a real one.
+        """
+        parts = urlsplit(self.service_url)
+        own = parts.scheme == "http" and parts.port == self.sandbox_port and not parts.path
+        return self.demo and own and is_loopback(parts.hostname or "")
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """Every secret of this installation, for the redactor of logs."""
         keys = (key.partition(":")[2] for key in self.token_keys.split(","))

@@ -98,7 +98,7 @@ def _welcomed(process: "subprocess.Popen[str]", instance: Path) -> Running:
 
     return Running(
         word(r"ridedash: (\S+)"),
-        word(r"sandbox +(\S+)"),
+        "" if "not our sandbox" in text else word(r"sandbox +(\S+)"),
         word(r"sign in as +(\S+)"),
         word(r"password +(\S+)"),
         instance,

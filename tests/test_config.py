@@ -36,6 +36,24 @@ def test_a_demo_needs_no_settings(tmp_path: Path) -> None:
     assert set(settings.trusted_hosts) == {"localhost", "127.0.0.1", "[::1]"}
 
 
+@pytest.mark.parametrize(
+    ("address", "sandboxed"),
+    [
+        ("http://127.0.0.1:8001", True),
+        ("http://localhost:8001/", True),
+        ("http://127.0.0.1:8002", False),
+        ("http://127.0.0.1:8001/tunnel", False),
+        ("https://127.0.0.1:8001", False),
+    ],
+)
+def test_only_the_own_sandbox_counts_as_a_service_without_real_rides(
+    tmp_path: Path, address: str, sandboxed: bool
+) -> None:
+    given = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_SERVICE_URL": address}
+    assert load(given).sandboxed is sandboxed
+    assert not load(LIVE | given | {"RIDEDASH_INSTANCE": str(tmp_path)}).sandboxed
+
+
 def test_demo_secrets_are_made_once_and_readable_by_the_owner_only(tmp_path: Path) -> None:
     first = load({"RIDEDASH_INSTANCE": str(tmp_path)})
     second = load({"RIDEDASH_INSTANCE": str(tmp_path)})

@@ -113,9 +113,15 @@ def _welcome(settings: config.Settings) -> str:
         lines += [
             f"  sign in as   {name}",
             f"  password     {password}",
-            f"  sandbox      {settings.service_url}   (no real rides; pace {settings.pace:g})",
+            _service_line(settings),
         ]
     return "\n".join([*lines, "  stop with    Ctrl-C"])
+
+
+def _service_line(settings: config.Settings) -> str:
+    if settings.sandboxed:
+        return f"  sandbox      {settings.service_url}   (no real rides; pace {settings.pace:g})"
+    return f"  service      {settings.service_url}   (not our sandbox: rides may be real)"
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.processes.fleet import free_port
 from tests.running import Running, running
 
 IDLE = 200  # twice waitress's own limit of connections
@@ -61,6 +62,21 @@ def test_metrics_are_refused_to_somebody_behind_a_proxy_that_is_not_trusted(
     with running(tmp_path_factory.mktemp("untrusted")) as made:
         url = made.url + "/metrics"
         assert httpx.get(url, headers=COLLEAGUE, trust_env=False).status_code == 404
+
+
+def test_a_demo_on_another_service_does_not_say_that_its_rides_are_not_real(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    port = free_port()  # where a tunnel to a real service could begin
+    with running(
+        tmp_path_factory.mktemp("tunnel"), RIDEDASH_SERVICE_URL=f"http://127.0.0.1:{port}"
+    ) as made:
+        assert made.sandbox_url == ""
+        page = httpx.get(made.url + "/sign-in", trust_env=False).text
+        assert "no real rides" not in page
+        assert "Demo on a service that is not our sandbox: rides may be real" in page
+        guest = httpx.get(made.url + "/t/unknown-link", trust_env=False).text
+        assert "rides may be real" in guest
 
 
 def _kept_open(address: tuple[str, int]) -> socket.socket:

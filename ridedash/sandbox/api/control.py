@@ -1,11 +1,14 @@
 """Control of the sandbox for tests and demos: speed, scenarios, faults, the ledger.
 
-A real service has none of it. Each request needs the header `X-Sandbox-Control: 1`, which a form
-of another site can't send.
+A real service has none of it. It answers programs of its own machine only, under a name of that
+machine, so that no site can borrow its own name for it. Each request needs the header
+`X-Sandbox-Control: 1`, which a form of another site can't send.
 """
 
+import ipaddress
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, jsonify, request
 
@@ -18,18 +21,37 @@ from ridedash.sandbox.world import services
 
 bp: Final = Blueprint("control", __name__, url_prefix="/control")
 HEADER: Final = "X-Sandbox-Control"
+FORWARDED: Final = "Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"  # a proxy adds one of these
 FARTHEST_S: Final = 30 * 86400.0
 LONGEST_DELAY_S: Final = 120.0
+
+
+@bp.before_request
+def check_caller() -> None:
+    """Refuse requests of another machine, also through a proxy of this one."""
+    passed_on = [name for name in FORWARDED if name in request.headers]
+    host = urlsplit(f"//{request.host}").hostname or ""
+    if passed_on or not (_is_here(request.remote_addr or "") and _is_here(host)):
+        raise _refused("control answers programs of this machine only")
+
+
+def _is_here(address: str) -> bool:
+    """Whether a host name or an address can only mean this machine."""
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+def _refused(why: str) -> Refusal:
+    return Refusal(403, {"status": "FAILURE", "code": "CONTROL_REFUSED", "message": why})
 
 
 @bp.before_request
 def check_header() -> None:
     """Refuse requests that a page of another origin could send without a preflight."""
     if request.headers.get(HEADER) != "1":
-        raise Refusal(
-            403,
-            {"status": "FAILURE", "code": "CONTROL_REFUSED", "message": f"{HEADER}: 1 is required"},
-        )
+        raise _refused(f"{HEADER}: 1 is required")
 
 
 @bp.post("/speed")

@@ -27,7 +27,7 @@ from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import BOOK, SEE, may, may_link, needs
 from ridedash.views.web.responses import Snapshot, poll_response
 from ridedash.views.web.security_headers import let_forms_lead_to
-from ridedash.views.web.top_bar import StaffBar, page_bar, staff_bar
+from ridedash.views.web.top_bar import StaffBar, demo_words, page_bar, staff_bar
 from ridedash.wording import gettext as _
 
 MAX_KNOWN: Final = 16_000  # characters
@@ -221,13 +221,13 @@ def _json(body: dict[str, Any]) -> bytes:
 
 @bp.app_context_processor
 def give_bar() -> dict[str, Any]:
-    """`staff_bar`, `demo_mode` and `page_locale` for base.html.
+    """`staff_bar`, `demo_words` and `page_locale` for base.html.
 
     There is no bar on error pages, and none for a user who is not signed in.
     """
     s = services()
     found: dict[str, Any] = {
-        "demo_mode": s.settings.demo,
+        "demo_words": demo_words(s.settings),
         "page_locale": _locale(),
         "staff_bar": None,
     }

@@ -31,6 +31,7 @@ from ridedash.views.web.formatting import stamp
 from ridedash.views.web.permissions import OPEN, needs
 from ridedash.views.web.responses import Snapshot, poll_response
 from ridedash.views.web.security_headers import nonce
+from ridedash.views.web.top_bar import demo_words
 
 bp = Blueprint("guest", __name__)
 
@@ -209,7 +210,10 @@ def _sorry(status: int, why: str) -> BaseResponse:
 def _rendered(template: str, **facts: Any) -> str:
     """A page without the context of staff pages: it depends on no sign-in and no session."""
     app = current_app
-    known = {"csp_nonce": nonce() if "map" in facts else "", "demo_mode": services().settings.demo}
+    known = {
+        "csp_nonce": nonce() if "map" in facts else "",
+        "demo_words": demo_words(services().settings),
+    }
     return app.jinja_env.get_template(template).render(page_locale=_locale(), **known, **facts)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from ridedash.config import Settings
 from ridedash.extensions import services
 from ridedash.rides.health import heartbeat_age, is_alive, service_silent_since
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
@@ -29,6 +30,15 @@ class Alert:
     detail: str
     label: str
     href: str
+
+
+def demo_words(settings: Settings) -> str:
+    """The words of the band on every page of a demo; "" in live mode."""
+    if not settings.demo:
+        return ""
+    if settings.sandboxed:
+        return _("Demo: no real rides")
+    return _("Demo on a service that is not our sandbox: rides may be real")
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,29 @@ def test_control_needs_a_header_that_a_form_cannot_send(desk):
 
 
 @pytest.mark.parametrize(
+    "asked",
+    [
+        {"environ_base": {"REMOTE_ADDR": "192.0.2.9"}},
+        {"environ_base": {"REMOTE_ADDR": "127.0.0.1"}, "headers": {"X-Forwarded-For": "192.0.2.9"}},
+        {"base_url": "http://sandbox.example:8001"},  # a site whose name leads to this machine
+        {"base_url": "http://192.0.2.1:8001"},
+    ],
+)
+def test_control_answers_programs_of_this_machine_only(desk, asked):
+    more = {"headers": CONTROL | asked.get("headers", {})}
+    answer = desk.web.post("/control/reset", json={}, **(asked | more))
+    assert (answer.status_code, answer.json["code"]) == (403, "CONTROL_REFUSED")
+    assert "this machine" in answer.json["message"]
+    assert desk.web.get("/control/ledger", **(asked | more)).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8001", "localhost", "[::1]:8001", "[::1]"])
+def test_control_answers_under_each_name_of_this_machine(desk, host):
+    answer = desk.web.get("/control/clock", headers=CONTROL, base_url=f"http://{host}")
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
     ("path", "body"),
     [
         ("speed", {"speed": 0.5}),

@@ -22,6 +22,7 @@ from ridedash.sandbox.trips.planner import SHORTEST_PHASE_S
 from ridedash.sandbox.world import Services
 
 NO_CAB_NEAR: Final = -1
+NIGHT_HOURS: Final = f"{rates.NIGHT_FROM}:00 to {rates.NIGHT_TO:02d}:00"
 
 
 def products(
@@ -136,7 +137,7 @@ def _card(card: RateCard, category: Category, tariff: Tariff, surge: Decimal) ->
     if card.type == STANDARD:
         return {
             "type": card.type,
-            "fare": _description(card, category, tariff.symbol),
+            "fare": _description(card, category, tariff),
             "surcharge": _surcharge(surge),
         }
     return {
@@ -148,15 +149,16 @@ def _card(card: RateCard, category: Category, tariff: Tariff, surge: Decimal) ->
         "cost_per_distance": _text(card.cost_per_distance),
         "waiting_cost_per_minute": _text(card.waiting_cost_per_minute),
         "ride_cost_per_minute": _text(card.ride_cost_per_minute),
-        "night_time_charges": "NA",
-        "night_time_duration": "NA",
+        "night_time_charges": _text(card.night_charge) if card.night_charge else "NA",
+        "night_time_duration": NIGHT_HOURS if card.night_charge else "NA",
         "rates_higher_than_usual": surge > 1,
         "surcharge": _surcharge(surge),
     }
 
 
-def _description(card: RateCard, category: Category, symbol: str) -> str:
+def _description(card: RateCard, category: Category, tariff: Tariff) -> str:
     """The description of a standard rate: fixed for share, by the meter for auto."""
+    symbol = tariff.symbol
     if category.id == wire.Kind.SHARE:
         return (
             f"Fixed fare for the trip, from {symbol}{rates.number(card.minimum_fare)}, "
@@ -168,7 +170,8 @@ def _description(card: RateCard, category: Category, symbol: str) -> str:
         f"{rates.number(card.minimum_distance)} km,"
         f" then {symbol}{rates.number(card.cost_per_distance)} per km;"
         f" waiting {symbol}{rates.number(card.waiting_cost_per_minute)} per minute;"
-        f" {ratio} times as much from {rates.NIGHT_FROM}:00 to {rates.NIGHT_TO:02d}:00"
+        f" {ratio} times as much from {NIGHT_HOURS};"
+        f" and {symbol}{rates.number(tariff.convenience_charge)} convenience charge"
     )
 
 

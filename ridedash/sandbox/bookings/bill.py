@@ -1,5 +1,6 @@
 """The price of a booking: as planned while it runs, as driven when it has ended."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -34,5 +35,5 @@ def agreed(booking: Booking) -> Terms:
     """The current terms: a changed drop ends an upfront price, but a share fare stays fixed."""
     terms = booking.request.terms
     if booking.request.drop_changed and booking.kind is not wire.Kind.SHARE:
-        return Terms(terms.surge, terms.airport, terms.night, terms.coupon, None)
+        return replace(terms, fixed=None)
     return terms

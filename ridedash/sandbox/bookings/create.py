@@ -18,7 +18,7 @@ from ridedash.sandbox.bookings.snapshots import iso
 from ridedash.sandbox.city.city import City
 from ridedash.sandbox.pricing import rates
 from ridedash.sandbox.pricing.categories import CATEGORY_IDS, Category, tariff_of
-from ridedash.sandbox.pricing.estimates import priced_trip, terms
+from ridedash.sandbox.pricing.estimates import at_airport, priced_trip, terms
 from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.trips import planner
 from ridedash.sandbox.trips.crews import seeded_rng
@@ -156,10 +156,19 @@ def _priced(sandbox: Services, accepted: Accepted, now: float) -> Request:
     elif category.kind is wire.Kind.SHARE and payload.drop:
         shared = priced_trip(city, tariff_of(city.currency), payload.pickup, payload.drop, now)
         fixed = shared.share(category, payload.seats)[1]
-    agreed = replace(agreed, fixed=fixed)
+    agreed = replace(agreed, fixed=fixed, advance=_advance(accepted))
     return Request(
         payload.pickup, payload.drop, payload.seats, payload.cash, agreed, payload.affiliate_uid
     )
+
+
+def _advance(accepted: Accepted) -> Decimal:
+    """What an auto that is booked at the airport takes from the wallet at once."""
+    city, payload = accepted.city, accepted.payload
+    auto = accepted.category.kind is wire.Kind.AUTO
+    if not auto or payload.cash or not at_airport(city, payload.pickup):
+        return Decimal(0)
+    return tariff_of(city.currency).airport_advance
 
 
 def _locked(sandbox: Services, category: Category, payload: Payload, now: float) -> Decimal:

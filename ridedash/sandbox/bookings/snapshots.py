@@ -8,14 +8,13 @@ from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.sandbox.bookings.bill import bill, driven
 from ridedash.sandbox.pricing.categories import Tariff
-from ridedash.sandbox.pricing.rates import NIGHT_RATIO, local, number
+from ridedash.sandbox.pricing.rates import NIGHT_RATIO, convenience_charge, local, number
 from ridedash.sandbox.trips.crews import Driver
 from ridedash.sandbox.trips.ledger import Booking
 from ridedash.sandbox.trips.timeline import Leg, Phase
 from ridedash.sandbox.users import find_user
 
 NO_PLACE: Final = LatLng(0.0, 0.0)  # sent as the drop when the booking has none
-CONVENIENCE_CHARGE: Final = Decimal(5)
 MOVING: Final = (  # the fields that change during a status: position, speed, remaining time
     ',"driver_lat":%r,"driver_lng":%r,"bearing":%r,"speed":%r,'
     '"duration":{"value":%d,"unit":"MINUTE"},"distance":{"value":%d,"unit":"METER"}}'
@@ -135,12 +134,15 @@ def _auto_approach(booking: Booking, phase: Phase, now: float) -> dict[str, Any]
 def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, Any]:
     """`svc_money_balance` and `trip_info`, with the amounts only where autos bill."""
     price, terms = bill(booking, tariff), booking.request.terms
-    payable = price.total + CONVENIENCE_CHARGE
+    category = tariff.find(booking.category)
+    assert category is not None
+    charge = convenience_charge(tariff, category)
+    payable = price.total + charge - terms.advance
     info: dict[str, Any] = {
         "billing_enabled": tariff.auto_billing,
         "discount": number(price.discount),
-        "advance": 0,
-        "convenience_charge": number(CONVENIENCE_CHARGE),
+        "advance": number(terms.advance),
+        "convenience_charge": number(charge),
     }
     if tariff.auto_billing:
         trip = driven(booking)
@@ -161,7 +163,8 @@ def _auto_bill(booking: Booking, tariff: Tariff, *, ended: bool) -> dict[str, An
 
 def _balance(booking: Booking, payable: Decimal, *, ended: bool) -> float:
     user = find_user(booking.user)
-    before = Decimal(str(user.balance)) if user else Decimal(0)
+    wallet = Decimal(str(user.balance)) if user else Decimal(0)
+    before = wallet - booking.request.terms.advance
     return number(before - payable if ended and not booking.request.cash else before)
 
 

@@ -25,6 +25,7 @@ class RateCard(NamedTuple):
     cost_per_distance: Decimal
     waiting_cost_per_minute: Decimal
     ride_cost_per_minute: Decimal
+    night_charge: Decimal = Decimal(0)  # once for a ride that is booked at night
 
 
 class Cancellation(NamedTuple):
@@ -81,14 +82,16 @@ class Tariff:
     plate: str
     phone: str
     auto_billing: bool  # whether auto answers carry the bill
+    convenience_charge: Decimal  # added to the fare of each auto
+    airport_advance: Decimal  # taken from the wallet when an auto is booked at the airport
 
     def find(self, category_id: str) -> Category | None:
         """The category with this id, or None when it isn't offered here."""
         return next((category for category in self.categories if category.id == category_id), None)
 
 
-def _card(kind: str, *amounts: str) -> RateCard:
-    return RateCard(kind, *(Decimal(amount) for amount in amounts))
+def _card(kind: str, *amounts: str, night: str = "0") -> RateCard:
+    return RateCard(kind, *(Decimal(amount) for amount in amounts), night_charge=Decimal(night))
 
 
 def _package(hours: int, km: int, price: str, per_km: str, per_minute: str) -> Package:
@@ -126,8 +129,8 @@ _MERIDIAN: Final = Tariff(
             "suv",
             "Prime SUV",
             (
-                _card(FLAT, "3.0", "0", "110.0", "160.0", "20.0", "2.5", "2.5"),
-                _card(AIRPORT, "5.0", "0", "210.0", "320.0", "21.0", "3.0", "2.5"),
+                _card(FLAT, "3.0", "0", "110.0", "160.0", "20.0", "2.5", "2.5", night="40"),
+                _card(AIRPORT, "5.0", "0", "210.0", "320.0", "21.0", "3.0", "2.5", night="40"),
             ),
             Cancellation(60, 4),
             cabs=6,
@@ -171,13 +174,15 @@ _MERIDIAN: Final = Tariff(
     plate="PM",
     phone="+9100000",
     auto_billing=True,
+    convenience_charge=Decimal(5),
+    airport_advance=Decimal(40),
 )
 _SALTMERE: Final = Tariff(
     categories=(
         Category(
             "micro",
             "Micro",
-            (_card(FLAT, "1.0", "0", "3.2", "6.0", "1.35", "0.35", "0.3"),),
+            (_card(FLAT, "1.0", "0", "3.2", "6.0", "1.35", "0.35", "0.3", night="1.5"),),
             Cancellation(4, 5),
             cabs=20,
             cars=("Sandpiper City",),
@@ -234,6 +239,8 @@ _SALTMERE: Final = Tariff(
     plate="SM",
     phone="+9100001",
     auto_billing=False,
+    convenience_charge=Decimal("0.30"),
+    airport_advance=Decimal(0),  # it has no airport
 )
 _BY_CURRENCY: Final = {"INR": _MERIDIAN, "EUR": _SALTMERE}
 CATEGORY_IDS: Final = frozenset(c.id for tariff in _BY_CURRENCY.values() for c in tariff.categories)

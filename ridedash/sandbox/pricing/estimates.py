@@ -86,15 +86,17 @@ def estimate(category: Category, priced: PricedTrip, signer: FareSigner) -> dict
     price = rates.price(priced.tariff, category, agreed, priced.trip)
     total = priced.upfront(category) if category.upfront else price.total
     spread = (Decimal(1), Decimal(1)) if category.upfront else METERED_SPREAD
-    low, high = (rates.number(rates.rounded(total * part, priced.tariff.step)) for part in spread)
+    fee = rates.convenience_charge(priced.tariff, category)
+    ends = (rates.rounded(total * part + fee, priced.tariff.step) for part in spread)
+    low, high = (rates.number(end) for end in ends)
     return {
         "category": category.id,
         "distance": rates.number(round(priced.trip.km, 2)),
         "travel_time_in_minutes": max(1, round(priced.trip.minutes)),
         "amount_min": low,
         "amount_max": high,
-        "booking_fee": 0,
-        "booking_fee_breakup": [],
+        "booking_fee": rates.number(fee),
+        "booking_fee_breakup": _fee_lines(fee),
         "taxes": {"total_tax": rates.number(price.tax)},
         "hub_charges": _hub(priced, price.toll),
         "discounts": {
@@ -106,6 +108,10 @@ def estimate(category: Category, priced: PricedTrip, signer: FareSigner) -> dict
         },
         "upfront": _upfront(category, priced, total, signer),
     }
+
+
+def _fee_lines(fee: Decimal) -> list[dict[str, Any]]:
+    return [{"display_text": "Convenience charge", "value": rates.number(fee)}] if fee else []
 
 
 def _hub(priced: PricedTrip, toll: Decimal) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from ridedash import wire
 from ridedash.sandbox.pricing.categories import AIRPORT, Category, Package, RateCard, Tariff
 
 FREE_WAITING_MINUTES: Final = Decimal(2)
@@ -51,7 +52,8 @@ class Price:
 class Terms:
     """The terms on which a booking is priced, fixed when it is made.
 
-    `fixed` is a total that was agreed before the ride, with tax and toll included.
+    `fixed` is a total that was agreed before the ride, with tax and toll included. `advance` is
+    what was taken from the wallet before the ride.
     """
 
     surge: Decimal
@@ -59,6 +61,7 @@ class Terms:
     night: bool
     coupon: str | None
     fixed: Decimal | None
+    advance: Decimal = Decimal(0)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that from_json reads."""
@@ -69,13 +72,20 @@ class Terms:
             "night": self.night,
             "coupon": self.coupon,
             "fixed": fixed,
+            "advance": str(self.advance),
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Terms":
-        """The terms that to_json wrote."""
-        fixed = None if data["fixed"] is None else Decimal(data["fixed"])
-        return cls(Decimal(data["surge"]), data["airport"], data["night"], data["coupon"], fixed)
+        """The terms that to_json wrote; those of an earlier version have no advance."""
+        return cls(
+            surge=Decimal(data["surge"]),
+            airport=data["airport"],
+            night=data["night"],
+            coupon=data["coupon"],
+            fixed=None if data["fixed"] is None else Decimal(data["fixed"]),
+            advance=Decimal(data.get("advance", "0")),
+        )
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,7 @@ def surge(category: Category, when: datetime) -> Decimal:
 
 
 def is_night(when: datetime) -> bool:
-    """Whether night charges of autos apply at a local time."""
+    """Whether night charges apply at a local time."""
     return when.hour >= NIGHT_FROM or when.hour < NIGHT_TO
 
 
@@ -143,8 +153,15 @@ def price(tariff: Tariff, category: Category, terms: Terms, driven: Driven) -> P
 def _meter(category: Category, terms: Terms, driven: Driven) -> Decimal:
     if category.rental:
         return packaged(category.packages[0][1][0], driven)
-    ratio = NIGHT_RATIO if terms.night and category.id == "auto" else ONE
-    return metered(card_for(category, terms.airport), driven, terms.surge * ratio)
+    card = card_for(category, terms.airport)
+    ratio = NIGHT_RATIO if terms.night and category.kind is wire.Kind.AUTO else ONE
+    fare = metered(card, driven, terms.surge * ratio)
+    return fare + card.night_charge if terms.night else fare
+
+
+def convenience_charge(tariff: Tariff, category: Category) -> Decimal:
+    """What the service adds to the fare of an auto; nothing for other categories."""
+    return tariff.convenience_charge if category.kind is wire.Kind.AUTO else Decimal(0)
 
 
 def fixed_total(tariff: Tariff, category: Category, terms: Terms, driven: Driven) -> Decimal:

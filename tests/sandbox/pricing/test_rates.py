@@ -55,6 +55,20 @@ def test_an_auto_costs_half_as_much_again_at_night():
     assert price("auto", replace(PLAIN, night=True)).fare == price("auto").fare * Decimal("1.5")
 
 
+def test_a_night_charge_is_added_once_and_not_multiplied():
+    night = replace(PLAIN, night=True, surge=Decimal("1.3"))
+    by_day = price("suv", replace(PLAIN, surge=Decimal("1.3"))).fare
+    assert price("suv", night).fare == by_day + 40
+    assert price("mini", replace(PLAIN, night=True)).fare == price("mini").fare
+
+
+def test_terms_of_an_earlier_version_have_no_advance():
+    kept = replace(PLAIN, advance=Decimal("1.50")).to_json()
+    assert rates.Terms.from_json(kept).advance == Decimal("1.50")
+    del kept["advance"]
+    assert rates.Terms.from_json(kept).advance == 0
+
+
 def test_a_coupon_is_a_separate_discount():
     paid = price("suv", replace(PLAIN, coupon="HARBOUR20"))
     assert paid.details() == {

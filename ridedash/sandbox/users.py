@@ -1,4 +1,4 @@
-"""The users of the sandbox: one who may book, and one for each reason to refuse an account."""
+"""The users of the sandbox: some who may book, and one for each reason to refuse an account."""
 
 from typing import Final, NamedTuple
 
@@ -17,6 +17,7 @@ class SandboxUser(NamedTuple):
     rider: str
     refusal: str | None = None  # the code with which create answers
     balance: float = 2500.0  # wallet, in the city's currency
+    affiliate: bool = False  # billed to an affiliate: each booking needs its affiliate_uid
 
 
 SANDBOX_USERS: Final = (
@@ -25,6 +26,7 @@ SANDBOX_USERS: Final = (
     SandboxUser("pending", "Account with a pending payment", "Rider Plover", wire.PAYMENT_PENDING),
     SandboxUser("credit", "Account with a credit due", "Rider Petrel", wire.SVC_CREDIT_DUE, 0.0),
     SandboxUser("banned", "Banned account", "Rider Skua", wire.BANNED_USER, 0.0),
+    SandboxUser("affiliate", "Account billed to an affiliate", "Rider Fulmar", affiliate=True),
 )
 
 _BY_ID: Final = {user.id: user for user in SANDBOX_USERS}

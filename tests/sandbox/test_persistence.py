@@ -9,6 +9,7 @@ import pytest
 
 from ridedash.sandbox import SANDBOX_USERS, create_sandbox, mint_token
 from ridedash.sandbox.store import Store
+from ridedash.sandbox.trips.crews import Driver
 from tests.sandbox.sandbox_desk import CONTROL, Desk, far_drop
 
 KINDS = ("mini", "suv", "share", "auto", "rental")
@@ -69,6 +70,31 @@ def all_answers(folder):
 
 def test_the_same_seed_and_calls_at_the_same_times_give_the_same_answers(tmp_path):
     assert all_answers(tmp_path / "one") == all_answers(tmp_path / "two")
+
+
+def cast(desk):
+    """What is drawn for three rides: names, plates, colours, start codes, co-passengers."""
+    bookings = [desk.book(kind) for kind in ("prime", "suv", "share")]
+    located = [desk.until(booking, "CLIENT_LOCATED") for booking in bookings]
+    names = ("driver_name", "driver_number", "vehicle_number", "vehicle_color", "driver_rating")
+    drawn = [
+        ([body[name] for name in names], body["otp"]["start_trip"]["value"]) for body in located
+    ]
+    return drawn, set(bookings)
+
+
+def test_after_a_reset_the_rides_of_a_demo_have_the_same_cast_under_new_ids(desk):
+    first, first_ids = cast(desk)
+    desk.control("reset")
+    desk.clock.advance(3600)
+    again, other_ids = cast(desk)
+    assert again == first
+    assert not first_ids & other_ids
+
+
+def test_drivers_stored_by_an_earlier_version_are_read(desk):
+    stored = Driver("Driver Fern", "+910000012345", 4.5, "", "mini", "PM 01 AA 1000", "White")
+    assert Driver.from_json(stored.to_json() | {"car_model": "Tern Compact"}) == stored
 
 
 def test_another_seed_gives_other_drivers(desk_at, desk):

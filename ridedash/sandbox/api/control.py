@@ -114,12 +114,14 @@ def order_faults() -> Response:
 def reset() -> Response:
     """Delete bookings, feedback, scenarios and faults, and restore the configured speed.
 
-    Tokens and the time of the clock are kept.
+    Bookings are numbered from 1 again, so that the same rides have the same drivers. Tokens and
+    the time of the clock are kept.
     """
     sandbox = services()
     with sandbox.store.write() as connection:
         for table in ("bookings", "feedback", "scenarios", "faults"):
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constant names
+        connection.execute("DELETE FROM sqlite_sequence WHERE name = 'bookings'")
     sandbox.clock.set_speed(sandbox.settings.pace)
     return jsonify({"status": "SUCCESS"})
 

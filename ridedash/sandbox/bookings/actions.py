@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from ridedash import wire
 from ridedash.geo import LatLng
+from ridedash.sandbox.bookings.create import SAME_PLACE, same_place, share_refusal
+from ridedash.sandbox.city.city import City
 from ridedash.sandbox.pricing.categories import tariff_of
 from ridedash.sandbox.pricing.estimates import at_airport
 from ridedash.sandbox.request_parsing import Refusal
@@ -84,13 +86,17 @@ def _not_cancellable(status: str) -> Refusal:
 
 
 def _charge(sandbox: Services, booking: Booking, now: float) -> str:
-    """A sentence with the charge, or "" during the free minutes after allotment."""
+    """A sentence with the charge, or "" during the free minutes.
+
+    They count from the first driver, and a second one doesn't begin them anew: the least that the
+    interface allows.
+    """
     city = sandbox.city(booking.city)
     category = tariff_of(city.currency).find(booking.category)
     assert category is not None
-    allotted_at = booking.plan.allotted_at
+    allotted = booking.plan.first(wire.CALL_DRIVER)
     policy = category.cancellation
-    if allotted_at is None or now - allotted_at <= policy.after_minutes * 60:
+    if allotted is None or now - allotted.at <= policy.after_minutes * 60:
         return ""
     return f" A cancellation charge of {city.currency} {policy.charge} applies."
 
@@ -111,8 +117,9 @@ def change_drop(
         over = booking.kind is wire.Kind.AUTO and status == wire.INVOICE
         if over or status in wire.TERMINAL:
             raise _drop_refused(wire.HEADER_OOPS, "The ride has ended; its drop can't be changed.")
-        if not city.contains(drop):
-            raise _drop_refused(wire.HEADER_INVALID_DROP, "The new drop is in a different city.")
+        problem = _problem_of(city, booking, drop)
+        if problem is not None:
+            raise _drop_refused(wire.HEADER_INVALID_DROP, problem)
         airport = at_airport(city, booking.request.pickup) or at_airport(city, drop)
         request = _redirected_request(booking.request, drop, airport=airport)
         sandbox.ledger.redirect(
@@ -124,6 +131,15 @@ def change_drop(
         "header": wire.SUCCESS,
         "text": "Your drop location is updated.",
     }
+
+
+def _problem_of(city: City, booking: Booking, drop: LatLng) -> str | None:
+    """Why a booking can't go to a new drop, as create would refuse it; None when it can."""
+    if not city.contains(drop):
+        return "The new drop is in a different city."
+    if same_place(booking.request.pickup, drop):
+        return SAME_PLACE
+    return share_refusal(city, drop) if booking.kind is wire.Kind.SHARE else None
 
 
 def _redirected_request(request: Request, drop: LatLng, *, airport: bool) -> Request:

@@ -27,6 +27,8 @@ from ridedash.sandbox.users import SandboxUser
 from ridedash.sandbox.world import Services
 
 SAME_PLACE_M: Final = 5.0
+SAME_PLACE: Final = "Pickup and drop are the same place"
+NONE_HEADED: Final = "No cabs are headed toward your destination"
 RETRY_CHANCE: Final = 0.6  # of share bookings that allow a retry
 PREFIX: Final = {wire.Kind.POINT_TO_POINT: "PT", wire.Kind.SHARE: "SH", wire.Kind.AUTO: "AU"}
 REFUSALS: Final = {
@@ -40,6 +42,7 @@ FARE_ID_REQUIRED: Final = "FARE_ID_REQUIRED"
 INVALID_FARE_ID: Final = "INVALID_FARE_ID"
 FARE_EXPIRED: Final = "FARE_EXPIRED"
 DROP_REQUIRED: Final = "DROP_REQUIRED"
+AFFILIATE_UID_REQUIRED: Final = "AFFILIATE_UID_REQUIRED"
 RIDE_LATER_NOT_AVAILABLE: Final = "RIDE_LATER_NOT_AVAILABLE"
 
 
@@ -123,10 +126,12 @@ def _checked(sandbox: Services, user: SandboxUser, payload: Payload) -> Accepted
     category = tariff_of(city.currency).find(payload.category)
     if category is None:
         raise booking_failed(wire.INVALID_CAR_CATEGORY)
-    if payload.drop and distance_m(payload.pickup, payload.drop) <= SAME_PLACE_M:
-        raise failure(wire.SAME_PICKUP_DROP, "Pickup and drop are the same place")
+    if payload.drop and same_place(payload.pickup, payload.drop):
+        raise failure(wire.SAME_PICKUP_DROP, SAME_PLACE)
     if user.refusal:
         raise failure(user.refusal, REFUSALS[user.refusal])
+    if user.affiliate and not (payload.affiliate_uid or "").strip():
+        raise failure(AFFILIATE_UID_REQUIRED, "This account is booked with an affiliate_uid only")
     if payload.drop and not city.contains(payload.drop):
         raise failure(wire.INVALID_DROP_LOCATION, "The drop is in another city")
     if payload.later:
@@ -139,10 +144,23 @@ def _checked(sandbox: Services, user: SandboxUser, payload: Payload) -> Accepted
 def _check_shared(city: City, drop: LatLng | None) -> None:
     if drop is None:
         raise failure(DROP_REQUIRED, "A shared ride needs a drop")
+    words = share_refusal(city, drop)
+    if words is not None:
+        raise failure(None, words)
+
+
+def same_place(pickup: LatLng, drop: LatLng) -> bool:
+    """Whether a drop is at the pickup."""
+    return distance_m(pickup, drop) <= SAME_PLACE_M
+
+
+def share_refusal(city: City, drop: LatLng) -> str | None:
+    """Why no shared cab goes to a drop, in the service's words; None where one does."""
     if any(contains(ring, drop) for ring in city.no_share_heading):
-        raise failure(None, "No cabs are headed toward your destination")
+        return NONE_HEADED
     if any(contains(ring, drop) for ring in city.unshareable):
-        raise failure(None, "Your destination is not appropriate for sharing a ride")
+        return "Your destination is not appropriate for sharing a ride"
+    return None
 
 
 def _priced(sandbox: Services, accepted: Accepted, now: float) -> Request:
@@ -193,12 +211,15 @@ def _planned(
 ) -> Booking:
     """The booking with its whole timeline.
 
-    Its random numbers depend on the seed, the booking's number and the time of the request.
+    Drivers, cars, codes and times depend on the seed and the booking's number, so that a demo has
+    them again after a reset. Its ids depend on the time of the request too: a partner may still
+    know those from before the reset.
     """
     city, category, payload = accepted.city, accepted.category, accepted.payload
-    rng = seeded_rng(sandbox.settings.seed, next_number(connection), round(now, 3))
+    draw = (sandbox.settings.seed, next_number(connection))
+    rng, ids = seeded_rng(*draw), seeded_rng(*draw, round(now, 3))
     scenario = _scenario(connection, sandbox, accepted, now, rng)
-    booking_id = _fresh_id(connection, PREFIX[category.kind], rng)
+    booking_id = _fresh_id(connection, PREFIX[category.kind], ids)
     trip = planner.TripRequest(
         city=city,
         tariff=tariff_of(city.currency),
@@ -211,7 +232,7 @@ def _planned(
     )
     return Booking(
         booking_id=booking_id,
-        txn_id=f"TX{rng.randrange(16**12):012X}" if scenario in planner.RETRYING else None,
+        txn_id=f"TX{ids.randrange(16**12):012X}" if scenario in planner.RETRYING else None,
         merchant_txn_id=payload.merchant_txn_id,
         user=accepted.user.id,
         category=category.id,
@@ -247,7 +268,7 @@ def _shared_scenario(scenario: str, retry: bool, near: bool, rng: Random) -> str
     if near and at_once.get(scenario, False):
         return planner.SHARE_IMMEDIATE
     if not retry:
-        raise failure(None, "No cabs are headed toward your destination")
+        raise failure(None, NONE_HEADED)
     if scenario in (planner.SLOW_ALLOTMENT, planner.SHARE_RETRY_SLOW):
         return planner.SHARE_RETRY_SLOW
     none = scenario in (planner.NO_CAB, planner.SHARE_RETRY_FAIL)

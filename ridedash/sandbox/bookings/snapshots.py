@@ -25,14 +25,14 @@ LIVE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wi
 def by_txn(booking: Booking, now: float) -> dict[str, Any]:
     """The body for a share booking tracked by txn_id.
 
-    It has the status only, and once a driver is found also the booking id and a message.
+    It has the status only, once a driver is found also the booking id, and a message unless the
+    booking was cancelled since.
     """
     body: dict[str, Any] = {"status": wire.SUCCESS, "booking_status": booking.status(now)}
     if booking.revealed(now):
-        body |= {
-            "booking_id": booking.booking_id,
-            "message": "A driver was found. Track by booking_id from now on.",
-        }
+        body["booking_id"] = booking.booking_id
+        if body["booking_status"] != wire.BOOKING_CANCELLED:
+            body["message"] = "A driver was found. Track by booking_id from now on."
     return body
 
 

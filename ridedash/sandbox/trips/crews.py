@@ -1,6 +1,6 @@
 """Random drivers, cars, co-passengers and start codes for bookings; none of them is real."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from random import Random
 from typing import Any, Final
 
@@ -44,7 +44,7 @@ PLATE_LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class Driver:
-    """A driver with the cab."""
+    """A driver with the cab. `vehicle_type` is the model, which people look for in the street."""
 
     driver_name: str
     driver_number: str
@@ -53,7 +53,6 @@ class Driver:
     vehicle_type: str
     vehicle_number: str
     vehicle_color: str
-    car_model: str
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that from_json reads."""
@@ -61,8 +60,8 @@ class Driver:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Driver":
-        """The driver that to_json wrote."""
-        return cls(**data)
+        """The driver that to_json wrote; an earlier version stored the model apart."""
+        return cls(**{each.name: data[each.name] for each in fields(cls)})
 
 
 def draw_driver(rng: Random, tariff: Tariff, category: Category) -> Driver:
@@ -77,11 +76,10 @@ def draw_driver(rng: Random, tariff: Tariff, category: Category) -> Driver:
         driver_number=f"{tariff.phone}{rng.randrange(10**5):05d}",
         driver_rating=round(rng.uniform(4.2, 4.98), 2),
         driver_image_url=f"https://images.example/drivers/{name.lower()}.png",
-        vehicle_type=category.id,
+        vehicle_type=rng.choice(category.cars),
         vehicle_number=f"{tariff.plate} {rng.randrange(1, 20):02d} {letters} "
         f"{rng.randrange(1000, 10000)}",
         vehicle_color="Yellow" if category.id == "auto" else rng.choice(COLORS),
-        car_model=rng.choice(category.cars),
     )
 
 

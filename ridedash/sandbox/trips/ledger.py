@@ -222,7 +222,7 @@ def _booking(row: sqlite3.Row) -> Booking:
 
 
 def next_number(connection: sqlite3.Connection) -> int:
-    """The number of the next booking; numbers only grow.
+    """The number of the next booking; numbers only grow until a reset.
 
     Call it inside the transaction that adds the booking.
     """

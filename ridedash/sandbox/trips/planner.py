@@ -34,6 +34,7 @@ DRIVER_CANCELS: Final = "driver_cancels"
 DRIVER_CANCELS_FAIL: Final = "driver_cancels_fail"
 DRIVER_LEAVES: Final = "driver_leaves"
 SLOW_ALLOTMENT: Final = "slow_allotment"
+INVOICE_BEFORE_RIDE: Final = "invoice_before_ride"
 SCENARIOS: Final = {  # scenario -> the kind of booking that it needs, None for any
     NORMAL: None,
     NO_CAB: None,
@@ -45,6 +46,7 @@ SCENARIOS: Final = {  # scenario -> the kind of booking that it needs, None for 
     DRIVER_CANCELS: wire.Kind.AUTO,
     DRIVER_CANCELS_FAIL: wire.Kind.AUTO,
     DRIVER_LEAVES: wire.Kind.AUTO,
+    INVOICE_BEFORE_RIDE: wire.Kind.POINT_TO_POINT,
 }
 RETRYING: Final = frozenset({SHARE_RETRY, SHARE_RETRY_FAIL, SHARE_RETRY_SLOW})
 
@@ -131,11 +133,16 @@ class Planner:
         if self._request.category.kind is not wire.Kind.AUTO:
             self._add(wire.CLIENT_LOCATED, here, leg, driver)
             here += self._rng.uniform(*WAITING_S)
-        if self._request.category.kind is wire.Kind.SHARE:
+        if self._bills_first():
             self._add(wire.INVOICE, here, leg, driver)
             here += self._rng.uniform(*WAITING_S)
         self._starts = here if self._request.category.kind is not wire.Kind.AUTO else here + 60.0
         return True
+
+    def _bills_first(self) -> bool:
+        """Whether INVOICE comes before the ride: always for share, else in its scenario only."""
+        shared = self._request.category.kind is wire.Kind.SHARE
+        return shared or self._request.scenario == INVOICE_BEFORE_RIDE
 
     def _ride(self, route: Route) -> None:
         self._legs.append(Leg(self._starts, route))

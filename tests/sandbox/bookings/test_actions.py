@@ -4,7 +4,7 @@ import pytest
 
 from ridedash.geo import LatLng, distance_m
 from ridedash.sandbox import mint_token
-from tests.sandbox.sandbox_desk import HOTEL, PORT, SALT, bearer, far_drop
+from tests.sandbox.sandbox_desk import HOTEL, PORT, SALT, bearer, far_drop, middle
 
 ABORT, CANCEL = "/v1/bookings/abort", "/v1/bookings/cancel"
 DROP, FEEDBACK = "/v1/bookings/drop_location", "/v1/bookings/feedback"
@@ -81,6 +81,32 @@ def test_cancelling_is_free_at_first_and_costs_the_policys_charge_later(desk):
         desk.until(booking, "CALL_DRIVER")
         desk.clock.advance(wait)
         assert ("INR 60" in cancel(desk, booking)["text"]) is charge
+
+
+FREE_MINUTES = [("rental", HOTEL, 3), ("rental", SALT.center, 4), ("auto", HOTEL, 3)]
+
+
+@pytest.mark.parametrize(("category", "pickup", "free"), FREE_MINUTES)
+def test_the_charge_of_a_category_falls_due_while_the_driver_can_still_be_sent_away(
+    desk, category, pickup, free
+):
+    booking = desk.book(category, pickup=pickup, drop=None)
+    desk.until(booking, "CALL_DRIVER")
+    desk.clock.advance(free * 60 + 10)
+    policy = desk.products(pickup, category=category)["categories"][0]["cancellation_policy"]
+    assert policy["cancellation_charge_applies_after_time"] == free
+    text = cancel(desk, booking)["text"]
+    assert f"{policy['currency']} {policy['cancellation_charge']} applies" in text
+
+
+def test_the_free_time_counts_from_the_first_driver_although_another_one_comes(desk):
+    desk.control("next", scenario="driver_leaves")
+    booking = desk.book("auto")
+    desk.until(booking, "CALL_DRIVER")
+    desk.until(booking, "ALLOTMENT_RETRYING")
+    desk.until(booking, "CALL_DRIVER")
+    desk.clock.advance(60)
+    assert "INR 15" in cancel(desk, booking)["text"]
 
 
 @pytest.mark.parametrize(
@@ -163,6 +189,40 @@ def test_a_drop_in_another_city_is_refused(desk):
     assert set(answer) == {"status", "request_type", "header", "text"}
     assert (answer["status"], answer["header"]) == ("FAILURE", "Invalid Drop Location")
     assert answer["request_type"] == "Update User Booking Drop Location"
+
+
+def refused_drop(desk, booking, drop):
+    before = desk.track(booking)["drop_location"]
+    answer = change_drop(desk, booking, drop)
+    assert desk.track(booking)["drop_location"] == before
+    assert (answer["status"], answer["header"]) == ("FAILURE", "Invalid Drop Location")
+    return answer["text"]
+
+
+@pytest.mark.parametrize("category", ["mini", "rental", "auto", "share"])
+def test_a_new_drop_at_the_pickup_is_refused_as_create_does(desk, category):
+    booking = desk.book(category)
+    desk.until(booking, "CALL_DRIVER")
+    if category == "auto":
+        answer = change_drop(desk, booking, HOTEL)
+        assert (answer["status"], answer["header"]) == ("FAILURE", "Invalid Drop Location")
+        return
+    assert refused_drop(desk, booking, HOTEL) == "Pickup and drop are the same place"
+
+
+@pytest.mark.parametrize(
+    ("ring", "words"),
+    [
+        (PORT.no_share_heading[0], "No cabs are headed toward your destination"),
+        (PORT.unshareable[0], "Your destination is not appropriate for sharing a ride"),
+    ],
+    ids=["heading", "unshareable"],
+)
+def test_a_shared_ride_goes_to_no_new_drop_where_share_could_not_be_booked(desk, ring, words):
+    shared, own = desk.book("share", seats=1), desk.book("suv")
+    desk.until(own, "CALL_DRIVER")
+    assert refused_drop(desk, shared, middle(ring)) == words
+    assert change_drop(desk, own, middle(ring))["status"] == "SUCCESS"
 
 
 @pytest.mark.parametrize("end", ["BOOKING_CANCELLED", "COMPLETED", "ALLOTMENT_FAILED"])

@@ -108,6 +108,17 @@ def test_users_who_may_not_book_are_refused_with_their_code(desk, user, code):
     assert desk.ledger() == []
 
 
+def test_an_account_billed_to_an_affiliate_books_with_its_uid_only(desk):
+    desk.headers |= bearer(mint_token(desk.database, "affiliate"))
+    for nothing in ({}, {"affiliate_uid": None}, {"affiliate_uid": ""}, {"affiliate_uid": "  "}):
+        answer = desk.create("suv", **nothing)
+        assert (answer["status"], answer["code"]) == ("FAILURE", "AFFILIATE_UID_REQUIRED")
+        assert "affiliate_uid" in answer["message"]
+    assert desk.ledger() == []
+    assert desk.create("suv", affiliate_uid="guest-17")["status"] == "SUCCESS"
+    assert [each["affiliate_uid"] for each in desk.ledger()] == ["guest-17"]
+
+
 def test_the_two_share_failures_carry_a_message_and_no_code(desk):
     for rings, words in (
         (PORT.no_share_heading, "No cabs are headed toward your destination"),

@@ -114,6 +114,42 @@ def test_a_shared_ride_by_txn_id_shows_only_status_until_its_booking_id_comes(de
     ]
 
 
+def test_by_txn_id_a_cancelled_booking_is_no_driver_found(desk):
+    desk.control("next", scenario="share_retry")
+    txn = desk.book("share", retry=True)
+    found = desk.until(txn, "CALL_DRIVER")
+    assert "driver" in found["message"]
+    body = {"booking_id": found["booking_id"], "reason": "Plans changed"}
+    desk.post("/v1/bookings/cancel", body)
+    assert desk.track(txn) == {
+        "status": "SUCCESS",
+        "booking_status": "BOOKING_CANCELLED",
+        "booking_id": found["booking_id"],
+    }
+
+
+def test_a_point_to_point_ride_may_go_through_invoice_with_its_start_code(desk):
+    desk.control("next", scenario="invoice_before_ride")
+    desk.book("auto")
+    booking = desk.book("mini")
+    assert desk.statuses(booking)[2:5] == ["CLIENT_LOCATED", "INVOICE", "IN_PROGRESS"]
+    desk.control("next", scenario="invoice_before_ride")
+    again = desk.book("suv")
+    located = desk.until(again, "CLIENT_LOCATED")
+    invoice = desk.until(again, "INVOICE")
+    assert set(invoice) == FULL | {"otp"}
+    assert invoice["otp"] == located["otp"]
+    assert invoice["price_details"]["fare"] > 0
+
+
+@pytest.mark.parametrize(
+    ("category", "models"),
+    [("prime", {"Heron Sedan", "Egret Saloon"}), ("auto", {"Three-wheeler"})],
+)
+def test_the_type_of_the_vehicle_is_the_model_that_a_guest_looks_for(desk, category, models):
+    assert desk.until(desk.book(category), "CALL_DRIVER")["vehicle_type"] in models
+
+
 def test_a_shared_booking_is_unknown_by_id_before_its_driver_is_found(desk):
     desk.control("next", scenario="share_retry")
     desk.book("share", retry=True)

@@ -91,7 +91,7 @@ class Tariff:
 
 
 def _card(kind: str, *amounts: str, night: str = "0") -> RateCard:
-    return RateCard(kind, *(Decimal(amount) for amount in amounts), night_charge=Decimal(night))
+    return RateCard(kind, *(Decimal(amount) for amount in (*amounts, night)))
 
 
 def _package(hours: int, km: int, price: str, per_km: str, per_minute: str) -> Package:

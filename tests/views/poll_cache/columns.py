@@ -25,6 +25,7 @@ VERSIONED: Final[dict[str, frozenset[str]]] = {
             "late_double",
             "message",
             "next_retry",
+            "payment",
             "pickup_at",
             "ready_at",
             "resolved_at",

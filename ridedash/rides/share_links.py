@@ -22,7 +22,7 @@ from ridedash.store.models.desk import Link
 from ridedash.store.models.orders import Order, Ride, TimelineEvent
 from ridedash.store.sign_ins import tell_ended
 
-MOST_FOLLOWERS: Final = 5
+MOST_LINKS: Final = 5  # of each kind, valid at one time
 # counted from when the link was made, or from the pickup time: no ride lasts as long
 LONGEST: Final = timedelta(days=7)
 
@@ -53,8 +53,8 @@ class ValidLink:
     secret: str  # the hash of its token
 
 
-class TooManyFollowers(Exception):
-    """The ride has as many valid links for followers as it may have."""
+class TooManyLinks(Exception):
+    """The ride has as many valid links of this kind as it may have."""
 
 
 class RideOver(Exception):
@@ -66,31 +66,27 @@ def make_link(
 ) -> str:
     """The token of a new link to an order of the property. Only its hash is stored.
 
-    A link for the rider revokes the rider's earlier link. Raises TooManyFollowers, RideOver, and
+    The links that the guest and the followers have stay valid. Raises TooManyLinks, RideOver, and
     LookupError when there is no such order.
     """
-    token = secrets.token_urlsafe(16)
     with db.write() as s:
-        wanted = select(Order).where(Order.id == order_id, Order.property_id == property_id)
-        order = s.scalars(wanted.with_for_update()).first()  # locked: one link at a time
-        if order is None:
-            raise LookupError("no such order")
-        if order.state in WITHOUT_RIDE:
-            raise RideOver
-        valid = _valid_rows(s, order_id, kind, now)
-        if kind is LinkKind.FOLLOWER and len(valid) >= MOST_FOLLOWERS:
-            raise TooManyFollowers
-        replaced = _revoke(s, valid, now) if kind is LinkKind.RIDER else 0
-        row = Link(
-            token_hash=_hash(token), property_id=property_id, order_id=order_id, kind=kind.value
-        )
-        row.made_by, row.made_at = staff_id, now
-        s.add(row)
-        s.flush()
-        if row not in _valid_rows(s, order_id, kind, now):
-            raise RideOver
-        _record(s, staff_id, "link.made", row, now, replaced)
-    return token
+        order = _lock_order(s, property_id, order_id)
+        if len(_valid_rows(s, order_id, kind, now)) >= MOST_LINKS:
+            raise TooManyLinks
+        return _add_link(s, order, kind, staff_id, now)
+
+
+def replace_rider_links(
+    db: Database, now: datetime, property_id: int, order_id: int, staff_id: int
+) -> str:
+    """The token of a new link for the rider, which alone is valid: the earlier ones are revoked.
+
+    Raises RideOver, and LookupError when there is no such order.
+    """
+    with db.write() as s:
+        order = _lock_order(s, property_id, order_id)
+        replaced = _revoke(s, _valid_rows(s, order_id, LinkKind.RIDER, now), now)
+        return _add_link(s, order, LinkKind.RIDER, staff_id, now, replaced)
 
 
 def end_links(db: Database, now: datetime, property_id: int, order_id: int, staff_id: int) -> int:
@@ -137,6 +133,37 @@ _LINKS: Final[Select[tuple[Link, Order, Ride, datetime]]] = (  # the last two ma
     .outerjoin(Ride, Ride.order_id == Order.id)
 )
 _FIND: Final = _LINKS.where(Link.token_hash == bindparam("token_hash"))
+
+
+def _lock_order(s: Session, property_id: int, order_id: int) -> Order:
+    """The order of a link, locked: one link at a time."""
+    wanted = select(Order).where(Order.id == order_id, Order.property_id == property_id)
+    order = s.scalars(wanted.with_for_update()).first()
+    if order is None:
+        raise LookupError("no such order")
+    if order.state in WITHOUT_RIDE:
+        raise RideOver
+    return order
+
+
+def _add_link(
+    s: Session, order: Order, kind: LinkKind, staff_id: int, now: datetime, replaced: int = 0
+) -> str:
+    token = secrets.token_urlsafe(16)
+    row = Link(
+        token_hash=_hash(token),
+        property_id=order.property_id,
+        order_id=order.id,
+        kind=kind.value,
+        made_by=staff_id,
+        made_at=now,
+    )
+    s.add(row)
+    s.flush()
+    if row not in _valid_rows(s, order.id, kind, now):
+        raise RideOver
+    _record(s, staff_id, "link.made", row, now, replaced)
+    return token
 
 
 def _valid_rows(s: Session, order_id: int, kind: LinkKind | None, now: datetime) -> list[Link]:

@@ -8,14 +8,15 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import Services, limiter, services
 from ridedash.rides.share_links import (
-    MOST_FOLLOWERS,
+    MOST_LINKS,
     LinkKind,
     RideOver,
-    TooManyFollowers,
+    TooManyLinks,
     end_links,
     find_link,
     live_links,
     make_link,
+    replace_rider_links,
 )
 from ridedash.rides.states import WITHOUT_RIDE
 from ridedash.rides.tracking.record import otp_of
@@ -42,7 +43,7 @@ FORWARDED: Final = {
     "follower": "outgoing.make_follower_link",
     "end": "outgoing.end_all_links",
 }
-showings: Final = limiter.shared_limit(  # of the ride's page and of printed cards together
+showings: Final = limiter.shared_limit(  # of the ride's page, of printed cards and of links
     "10/hour", scope="start_code", key_func=lambda: f"staff:{current_staff().get_id()}"
 )
 
@@ -53,7 +54,8 @@ class LinkState:
 
     words: str
     any: bool
-    rider: bool  # whether the guest has one, which a new one ends
+    rider: bool  # whether the guest has one
+    ride: bool  # whether there is a ride to follow
     may_rider: bool
     may_follow: bool
 
@@ -72,31 +74,33 @@ def make_card(order_id: int) -> Answer:
 
     The start code is printed too where the form requests it.
     """
-    page, s = own_order(order_id), services()
-    token = request.form.get("token", "")
+    page = own_order(order_id)
+    token, printed = request.form.get("token", ""), bool(request.form.get("code"))
+    new = not _opens(services(), token, page)
+    if printed or new:
+        _count_code(page)
     try:
-        if not _opens(s, token, page):
-            token = make_link(
-                s.db,
-                s.clock(),
-                page.order.property_id,
-                order_id,
-                LinkKind.RIDER,
-                current_staff().id,
-            )
+        token = _new_link(page, LinkKind.RIDER) if new else token
     except RideOver:
         return _card(page)
-    code = ""
-    if request.form.get("code"):
-        _count_showing()
-        code = reveal(page, _view(page))
-    return _card(page, token, code)
+    except TooManyLinks:
+        token = ""
+    if printed:
+        return _card(page, token, reveal(page, _view(page), "card"))
+    if new and token:
+        reveal(page, _view(page), "link")
+    return _card(page, token)
 
 
 @bp.post("/links/rider")
 @needs(BOOK)
 def make_rider_link(order_id: int) -> Answer:
-    """Make a link for the guest, to be copied. It ends the guest's link before it."""
+    """Make a link for the guest, to be copied; with `replace` it ends the guest's earlier ones.
+
+    While the ride has a start code, the link shows it to whoever makes the link: that counts and is
+    recorded like showing it on the page.
+    """
+    _count_code(own_order(order_id))
     return _make_link(order_id, LinkKind.RIDER)
 
 
@@ -145,22 +149,32 @@ def link_state(page: OrderPage, s: Services) -> LinkState:
     """How the links of a ride stand, for its page."""
     with s.db.read() as db:
         links = live_links(db, page.order.property_id, page.order.id, s.clock())
-    since = next((link.made_at for link in reversed(links) if link.kind is LinkKind.RIDER), None)
-    followers = sum(link.kind is LinkKind.FOLLOWER for link in links)
+    riders = [link for link in links if link.kind is LinkKind.RIDER]
+    followers = len(links) - len(riders)
     said = []
-    if since is not None:
-        at = day_time(since, s.clock(), zone(page.property.timezone), locale())
-        said.append(_("The guest has a link since %(at)s", at=at))
+    if riders:
+        at = day_time(riders[-1].made_at, s.clock(), zone(page.property.timezone), locale())
+        one = _("The guest has a link since %(at)s", at=at)
+        many = _("The guest has %(n)d links, the last since %(at)s", n=len(riders), at=at)
+        said.append(one if len(riders) == 1 else many)
     if followers:
-        said.append(_("%(n)d of %(most)d followers", n=followers, most=MOST_FOLLOWERS))
-    can = page.order.state not in WITHOUT_RIDE
+        said.append(_("%(n)d of %(most)d followers", n=followers, most=MOST_LINKS))
+    ride = page.order.state not in WITHOUT_RIDE
     return LinkState(
-        " · ".join(said), bool(links), since is not None, can, can and followers < MOST_FOLLOWERS
+        words=" · ".join(said),
+        any=bool(links),
+        rider=bool(riders),
+        ride=ride,
+        may_rider=ride and len(riders) < MOST_LINKS,
+        may_follow=ride and followers < MOST_LINKS,
     )
 
 
-def reveal(page: OrderPage, view: RideView) -> str:
-    """The code in clear, recorded; "" when there is none now."""
+def reveal(page: OrderPage, view: RideView, by: str = "page") -> str:
+    """The code in clear, recorded with how it was shown; "" when there is none now.
+
+    `by` is "page", "card", or "link": whoever makes a guest's link can open it.
+    """
     s, staff, ride = services(), current_staff(), page.ride
     code = otp_of(ride, s.vault) if view.otp is not None and ride is not None else None
     if code is None:
@@ -174,13 +188,20 @@ def reveal(page: OrderPage, view: RideView) -> str:
             "ok",
             s.clock(),
             property_id=staff.property_id,
+            by=by,
         )
     return code
 
 
+def _count_code(page: OrderPage) -> None:
+    """Count what shows the code to the user, if there is one now. 429 above the limit."""
+    if _view(page).otp is not None:
+        _count_showing()
+
+
 @showings
 def _count_showing() -> None:
-    """A printed code counts like a shown one."""
+    """A code that is printed, or that a new link shows, counts like a shown one."""
 
 
 def _card(page: OrderPage, token: str = "", code: str = "") -> str:
@@ -213,24 +234,33 @@ def _opens(s: Services, token: str, page: OrderPage) -> bool:
 
 
 def _make_link(order_id: int, kind: LinkKind) -> Answer:
-    page, s, staff = own_order(order_id), services(), current_staff()
+    page = own_order(order_id)
     try:
-        token = make_link(s.db, s.clock(), staff.property_id, order_id, kind, staff.id)
-    except (TooManyFollowers, RideOver) as error:
-        return _refused(page, error)
+        token = _new_link(page, kind)
+    except (TooManyLinks, RideOver) as error:
+        return _refused(page, kind, error)
+    if kind is LinkKind.RIDER:
+        reveal(page, _view(page), "link")
     url = _address(token)
     if wants_json():
         return jsonify(url=url, state=_link_facts(page))
     return render_template("rides/handouts/link.html", page=page, url=url, kind=kind, refused="")
 
 
-def _refused(page: OrderPage, error: Exception) -> Answer:
-    full = _("%(n)d people follow this ride already. End the links first.", n=MOST_FOLLOWERS)
-    words = (
-        full
-        if isinstance(error, TooManyFollowers)
-        else _("The ride is over: its links have ended.")
-    )
+def _new_link(page: OrderPage, kind: LinkKind) -> str:
+    """The token of a new link; the guest's earlier ones end if the form requests it."""
+    s, order_id, staff = services(), page.order.id, current_staff()
+    if kind is LinkKind.RIDER and request.form.get("replace"):
+        return replace_rider_links(s.db, s.clock(), staff.property_id, order_id, staff.id)
+    return make_link(s.db, s.clock(), staff.property_id, order_id, kind, staff.id)
+
+
+def _refused(page: OrderPage, kind: LinkKind, error: Exception) -> Answer:
+    words = _("The ride is over: its links have ended.")
+    if isinstance(error, TooManyLinks) and kind is LinkKind.FOLLOWER:
+        words = _("%(n)d people follow this ride already. End the links first.", n=MOST_LINKS)
+    elif isinstance(error, TooManyLinks):
+        words = _("The guest has %(n)d links already. End the links first.", n=MOST_LINKS)
     if wants_json():
         answer = jsonify(message=words)
         answer.status_code = 409

@@ -44,9 +44,14 @@ async function show(box, { state, url, message }, use) {
   } else tell(box, box.dataset.ended);
   box.querySelector("[data-links-state]").textContent = state.words;
   box.querySelector("[data-link-use=end]").hidden = !state.any;
-  const follow = box.querySelector("[data-link-use=follower]");
-  follow.dataset.full = state.may_follow ? "0" : "1";
-  follow.disabled = !state.may_follow;
+  for (const [kind, may] of [
+    ["rider", state.may_rider],
+    ["follower", state.may_follow],
+  ]) {
+    const button = box.querySelector(`[data-link-use=${kind}]`);
+    button.dataset.full = may ? "0" : "1";
+    button.disabled = !may;
+  }
   return undefined;
 }
 

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from ridedash.extensions import limiter
-from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.rides.share_links import LinkKind, make_link, replace_rider_links
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.desk import Link
@@ -56,6 +56,12 @@ def link(desk: Desk, order_id: int, kind: str = "rider") -> str:
     return make_link(
         desk.services.db, desk.now, property_id, order_id, LinkKind(kind), desk.ids["desk"]
     )
+
+
+def replacing_link(desk: Desk, order_id: int) -> str:
+    """A link for the guest that ends the earlier ones."""
+    property_id, staff = desk.ids["desk.property"], desk.ids["desk"]
+    return replace_rider_links(desk.services.db, desk.now, property_id, order_id, staff)
 
 
 def change(desk: Desk, table: Any, order_id: int, **facts: Any) -> None:
@@ -280,7 +286,7 @@ def test_unknown_expired_and_revoked_links_give_the_same_answer(
 ) -> None:
     revoked_order = desk.order("BOOKED", "CALL_DRIVER")
     revoked = link(desk, revoked_order)
-    link(desk, revoked_order)  # the new link ends the old one
+    replacing_link(desk, revoked_order)
     ended = desk.order("BOOKED", "COMPLETED", ride={"ended_at": NOON, "next_poll_at": None})
     expired = link(desk, ended, "follower")
     desk.now = NOON + timedelta(minutes=31)
@@ -339,7 +345,7 @@ def test_an_address_that_guesses_gets_404_for_ten_minutes(desk: Desk, phone: Fla
 
 def test_links_that_have_ended_do_not_count_as_guesses(desk: Desk, phone: FlaskClient) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    old, new = link(desk, order_id), link(desk, order_id)
+    old, new = link(desk, order_id), replacing_link(desk, order_id)
     for _ in range(25):
         assert phone.get(f"/t/{old}").status_code == 404
     assert phone.get(f"/t/{new}").status_code == 200
@@ -388,7 +394,7 @@ def test_the_token_is_neither_logged_nor_stored(
 def test_making_and_ending_links_is_in_the_audit_log(desk: Desk) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     link(desk, order_id)
-    link(desk, order_id)
+    replacing_link(desk, order_id)
     with desk.services.db.read() as s:
         rows = s.query(AuditRow).filter(AuditRow.subject == f"orders:{order_id}").all()
     assert [(row.what, row.facts) for row in rows] == [

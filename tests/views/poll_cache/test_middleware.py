@@ -17,7 +17,7 @@ from sqlalchemy import Engine, delete, event, update
 from werkzeug.test import Client, TestResponse
 
 from ridedash.factory import create_app
-from ridedash.rides.share_links import LinkKind, end_links, make_link
+from ridedash.rides.share_links import LinkKind, end_links, make_link, replace_rider_links
 from ridedash.store import properties
 from ridedash.store.models.people import Account, EndedSignIn, SignIn, Staff
 from ridedash.store.orders import Order, Ride
@@ -582,7 +582,7 @@ def test_a_link_that_ends_opens_nothing_within_two_seconds_in_every_process(
     if how == "ended":
         end_links(desk.services.db, NOON, facts[0], facts[1], facts[3])
     elif how == "replaced":
-        make_link(desk.services.db, NOON, *facts)
+        replace_rider_links(desk.services.db, NOON, facts[0], facts[1], facts[3])
     else:
         drives(desk, facts[1], status="COMPLETED", ended_at=NOON - timedelta(days=1, seconds=-1))
         desk.now = NOON + timedelta(seconds=1.5)

@@ -1,6 +1,7 @@
 """The guest's card with a link as a QR code and the start code on request; links from the page."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -108,10 +109,75 @@ def test_the_card_has_a_valid_link_that_is_printed_below_the_code(
     assert audited(desk, order_id) == ["link.made"]
 
 
-def test_a_new_card_ends_the_link_of_the_earlier_one(desk: Desk, browser: FlaskClient) -> None:
+def test_a_new_card_or_link_ends_the_earlier_ones_only_when_asked_to(
+    desk: Desk, browser: FlaskClient
+) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
-    first, second = (address(press(browser, order_id, "card").text) for _ in range(2))
-    assert (opens(desk, first), opens(desk, second)) == (False, True)
+    urls = [address(press(browser, order_id, path).text) for path in ("card", "links/rider")]
+    follower = address(press(browser, order_id, "links/follower").text)
+    assert all(opens(desk, url) for url in (*urls, follower))
+    assert "The guest has 2 links, the last since 14:00" in browser.get(f"/rides/{order_id}").text
+    assert "New link, end the earlier ones" in browser.get(f"/rides/{order_id}/card").text
+    for path in ("card", "links/rider"):
+        urls.append(address(press(browser, order_id, path, replace="1").text))
+        assert [opens(desk, url) for url in urls] == [False] * (len(urls) - 1) + [True]
+    assert opens(desk, follower)
+
+
+def test_a_guest_has_at_most_five_links_and_a_press_replaces_them(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    made = [press(browser, order_id, "links/rider", accept="application/json") for _ in range(6)]
+    assert [answer.status_code for answer in made] == [200] * 5 + [409]
+    assert (made[3].json["state"]["may_rider"], made[4].json["state"]["may_rider"]) == (True, False)
+    assert made[5].json["message"] == "The guest has 5 links already. End the links first."
+    card = press(browser, order_id, "card").text
+    assert "sheet-qr" not in card.split("<article")[1]
+    assert "The guest has as many links as a ride may have." in card
+    assert all(opens(desk, answer.json["url"]) for answer in made[:5])
+    only = address(press(browser, order_id, "card", replace="1").text)
+    assert [opens(desk, answer.json["url"]) for answer in made[:5]] == [False] * 5
+    assert opens(desk, only)
+
+
+def test_a_link_that_shows_the_start_code_counts_and_is_recorded_like_showing_it(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    ways = [("code", {}), ("links/rider", {"replace": "1"}), ("card", {"replace": "1"})]
+    came = [
+        press(browser, order_id, path, accept="application/json", **form).status_code
+        for path, form in ways * 4
+    ]
+    assert came == [200] * 10 + [429] * 2
+    assert audited(desk, order_id).count("code_shown") == 10
+    assert shown_by(desk, order_id) == {"page": 4, "link": 6}
+    follower = press(browser, order_id, "links/follower", accept="application/json")
+    assert follower.status_code == 200
+    other = desk.order("BOOKED", "CALL_DRIVER", otp=None)
+    assert press(browser, other, "links/rider").status_code == 200
+
+
+def test_reading_the_code_by_ones_own_link_leaves_a_record_and_the_guests_link_open(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    guests = press(browser, order_id, "links/rider", accept="application/json").json["url"]
+    stranger = desk.client(signed_in=False)
+    for _ in range(4):
+        url = press(browser, order_id, "links/rider", accept="application/json").json["url"]
+        path = url.removeprefix("https://rides.example.test")
+        assert CODE in stranger.get(f"{path}/snapshot.json").text
+    assert opens(desk, guests)
+    assert Counter(audited(desk, order_id)) == {"link.made": 5, "code_shown": 5}
+
+
+def shown_by(desk: Desk, order_id: int) -> dict[str, int]:
+    """How often the code was shown, by the ways that the audit log names."""
+    with desk.services.db.read() as s:
+        rows = s.query(AuditRow).filter_by(subject=f"orders:{order_id}", what="code_shown")
+        return dict(Counter(row.facts["by"] for row in rows))
 
 
 def test_the_start_code_is_printed_when_asked_for_recorded_and_on_the_same_link(
@@ -124,7 +190,8 @@ def test_the_start_code_is_printed_when_asked_for_recorded_and_on_the_same_link(
     again = press(browser, order_id, "card", code="1", token=url.rsplit("/", 1)[1]).text
     assert CODE in again.split("<article")[1]
     assert address(again) == url
-    assert audited(desk, order_id) == ["link.made", "code_shown"]
+    assert audited(desk, order_id) == ["link.made", "code_shown", "code_shown"]
+    assert shown_by(desk, order_id) == {"link": 1, "card": 1}
 
 
 def test_without_a_start_code_nothing_is_printed_or_recorded(
@@ -180,6 +247,7 @@ def test_ending_the_links_closes_them_all_and_is_recorded(desk: Desk, browser: F
         "words": "",
         "any": False,
         "rider": False,
+        "ride": True,
         "may_rider": True,
         "may_follow": True,
     }

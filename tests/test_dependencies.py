@@ -1,12 +1,17 @@
-"""Imported libraries are declared in pyproject.toml, and declared ones are used."""
+"""What is imported is declared, what is declared is used, locked and packed."""
 
 import ast
 import importlib.metadata
+import re
+import shutil
+import subprocess
 import sys
+import tarfile
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -62,3 +67,37 @@ def test_every_library_that_is_declared_is_imported_or_has_a_reason() -> None:
 
 def test_every_library_that_tests_and_tools_import_is_declared() -> None:
     assert imported(["tests", "bench", "tools"]) - RUNTIME - EXTRAS - GROUPS == set()
+
+
+LOCKS = ("requirements.lock", "requirements-production.lock", "requirements-dev.lock")
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_each_lock_holds_a_pip_and_setuptools_without_known_weaknesses(lock: str) -> None:
+    pinned = dict(re.findall(r"^([a-z0-9.-]+)==([0-9.]+)", (ROOT / lock).read_text(), re.MULTILINE))
+    for name, least in (("pip", 25), ("setuptools", 80)):
+        assert int(pinned[name].split(".")[0]) >= least, name
+
+
+def test_the_set_up_environment_has_the_pip_of_the_lock() -> None:
+    assert (
+        f"\npip=={importlib.metadata.version('pip')} "
+        in (ROOT / "requirements-dev.lock").read_text()
+    )
+
+
+def test_a_source_package_has_every_file_of_the_repository(tmp_path: Path) -> None:
+    """`make run` and `make test` work from it, as from a checkout."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (made,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"Makefile", "tools/setup.sh", "tools/test.sh", "app.py", *LOCKS} <= packed
+    git = shutil.which("git")
+    if git and (ROOT / ".git").exists():
+        listed = subprocess.run(
+            [git, "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+        )
+        there = {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
+        assert there - packed == set()

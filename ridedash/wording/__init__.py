@@ -3,7 +3,13 @@
 Every page takes them from here, so that one thing has one name. All texts go through gettext.
 """
 
-from ridedash.wording.actions import ActionWords, action_words, note_words, outcome_words
+from ridedash.wording.actions import (
+    ActionWords,
+    action_words,
+    note_words,
+    outcome_words,
+    service_quote,
+)
 from ridedash.wording.codes import Refusal, refusal
 from ridedash.wording.payment import payment_name, payment_words, price_told
 from ridedash.wording.say import Audience, Words, gettext, lazy, say
@@ -25,6 +31,7 @@ __all__ = [
     "price_told",
     "refusal",
     "say",
+    "service_quote",
     "status_step",
     "status_words",
 ]

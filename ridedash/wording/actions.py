@@ -142,6 +142,13 @@ def note_words(note: str | None) -> str:
     return str(_NOTES.get(note or "", note or ""))
 
 
+def service_quote(text: str | None) -> str:
+    """What the service said, quoted; "" for nothing, or for a mere "SUCCESS"."""
+    if wire.normal_code(text or "") in ("", wire.SUCCESS):
+        return ""
+    return say(_("The ride service said: “{quote}”"), {"quote": text})
+
+
 def outcome_words(
     name: str,
     outcome: str,
@@ -168,7 +175,7 @@ def outcome_words(
             "info",
         )
     if outcome == "done":
-        return Words(say(_DONE.get(name, _("Done.")), facts), "", "ok", "done")
+        return Words(say(_DONE.get(name, _("Done.")), facts), service_quote(text), "ok", "done")
     if outcome == "unanswered":
         return Words(
             str(_("Feedback was sent; the service has not confirmed it")), "", "info", "info"
@@ -196,7 +203,5 @@ def _unsent(name: str, code: str | None) -> Words:
 
 def _refused(code: str | None, text: str | None, facts: dict[str, str | None]) -> Words:
     said = refusal(code, Audience.STAFF, message=text, ordering=False, **facts)
-    quote = say(_("The ride service said: “{quote}”."), {"quote": said.quote}) if said.quote else ""
-    return Words(
-        said.headline, " ".join(filter(None, [said.why, said.next_step, quote])), "bad", "cancelled"
-    )
+    told = [said.why, said.next_step, service_quote(said.quote)]
+    return Words(said.headline, " ".join(filter(None, told)), "bad", "cancelled")

@@ -126,7 +126,11 @@ _STATUSES: Final[dict[str, _Entry]] = {
         "quiet",
         "cancelled",
         _("Cancelled[ by {who}]"),
-        (_("A fee of {fee} may be charged."), "{free}", _("This ride is over.")),
+        (
+            _("A fee of {fee} may be charged.[ {said}]"),
+            "{free}[ {said}]",
+            _("This ride is over.[ {said}]"),
+        ),
         _("Ride cancelled"),
         (_("A fee of {fee} may be charged"), "{free}", _("This ride is over")),
     ),

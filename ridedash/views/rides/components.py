@@ -21,6 +21,7 @@ from ridedash.wording import (
     order_words,
     refusal,
     say,
+    service_quote,
     status_step,
 )
 from ridedash.wording import gettext as _
@@ -180,10 +181,8 @@ def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:
         if said.headline.startswith(words.headline.split(":")[0])
         else f"{_('Not booked')}: {_low(said.headline)}"
     )
-    quote = say(_("The ride service said: “{quote}”"), {"quote": said.quote}) if said.quote else ""
-    return Words(
-        headline, " ".join(filter(None, [said.why, said.next_step, quote])), words.tone, words.icon
-    )
+    told = [said.why, said.next_step, service_quote(said.quote)]
+    return Words(headline, " ".join(filter(None, told)), words.tone, words.icon)
 
 
 def _low(text: str) -> str:

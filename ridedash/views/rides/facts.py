@@ -18,7 +18,7 @@ from ridedash.service.types.tracking import Snapshot
 from ridedash.store.orders import Action, OrderPage
 from ridedash.views.web.formatting import clock_time, minutes, money, planned_time, zone
 from ridedash.wire import Kind
-from ridedash.wording import Audience, payment_words, price_told
+from ridedash.wording import Audience, payment_words, price_told, service_quote
 from ridedash.wording import gettext as _
 
 # a poll that was asked before the stop may be merged after it
@@ -108,8 +108,14 @@ class RideFacts:
 
     @property
     def free(self) -> bool:
-        """Whether our own stop of a ride cost nothing by the policy of its offer."""
-        return self.policy is not None and self._asked_to_stop and not self.charged
+        """Whether our own stop of a ride cost nothing by the policy of its offer.
+
+        An answer of the service that names a number, which may be a charge, overrules the policy.
+        """
+        if self.policy is None or not self._asked_to_stop or self.charged:
+            return False
+        answer = self._answer("abort", "cancel").replace(self.page.order.booking_id or " ", "")
+        return not any(letter.isdigit() for letter in answer)
 
     @property
     def _stopped_at(self) -> datetime:
@@ -144,6 +150,25 @@ class RideFacts:
             "the pinned place"
         )
 
+    def said(self, *names: str) -> str:
+        """What the service said when it took the newest of these actions, quoted; for staff."""
+        return service_quote(self._answer(*names))
+
+    def _answer(self, *names: str) -> str:
+        done = [a for a in self.page.actions if a.name in names and a.state == "done"]
+        return (done[-1].text if done else None) or ""
+
+    @property
+    def said_at_create(self) -> str:
+        """What the service said when it took the order, quoted; for staff.
+
+        With a `code`, of a refusal or of an unknown outcome, the message is no such answer.
+        """
+        order = self.page.order
+        if order.state not in ("BOOKED", "MATCHING") or order.code is not None:
+            return ""
+        return service_quote(order.message)
+
     @property
     def total(self) -> Decimal | None:
         """What the ride comes to as far as known; for an auto its payable amount."""
@@ -174,6 +199,7 @@ class RideFacts:
             "price_told": price_told(self.kind, order.payment, total),
             "fee": self.fee if self.charged else "",
             "free": _("Cancelled in time: free.") if self.free else "",
+            "said": self.said("abort", "cancel"),
             "who": self._who(),
             "booking_id": order.booking_id,
             "asked": self.at(order.sent_at, seconds=True),

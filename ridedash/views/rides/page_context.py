@@ -1,5 +1,6 @@
 """The parts of a ride page beside its view model: map, trip, guest, contents of forms."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -143,9 +144,11 @@ def said_words(view: RideView, fee: str) -> Words | None:
     if outcome not in SAYABLE or name not in SAYERS:
         return None
     known = code if code in SAYABLE_CODES else None
-    return outcome_words(
+    found = outcome_words(
         name, outcome, code=known, fee=fee, drop=view.drop.name if view.drop else None
     )
+    quoted = name == "drop" and outcome == "done"
+    return replace(found, detail=view.said_drop) if quoted else found
 
 
 def sent_feedback(page: OrderPage) -> dict[str, Any]:

@@ -63,6 +63,8 @@ class RideView:
     fare: str
     fare_note: str
     invoice: Invoice | None
+    said_create: str  # the service's own words when it took the order, for staff
+    said_drop: str  # the same, of the last change of drop
     fee_from: str  # instant from which cancelling costs; "" when unknown
     undo_until: str  # until when a withdrawal can be undone; "" when it can't
     # last good poll: a header, not in the JSON, for it changes without the version
@@ -121,6 +123,8 @@ def ride_view(
         took=distance_and_time(facts),
         **_price(facts),
         invoice=found.without(lead.detail) if found else None,
+        said_create=facts.said_at_create if audience is Audience.STAFF else "",
+        said_drop=facts.said("drop") if audience is Audience.STAFF else "",
         fee_from=stamp(facts.fee_from),
         undo_until=_undo(page, now, audience),
         **_freshness(page, now),

@@ -55,6 +55,7 @@ def ridden(
             '{"x": 1}',
         )
         order.guard_key, order.resolve_reason = f"1|{phone}", f"{name} told us"
+        order.message = f"Dear {name}, your booking is made"
         guest = s.get_one(Guest, order.guest_id)
         guest.name, guest.phone, guest.room, guest.note, guest.seen_at = (
             name,

@@ -214,6 +214,68 @@ def test_a_stopped_search_is_free_and_without_a_policy_no_fee_is_stated(desk: De
     assert (free.detail, unsaid.detail) == ("Cancelled in time: free.", "This ride is over.")
 
 
+CHARGE = "Your booking CRN000001 is cancelled. A cancellation charge of INR 25 applies."
+
+
+def test_what_the_service_says_of_a_cancel_stands_below_the_outcome_and_overrules_free(
+    desk: Desk, client: FlaskClient
+) -> None:
+    asked = [("cancel", "done", {"text": CHARGE})]
+    order_id = desk.order("BOOKED", "BOOKING_CANCELLED", actions=asked)
+    told = view(desk, order_id)
+    assert told.detail == f"This ride is over. The ride service said: “{CHARGE}”"
+    assert told.fare_note == ""
+    assert "INR 25" in client.get(f"/rides/{order_id}/receipt").text
+    with desk.app.test_request_context(), desk.services.db.read() as s:
+        page = order_page(s, desk.ids["desk.property"], order_id)
+        assert page is not None
+        guest = ride_view(page, desk.now, desk.services.settings, "en", Audience.GUEST)
+    assert "INR 25" not in str(guest)
+
+
+def test_a_confirmation_without_a_number_but_the_bookings_leaves_a_cancel_free(desk: Desk) -> None:
+    asked = [("cancel", "done", {"text": "Your booking CRN000001 is cancelled."})]
+    told = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", actions=asked))
+    assert told.detail.startswith("Cancelled in time: free. The ride service said: “Your booking")
+
+
+def test_a_cancel_through_the_desk_quotes_the_service(desk: Desk, client: FlaskClient) -> None:
+    desk.services.client.cancel_booking = lambda *_asked: Done(text=CHARGE)
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    page = client.get(post(client, f"/rides/{order_id}/cancel", reason="x").headers["Location"])
+    assert page.text.split("<script")[0].count("INR 25") == 1
+
+
+def test_what_the_service_says_of_a_new_drop_stands_below_the_outcome_and_stays(
+    desk: Desk, client: FlaskClient
+) -> None:
+    said = Done(text="The fare is now <b>INR 410</b>")
+    desk.services.client.update_drop_location = lambda *_asked: said
+    order_id = desk.order("BOOKED", "CALL_DRIVER")
+    form = {"lat": "-38.49", "lng": "-127.98", "name": "Pier"}
+    answer = post(client, f"/rides/{order_id}/drop", **form)
+    page = client.get(answer.headers["Location"]).text.split("<script")[0]
+    assert page.count("said: “The fare is now &lt;b&gt;INR 410&lt;/b&gt;”") == 2
+    assert view(desk, order_id).as_json()["said_drop"].endswith("“The fare is now <b>INR 410</b>”")
+
+
+@pytest.mark.parametrize(
+    ("message", "code", "quote"),
+    [
+        ("A booking fee of INR 20 applies", None, "INR 20"),
+        ("SUCCESS", None, ""),
+        ("NoAnswer", "NO_ANSWER", ""),
+    ],
+)
+def test_what_the_service_says_of_a_booking_is_on_its_page_for_staff(
+    desk: Desk, client: FlaskClient, message: str, code: str | None, quote: str
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER", message=message, code=code)
+    assert quote in view(desk, order_id).said_create
+    assert bool(view(desk, order_id).said_create) == bool(quote)
+    assert quote in client.get(f"/rides/{order_id}").text
+
+
 def test_a_later_poll_with_a_driver_overrules_the_cancel(desk: Desk, client: FlaskClient) -> None:
     done = [("cancel", "done", {"settled_at": NOON - 10 * timedelta(seconds=1)})]
     order_id = desk.order("BOOKED", "CALL_DRIVER", actions=done, ride={"seen_at": NOON})

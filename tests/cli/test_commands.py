@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ridedash.cli.sandbox_process import listen, listen_patiently
+from ridedash.cli.http_server import listen, listen_patiently
 from tests.databases import SQLITE, kind, settings_for
 from tests.running import clean_environment, running
 

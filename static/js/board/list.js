@@ -4,6 +4,7 @@
 
 import { ageText, timerText } from "../shared/ages.js";
 import { setIcon, setText } from "../shared/slots.js";
+import { Groups } from "./groups.js";
 
 export class RideList {
   /** `patterns` are the texts of ages, see shared/ages.js. */
@@ -15,16 +16,17 @@ export class RideList {
     this.nodes = new Map(
       [...root.querySelectorAll(".row[data-id]")].map((node) => [Number(node.dataset.id), node]),
     );
+    this.groups = new Groups(root, this.nodes);
     this.cells = new WeakMap(); // node -> its cells by name
     this.rows = [];
     this.ticking = [];
     this.shown = "";
-    this.held = false;
+    this.waits = false; // whether rows have yet to move
     this.chosen = null;
     root.querySelector("[data-held-button]").addEventListener("click", () => this.arrange(true));
     const body = root.querySelector(".list-body");
     for (const kind of ["pointerleave", "focusout"])
-      body.addEventListener(kind, () => setTimeout(() => this.held && this.arrange()));
+      body.addEventListener(kind, () => setTimeout(() => this.waits && this.arrange()));
   }
 
   /** Show the rows in this order; `changed` are the ids of those that differ from before. */
@@ -38,24 +40,27 @@ export class RideList {
   }
 
   /**
-   * Sort the rows into their groups. While the user points at or works in a row, the order waits
-   * and a button offers the update.
+   * Sort the rows into their groups. While the user points at or works in a row, a row moves only
+   * if its group is wrong; the order within the groups waits, and a button offers it.
    */
   arrange(now = false) {
     const order = this.rows.map((row) => `${row.group}${row.id}`).join();
-    const changed = order !== this.shown;
-    const busy =
-      this.shown && this.root.querySelector(".list-body :is(.row:hover, .row:focus-within)");
-    this.held = changed && Boolean(busy) && !now;
-    if (changed && !this.held) this.#regroup(order);
-    this.heldLine.hidden = !this.held;
-    if (this.held) {
-      const n = this.#moved(order);
+    if (order === this.shown && !this.waits) return;
+    const busy = this.shown && !now && this.groups.busy;
+    const left = busy ? this.groups.correct(this.rows) : 0;
+    if (!busy) this.groups.arrange(this.rows);
+    this.shown = order;
+    this.waits = left > 0 || this.groups.marks.size > 0;
+    this.heldLine.hidden = left === 0;
+    if (left)
       setText(
         this.heldLine.querySelector("span"),
-        n === 1 ? this.root.dataset.heldOne : this.root.dataset.held.replace("{n}", String(n)),
+        left === 1
+          ? this.root.dataset.heldOne
+          : this.root.dataset.held.replace("{n}", String(left)),
       );
-    }
+    for (const [id, node] of this.nodes) if (!node.isConnected) this.nodes.delete(id);
+    this.root.querySelector("[data-empty]").hidden = this.rows.length > 0;
   }
 
   /** Highlight the ride that is shown beside the list; null for none. */
@@ -97,6 +102,7 @@ export class RideList {
 
   /** Update the timers and ages, at an instant of the server's clock in ms. */
   tick(now) {
+    this.groups.tick(Date.now());
     for (const row of this.ticking) {
       const cells = this.#cellsOf(this.nodes.get(row.id));
       if (row.timer) setText(cells.timer, timerText(row.timer, now));
@@ -158,34 +164,5 @@ export class RideList {
     node.querySelector(".row-link").href = `/rides/${id}`;
     this.nodes.set(id, node);
     return node;
-  }
-
-  #moved(order) {
-    const places = new Set(this.shown.split(","));
-    return order.split(",").filter((item) => !places.has(item)).length || 1;
-  }
-
-  /** Move only the rows whose place changed, so that the focus is not lost. */
-  #regroup(order) {
-    this.shown = order;
-    const focus = document.activeElement;
-    for (const group of this.root.querySelectorAll("[data-group]")) {
-      const mine = this.rows.filter((row) => row.group === group.dataset.group);
-      const list = group.querySelector("[data-rows]");
-      mine.forEach((row, at) => {
-        const node = this.nodes.get(row.id);
-        if (list.children[at] !== node) list.insertBefore(node, list.children[at] ?? null);
-      });
-      while (list.children.length > mine.length) list.lastElementChild.remove();
-      group.hidden = mine.length === 0;
-      setText(group.querySelector("[data-count]"), String(mine.length));
-      const jump = this.root.querySelector(`[data-jump="${group.dataset.group}"]`);
-      if (jump) jump.hidden = mine.length === 0;
-      if (jump) setText(jump.querySelector("[data-jump-count]"), String(mine.length));
-    }
-    for (const [id, node] of this.nodes) if (!node.isConnected) this.nodes.delete(id);
-    this.root.querySelector("[data-empty]").hidden = this.rows.length > 0;
-    // its row has moved
-    if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
   }
 }

@@ -233,7 +233,7 @@ class Board {
   #click(event) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     const offered = event.target.closest(".row-do");
-    const row = event.target.closest(".row[data-id]");
+    const row = event.target.closest(":is(.row, .row-left)[data-id]");
     if (!row) return;
     const id = Number(row.dataset.id);
     // the page has it too: there may be no answer yet

@@ -77,6 +77,11 @@ def note(served: Served, order_id: int, **facts: Any) -> None:
     served.desk.add(rows)
 
 
+def ended(served: Served, order_id: int) -> None:
+    """Note that a ride is followed no longer."""
+    note(served, order_id, ended_at=NOON, next_poll_at=None)
+
+
 def test_a_click_shows_the_ride_beside_the_list_and_one_poll_updates_both(
     served: Served,
 ) -> None:
@@ -206,6 +211,62 @@ def test_nothing_moves_under_the_pointer_or_the_focus_until_u_is_pressed(served:
         other,
     ]
     expect(row(page, other).locator(".row-link")).to_be_focused()
+
+
+def test_a_row_whose_group_is_wrong_moves_at_once_and_leaves_a_mark_of_its_size(
+    served: Served,
+) -> None:
+    third, second, first = (served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(3))
+    page = opened(served)
+    row(page, second).locator(".row-link").click()
+    expect(headline(page)).to_be_visible()
+    box = row(page, second).bounding_box()
+    served.move(first, "COMPLETED")
+    ended(served, first)
+    expect(page.locator(f'#done .row[data-id="{first}"]')).to_be_visible()
+    mark = page.locator("#now .row-left")
+    expect(mark).to_have_text("Guest Heron · Done")
+    assert row(page, second).bounding_box() == box
+    expect(page.locator("[data-jump=now] [data-jump-count]")).to_have_text("2")
+    served.move(second, "ALLOTMENT_FAILED")  # the row itself that the user points at
+    ended(served, second)
+    expect(page.locator(f'#needs .row[data-id="{second}"]')).to_have_count(1)
+    under = page.locator(f'#now .row-left[data-id="{second}"]')
+    assert under.bounding_box()["y"] == pytest.approx(box["y"], abs=1)  # a scroll is whole pixels
+    under.click()  # opens the same ride as before
+    expect(page).to_have_url(f"{served.url}/?ride={second}")
+    page.locator("[data-detail]").hover()
+    page.locator("[data-detail]").focus()
+    expect(page.locator(".row-left")).to_have_count(0)
+    expect(page.locator("#now .row")).to_have_count(1)
+    assert third
+
+
+def test_a_mark_goes_by_itself_where_nobody_points_and_the_updates_stand_in_the_header(
+    served: Served,
+) -> None:
+    second, first = (served.desk.order("BOOKED", "CALL_DRIVER") for _ in range(2))
+    page = served.staff(viewport=WIDE)
+    page.clock.install()
+    with page.expect_response("**/board.json*"):
+        page.goto("/")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(row(page, second).locator(".row-link")).to_be_focused()
+    height = page.locator(".list-head").bounding_box()
+    served.move(second, "CLIENT_LOCATED")
+    page.clock.run_for(3_000)
+    held = page.get_by_role("button", name="1 update, press U")
+    expect(held).to_be_visible()
+    assert page.locator(".list-head [data-held-button]").count() == 1
+    assert page.locator(".list-head").bounding_box() == height
+    served.move(first, "BOOKING_CANCELLED")
+    ended(served, first)
+    page.clock.run_for(3_000)
+    expect(page.locator("#now .row-left")).to_have_count(1)
+    expect(row(page, second).locator(".row-link")).to_be_focused()
+    page.clock.run_for(9_000)
+    expect(page.locator("#now .row-left")).to_have_count(0)
 
 
 def test_only_the_text_that_changed_is_touched(served: Served) -> None:

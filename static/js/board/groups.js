@@ -1,0 +1,186 @@
+/**
+ * Where the rows of the list stand. A row is always in the group that is true; while the user
+ * points at a row or works in one, nothing moves there: a moved row leaves a mark of its own size.
+ */
+
+import { setText } from "../shared/slots.js";
+
+const BUSY = ":is(.row:hover, .row-left:hover, .row:focus-within)";
+const POINTED = ":is(.row:hover, .row-left:hover)";
+const MARK_MS = 8_000; // how long a mark stays where nobody points
+const MOVED_MS = 2_500; // the highlight in board.css takes as long
+
+export class Groups {
+  /** `root` is the board. `nodes` are the nodes of the rows by id; this module only places them. */
+  constructor(root, nodes) {
+    this.root = root;
+    this.nodes = nodes;
+    this.body = root.querySelector(".list-body");
+    this.mark = root.querySelector("template[data-left]").content.firstElementChild;
+    this.sections = new Map(
+      [...root.querySelectorAll("[data-group]")].map((each) => [each.dataset.group, each]),
+    );
+    this.marks = new Map(); // id -> {node, since} of a row that has left the place
+    this.slid = 0; // px by which the list was scrolled to keep a row where it was
+  }
+
+  /** Whether the user points at a row, or works in one. */
+  get busy() {
+    return this.body.querySelector(BUSY) !== null;
+  }
+
+  /** Put each row at its place. */
+  arrange(rows) {
+    const focus = document.activeElement;
+    this.#forget();
+    for (const name of this.sections.keys()) {
+      const list = this.#list(name);
+      const mine = rows.filter((row) => row.group === name);
+      mine.forEach((row, at) => {
+        const node = this.nodes.get(row.id);
+        if (list.children[at] !== node) list.insertBefore(node, list.children[at] ?? null);
+      });
+      while (list.children.length > mine.length) list.lastElementChild.remove();
+    }
+    this.#count(rows);
+    this.#focus(focus);
+    const scroller = this.#scroller();
+    if (this.slid && scroller.scrollTop <= this.slid) scroller.scrollTop = 0;
+    this.slid = 0;
+    this.body.style.paddingBlockEnd = "";
+  }
+
+  /**
+   * Put the rows that stand in a wrong group, or nowhere, into theirs, and leave all others in
+   * place. Returns how many rows still have to move within their groups.
+   */
+  correct(rows) {
+    const focus = document.activeElement;
+    const anchor = this.#anchor();
+    const list = anchor?.parentElement;
+    const before = anchor?.getBoundingClientRect().top;
+    for (const [at, row] of rows.entries()) this.#correct(rows, row, at);
+    this.#count(rows);
+    this.#focus(focus);
+    // what stands where the row stood, if it was the row that moved
+    const there =
+      anchor?.parentElement === list ? anchor : this.marks.get(Number(anchor.dataset.id))?.node;
+    if (there) this.#hold(there, before);
+    return this.#misplaced(rows);
+  }
+
+  /** Remove old marks that nobody points at, at an instant in ms. */
+  tick(now) {
+    if (!this.marks.size || this.body.querySelector(POINTED)) return;
+    const anchor = this.#anchor();
+    const before = anchor?.getBoundingClientRect().top;
+    for (const [id, { since }] of this.marks) if (now - since >= MARK_MS) this.#unmark(id);
+    if (anchor) this.#hold(anchor, before);
+  }
+
+  #list(name) {
+    return this.sections.get(name).querySelector("[data-rows]");
+  }
+
+  /** The row that must not move: the one under the pointer, else the one with the focus. */
+  #anchor() {
+    return this.body.querySelector(POINTED) ?? this.body.querySelector(".row:focus-within");
+  }
+
+  #correct(rows, row, at) {
+    const node = this.nodes.get(row.id);
+    const list = this.#list(row.group);
+    if (node.parentElement === list) return;
+    const back = this.marks.get(row.id)?.node;
+    const next =
+      back?.parentElement === list
+        ? back
+        : rows
+            .slice(at + 1)
+            .map((each) => this.nodes.get(each.id))
+            .find((each) => each.parentElement === list);
+    if (node.isConnected) this.#leave(node, row);
+    list.insertBefore(node, next ?? null);
+    if (back && next === back) this.#unmark(row.id);
+    node.classList.add("is-moved");
+    setTimeout(() => node.classList.remove("is-moved"), MOVED_MS);
+  }
+
+  /** Put a mark at the place of a row that moves; it opens the same ride. */
+  #leave(node, row) {
+    if (this.marks.has(row.id)) return;
+    const mark = this.mark.cloneNode(true);
+    mark.dataset.id = row.id;
+    mark.style.blockSize = `${node.getBoundingClientRect().height}px`;
+    const link = mark.querySelector("a");
+    link.href = `/rides/${row.id}`;
+    setText(mark.querySelector("[data-who]"), row.guest);
+    setText(mark.querySelector("[data-where]"), this.sections.get(row.group).dataset.title);
+    node.before(mark);
+    this.marks.set(row.id, { node: mark, since: Date.now() });
+  }
+
+  #unmark(id) {
+    this.marks.get(id)?.node.remove();
+    this.marks.delete(id);
+  }
+
+  #forget() {
+    for (const id of this.marks.keys()) this.#unmark(id);
+  }
+
+  #hold(node, before) {
+    const by = node.getBoundingClientRect().top - before;
+    if (!by) return;
+    const scroller = this.#scroller();
+    // a list that ends above the end of its box could not scroll
+    if (by > 0) this.body.style.paddingBlockEnd = `${scroller.clientHeight}px`;
+    scroller.scrollTop += by;
+    this.slid += by;
+  }
+
+  #scroller() {
+    return getComputedStyle(this.body).overflowY === "visible"
+      ? document.scrollingElement
+      : this.body;
+  }
+
+  #count(rows) {
+    for (const [name, section] of this.sections) {
+      const n = rows.filter((row) => row.group === name).length;
+      section.hidden = n === 0 && this.#list(name).children.length === 0;
+      setText(section.querySelector("[data-count]"), String(n));
+      const jump = this.root.querySelector(`[data-jump="${name}"]`);
+      if (!jump) continue;
+      jump.hidden = n === 0;
+      setText(jump.querySelector("[data-jump-count]"), String(n));
+    }
+  }
+
+  /** The row with the focus has moved: moving a node takes its focus. */
+  #focus(focus) {
+    if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
+  }
+
+  #misplaced(rows) {
+    let wrong = 0;
+    for (const name of this.sections.keys()) {
+      const mine = rows.filter((row) => row.group === name);
+      const places = new Map(mine.map((row, at) => [row.id, at]));
+      const shown = [...this.#list(name).querySelectorAll(".row")];
+      const known = shown.map((node) => places.get(Number(node.dataset.id)));
+      wrong += shown.length - longestRise(known.filter((place) => place !== undefined));
+    }
+    return wrong;
+  }
+}
+
+/** The length of the longest rising part of a list: so many rows need not move to sort it. */
+function longestRise(numbers) {
+  const ends = []; // the least last number of a rising part, by its length
+  for (const number of numbers) {
+    const at = ends.findIndex((end) => end >= number);
+    ends[at < 0 ? ends.length : at] = number;
+  }
+  return ends.length;
+}

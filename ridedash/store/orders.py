@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -104,6 +104,7 @@ class OrderPage:
     events: tuple[TimelineEvent, ...]  # oldest first: the timeline
     attention: tuple[Attention, ...]  # not yet cleared
     superseded_by: int | None  # the newer order that was made by "book again"
+    car: tuple[int, int] | None  # its number and how many, of the cars of a group
 
 
 def add_offer(
@@ -223,10 +224,24 @@ def orders_by_ids(
         for row in s.execute(query, {"property_id": property_id, "ids": ids}).all()
     }
     found = [order_id for order_id in ids if order_id in rows]
+    groups = _groups(s, {row[0].group_key for row in rows.values()} - {None})
     if light:
         _load_unworded(s, [row[1] for row in rows.values()])
     around = _around(s, found)
-    return [_page(rows[order_id], order_id, around) for order_id in found]
+    return [_page(rows[order_id], order_id, around, groups) for order_id in found]
+
+
+def _groups(s: Session, keys: Collection[str | None]) -> dict[int, tuple[int, int]]:
+    """The number of each order in its group, and the size of that. No order joins one later."""
+    groups: dict[str | None, list[int]] = {}
+    if keys:
+        for key, order_id in s.execute(_GROUPS, {"groups": list(keys)}):
+            groups.setdefault(key, []).append(order_id)
+    return {
+        order_id: (number, len(ids))
+        for ids in groups.values()
+        for number, order_id in enumerate(ids, 1)
+    }
 
 
 def _load_unworded(s: Session, offers: Sequence[Offer]) -> None:
@@ -266,6 +281,12 @@ _NEWER: Final = (
     .group_by(Order.supersedes)
 )
 
+_GROUPS: Final = (
+    select(Order.group_key, Order.id)
+    .where(Order.group_key.in_(bindparam("groups", expanding=True)))
+    .order_by(Order.id)
+)
+
 _Row = tuple[Order, Offer, Guest, Account, Property, Staff, Ride]
 _Around = tuple[
     dict[int, list[Action]],
@@ -275,7 +296,9 @@ _Around = tuple[
 ]
 
 
-def _page(row: _Row, order_id: int, around: _Around) -> OrderPage:
+def _page(
+    row: _Row, order_id: int, around: _Around, groups: Mapping[int, tuple[int, int]]
+) -> OrderPage:
     order, offer, guest, account, place, staff, ride = row
     actions, events, attention, newer = around
     return OrderPage(
@@ -290,6 +313,7 @@ def _page(row: _Row, order_id: int, around: _Around) -> OrderPage:
         events=tuple(events.get(order_id, ())),
         attention=tuple(attention.get(order_id, ())),
         superseded_by=newer.get(order_id),
+        car=groups.get(order_id),
     )
 
 

@@ -43,8 +43,9 @@ Cab = tuple[int, float, float, int | None]  # order, degrees, bearing
 class Row:
     """One ride of the list.
 
-    `group` is unknown, needs, now, later or done; `placed` is the time of the order. `seen` is
-    when the service last answered about the ride, if that is too long ago.
+    `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car`
+    tells the cars of a group apart. `seen` is when the service last answered about the ride, if
+    that is too long ago.
     """
 
     id: int
@@ -54,6 +55,7 @@ class Row:
     headline: str
     guest: str
     room: str
+    car: str
     to: str
     start: str
     plate: str
@@ -154,6 +156,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         headline=_headline(facts, words.headline),
         guest=page.guest.name,
         room=page.order.room or "",
+        car=_("Car %(n)d of %(cars)d", n=page.car[0], cars=page.car[1]) if page.car else "",
         to=drop.name if drop else _("The guest tells the driver"),
         start=page.offer.pickup_name or _("the pinned place"),
         plate=cab.plate if cab and live else "",

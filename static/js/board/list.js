@@ -138,9 +138,10 @@ export class RideList {
     node.classList.toggle("is-stale", Boolean(row.seen));
     node.classList.toggle("is-chosen", id === this.chosen);
     setIcon(cells.icon, row.icon);
-    for (const name of ["headline", "guest", "room", "to", "plate", "placed", "why"])
+    for (const name of ["headline", "guest", "room", "car", "to", "plate", "placed", "why"])
       setText(cells[name], row[name] ?? "");
     cells.room.hidden = !row.room;
+    cells.car.hidden = !row.car;
     cells.plate.hidden = !row.plate;
     cells.placed.hidden = Boolean(row.plate);
     if (!row.timer) setText(cells.timer, "");

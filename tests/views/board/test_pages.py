@@ -431,3 +431,15 @@ def test_an_unknown_order_suggests_an_action_although_it_was_booked_again(
 def test_impossible_rows_in_since_are_ignored(desk: Desk, browser: FlaskClient, step: str) -> None:
     order_id = desk.order("BOOKED", "CALL_DRIVER")
     assert [row["id"] for row in poll(browser, since=f"a.b.c~{step}AAAA")["rows"]] == [order_id]
+
+
+def test_the_cars_of_a_group_are_told_apart(desk: Desk, browser: FlaskClient) -> None:
+    ids = [desk.order("BOOKED", "CALL_DRIVER") for _ in range(4)]
+
+    def group(s: Any) -> None:
+        s.query(Order).filter(Order.id.in_(ids[:3])).update({"group_key": "a-group"})
+
+    desk.add(group)
+    rows = {row["id"]: row.get("car") for row in poll(browser)["rows"]}
+    assert [rows[each] for each in ids] == ["Car 1 of 3", "Car 2 of 3", "Car 3 of 3", None]
+    assert "Car 2 of 3 for this group" in browser.get(f"/rides/{ids[1]}").text

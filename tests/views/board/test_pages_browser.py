@@ -213,6 +213,17 @@ def test_nothing_moves_under_the_pointer_or_the_focus_until_u_is_pressed(served:
     expect(row(page, other).locator(".row-link")).to_be_focused()
 
 
+def test_each_row_shows_where_the_ride_goes_however_long_the_name_is(served: Served) -> None:
+    long = {"guest": "Guest Avocet of a Very Long Family Name", "room": "1507"}
+    served.desk.order("UNKNOWN", **long)
+    served.desk.order("BOOKED", "ALLOTMENT_FAILED", **long)
+    served.desk.order("BOOKED", "CALL_DRIVER", **long)
+    page = opened(served)
+    widths = page.locator(".row-to").evaluate_all("all => all.map((each) => each.clientWidth)")
+    assert len(widths) == 3
+    assert min(widths) >= 80
+
+
 def test_a_row_whose_group_is_wrong_moves_at_once_and_leaves_a_mark_of_its_size(
     served: Served,
 ) -> None:

@@ -78,7 +78,7 @@ FIXED: Final[dict[str, frozenset[str]]] = {
             "seat_prices",
         }
     ),
-    "orders": frozenset({"id", "created_at"}),
+    "orders": frozenset({"id", "created_at", "group_key"}),
 }
 # Seen within cache.FRESH_S: half a minute late is early enough for a name. So is, on the page of an
 # order, that a newer order was booked in its place (OrderPage.superseded_by).

@@ -60,7 +60,7 @@ def running(
         "RIDEDASH_PACE": pace,
     }
     environ = clean_environment(**(chosen | databases.settings_for(instance) | settings))
-    instance.mkdir(parents=True, exist_ok=True)
+    instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (instance / "stderr.log").open("w+") as log:
         started = subprocess.Popen(
             [*command, "up"],

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash import config, wire
-from ridedash.cli.doctor_stores import Finding, StoredFacts, accounts, database, redis
+from ridedash.cli.doctor_stores import Finding, StoredFacts, accounts, database, files, redis
 from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
 from ridedash.service.errors import BadStatus, Refused, ServiceError
@@ -64,6 +64,7 @@ def examine(services: Services) -> Iterator[Finding]:
     yield from findings
     if ours is not None:
         yield from accounts(services.vault, ours)
+    yield files(services)
     here = CheckContext(services, _pickup(ours))
     yield _guarded(
         "service", lambda: _service(here), "Is RIDEDASH_SERVICE_URL right, and is it up?"

@@ -1,7 +1,9 @@
-"""The checks of `ridedash doctor` for storage: the database, its linked accounts, Redis."""
+"""The checks of `ridedash doctor` for storage: database, linked accounts, files, Redis."""
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
+from shlex import quote as quote_for_shell
 from typing import Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -18,6 +20,8 @@ from ridedash.store.encryption import TokenVault
 from ridedash.store.models.people import Account, Property
 
 REDIS_S: Final = 2.0
+NAMED: Final = 3  # files that a finding names
+OTHERS_READ, OTHERS_ENTER = 0o004, 0o001  # bits of a mode, for users outside the owner's group
 EACH: Final = 20  # accounts with a line each; more are counted
 OK, LOST = "ok", "needs reconnecting (Settings, Accounts)"
 SEALED = "can't be read with the keys of RIDEDASH_TOKEN_KEYS"
@@ -101,6 +105,34 @@ def _state(vault: TokenVault, row: Account) -> str:
     if row.state != "ok" or row.access_token_enc is None:
         return LOST
     return OK if tokens_can_be_read(row, vault) else SEALED
+
+
+def files(services: Services) -> Finding:
+    """Whether other users of this machine can read the databases and the rest of the instance."""
+    instance = services.settings.instance
+    found = instance.rglob("*") if _open_to_others(instance, OTHERS_ENTER) else iter(())
+    exposed = {path for path in found if path.is_file() and _open_to_others(path, OTHERS_READ)}
+    beside = Path(services.db.engine.url.database or "")
+    elsewhere = services.db.dialect == "sqlite" and instance not in beside.absolute().parents
+    if elsewhere and _open_to_others(beside, OTHERS_READ):
+        exposed.add(beside)
+    if not exposed:
+        return Finding("files", True, f"{instance} is closed to other users of this machine")
+    first = ", ".join(str(path) for path in sorted(exposed)[:NAMED])
+    more = f" and {len(exposed) - NAMED} more" if len(exposed) > NAMED else ""
+    advice = f"chmod -R go= {quote_for_shell(str(instance))}"
+    if elsewhere and beside in exposed:
+        advice += f" {quote_for_shell(str(beside))}"
+    return Finding(
+        "files", False, f"other users of this machine can read {first}{more}. Run: {advice}"
+    )
+
+
+def _open_to_others(path: Path, bit: int) -> bool:
+    try:
+        return bool(path.stat().st_mode & bit)
+    except OSError:
+        return False
 
 
 def redis(url: str) -> Finding:

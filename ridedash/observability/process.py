@@ -1,4 +1,4 @@
-"""The first steps of a process: it sets up its logs and the shared folder of metrics files."""
+"""The first steps of a process: the mode of new files, logs, the shared folder of metrics files."""
 
 import contextlib
 import fcntl
@@ -12,14 +12,20 @@ from ridedash.observability import logs
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads it when it is imported
 ENDED_FILES: Final = 300  # metrics files of ended processes that are kept, three for each process
 
+OWN_FILES: Final = 0o077  # what others may not do with a file that we make: anything
+
 _locks: list[IO[str]] = []  # lock files that stay open, and so locked, until the process ends
 
 
 def prepare(settings: Settings, process: str, *, counts: bool = True) -> None:
     """Set up logs and metrics of this process, before observability.metrics is imported.
 
+    Files that it makes from now on are its user's alone, in whatever folder: databases with names
+    and phone numbers, answer journals, metrics.
+
     `process`: its name in log lines (web, worker, sandbox or up). `counts`: whether it has metrics.
     """
+    os.umask(OWN_FILES)
     logs.set_up(settings.log_format, settings.log_level, process, settings.secrets)
     if counts:
         # without the folder each process has only its own metrics

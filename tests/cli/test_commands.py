@@ -1,5 +1,6 @@
 """The command line as its user meets it: messages, refusals, and a clean stop."""
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -46,6 +47,22 @@ def test_up_serves_the_dashboard_its_tiles_and_a_live_worker_and_stops_cleanly(
         assert tile.startswith("<svg")
         assert demo.get("/healthz")[0] == 200
         assert "MALLOC_ARENA_MAX=1" in environment_of_child(demo.process.pid)
+
+
+def test_files_in_an_instance_folder_that_existed_are_of_their_user_alone(tmp_path: Path) -> None:
+    instance = tmp_path / "instance"
+    instance.mkdir()
+    instance.chmod(0o755)
+    before = os.umask(0o022)
+    try:
+        with running(instance) as demo:
+            assert demo.get("/healthz")[0] == 200
+            ours = [path for path in instance.rglob("*") if path.name != "stderr.log"]
+            modes = {str(path): oct(path.stat().st_mode & 0o077) for path in ours if path.exists()}
+    finally:
+        os.umask(before)
+    assert {path.name for path in ours} >= {"sandbox.db", "blackbox", "metrics"}
+    assert set(modes.values()) == {"0o0"}, modes
 
 
 def environment_of_child(parent: int) -> list[str]:
@@ -224,6 +241,7 @@ def test_doctor_passes_for_a_running_demo_and_fails_for_a_stopped_one(tmp_path: 
         "migrations",
         "worker",
         "account",
+        "files",
         "service",
         "oauth",
         "tiles",

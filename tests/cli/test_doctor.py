@@ -20,7 +20,7 @@ from ridedash.store.models.people import Property
 from tests.cli.test_commands import ridedash
 from tests.processes.fleet import free_port
 
-OTHERS = {"service", "oauth", "tiles", "geocoder", "clock"}
+OTHERS = {"files", "service", "oauth", "tiles", "geocoder", "clock"}
 KEY = "hush-51f0c7"
 PRODUCTS = '{"categories": [], "hotspot_zone": {}, "ride_estimate": {}}'
 Answers = dict[str, Callable[[], Response]]
@@ -262,6 +262,36 @@ def test_redis_has_a_line_when_it_is_configured_with_the_effect_of_its_absence(
 def test_a_redis_that_answers_passes(installation: Installation, redis_url: str) -> None:
     (redis,) = installation.findings(RIDEDASH_REDIS_URL=redis_url)["redis"]
     assert (redis.ok, redis.text) == (True, f"{redis_url} answers")
+
+
+def test_files_that_other_users_can_read_are_named_with_the_command_that_closes_them(
+    installation: Installation, tmp_path: Path
+) -> None:
+    instance = tmp_path / "instance"
+    instance.mkdir(exist_ok=True)
+    instance.chmod(0o755)
+    open_file = instance / "ridedash.db"
+    open_file.write_text("x")
+    open_file.chmod(0o644)
+    (files,) = installation.findings()["files"]
+    assert not files.ok
+    assert str(open_file) in files.text
+    assert f"chmod -R go= {instance}" in files.text
+    instance.chmod(0o700)  # nobody else comes in
+    for path in tmp_path.glob("desk.sqlite*"):
+        path.chmod(0o600)
+    (files,) = installation.findings()["files"]
+    assert files.ok
+
+
+@pytest.mark.sqlite_only
+def test_a_database_beside_the_instance_that_others_can_read_is_named(
+    installation: Installation, tmp_path: Path
+) -> None:
+    (tmp_path / "desk.sqlite").chmod(0o644)
+    (files,) = installation.findings()["files"]
+    assert not files.ok
+    assert f"chmod -R go= {tmp_path / 'instance'} {tmp_path / 'desk.sqlite'}" in files.text
 
 
 def test_a_label_can_not_forge_a_line_or_paint_the_terminal() -> None:

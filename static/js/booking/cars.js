@@ -7,7 +7,7 @@ import { ask } from "../shared/ask.js";
 
 const SKELETON_MS = 300; // after this a skeleton is shown
 const SLOW_MS = 4_000;
-const PEEK = 12; // px of the card above, to show that there are more
+const CLEAR = 8; // px between the chosen card and the bar below it
 
 export class Cars extends EventTarget {
   constructor(box, { path, words, skeleton, empty, status, signal }) {
@@ -48,8 +48,8 @@ export class Cars extends EventTarget {
     const radio = card?.querySelector("[name=offer]:enabled");
     if (!radio) return;
     radio.checked = true;
-    this.#reveal();
     this.#tell();
+    this.reveal();
   }
 
   /** The chosen car: texts for the button and the terms below it, and the number of seats. */
@@ -133,15 +133,20 @@ export class Cars extends EventTarget {
       this.status.textContent = ok && count ? this.words.cars.replace("{n}", count) : "";
     this.at = ok ? Date.now() : 0;
     if (ok) this.#later();
-    if (!renewing) this.#reveal();
     this.#tell();
   }
 
-  /** Scroll the list to the card that is chosen already. */
-  #reveal() {
+  /**
+   * Where the form is a column that scrolls: bring the chosen card into view, above the bar, if it
+   * is not.
+   */
+  reveal() {
+    const column = this.box.closest("[data-desk-form]");
     const card = this.chosen?.closest("[data-product]");
-    if (card && this.box.scrollHeight > this.box.clientHeight)
-      this.box.scrollTop = card.offsetTop - this.box.offsetTop - PEEK;
+    if (!card || !column || column.scrollHeight <= column.clientHeight) return;
+    const bar = column.querySelector("[data-bar]");
+    column.style.scrollPaddingBlockEnd = `${bar.offsetHeight + CLEAR}px`;
+    card.scrollIntoView({ block: "nearest" });
   }
 
   /**
@@ -171,6 +176,7 @@ export class Cars extends EventTarget {
     note(this.box)?.remove(); // the user who chooses has seen it
     this.picked = this.chosen?.dataset.category ?? this.picked;
     this.#tell();
+    this.reveal(); // the card and the bar have grown
   }
 
   #seatOf(car) {

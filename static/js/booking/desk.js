@@ -20,6 +20,7 @@ class DeskForm {
     this.said = root.querySelector("[data-desk-said]");
     root.classList.add("has-script");
     this.#mount();
+    this.#watchCut();
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
     document.addEventListener(
       "ridedash:favourite",
@@ -42,6 +43,17 @@ class DeskForm {
     this.form.addEventListener("ends", () => this.#tellTrip());
     this.form.start();
     this.#tellTrip();
+  }
+
+  /** Show above the button that the column has more below it. */
+  #watchCut() {
+    const look = () => {
+      const { scrollHeight, clientHeight, scrollTop } = this.root;
+      this.root.classList.toggle("is-cut", scrollHeight - clientHeight - scrollTop > 1);
+    };
+    this.root.addEventListener("scroll", look, { passive: true });
+    const sizes = new ResizeObserver(look);
+    for (const part of [this.root, this.body]) sizes.observe(part);
   }
 
   #tellTrip() {
@@ -122,6 +134,7 @@ class DeskForm {
     this.body.replaceChildren(
       ...new DOMParser().parseFromString(html, "text/html").body.childNodes,
     );
+    this.root.scrollTop = 0;
     this.#mount();
   }
 

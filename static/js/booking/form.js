@@ -91,6 +91,7 @@ export class BookForm extends EventTarget {
     this.#tell("ends");
     if (answer.ok) this.drawZone(answer.zone, answer.zone_html);
     this.button();
+    if (!compare) this.cars.reveal(); // a renewal moves nothing
   }
 
   /** Request prices now, or after a pause when the user tries several places. */
@@ -231,6 +232,10 @@ export class BookForm extends EventTarget {
       event.preventDefault();
       this.trip.put("pickup", placeOf(link));
     });
+    this.zoneList.addEventListener("change", ({ target }) => {
+      const link = this.zoneList.querySelector(`[data-zone-point="${CSS.escape(target.value)}"]`);
+      if (link) this.trip.put("pickup", placeOf(link));
+    });
   }
 
   /** Show the pickup points of a zone, as the server's markup. */
@@ -238,9 +243,12 @@ export class BookForm extends EventTarget {
     const key = JSON.stringify([zone, markup]);
     if (key === this.shownZone) return;
     this.shownZone = key;
+    const focused = this.zoneList.contains(document.activeElement);
     this.zoneList.replaceChildren(
       ...new DOMParser().parseFromString(markup, "text/html").body.childNodes,
     );
+    // the list box or the link that was used, for the next arrow key
+    if (focused) [...this.zoneList.querySelectorAll("select, [aria-current]")].at(-1)?.focus();
     this.#tell("zone", { zone });
   }
 

@@ -22,7 +22,10 @@ export function wireKeys(around, book, go, { hint, words, signal }) {
       if (asked || !book.contains(event.target) || !event.target.matches(TYPED)) return;
       const next = following(book, event.target);
       if (next) next.focus();
-      else hint.textContent = words;
+      else {
+        hint.textContent = words;
+        hint.classList.add("is-said");
+      }
     },
     { signal },
   );

@@ -9,11 +9,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route, expect
 
 from ridedash.geo import LatLng
+from ridedash.rides.health import write_heartbeat
 from ridedash.store.orders import Order
 from ridedash.store.properties import set_favourite
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.booking.test_pages_browser import EVIL, Browsed, browsed
 from tests.views.desk_page import PATH
+from tests.views.fake_service import ZONE, category, metered
 
 __all__ = ["browsed", "desk"]
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -281,3 +283,76 @@ def looked(page: Page, state: str) -> None:
     options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
     found = Axe().run(page, options=options)
     assert found.violations_count == 0, f"{state}: {found.generate_report()}"
+
+
+COVERED = """() => {
+  const column = document.querySelector("[data-desk-form]").getBoundingClientRect();
+  const bar = document.querySelector("[data-bar]").getBoundingClientRect();
+  const parts = [...document.querySelectorAll(".products [data-product], .trip-facts")];
+  return parts.filter((part) => {
+    const {top, bottom} = part.getBoundingClientRect();
+    return top < column.top || bottom > bar.top;
+  }).map((part) => part.dataset.product ?? "facts");
+}"""
+
+
+def refilled(page: Page, how: str) -> None:
+    """Fill the board's form from the first order, and wait for its price."""
+    page.evaluate(
+        "how => document.dispatchEvent(new CustomEvent('ridedash:refill', "
+        "{detail: {order: 1, how}}))",
+        how,
+    )
+    expect(page.locator("[data-filled]")).to_be_visible()
+    expect(go(page)).to_contain_text("Book Mini")
+    expect(page.locator(".products [data-product]")).to_have_count(6)
+
+
+def test_on_a_small_laptop_six_cars_are_seen_with_a_drop_later_again_and_on_the_way_back(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    desk.service.categories += [category("prime", "Prime"), category("rental", "Rental")]
+    desk.service.estimates += [metered("prime", 300, 340), metered("rental", 600, 700)]
+    desk.press(desk.form(pickup="Grand Hotel, lobby"), guest_room="412")
+    write_heartbeat(desk.app.extensions["ridedash"].db, "a worker", desk.now)
+    browsed.open("/")
+    fill(page)
+    expect(page.locator(".products [data-product]")).to_have_count(6)
+    assert page.evaluate(COVERED) == []
+    page.locator(".when-choice", has_text="Later").click()
+    expect(page.locator("#pickup_time")).to_be_visible()
+    assert page.evaluate(COVERED) == []
+    refilled(page, "again")
+    assert page.evaluate(COVERED) == []
+    desk.service.zone = ZONE
+    refilled(page, "return")
+    expect(page.locator("[data-zone-pick]")).to_be_visible()
+    assert page.evaluate(COVERED) == []
+    # what does not fit is one scroll away, which can be seen; a chosen car is above the bar
+    page.locator(".when-choice", has_text="Later").click()
+    expect(page.locator(".desk-form")).to_have_class(re.compile("is-cut"))
+    page.locator("[data-product=prime] .product-radio").focus()
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator(".product:has(.product-radio:checked)")
+    expect(chosen).to_have_attribute("data-product", "rental")
+    assert "rental" not in page.evaluate(COVERED)
+    assert browsed.faults == []
+
+
+def test_a_pickup_point_is_chosen_from_a_list_box_in_the_column(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    desk.service.zone = ZONE
+    browsed.open(PATH)
+    fill(page)
+    point = page.get_by_role("combobox", name="Pickup point")
+    expect(point).to_have_value("2")  # the service's default
+    point.focus()
+    point.select_option("1. North Gate")
+    expect(page.locator("#pickup")).to_have_value("Grand Hotel, lobby – North Gate")
+    expect(point).to_have_value("1")
+    expect(point).to_be_focused()
+    expect(go(page)).to_be_enabled()
+    assert desk.offers()[-1].pickup_name == "Grand Hotel, lobby – North Gate"

@@ -10,6 +10,7 @@ from ridedash.sandbox.api import control, operations
 from ridedash.sandbox.oauth import server as oauth
 from ridedash.sandbox.request_parsing import Refusal
 from ridedash.sandbox.settings import SandboxSettings
+from ridedash.sandbox.tiles import photon
 from ridedash.sandbox.tiles import server as tiles
 from ridedash.sandbox.world import Services
 
@@ -20,14 +21,14 @@ def create_sandbox(settings: SandboxSettings) -> Flask:
     """Create the ride booking service as a WSGI application on the settings' database file.
 
     The application serves the eight operations of docs/service-interface.md, `/oauth/authorize`,
-    `/oauth/token`, `/oauth/revoke`, `/places`, `/city.json` and `/tiles/…`. It also serves
-    `/control/…` if the settings allow it.
+    `/oauth/token`, `/oauth/revoke`, `/places`, `/city.json` and `/tiles/…`; also `/api` and
+    `/reverse` as a Photon server does, and `/control/…` if the settings allow it.
     `app.extensions["sandbox"].close()` closes the database.
     """
     app = Flask(__name__, static_folder=None)
     app.json.sort_keys = False  # type: ignore[attr-defined]  # of Flask's default provider
     app.extensions["sandbox"] = Services(settings)
-    for blueprint in (operations.bp, oauth.bp, tiles.bp):
+    for blueprint in (operations.bp, oauth.bp, tiles.bp, photon.bp):
         app.register_blueprint(blueprint)
     if settings.control:
         app.register_blueprint(control.bp)

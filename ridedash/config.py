@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from ridedash.secrets_file import demo_secrets
+from ridedash.secrets_file import SANDBOX_KEY, demo_secrets
 
 PREFIX = "RIDEDASH_"
 FOR_TESTS = "RIDEDASH_TEST_"  # for the test suite; the program reads none of these
@@ -95,6 +95,11 @@ class Settings:
         parts = urlsplit(self.service_url)
         own = parts.scheme == "http" and parts.port == self.sandbox_port and not parts.path
         return self.demo and own and is_loopback(parts.hostname or "")
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether the service of a live desk is a sandbox, which alone takes such a partner key."""
+        return not self.demo and self.service_app_token.startswith(SANDBOX_KEY)
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -5,6 +5,11 @@ import json
 import os
 import secrets
 from pathlib import Path
+from typing import Final
+
+# Each partner key of the sandbox begins with it. A live desk with such a key is a rehearsal and
+# says so on every page; no real service accepts it.
+SANDBOX_KEY: Final = "ridedash-sandbox-"
 
 
 class BadInstanceError(Exception):
@@ -32,14 +37,19 @@ def demo_secrets(instance: Path) -> dict[str, str]:
         raise BadInstanceError(
             f"RIDEDASH_INSTANCE: {path} is damaged; restore it from a copy."
         ) from None
-    return kept
+    return kept | {"service_app_token": _marked(kept["service_app_token"])}
+
+
+def _marked(key: str) -> str:
+    """A partner key of the sandbox; earlier versions generated some without the mark."""
+    return key if key.startswith(SANDBOX_KEY) else SANDBOX_KEY + key
 
 
 def _fresh() -> dict[str, str]:
     return {
         "secret_key": secrets.token_urlsafe(48),
         "token_keys": "k1:" + base64.b64encode(secrets.token_bytes(32)).decode(),
-        "service_app_token": secrets.token_urlsafe(24),
+        "service_app_token": SANDBOX_KEY + secrets.token_urlsafe(24),
         "oauth_client_secret": secrets.token_urlsafe(24),
         "staff_password": secrets.token_urlsafe(12),
     }

@@ -21,7 +21,7 @@ from tests.leaky import CODE, PHONE, Leaky, leaky
 from tests.processes.fleet import filled, free_port, wait_for
 from tests.running import Running, clean_environment, running
 
-KEY = "canary-partner-key-51f0c7"
+KEY = "ridedash-sandbox-canary-partner-key-51f0c7"
 OAUTH = "canary-oauth-client-51f0c7"
 METRICS = "canary-metrics-token-51f0c7"
 WORDS = "canary staff phrase 51f0c7"

@@ -1,5 +1,6 @@
 """Settings: defaults, and every invalid value refused by the name of its setting."""
 
+import json
 import stat
 from pathlib import Path
 
@@ -52,6 +53,29 @@ def test_only_the_own_sandbox_counts_as_a_service_without_real_rides(
     given = {"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_SERVICE_URL": address}
     assert load(given).sandboxed is sandboxed
     assert not load(LIVE | given | {"RIDEDASH_INSTANCE": str(tmp_path)}).sandboxed
+
+
+def test_a_live_desk_with_a_partner_key_of_a_sandbox_is_a_rehearsal(tmp_path: Path) -> None:
+    key = "ridedash-sandbox-0f3a77c1"
+    assert load(LIVE | {"RIDEDASH_SERVICE_APP_TOKEN": key}).rehearsal
+    assert not load(LIVE).rehearsal
+    demo = load({"RIDEDASH_INSTANCE": str(tmp_path), "RIDEDASH_SERVICE_APP_TOKEN": key})
+    assert not demo.rehearsal
+
+
+def test_a_partner_key_that_a_demo_made_is_marked_also_if_an_earlier_version_made_it(
+    tmp_path: Path,
+) -> None:
+    def key_of(folder: Path) -> str:
+        return load({"RIDEDASH_INSTANCE": str(folder)}).service_app_token
+
+    assert key_of(tmp_path / "new").startswith("ridedash-sandbox-")
+    made = json.loads((tmp_path / "new" / "secrets.json").read_text())
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "secrets.json").write_text(json.dumps(made | {"service_app_token": "k"}))
+    assert key_of(tmp_path / "old") == "ridedash-sandbox-k"
+    live = {"RIDEDASH_SERVICE_APP_TOKEN": key_of(tmp_path / "old")}
+    assert load(LIVE | live).rehearsal
 
 
 def test_demo_secrets_are_made_once_and_readable_by_the_owner_only(tmp_path: Path) -> None:

@@ -103,6 +103,8 @@ def _pickup(ours: StoredFacts | None) -> LatLng | None:
 def _service(here: CheckContext) -> str:
     url = here.services.settings.service_url
     accepted = f"{url} answers and accepts our key"
+    if here.services.settings.rehearsal:
+        accepted += ", which is a sandbox's: this is a rehearsal, no ride is real"
     try:
         here.services.client.products(here.pickup or NOWHERE)
     except (BadStatus, Refused) as error:

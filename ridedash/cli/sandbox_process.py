@@ -15,12 +15,17 @@ from ridedash.cli.errors import CommandError
 from ridedash.cli.http_server import listen, make_server
 from ridedash.sandbox import SandboxSettings, create_sandbox
 from ridedash.sandbox.store import Store, StoreUnusable
+from ridedash.secrets_file import SANDBOX_KEY, demo_secrets
 
 THREADS: Final = 8
 
 
 def sandbox_settings(settings: config.Settings) -> SandboxSettings:
-    """The settings of this instance's sandbox. Raises CommandError in live mode."""
+    """The settings of this instance's sandbox.
+
+    Raises CommandError in live mode, and for a partner key without the mark of a sandbox: a live
+    desk with that key would not say that it is a rehearsal.
+    """
     if not settings.demo:
         raise CommandError(
             "the sandbox runs in demo mode only; live mode talks to RIDEDASH_SERVICE_URL."
@@ -28,12 +33,24 @@ def sandbox_settings(settings: config.Settings) -> SandboxSettings:
     settings.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
     return SandboxSettings(
         database=settings.instance / "sandbox.db",
-        app_token=settings.service_app_token,
+        app_token=_partner_key(settings),
         client_id=settings.oauth_client_id,
         client_secret=settings.oauth_client_secret,
         redirect_uris=(f"{settings.public_url}/accounts/callback",),
         pace=settings.pace,
     )
+
+
+def _partner_key(settings: config.Settings) -> str:
+    key = settings.service_app_token
+    if key.startswith(SANDBOX_KEY):
+        return key
+    if settings.sandboxed:
+        raise CommandError(
+            f"RIDEDASH_SERVICE_APP_TOKEN must begin with {SANDBOX_KEY} for the sandbox, so that it "
+            "can't be taken for a real one."
+        )
+    return demo_secrets(settings.instance)["service_app_token"]  # the given key is another's
 
 
 def require_store(settings: SandboxSettings) -> None:

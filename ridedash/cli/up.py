@@ -115,6 +115,8 @@ def _welcome(settings: config.Settings) -> str:
             f"  password     {password}",
             _service_line(settings),
         ]
+    if settings.rehearsal:
+        lines.append(f"  rehearsal    {settings.service_url}   (a sandbox: no real rides)")
     return "\n".join([*lines, "  stop with    Ctrl-C"])
 
 

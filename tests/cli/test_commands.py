@@ -227,6 +227,12 @@ def test_live_mode_has_no_sandbox(tmp_path: Path) -> None:
     assert "demo mode only" in done.stderr
 
 
+def test_the_sandbox_takes_no_partner_key_that_could_be_a_real_ones(tmp_path: Path) -> None:
+    done = ridedash(tmp_path, "sandbox", RIDEDASH_SERVICE_APP_TOKEN="partner-key-51f0c7")
+    assert done.returncode == 2
+    assert "RIDEDASH_SERVICE_APP_TOKEN must begin with ridedash-sandbox-" in done.stderr
+
+
 def test_doctor_passes_for_a_running_demo_and_fails_for_a_stopped_one(tmp_path: Path) -> None:
     instance = tmp_path / "instance"
     with running(instance) as demo:

@@ -33,7 +33,9 @@ class Alert:
 
 
 def demo_words(settings: Settings) -> str:
-    """The words of the band on every page of a demo; "" in live mode."""
+    """The words of the band on every page of a demo and of a rehearsal; "" for real rides."""
+    if settings.rehearsal:
+        return _("Rehearsal: no real rides")
     if not settings.demo:
         return ""
     if settings.sandboxed:

@@ -594,12 +594,14 @@ POST /sign-in auth.sign_in_post
 POST /sign-out auth.sign_out
 """
 SANDBOX_ROUTES = """
+GET /api photon.search
 GET /city.json tiles.city_json
 GET /control/clock control.clock
 GET /control/ledger control.ledger
 GET /oauth/authorize oauth.authorize
 GET /places tiles.places
 GET /places/near tiles.places_near
+GET /reverse photon.reverse
 GET /tiles/<int:z>/<int:x>/<int:y>.svg tiles.tile
 GET /v1.5/bookings/feedback/options api.options
 GET /v1/bookings/track_ride api.track_ride

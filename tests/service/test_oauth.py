@@ -147,6 +147,7 @@ def test_a_dead_grant_is_refused_by_its_oauth_code(status):
         (httpx.Response(429), RateLimited),
         (httpx.Response(429, json={"error": "slow_down"}), RateLimited),
         (httpx.Response(503, json={"error": "temporarily_unavailable"}), BadStatus),
+        (httpx.Response(500, json={"error": "server_error"}), BadStatus),
         (httpx.Response(302, headers={"Location": "https://evil.example"}), BadStatus),
         (httpx.Response(200, text="<html>"), Unreadable),
         (httpx.Response(200, json=[]), Unreadable),

@@ -173,3 +173,16 @@ def test_among_twenty_thousand_guests_no_search_reads_the_whole_table(house: Hou
     assert not [plan for plan in plans if plan.startswith("SCAN guests") and "INDEX" not in plan]
     with house.db.read() as s:
         assert s.scalars(select(Guest)).all() == []
+
+
+@pytest.mark.parametrize("sign", ["…", "!!!", "?"])
+def test_a_name_without_a_word_is_like_itself_alone(sign: str) -> None:
+    assert guests.alike(sign, sign)
+    assert not guests.alike(sign, "Guest Heron")
+    assert not guests.alike("Guest Heron", sign)
+
+
+def test_a_phone_does_not_make_a_name_without_a_word_another_person(house: House) -> None:
+    heron = house.told("Guest Heron", phone=PHONE)
+    assert house.told("…", phone=PHONE) != heron
+    assert house.row(heron).name == "Guest Heron"

@@ -86,3 +86,8 @@ def test_a_password_is_stored_as_a_salted_hash() -> None:
     assert first != second
     assert first.startswith("scrypt:")
     assert "violet" not in first
+
+
+def test_eight_letters_of_ones_own_are_enough_and_seven_are_not() -> None:
+    assert weakness("ridedashvqxtkzwm") is None
+    assert weakness("ridedashvqxtkzw") == "common"

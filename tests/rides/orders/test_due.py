@@ -723,3 +723,22 @@ def test_due_rides_are_tried_longest_due_first(world: World) -> None:
     world.clock.go(4 * 3600)
     with world.worker() as worker:
         assert list(worker.promoter.due(2)) == [ids[1], ids[2]]
+
+
+def test_a_worker_that_is_asked_to_stop_while_prices_come_makes_nothing_ready(
+    world: World,
+) -> None:
+    order_id = planned(world)
+    until_due(world)
+    answers(world, offered())
+    stopping: list[str] = []
+
+    def stop(name: str) -> None:
+        if name == "plan.asked":
+            stopping.append(name)
+            worker.promoter.closed = True
+
+    with world.worker(failpoint=stop) as worker:
+        worker.promoter.promote(order_id)
+    assert (stopping, world.state(order_id)) == (["plan.asked"], "SCHEDULED")
+    assert world.service.count("create") == 0

@@ -169,6 +169,17 @@ def test_a_group_whose_first_car_is_over_guards_the_guest_as_long_as_another_one
     assert place(world.db, world.clock, replace(request, cars=1, form_token="another")).created
 
 
+def test_a_group_of_another_property_guards_no_guest_of_ours(world: World) -> None:
+    request = world.request(cars=2, guest_phone="+919845011111", form_token="the-form")
+    first, other_car = place(world.db, world.clock, request).order_ids
+    assert withdraw(world.db, world.clock, first, request.staff_id or 0)
+    with world.db.write() as s:
+        other = add_property(s, "Other Hotel", "UTC", world.clock()).id
+        order = s.get_one(Order, other_car)
+        order.property_id = s.get_one(Guest, order.guest_id).property_id = other
+    assert place(world.db, world.clock, replace(request, cars=1, form_token="another")).created
+
+
 def test_a_planned_group_is_ordered_car_by_car_when_it_comes_due(world: World) -> None:
     ids = world.placed(
         cars=3, pickup_at=world.clock() + HOURS, guest_phone="+919845011111"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import Engine, event, select, text
 
 from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.privacy.erase import ErasedGuest, NotCompacted, StillRiding, erase
@@ -371,3 +371,26 @@ def test_a_file_that_another_process_reads_is_not_compacted_until_the_command_ru
             erase(hasty, world.clock, KEY, ErasedGuest(world.property_id, phone=PHONE))
     assert erase(hasty, world.clock, KEY, ErasedGuest(world.property_id, phone=PHONE)) == (0, 0)
     hasty.close()
+
+
+def test_what_is_deleted_is_overwritten_whatever_the_default_of_sqlite(world: World) -> None:
+    """Debian's SQLite overwrites by default, others don't: so the job has to ask for it."""
+    ridden(world)
+    statements: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_others: Any) -> None:
+        statements.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        remove_old_data(world.db, START + 400 * DAY, RetentionDays(), KEY)
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    secured = [n for n, each in enumerate(statements) if each == "PRAGMA secure_delete = ON"]
+    written = [n for n, each in enumerate(statements) if each.startswith(("UPDATE", "DELETE"))]
+    assert written
+    if world.db.dialect == "sqlite":
+        assert secured
+        assert secured[0] < written[0]
+    else:
+        assert not secured

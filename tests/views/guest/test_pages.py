@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy.exc import OperationalError
 
 from ridedash.extensions import limiter
 from ridedash.rides.share_links import LinkKind, make_link, replace_rider_links
 from ridedash.store.audit import AuditRow
+from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.desk import Link
 from ridedash.store.models.people import Guest
 from ridedash.store.orders import Order, Ride
+from ridedash.views.guest import pages
 from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk
 
 pytestmark = pytest.mark.database
@@ -474,3 +477,22 @@ def imported(phone: FlaskClient, script: str) -> set[str]:
         address = script.rsplit("/", 1)[0] + "/" + name
         found |= {address} | imported(phone, address)
     return found
+
+
+@pytest.mark.parametrize(
+    "error", [DatabaseBusy("locked"), OperationalError("SELECT", {}, Exception("gone"))]
+)
+@pytest.mark.parametrize("path", ["", "/snapshot.json"])
+def test_a_busy_database_is_a_page_that_asks_again_by_itself(
+    desk: Desk, phone: FlaskClient, monkeypatch: pytest.MonkeyPatch, error: Exception, path: str
+) -> None:
+    token = link(desk, desk.order("BOOKED", "CALL_DRIVER"))
+
+    def fails(*_args: object) -> None:
+        raise error
+
+    monkeypatch.setattr(pages, "find_link", fails)
+    answer = phone.get(f"/t/{token}{path}")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "15")
+    assert "Traceback" not in answer.text
+    assert token not in answer.text

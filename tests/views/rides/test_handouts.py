@@ -14,8 +14,9 @@ from flask.testing import FlaskClient
 from ridedash.extensions import limiter
 from ridedash.geo import LatLng
 from ridedash.store.audit import AuditRow
+from ridedash.store.properties import add_staff
 from ridedash.views.rides.print_assets import qr_code, still_map
-from tests.views.ride_pages import ENDS, NOON, ORDER_STATES, STATUSES, Desk, make_desk, token
+from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk, make_desk, token
 
 pytestmark = pytest.mark.database
 
@@ -210,6 +211,20 @@ def test_printed_and_shown_codes_count_together(desk: Desk, browser: FlaskClient
     ]
     printed = [press(browser, order_id, "card", code="1").status_code for _ in range(5)]
     assert shown + printed == [200] * 10 + [429]
+
+
+def test_each_member_of_staff_may_show_as_many_codes_behind_one_address(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    order_id = desk.order("BOOKED", "CLIENT_LOCATED", otp=CODE)
+    with desk.services.db.write() as s:
+        add_staff(s, desk.ids["desk.property"], "colleague", HASH, "concierge", NOON)
+    colleague = desk.client(name="colleague")
+    came = [
+        press(client, order_id, "code", accept="application/json").status_code
+        for client in [browser] * 11 + [colleague] * 11
+    ]
+    assert came == ([200] * 10 + [429]) * 2
 
 
 def test_a_link_of_another_ride_or_of_a_follower_is_not_accepted(

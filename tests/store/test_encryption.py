@@ -1,0 +1,36 @@
+"""Encryption of stored secrets: what earlier releases stored stays readable."""
+
+import base64
+
+import pytest
+
+from ridedash.store.encryption import DecryptionFailed, TokenVault, new_key
+
+KEYS = "k1:" + base64.b64encode(bytes(range(32))).decode()
+# AES-256-GCM of "a token" for accounts.access_enc of row 7, in the format of all releases so far.
+STORED = "k1.jfBhh5sjsQFRNY6G.p7GPOZq0BVTAGj9UQVhfKNsR72rRrqI"
+PLACE = ("accounts", 7, "access_enc")
+
+
+def test_what_earlier_releases_stored_is_readable() -> None:
+    assert TokenVault(KEYS).decrypt(STORED, *PLACE) == "a token"
+
+
+def test_a_secret_is_stored_as_earlier_releases_read_it() -> None:
+    """Three parts: the key's name, a nonce of 96 bits, and the ciphertext with its 128-bit tag."""
+    kid, nonce, ciphertext = TokenVault(KEYS).encrypt("a token", *PLACE).split(".")
+    sizes = [len(base64.urlsafe_b64decode(text + "==")) for text in (nonce, ciphertext)]
+    assert (kid, sizes) == ("k1", [12, len("a token") + 16])
+
+
+@pytest.mark.parametrize(
+    "place", [("orders", 7, "access_enc"), ("accounts", 8, "access_enc"), ("accounts", 7, "other")]
+)
+def test_a_secret_that_was_moved_is_not_read(place: tuple[str, int, str]) -> None:
+    with pytest.raises(DecryptionFailed):
+        TokenVault(KEYS).decrypt(STORED, *place)
+
+
+def test_a_secret_of_an_unknown_key_is_not_read() -> None:
+    with pytest.raises(DecryptionFailed):
+        TokenVault("k2:" + new_key()).decrypt(STORED, *PLACE)

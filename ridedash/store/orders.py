@@ -39,6 +39,7 @@ __all__ = [
     "TimelineEvent",
     "Trip",
     "add_offer",
+    "fixed_price_categories",
     "order_of_form",
     "order_of_staff",
     "order_page",
@@ -46,6 +47,8 @@ __all__ = [
     "recent_orders",
     "trip_of",
 ]
+
+REMEMBERED: Final = 300  # offers: about thirty lists of products
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,23 @@ def trip_of(offer: Offer) -> Trip:
     return Trip(
         LatLng(offer.pickup_lat, offer.pickup_lng), offer.pickup_name, drop, offer.drop_name
     )
+
+
+def fixed_price_categories(s: Session, property_id: int) -> frozenset[str]:
+    """The categories that had a fixed price by `fare_id` in a property's last offers with a drop.
+
+    A list of products without a drop has no price that would show which ones have.
+    """
+    query = (
+        select(Offer.category, Offer.fare_id)
+        .where(Offer.property_id == property_id, Offer.drop_lat.is_not(None))
+        .order_by(Offer.id.desc())
+        .limit(REMEMBERED)
+    )
+    newest: dict[str, str | None] = {}
+    for category, fare_id in s.execute(query):
+        newest.setdefault(category, fare_id)
+    return frozenset(category for category, fare_id in newest.items() if fare_id)
 
 
 def offer_signature(trip: Trip, priced: Priced) -> str:

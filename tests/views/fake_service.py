@@ -150,6 +150,8 @@ class FakeService:
         self.cities: list[dict[str, Any]] = []
         self.around = {"street": "", "area": "", "place": ""}
         self.down = False
+        self.alone = False  # estimates come for a request by category only
+        self.fails: set[str] = set()  # categories that are answered by an error
         self.places_down = False
         self.refusal: dict[str, Any] | None = None
 
@@ -181,8 +183,10 @@ class FakeService:
         body: dict[str, Any] = {
             "categories": [c for c in self.categories if wanted in (None, c["id"])]
         }
+        if wanted in self.fails:
+            return httpx.Response(500)
         body["ride_estimate"] = {}
-        if "drop_lat" in asked:
+        if "drop_lat" in asked and (wanted or not self.alone):
             body["ride_estimate"] = [SHARE] if wanted == "share" else self.estimates
         if self.zone:
             body["hotspot_zone"] = self.zone

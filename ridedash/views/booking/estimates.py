@@ -3,8 +3,10 @@
 import logging
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from flask import current_app
@@ -19,9 +21,9 @@ from ridedash.service.errors import RateLimited, Refused, ServiceError, Throttle
 from ridedash.service.types.products import HotspotZone, Product, ProductList
 from ridedash.store.accounts import account_of
 from ridedash.store.models.people import Property
-from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer
+from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, fixed_price_categories
 from ridedash.views.booking.pickup_points import Zone, is_hotspot, is_pin, meet, pin_name, zone_of
-from ridedash.views.booking.product_cards import Card, card, trip_facts
+from ridedash.views.booking.product_cards import Card, card, trip_facts, without_drop
 from ridedash.views.web.current_user import SignedIn
 from ridedash.wording import Audience, refusal
 from ridedash.wording import gettext as _
@@ -31,6 +33,8 @@ SAME_PLACE_M: Final = 25.0  # no car is needed between two places this close
 SAME_POINT_M: Final = 1.0  # a page's coordinates are rounded
 # for how long the last list is shown when the service is down
 LAST_LIST: Final = timedelta(seconds=60)
+MOST_ASKED: Final = 6  # categories that are asked for alone for one list
+VAIN_LASTS: Final = timedelta(minutes=10)
 CACHED_TRIPS: Final = 50  # some 100 kB each
 END_OF_CODE: Final = {  # the end that has to change: the same trip would be refused again
     wire.INVALID_CITY: "pickup",
@@ -91,6 +95,9 @@ class Estimator:
             card(product, has_drop=trip.drop is not None, locale=self.locale)
             for product in listed.products
         )
+        if trip.drop is None:
+            with self.services.db.read() as s:
+                cards = without_drop(cards, fixed_price_categories(s, self.staff.property_id))
         if not cards:
             raise EstimateFailedError(
                 _("No cars here"),
@@ -129,7 +136,7 @@ class Estimator:
         met = meet(listed.hotspot, trip, self._around(listed.hotspot, trip))
         if distance_m(met.pickup, trip.pickup) > SAME_POINT_M:
             listed = client.products(met.pickup, met.drop)
-        return self._with_share(listed, met, account_id), met
+        return self._with_prices(listed, met, account_id), met
 
     def _around(self, zone: HotspotZone | None, trip: Trip) -> str:
         """The name of the place around a pickup that was picked on the map in a hotspot."""
@@ -138,27 +145,46 @@ class Estimator:
         found = self.services.geocoder.nearby(trip.pickup)
         return found.place if found else ""
 
-    def _with_share(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
-        """The list with share estimates, which may come only for a request by category.
+    def _with_prices(self, listed: ProductList, trip: Trip, account_id: int | None) -> ProductList:
+        """The list with the estimates that come only for a request by category.
 
-        See docs/service-interface.md 6.
+        So may those of share (docs/service-interface.md 6), and any fixed price. What was asked in
+        vain is not asked again while the prices of a trip are renewed.
         """
-        shared = next((p for p in listed.products if p.kind is wire.Kind.SHARE), None)
-        if shared is None or shared.share or trip.drop is None:
+        if trip.drop is None:
             return listed
+        vain, now = _asked_in_vain(), self.services.clock().timestamp()
+        ends = self.staff.property_id, trip.pickup, trip.drop
+        unpriced = [
+            product
+            for product in listed.products
+            if not _is_priced(product) and vain.get((*ends, product.category)) is None
+        ][:MOST_ASKED]
+        if not unpriced:
+            return listed
+        bearer = self._bearer(account_id) if any(map(_is_shared, unpriced)) else None
+        ask = partial(self._priced_alone, trip, bearer)
+        with ThreadPoolExecutor(len(unpriced)) as pool:
+            answers = list(pool.map(ask, unpriced))
+        found = {}
+        for product, priced in zip(unpriced, answers, strict=True):
+            if priced is not None and _is_priced(priced):
+                found[product.category] = priced
+            elif priced is not None and not _is_shared(product):
+                vain.put((*ends, product.category), now, VAIN_LASTS.total_seconds())
+        products = tuple(found.get(product.category, product) for product in listed.products)
+        return listed.model_copy(update={"products": products})
+
+    def _priced_alone(self, trip: Trip, bearer: str | None, product: Product) -> Product | None:
+        """One product as a request by its category lists it; None without an answer."""
+        token = bearer if _is_shared(product) else None
         try:
-            answer = self.services.client.products(
-                trip.pickup, trip.drop, shared.category, self._bearer(account_id)
-            )
+            answer = self.services.client.products(trip.pickup, trip.drop, product.category, token)
         except ServiceError as error:
-            log.info("share estimate: %s", error)  # its card says that no price came
-            return listed
-        priced = answer.product(shared.category)
-        if priced is None or priced.share is None:
-            return listed
-        return listed.model_copy(
-            update={"products": tuple(priced if p is shared else p for p in listed.products)}
-        )
+            # its card says that no price came
+            log.info("estimate of %s: %s", product.category, error)
+            return None
+        return answer.product(product.category) or product
 
     def _bearer(self, account_id: int | None) -> str | None:
         """The token of an account of the property; without one, the call has none.
@@ -186,6 +212,17 @@ class Estimator:
                 for product, shown in zip(products, cards, strict=True)
             ]
         return [offer.id for offer in stored]
+
+
+def _is_shared(product: Product) -> bool:
+    return product.kind is wire.Kind.SHARE
+
+
+def _is_priced(product: Product) -> bool:
+    """Whether a product has the price of a trip; a rental needs none."""
+    if _is_shared(product):
+        return product.share is not None
+    return product.estimate is not None or bool(product.packages)
 
 
 def home_trip(home: Property) -> Trip | None:
@@ -264,9 +301,19 @@ def drop_error(
 
 
 def _cached_lists() -> TtlCache:
-    """The last lists of this process, by trip; their age is counted by the app's clock."""
+    """The last lists of this process, by trip."""
+    return _cache("ridedash.estimates", CACHED_TRIPS)
+
+
+def _asked_in_vain() -> TtlCache:
+    """Categories of trips that were asked for alone and got no price."""
+    return _cache("ridedash.unpriced", CACHED_TRIPS * MOST_ASKED)
+
+
+def _cache(name: str, size: int) -> TtlCache:
+    """A cache of this process; the age of its values is counted by the app's clock."""
     now = current_app.extensions["ridedash"].clock
-    lists: TtlCache = current_app.extensions.setdefault(
-        "ridedash.estimates", TtlCache(CACHED_TRIPS, lambda: float(now().timestamp()))
+    found: TtlCache = current_app.extensions.setdefault(
+        name, TtlCache(size, lambda: float(now().timestamp()))
     )
-    return lists
+    return found

@@ -117,7 +117,8 @@ class Picker:
             self.estimates.trip.pickup_name or "", self.estimates.trip.pickup, self.pickup.error
         )
         category = before.category if before else self.category
-        self.chosen = preferred(self.estimates.cards, category, self.usual)
+        open_end = before is not None and before.drop_lat is None
+        self.chosen = preferred(self.estimates.cards, category, self.usual, open_end=open_end)
         if before and self.chosen and self.chosen.category == before.category:
             self.changed = _price_change(before, self.chosen, estimator.locale)
 

@@ -8,10 +8,16 @@ from typing import Final
 
 from babel.numbers import format_decimal
 
+from ridedash.rides.orders.fields import MOST_CARS
 from ridedash.service.types.products import Product
 from ridedash.service.types.rate_cards import CancellationPolicy
 from ridedash.views.booking.fare_breakdown import FareTable, fare_tables
-from ridedash.views.rides.offer_price import product_price
+from ridedash.views.rides.offer_price import (
+    ProductPrice,
+    fixed_price,
+    needs_drop,
+    product_price,
+)
 from ridedash.views.web.formatting import money
 from ridedash.wire import Kind
 from ridedash.wording import gettext as _
@@ -81,6 +87,7 @@ class SeatChoice:
     price: str
     was: str  # the usual price, when this one is lower
     button: str
+    group: tuple[str, ...] = ()  # the price of 2, 3, … cars with its sum
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,8 @@ class Card:
     amount: Decimal | None = None  # for finding the cheapest
     offer_id: int | None = None
     was: str = ""  # the price that was shown before, when it changed
+    group: tuple[str, ...] = ()  # the price of 2, 3, … cars with its sum
+    open_end: str = ""  # that it goes without a drop, and where to; "" with one
 
     def price_for(self, seats: int) -> str:
         """The price to show when so many seats are chosen."""
@@ -141,7 +150,21 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
         packages=package_list(product, locale),
         blocked=price.blocked,
         amount=price.amount,
+        group=_group(price, product.currency, locale),
+        open_end="" if has_drop else _("No drop: the guest tells the driver where to go."),
     )
+
+
+def without_drop(cards: tuple[Card, ...], fixed: frozenset[str]) -> tuple[Card, ...]:
+    """The cards of a pickup alone; those of `fixed`, categories with a fixed price, need a drop."""
+    return tuple(
+        replace(each, blocked=needs_drop()) if each.category in fixed else each for each in cards
+    )
+
+
+def _group(price: ProductPrice, currency: str | None, locale: str) -> tuple[str, ...]:
+    words = (price.times(cars, currency, locale) for cars in range(2, MOST_CARS + 1))
+    return tuple(filter(None, words))
 
 
 def trip_facts(products: Sequence[Product], locale: str) -> str:
@@ -158,13 +181,16 @@ def trip_facts(products: Sequence[Product], locale: str) -> str:
     return " · ".join(filter(None, parts))
 
 
-def preferred(cards: tuple[Card, ...], category: str = "", usual: str = "") -> Card | None:
+def preferred(
+    cards: tuple[Card, ...], category: str = "", usual: str = "", *, open_end: bool = False
+) -> Card | None:
     """The card that is preselected: what most people would choose.
 
     The requested category, else the guest's usual one, else the cheapest private car; the
-    last two only where a cab is near. None without a trip to compare prices by.
+    last two only where a cab is near. None without a trip to compare prices by: a car without a
+    drop is chosen by a person, and kept with `open_end`.
     """
-    open_cards = [each for each in cards if not each.blocked]
+    open_cards = [each for each in cards if not each.blocked and (open_end or not each.open_end)]
     asked = next((each for each in open_cards if each.category == category), None)
     again = next((each for each in open_cards if each.category == usual and each.near), None)
     private = [
@@ -214,12 +240,14 @@ def _seats(product: Product, locale: str) -> tuple[SeatChoice, ...]:
     for fare in product.share.fares if product.share else ():
         if fare.cost is None:
             continue
-        price = money(fare.cost, product.currency, locale)
+        fixed = fixed_price(fare.cost, product.currency, locale)
+        price = fixed.shown
         label = _("1 seat") if fare.seats == 1 else _("%(n)d seats", n=fare.seats)
         lower = fare.actual_cost is not None and fare.actual_cost > fare.cost
         was = money(fare.actual_cost, product.currency, locale) if lower else ""
-        button = _button(f"{product.display_name}, {label}", _("%(price)s fixed", price=price))
-        choices.append(SeatChoice(fare.seats, label, price, was, button))
+        button = _button(f"{product.display_name}, {label}", fixed.text)
+        group = _group(fixed, product.currency, locale)
+        choices.append(SeatChoice(fare.seats, label, price, was, button, group))
     return tuple(choices)
 
 

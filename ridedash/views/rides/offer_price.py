@@ -22,6 +22,18 @@ class ProductPrice:
     text: str  # in a sentence; "" without a price
     amount: Decimal | None  # for comparing
     blocked: str = ""  # why the product can't be booked now
+    bounds: tuple[Decimal, Decimal] | None = None  # of one car; equal for one amount
+    hedge: str = ""  # "about %(price)s", "from %(price)s"; "" for a fixed price
+
+    def times(self, cars: int, currency: str | None, locale: str) -> str:
+        """The price of several cars with its sum, as "3 × ₹84 = ₹252"; "" without a price."""
+        if self.bounds is None:
+            return ""
+        low, high = self.bounds
+        each = money_range(low, high, currency, locale)
+        total = money_range(low * cars, high * cars, currency, locale)
+        words = _("%(n)d × %(each)s = %(sum)s", n=cars, each=each, sum=total)
+        return self.hedge.replace("%(price)s", words) if self.hedge else words
 
 
 def offer_price_text(offer: Offer, locale: str) -> str:
@@ -47,18 +59,27 @@ def product_price(product: Product, has_drop: bool, locale: str) -> ProductPrice
         return _share_price(product, has_drop, locale)
     estimate = product.estimate
     if estimate and estimate.upfront and estimate.upfront_fare is not None:
-        shown = money(estimate.upfront_fare, product.currency, locale)
-        return ProductPrice(
-            shown, _("Fixed price"), _("%(price)s fixed", price=shown), estimate.upfront_fare
-        )
+        return fixed_price(estimate.upfront_fare, product.currency, locale)
     low, high = (estimate.amount_min, estimate.amount_max) if estimate else (None, None)
     low, high = low if low is not None else high, high if high is not None else low
     if low is not None and high is not None:
         shown = money_range(low, high, product.currency, locale)
-        return ProductPrice(
-            shown, _("Estimate, by the meter"), _("meter fare, about %(price)s", price=shown), low
-        )
+        kind, text = _("Estimate, by the meter"), _("meter fare, about %(price)s", price=shown)
+        hedge = _("about %(price)s")
+        return ProductPrice(shown, kind, text, low, bounds=(low, high), hedge=hedge)
     return _meter_price(product, has_drop, locale)
+
+
+def fixed_price(amount: Decimal, currency: str | None, locale: str) -> ProductPrice:
+    """A price that holds whatever the ride turns out to be."""
+    shown = money(amount, currency, locale)
+    text = _("%(price)s fixed", price=shown)
+    return ProductPrice(shown, _("Fixed price"), text, amount, bounds=(amount, amount))
+
+
+def needs_drop() -> str:
+    """Why a product with a fixed price can't be booked without a drop."""
+    return _("Choose a drop to see the price.")
 
 
 def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) -> str:
@@ -73,7 +94,7 @@ def money_range(low: Decimal, high: Decimal, currency: str | None, locale: str) 
 
 
 def _meter_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
-    """No estimate came: the least that the rate cards allow."""
+    """No estimate came: the least that the rate cards allow. A metered car needs no drop."""
     least = [
         c.minimum_fare if c.minimum_fare is not None else c.base_fare for c in product.rate_cards
     ]
@@ -84,10 +105,14 @@ def _meter_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
         if lowest is not None
         else _("by the meter")
     )
-    blocked = "" if has_drop else _("Choose a drop to see the price.")
     text = _("meter fare, %(price)s", price=shown) if lowest is not None else _("meter fare")
     return ProductPrice(
-        shown, _("By the meter, no estimate"), text, lowest if has_drop else None, blocked
+        shown,
+        _("By the meter, no estimate"),
+        text,
+        lowest if has_drop else None,
+        bounds=(lowest, lowest) if lowest is not None else None,
+        hedge=_("from %(price)s"),
     )
 
 
@@ -98,11 +123,7 @@ def _share_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
         else {}
     )
     if not fares:
-        why = (
-            _("The service gave no price for a shared ride.")
-            if has_drop
-            else _("Choose a drop to see the price.")
-        )
+        why = _("The service gave no price for a shared ride.") if has_drop else needs_drop()
         return ProductPrice("–", _("Fixed price, shared"), "", None, why)
     lowest = min(fares.values())
     parts = [
@@ -124,5 +145,10 @@ def _package_price(product: Product, locale: str) -> ProductPrice:
         else _("by package")
     )
     return ProductPrice(
-        shown, _("Rental, by package"), _("by package, %(price)s", price=shown), None
+        shown,
+        _("Rental, by package"),
+        _("by package, %(price)s", price=shown),
+        None,
+        bounds=(lowest, lowest) if lowest is not None else None,
+        hedge=_("from %(price)s"),
     )

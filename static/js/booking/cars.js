@@ -38,11 +38,12 @@ export class Cars extends EventTarget {
     return this.box.getAttribute("aria-busy") === "true";
   }
 
-  /** Choose the guest's usual category, unless the user chose one. */
+  /** Choose the guest's usual category, unless the user chose one or the trip has no drop. */
   prefer(category) {
     this.usual = category;
+    const priced = !this.trip || this.trip.drop;
     const card =
-      category && !this.picked
+      category && !this.picked && priced
         ? this.box.querySelector(`[data-product="${CSS.escape(category)}"]:not(.is-far)`)
         : null;
     const radio = card?.querySelector("[name=offer]:enabled");
@@ -63,7 +64,7 @@ export class Cars extends EventTarget {
       name: (seat ?? car).dataset.name,
       seats: seat?.value ?? "",
       button: (seat ?? car).dataset.button,
-      priced: (seat ?? car).dataset.priced,
+      group: (seat ?? car).dataset.group.split("|"),
       terms: car.dataset.terms,
     };
   }

@@ -15,6 +15,8 @@ import { When } from "./when.js";
 const DEBOUNCE_MS = 250; // between two requests for prices; the first is sent at once
 
 export class BookForm extends EventTarget {
+  openEnd = false; // whether the user wants cars without a drop
+
   /**
    * `root` contains the form and has its texts; `body` is the part of it with this form; `signal`
    * ends the form; `both` asks for cars only when both ends are known.
@@ -72,7 +74,7 @@ export class BookForm extends EventTarget {
   }
 
   get #known() {
-    return this.trip.at("pickup") && (!this.both || this.trip.at("drop"));
+    return this.trip.at("pickup") && (!this.both || this.openEnd || this.trip.at("drop"));
   }
 
   /* ---- cards and the button ---- */
@@ -118,6 +120,15 @@ export class BookForm extends EventTarget {
       // otherwise the answer is about to come
       go.textContent = choice ? when.button(choice) : this.#missing();
     this.terms.textContent = choice ? when.terms(choice) : this.say.sayIdle;
+    const openEnd = cars.box.querySelector("[data-open-end]");
+    if (openEnd) openEnd.hidden = !this.both || cars.busy || trip.loose || !trip.at("pickup");
+  }
+
+  /** Request the cars of the pickup alone, and go on among those that need no drop. */
+  async #goOpen() {
+    this.openEnd = true;
+    await this.reload();
+    this.cars.box.querySelector("[name=offer]:enabled")?.focus();
   }
 
   #missing() {
@@ -137,6 +148,7 @@ export class BookForm extends EventTarget {
     this.body.addEventListener(
       "click",
       (event) => {
+        if (event.target.closest("[data-open-end]")) return void this.#goOpen();
         if (!event.target.closest("[data-retry]")) return;
         event.preventDefault();
         this.reload();
@@ -222,6 +234,7 @@ export class BookForm extends EventTarget {
     });
     this.trip.addEventListener("moved", ({ detail: { end } }) => {
       this.#tell("ends", { end });
+      this.openEnd &&= !this.trip.at("drop");
       if (end === "pickup" && !this.trip.at(end)) this.drawZone(null, "");
       // the trip of the shown cards again, while another is requested
       if (this.trip.key !== this.shownTrip || this.cars.busy) this.#soon();

@@ -51,14 +51,20 @@ export class When extends EventTarget {
   /** The text of the button for a chosen car. */
   button(choice) {
     const many = this.cars > 1;
-    if (!this.later)
-      return many
-        ? this.say.sayGroup.replace("{n}", this.cars).replace("{car}", () => choice.priced)
-        : choice.button;
+    if (!this.later) return many ? this.#group(choice) : choice.button;
     if (!this.ready)
       return this.date.value && this.time.value ? this.say.sayLate : this.say.sayWhen;
     const pattern = many ? this.say.sayPlanGroup.replace("{n}", this.cars) : this.say.sayPlan;
     return pattern.replace("{car}", () => choice.name).replace("{when}", this.#words());
+  }
+
+  /** The text for several cars: their prices are the server's, from two cars on. */
+  #group(choice) {
+    const sum = choice.group[this.cars - 2] ?? "";
+    return (sum ? this.say.sayGroup : this.say.sayGroupUnpriced)
+      .replace("{n}", this.cars)
+      .replace("{car}", () => choice.name)
+      .replace("{sum}", () => sum);
   }
 
   terms(choice) {

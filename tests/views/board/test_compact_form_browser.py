@@ -177,13 +177,41 @@ def test_an_expired_price_is_renewed_and_accepted_by_a_second_press(
     assert len(desk.orders()) == 1
 
 
+def test_a_metered_car_is_booked_without_a_drop(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    page.fill("#guest-find", "Guest Heron")
+    page.get_by_role("button", name="No drop: the guest tells the driver").click()
+    expect(page.locator("[name=offer]:enabled").first).to_be_focused()
+    expect(go(page)).to_be_disabled()  # no car is chosen for the user
+    page.locator("[data-product=suv] .product-face").click()
+    expect(go(page)).to_have_text("Book SUV · meter fare, from ₹80")
+    expect(page.locator("[data-bar-terms]")).to_contain_text("No drop: the guest tells the driver")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#guest-find")).to_have_value("")
+    assert [order.category for order in desk.orders()] == ["suv"]
+    assert browsed.faults == []
+
+
+def test_a_drop_after_all_shows_its_prices(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    browsed.open(PATH)
+    page.get_by_role("button", name="No drop: the guest tells the driver").click()
+    expect(page.locator("[data-product]")).to_have_count(4)
+    fill(page)
+    page.fill("#drop", "")
+    page.locator("#guest-find").focus()
+    expect(go(page)).to_have_text("Choose a drop")
+    expect(page.locator("[data-product]")).to_have_count(0)
+
+
 def test_three_cars_are_booked_with_one_press_and_confirmed(browsed: Browsed, desk: Desk) -> None:
     page = browsed.page
     browsed.open(PATH)
     fill(page)
     page.select_option("#cars", "3")
-    expect(go(page)).to_have_text("Book 3 cars: Mini · ₹240 fixed")
-    expect(page.locator("[data-bar-terms]")).to_contain_text("the price is for one")
+    expect(go(page)).to_have_text("Book 3 cars: Mini · 3 × ₹240 = ₹720")
+    expect(page.locator("[data-bar-terms]")).to_contain_text("Each is a ride of its own.")
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-desk-said]")).to_have_text("3 cars being booked: Guest Heron")
     assert [order.group_key for order in desk.orders()] == [desk.orders()[0].group_key] * 3

@@ -1,12 +1,14 @@
-"""Whose token goes out with a request for prices: read from the log of the fake service."""
+"""Whose token goes out with a request for prices, and which are asked for by category."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
+import httpx
 import pytest
 
 from ridedash.store import accounts, properties
 from ridedash.store.database.database import MAX_ID
-from tests.views.booking.test_pages import TRIP, Desk, desk, filled
+from tests.views.booking.test_pages import TRIP, Desk, cards, desk, filled
 
 __all__ = ["desk"]
 pytestmark = pytest.mark.database
@@ -85,3 +87,63 @@ def test_no_token_is_sent_for_an_account_that_the_property_has_removed(desk: Des
         row.state = "removed"
     assert fetched(desk, "2") == 200
     assert sent_tokens(desk) == {"Bearer token of the house"}
+
+
+# ---- prices that come only for a request by category
+
+
+def asked_alone(desk: Desk) -> list[str]:
+    """The categories that were asked for by name since the last call of this."""
+    asked = desk.service.questions("/products")
+    desk.service.asked.clear()
+    return sorted(each["category"] for each in asked if "category" in each)
+
+
+@pytest.fixture
+def silent(desk: Desk) -> Desk:
+    """A desk whose service sends estimates for requests by category only."""
+    desk.service.alone = True
+    return desk
+
+
+def test_a_fixed_price_that_the_list_lacks_is_asked_for_by_its_category(silent: Desk) -> None:
+    page = silent.page(**TRIP, show="1")
+    assert asked_alone(silent) == ["auto", "mini", "share", "suv"]
+    assert "₹240" in cards(page)["mini"]
+    offers = {offer.category: offer for offer in silent.offers()}
+    assert (offers["mini"].fare_id, offers["mini"].seat_prices) == ("fare-1", {"": "240"})
+    assert sent_tokens(silent) == set()
+
+
+def test_the_token_goes_with_the_request_for_share_alone(silent: Desk) -> None:
+    silent.page(**TRIP, show="1")
+    with_token = [r.url.params.get("category") for r in silent.service.asked if bearer_of(r)]
+    assert with_token == ["share"]
+
+
+def bearer_of(request: httpx.Request) -> str | None:
+    return request.headers.get("Authorization")
+
+
+def test_without_a_drop_nothing_is_asked_for_by_category(silent: Desk) -> None:
+    silent.page(show="1")
+    assert asked_alone(silent) == []
+
+
+def test_a_category_without_any_estimate_is_asked_once_for_a_trip(desk: Desk) -> None:
+    desk.service.estimates.clear()
+    page = desk.page(**TRIP, show="1")
+    assert asked_alone(desk) == ["auto", "mini", "share", "suv"]
+    assert "By the meter, no estimate" in cards(page)["mini"]
+    desk.page(**TRIP, show="1")
+    assert asked_alone(desk) == ["share"]
+    desk.now += timedelta(minutes=11)
+    desk.page(**TRIP, show="1")
+    assert "mini" in asked_alone(desk)
+
+
+def test_a_request_by_category_that_fails_costs_only_its_own_price(silent: Desk) -> None:
+    silent.service.fails = {"suv"}
+    page = silent.page(**TRIP, show="1")
+    assert "By the meter, no estimate" in cards(page)["suv"]
+    assert "₹240" in cards(page)["mini"]

@@ -20,6 +20,7 @@ from ridedash.factory import create_app
 from ridedash.places import SandboxPlaces
 from ridedash.service.client import RideClient
 from ridedash.service.transport.http import Http
+from ridedash.service.types.bookings import NewBooking
 from ridedash.store import accounts, properties
 from ridedash.store.database.database import Database
 from ridedash.store.models.people import Guest, Property
@@ -246,11 +247,39 @@ def test_each_card_is_a_stored_offer_with_its_fare_id_and_prices(desk: Desk) -> 
     assert kept["auto"].drop_name == "Airport"
 
 
-def test_without_a_drop_rates_are_shown_and_nothing_can_be_chosen(desk: Desk) -> None:
+def offer_of_card(page: str, name: str) -> str:
+    """The offer that a card's radio button posts; "" where it is disabled."""
+    part = page.split(f'data-product="{name}"')[1].split("data-category")[0]
+    return "" if re.search(r"\bdisabled\b", part) else re.findall(r'value="(\d+)"', part)[0]
+
+
+def test_without_a_drop_only_fixed_prices_can_not_be_chosen(desk: Desk) -> None:
+    desk.page(**TRIP, show="1")  # from here on it is known that mini has a fixed price
     page = desk.page(show="1")
     assert "from ₹80" in cards(page)["suv"]
     assert "Choose a drop to see the price." in cards(page)["mini"]
-    assert "offer" not in filled(page)
+    assert [offer_of_card(page, name) for name in ("mini", "share")] == ["", ""]
+    assert "Choose a drop" not in cards(page)["suv"]
+    assert "offer" not in filled(page)  # no car is chosen for the user
+
+
+def test_a_metered_car_is_booked_without_a_drop(desk: Desk) -> None:
+    page = desk.page(show="1")
+    assert desk.press(filled(page), offer=offer_of_card(page, "suv")).status_code == 303
+    (order,) = desk.orders()
+    assert (order.state, order.category) == ("READY", "suv")
+    assert "drop_lat" not in NewBooking.model_validate_json(order.body).payload()
+    ride = desk.client.get(f"/rides/{order.id}").text
+    assert "The guest tells the driver" in ride
+    assert "meter fare, from ₹80" in ride
+
+
+def test_a_form_without_a_drop_that_is_shown_again_keeps_its_car(desk: Desk) -> None:
+    page = desk.page(show="1")
+    offer = offer_of_card(page, "suv")
+    answer = desk.press(filled(page), offer=offer, guest_name="")
+    assert answer.status_code == 422
+    assert filled(answer.text)["offer"] == offer_of_card(answer.text, "suv")
 
 
 def test_booking_leads_to_the_order_with_the_chosen_values(desk: Desk) -> None:

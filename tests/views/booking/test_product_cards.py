@@ -17,6 +17,7 @@ from ridedash.views.booking.product_cards import (
     drawing,
     preferred,
     trip_facts,
+    without_drop,
 )
 from ridedash.views.rides.offer_price import money_range
 from tests.views.fake_service import SHARE, category, metered, upfront
@@ -74,11 +75,54 @@ def test_a_shared_ride_has_a_button_for_each_number_of_seats() -> None:
     assert [seat.was for seat in found.seats] == ["₹120", ""]
 
 
+def test_without_a_drop_a_metered_car_can_be_booked_and_says_what_that_means() -> None:
+    found = shown(category("auto", "Auto"), has_drop=False)
+    assert found.blocked == ""
+    assert found.button == "Book Auto · meter fare, from ₹80"
+    assert found.open_end == "No drop: the guest tells the driver where to go."
+    assert shown(category("auto", "Auto"), metered("auto", 90, 110)).open_end == ""
+
+
+def test_without_a_drop_fixed_prices_are_blocked() -> None:
+    needs = "Choose a drop to see the price."
+    assert shown(category("share", "Share"), has_drop=False).blocked == needs
+    cards = tuple(shown(category(name, name), has_drop=False) for name in ("mini", "auto", "lux"))
+    blocked = {each.category: each.blocked for each in without_drop(cards, frozenset({"mini"}))}
+    assert blocked == {"mini": needs, "auto": "", "lux": ""}
+
+
+def test_a_car_without_a_drop_is_chosen_by_a_person_only() -> None:
+    cards = (shown(category("auto", "Auto"), has_drop=False),)
+    assert preferred(cards, "auto") is None
+    assert preferred(cards, usual="auto") is None
+    assert preferred(cards, "auto", open_end=True) == cards[0]
+
+
 @pytest.mark.parametrize(
-    "one", [category("share", "Share"), category("mini", "Mini"), category("auto", "Auto")]
+    ("estimate", "has_drop", "sums"),
+    [
+        (upfront("mini", 84, "f"), True, ["2 × ₹84 = ₹168", "3 × ₹84 = ₹252"]),
+        (
+            metered("mini", 210, 260),
+            True,
+            ["about 2 × ₹210–260 = ₹420–520", "about 3 × ₹210–260 = ₹630–780"],
+        ),
+        (None, False, ["from 2 × ₹80 = ₹160", "from 3 × ₹80 = ₹240"]),
+    ],
 )
-def test_without_a_drop_nothing_but_a_rental_can_be_booked(one: dict[str, Any]) -> None:
-    assert shown(one, has_drop=False).blocked == "Choose a drop to see the price."
+def test_several_cars_are_priced_with_their_sum(
+    estimate: dict[str, Any] | None, has_drop: bool, sums: list[str]
+) -> None:
+    estimates = [estimate] if estimate else []
+    found = shown(category("mini", "Mini"), *estimates, has_drop=has_drop)
+    assert list(found.group[:2]) == sums
+    assert len(found.group) == 5
+
+
+def test_several_shared_cars_are_priced_by_their_seats_and_a_price_less_car_has_no_sum() -> None:
+    shared = shown(category("share", "Share"), SHARE)
+    assert [seat.group[1] for seat in shared.seats] == ["3 × ₹96 = ₹288", "3 × ₹140 = ₹420"]
+    assert shown(category("mini", "Mini", fare_breakup=[])).group == ()
 
 
 def test_a_rental_shows_its_packages_and_needs_no_drop() -> None:

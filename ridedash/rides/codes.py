@@ -13,5 +13,8 @@ WITHDRAWN: Final = "WITHDRAWN"  # by a member of staff, before it was sent
 PLAN_MISSED: Final = "PLAN_MISSED"
 NOT_BUILT: Final = "NOT_BUILT"  # the request to the service could not be built
 NO_ANSWER: Final = "NO_ANSWER"  # the request may have left, and no answer came
+NO_JOURNAL: Final = "NO_JOURNAL"  # the send could not be journalled, so nothing was sent
+# the database was restored from a backup: it does not know whether the order was sent
+RESTORED: Final = "RESTORED"
 UNCLEAR: Final = "UNCLEAR"  # the answer proves neither a booking nor a refusal
 CONTRADICTION: Final = "CONTRADICTION"  # the answer contradicts itself, or belongs to another order

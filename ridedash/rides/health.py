@@ -1,5 +1,6 @@
 """Heartbeats of workers, and counts of orders and rides for monitoring (docs/operating.md)."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -24,12 +25,13 @@ def write_heartbeat(
     silent_since: datetime | None = None,
     *,
     ready: bool = True,
+    beside: Callable[[Session], None] | None = None,
 ) -> None:
     """Write the heartbeat of a worker; delete workers that have had none for a day.
 
     `silent_since` is the instant since which this worker gets no answers from the service; None
     while it gets them. `ready`: whether its answer journal can store an answer; else it sends
-    nothing.
+    nothing. `beside` is called in the same transaction.
     """
     with db.write() as s:
         s.execute(
@@ -43,6 +45,8 @@ def write_heartbeat(
             s.add(row)
         row.beat_at, row.silent_since = now, silent_since
         row.unready_since = None if ready else row.unready_since or now
+        if beside is not None:
+            beside(s)
 
 
 def write_end(db: Database, worker: str) -> None:

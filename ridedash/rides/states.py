@@ -11,8 +11,9 @@ from ridedash.store.models.orders import OrderState
 
 S = OrderState
 TRANSITIONS: Final[dict[OrderState, frozenset[OrderState]]] = {
-    S.SCHEDULED: frozenset({S.READY, S.NOT_SENT}),
-    S.READY: frozenset({S.SENDING, S.NOT_SENT}),
+    # UNKNOWN: only in a restored database (docs/booking-protocol.md 1.7)
+    S.SCHEDULED: frozenset({S.READY, S.NOT_SENT, S.UNKNOWN}),
+    S.READY: frozenset({S.SENDING, S.NOT_SENT, S.UNKNOWN}),
     S.SENDING: frozenset({S.BOOKED, S.MATCHING, S.REJECTED, S.NOT_SENT, S.UNKNOWN, S.READY}),
     S.UNKNOWN: frozenset({S.BOOKED, S.MATCHING, S.REJECTED, S.CLOSED_NOT_BOOKED}),
     S.MATCHING: frozenset({S.BOOKED, S.FAILED}),

@@ -3,6 +3,7 @@
 See docs/booking-protocol.md 1.3 and 3.
 """
 
+import contextlib
 import logging
 import os
 import socket
@@ -67,7 +68,8 @@ class Worker:
         self.sender = Sender(self.runtime, journal)
         self.tracker = Tracker(self.runtime)
         self.caller = Caller(self.runtime)
-        self.promoter = Promoter(self.runtime, journal)
+        self.watch = self.sender.watch
+        self.promoter = Promoter(self.runtime, journal, self.watch)
         self.retention_job = retention_job or partial(retention.drop_old_offers, runtime.db)
         self._silent_since: datetime | None = None  # as the last heartbeat said
         self._awake = threading.Event()
@@ -128,11 +130,11 @@ class Worker:
         self._awake.clear()
 
     def _sends(self) -> list[Job]:
-        ids = self._fresh("send", self.sender.due)
+        ids = self._fresh("send", self.sender.due) if self.watch.settled else []
         return [partial(self._do, f"send {i}", partial(self.sender.send, i)) for i in ids]
 
     def _plans(self) -> list[Job]:
-        ids = self._fresh("plan", self.promoter.due)
+        ids = self._fresh("plan", self.promoter.due) if self.watch.settled else []
         return [partial(self._do, f"plan {i}", partial(self.promoter.promote, i)) for i in ids]
 
     def _actions(self) -> list[Job]:
@@ -173,24 +175,33 @@ class Worker:
     def _recurring_jobs(self, always: bool = False) -> bool:
         """Do the jobs that are due; `always`: all but retention. Whether anything changed."""
         changed = 0
-        self._heartbeat(always)
         if self._is_time("replay", REPLAY_EVERY_S, always):
             changed += self._replay()
+        changed += self._heartbeat(always or not self.watch.settled)
         if self._is_time("recovery", RECOVER_EVERY_S, always):
-            changed += recover.recover(self.runtime.db, self.runtime.clock())
+            changed += recover.recover(self.runtime.db, self.runtime.clock(), self.watch.is_current)
         if self._is_time("retention", RETENTION_EVERY_S, always=False):
             changed += self.retention_job(self.runtime.clock())
+            self.journal.drop_old(self.runtime.clock())
         return bool(changed)
 
-    def _heartbeat(self, always: bool) -> None:
-        """Every five seconds, and at once when the service falls silent or answers again."""
+    def _heartbeat(self, always: bool) -> int:
+        """Every five seconds, and at once when the service falls silent or answers again.
+
+        With it the database is compared with the sent journal: how many rows that changed.
+        """
         now, silent_s = self.runtime.clock(), self.runtime.client.traffic.silent_s()
         turned = (silent_s is None) is not (self._silent_since is None)
         if turned:
             self._silent_since = None if silent_s is None else now - timedelta(seconds=silent_s)
         if self._is_time("heartbeat", HEARTBEAT_EVERY_S, always or turned):
             ready, db = self.journal.ready(), self.runtime.db
-            health.write_heartbeat(db, self.name, now, self._silent_since, ready=ready)
+            silent_since, beat = self._silent_since, self.watch.beat
+            health.write_heartbeat(db, self.name, now, silent_since, ready=ready, beside=beat)
+            with contextlib.suppress(OSError):  # then `ready` says so
+                self.journal.sent.flush()
+            return self.watch.look()
+        return 0
 
     def _leave(self) -> None:
         try:

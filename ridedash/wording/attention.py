@@ -75,6 +75,13 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
             "find another way."
         ),
     ),
+    "held": (
+        _("This planned ride waits for you"),
+        _(
+            "ridedash's database was restored, so the ride may have been ordered already. It is "
+            "not ordered by itself: decide here."
+        ),
+    ),
     "plan_failed": (
         _("A planned ride was not ordered"),
         _("{detail} The guest has no car: book again, or call one."),

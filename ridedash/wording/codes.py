@@ -156,6 +156,12 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("Fix and try again; if it stays, ask the manager."),
         _("Not booked. Please ask our staff"),
     ),
+    "NO_JOURNAL": _Entry(
+        _("Not booked: ridedash could not write to its disk"),
+        _("It sends nothing that it can't note down first. Nothing was ordered."),
+        _("Try again in a minute; if it stays, tell whoever runs ridedash."),
+        _("Not booked. Please ask our staff"),
+    ),
     "WITHDRAWN": _Entry(
         _("Cancelled before it was ordered"),
         _("Nothing was ordered, so it costs nothing."),

@@ -58,6 +58,7 @@ CREATE_CODES = [
     "RATE_LIMITED",
     "KEY_MISSING",
     "NOT_BUILT",
+    "NO_JOURNAL",
     "NO_DB",
     "SOMETHING_NEW",
     None,

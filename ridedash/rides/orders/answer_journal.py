@@ -10,8 +10,11 @@ import os
 import threading
 import zlib
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
+
+from ridedash.rides.orders.sent_journal import SentJournal
 
 SLOT: Final = 4096  # bytes
 SLOTS: Final = 256
@@ -25,13 +28,19 @@ class JournalFull(OSError):
 class AnswerJournal:
     """The journal of one worker in `folder`: the first file there that no other process has locked.
 
-    The files of workers that have ended can be replayed. Raises OSError.
+    The files of workers that have ended can be replayed. `sent` is the journal of what was sent,
+    under the same lock. Raises OSError.
     """
 
     def __init__(self, folder: Path, slots: int = SLOTS) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.file = self._first_free(slots)
+        try:
+            self.sent = SentJournal(folder, _number_of(self.path))
+        except BaseException:
+            self.file.close()
+            raise
 
     def _first_free(self, slots: int) -> "JournalFile":
         number = 0
@@ -43,8 +52,8 @@ class AnswerJournal:
                 number += 1
 
     def ready(self) -> bool:
-        """Whether an answer could be stored now; otherwise nothing is sent."""
-        return self.file.ready()
+        """Whether a send and its answer could be stored now; otherwise nothing is sent."""
+        return self.file.ready() and self.sent.ready()
 
     def left_behind(self) -> Iterator["JournalFile"]:
         """The files of workers that have ended, each open until the next one is taken."""
@@ -60,8 +69,15 @@ class AnswerJournal:
             finally:
                 file.close()
 
+    def drop_old(self, now: datetime) -> None:
+        """Delete what was sent long ago, by this worker and by those that have ended."""
+        self.sent.drop_old(now)
+        for file in self.left_behind():
+            self.sent.drop_old(now, _number_of(file.path))
+
     def close(self) -> None:
-        """Unlock the file; its records stay."""
+        """Unlock the files; their records stay."""
+        self.sent.close()
         self.file.close()
 
 
@@ -73,6 +89,7 @@ class JournalFile:
     """
 
     def __init__(self, path: Path, slots: int = SLOTS) -> None:
+        self.path = path
         self._lock, self._broken = threading.Lock(), False
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -162,6 +179,11 @@ class JournalFile:
             return None
         record: dict[str, Any] = json.loads(body)
         return record
+
+
+def _number_of(path: Path) -> int:
+    """The number in the name of a journal file: answers-<number>.box."""
+    return int(path.stem.rpartition("-")[2])
 
 
 def _packed(record: dict[str, Any]) -> bytes:

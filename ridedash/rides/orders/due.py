@@ -6,6 +6,7 @@ raises an attention item. READY is reached once, and from there no send is repea
 30 s of I7 count from `ready_at`.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,6 +33,7 @@ from ridedash.rides.codes import (
 )
 from ridedash.rides.orders import request, transitions
 from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
 from ridedash.rides.orders.schedule_times import WINDOW, wait_after
 from ridedash.rides.runtime import Runtime
 from ridedash.service.errors import (
@@ -65,6 +67,9 @@ _NOT_OFFERED: Final = frozenset(
 )
 
 
+log = logging.getLogger(__name__)
+
+
 class NotYet(Exception):
     """A planned ride can't be ordered now; `code` says why."""
 
@@ -86,8 +91,11 @@ class Claim:
 class Promoter:
     """Makes planned orders READY for one worker. Safe to share between threads."""
 
-    def __init__(self, runtime: Runtime, journal: AnswerJournal) -> None:
+    def __init__(
+        self, runtime: Runtime, journal: AnswerJournal, watch: RestoreWatch | None = None
+    ) -> None:
         self.runtime, self.journal = runtime, journal
+        self.watch = watch or RestoreWatch(runtime.db, runtime.clock, journal.sent, runtime.pace)
         self.closed = False  # a worker that stops makes nothing READY: it would not send it
 
     def due(self, limit: int) -> Sequence[int]:
@@ -119,17 +127,29 @@ class Promoter:
         return True
 
     def _claim(self, order_id: int) -> Claim | None:
-        """The order is ours when exactly one row changed."""
-        now = self.runtime.clock()
+        """The order is ours when exactly one row changed.
+
+        None also when the order was sent already, as a journal of this machine knows.
+        """
+        self.journal.sent.refresh()
+        try:
+            return self._commit_claim(order_id, self.runtime.clock())
+        except KnownToJournal:
+            log.warning("order %d was sent before: the database is older", order_id)
+            return None
+
+    def _commit_claim(self, order_id: int, now: datetime) -> Claim | None:
         claim = (
             update(Order)
-            .where(Order.id == order_id, *_due(now))
+            .where(Order.id == order_id, *_due(now), self.watch.is_as_seen())
             .values(owner=self.runtime.owner, lease_until=now + LEASE)
         )
         with self.runtime.db.write() as s:
             if self.closed or s.connection().execute(claim).rowcount != 1:
                 return None
             order = s.get_one(Order, order_id)
+            if self.watch.refuses(order.mtx, order.attempt + 1):
+                raise KnownToJournal
             offer = s.get_one(Offer, order.offer_id)
             return Claim(order, trip_of(offer), offer.fare_id is not None, now + LEASE)
 
@@ -226,7 +246,7 @@ class Promoter:
 
 
 def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Orders that are due and not leased.
+    """Orders that are due, neither held since a restore nor leased.
 
     A lease too far ahead is from a clock that has stepped back since.
     """
@@ -235,7 +255,8 @@ def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
         Order.lease_until <= now,
         Order.lease_until > now + LEASE + LATE,
     )
-    return Order.state == OrderState.SCHEDULED, Order.due_at <= now, free
+    planned = Order.state == OrderState.SCHEDULED, Order.held_at.is_(None)
+    return *planned, Order.due_at <= now, free
 
 
 def _window_end(order: Order) -> datetime:

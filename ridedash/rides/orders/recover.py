@@ -4,6 +4,7 @@ Orders that expired, sends whose worker ended, rides whose next poll is too far 
 without an answer (docs/booking-protocol.md 1.3, Recovery).
 """
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -22,15 +23,20 @@ LONGEST_INTERVAL_S: Final = 330.0  # the longest wait that tracking/policy.py se
 ACTION_LASTS: Final = timedelta(seconds=30)  # no call of an action takes longer
 
 
-def recover(db: Database, now: datetime) -> int:
+def recover(
+    db: Database, now: datetime, is_current: Callable[[Session], bool] = lambda _s: True
+) -> int:
     """Do the recovery job. How many rows it changed; it writes only when there is something to do.
 
-    Rows that another process has locked are left to the next run.
+    Rows that another process has locked are left to the next run. `is_current`: False in a database
+    that went back in time (`restore.RestoreWatch`), where nothing is proved by a row's age.
     """
     with db.read() as s:
         if not any(s.scalars(query.limit(1)).first() is not None for query in _queries(now)):
             return 0
     with db.write() as s:
+        if not is_current(s):
+            return 0
         orders = _expire_orders(s, now) + _end_unanswered_sends(s, now)
         return orders + _advance_polls(s, now) + _end_unanswered_actions(s, now)
 

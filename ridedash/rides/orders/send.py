@@ -8,17 +8,20 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
+from ridedash.observability.exceptions import reason
 from ridedash.rides.accounts.tokens import ELSEWHERE, NeedsReconnect, NoRefreshNow
-from ridedash.rides.codes import EXPIRED, NO_CONNECTION, NOT_BUILT
+from ridedash.rides.codes import EXPIRED, NO_CONNECTION, NO_JOURNAL, NOT_BUILT
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.answer_journal import AnswerJournal, JournalFile
 from ridedash.rides.orders.outcome import AUTH, Outcome, classify
+from ridedash.rides.orders.restore import KnownToJournal, RestoreWatch
+from ridedash.rides.orders.sent_journal import Sent
 from ridedash.rides.orders.settle import settle
 from ridedash.rides.runtime import Runtime
 from ridedash.rides.states import BadTransition
@@ -26,6 +29,8 @@ from ridedash.service.types.bookings import CreateAnswer, NewBooking
 from ridedash.store import audit
 from ridedash.store.database.database import CommitUnknown, retry_conflict
 from ridedash.store.models.orders import Order, OrderState
+
+NOT_JOURNALLED: Final = Outcome(OrderState.NOT_SENT, code=NO_JOURNAL)
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +43,7 @@ class Prepared:
     """
 
     order_id: int
+    property_id: int
     account_id: int
     reference: str
     ready_at: datetime
@@ -50,6 +56,7 @@ class Sender:
 
     def __init__(self, runtime: Runtime, journal: AnswerJournal) -> None:
         self.runtime, self.journal = runtime, journal
+        self.watch = RestoreWatch(runtime.db, runtime.clock, journal.sent, runtime.pace)
         self._in_flight: set[str] = set()  # partner references
         # orders whose claim may have been committed, and when: these are never sent
         self._unclear_claims: dict[int, datetime] = {}
@@ -106,7 +113,7 @@ class Sender:
         for slot, record in list(file.pending()):
             if record.get("mtx") in self._in_flight:
                 continue
-            if self._settle_record(record):
+            if self._settle_record(record) and self._note_answer(record):
                 file.clear(slot)
                 count += 1
         return count
@@ -126,7 +133,15 @@ class Sender:
         except (NeedsReconnect, NoRefreshNow) as error:
             self._give_up(order_id, error.code)
             return None
-        return Prepared(order_id, order.account_id, order.mtx, order.ready_at, request, token)
+        return Prepared(
+            order_id,
+            order.property_id,
+            order.account_id,
+            order.mtx,
+            order.ready_at,
+            request,
+            token,
+        )
 
     def _give_up(self, order_id: int, code: str) -> None:
         now = self.runtime.clock()
@@ -139,12 +154,19 @@ class Sender:
     def _claim(self, order_id: int) -> int | None:
         """T2: claim the order, committed before the first byte is sent.
 
-        The number of the attempt; None when another worker has claimed the order, or when it is no
-        longer due.
+        The number of the attempt; None when another worker has claimed the order, when it is no
+        longer due, or when the database is older than what this worker knows.
         """
         now = self.runtime.clock()
+        self.journal.sent.refresh()
         try:
             return self._commit_claim(order_id, now)
+        except KnownToJournal:
+            log.warning(
+                "order %d was sent before: the database is older than the journal", order_id
+            )
+            self.watch.look()
+            return None
         except CommitUnknown:
             self._unclear_claims[order_id] = now
             raise
@@ -154,6 +176,7 @@ class Sender:
             update(Order)
             .where(Order.id == order_id, Order.state == OrderState.READY)
             .where(Order.due_at <= now, Order.ready_at > now - transitions.FRESH)
+            .where(self.watch.is_as_seen())
             .values(state=OrderState.SENDING, attempt=Order.attempt + 1, sent_at=now)
             .values(owner=self.runtime.owner, lease_until=now + transitions.LEASE)
         )
@@ -161,6 +184,8 @@ class Sender:
             if s.connection().execute(claim).rowcount != 1:
                 return None
             order = s.get_one(Order, order_id)
+            if self.watch.refuses(order.mtx, order.attempt):
+                raise KnownToJournal
             transitions.add_event(s, order, "order", OrderState.SENDING, now)
             self._record_send(s, order, now)
             return order.attempt
@@ -184,17 +209,46 @@ class Sender:
             self._unclear_claims.pop(order_id, None)
 
     def _send(self, prepared: Prepared, attempt: int) -> None:
-        """The call, the journal and T3, in this order."""
+        """The sent journal, the call, the answer journal and T3, in this order."""
         failpoint = self.runtime.failpoint
         failpoint("order.claimed")
-        outcome = self._call(prepared)
+        outcome = self._call(prepared) if self._journal_send(prepared, attempt) else NOT_JOURNALLED
         slot = self._write_journal(prepared, attempt, outcome)
         if outcome.retry == AUTH:
             outcome = self._refresh_token(prepared, outcome)
         self._settle(prepared.reference, attempt, outcome)
         failpoint("order.settled")
-        if slot is not None:
+        answer = {"mtx": prepared.reference, "attempt": attempt, **asdict(outcome)}
+        if self._note_answer(answer) and slot is not None:
             self.journal.file.clear(slot)
+
+    def _journal_send(self, prepared: Prepared, attempt: int) -> bool:
+        """Store on disk that the order is sent now; False when that fails: then it is not sent."""
+        entry = Sent(
+            reference=prepared.reference,
+            attempt=attempt,
+            at=self.runtime.clock(),
+            database=self.watch.database,
+            property_id=prepared.property_id,
+            account_id=prepared.account_id,
+            category=prepared.request.category,
+        )
+        try:
+            self.journal.sent.sent(entry)
+        except OSError as error:
+            log.error("order %d is not sent, no journal: %s", prepared.order_id, reason(error))
+            return False
+        return True
+
+    def _note_answer(self, record: dict[str, Any]) -> bool:
+        """Add the outcome to the sent journal; False when that fails: its slot is kept."""
+        try:
+            reference, attempt = str(record["mtx"]), int(record.get("attempt", 0))
+            self.journal.sent.answered(reference, attempt, outcome_of(record))
+        except OSError as error:
+            log.error("an answer is not in the sent journal: %s", reason(error))
+            return False
+        return True
 
     def _call(self, prepared: Prepared) -> Outcome:
         self.runtime.failpoint("order.sent")
@@ -239,7 +293,9 @@ class Sender:
         def settle_once() -> None:
             with runtime.db.write() as s:
                 order = s.scalars(select(Order).where(Order.mtx == reference)).first()
-                if order is not None and order.attempt == attempt:
+                if order is None or order.attempt < attempt:
+                    self.watch.compare_again()  # the database was restored meanwhile
+                elif order.attempt == attempt:
                     settle(s, order, outcome, runtime.clock(), "worker", runtime.pace)
 
         retry_conflict(settle_once)

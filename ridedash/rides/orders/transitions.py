@@ -35,6 +35,7 @@ UNKNOWN: Final = "unknown"
 CONTRADICTION: Final = "contradiction"
 LATE_DOUBLE: Final = "late_double"
 NOT_YET: Final = "not_ordered_yet"  # a planned ride that is due; the detail is the reason
+HELD: Final = "held"  # a planned ride in a restored database: it waits for a person
 PLAN_FAILED: Final = "plan_failed"  # a planned ride that failed; the detail is the reason
 _HTTP: Final = re.compile(r"HTTP_[0-9]{3}")
 
@@ -126,6 +127,7 @@ def _open_or_close(s: Session, order: Order, is_open: bool) -> None:
 def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
     """A planned ride is ordered while no one may be looking: its failure raises an item."""
     clear_attention(s, order, NOT_YET, now)
+    clear_attention(s, order, HELD, now)
     if to in FAILED_STATES and order.code != WITHDRAWN:
         detail = order.message if order.code == PLAN_MISSED else order.code
         raise_attention(s, order, PLAN_FAILED, detail, now)

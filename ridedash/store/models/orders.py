@@ -150,6 +150,10 @@ class Order(Base):
     attempt: Mapped[int]
     owner: Mapped[str | None] = mapped_column(ShortText(80))
     lease_until: Mapped[datetime | None]
+    # since the database was restored; a planned ride that is held is not sent
+    held_at: Mapped[datetime | None]
+    # when the order was made anew from the sent journal (docs/booking-protocol.md 1.7)
+    recovered_at: Mapped[datetime | None]
     reauthorised: Mapped[bool]  # the one token refresh after a 401 is used up
     throttled: Mapped[bool]  # the one second try after a 429 is used up
     booking_id: Mapped[str | None] = mapped_column(ShortText(300), unique=True)

@@ -1,0 +1,268 @@
+"""What people decide after a restore: order a held ride, take up a lost order, accept the restore.
+
+See docs/booking-protocol.md 1.7. A decision about one ride is that of a member of staff of its
+property; a restore is accepted or declared by whoever runs the program.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from ridedash import wire
+from ridedash.geo import LatLng
+from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow, call_with_token
+from ridedash.rides.codes import RESTORED
+from ridedash.rides.orders import transitions
+from ridedash.rides.orders.request import digest
+from ridedash.rides.orders.restore import RestoreWatch, doubt, note_restore, outcome_of
+from ridedash.rides.orders.sent_journal import SentJournal
+from ridedash.rides.orders.settle import settle
+from ridedash.rides.runtime import Clock, Runtime
+from ridedash.service.errors import ServiceError
+from ridedash.service.throttle.traffic import Priority
+from ridedash.service.types.bookings import NewBooking
+from ridedash.service.types.tracking import Snapshot
+from ridedash.store import audit, restores
+from ridedash.store.accounts import account_of, accounts_of
+from ridedash.store.database.database import Database, retry_conflict
+from ridedash.store.guests import GuestDetails, lock_guest, store_guest
+from ridedash.store.models.orders import Order, OrderState
+from ridedash.store.models.people import Account, Guest, Property
+from ridedash.store.models.restores import LostOrder
+from ridedash.store.orders import OfferOwner, Priced, Trip, add_offer, order_of_staff
+
+RELEASED: Final = "released"  # timeline events
+RECOVERED: Final = "recovered"
+NOWHERE: Final = LatLng(0.0, 0.0)  # a pickup that neither the property nor the service tells
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What an accepted restore set free, and what is left."""
+
+    restored_to: datetime | None
+    released: int  # planned rides that are ordered again when they are due
+    lost: int  # orders that staff have not taken up yet
+
+
+def release(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
+    """Order a held ride as planned. False when it is not held any more."""
+    with db.write() as s:
+        order = _held(s, order_id, staff_id)
+        if order is None:
+            return False
+        _set_free(s, order, clock(), f"staff:{staff_id}")
+        return True
+
+
+def ordered_already(db: Database, clock: Clock, order_id: int, staff_id: int) -> bool:
+    """A held ride that was ordered before the restore: UNKNOWN, so that its number can be typed.
+
+    False when it is not held any more.
+    """
+    with db.write() as s:
+        order = _held(s, order_id, staff_id)
+        if order is None:
+            return False
+        doubt(s, order, order.due_at, clock(), f"staff:{staff_id}")
+        return True
+
+
+def accept(db: Database, clock: Clock) -> Accepted | None:
+    """Accept the restore: what is planned is ordered again. None when there is none to accept."""
+    now = clock()
+    with db.write() as s:
+        found = restores.open_restore(s)
+        if found is None:
+            return None
+        orders = restores.held_orders(s)
+        for order in orders:
+            _set_free(s, order, now, "cli")
+        found.accepted_at = now
+        subject = f"restores:{found.id}"
+        audit.record(s, "cli", "restore.accepted", subject, "ok", now, released=len(orders))
+        return Accepted(found.restored_to, len(orders), len(restores.lost_orders(s)))
+
+
+def declare(db: Database, clock: Clock, to: datetime) -> int:
+    """Declare that the database was restored to a moment: everything planned is held.
+
+    How many orders that were.
+    """
+    return note_restore(db, clock, None, "cli", to)
+
+
+def compare(db: Database, clock: Clock, journal: SentJournal, pace: float) -> None:
+    """Compare the database with the journals of this machine, as a worker does at its start."""
+    watch = RestoreWatch(db, clock, journal, pace)
+    for _ in range(2):  # the second time when the first one notices a restore
+        with db.write() as s:
+            watch.beat(s)
+        watch.look()
+
+
+class CannotTakeUp(Exception):
+    """A lost order can't be taken up: `why` is `gone` or `account`."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+@dataclass(frozen=True)
+class TakeUp:
+    """A member of staff takes up a lost order; the name of its guest, "" where nobody knows it."""
+
+    property_id: int
+    staff_id: int
+    reference: str
+    guest_name: str = ""
+
+
+def take_up(runtime: Runtime, wanted: TakeUp) -> int:
+    """Make an order of a lost one, marked as recovered, with the trip that the service tells.
+
+    Its id. No journal names a guest. Raises CannotTakeUp.
+    """
+    with runtime.db.read() as s:
+        lost = restores.lost_order(s, wanted.property_id, wanted.reference)
+        if lost is None or lost.closed_at is not None:
+            raise CannotTakeUp("gone")
+        account = _account(s, lost)
+    if account is None:
+        raise CannotTakeUp("account")
+    snapshot = _tracked(runtime, lost, account.id)
+    return retry_conflict(lambda: _make(runtime, wanted, account.id, snapshot))
+
+
+def _held(s: Session, order_id: int, staff_id: int) -> Order | None:
+    order = order_of_staff(s, order_id, staff_id, (OrderState.SCHEDULED,))
+    return None if order is None or order.held_at is None else order
+
+
+def _set_free(s: Session, order: Order, now: datetime, who: str) -> None:
+    order.held_at = order.lease_until = None
+    transitions.clear_attention(s, order, transitions.HELD, now)
+    transitions.add_event(s, order, "event", RELEASED, now)
+    facts = {"property_id": order.property_id}
+    audit.record(s, who, "order.released", f"orders:{order.id}", order.state, now, **facts)
+
+
+def _account(s: Session, lost: LostOrder) -> Account | None:
+    """The account that it was sent with; the property's default one when that is lost too."""
+    assert lost.property_id is not None
+    same = account_of(s, lost.property_id, lost.account_id)
+    if same is not None and same.created_at <= lost.sent_at:
+        return same
+    return next(iter(accounts_of(s, lost.property_id)), None)
+
+
+def _tracked(runtime: Runtime, lost: LostOrder, account_id: int) -> Snapshot | None:
+    """What the service says about the booking, for the trip; None when it says nothing."""
+    facts = lost.outcome or {}
+    booking_id, txn_id = facts.get("booking_id"), facts.get("txn_id")
+    if not booking_id and not txn_id:
+        return None
+    try:
+        return call_with_token(
+            runtime.tokens,
+            account_id,
+            lambda token: runtime.client.track_ride(
+                token, booking_id=booking_id, txn_id=txn_id, priority=Priority.PAGE
+            ),
+        )
+    except (ServiceError, NeedsReconnect, NoRefreshNow):
+        return None
+
+
+def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot | None) -> int:
+    """The order with its guest and offer, UNKNOWN and then what its outcome proves."""
+    now, who = runtime.clock(), f"staff:{wanted.staff_id}"
+    with runtime.db.write() as s:
+        lost = restores.lost_order(s, wanted.property_id, wanted.reference)
+        if lost is None or lost.closed_at is not None:
+            raise CannotTakeUp("gone")
+        order = _order(lost, account_id, now)
+        order.staff_id, order.guest_id = wanted.staff_id, _guest(s, wanted, now).id
+        trip = _trip(s.get_one(Property, wanted.property_id), snapshot)
+        order.offer_id = _offer(s, order, trip, now)
+        body = NewBooking(
+            pickup=trip.pickup, drop=trip.drop, category=lost.category, merchant_txn_id=lost.mtx
+        )
+        order.body = body.model_dump_json()
+        order.body_digest = digest(order.body)
+        s.add(order)
+        s.flush()
+        transitions.add_event(s, order, "order", OrderState.UNKNOWN, now)
+        transitions.add_event(s, order, "event", RECOVERED, now)
+        transitions.raise_attention(s, order, transitions.UNKNOWN, order.mtx, now)
+        if lost.outcome is not None:
+            settle(s, order, outcome_of(lost.outcome), now, who, runtime.pace)
+            _note_proved(s, order, now)
+        facts = {"property_id": order.property_id, "sent_at": lost.sent_at.isoformat()}
+        audit.record(s, who, "order.recovered", f"orders:{order.id}", order.state, now, **facts)
+        lost.closed_at, lost.order_id = now, order.id
+        return order.id
+
+
+def _note_proved(s: Session, order: Order, now: datetime) -> None:
+    """An order that is proved needs nobody any more."""
+    if order.state != OrderState.UNKNOWN:
+        transitions.clear_attention(s, order, transitions.UNKNOWN, now)
+
+
+def _order(lost: LostOrder, account_id: int, now: datetime) -> Order:
+    """The row of a recovered order, as far as the journal knows it; not yet in a session."""
+    return Order(
+        property_id=lost.property_id,
+        account_id=account_id,
+        form_token=f"recovered-{lost.mtx}",
+        form_digest="",
+        mtx=lost.mtx,
+        category=lost.category,
+        kind=wire.kind_of(lost.category),
+        state=OrderState.UNKNOWN,
+        code=RESTORED,
+        version=0,
+        created_at=lost.sent_at,
+        due_at=lost.sent_at,
+        ready_at=lost.sent_at,
+        sent_at=lost.sent_at,
+        attempt=lost.attempt,
+        recovered_at=now,
+        reauthorised=False,
+        throttled=False,
+        late_double=False,
+        open=True,
+    )
+
+
+def _guest(s: Session, wanted: TakeUp, now: datetime) -> Guest:
+    if wanted.guest_name:
+        details = GuestDetails(wanted.guest_name)
+        lock_guest(s, wanted.property_id, details)
+        return store_guest(s, wanted.property_id, details, now, wanted.staff_id)
+    guest = Guest(property_id=wanted.property_id, staff_id=wanted.staff_id, name="", created_at=now)
+    s.add(guest)
+    s.flush()
+    return guest
+
+
+def _trip(here: Property, snapshot: Snapshot | None) -> Trip:
+    """Where the ride goes, as the service tells; else from the property's usual pickup."""
+    if snapshot is not None and snapshot.pickup is not None:
+        return Trip(snapshot.pickup, None, snapshot.drop)
+    if here.pickup_lat is None or here.pickup_lng is None:
+        return Trip(NOWHERE)
+    return Trip(LatLng(here.pickup_lat, here.pickup_lng), here.pickup_name)
+
+
+def _offer(s: Session, order: Order, trip: Trip, now: datetime) -> int:
+    """The id of an offer that stands for the lost one: a trip and a category, no price."""
+    product = {"category": order.category}
+    name = order.category.replace("_", " ").capitalize()
+    priced = Priced(order.category, order.kind, name, None, None, product)
+    owner = OfferOwner(order.property_id, order.staff_id, order.account_id)
+    return add_offer(s, owner, trip, priced, now).id

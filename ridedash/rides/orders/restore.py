@@ -1,0 +1,299 @@
+"""A database that was restored from a backup: notices it, sends nothing twice, lists what is lost.
+
+See docs/booking-protocol.md 1.7. The sent journal (sent_journal.py) is not in the database, so it
+knows what was sent after the backup was made.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import ColumnElement, select, true
+from sqlalchemy.orm import Session
+
+from ridedash.observability.exceptions import reason
+from ridedash.rides.codes import RESTORED
+from ridedash.rides.orders import transitions
+from ridedash.rides.orders.outcome import Outcome
+from ridedash.rides.orders.sent_journal import KEPT_OF_OUTCOME, Mark, Sent, SentJournal
+from ridedash.rides.orders.settle import UNPROVED, settle
+from ridedash.rides.runtime import Clock
+from ridedash.rides.states import WITHOUT_RIDE, BadTransition
+from ridedash.store import audit, restores
+from ridedash.store.database.database import Database
+from ridedash.store.models.orders import Order, OrderState
+from ridedash.store.models.restores import Restore, Watermark
+
+T = TypeVar("T")
+S = OrderState
+NOT_SENT_YET: Final = frozenset({S.SCHEDULED, S.READY})
+FROM_JOURNAL: Final = "from_journal"  # a timeline event: the order's state is the journal's
+
+log = logging.getLogger(__name__)
+
+
+class KnownToJournal(Exception):
+    """The journal knows an attempt that the database is about to make: the database went back."""
+
+
+class RestoreWatch:
+    """Compares the database with the sent journals of this machine, for one worker.
+
+    Nothing is sent before `settled`. Safe to share between threads.
+    """
+
+    def __init__(self, db: Database, clock: Clock, journal: SentJournal, pace: float) -> None:
+        self.db, self.clock, self.journal, self.pace = db, clock, journal, pace
+        self.database = ""  # its identity
+        self._mark: Mark | None = None  # the database as it was last seen
+        self._beaten: Mark | None = None  # what the heartbeat is about to commit
+        self._settled_epoch: int | None = None
+        self._suspect = False
+        self._found_at: datetime | None = None  # the last moment that the database knew of
+
+    @property
+    def settled(self) -> bool:
+        """Whether the database has been compared with the journals since its last restore."""
+        return self._mark is not None and self._settled_epoch == self._mark.epoch
+
+    def beat(self, s: Session) -> None:
+        """Raise the watermark in the transaction of a heartbeat, unless the database is older."""
+        self._beaten, now = None, self.clock()
+        self.database = restores.identity(s)
+        row = restores.watermark(s)
+        self._found_at = restores.last_known_moment(s)
+        seen = self._seen()
+        if seen is not None and (row.epoch, row.beats) < (seen.epoch, seen.beats):
+            self._suspect = True
+            return
+        row.beats, row.beat_at = row.beats + 1, now
+        self._beaten = Mark(row.epoch, row.beats, now, self.database)
+
+    def look(self) -> int:
+        """After a heartbeat was committed: notice a restore, and compare. How many rows changed."""
+        changed = 0
+        self._beat_is_committed()
+        if self._suspect:
+            changed += self._notice()
+        if self._mark is not None and not self.settled:
+            changed += self._compare(self._mark.epoch)
+        return changed
+
+    def refuses(self, reference: str, attempt: int) -> bool:
+        """Whether a journal of this machine has this attempt already: then it is not sent."""
+        if not self.journal.knows(reference, attempt):
+            return False
+        self._suspect = True
+        self.compare_again()
+        return True
+
+    def compare_again(self) -> None:
+        """Send nothing more before the database was compared with the journals once more."""
+        self._settled_epoch = None
+
+    def is_as_seen(self) -> ColumnElement[bool]:
+        """A condition for claims: the database has not gone back since the last heartbeat."""
+        mark = self._mark
+        return true() if mark is None else restores.is_at_least(mark.epoch, mark.beats)
+
+    def is_current(self, s: Session) -> bool:
+        """Whether the database is compared, and has not gone back since."""
+        if self._mark is None:
+            return True
+        here = select(Watermark.id).where(self.is_as_seen())
+        return self.settled and s.scalars(here).first() is not None
+
+    def _seen(self) -> Mark | None:
+        """The furthest that this database was seen, by this worker or on this machine."""
+        if self._mark is not None and self._mark.database == self.database:
+            return self._mark
+        return self.journal.mark(self.database)
+
+    def _beat_is_committed(self) -> None:
+        if self._beaten is None:
+            return
+        self._mark, self._beaten = self._beaten, None
+        try:
+            self.journal.write_mark(self._mark)
+        except OSError as error:  # an older mark notices less
+            log.error("the mark of the sent journal is not written: %s", reason(error))
+
+    def _notice(self) -> int:
+        """Note the restore, and hold what was planned."""
+        held = note_restore(self.db, self.clock, self._seen(), "worker", self._found_at)
+        self._suspect = False
+        with self.db.write() as s:
+            self.beat(s)
+        self._beat_is_committed()
+        return held
+
+    def _compare(self, epoch: int) -> int:
+        changed, is_news = catch_up(self.db, self.clock, self.journal, self.pace)
+        if is_news:  # a restore of the last seconds: the watermark could not tell
+            return changed + self._notice()
+        self._settled_epoch = epoch
+        return changed
+
+
+def note_restore(
+    db: Database, clock: Clock, seen: Mark | None, who: str, to: datetime | None
+) -> int:
+    """Note that the database was restored `to` a moment: nothing of before it is sent.
+
+    Planned rides are held, and READY orders become UNKNOWN. `seen`: how far the database had come;
+    None for a restore that a person declares. How many orders it held.
+    """
+    now = clock()
+    with db.write() as s:
+        row = restores.watermark(s)
+        row.epoch = max(row.epoch, seen.epoch if seen else 0) + 1
+        row.beats = max(row.beats, seen.beats if seen else 0) + 1
+        row.beat_at = now
+        s.add(Restore(restored_to=to, noticed_at=now))
+        held = hold(s, now, who)
+        facts = {"restored_to": to.isoformat() if to else None, "held": held}
+        audit.record(s, who, "database.restored", "restores:0", "held", now, **facts)
+    log.warning("the database was restored to %s: %d orders are held", to, held)
+    return held
+
+
+def hold(s: Session, now: datetime, who: str) -> int:
+    """Hold every order that is not sent as far as the database knows. How many there were.
+
+    A READY order was on its way: nobody knows whether it left.
+    """
+    query = select(Order).where(Order.state.in_(NOT_SENT_YET)).order_by(Order.id)
+    orders = s.scalars(query).all()
+    for order in orders:
+        if order.state == S.READY:
+            doubt(s, order, order.ready_at or now, now, who)
+        else:
+            order.held_at = now
+            order.owner = order.lease_until = None
+            order.version += 1
+            transitions.raise_attention(s, order, transitions.HELD, None, now)
+    return len(orders)
+
+
+def catch_up(db: Database, clock: Clock, journal: SentJournal, pace: float) -> tuple[int, bool]:
+    """Bring the database to what the journal knows. How many orders it changed or listed.
+
+    The second value: whether the journal knows a send that an earlier restore does not explain.
+    """
+    behind, lost = _differences(db, journal.attempts())
+    entries = journal.entries(behind | lost) if behind or lost else []
+    with db.read() as s:
+        database = restores.identity(s)
+        is_news = any(_is_news(s, each) for each in entries if each.database == database)
+    changed = 0
+    for entry in entries:
+        if entry.reference in behind:
+            changed += _catch_up_one(db, clock(), entry, pace)
+    missing = [each for each in entries if each.reference in lost and each.database == database]
+    for some in _chunks(missing):
+        changed += _list_lost(db, clock(), some)
+    return changed, is_news
+
+
+def _chunks(found: Iterable[T]) -> Iterator[list[T]]:
+    rest = iter(found)
+    while chunk := list(islice(rest, restores.AT_ONCE)):
+        yield chunk
+
+
+def _differences(db: Database, attempts: dict[str, int]) -> tuple[set[str], set[str]]:
+    """References that the database knows less of than the journal, and those that it lost."""
+    behind, lost = set[str](), set[str]()
+    for references in _chunks(attempts):
+        with db.read() as s:
+            known = {order.reference: order for order in restores.known_orders(s, references)}
+            missing = set(references) - known.keys()
+            lost |= missing - restores.listed(s, missing) if missing else set()
+        behind |= {
+            reference
+            for reference, order in known.items()
+            if order.attempt < attempts[reference] or order.state in (S.SENDING, S.UNKNOWN)
+        }
+    return behind, lost
+
+
+def _is_news(s: Session, entry: Sent) -> bool:
+    """Whether this entry proves a restore that was not noticed: it was sent after the last one."""
+    found = restores.known_orders(s, [entry.reference])
+    if found and found[0].attempt >= entry.attempt:
+        return False
+    last = restores.last_restore(s)
+    return last is None or last.noticed_at < entry.at
+
+
+def _catch_up_one(db: Database, now: datetime, entry: Sent, pace: float) -> int:
+    """Give one order the attempt and the outcome that the journal holds. 1 when it changed."""
+    try:
+        with db.write() as s:
+            order = s.scalars(select(Order).where(Order.mtx == entry.reference)).first()
+            return 0 if order is None else _apply(s, order, entry, now, pace)
+    except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
+        log.error("order %s can't be taken from the journal: %s", entry.reference, reason(error))
+        return 0
+
+
+def _apply(s: Session, order: Order, entry: Sent, now: datetime, pace: float) -> int:
+    if order.attempt > entry.attempt:
+        return 0
+    if order.attempt < entry.attempt:
+        order.attempt = entry.attempt
+        if order.state in NOT_SENT_YET:
+            doubt(s, order, entry.at, now, "worker")
+        transitions.add_event(s, order, "event", FROM_JOURNAL, now)
+    elif order.state not in (S.SENDING, S.UNKNOWN) or entry.outcome is None:
+        return 0
+    if entry.outcome is not None and (order.state in UNPROVED or _contradicts(order, entry)):
+        settle(s, order, outcome_of(entry.outcome), now, "worker", pace)
+    return 1
+
+
+def _contradicts(order: Order, entry: Sent) -> bool:
+    """Whether the database ended without a ride what the journal knows as booked."""
+    assert entry.outcome is not None
+    return order.state in WITHOUT_RIDE and entry.outcome["state"] in (S.BOOKED, S.MATCHING)
+
+
+def doubt(s: Session, order: Order, sent_at: datetime, now: datetime, who: str) -> None:
+    """SCHEDULED or READY to UNKNOWN: a restored database does not know whether it was sent."""
+    order.code, order.sent_at = RESTORED, sent_at
+    order.held_at = order.owner = order.lease_until = None
+    transitions.change_state(s, order, S.UNKNOWN, now, who, code=RESTORED)
+
+
+def _list_lost(db: Database, now: datetime, entries: Sequence[Sent]) -> int:
+    """List orders that the database has lost; those that were not booked are closed at once."""
+    with db.write() as s:
+        restores.list_lost(s, [_lost_row(s, entry, now) for entry in entries])
+    return len(entries)
+
+
+def _lost_row(s: Session, entry: Sent, now: datetime) -> dict[str, Any]:
+    return {
+        "mtx": entry.reference,
+        "property_id": restores.property_of(s, entry.property_id, entry.at),
+        "account_id": entry.account_id,
+        "category": entry.category,
+        "attempt": entry.attempt,
+        "sent_at": entry.at,
+        "outcome": entry.outcome,
+        "listed_at": now,
+        "closed_at": None if may_exist(entry.outcome) else now,
+    }
+
+
+def may_exist(outcome: dict[str, Any] | None) -> bool:
+    """Whether a booking may exist: it was made, or nothing proves that it was not."""
+    return outcome is None or outcome["state"] not in WITHOUT_RIDE
+
+
+def outcome_of(facts: dict[str, Any]) -> Outcome:
+    """The outcome in a record of a journal. It allows no second attempt."""
+    known = {name: value for name, value in facts.items() if name in KEPT_OF_OUTCOME}
+    return Outcome(**{**known, "state": OrderState(facts["state"])})

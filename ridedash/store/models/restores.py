@@ -1,0 +1,57 @@
+"""Tables of a restored database: how far it has come, what was noticed, which orders it has lost.
+
+See docs/booking-protocol.md 1.7.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ridedash.store.database.database import Base, ShortText
+
+
+class Watermark(Base):
+    """How far this database has come: one row, which every heartbeat of a worker raises.
+
+    A worker that has seen a higher one knows that the database was restored from a backup.
+    """
+
+    __tablename__ = "watermark"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    epoch: Mapped[int]  # rises with every restore that was noticed or declared
+    beats: Mapped[int]
+    beat_at: Mapped[datetime | None]
+
+
+class Restore(Base):
+    """A restore that a worker noticed or that a person declared."""
+
+    __tablename__ = "restores"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    # the last moment that the database knows of; None where it is not known
+    restored_to: Mapped[datetime | None]
+    noticed_at: Mapped[datetime]
+    # by `ridedash db accept-restore`; until then the planned rides of before are held
+    accepted_at: Mapped[datetime | None]
+
+
+class LostOrder(Base):
+    """An order that a journal knows and the database has lost: what the journal holds of it."""
+
+    __tablename__ = "lost_orders"
+    __table_args__ = (Index("lost_orders_of_property", "property_id", "closed_at"),)
+    mtx: Mapped[str] = mapped_column(ShortText(32), primary_key=True)
+    # None where the database has lost the property as well
+    property_id: Mapped[int | None] = mapped_column(ForeignKey("properties.id"))
+    account_id: Mapped[int]  # of then: the database may have lost it
+    category: Mapped[str] = mapped_column(ShortText(64))
+    attempt: Mapped[int]
+    sent_at: Mapped[datetime]
+    # the fields of sent_journal.KEPT_OF_OUTCOME; None while no answer is known
+    outcome: Mapped[dict[str, Any] | None]
+    listed_at: Mapped[datetime]
+    # taken up again or looked at, or nothing was booked
+    closed_at: Mapped[datetime | None]
+    order_id: Mapped[int | None] = mapped_column(ForeignKey("orders.id"))  # taken up again as this

@@ -1,0 +1,158 @@
+"""A restored database: how far it has come, what is held, and which orders it has lost.
+
+See docs/booking-protocol.md 1.7.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import ColumnElement, exists, func, or_, select, true, update
+from sqlalchemy.orm import Session
+
+from ridedash.store.database.database import insert_if_new
+from ridedash.store.models.orders import Heartbeat, Order, OrderState
+from ridedash.store.models.people import Property
+from ridedash.store.models.restores import LostOrder, Restore, Watermark
+
+ROW: Final = 1  # the id of the one row of Watermark
+AT_ONCE: Final = 500  # references in one statement
+
+
+def identity(s: Session) -> str:
+    """A name of this database that its backups have too: made of its first property.
+
+    "" while there is none.
+    """
+    first = select(Property.id, Property.created_at).order_by(Property.id).limit(1)
+    row = s.execute(first).first()
+    if row is None:
+        return ""
+    return hashlib.sha256(f"{row.id} {row.created_at.isoformat()}".encode()).hexdigest()[:16]
+
+
+def watermark(s: Session) -> Watermark:
+    """The row of the watermark, locked until the transaction ends; made when it is missing."""
+    query = select(Watermark).where(Watermark.id == ROW).with_for_update()
+    found = s.scalars(query).first()
+    if found is None:
+        insert_if_new(s, Watermark, id=ROW, epoch=0, beats=0)
+        found = s.scalars(query).one()
+    return found
+
+
+def is_at_least(epoch: int, beats: int) -> ColumnElement[bool]:
+    """A condition for statements: the database is in this epoch, and has not gone back in it."""
+    return exists().where(Watermark.id == ROW, Watermark.epoch == epoch, Watermark.beats >= beats)
+
+
+def last_known_moment(s: Session) -> datetime | None:
+    """The last moment that the database knows of: its last watermark, else its last heartbeat."""
+    at = s.scalar(select(Watermark.beat_at).where(Watermark.id == ROW))
+    return at or s.scalar(select(func.max(Heartbeat.beat_at)))
+
+
+class Known(NamedTuple):
+    """An order as far as a journal is compared with it."""
+
+    id: int
+    reference: str
+    attempt: int
+    state: OrderState
+
+
+def known_orders(s: Session, references: Collection[str]) -> list[Known]:
+    """The orders of the database among these partner references; at most AT_ONCE of them."""
+    query = select(Order.id, Order.mtx, Order.attempt, Order.state)
+    rows = s.execute(query.where(Order.mtx.in_(list(references)))).all()
+    return [Known(row.id, row.mtx, row.attempt, OrderState(row.state)) for row in rows]
+
+
+def listed(s: Session, references: Collection[str]) -> set[str]:
+    """Those of these references that are listed as lost, with an outcome or looked at.
+
+    At most AT_ONCE of them.
+    """
+    done = or_(LostOrder.outcome.is_not(None), LostOrder.closed_at.is_not(None))
+    query = select(LostOrder.mtx).where(LostOrder.mtx.in_(list(references)), done)
+    return set(s.scalars(query))
+
+
+def property_of(s: Session, property_id: int, at: datetime) -> int | None:
+    """The property of an order that was sent then; None when it is lost.
+
+    Another property may have its id by now: that one is younger than the order.
+    """
+    found = s.get(Property, property_id)
+    return found.id if found is not None and found.created_at <= at else None
+
+
+def open_restore(s: Session) -> Restore | None:
+    """The last restore, unless it has been accepted."""
+    last = last_restore(s)
+    return None if last is None or last.accepted_at is not None else last
+
+
+def last_restore(s: Session) -> Restore | None:
+    """The last restore that was noticed or declared."""
+    return s.scalars(select(Restore).order_by(Restore.id.desc()).limit(1)).first()
+
+
+class Waiting(NamedTuple):
+    """What of a restore waits for people."""
+
+    restored_to: datetime | None
+    is_open: bool  # not accepted yet
+    held: int  # planned rides that are not sent until somebody decides
+    lost: int  # orders that were sent, and that the database has lost
+
+
+def waiting(s: Session, property_id: int | None = None) -> Waiting | None:
+    """What of the last restore waits at a property, or at all of them; None for nothing."""
+    last = last_restore(s)
+    if last is None:
+        return None
+    held = select(func.count()).where(*_held(property_id))
+    lost = select(func.count()).where(*_lost(property_id))
+    found = Waiting(
+        last.restored_to, last.accepted_at is None, s.scalar(held) or 0, s.scalar(lost) or 0
+    )
+    return found if found.is_open or found.held or found.lost else None
+
+
+def held_orders(s: Session, property_id: int | None = None) -> list[Order]:
+    """The planned rides that are held, the next pickup first."""
+    return list(s.scalars(select(Order).where(*_held(property_id)).order_by(Order.pickup_at)))
+
+
+def lost_orders(s: Session, property_id: int | None = None) -> list[LostOrder]:
+    """The orders that are listed as lost and not looked at, the last one first."""
+    query = select(LostOrder).where(*_lost(property_id)).order_by(LostOrder.sent_at.desc())
+    return list(s.scalars(query))
+
+
+def lost_order(s: Session, property_id: int, reference: str) -> LostOrder | None:
+    """One of them, locked until the transaction ends."""
+    mine = LostOrder.property_id == property_id, LostOrder.mtx == reference
+    return s.scalars(select(LostOrder).where(*mine).with_for_update()).first()
+
+
+def list_lost(s: Session, rows: Iterable[Mapping[str, Any]]) -> None:
+    """List orders as lost. One that is listed already without an outcome gets the row's."""
+    for row in rows:
+        insert_if_new(s, LostOrder, **row)
+        late = {"outcome": row["outcome"], "closed_at": row["closed_at"]}
+        if row["outcome"] is not None:
+            unknown = LostOrder.mtx == row["mtx"], LostOrder.outcome.is_(None)
+            s.execute(update(LostOrder).where(*unknown, LostOrder.closed_at.is_(None)).values(late))
+
+
+def _held(property_id: int | None) -> tuple[ColumnElement[bool], ...]:
+    here = true() if property_id is None else Order.property_id == property_id
+    return Order.state == OrderState.SCHEDULED, Order.held_at.is_not(None), here
+
+
+def _lost(property_id: int | None) -> tuple[ColumnElement[bool], ...]:
+    here = true() if property_id is None else LostOrder.property_id == property_id
+    return LostOrder.closed_at.is_(None), here

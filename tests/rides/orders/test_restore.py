@@ -1,0 +1,452 @@
+"""A database that was restored from a backup: nothing is sent twice, nothing is lost from sight."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from ridedash.rides.orders import after_restore
+from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp
+from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.orders.resolve import withdraw
+from ridedash.rides.worker import Worker
+from ridedash.store import restores
+from ridedash.store.models.orders import Order
+from ridedash.store.models.people import Property
+from ridedash.store.models.restores import LostOrder, Restore
+from tests.rides.desk_world import World
+from tests.rides.dumps import Dump, dump, restore
+from tests.rides.orders.test_crashes import KillAt, Killed
+from tests.rides.orders.test_due import answers, items, offered, planned, until_due
+
+
+@contextmanager
+def machine(world: World, name: str) -> Iterator[Worker]:
+    """A worker on a machine of its own: with other journals than the usual one."""
+    journal = AnswerJournal(world.folder / name, slots=4)
+    try:
+        yield Worker(replace(world.runtime), journal)
+    finally:
+        journal.close()
+
+
+def lost(world: World) -> list[LostOrder]:
+    with world.db.read() as s:
+        return restores.lost_orders(s, world.property_id)
+
+
+def take_up(world: World, reference: str, guest: str = "") -> Order:
+    wanted = TakeUp(world.property_id, world.staff_id, reference, guest)
+    return world.page(after_restore.take_up(world.runtime, wanted)).order
+
+
+def booked_after_the_backup(world: World) -> tuple[int, Dump]:
+    """A planned ride that was ordered after a backup was made; its id, and that backup."""
+    order_id = planned(world)
+    backup = dump(world.db)
+    until_due(world)
+    answers(world, offered())
+    with world.worker() as worker:
+        worker.step()
+    assert world.state(order_id) == "BOOKED"
+    return order_id, backup
+
+
+def rounds(world: World, worker: Worker, count: int = 3) -> None:
+    for _ in range(count):
+        answers(world, *[offered()] * 4)
+        worker.step()
+        world.clock.go(6)
+
+
+def test_a_planned_ride_that_was_sent_after_the_backup_is_not_sent_again(world: World) -> None:
+    order_id, backup = booked_after_the_backup(world)
+    sent = world.service.bookings[0]
+    restore(world.db, backup)
+    assert world.state(order_id) == "SCHEDULED"
+    world.clock.go(8)
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert world.service.bookings == [sent]
+    order = world.page(order_id).order
+    assert (order.state, order.booking_id) == ("BOOKED", sent["booking_id"])
+    assert order.held_at is None
+    assert "held" not in items(world, order_id)
+    assert "from_journal" in [event.name for event in world.page(order_id).events]
+
+
+def test_an_order_that_was_ready_in_the_backup_and_sent_later_is_booked_not_expired(
+    world: World,
+) -> None:
+    order_id = world.place()
+    backup = dump(world.db)
+    with world.worker() as worker:
+        worker.step()
+    restore(world.db, backup)
+    world.clock.go(45)
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert world.state(order_id) == "BOOKED"
+    assert len(world.service.bookings) == 1
+
+
+def test_an_order_without_an_answer_is_unknown_in_the_restored_database_too(world: World) -> None:
+    world.service.create.append(world.service.lost_answer)
+    order_id, backup = world.place(), dump(world.db)
+    with world.worker() as worker:
+        worker.step()
+    restore(world.db, backup)
+    with world.worker() as worker:
+        rounds(world, worker)
+    order = world.page(order_id).order
+    assert (order.state, order.code) == ("UNKNOWN", "RESTORED")
+    assert len(world.service.bookings) == 1
+
+
+def test_an_answer_that_only_the_answer_journal_had_reaches_the_restored_database(
+    world: World,
+) -> None:
+    order_id = planned(world)
+    backup = dump(world.db)
+    until_due(world)
+    answers(world, offered())
+    with world.worker(failpoint=KillAt("order.boxed")) as worker, pytest.raises(Killed):
+        worker.step()
+    restore(world.db, backup)
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert (world.state(order_id), len(world.service.bookings)) == ("BOOKED", 1)
+
+
+@pytest.mark.parametrize("claim", ["send", "promote"])
+def test_a_restore_under_a_running_worker_sends_nothing_again(world: World, claim: str) -> None:
+    """The claim itself asks the journal and the watermark, not only the next heartbeat."""
+    order_id = world.place() if claim == "send" else planned(world)
+    if claim == "promote":
+        until_due(world)
+    with world.worker() as worker:
+        worker._recurring_jobs(always=True)
+        backup = dump(world.db)
+        answers(world, *[offered()] * 4)
+        worker.step()
+        restore(world.db, backup)
+        world.clock.go(1)
+        deed = worker.sender.send if claim == "send" else worker.promoter.promote
+        assert not deed(order_id)
+        assert len(world.service.bookings) == 1
+        rounds(world, worker)
+    assert (world.state(order_id), len(world.service.bookings)) == ("BOOKED", 1)
+
+
+def test_a_restore_of_the_last_seconds_without_a_heartbeat_between_is_noticed(
+    world: World,
+) -> None:
+    """The watermark is that of the backup, and the journal knows a send more."""
+    with world.worker() as worker:
+        worker._recurring_jobs(always=True)
+        order_id, other = world.place(), planned(world)
+        backup = dump(world.db)
+        assert worker.sender.send(order_id)
+    restore(world.db, backup)
+    world.clock.go(40)
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert (world.state(order_id), len(world.service.bookings)) == ("BOOKED", 1)
+    assert items(world, other) == {"held": None}
+
+
+def test_a_database_that_went_back_holds_its_plans_though_nothing_was_sent(world: World) -> None:
+    order_id = planned(world)
+    with world.worker() as worker:
+        worker.step()
+        seen, backup = world.clock(), dump(world.db)
+        world.clock.go(5)
+        worker.step()
+        assert withdraw(world.db, world.clock, order_id, world.staff_id)
+    restore(world.db, backup)
+    until_due(world)
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert (world.state(order_id), items(world, order_id)) == ("SCHEDULED", {"held": None})
+    assert world.service.bookings == []
+    with world.db.read() as s:
+        waiting = restores.waiting(s, world.property_id)
+    assert waiting == restores.Waiting(seen, is_open=True, held=1, lost=0)
+
+
+def held(world: World) -> int:
+    """A planned ride that is due and held."""
+    order_id = planned(world)
+    with world.worker() as worker:
+        worker.step()
+        backup = dump(world.db)
+        worker.step()
+    restore(world.db, backup)
+    with world.worker() as worker:
+        worker.step()
+        until_due(world)
+        rounds(world, worker)
+    assert (world.state(order_id), world.service.bookings) == ("SCHEDULED", [])
+    return order_id
+
+
+def test_a_held_ride_is_ordered_once_after_a_persons_press(world: World) -> None:
+    order_id, other = held(world), planned(world)
+    assert after_restore.release(world.db, world.clock, order_id, world.staff_id)
+    assert not after_restore.release(world.db, world.clock, order_id, world.staff_id)
+    assert not after_restore.release(world.db, world.clock, other, world.staff_id)
+    assert items(world, order_id) == {}
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert (world.state(order_id), len(world.service.bookings)) == ("BOOKED", 1)
+
+
+def test_a_held_ride_that_was_ordered_already_needs_its_number(world: World) -> None:
+    order_id = held(world)
+    assert after_restore.ordered_already(world.db, world.clock, order_id, world.staff_id)
+    with world.worker() as worker:
+        rounds(world, worker)
+    order = world.page(order_id).order
+    assert (order.state, order.code, order.held_at) == ("UNKNOWN", "RESTORED", None)
+    assert world.service.bookings == []
+
+
+def test_accepting_the_restore_orders_every_held_ride_and_says_what_is_left(world: World) -> None:
+    order_id = held(world)
+    accepted = after_restore.accept(world.db, world.clock)
+    assert accepted is not None
+    assert (accepted.released, accepted.lost) == (1, 0)
+    assert after_restore.accept(world.db, world.clock) is None
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert (world.state(order_id), len(world.service.bookings)) == ("BOOKED", 1)
+    with world.db.read() as s:
+        assert restores.waiting(s, world.property_id) is None
+
+
+def test_a_held_ride_whose_time_is_over_when_it_is_accepted_is_missed(world: World) -> None:
+    order_id = held(world)
+    world.clock.go(3600)
+    after_restore.accept(world.db, world.clock)
+    with world.worker() as worker:
+        rounds(world, worker)
+    order = world.page(order_id).order
+    assert (order.state, order.code, world.service.bookings) == ("NOT_SENT", "PLAN_MISSED", [])
+
+
+def test_a_ride_planned_after_the_restore_is_ordered_as_always(world: World) -> None:
+    held(world)
+    order_id = planned(world)
+    until_due(world)
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert (world.state(order_id), len(world.service.bookings)) == ("BOOKED", 1)
+
+
+def an_order_that_is_lost(world: World, answer: Callable[..., Any] | None = None) -> str:
+    """The reference of an order that was pressed and sent after the backup."""
+    with world.worker() as worker:
+        worker.step()
+        backup = dump(world.db)
+        world.clock.go(5)
+        if answer is not None:
+            world.service.create.append(answer)
+        order_id = world.book(worker, guest_name="Guest Heron", guest_phone="+912227783300")
+        reference = world.page(order_id).order.mtx
+    restore(world.db, backup)
+    with world.worker() as worker:
+        rounds(world, worker)
+    return reference
+
+
+def test_an_order_that_the_database_lost_is_listed_and_taken_up_again(world: World) -> None:
+    reference = an_order_that_is_lost(world)
+    [row] = lost(world)
+    assert (row.mtx, row.category, row.account_id) == (reference, "mini", world.account_id)
+    assert row.outcome is not None
+    assert row.outcome["booking_id"] == "C1"
+    world.service.tracks["C1"] = [
+        {
+            "booking_id": "C1",
+            "booking_status": "CALL_DRIVER",
+            "pickup_location": {"lat": -38.51, "lng": -128.01},
+            "drop_location": {"lat": -38.6, "lng": -128.1},
+        }
+    ]
+    order = take_up(world, reference)
+    assert (order.state, order.mtx, order.booking_id) == ("BOOKED", reference, "C1")
+    assert (order.recovered_at, order.created_at) == (world.clock(), row.sent_at)
+    page = world.page(order.id)
+    assert (page.offer.pickup_lat, page.offer.drop_lat, page.guest.name) == (-38.51, -38.6, "")
+    assert items(world, order.id) == {}
+    assert lost(world) == []
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert world.ride(order.id).status == "CALL_DRIVER"
+    assert len(world.service.bookings) == 1
+    with pytest.raises(CannotTakeUp, match="gone"):
+        take_up(world, reference)
+
+
+def test_a_lost_order_without_an_answer_is_taken_up_as_unknown(world: World) -> None:
+    reference = an_order_that_is_lost(world, world.service.lost_answer)
+    [row] = lost(world)
+    order = take_up(world, reference, "Guest Wren")
+    assert (order.state, order.code) == ("UNKNOWN", "RESTORED")
+    assert (world.page(order.id).guest.name, order.sent_at) == ("Guest Wren", row.sent_at)
+    assert items(world, order.id) == {"unknown": reference}
+    assert len(world.service.bookings) == 1
+
+
+def test_a_lost_shared_ride_is_taken_up_as_matching(world: World) -> None:
+    reference = an_order_that_is_lost(world, world.service.matching)
+    assert take_up(world, reference).state == "MATCHING"
+
+
+def test_a_lost_order_that_was_refused_needs_nobody(world: World) -> None:
+    def refused(_body: dict[str, Any]) -> httpx.Response:
+        return httpx.Response(200, json={"status": "FAILURE", "code": "NO_CABS_AVAILABLE"})
+
+    an_order_that_is_lost(world, refused)
+    assert lost(world) == []
+    with world.db.read() as s:
+        [row] = s.scalars(select(LostOrder)).all()
+    assert row.closed_at is not None
+
+
+def test_a_lost_order_is_its_propertys_alone(world: World) -> None:
+    reference = an_order_that_is_lost(world)
+    with world.db.read() as s:
+        assert restores.lost_orders(s, world.property_id + 1) == []
+        assert restores.lost_order(s, world.property_id + 1, reference) is None
+
+
+def test_a_lost_order_of_a_property_that_is_lost_too_belongs_to_no_younger_one(
+    world: World,
+) -> None:
+    """After the restore another property may have its id."""
+    with world.worker() as worker:
+        worker.step()
+        backup = dump(world.db)
+        world.clock.go(5)
+        world.book(worker)
+    restore(world.db, backup)
+    with world.db.write() as s:
+        here = s.get_one(Property, world.property_id)
+        sent_at, here.created_at = world.clock(), world.clock() + timedelta(seconds=1)
+    with world.db.read() as s:
+        assert restores.property_of(s, world.property_id, sent_at) is None
+        assert restores.property_of(s, world.property_id, sent_at + timedelta(hours=1)) is not None
+
+
+def test_an_answer_that_comes_after_the_restore_is_listed_with_its_order(world: World) -> None:
+    seen: list[Any] = []
+    with world.worker() as worker:
+        worker.step()
+        backup = dump(world.db)
+        worker.step()
+
+        def restored_meanwhile(body: dict[str, Any]) -> httpx.Response:
+            restore(world.db, backup)
+            worker._recurring_jobs(always=True)
+            seen.extend(row.outcome for row in lost(world))
+            return world.service.booked(body)
+
+        world.service.create.append(restored_meanwhile)
+        assert worker.sender.send(world.place())
+        rounds(world, worker)
+    [row] = lost(world)
+    assert row.outcome is not None
+    assert (seen, row.outcome["booking_id"]) == ([None], "C1")
+
+
+def test_with_the_machine_lost_a_declared_restore_holds_everything(world: World) -> None:
+    order_id, ready = planned(world), world.place()
+    backup = dump(world.db)
+    until_due(world)
+    with machine(world, "lost") as worker:
+        rounds(world, worker)
+    count = len(world.service.bookings)
+    restore(world.db, backup)
+    after_restore.declare(world.db, world.clock, world.clock() - timedelta(hours=5))
+    with machine(world, "new") as worker:
+        rounds(world, worker)
+    assert len(world.service.bookings) == count
+    assert (world.state(order_id), items(world, order_id)) == ("SCHEDULED", {"held": None})
+    order = world.page(ready).order
+    assert (order.state, order.code) == ("UNKNOWN", "RESTORED")
+
+
+def test_a_worker_of_another_machine_compares_its_journal_before_it_sends(world: World) -> None:
+    """The one that notices the restore did not send the ride; the one that did comes later."""
+    order_id = planned(world)
+    with machine(world, "one") as one, machine(world, "other") as other:
+        one.step()
+        other.step()
+        backup = dump(world.db)
+        until_due(world)
+        answers(world, offered())
+        other.step()
+        one.step()
+        assert world.state(order_id) == "BOOKED"
+        restore(world.db, backup)
+        rounds(world, one)
+        assert items(world, order_id) == {"held": None}
+        rounds(world, other)
+    assert (world.state(order_id), len(world.service.bookings)) == ("BOOKED", 1)
+    with world.db.read() as s:
+        assert len(s.scalars(select(Restore)).all()) == 1, "one restore, not one for each machine"
+
+
+def test_two_workers_of_one_machine_know_what_the_other_sent(world: World) -> None:
+    order_id = world.place()
+    backup = dump(world.db)
+    with world.worker() as one, world.worker() as other:
+        assert one.sender.send(order_id)
+        restore(world.db, backup)
+        assert not other.sender.send(order_id)
+    assert len(world.service.bookings) == 1
+
+
+def test_another_database_with_the_same_folder_is_not_taken_for_a_restored_one(
+    world: World, tmp_path: Path
+) -> None:
+    with world.worker() as worker:
+        world.book(worker)
+        with world.db.write() as s:  # as if its first property had been made another day
+            s.get_one(Property, world.property_id).created_at = world.clock() - timedelta(days=1)
+            s.delete(restores.watermark(s))
+        order_id = planned(world)
+        until_due(world)
+    with world.worker() as worker:
+        rounds(world, worker)
+    assert world.state(order_id) == "BOOKED"
+    with world.db.read() as s:
+        assert restores.last_restore(s) is None
+
+
+def test_nothing_is_sent_that_can_not_be_journalled(world: World) -> None:
+    order_id = world.place()
+    with world.worker() as worker:
+
+        def full(_entry: object) -> None:
+            raise OSError("no space left on the device")
+
+        worker.journal.sent.sent = full  # type: ignore[method-assign]
+        worker.step()
+    order = world.page(order_id).order
+    assert (order.state, order.code, world.service.calls) == ("NOT_SENT", "NO_JOURNAL", [])
+
+
+def test_the_journal_names_no_guest_and_no_place(world: World) -> None:
+    reference = an_order_that_is_lost(world)
+    text = b"".join(path.read_bytes() for path in (world.folder / "box").glob("[ms]*-*"))
+    assert reference.encode() in text
+    for private in (b"Heron", b"2227783300", b"Lobby", b"Airport", b"-38.5", b"-128"):
+        assert private not in text

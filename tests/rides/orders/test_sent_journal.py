@@ -1,0 +1,231 @@
+"""The sent journal keeps what was sent for forty days, whatever happens to process and disk."""
+
+import os
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.orders.outcome import Outcome
+from ridedash.rides.orders.sent_journal import KEPT, RESERVE, Mark, Sent, SentJournal
+from ridedash.store.models.orders import OrderState
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+BOOKED = Outcome(OrderState.BOOKED, booking_id="C1", evidence="words of the service", message="Hi")
+
+
+def entry(reference: str, attempt: int = 1, at: datetime = NOON) -> Sent:
+    return Sent(reference, attempt, at, "a database", 1, 2, "mini")
+
+
+def references(folder: Path) -> set[str]:
+    return set(SentJournal(folder).attempts())
+
+
+def test_what_was_sent_is_known_after_a_restart_with_its_outcome(tmp_path: Path) -> None:
+    journal = SentJournal(tmp_path, 0)
+    journal.sent(entry("RD-1"))
+    journal.answered("RD-1", 1, BOOKED)
+    journal.sent(entry("RD-2"))
+    assert (journal.knows("RD-1", 1), journal.knows("RD-1", 2)) == (True, False)
+    journal.close()
+    journal = SentJournal(tmp_path, 0)
+    assert (journal.knows("RD-1", 1), journal.knows("RD-3", 1)) == (True, False)
+    first, second = journal.entries({"RD-1", "RD-2"})
+    assert (first.outcome, second.outcome) == ({"state": "BOOKED", "booking_id": "C1"}, None)
+    assert (first.at, first.property_id, first.account_id, first.category) == (NOON, 1, 2, "mini")
+    journal.close()
+
+
+def test_the_outcome_of_an_earlier_attempt_is_not_that_of_the_last_one(tmp_path: Path) -> None:
+    journal = SentJournal(tmp_path, 0)
+    journal.sent(entry("RD-1"))
+    journal.answered("RD-1", 1, Outcome(OrderState.NOT_SENT, code="RECONNECT"))
+    journal.sent(entry("RD-1", attempt=2))
+    assert [(each.attempt, each.outcome) for each in journal.entries({"RD-1"})] == [(2, None)]
+    journal.close()
+
+
+def test_a_line_is_synced_before_sent_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, seen = SentJournal(tmp_path, 0), list[bytes]()
+    path = next(tmp_path.glob("sent-*.log"))
+    monkeypatch.setattr(os, "fdatasync", lambda _fd: seen.append(path.read_bytes().strip(b"\0")))
+    journal.sent(entry("RD-1"))
+    assert b"RD-1" in seen[-1]
+    journal.close()
+
+
+def test_sends_at_the_same_time_share_a_sync_and_none_returns_before_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one sync lasts, seven more lines are appended; the next sync is for all of them."""
+    journal, syncs = SentJournal(tmp_path, 0), list[bytes]()
+    path, first, go_on = next(tmp_path.glob("sent-*.log")), threading.Event(), threading.Event()
+
+    def slow_sync(_fd: int) -> None:
+        syncs.append(path.read_bytes())
+        if len(syncs) == 1:
+            first.set()
+            assert go_on.wait(10)
+
+    monkeypatch.setattr(os, "fdatasync", slow_sync)
+    threads = [threading.Thread(target=journal.sent, args=(entry(f"RD-{n}"),)) for n in range(8)]
+    threads[0].start()
+    assert first.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    while path.read_bytes().count(b"\n") < 8:
+        assert all(thread.is_alive() for thread in threads)
+    go_on.set()
+    for thread in threads:
+        thread.join(10)
+    assert len(syncs) == 2
+    assert syncs[1].count(b"\n") == 8
+    journal.close()
+
+
+def test_a_file_that_was_cut_anywhere_keeps_every_whole_line_and_takes_more(
+    tmp_path: Path,
+) -> None:
+    """A process may die, and a disk may stop, after any byte."""
+    (tmp_path / "whole").mkdir()
+    journal = SentJournal(tmp_path / "whole", 0)
+    for number in range(3):
+        journal.sent(entry(f"RD-{number}"))
+    journal.close()
+    whole = next((tmp_path / "whole").glob("sent-*.log")).read_bytes()
+    for size in range(0, len(whole) + 1, 7):
+        folder = tmp_path / f"cut-{size}"
+        folder.mkdir()
+        (folder / "sent-0-000001.log").write_bytes(whole[:size].ljust(len(whole) + 99, b"\0"))
+        journal = SentJournal(folder, 0)
+        journal.sent(entry("RD-next"))
+        journal.close()
+        kept = {f"RD-{number}" for number in range(whole[:size].count(b"\n"))}
+        assert references(folder) == {*kept, "RD-next"}
+
+
+def test_a_damaged_line_costs_no_other(tmp_path: Path) -> None:
+    journal = SentJournal(tmp_path, 0)
+    for number in range(3):
+        journal.sent(entry(f"RD-{number}"))
+    journal.close()
+    path = next(tmp_path.glob("sent-*.log"))
+    path.write_bytes(path.read_bytes().replace(b"RD-1", b"RD-7"))
+    assert references(tmp_path) == {"RD-0", "RD-2"}
+
+
+def test_a_worker_knows_what_the_others_of_its_machine_sent_since(tmp_path: Path) -> None:
+    one, other = SentJournal(tmp_path, 0), SentJournal(tmp_path, 1)
+    other.sent(entry("RD-1"))
+    assert not one.knows("RD-1", 1)
+    one.refresh()
+    assert one.knows("RD-1", 1)
+    other.sent(entry("RD-1", attempt=2))
+    one.refresh()
+    assert one.knows("RD-1", 2)
+    one.close()
+    other.close()
+
+
+def test_lines_are_kept_for_forty_days_and_then_go_with_their_file(tmp_path: Path) -> None:
+    journal = AnswerJournal(tmp_path, slots=2)
+    for day in range(60):
+        now = NOON + timedelta(days=day)
+        journal.drop_old(now)
+        journal.sent.sent(entry(f"RD-{day}", at=now))
+        young = {f"RD-{each}" for each in range(day + 1) if timedelta(days=day - each) <= KEPT}
+        assert young <= references(tmp_path)
+    assert references(tmp_path) == {f"RD-{day}" for day in range(18, 60)}
+    assert len(list(tmp_path.glob("sent-*.log"))) == 7
+    journal.close()
+
+
+def test_the_files_of_workers_that_are_gone_go_too_and_those_of_living_ones_stay(
+    tmp_path: Path,
+) -> None:
+    ours, gone, idle = (AnswerJournal(tmp_path, slots=2) for _ in range(3))
+    gone.sent.sent(entry("RD-gone"))
+    idle.sent.sent(entry("RD-idle"))
+    gone.close()
+    ours.drop_old(NOON + KEPT)
+    assert references(tmp_path) == {"RD-gone", "RD-idle"}
+    ours.drop_old(NOON + KEPT + timedelta(seconds=1))
+    assert references(tmp_path) == {"RD-idle"}
+    ours.close()
+    idle.close()
+
+
+def test_a_thread_that_appends_while_another_file_begins_loses_nothing(tmp_path: Path) -> None:
+    journal = SentJournal(tmp_path, 0)
+    journal.sent(entry("RD-1"))
+    file = journal._file
+    journal.drop_old(NOON + timedelta(days=6))
+    assert file is not None
+    assert file is not journal._file
+    journal.answered("RD-1", 1, BOOKED)
+    file.append(b"a line of a thread that was late\n", sync=True)
+    assert [each.outcome for each in journal.entries({"RD-1"})] != [None]
+    journal.close()
+
+
+def test_a_journal_that_could_not_be_written_is_not_ready_until_a_write_succeeds(
+    tmp_path: Path,
+) -> None:
+    journal = AnswerJournal(tmp_path, slots=2)
+    file = journal.sent._file
+    assert file is not None
+    sound, unwritable = file._fd, os.open(file.path, os.O_RDONLY)
+    file._fd = unwritable
+    with pytest.raises(OSError):
+        journal.sent.sent(entry("RD-1"))
+    assert not journal.ready()
+    file._fd = sound
+    assert journal.ready()
+    journal.sent.sent(entry("RD-2"))
+    assert references(tmp_path) == {"RD-2"}
+    os.close(unwritable)
+    journal.close()
+    assert not journal.ready()
+
+
+def test_lines_need_no_free_space_for_long(tmp_path: Path) -> None:
+    journal = SentJournal(tmp_path, 0)
+    path = next(tmp_path.glob("sent-*.log"))
+    before = path.stat()
+    for number in range(100):
+        journal.sent(entry(f"RD-{number}"))
+        assert journal.ready()
+    after = path.stat()
+    assert (before.st_size, before.st_blocks) == (after.st_size, after.st_blocks)
+    assert before.st_size >= RESERVE
+    journal.close()
+
+
+def test_the_furthest_mark_of_a_database_counts_and_a_torn_one_does_not(tmp_path: Path) -> None:
+    one, other = SentJournal(tmp_path, 0), SentJournal(tmp_path, 1)
+    for beats in range(1, 5):
+        one.write_mark(Mark(0, beats, NOON, "ours"))
+    other.write_mark(Mark(1, 2, NOON, "ours"))
+    other.write_mark(Mark(7, 9, NOON, "another"))
+    assert one.mark("ours") == Mark(1, 2, NOON, "ours")
+    assert one.mark("a new one") is None
+    data = (tmp_path / "mark-1").read_bytes()
+    (tmp_path / "mark-1").write_bytes(data.replace(b'"epoch":1', b'"epoch":8'))
+    assert one.mark("ours") == Mark(0, 4, NOON, "ours")
+    one.close()
+    other.close()
+
+
+def test_the_journal_names_no_words_of_the_service_and_no_evidence(tmp_path: Path) -> None:
+    journal = SentJournal(tmp_path, 0)
+    journal.sent(entry("RD-1"))
+    journal.answered("RD-1", 1, BOOKED)
+    journal.close()
+    text = next(tmp_path.glob("sent-*.log")).read_bytes()
+    assert b"words of the service" not in text
+    assert b"Hi" not in text

@@ -22,6 +22,7 @@ from ridedash.views.board.rows import Row, revision
 from ridedash.views.board.state import Board, Shown, board_of
 from ridedash.views.booking.form import compact_form
 from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
+from ridedash.views.rides.page_context import home_of
 from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.web.current_user import current_sign_in, current_staff
 from ridedash.views.web.permissions import BOOK, SEE, may, may_link, needs
@@ -115,6 +116,7 @@ def board() -> str:
         groups=groups_of(found),
         needs=_needs(found, bar),
         map=_map(found, prop),
+        home=home_of(prop),
         view="map" if request.args.get("view") == "map" else "list",
         **(compact_form() if may(BOOK) else {}),
     )

@@ -13,6 +13,7 @@ from ridedash.maps import MapParts, map_parts
 from ridedash.rides.accounts.tokens import NeedsReconnect, NoRefreshNow
 from ridedash.service.errors import ServiceError
 from ridedash.service.types.bookings import DOCUMENT_OPTIONS
+from ridedash.store.models.people import Property
 from ridedash.store.orders import OrderPage
 from ridedash.views.rides.action_forms import FormError
 from ridedash.views.rides.facts import RideFacts
@@ -62,6 +63,7 @@ def page_context(
         "page": page,
         "view": view,
         "map": ride_map(page, s),
+        "home": home_of(page.property),
         "pickup": facts.pickup[1],
         "placed": placed_text(page, now, locale),
         "placed_full": full_time(page.order.created_at, facts.tz, locale),
@@ -93,6 +95,13 @@ def ride_map(page: OrderPage, s: Services) -> MapParts:
     """The map around the pickup; the script fits it to pickup, drop and cab."""
     facts = RideFacts(page, s.clock(), s.settings.pace, "en")
     return map_parts(s.settings, center=facts.pickup[0], zoom=14, map_id="ride")
+
+
+def home_of(prop: Property) -> dict[str, Any] | None:
+    """The property as the script of a map marks it; None while its pickup is not set."""
+    if prop.pickup_lat is None or prop.pickup_lng is None:
+        return None
+    return {"lat": prop.pickup_lat, "lng": prop.pickup_lng, "name": prop.name}
 
 
 def policy_sentence(facts: RideFacts) -> str:

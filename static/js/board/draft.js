@@ -30,7 +30,8 @@ export class DraftTrip {
     const points = this.ends.map(({ lat, lng }) => [lat, lng]);
     ["pickup", "drop"].forEach((end, n) => this.map.pin(end, ...points[n], this.ends[n].name));
     this.map.hint(points);
-    if (!points.every((point) => this.map.shows(...point))) this.map.fit(points);
+    // at once: Leaflet ignores a second fit while it zooms
+    if (!this.map.frames(points)) this.map.fit(points, { animate: false });
   }
 
   #clear() {

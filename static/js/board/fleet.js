@@ -1,29 +1,35 @@
 /**
- * All cabs of the board on one canvas, with the icon and colour of the list; the chosen one stands
- * out. Does not use Leaflet.
+ * All cabs of the board on one canvas: each a sign with the guest's room in the colour of its row,
+ * and one arrow that shows where the cab is heading. The chosen one stands out. Does not use
+ * Leaflet.
  */
 
-const SIZE = 13; // px: half the size of a cab
-const SMALL = 9; // when there are many
+import { apart, overlaps, placed } from "./labels.js";
+
+const FONT = "system-ui, sans-serif";
+const SIZE = 13; // px: the text in a sign
+const SMALL = 10; // when there are many
 const MANY = 60;
-const CHOSEN = 17;
-const NEAR = 22; // px within which a click selects a cab
-const ICON = 24; // the size of a symbol in the sprite
+const NEAR = 12; // px beside a sign within which a click selects its cab
+const ARROW = 11; // px from the edge of a sign to the tip of its arrow
+const MAX_SIGN = 7; // characters
+const MAX_LABEL = 36;
 
 export class Fleet {
   /**
-   * `look(id)` returns {icon, tone, label, stale} of a ride; `chosen(id)` is called on a click on a
-   * cab.
+   * `look(id)` returns {sign, tone, label, moves, filled, needs, stale} of a ride; `chosen(id)` is
+   * called on a click on a cab.
    */
-  constructor(map, { sprite, look, chosen }) {
+  constructor(map, { look, chosen }) {
+    this.map = map;
     this.look = look;
     this.chosen = chosen;
     this.cabs = [];
     this.shown = [];
     this.current = null;
     this.over = null;
-    this.icons = new Map();
     this.colours = new Map();
+    this.widths = new Map(); // of texts, in px
     this.element = map.element;
     this.picking = null; // whether a click on the map is meant for a form that asks for a place
     this.redraw = map.canvas(
@@ -31,7 +37,6 @@ export class Fleet {
       (kind, point) => this.#pointed(kind, point),
     );
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#fresh());
-    this.#read(sprite);
   }
 
   /** Cabs as [id, lat, lng, bearing or null]. */
@@ -58,100 +63,167 @@ export class Fleet {
 
   #paint(pen, at, size) {
     this.shown = [];
-    const half = this.cabs.length > MANY ? SMALL : SIZE;
+    const text = this.cabs.length > MANY ? SMALL : SIZE;
     for (const [id, lat, lng, bearing] of this.cabs) {
       const { x, y } = at(lat, lng);
       if (x < -NEAR || y < -NEAR || x > size.x + NEAR || y > size.y + NEAR) continue;
-      const cab = { id, x, y, bearing };
-      this.shown.push(cab);
-      if (id !== this.current && id !== this.over) this.#cab(pen, cab, half);
+      this.shown.push(this.#cab(pen, { id, x, y, bearing }, text));
     }
-    for (const cab of this.shown.filter(({ id }) => id === this.current || id === this.over)) {
-      this.#cab(pen, cab, cab.id === this.current ? CHOSEN : SIZE + 2);
-      this.#label(pen, cab);
-    }
+    if (this.cabs.length <= MANY) this.#spread();
+    const last = this.shown.filter(({ id }) => id === this.current || id === this.over);
+    for (const cab of this.shown) this.#leader(pen, cab);
+    for (const cab of this.shown) if (!last.includes(cab)) this.#sign(pen, cab);
+    this.#home(pen, at, size);
+    for (const cab of last) this.#sign(pen, cab);
+    for (const cab of last) this.#label(pen, cab, size);
   }
 
-  #cab(pen, { id, x, y, bearing }, half) {
-    const { icon, tone, stale } = this.look(id);
+  /** A cab with its look and the box of its sign; the chosen one is larger. */
+  #cab(pen, { id, x, y, bearing }, size) {
+    const look = this.look(id);
+    const text = id === this.current ? SIZE + 2 : size;
+    const sign = [...look.sign].slice(0, MAX_SIGN).join("");
+    const height = text + 9;
+    const width = Math.max(height, this.#width(pen, sign, text) + 12);
+    return { ...look, id, x, y, bearing, sign, text, height, width };
+  }
+
+  /** Move signs apart that would cover each other or the property; the chosen one stays. */
+  #spread() {
+    const first = (cab) => (cab.id === this.current ? 0 : 1);
+    this.shown.sort((a, b) => first(a) - first(b) || a.id - b.id);
+    this.shown = apart(this.shown, this.map.boxes());
+  }
+
+  /** A line from a sign that was moved to where its cab is. */
+  #leader(pen, { x, y, fromX, fromY, tone, stale }) {
+    if (fromX === undefined) return;
     const colour = this.#colour(stale ? "hint" : tone);
+    pen.strokeStyle = pen.fillStyle = colour;
     pen.lineWidth = 2;
-    pen.fillStyle = colour;
-    pen.strokeStyle = this.#colour("card");
-    if (bearing !== null) this.#nose(pen, x, y, (bearing * Math.PI) / 180, half);
     pen.beginPath();
-    pen.arc(x, y, half, 0, 2 * Math.PI);
+    pen.moveTo(fromX, fromY);
+    pen.lineTo(x, y);
+    pen.stroke();
+    pen.beginPath();
+    pen.arc(fromX, fromY, 4, 0, 2 * Math.PI);
     pen.fill();
-    if (stale) pen.setLineDash([4, 3]);
+  }
+
+  #sign(pen, cab) {
+    const { x, y, width, height } = cab;
+    const tone = this.#colour(cab.stale ? "hint" : cab.tone);
+    const card = this.#colour("card");
+    pen.lineJoin = "round";
+    if (cab.moves && cab.bearing !== null) this.#arrow(pen, cab, tone);
+    pen.lineWidth = 2;
+    pen.fillStyle = cab.filled ? tone : card;
+    pen.strokeStyle = cab.filled ? card : tone;
+    if (cab.stale) pen.setLineDash([4, 3]);
+    rounded(pen, cab, height / 2);
+    pen.fill();
     pen.stroke();
     pen.setLineDash([]);
-    if (id === this.current) this.#ring(pen, x, y, half + 4);
-    this.#icon(pen, icon, x, y, half * 1.25);
-  }
-
-  #nose(pen, x, y, angle, half) {
-    const tip = half + 7;
-    pen.beginPath();
-    pen.moveTo(x + Math.sin(angle) * tip, y - Math.cos(angle) * tip);
-    pen.lineTo(x + Math.sin(angle + 0.6) * half, y - Math.cos(angle + 0.6) * half);
-    pen.lineTo(x + Math.sin(angle - 0.6) * half, y - Math.cos(angle - 0.6) * half);
-    pen.closePath();
-    pen.fill();
-    pen.stroke();
-  }
-
-  #ring(pen, x, y, radius) {
-    pen.strokeStyle = this.#colour("accent");
-    pen.lineWidth = 3;
-    pen.beginPath();
-    pen.arc(x, y, radius, 0, 2 * Math.PI);
-    pen.stroke();
-  }
-
-  #icon(pen, name, x, y, side) {
-    const parts = this.icons.get(name);
-    if (!parts) return;
-    pen.save();
-    pen.translate(x - side / 2, y - side / 2);
-    pen.scale(side / ICON, side / ICON);
-    pen.strokeStyle = pen.fillStyle = this.#colour("card");
-    pen.lineWidth = 2.4;
-    pen.lineCap = pen.lineJoin = "round";
-    for (const { path, filled, stroked } of parts) {
-      if (filled) pen.fill(path);
-      if (stroked) pen.stroke(path);
+    if (cab.id === this.current) {
+      pen.strokeStyle = this.#colour("accent");
+      pen.lineWidth = 3;
+      rounded(pen, { x, y, width: width + 8, height: height + 8 }, height / 2 + 4);
+      pen.stroke();
     }
-    pen.restore();
+    this.#write(pen, cab.sign, x, y, { size: cab.text, colour: cab.filled ? card : tone });
+    if (cab.needs) this.#badge(pen, x + width / 2 - 2, y - height / 2 + 1);
   }
 
-  #label(pen, { id, x, y }) {
-    const text = this.look(id).label;
+  /** The direction of the cab, outside its sign. */
+  #arrow(pen, { x, y, bearing, width, height }, colour) {
+    const angle = (bearing * Math.PI) / 180;
+    const [right, down] = [Math.sin(angle), -Math.cos(angle)];
+    const edge = Math.min(
+      width / 2 / Math.max(Math.abs(right), 1e-6),
+      height / 2 / Math.max(Math.abs(down), 1e-6),
+    );
+    const [from, to] = [edge - 2, edge + ARROW];
+    pen.beginPath();
+    pen.moveTo(x + right * to, y + down * to);
+    pen.lineTo(x + right * from - down * 8, y + down * from + right * 8);
+    pen.lineTo(x + right * from + down * 8, y + down * from - right * 8);
+    pen.closePath();
+    pen.lineWidth = 3;
+    pen.strokeStyle = this.#colour("card");
+    pen.stroke();
+    pen.fillStyle = colour;
+    pen.fill();
+  }
+
+  #badge(pen, x, y) {
+    pen.beginPath();
+    pen.arc(x, y, 8, 0, 2 * Math.PI);
+    pen.fillStyle = this.#colour("warn");
+    pen.fill();
+    this.#write(pen, "!", x, y, { size: 12, colour: this.#colour("card") });
+  }
+
+  /** The name of the property at its mark, where there is room for it. */
+  #home(pen, at, size) {
+    const { home } = this.map;
+    if (!home) return;
+    const text = shortened(home.name);
+    const mark = { ...at(home.lat, home.lng), width: 28, height: 28 };
+    const sides = { width: this.#width(pen, text, 12) + 10, height: 20 };
+    const box = placed(mark, sides, size, [...this.map.boxes(), ...this.shown]);
+    if (!box.free) return;
+    this.#write(pen, text, box.x, box.y, {
+      size: 12,
+      colour: this.#colour("ink"),
+      halo: this.#colour("card"),
+    });
+  }
+
+  #label(pen, cab, size) {
+    const text = shortened(cab.label);
     if (!text) return;
-    pen.font = "600 12px system-ui, sans-serif";
-    const width = pen.measureText(text).width + 12;
+    const others = this.shown.filter((each) => each !== cab);
+    const sides = { width: this.#width(pen, text, 12) + 12, height: 22 };
+    const around = { ...cab, width: cab.width + 16, height: cab.height + 16 };
+    const box = placed(around, sides, size, [...this.map.boxes(), ...others]);
     pen.fillStyle = this.#colour("card");
     pen.strokeStyle = this.#colour("edge");
     pen.lineWidth = 1;
-    pen.beginPath();
-    pen.roundRect(x + 24, y - 11, width, 22, 6);
+    rounded(pen, box, 6);
     pen.fill();
     pen.stroke();
-    pen.fillStyle = this.#colour("ink");
-    pen.textBaseline = "middle";
-    pen.fillText(text, x + 30, y + 1);
+    this.#write(pen, text, box.x, box.y, { size: 12, colour: this.#colour("ink") });
   }
 
-  /** The id of the cab that is nearest to a point, or null. */
-  #at({ x, y }) {
-    let best = null;
-    let nearest = NEAR * NEAR; // squares of distances are enough to compare
-    for (const cab of this.shown) {
-      const distance = (cab.x - x) ** 2 + (cab.y - y) ** 2;
-      if (distance > nearest) continue;
-      best = cab.id;
-      nearest = distance;
+  #write(pen, text, x, y, { size, colour, halo }) {
+    pen.font = `650 ${size}px ${FONT}`;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.lineWidth = 4;
+    pen.strokeStyle = halo ?? "";
+    if (halo) pen.strokeText(text, x, y + 1);
+    pen.fillStyle = colour;
+    pen.fillText(text, x, y + 1);
+  }
+
+  #width(pen, text, size) {
+    const key = `${size}${text}`;
+    if (!this.widths.has(key)) {
+      pen.font = `650 ${size}px ${FONT}`;
+      this.widths.set(key, pen.measureText(text).width);
     }
-    return best;
+    return this.widths.get(key);
+  }
+
+  /** The id of the cab whose sign is at a point, or next to it; null for none. */
+  #at(point) {
+    const here = { ...point, width: 1, height: 1 };
+    const near = { ...point, width: 2 * NEAR, height: 2 * NEAR };
+    const nearest = (box) =>
+      this.shown
+        .filter((cab) => overlaps(cab, box) || (cab.fromX && overlaps(spot(cab), box)))
+        .reduce((best, cab) => (!best || far(cab, point) < far(best, point) ? cab : best), null);
+    return (nearest(here) ?? nearest(near))?.id ?? null;
   }
 
   #pointed(kind, point) {
@@ -163,26 +235,24 @@ export class Fleet {
     this.element.classList.toggle("is-over-cab", id !== null);
     this.redraw();
   }
-
-  async #read(sprite) {
-    const answer = await fetch(sprite, { credentials: "same-origin" }).catch(() => null);
-    if (!answer?.ok) return;
-    const drawn = new DOMParser().parseFromString(await answer.text(), "image/svg+xml");
-    for (const symbol of drawn.querySelectorAll("symbol"))
-      this.icons.set(symbol.id, [...symbol.children].map(part));
-    this.redraw();
-  }
 }
 
-/** A path or circle of the sprite, as a canvas draws it. */
-function part(element) {
-  const path = new Path2D(element.localName === "path" ? element.getAttribute("d") : "");
-  const number = (name) => Number(element.getAttribute(name));
-  if (element.localName === "circle")
-    path.arc(number("cx"), number("cy"), number("r"), 0, 2 * Math.PI);
-  return {
-    path,
-    filled: element.getAttribute("fill") === "currentColor",
-    stroked: element.getAttribute("stroke") !== "none",
-  };
+/** A path around a box {x, y, width, height}, where x and y are its middle. */
+function rounded(pen, { x, y, width, height }, radius) {
+  pen.beginPath();
+  pen.roundRect(x - width / 2, y - height / 2, width, height, radius);
+}
+
+function shortened(text) {
+  const letters = [...text];
+  return letters.length > MAX_LABEL ? `${letters.slice(0, MAX_LABEL - 1).join("")}…` : text;
+}
+
+/** The place of a cab whose sign was moved. */
+function spot({ fromX, fromY }) {
+  return { x: fromX, y: fromY, width: 1, height: 1 };
+}
+
+function far(cab, { x, y }) {
+  return (cab.x - x) ** 2 + (cab.y - y) ** 2;
 }

@@ -122,7 +122,6 @@ class Board {
     if (!window[frame.dataset.map]) return;
     this.map = new RideMap(frame);
     this.fleet = new Fleet(this.map, {
-      sprite: root.dataset.sprite,
       look: (id) => this.#look(id),
       chosen: (id) => this.choose(id),
     });
@@ -132,11 +131,14 @@ class Board {
 
   #look(id) {
     const row = this.known.rows.get(id);
-    if (!row) return { icon: "info", tone: "quiet", label: "", stale: false };
+    if (!row) return { sign: "", tone: "quiet", label: "", stale: false };
     return {
-      icon: row.icon,
+      sign: row.room || initials(row.guest),
       tone: row.tone,
-      label: [row.room, row.guest].filter(Boolean).join(" · ").slice(0, 28),
+      label: [row.guest, row.car].filter(Boolean).join(" · "),
+      moves: row.icon === "coming" || row.icon === "riding",
+      filled: row.icon !== "coming",
+      needs: row.group === "needs",
       stale: Boolean(row.seen) || this.cut,
     };
   }
@@ -187,6 +189,8 @@ class Board {
 
   #fitAll() {
     const points = this.known.cabs.map(([, lat, lng]) => [lat, lng]);
+    const home = this.map?.home;
+    if (home) points.push([home.lat, home.lng]);
     if (points.length && this.known.ride === null)
       this.map?.fit(points, { animate: false, maxZoom: 15 });
   }
@@ -274,6 +278,12 @@ function refill(order, how) {
   if (!root.querySelector("[data-desk-new]")?.checkVisibility()) return false;
   document.dispatchEvent(new CustomEvent("ridedash:refill", { detail: { order, how } }));
   return true;
+}
+
+/** The first letters of the first two words of a name. */
+function initials(name) {
+  const words = name.split(/\s+/).filter(Boolean).slice(0, 2);
+  return words.map((word) => [...word][0].toUpperCase()).join("");
 }
 
 function whole(seconds) {

@@ -12,6 +12,8 @@ const PIN_SIZE = 36; // px; the tip of a pin is at the middle of its bottom edge
 const STOP_SIZE = 18;
 const POINT_SIZE = 28;
 const CAB_SIZE = 44;
+const HOME_SIZE = 26;
+const LEAST_SHARE = 0.3; // a trip that fills less of the view is fitted anew
 const NEAR_ZOOM = 15; // from this zoom on, numbered points have room
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -22,6 +24,8 @@ const PIN_MARK = {
   pickup: "M18 11.5a4 4 0 1 1 0 8 4 4 0 0 1 0-8Z",
   drop: "M14.2 11.7h7.6v7.6h-7.6Z",
 };
+/** A house in a field of 24 by 24: the property. */
+const HOME_PATH = "M5 20V9.5L12 4l7 5.5V20h-5v-5.5h-4V20Z";
 /** Paths of a cab from above, its front upwards, in a field of 44 by 44. */
 const CAB_PARTS = [
   [
@@ -37,6 +41,7 @@ const CAB_PARTS = [
 export class RideMap {
   /**
    * `element` has data-map (the name of the global) and, when the server drew a zone, data-zone.
+   * With data-home, {lat, lng, name} as JSON, the property is marked.
    */
   constructor(element) {
     this.element = element;
@@ -49,6 +54,8 @@ export class RideMap {
     if (zone) this.shapes.set("boundary", zone);
     this.map.on("zoomend", () => this.#far());
     this.#far();
+    this.home = JSON.parse(element.dataset.home ?? "null");
+    if (this.home) this.#markHome(this.home);
   }
 
   /** Call `chosen(lat, lng)` when the user clicks the map. */
@@ -180,6 +187,28 @@ export class RideMap {
     this.map.fitBounds(L.latLngBounds(points), { ...FIT, animate, ...options });
   }
 
+  /** Whether positions are inside the view, and not crowded together in it. */
+  frames(points) {
+    if (!points.every((point) => this.shows(...point))) return false;
+    if (this.map.getZoom() >= FIT.maxZoom) return true;
+    const whole = this.map.getSize();
+    const spots = points.map((point) => this.map.latLngToContainerPoint(point));
+    const part = L.bounds(spots).getSize();
+    return Math.max(part.x / whole.x, part.y / whole.y) >= LEAST_SHARE;
+  }
+
+  /** What labels must not cover, as boxes {x, y, width, height} in px around their middle. */
+  boxes() {
+    const around = this.element.getBoundingClientRect();
+    const parts = this.element.querySelectorAll(
+      ".leaflet-bar, .map-credit, .map-pin, .map-stop, .map-home",
+    );
+    return [...parts].map((part) => {
+      const { x, y, width, height } = part.getBoundingClientRect();
+      return { x: x - around.x + width / 2, y: y - around.y + height / 2, width, height };
+    });
+  }
+
   /** Whether a position is inside the view. */
   shows(lat, lng) {
     return this.map.getBounds().pad(-0.05).contains([lat, lng]);
@@ -223,15 +252,16 @@ export class RideMap {
   }
 
   /**
-   * Add a canvas over the tiles, for marks too many to be nodes. `paint(pen, at, size)` draws all
-   * of it, where `at(lat, lng)` is a position in px {x, y}. It runs whenever the map moves, and
+   * Add a canvas over all other marks, for those too many to be nodes. `paint(pen, at, size)` draws
+   * all of it, where `at(lat, lng)` is a position in px {x, y}. It runs whenever the map moves, and
    * when the returned function is called. Clicks and pointer moves call `pointed(kind, {x, y})`
    * with "click" or "mousemove".
    */
   canvas(paint, pointed) {
     const canvas = node("canvas", "map-canvas leaflet-zoom-hide");
     canvas.setAttribute("aria-hidden", "true");
-    this.map.getPanes().overlayPane.append(canvas);
+    const pane = this.map.createPane("cabs"); // map.css puts it above lines and pins
+    pane.append(canvas);
     const draw = () => {
       const size = this.map.getSize();
       const ratio = devicePixelRatio || 1;
@@ -269,6 +299,20 @@ export class RideMap {
     const exact = this.map.project(position).subtract(this.map.getPixelOrigin());
     const whole = exact.round();
     return `translate(${(exact.x - whole.x).toFixed(2)}px, ${(exact.y - whole.y).toFixed(2)}px)`;
+  }
+
+  #markHome({ lat, lng, name: label }) {
+    const drawing = document.createElementNS(SVG, "svg");
+    drawing.setAttribute("viewBox", "0 0 24 24");
+    drawing.append(shape("home-mark", HOME_PATH));
+    const face = node("span", "map-home");
+    face.append(drawing);
+    const marker = this.#marker(lat, lng, face, HOME_SIZE, HOME_SIZE / 2, {
+      keyboard: false,
+      interactive: false,
+      zIndexOffset: -1000,
+    });
+    name(marker.getElement(), label);
   }
 
   /** Draw numbered points as dots at low zoom, where their numbers would overlap. */

@@ -378,6 +378,47 @@ def test_a_refused_form_is_shown_again_beside_the_list_with_its_text(
     expect(page).to_have_url(f"{served.url}/?ride={order_id}")
 
 
+WRITTEN = """() => {
+  window.written = [];
+  const plain = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    const half = this.measureText(text).width / 2;
+    window.written.push([text, x - half, x + half, y]);
+    return plain.call(this, text, x, y);
+  };
+}"""
+
+
+def test_the_map_marks_the_property_and_each_cab_with_its_room_inside_the_map(
+    served: Served,
+) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER", guest="Guest Avocet of a Long Family")
+    page = served.staff(viewport=WIDE)
+    page.add_init_script(f"({WRITTEN})()")
+    page.goto(f"/?ride={order_id}")
+    expect(page.locator(f"{CAB} .map-home")).to_be_visible()
+    expect(page.get_by_role("img", name="Grand Meridian Hotel", exact=True)).to_have_count(1)
+    page.wait_for_function("() => window.written.some(([text]) => text.startsWith('Guest'))")
+    frame = page.locator(CAB).bounding_box()
+    assert frame is not None
+    written = page.evaluate("window.written.filter(([text]) => text.startsWith('Guest')).at(-1)")
+    assert written[1] >= 0
+    assert written[2] <= frame["width"]
+    assert 0 <= written[3] <= frame["height"]
+    assert "412" in {each[0] for each in page.evaluate("window.written")}
+
+
+def test_a_short_trip_is_fitted_again_after_a_long_one(served: Served) -> None:
+    page = opened(served)
+    show = """(drop) => document.dispatchEvent(new CustomEvent("ridedash:trip", {detail: {ends: [
+      {lat: -38.5, lng: -128, name: "Main door"}, {...drop, name: "Drop"}]}}))"""
+    zoom = """() => window[document.querySelector("[data-map]").dataset.map].getZoom()"""
+    page.evaluate(show, {"lat": -38.4, "lng": -127.9})
+    page.wait_for_function(f"() => ({zoom})() <= 12")
+    page.evaluate(show, {"lat": -38.502, "lng": -128.002})
+    page.wait_for_function(f"() => ({zoom})() >= 15")
+
+
 def test_a_cab_on_the_map_chooses_its_ride(served: Served) -> None:
     order_id = served.desk.order("BOOKED", "IN_PROGRESS")
     page = opened(served)

@@ -162,3 +162,52 @@ def test_a_hidden_page_polls_only_for_its_title_or_sound(
       return asked;
     }""".replace("HIDDEN", hidden_ms)
     assert page.evaluate(script) == asked
+
+
+LABELS = """async ({mark, sides, size, others}) => {
+  const {placed} = await import("/static/js/board/labels.js");
+  return placed(mark, sides, size, others);
+}"""
+APART = """async ({boxes, fixed}) => {
+  const {apart, overlaps} = await import("/static/js/board/labels.js");
+  const found = apart(boxes, fixed);
+  const all = [...fixed, ...found];
+  return [found, all.some((a, i) => all.some((b, j) => i < j && overlaps(a, b)))];
+}"""
+
+
+@pytest.mark.parametrize("at", [(5, 5), (395, 5), (5, 295), (395, 295), (200, 150)])
+def test_a_label_stays_inside_the_map_and_beside_its_mark(page: Any, at: tuple[int, int]) -> None:
+    mark = {"x": at[0], "y": at[1], "width": 30, "height": 30}
+    sides = {"width": 120, "height": 20}
+    box = page.evaluate(
+        LABELS, {"mark": mark, "sides": sides, "size": {"x": 400, "y": 300}, "others": []}
+    )
+    assert 60 <= box["x"] <= 340
+    assert 10 <= box["y"] <= 290
+    assert abs(box["x"] - at[0]) >= 75 or abs(box["y"] - at[1]) >= 25
+    assert box["free"]
+
+
+def test_a_label_takes_the_side_that_covers_nothing(page: Any) -> None:
+    right = {"x": 280, "y": 150, "width": 40, "height": 40}
+    left = {"x": 120, "y": 150, "width": 40, "height": 40}
+    asked = {
+        "mark": {"x": 200, "y": 150, "width": 30, "height": 30},
+        "sides": {"width": 120, "height": 20},
+        "size": {"x": 400, "y": 300},
+        "others": [right, left],
+    }
+    box = page.evaluate(LABELS, asked)
+    assert (box["x"], box["free"]) == (200, True)
+    assert box["y"] < 150
+
+
+def test_signs_of_cabs_at_one_place_are_moved_apart_and_the_first_one_stays(page: Any) -> None:
+    here = {"x": 100, "y": 100, "width": 40, "height": 22}
+    hotel = {"x": 130, "y": 100, "width": 28, "height": 28}
+    boxes, still_covered = page.evaluate(APART, {"boxes": [here] * 5, "fixed": []})
+    assert boxes[0] == here
+    assert all((box["fromX"], box["fromY"]) == (100, 100) for box in boxes[1:])
+    assert not still_covered
+    assert not page.evaluate(APART, {"boxes": [here] * 5, "fixed": [hotel]})[1]

@@ -3,6 +3,7 @@
 import contextlib
 import difflib
 import ipaddress
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -64,6 +65,10 @@ class Settings:
     tiles_attribution: str
     geocoder: str  # "sandbox", "photon" or "nominatim"
     geocoder_url: str
+    ca_file: str  # certificates in PEM, trusted beside the usual ones; "": none
+    # "http://name:password@host:port", through which https leaves this machine; "": directly
+    https_proxy: str = field(repr=False)
+    no_proxy: tuple[str, ...]  # hosts, with all names below them, that are called without it
     redis_url: str | None
     trusted_proxies: int
     trusted_hosts: tuple[str, ...]
@@ -105,7 +110,8 @@ class Settings:
     def secrets(self) -> tuple[str, ...]:
         """Every secret of this installation, for the redactor of logs."""
         keys = (key.partition(":")[2] for key in self.token_keys.split(","))
-        addresses = (urlsplit(url).password for url in (self.database_url, self.redis_url or ""))
+        urls = self.database_url, self.redis_url or "", self.https_proxy
+        addresses = (urlsplit(url).password for url in urls)
         hidden = (str(getattr(self, each.name)) for each in fields(self) if not each.repr)
         demo = [demo_secrets(self.instance)["staff_password"]] if self.demo else []
         return tuple(filter(None, [*hidden, *keys, *map(unquote, filter(None, addresses)), *demo]))
@@ -130,6 +136,7 @@ def load(environ: Mapping[str, str]) -> Settings:
         schedule_lead_minutes=given.whole("SCHEDULE_LEAD_MINUTES", 10, 5, 120),
         pace=_pace(given, mode),
         poll_layer=given.one_of("POLL_LAYER", "on", ("on", "off")) == "on",
+        **_egress(given),
         **_keeping(given),
         **_observing(given, mode),
         **_addresses(given),
@@ -150,6 +157,33 @@ def _refuse_unknown(environ: Mapping[str, str]) -> None:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise BadSettingError(f"{name} is no setting of ridedash.{hint}")
+
+
+def _egress(given: "_Given") -> dict[str, Any]:
+    """How calls leave this machine."""
+    path = given.text("CA_FILE", "")
+    if path:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
+        except (OSError, ssl.SSLError) as error:
+            why = error.strerror if isinstance(error, FileNotFoundError) else "no certificate"
+            raise BadSettingError(
+                f"{PREFIX}CA_FILE is {path!r}; it must be a file of certificates in PEM ({why})."
+            ) from None
+    proxy = given.text("HTTPS_PROXY", "")
+    parts = _parts(proxy)
+    if proxy and not (
+        parts.scheme in ("http", "https")
+        and parts.hostname
+        and parts.path in ("", "/")
+        and not (parts.query or parts.fragment)
+    ):
+        wanted = "http://host:3128 or https://host:3128, with name:password@ if it wants them"
+        # may hold a password
+        raise BadSettingError(f"{PREFIX}HTTPS_PROXY can't be used; it must be like {wanted}.")
+    names = given.text("NO_PROXY", "").split(",")
+    direct = filter(None, (name.strip().lower().lstrip("*").strip(".") for name in names))
+    return {"ca_file": path, "https_proxy": proxy, "no_proxy": tuple(direct)}
 
 
 def _keeping(given: "_Given") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from flask_babel import ngettext
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ridedash import config, extensions
-from ridedash.services import build_services
+from ridedash.services import build_services, redis_trust
 from ridedash.views import registry
 from ridedash.views.poll_cache.cache import EXTENSION, PollCache
 from ridedash.views.poll_cache.middleware import PollMiddleware
@@ -68,21 +68,25 @@ def _flask_settings(settings: config.Settings) -> dict[str, object]:
         "MAX_FORM_MEMORY_SIZE": 100 * 1024,
         "MAX_FORM_PARTS": 100,
         "TRUSTED_HOSTS": list(settings.trusted_hosts),
-        **_limits(settings.redis_url),
+        **_limits(settings.redis_url, settings.ca_file),
     }
 
 
-def _limits(redis_url: str | None) -> dict[str, object]:
+def _limits(redis_url: str | None, ca_file: str) -> dict[str, object]:
     """Where limits are counted.
 
     Without its Redis each process counts for itself until it is back; no page fails.
     """
     if redis_url is None:
         return {"RATELIMIT_STORAGE_URI": "memory://"}
-    waits = {"socket_connect_timeout": REDIS_S, "socket_timeout": REDIS_S}
+    options: dict[str, object] = {
+        "socket_connect_timeout": REDIS_S,
+        "socket_timeout": REDIS_S,
+        **redis_trust(redis_url, ca_file),
+    }
     return {
         "RATELIMIT_STORAGE_URI": redis_url,
-        "RATELIMIT_STORAGE_OPTIONS": waits,
+        "RATELIMIT_STORAGE_OPTIONS": options,
         "RATELIMIT_IN_MEMORY_FALLBACK_ENABLED": True,
         "RATELIMIT_SWALLOW_ERRORS": True,
     }

@@ -18,6 +18,7 @@ from ridedash.rides.runtime import Clock, Runtime
 from ridedash.service.client import RideClient
 from ridedash.service.oauth import OAuthClient
 from ridedash.service.throttle.traffic import Traffic
+from ridedash.service.transport.egress import Egress
 from ridedash.service.transport.http import Http
 from ridedash.store.database.database import BadDatabaseUrl, Database
 from ridedash.store.encryption import BadKeys, TokenVault
@@ -56,7 +57,7 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
 
     Raises config.BadSettingError.
     """
-    http, metrics = Http(), Metrics()
+    http, metrics = Http(egress=egress(settings)), Metrics()
     traffic = Traffic(settings.service_rate, hooks=metrics)
     db, vault = _stores(settings)
     clock = clock or db.clock(utc_now)
@@ -81,6 +82,18 @@ def build_services(settings: config.Settings, clock: Clock | None = None) -> Ser
         metrics=metrics,
         wake=lambda: None,
     )
+
+
+def egress(settings: config.Settings) -> Egress:
+    """How each HTTP client of this installation leaves this machine."""
+    return Egress(settings.ca_file, settings.https_proxy, settings.no_proxy)
+
+
+def redis_trust(redis_url: str, ca_file: str) -> dict[str, Any]:
+    """The options by which a client of a Redis with TLS trusts the CA file too."""
+    if not (ca_file and redis_url.startswith("rediss:")):
+        return {}
+    return {"ssl_ca_certs": ca_file}
 
 
 def _count_transitions(hooks: Hooks, info: dict[Any, Any]) -> None:

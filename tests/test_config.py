@@ -8,6 +8,7 @@ import pytest
 
 from ridedash.config import BadSettingError, load
 from ridedash.factory import create_app
+from ridedash.services import egress, redis_trust
 
 LIVE = {
     "RIDEDASH_MODE": "live",
@@ -76,6 +77,24 @@ def test_a_partner_key_that_a_demo_made_is_marked_also_if_an_earlier_version_mad
     assert key_of(tmp_path / "old") == "ridedash-sandbox-k"
     live = {"RIDEDASH_SERVICE_APP_TOKEN": key_of(tmp_path / "old")}
     assert load(LIVE | live).rehearsal
+
+
+def test_the_way_out_of_the_machine_is_read_from_the_settings(tmp_path: Path) -> None:
+    given = {
+        "RIDEDASH_INSTANCE": str(tmp_path),
+        "RIDEDASH_HTTPS_PROXY": "http://desk:p%40ss-77b1@proxy.example:3128",
+        "RIDEDASH_NO_PROXY": " Hotel.example, *.lan,.corp ,,10.0.0.7",
+    }
+    settings = load(given)
+    assert settings.no_proxy == ("hotel.example", "lan", "corp", "10.0.0.7")
+    assert "p@ss-77b1" in settings.secrets
+    assert "p%40ss" not in repr(settings)
+    out = egress(settings)
+    assert out.goes_through_proxy("rides.example")
+    assert not out.goes_through_proxy("tiles.hotel.example")
+    assert redis_trust("rediss://cache.example/0", "/a/ca.pem") == {"ssl_ca_certs": "/a/ca.pem"}
+    assert redis_trust("redis://cache.example/0", "/a/ca.pem") == {}
+    assert (load(LIVE).ca_file, load(LIVE).https_proxy, load(LIVE).no_proxy) == ("", "", ())
 
 
 def test_demo_secrets_are_made_once_and_readable_by_the_owner_only(tmp_path: Path) -> None:
@@ -188,6 +207,11 @@ def test_an_invalid_redis_address_is_refused_by_name_and_not_repeated(
         ("RIDEDASH_LOG_FORMAT", "xml"),
         ("RIDEDASH_LOG_LEVEL", "loud"),
         ("RIDEDASH_METRICS_TOKEN", "short"),
+        ("RIDEDASH_CA_FILE", "/nowhere/ca.pem"),
+        ("RIDEDASH_CA_FILE", __file__),  # no certificate in it
+        ("RIDEDASH_HTTPS_PROXY", "proxy.example:3128"),
+        ("RIDEDASH_HTTPS_PROXY", "socks5://proxy.example"),
+        ("RIDEDASH_HTTPS_PROXY", "http://proxy.example/path"),
         ("RIDEDASH_METRICS_TOKEN", "change-me-change-me"),
     ],
 )

@@ -1,8 +1,10 @@
 """`ridedash doctor`: checks all that ridedash depends on; one line for each, with advice."""
 
+import ssl
 from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -10,9 +12,10 @@ from ridedash import config, wire
 from ridedash.cli.doctor_stores import Finding, StoredFacts, accounts, database, files, redis
 from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
-from ridedash.service.errors import BadStatus, Refused, ServiceError
+from ridedash.service.errors import BadStatus, NoAnswer, Refused, ServiceError
+from ridedash.service.transport.egress import Egress
 from ridedash.service.transport.http import Answer, Http, Request
-from ridedash.services import Services, build_services, utc_now
+from ridedash.services import Services, build_services, egress, utc_now
 from ridedash.text import one_line
 from ridedash.views.rides.print_assets import still_map
 
@@ -23,6 +26,9 @@ ZOOM: Final = 15  # the first view of the board's map
 # refusals because of the pickup, not because of the key
 OUR_PICKUP: Final = {"BAD_REQUEST", wire.INVALID_CITY, wire.INVALID_CITY_CAR_CATEGORY}
 KEY_REFUSED: Final = (401, 403)
+PORTS: Final = {"http": 80, "https": 443}
+CERTIFICATE: Final = "certificate verify failed"
+CA_ADVICE: Final = "RIDEDASH_CA_FILE names the certificates (PEM) of a CA of your own."
 
 
 class CheckFailed(Exception):
@@ -66,19 +72,28 @@ def examine(services: Services) -> Iterator[Finding]:
         yield from accounts(services.vault, ours)
     yield files(services)
     here = CheckContext(services, _pickup(ours))
+    if services.settings.ca_file or services.settings.https_proxy:
+        yield _guarded("outgoing", lambda: _outgoing(services.settings), CA_ADVICE)
+    yield _guarded(
+        "address",
+        lambda: _address(services.settings),
+        "Is ridedash up, and does RIDEDASH_PUBLIC_URL lead to it?",
+    )
     yield _guarded(
         "service", lambda: _service(here), "Is RIDEDASH_SERVICE_URL right, and is it up?"
     )
     url = services.settings.oauth_authorize_url
     yield _guarded(
-        "oauth", lambda: _answers(url), "Check RIDEDASH_OAUTH_AUTHORIZE_URL and _TOKEN_URL."
+        "oauth",
+        lambda: _answers(services.settings, url),
+        "Check RIDEDASH_OAUTH_AUTHORIZE_URL and _TOKEN_URL.",
     )
     yield _guarded("tiles", lambda: _tiles(here), _about_tiles(services.settings))
     yield _guarded(
         "geocoder", lambda: _geocoder(here), "Check RIDEDASH_GEOCODER and RIDEDASH_GEOCODER_URL."
     )
     if services.settings.redis_url is not None:
-        yield redis(services.settings.redis_url)
+        yield redis(services.settings.redis_url, services.settings.ca_file)
     yield _guarded("clock", lambda: _clock(services), "The service's date can't be read.")
 
 
@@ -88,9 +103,19 @@ def _guarded(name: str, check: Callable[[], str], advice: str) -> Finding:
     except CheckFailed as error:
         return Finding(name, False, str(error))
     except (ServiceError, PlacesUnavailableError, SQLAlchemyError) as error:
-        return Finding(name, False, f"{error}. {advice}")
+        return Finding(name, False, f"{error}{_because(error)}. {advice}")
     except (ValueError, LookupError, TypeError) as error:
         return Finding(name, False, f"{type(error).__name__}: {error}. {advice}")
+
+
+def _because(error: BaseException) -> str:
+    """Why a connection did not open, with what to do about a certificate; "" when not known."""
+    while not isinstance(error, NoAnswer) and error.__cause__ is not None:
+        error = error.__cause__
+    cause = error.cause if isinstance(error, NoAnswer) else ""
+    if CERTIFICATE in cause:
+        return f": {cause}. {CA_ADVICE}"
+    return f": {cause}" if cause else ""
 
 
 def _pickup(ours: StoredFacts | None) -> LatLng | None:
@@ -130,13 +155,58 @@ def _refuses_key(error: BadStatus | Refused) -> bool:
     )
 
 
-def _get(url: str, accept: str = "application/json", total_s: float = 5) -> Answer:
-    with Http() as http:
+def _get(out: Egress, url: str, accept: str = "application/json", total_s: float = 5) -> Answer:
+    with Http(egress=out) as http:
         return http.call(Request("GET", url, total_s, headers={"accept": accept}))
 
 
-def _answers(url: str) -> str:
-    answer = _get(url)
+def _outgoing(settings: config.Settings) -> str:
+    """The proxy and the certificates of our own, none of which may have expired."""
+    said = []
+    if settings.https_proxy:
+        directly = ", ".join(("this machine", *settings.no_proxy))
+        host, port = egress(settings).proxy_address
+        said.append(f"https goes through the proxy {host}:{port}, but for {directly}")
+    if settings.ca_file:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(cafile=settings.ca_file)
+        ends = [str(each["notAfter"]) for each in context.get_ca_certs()]
+        if not ends:
+            raise CheckFailed(f"{settings.ca_file} holds no certificate of a CA. {CA_ADVICE}")
+        first = min(ends, key=ssl.cert_time_to_seconds)
+        if ssl.cert_time_to_seconds(first) < utc_now().timestamp():
+            raise CheckFailed(f"a certificate of {settings.ca_file} ended on {first}. {CA_ADVICE}")
+        said.append(f"{settings.ca_file} is trusted too, until {first}")
+    return "; ".join(said)
+
+
+def _address(settings: config.Settings) -> str:
+    """Ask ourselves by the public address, which shows what the proxy passes on."""
+    url = settings.public_url
+    # directly: the proxy for the way out need not know the way back in
+    answer = _get(Egress(settings.ca_file), f"{url}/healthz")
+    if answer.status != 200:
+        raise CheckFailed(
+            f"{url} answers HTTP {answer.status}. Does it lead to ridedash, and does "
+            "RIDEDASH_TRUSTED_HOSTS have its name?"
+        )
+    seen = str(answer.json().get("address"))
+    if _origin(seen) != _origin(url):
+        raise CheckFailed(
+            f"{url} arrives here as {seen}: forms would be refused. The proxy must pass on the "
+            "host with its port and X-Forwarded-Proto, and RIDEDASH_TRUSTED_PROXIES must count it "
+            "(docs/operating.md, Behind a proxy)."
+        )
+    return f"{url} leads here"
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme)
+
+
+def _answers(settings: config.Settings, url: str) -> str:
+    answer = _get(egress(settings), url)
     if answer.status >= 500:
         raise CheckFailed(f"{url} answers HTTP {answer.status}.")
     return f"{url} answers"
@@ -147,7 +217,9 @@ def _tiles(here: CheckContext) -> str:
     settings = here.services.settings
     tile = still_map(settings.tiles_url, here.pickup or NOWHERE, ZOOM, 1, 1).tiles[0].href
     url = settings.public_url + tile if tile.startswith("/") else tile
-    answer = _get(url, "image/*", 15)  # slow for the sandbox's first tile of a zoom level
+    answer = _get(
+        egress(settings), url, "image/*", 15
+    )  # slow for the sandbox's first tile of a zoom level
     kind = answer.headers.get("content-type", "nothing").split(";")[0]
     if answer.status == 200 and kind.startswith("image/"):
         return f"{url} is a picture"
@@ -171,7 +243,8 @@ def _geocoder(here: CheckContext) -> str:
 
 def _clock(services: Services) -> str:
     try:
-        date = _get(services.settings.service_url + "/").headers.get("date")
+        out = egress(services.settings)
+        date = _get(out, services.settings.service_url + "/").headers.get("date")
     except ServiceError:
         return "not compared: the service does not answer"
     if date is None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote as quote_for_shell
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from limits.errors import ConfigurationError, StorageError
@@ -13,7 +13,7 @@ from sqlalchemy import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash.rides.health import heartbeat_age, is_alive
-from ridedash.services import Services
+from ridedash.services import Services, redis_trust
 from ridedash.store import properties
 from ridedash.store.accounts import accounts_of, tokens_can_be_read
 from ridedash.store.encryption import TokenVault
@@ -135,15 +135,14 @@ def _open_to_others(path: Path, bit: int) -> bool:
         return False
 
 
-def redis(url: str) -> Finding:
+def redis(url: str, ca_file: str) -> Finding:
     """Call the Redis of the rate limits with the library that uses it."""
     parts = urlsplit(url)
     # without its password
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+    waits: dict[str, Any] = {"socket_connect_timeout": REDIS_S, "socket_timeout": REDIS_S}
     try:
-        RedisStorage(
-            url, wrap_exceptions=True, socket_connect_timeout=REDIS_S, socket_timeout=REDIS_S
-        ).get("doctor")
+        RedisStorage(url, wrap_exceptions=True, **waits, **redis_trust(url, ca_file)).get("doctor")
     except (ConfigurationError, StorageError) as error:
         why = getattr(error, "storage_error", error)
         meanwhile = "While it is away each process counts limits for itself."

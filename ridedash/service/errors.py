@@ -25,13 +25,14 @@ class NoAnswer(ServiceError):
 
     `sent` is False only when it is proved that no byte of the request left: refused, DNS, TLS,
     connect or pool timeout, or the request could not be built. `why` is the kind of failure, a
-    word.
+    word. `cause` says more about a connection that did not open, as "certificate verify failed".
     """
 
-    def __init__(self, why: str, *, sent: bool) -> None:
+    def __init__(self, why: str, *, sent: bool, cause: str = "") -> None:
         super().__init__(f"no answer ({why}), {'sent' if sent else 'nothing was sent'}")
         self.why = why
         self.sent = sent
+        self.cause = cause
 
 
 class Throttled(NoAnswer):

@@ -23,7 +23,7 @@ from ridedash.service.transport.http import Answer
 RETRY_AFTER_MIN_S: Final = 1.0
 RETRY_AFTER_MAX_S: Final = 300.0
 NO_CONNECTION: Final = frozenset(
-    {"ConnectError", "ConnectTimeout", "PoolTimeout"}
+    {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"}
 )  # of NoAnswer.why
 
 _ID: Final = re.compile(

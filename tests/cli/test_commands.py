@@ -248,6 +248,7 @@ def test_doctor_passes_for_a_running_demo_and_fails_for_a_stopped_one(tmp_path: 
         "worker",
         "account",
         "files",
+        "address",
         "service",
         "oauth",
         "tiles",

@@ -10,7 +10,7 @@ import pytest
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
-from ridedash.cli.doctor import examine, report_line
+from ridedash.cli.doctor import _origin, examine, report_line
 from ridedash.cli.doctor_stores import Finding
 from ridedash.config import load
 from ridedash.services import Services, build_services, utc_now
@@ -19,8 +19,9 @@ from ridedash.store.encryption import new_key
 from ridedash.store.models.people import Property
 from tests.cli.test_commands import ridedash
 from tests.processes.fleet import free_port
+from tests.service.tls_servers import NAME, private_certificate, tls_server, tunnels_to
 
-OTHERS = {"files", "service", "oauth", "tiles", "geocoder", "clock"}
+OTHERS = {"files", "address", "service", "oauth", "tiles", "geocoder", "clock"}
 KEY = "hush-51f0c7"
 PRODUCTS = '{"categories": [], "hotspot_zone": {}, "ride_estimate": {}}'
 Answers = dict[str, Callable[[], Response]]
@@ -94,7 +95,11 @@ class Installation:
 
     def findings(self, answers: Answers | None = None, **settings: str) -> dict[str, list[Finding]]:
         with other_server(answers or {}) as (url, self.requests):
-            at = {"RIDEDASH_SERVICE_URL": url, "RIDEDASH_TILES_URL": url + "/tiles/{z}/{x}/{y}.svg"}
+            at = {
+                "RIDEDASH_SERVICE_URL": url,
+                "RIDEDASH_PUBLIC_URL": url,
+                "RIDEDASH_TILES_URL": url + "/tiles/{z}/{x}/{y}.svg",
+            }
             services = self.build(**(at | settings))
             found: dict[str, list[Finding]] = {}
             try:
@@ -292,6 +297,77 @@ def test_a_database_beside_the_instance_that_others_can_read_is_named(
     (files,) = installation.findings()["files"]
     assert not files.ok
     assert f"chmod -R go= {tmp_path / 'instance'} {tmp_path / 'desk.sqlite'}" in files.text
+
+
+@pytest.mark.parametrize(
+    ("seen", "well"),
+    [
+        ("https://desk.hotel.example:8443", True),
+        ("https://Desk.hotel.example:8443", True),
+        ("https://desk.hotel.example", False),  # the proxy drops the port
+        ("http://desk.hotel.example:8443", False),  # and the scheme
+        ("None", False),
+    ],
+)
+def test_the_public_address_must_arrive_as_browsers_send_it(seen: str, well: bool) -> None:
+    assert (_origin(seen) == _origin("https://desk.hotel.example:8443")) is well
+
+
+def test_a_public_address_that_arrives_otherwise_is_a_failure_with_the_reason(
+    installation: Installation,
+) -> None:
+    (address,) = installation.findings({})["address"]
+    assert not address.ok
+    assert "answers HTTP 404. Does it lead to ridedash" in address.text
+    other = answer_with(200, '{"status": "ok", "address": "http://127.0.0.1"}')
+    (address,) = installation.findings({"healthz": other})["address"]
+    assert not address.ok
+    assert " arrives here as http://127.0.0.1: forms would be refused. " in address.text
+
+
+def test_a_certificate_that_is_not_trusted_is_the_cause_in_each_finding_and_a_ca_file_mends_it(
+    installation: Installation, tmp_path: Path
+) -> None:
+    certificate = private_certificate(tmp_path)
+    with tls_server(certificate, PRODUCTS.encode()) as server:
+        url = f"https://127.0.0.1:{server.port}"
+        places = {"RIDEDASH_GEOCODER": "photon", "RIDEDASH_GEOCODER_URL": url}
+        at = places | dict.fromkeys(("RIDEDASH_SERVICE_URL", "RIDEDASH_PUBLIC_URL"), url)
+        found = installation.findings(**at)
+        for name in ("service", "oauth", "geocoder", "address"):
+            assert not found[name][0].ok
+            assert "certificate verify failed: self-signed certificate. " in found[name][0].text
+            assert "RIDEDASH_CA_FILE" in found[name][0].text
+        assert "outgoing" not in found
+        found = installation.findings(**at, RIDEDASH_CA_FILE=str(certificate))
+        assert [found[name][0].ok for name in ("outgoing", "service", "oauth")] == [True] * 3
+        assert f"{certificate} is trusted too, until " in found["outgoing"][0].text
+
+
+def test_every_call_of_the_doctor_goes_through_the_proxy(
+    installation: Installation, tmp_path: Path
+) -> None:
+    certificate = private_certificate(tmp_path)
+    with tls_server(certificate, PRODUCTS.encode()) as server, tunnels_to(server.port) as proxy:
+        url = f"https://{NAME}"
+        found = installation.findings(
+            RIDEDASH_SERVICE_URL=url,
+            RIDEDASH_MODE="live",
+            RIDEDASH_SECRET_KEY="0123456789abcdefghijklmnopqrstuv",
+            RIDEDASH_TOKEN_KEYS="k1:" + new_key(),
+            RIDEDASH_TILES_ATTRIBUTION="nobody",
+            RIDEDASH_TILES_URL=url + "/{z}/{x}/{y}",
+            RIDEDASH_GEOCODER="photon",
+            RIDEDASH_GEOCODER_URL=url,
+            RIDEDASH_CA_FILE=str(certificate),
+            RIDEDASH_HTTPS_PROXY=proxy[0].replace("//", f"//desk:{KEY}@"),
+        )
+    assert found["outgoing"][0].text.startswith("https goes through the proxy 127.0.0.1:")
+    assert [found[name][0].ok for name in ("service", "oauth", "clock")] == [True] * 3
+    assert all(head.startswith(b"CONNECT rides.example:443 ") for head in proxy[1])
+    paths = {request.split(b" ")[1].partition(b"?")[0] for request in server.requests}
+    tile = b"/15/16383/16383"
+    assert paths == {b"/v1/products", b"/oauth/authorize", tile, b"/api", b"/"}
 
 
 def test_a_label_can_not_forge_a_line_or_paint_the_terminal() -> None:

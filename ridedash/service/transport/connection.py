@@ -24,11 +24,12 @@ from urllib.parse import urlencode, urlsplit
 
 import httpcore
 
+from ridedash.service.transport.egress import DIRECT, PORTS, Egress, open_tunnel
+
 IDLE_S: Final = (
     5.0  # shorter than any server's idle limit, so that a kept connection is rarely dead
 )
 WRITE_STEP: Final = 4096  # bytes; the deadline is checked between steps
-_PORTS: Final = {"http": 80, "https": 443}
 
 SocketOption = (
     tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
@@ -72,9 +73,9 @@ def active(deadline: Deadline) -> Iterator[Deadline]:
 class Connection:
     """A connection that is opened again when it can't be reused. It never retries a request."""
 
-    def __init__(self, tls: ssl.SSLContext) -> None:
+    def __init__(self, tls: ssl.SSLContext, egress: Egress = DIRECT) -> None:
         self._tls = tls
-        self._network = DeadlineBackend()
+        self._network = DeadlineBackend(egress=egress, tls=tls)
         self._connection: httpcore.HTTPConnection | None = None
 
     def send(self, request: httpcore.Request) -> httpcore.Response:
@@ -140,7 +141,7 @@ def _address(url: str) -> tuple[bytes, bytes, int | None, bytes, bytes]:
     parts = urlsplit(url)
     host = (parts.hostname or "").encode("ascii")
     host_header = b"[%s]" % host if b":" in host else host
-    port = None if parts.port in (None, _PORTS.get(parts.scheme)) else parts.port
+    port = None if parts.port in (None, PORTS.get(parts.scheme)) else parts.port
     if port is not None:
         host_header += b":%d" % port
     path = (parts.path or "/").encode("ascii")
@@ -148,11 +149,20 @@ def _address(url: str) -> tuple[bytes, bytes, int | None, bytes, bytes]:
 
 
 class DeadlineBackend(httpcore.NetworkBackend):
-    """Opens TCP connections within the time for connecting, name resolution included."""
+    """Opens connections within the time for connecting, name resolution and proxy included.
 
-    def __init__(self, resolver: Resolver | None = None) -> None:
+    `tls` is for a proxy that is reached by https.
+    """
+
+    def __init__(
+        self,
+        resolver: Resolver | None = None,
+        egress: Egress = DIRECT,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self._inner = httpcore.SyncBackend()
         self._resolver = resolver or resolve
+        self._egress, self._tls = egress, tls
 
     def connect_tcp(
         self,
@@ -162,8 +172,25 @@ class DeadlineBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to the first address that accepts; each gets its share of the time left."""
+        """Connect to a host, or get a tunnel to it from the proxy that leads there."""
         deadline = _active.get() or Deadline(timeout or 60, timeout or 60)
+        if self._tls is None or not self._egress.goes_through_proxy(host):
+            return self._connect(host, port, deadline, (local_address, socket_options or []))
+        # A deadline of its own: what the proxy is asked is no byte of the call.
+        left = deadline.connect_left()
+        with active(Deadline(left, left)) as connecting:
+            to_proxy = *self._egress.proxy_address, connecting
+            stream = self._connect(*to_proxy, (local_address, socket_options or []))
+            return open_tunnel(stream, self._egress, self._tls, (host, port))
+
+    def _connect(
+        self,
+        host: str,
+        port: int,
+        deadline: Deadline,
+        options: tuple[str | None, Iterable[SocketOption]],
+    ) -> httpcore.NetworkStream:
+        """Connect to the first address that accepts; each gets its share of the time left."""
         addresses = _addresses(host, port, deadline, self._resolver)
         failure: Exception = httpcore.ConnectError("no address")
         for index, address in enumerate(addresses):
@@ -171,11 +198,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
             if share <= 0:
                 raise httpcore.ConnectTimeout("deadline")
             try:
-                return DeadlineStream(
-                    self._inner.connect_tcp(
-                        address, port, share, local_address, socket_options or []
-                    )
-                )
+                return DeadlineStream(self._inner.connect_tcp(address, port, share, *options))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
                 failure = exc
         raise failure

@@ -6,6 +6,7 @@ addresses.
 """
 
 import json as jsonlib
+import re
 import ssl
 import time
 from collections import deque
@@ -30,10 +31,17 @@ from ridedash.service.transport.connection import (
     is_simple,
     simple_get,
 )
+from ridedash.service.transport.egress import DIRECT, Egress
+from ridedash.text import one_line
 
 CAP_BYTES: Final = 1 << 20
 CONNECT_S: Final = 2.0  # name resolution, connection and TLS handshake together
 IDLE_CONNECTIONS: Final = 50
+
+CAUSE_CHARS: Final = 300
+_CONNECTING: Final = (httpcore.ConnectError, httpcore.ConnectTimeout, httpcore.ProxyError)
+# numbers and places in sources, which the words repeat: [Errno 111], [SSL: …], (_ssl.c:1006)
+_CODES: Final = re.compile(r"\[(?:Errno|SSL)[^]]*\] ?| ?\(_ssl\.c:\d+\)")
 
 LibraryRequest = httpx.Request | httpcore.Request
 
@@ -107,18 +115,24 @@ def safe_address(url: str) -> str:
 class Http:
     """Makes calls; safe to share between threads.
 
-    Pass a transport to call an app or a fake instead.
+    `egress` is the way out of this machine. Pass a transport to call an app or a fake instead.
     """
 
-    def __init__(self, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(
+        self, transport: httpx.BaseTransport | None = None, egress: Egress = DIRECT
+    ) -> None:
         self._transport = transport
+        self._egress = egress
         self._idle: deque[tuple[float, Connection]] = deque()
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         # Shared by all connections: loading the certificates takes longer than a call on this
         # machine.
-        return httpx.create_ssl_context(trust_env=False)
+        context = httpx.create_ssl_context(trust_env=False)
+        if self._egress.ca_file:
+            context.load_verify_locations(cafile=self._egress.ca_file)
+        return context
 
     def call(self, request: Request) -> Answer:
         """The answer to one request, within its time limits.
@@ -138,7 +152,7 @@ class Http:
             sent = (
                 deadline.wrote if self._transport is None else not isinstance(exc, _BEFORE_SENDING)
             )
-            failure = NoAnswer(type(exc).__name__, sent=sent)
+            failure = NoAnswer(type(exc).__name__, sent=sent, cause=_cause(exc))
         raise failure
 
     def _prepared(self, request: Request, deadline: Deadline) -> LibraryRequest:
@@ -158,7 +172,7 @@ class Http:
         if self._transport is not None:
             assert isinstance(prepared, httpx.Request)
             return _read(_of_httpx(self._transport.handle_request(prepared)), request, deadline)
-        connection = Connection(self._tls) if request.fresh else self._idle_connection()
+        connection = self._connection() if request.fresh else self._idle_connection()
         try:
             raw = _raw(prepared) if isinstance(prepared, httpx.Request) else prepared
             return _read(_of_httpcore(connection.send(raw)), request, deadline)
@@ -174,7 +188,10 @@ class Http:
             while self._idle[0][0] < time.monotonic() - IDLE_S:
                 self._idle.popleft()[1].close()
             return self._idle.pop()[1]
-        return Connection(self._tls)
+        return self._connection()
+
+    def _connection(self) -> Connection:
+        return Connection(self._tls, self._egress)
 
     def close(self) -> None:
         """Close idle connections."""
@@ -189,6 +206,16 @@ class Http:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _cause(exc: Exception) -> str:
+    """The words of the system, of TLS or of the proxy for a connection that did not open; else "".
+
+    Other errors may quote what was to be sent, and with it a token.
+    """
+    if not isinstance(exc, _CONNECTING):
+        return ""
+    return one_line(_CODES.sub("", str(exc)), CAUSE_CHARS)
 
 
 def _headers(request: Request) -> dict[str, str]:

@@ -30,8 +30,12 @@ FORWARDED: Final = (
 @bp.get("/healthz")
 @needs(OPEN)
 def alive() -> Response:
-    """200 while the process answers at all."""
-    return jsonify(status="ok")
+    """200 while the process answers at all, and the address by which the request arrived here.
+
+    `ridedash doctor` compares that with RIDEDASH_PUBLIC_URL: they differ behind a proxy that passes
+    on another host or scheme.
+    """
+    return jsonify(status="ok", address=request.host_url.rstrip("/"))
 
 
 @bp.get("/readyz")

@@ -172,15 +172,23 @@ def totals(s: Session, property_id: int, filters: RideFilter, currency: str | No
     return Totals(rides, completed, cancelled, completed - priced, sums)
 
 
-def categories(s: Session, property_id: int) -> list[str]:
-    """Every category that the property has booked, by a few steps along an index."""
-    found: list[str] = []
+def categories(s: Session, property_id: int) -> list[tuple[str, str]]:
+    """Every category that the property has booked, with the service's name for it.
+
+    A few steps along an index.
+    """
+    found: list[tuple[str, str]] = []
     while True:
         query = select(func.min(Order.category)).where(Order.property_id == property_id)
-        next_one = s.scalar(query.where(Order.category > found[-1]) if found else query)
+        next_one = s.scalar(query.where(Order.category > found[-1][0]) if found else query)
         if next_one is None:
             return found
-        found.append(next_one)
+        named = (
+            select(Offer.display_name)
+            .join(Order, Order.offer_id == Offer.id)
+            .where(Order.property_id == property_id, Order.category == next_one)
+        )
+        found.append((next_one, s.scalar(named.limit(1)) or next_one))
 
 
 def records(s: Session, property_id: int, ids: Sequence[int]) -> list[Record]:

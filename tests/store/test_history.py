@@ -196,7 +196,7 @@ def test_room_staff_category_and_cost_centre_choose_and_other_properties_are_nev
     assert len(found(desk, staff_id=desk.ids["desk"])) == 2
     assert found(desk, staff_id=desk.ids["other"]) == []
     with desk.services.db.read() as s:
-        assert categories(s, desk.ids["desk.property"]) == ["auto", "mini"]
+        assert categories(s, desk.ids["desk.property"]) == [("auto", "Auto"), ("mini", "Mini")]
 
 
 def test_an_order_keeps_the_room_of_its_day(desk: Desk) -> None:

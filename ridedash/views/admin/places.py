@@ -39,29 +39,58 @@ def show() -> str:
 @bp.post("/places")
 @needs(MANAGE)
 def save() -> Answer:
-    """Set the favourite place of a number, or remove it."""
-    kind, slot = request.form.get("kind", ""), request.form.get("slot", 0, type=int)
-    if kind not in KINDS or slot not in SLOTS:
+    """Add a favourite place, or remove the one of a number.
+
+    Without a number it gets the first free one. One that has the number makes room only with
+    `replace`.
+    """
+    kind, number = request.form.get("kind", ""), request.form.get("slot", "")
+    if kind not in KINDS or number not in ("", *map(str, SLOTS)):
         abort(400)
-    property_id = current_staff().property_id
     if "remove" in request.form:
-        with services().db.write() as s:
-            row = favourites_of(s, property_id).get((kind, slot))
-            if row is not None:
-                s.delete(row)
-                record(s, "place.removed", f"favourites:{row.id}", kind=kind, slot=slot)
-        return redirect("/admin/places?said=removed", code=303)
+        return _remove(kind, int(number or 0))
     try:
         place = read_place(request.form, "place", services().geocoder)
     except UnknownPlace as error:
         typed = TypedPlace.typed(request.form, "place")
-        return _page({"kind": kind, "slot": slot, "name": typed.name, "place": str(error)}), 422
+        return _page(_typed(typed) | {"place": str(error)}), 422
+    property_id = current_staff().property_id
     with services().db.write() as s:
-        set_favourite(
-            s, property_id, kind, slot, place.name, LatLng(place.lat or 0.0, place.lng or 0.0)
+        held = {
+            slot: row.name
+            for (of, slot), row in favourites_of(s, property_id).items()
+            if of == kind
+        }
+        slot = int(number) if number else next((n for n in SLOTS if n not in held), None)
+        if slot is not None and (slot not in held or "replace" in request.form):
+            point = LatLng(place.lat or 0.0, place.lng or 0.0)
+            set_favourite(s, property_id, kind, slot, place.name, point)
+            record(s, "place.set", f"properties:{property_id}", kind=kind, slot=slot)
+            return redirect("/admin/places?said=saved", code=303)
+    if slot is None:
+        why = _("All nine numbers are taken. Choose the one whose place makes room.")
+    else:
+        why = _(
+            "%(n)d is %(place)s. Choose another number, or replace it.", n=slot, place=held[slot]
         )
-        record(s, "place.set", f"properties:{property_id}", kind=kind, slot=slot)
-    return redirect("/admin/places?said=saved", code=303)
+    return _page(_typed(place) | {"slot_taken": why}), 422
+
+
+def _remove(kind: str, slot: int) -> BaseResponse:
+    property_id = current_staff().property_id
+    with services().db.write() as s:
+        row = favourites_of(s, property_id).get((kind, slot))
+        if row is not None:
+            s.delete(row)
+            record(s, "place.removed", f"favourites:{row.id}", kind=kind, slot=slot)
+    return redirect("/admin/places?said=removed", code=303)
+
+
+def _typed(place: TypedPlace) -> dict[str, object]:
+    """The contents of the form for a new place, to show them again."""
+    return {"found": place} | {
+        name: request.form.get(name, "") for name in ("kind", "slot", "place_name")
+    }
 
 
 @bp.post("/cost-centres")
@@ -112,6 +141,7 @@ def _page(wrong: dict[str, object] | None = None) -> str:
         centres=centres,
         lists=lists,
         slots=SLOTS,
+        numbers=[(str(slot), slot) for slot in SLOTS],
         wrong=wrong or {},
         message=message,
         tab="places",

@@ -103,6 +103,6 @@ def _choices(db: Session, property_id: int) -> Choices:
     return Choices(
         [(outcome.value, state.words) for outcome, state in outcomes().items()],
         [(each.id, each.name) for each in staff_of(db, property_id)],
-        [(each, each) for each in categories(db, property_id)],
+        categories(db, property_id),
         [(each.id, each.name) for each in cost_centres_of(db, property_id)],
     )

@@ -7,6 +7,8 @@ const NOTES = [
   [880, 0],
   [1174.7, 0.14],
 ]; // Hz, seconds
+// what lets a page make sounds: a touch does at its end, not at its start
+const PRESSES = ["pointerup", "click", "keydown"];
 const LASTS = 0.22;
 const LOUD = 0.12;
 
@@ -15,9 +17,10 @@ export class Chime {
     this.on = on;
     this.known = null;
     this.context = null;
-    if (on)
-      for (const kind of ["pointerdown", "keydown"])
-        addEventListener(kind, () => this.#ready(), { once: true });
+    this.waiting = new AbortController();
+    if (!on) return;
+    for (const kind of PRESSES)
+      addEventListener(kind, () => this.#ready(), { signal: this.waiting.signal });
   }
 
   /**
@@ -33,7 +36,7 @@ export class Chime {
   /** Browsers play no sound before the user has interacted with the page. */
   #ready() {
     this.context ??= new AudioContext();
-    this.context.resume();
+    this.context.resume().then(() => this.waiting.abort());
   }
 
   #play() {

@@ -107,18 +107,56 @@ def test_an_invalid_field_has_a_message_and_nothing_is_saved(
     assert row(desk, Property, desk.ids["desk.property"]).name == "Grand Meridian Hotel"
 
 
-def test_a_favourite_gets_its_number_and_moves_the_earlier_one(desk: Desk) -> None:
-    client = desk.client()
-    for name, point in (("Airport", "-38.48, -127.97"), ("Station", "-38.49, -127.98")):
-        post(client, "/admin/places", kind="drop", slot="3", place=point, place_name=name)
+def favourites(desk: Desk) -> list[tuple[str, int, str]]:
     with desk.services.db.read() as s:
-        kept = [(each.kind, each.slot, each.name, each.lat) for each in s.query(Favourite)]
-    assert kept == [("drop", 3, "Station", -38.49)]
-    assert "Station" in client.get("/admin/places").text
-    post(client, "/admin/places", kind="drop", slot="3", remove="1")
-    with desk.services.db.read() as s:
-        assert s.query(Favourite).count() == 0
-    assert post(client, "/admin/places", kind="drop", slot="10", place="1, 2").status_code == 400
+        rows = s.query(Favourite).order_by(Favourite.kind, Favourite.slot)
+        return [(each.kind, each.slot, each.name) for each in rows]
+
+
+def add_favourite(desk: Desk, name: str, **form: str) -> Any:
+    place = {"kind": "drop", "place": "-38.48, -127.97", "place_name": name}
+    return post(desk.client(), "/admin/places", **(place | form))
+
+
+def test_a_new_favourite_takes_the_first_free_number_of_its_list(desk: Desk) -> None:
+    for name, form in (
+        ("Station", {"slot": "2"}),
+        ("Airport", {}),
+        ("Museum", {"slot": ""}),
+        ("Kerb", {"kind": "pickup", "slot": ""}),
+    ):
+        assert add_favourite(desk, name, **form).status_code == 303
+    assert favourites(desk) == [
+        ("drop", 1, "Airport"),
+        ("drop", 2, "Station"),
+        ("drop", 3, "Museum"),
+        ("pickup", 1, "Kerb"),
+    ]
+    answer = desk.client().get("/admin/places").text
+    assert '<option value="">The next free one</option>' in answer
+    assert "selected" not in answer[answer.index('id="slot"') : answer.index("</select>")]
+
+
+def test_a_favourite_makes_room_only_when_that_is_asked_for(desk: Desk) -> None:
+    add_favourite(desk, "Airport", slot="3")
+    answer = add_favourite(desk, "Station", slot="3")
+    assert answer.status_code == 422
+    assert "3 is Airport. Choose another number, or replace it." in answer.text
+    # what was typed and found is kept
+    assert re.search(r'name="place_name"[^>]*value="Station"', compact(answer.text))
+    assert re.search(r'name="place_lat" value="-38.48"', compact(answer.text))
+    assert favourites(desk) == [("drop", 3, "Airport")]
+    assert 'name="replace"' in answer.text
+    assert add_favourite(desk, "Station", slot="3", replace="1").status_code == 303
+    assert favourites(desk) == [("drop", 3, "Station")]
+    post(desk.client(), "/admin/places", kind="drop", slot="3", remove="1")
+    assert favourites(desk) == []
+    for slot in ("10", "0", "-1", "x"):
+        assert add_favourite(desk, "Station", slot=slot).status_code == 400
+    for _slot in range(9):
+        add_favourite(desk, "Airport")
+    assert "All nine numbers are taken." in add_favourite(desk, "Station").text
+    assert len(favourites(desk)) == 9
 
 
 def test_a_cost_centre_is_made_once_and_can_be_closed_and_reopened(desk: Desk) -> None:

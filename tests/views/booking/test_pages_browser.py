@@ -418,3 +418,56 @@ def test_tab_takes_no_place_that_the_user_did_not_mark(browsed: Browsed) -> None
     expect(page.locator("#drop-list [role=option]")).to_have_count(2)
     page.keyboard.press("Tab")
     expect(page.locator("#drop-error")).to_contain_text("Choose a place from the list")
+
+
+PHONE = {"width": 390, "height": 844}
+
+
+def bottom(page: Page, selector: str) -> float:
+    """The lower edge of an element, in px from the top of the window."""
+    box = page.locator(selector).first.bounding_box()
+    assert box
+    return box["y"] + box["height"]
+
+
+def test_on_a_phone_the_drop_is_on_the_first_screen_and_no_word_is_broken(
+    browsed: Browsed,
+) -> None:
+    page = browsed.page
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    browsed.open("/rides/new")
+    expect(page.locator(BOOK)).to_have_text("Choose a drop")
+    assert bottom(page, "#drop") < bottom(page, BOOK) - 50
+    summary = page.locator(".more > summary").bounding_box()
+    assert summary
+    assert summary["height"] < 48  # a line
+    fields = "[...document.querySelectorAll('.book-form :is(input:not([type=hidden]), select)')]"
+    sizes = page.evaluate(f"{fields}.map((field) => parseFloat(getComputedStyle(field).fontSize))")
+    assert min(sizes) >= 16  # a phone zooms into smaller ones
+    browsed.open("/?view=map")
+    assert bottom(page, ".desk-map") <= PHONE["height"]
+
+
+def test_names_and_times_of_cars_stay_on_one_line_before_a_drop(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    desk.service.categories[1]["display_name"] = "Prime SUV"
+    page.set_viewport_size({"width": 1440, "height": 900})
+    browsed.open("/rides/new")
+    expect(page.locator("[data-product=suv]")).to_contain_text("Choose a drop to see the price.")
+    for words in (".product-name", ".product-eta"):
+        for part in page.locator(words).all():
+            assert part.evaluate("part => part.getClientRects().length") == 1
+            box = part.bounding_box()
+            assert box
+            assert box["height"] < 24, part.inner_text()
+
+
+def test_with_forced_colours_the_choice_of_now_or_later_is_seen(browsed: Browsed) -> None:
+    page = browsed.page
+    page.emulate_media(forced_colors="active")
+    browsed.open("/rides/new")
+    outline = "part => getComputedStyle(part).outlineStyle"
+    now, later = page.locator(".when-choice span").all()
+    assert [now.evaluate(outline), later.evaluate(outline)] == ["solid", "none"]

@@ -73,6 +73,11 @@ def test_a_scheduled_ride_is_changed_from_its_page_and_withdrawn(
     browsed.open("/rides/1")
     page.get_by_role("button", name="Change").click()
     expect(page.locator("[data-book-go]")).to_have_text("Save: Mini for 05:10 tomorrow")
+    expect(page).to_have_title("Change a planned ride · ridedash")
+    heading = page.get_by_role("heading", name="Change a planned ride").bounding_box()
+    assert heading
+    assert heading["height"] > 20  # seen, on a small laptop too
+    expect(page.locator(".bar-link[aria-current]")).to_have_count(0)
     page.locator("#pickup_time").fill("06:00")
     page.locator("[data-book-go]").click()
     page.wait_for_url(f"{browsed.url}/rides/1*")

@@ -211,3 +211,20 @@ def test_signs_of_cabs_at_one_place_are_moved_apart_and_the_first_one_stays(page
     assert all((box["fromX"], box["fromY"]) == (100, 100) for box in boxes[1:])
     assert not still_covered
     assert not page.evaluate(APART, {"boxes": [here] * 5, "fixed": [hotel]})[1]
+
+
+CHIME = """async (kinds) => {
+  const {Chime} = await import("/static/js/board/sound.js");
+  const resumed = [];
+  window.AudioContext = class {
+    resume() { resumed.push(window.event.type); return new Promise(() => {}); }
+  };
+  new Chime(true);
+  for (const kind of kinds) dispatchEvent(new Event(kind));
+  return resumed;
+}"""
+
+
+def test_the_chime_is_made_ready_at_the_end_of_a_touch_which_allows_sound(page: Any) -> None:
+    kinds = ["pointerdown", "pointerup", "click", "keydown"]
+    assert page.evaluate(CHIME, kinds) == kinds[1:]

@@ -83,7 +83,8 @@ def clock() -> Response:
 def next_scenario() -> Response:
     """Queue a scenario for the next booking that it fits. Body: {"scenario": name}.
 
-    Scenarios named share_… fit share bookings, those named driver_… fit autos.
+    Scenarios named share_… fit share bookings, those named driver_… fit autos, and
+    invoice_before_ride fits the others (docs/operating.md, Steer the sandbox).
     """
     wanted = request_parsing.text(request_parsing.json_body(request, typed=True), "scenario")
     if wanted not in SCENARIOS:
@@ -97,7 +98,7 @@ def next_scenario() -> Response:
 def order_faults() -> Response:
     """Set a fault for the next calls. Body: {"operation", "fault", "times", "seconds"}.
 
-    Each fault is explained in faults.py.
+    Each fault is explained in faults.py (and in docs/operating.md, Steer the sandbox).
     """
     body = request_parsing.json_body(request, typed=True)
     operation, fault = request_parsing.text(body, "operation"), request_parsing.text(body, "fault")

@@ -231,8 +231,10 @@ def _no_place() -> str:
 
 
 def _credit() -> str:
-    """The source of the places, where their licence requires it."""
-    return OSM_CREDIT if services().settings.geocoder in ("photon", "nominatim") else ""
+    """The source of the places, where their licence requires it: not for a sandbox's city."""
+    settings = services().settings
+    ours = settings.rehearsal and settings.geocoder_url == settings.service_url
+    return "" if ours or settings.geocoder == "sandbox" else OSM_CREDIT
 
 
 def _about(guest: Guest, now: datetime, zone: ZoneInfo) -> list[str]:

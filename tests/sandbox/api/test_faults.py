@@ -1,6 +1,8 @@
 """Control of the sandbox: faults over a real socket, scenarios, the clock, the header."""
 
+import re
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from tests.sandbox.sandbox_desk import CONTROL, NOON
 from tests.sandbox.serving import waitress, werkzeug
 
+OPERATING = Path(__file__).parents[3] / "docs" / "operating.md"
 CREATE = "/v1.5/bookings/create"
 
 
@@ -145,6 +148,38 @@ def test_control_answers_under_each_name_of_this_machine(desk, host):
 def test_control_refuses_invalid_values(desk, path, body):
     answer = desk.web.post(f"/control/{path}", json=body, headers=CONTROL)
     assert (answer.status_code, answer.json["code"]) == (400, "BAD_REQUEST")
+
+
+def first_cells(section, header):
+    """The first cell of each row of the table with that header in a section of operating.md."""
+    text = OPERATING.read_text().split(f"## {section}\n")[1].split("\n## ")[0]
+    rows = text.split(f"| {header} |")[1].split("\n\n")[0].splitlines()[2:]
+    return [row.split("|")[1].strip().strip("`") for row in rows]
+
+
+def test_each_scenario_fault_and_route_of_control_is_documented(desk):
+    scenarios = list_in(desk, "next", "scenario")
+    assert sorted(first_cells("Steer the sandbox", "scenario")) == sorted(scenarios)
+    faults = {"operation": "none", "fault": "none"}
+    answer = desk.web.post("/control/faults", json=faults, headers=CONTROL).json["message"]
+    operations, known = re.findall(r": ([\w, *]+)(?:;|$)", answer.partition("known are")[2])
+    assert sorted(first_cells("Steer the sandbox", "fault")) == sorted(known.split(", "))
+    words = " ".join(OPERATING.read_text().split())
+    listed = "`, `".join(operations.removesuffix(", *").split(", "))
+    assert f"Operations are `{listed}`, and `*`" in words
+    served = {
+        f"{method} {rule}"
+        for rule in desk.app.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+        if str(rule).startswith("/control/")
+    }
+    assert set(first_cells("Steer the sandbox", "route")) == served
+
+
+def list_in(desk, path, name):
+    """The values that a route of control names when it refuses another one."""
+    answer = desk.web.post(f"/control/{path}", json={name: "none"}, headers=CONTROL)
+    return answer.json["message"].partition("one of ")[2].split(", ")
 
 
 def test_without_control_its_routes_do_not_exist(desk_at):

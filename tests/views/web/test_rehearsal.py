@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from ridedash.geo import LatLng
+from ridedash.places import Place
 from ridedash.rides.share_links import LinkKind, make_link
 from ridedash.store.invitations import invite
 from ridedash.store.models.people import Staff
@@ -85,6 +87,17 @@ def test_every_page_of_a_rehearsal_says_so(rehearsal: Desk) -> None:
         assert len(shown) > (15 if signed_in else 4)
         for path, page in shown.items():
             assert page.count(BAND) == 1, path
+
+
+def test_places_of_the_sandbox_are_credited_to_nobody(tmp_path: Path) -> None:
+    for key, credit in ((SANDBOX_KEY, ""), ("partner-key", "© OpenStreetMap contributors")):
+        folder = tmp_path / key
+        folder.mkdir()
+        desk = live_desk(folder, key)
+        found = Place("1", "Arcade", "mall", "Old Town", LatLng(-38.5, -128.0))
+        desk.services.geocoder.search = lambda *_words, _found=found, **_more: [_found]
+        assert desk.client().get("/places.json?q=arc").get_json()["credit"] == credit
+        desk.close()
 
 
 def test_with_a_real_partner_key_no_page_says_so(tmp_path: Path) -> None:

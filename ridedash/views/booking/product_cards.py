@@ -157,8 +157,12 @@ def card(product: Product, *, has_drop: bool, locale: str) -> Card:
 
 def without_drop(cards: tuple[Card, ...], fixed: frozenset[str]) -> tuple[Card, ...]:
     """The cards of a pickup alone; those of `fixed`, categories with a fixed price, need a drop."""
+    kind, blocked = _("Fixed price, with a drop"), needs_drop()
     return tuple(
-        replace(each, blocked=needs_drop()) if each.category in fixed else each for each in cards
+        replace(each, price="–", price_kind=kind, blocked=blocked)
+        if each.category in fixed
+        else each
+        for each in cards
     )
 
 

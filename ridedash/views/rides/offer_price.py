@@ -33,6 +33,7 @@ class ProductPrice:
         each = money_range(low, high, currency, locale)
         total = money_range(low * cars, high * cars, currency, locale)
         words = _("%(n)d × %(each)s = %(sum)s", n=cars, each=each, sum=total)
+        words = words.replace(" ", "\u00a0")  # a sum is never broken between two lines
         return self.hedge.replace("%(price)s", words) if self.hedge else words
 
 

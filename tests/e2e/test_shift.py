@@ -63,7 +63,8 @@ def book(page: Page, guest: str, drop: str, category: str) -> None:
         # else the suggested one: shared cars are not offered everywhere at all times
         choose(page, category)
     page.keyboard.press("Control+Enter")
-    expect(page.locator("[data-desk-said]")).to_have_text(f"Being booked: {guest}")
+    expect(page.locator("#guest-find")).to_have_value("")
+    expect(row(page, guest).first).to_be_visible()
 
 
 def choose(page: Page, category: str) -> None:

@@ -34,6 +34,7 @@ UNKNOWN: Final = 0
 NEEDS: Final = 1
 PLANNED: Final = 8
 ENDED: Final = 9
+WAITING: Final = frozenset({OrderState.SCHEDULED, OrderState.READY, OrderState.SENDING})
 GROUPS: Final = {UNKNOWN: "unknown", NEEDS: "needs", PLANNED: "later", ENDED: "done"}
 
 Cab = tuple[int, float, float, int | None]  # order, degrees, bearing
@@ -45,7 +46,7 @@ class Row:
 
     `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car`
     tells the cars of a group apart. `seen` is when the service last answered about the ride, if
-    that is too long ago.
+    that is too long ago. `waiting` is true until the order has left SENDING.
     """
 
     id: int
@@ -65,6 +66,7 @@ class Row:
     why: str
     do: Do | None
     seen: str
+    waiting: bool | None
 
     def as_json(self) -> dict[str, Any]:
         """The fields that are not empty."""
@@ -166,6 +168,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         why=_unless_said(words.headline, need.why) if need else "",
         do=need.do if need else None,
         seen=stamp(seen_at) if stale and live else "",
+        waiting=page.order.state in WAITING or None,
     )
 
 

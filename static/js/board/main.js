@@ -155,6 +155,8 @@ class Board {
   #show(body, answer) {
     const first = this.known.v === "";
     this.list.show(...this.#rows(body));
+    const { rows } = this.known;
+    document.dispatchEvent(new CustomEvent("ridedash:rows", { detail: { rows } }));
     if (body.cabs || body.rows.length) this.fleet?.show(this.known.cabs);
     if (first) this.#fitAll();
     this.detail.take(body.ride ?? null, answer);

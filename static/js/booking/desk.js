@@ -1,7 +1,8 @@
 /**
  * The booking form in the board's left column: it books without leaving the page, and is empty for
  * the next guest. Starts by itself where [data-desk-form] is.
- * Listens to `ridedash:favourite` {slot} and `ridedash:refill` {order, how}. Sends
+ * Listens to `ridedash:favourite` {slot}, `ridedash:refill` {order, how} and `ridedash:rows` {rows:
+ * id -> row}, after which its words about an order that has left SENDING go. Sends
  * `ridedash:booked` {order} and `ridedash:trip` {ends}: the two places of the trip, or none before
  * both are known.
  */
@@ -22,6 +23,7 @@ class DeskForm {
     this.#mount();
     this.#watchCut();
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
+    document.addEventListener("ridedash:rows", ({ detail }) => this.#follow(detail.rows));
     document.addEventListener(
       "ridedash:favourite",
       ({ detail }) => this.sending || this.form.goTo(detail.slot),
@@ -104,10 +106,12 @@ class DeskForm {
       { made: this.#booked(result), limited, out, refused, before }[result.kind] ?? "",
       result.kind !== "made",
     );
-    if (result.kind === "made")
+    if (result.kind === "made") {
+      this.placed = result;
       document.dispatchEvent(
         new CustomEvent("ridedash:booked", { detail: { order: result.order } }),
       );
+    }
     if (here) this.#focus();
   }
 
@@ -115,6 +119,19 @@ class DeskForm {
     const pattern =
       this.say[`say${later ? "Planned" : "Booked"}${orders.length > 1 ? "Group" : ""}`];
     return pattern.replace("{n}", orders.length).replace("{guest}", () => guest);
+  }
+
+  /**
+   * The list has news: words about orders that wait go when those are booked, refused or not known.
+   */
+  #follow(rows) {
+    if (!this.placed) return;
+    const { orders = [] } = this.placed;
+    const waiting = orders.filter((id) => rows.get(id)?.waiting ?? !rows.has(id));
+    if (waiting.length === orders.length) return;
+    const left = { ...this.placed, orders: waiting };
+    this.#say(waiting.length ? this.#booked(left) : "");
+    this.placed = waiting.length ? left : null;
   }
 
   #stillLost() {
@@ -160,6 +177,7 @@ class DeskForm {
   }
 
   #say(words, bad = false) {
+    this.placed = null;
     this.said.classList.toggle("is-bad", bad);
     this.said.textContent = words;
     clearTimeout(this.fading);

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from ridedash.geo import LatLng
 from ridedash.rides.health import write_heartbeat
-from ridedash.store.orders import Order
+from ridedash.store.orders import Order, OrderState
 from ridedash.store.properties import set_favourite
 from tests.views.booking.test_pages import Desk, desk
 from tests.views.booking.test_pages_browser import EVIL, Browsed, browsed
@@ -175,6 +175,58 @@ def test_an_expired_price_is_renewed_and_accepted_by_a_second_press(
     page.keyboard.press("Control+Enter")
     expect(page.locator("#guest-find")).to_have_value("")
     assert len(desk.orders()) == 1
+
+
+NO_LONG_WAITS = """
+const real = window.setTimeout;
+window.setTimeout = (call, ms, ...args) => (ms >= 20_000 ? 0 : real(call, ms, ...args));
+"""
+
+
+def move(desk: Desk, order_id: int, state: OrderState) -> None:
+    """The order comes to a state, as the worker records it."""
+    with desk.app.extensions["ridedash"].db.write() as s:
+        order = s.get_one(Order, order_id)
+        order.state, order.version, order.sent_at = state, order.version + 1, desk.now
+        order.open = state == OrderState.UNKNOWN
+
+
+@pytest.mark.parametrize("state", [OrderState.UNKNOWN, OrderState.REJECTED, OrderState.NOT_SENT])
+def test_being_booked_goes_when_the_order_has_left_sending(
+    browsed: Browsed, desk: Desk, state: OrderState
+) -> None:
+    page = browsed.page
+    page.add_init_script(NO_LONG_WAITS)  # the words go by the state, not by themselves
+    browsed.open("/")
+    said = page.locator("[data-desk-said]")
+    fill(page)
+    page.keyboard.press("Control+Enter")
+    expect(said).to_have_text("Being booked: Guest Heron")
+    expect(page.locator(".row")).to_have_count(1)
+    move(desk, 1, OrderState.SENDING)
+    expect(page.locator(".row-headline")).to_have_text("Waiting for the ride service")
+    expect(said).to_have_text("Being booked: Guest Heron")
+    move(desk, 1, state)
+    expect(said).to_have_text("")
+    assert browsed.faults == []
+
+
+def test_the_cars_of_a_group_that_wait_are_counted(browsed: Browsed, desk: Desk) -> None:
+    page = browsed.page
+    page.add_init_script(NO_LONG_WAITS)  # the words go by the state, not by themselves
+    browsed.open("/")
+    said = page.locator("[data-desk-said]")
+    fill(page)
+    page.select_option("#cars", "3")
+    expect(go(page)).to_contain_text("Book 3 cars")
+    page.keyboard.press("Control+Enter")
+    expect(said).to_have_text("3 cars being booked: Guest Heron")
+    move(desk, 1, OrderState.REJECTED)
+    expect(said).to_have_text("2 cars being booked: Guest Heron")
+    move(desk, 2, OrderState.REJECTED)
+    expect(said).to_have_text("Being booked: Guest Heron")
+    move(desk, 3, OrderState.UNKNOWN)
+    expect(said).to_have_text("")
 
 
 def test_a_metered_car_is_booked_without_a_drop(browsed: Browsed, desk: Desk) -> None:

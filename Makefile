@@ -6,7 +6,7 @@ JOBS := 4
 export MALLOC_ARENA_MAX ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check faults bench mutants lock screenshots clean
+.PHONY: help run test engines check faults bench mutants lock screenshots clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 22
@@ -16,6 +16,9 @@ run: $(VENV)/.runtime ## set up what is missing and serve the dashboard with its
 
 test: $(VENV)/.dev ## set up what is missing and run every test, on SQLite and on PostgreSQL (JOBS=4 at once)
 	@sh tools/test.sh $(BIN) $(JOBS) $(ARGS)
+
+engines: $(VENV)/.dev ## a ride in Firefox and in WebKit (Debian: firefox-esr webkit2gtk-driver xvfb)
+	@$(BIN)/pytest -m engine tests/engines $(ARGS)
 
 faults: $(VENV)/.dev ## every fault of the matrix, the long way; ARGS="--short --rows 1,2" for less
 	@$(BIN)/python -m bench.faults $(ARGS)
@@ -40,7 +43,7 @@ screenshots: $(VENV)/.dev ## make the README's pictures from the running program
 
 lock: ## write the lock files anew (needs uv on the PATH)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
-	  --group build --group test --group e2e --group dev --all-extras pyproject.toml -o requirements-dev.lock
+	  --group build --group test --group e2e --group engines --group dev --all-extras pyproject.toml -o requirements-dev.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
 	  --group build pyproject.toml -c requirements-dev.lock -o requirements.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \

@@ -18,9 +18,15 @@ from tests import database_files, databases
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+# Hypothesis would load trio's, which selenium brings, and which warns after gc.freeze() below.
+os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")
+
 # The first is the headless build of the same browser, which needs a quarter less CPU time.
 BROWSER_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
+
+# the programs that `make engines` starts
+ENGINES = {"Firefox": ["firefox-esr"], "WebKit": ["WebKitWebDriver", "Xvfb"]}
 
 LAUNCH = [  # root in a container can't use the browser's sandbox; no background requests of its own
     "--no-sandbox",
@@ -35,7 +41,7 @@ LAUNCH = [  # root in a container can't use the browser's sandbox; no background
 
 # Their shared fixtures start slowly: all tests of one run in the same process of `make test`,
 # before the rest.
-TOGETHER = {"processes", "e2e", "test_canary.py", "test_upkeep.py"}
+TOGETHER = {"processes", "e2e", "engines", "test_canary.py", "test_upkeep.py"}
 
 
 class Together(LoadScopeScheduling):
@@ -95,11 +101,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.database)
         if item.get_closest_marker("sqlite_only") and databases.kind() != databases.SQLITE:
             item.add_marker(pytest.mark.skip(reason="about SQLite alone"))
-    if browser_path() or os.environ.get("RIDEDASH_TEST_BROWSER") == "required":
-        return  # required and missing: the tests run and fail at the launch, by name
-    for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
+    # required and missing: the tests run and fail at the launch, by name
+    if not browser_path() and os.environ.get("RIDEDASH_TEST_BROWSER") != "required":
+        for item in items:
+            if item.get_closest_marker("browser"):
+                item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
+    if os.environ.get("RIDEDASH_TEST_ENGINES") != "required":
+        for item in items:
+            _skip_without_engine(item)
+
+
+def _skip_without_engine(item: pytest.Item) -> None:
+    marker = item.get_closest_marker("engine")
+    if marker and not all(map(shutil.which, ENGINES[marker.args[0]])):
+        item.add_marker(pytest.mark.skip(reason=f"no {marker.args[0]} on this machine"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -152,6 +167,8 @@ SKIPPED = {
     "no Chromium": "need a Chromium and did not run (Debian: apt install chromium-headless-shell; "
     "elsewhere: "
     "RIDEDASH_TEST_CHROMIUM=/path/to/chromium make test)",
+    "no Firefox": "need Firefox and did not run (Debian: apt install firefox-esr)",
+    "no WebKit": "need WebKit and did not run (Debian: apt install webkit2gtk-driver xvfb)",
     "no server": "need PostgreSQL or Redis and did not run (Debian, Ubuntu: apt install postgresql "
     "redis-server)",
     "about SQLite alone": "are about SQLite alone and did not run on PostgreSQL",

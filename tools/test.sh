@@ -33,7 +33,7 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-"$bin/pytest" -n "$jobs" "$@"
+"$bin/pytest" -n "$jobs" -m "not engine" "$@" # those are `make engines`
 
 if ! "$bin/python" -c 'import sys; from tests.backing import postgres_programs; sys.exit(postgres_programs() is None)'; then
     echo "PostgreSQL is not installed: the tests of the database ran on SQLite only (apt install postgresql)"

@@ -1,0 +1,58 @@
+"""Steps of a member of staff in any engine, by keys where the desk has keys."""
+
+from typing import Final
+
+from tests.engines.engine import Engine
+from tests.running import Running
+
+SIZE: Final = (1280, 900)
+PHONE: Final = (390, 844)
+FOCUSED_ROW: Final = """
+return document.activeElement.closest(".row")?.textContent.includes(arguments[0]) ?? false;
+"""
+
+
+def sign_in(engine: Engine, desk: Running) -> None:
+    engine.go(f"{desk.url}/sign-in")
+    engine.fill("#name", desk.name)
+    engine.fill("#password", desk.password)
+    engine.press("Enter")
+    engine.at("/")
+
+
+def type_drop(engine: Engine, words: str = "airport") -> None:
+    """Type into the field Drop and take the first suggestion; returns when the button has a car."""
+    engine.type(words)
+    engine.shows("#drop-list [role=option]")
+    engine.press("Enter")
+    engine.until("return document.querySelector('#drop-list').hidden;")
+    engine.shows("[data-book-go]:enabled", "₹")
+
+
+def book(engine: Engine, guest: str) -> None:
+    """Book a ride in the board's form without the mouse."""
+    engine.press("n")
+    engine.until("return document.activeElement.id === 'guest-find';")
+    engine.type(guest)
+    tab_to(engine, "drop")
+    type_drop(engine)
+    engine.press("Control+Enter")
+    engine.shows(".row", guest)
+
+
+def tab_to(engine: Engine, name: str, most: int = 20) -> None:
+    """Press Tab until the field with this id has the focus."""
+    for _ in range(most):
+        if engine.run("return document.activeElement.id;") == name:
+            return
+        engine.press("Tab")
+    raise AssertionError(f"{engine.name}: {most} times Tab did not lead to #{name}")
+
+
+def step_to(engine: Engine, guest: str, most: int = 20) -> None:
+    """Press J until the row of this guest has the focus."""
+    for _ in range(most):
+        engine.press("j")
+        if engine.run(FOCUSED_ROW, guest):
+            return
+    raise AssertionError(f"{engine.name}: {most} times J did not lead to {guest}")

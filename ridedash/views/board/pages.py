@@ -24,7 +24,7 @@ from ridedash.views.booking.form import compact_form
 from ridedash.views.poll_cache.cache import Entry, Key, offer, polls
 from ridedash.views.rides.page_context import home_of
 from ridedash.views.rides.snapshot import snapshot_of
-from ridedash.views.web.current_user import current_sign_in, current_staff
+from ridedash.views.web.current_user import current_sign_in, current_staff, page_address
 from ridedash.views.web.permissions import BOOK, SEE, may, may_link, needs
 from ridedash.views.web.responses import Snapshot, poll_response
 from ridedash.views.web.security_headers import let_forms_lead_to
@@ -223,7 +223,7 @@ def _json(body: dict[str, Any]) -> bytes:
 
 @bp.app_context_processor
 def give_bar() -> dict[str, Any]:
-    """`staff_bar`, `demo_words` and `page_locale` for base.html.
+    """`staff_bar`, `demo_words`, `page_locale` and `page_address()` for base.html.
 
     There is no bar on error pages, and none for a user who is not signed in.
     """
@@ -231,6 +231,7 @@ def give_bar() -> dict[str, Any]:
     found: dict[str, Any] = {
         "demo_words": demo_words(s.settings),
         "page_locale": _locale(),
+        "page_address": page_address,
         "staff_bar": None,
     }
     if g.get("error_page") or not current_user.is_authenticated:

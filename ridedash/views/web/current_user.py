@@ -70,10 +70,21 @@ def sign_in_address() -> str:
 
     After a POST that is the page with the form.
     """
-    came_from = request.full_path.rstrip("?") if request.method == "GET" else form_page() or "/"
+    came_from = page_address()
     if safe_next(came_from) == "/":
         return "/sign-in"
     return "/sign-in?" + urlencode({"next": came_from})
+
+
+def page_address() -> str:
+    """The address at which the browser can open this page again, without sending a form.
+
+    After a POST that is the same address, or the page with the form, or "/".
+    """
+    if request.method == "GET":
+        return request.full_path.rstrip("?")
+    again = safe_next(request.path)
+    return again if again != "/" else form_page() or "/"
 
 
 def form_page() -> str:

@@ -14,7 +14,6 @@ const form = new BookForm(page);
 const { trip, book } = form;
 
 floatBreakups(form.cars.box);
-window.addEventListener("pageshow", (event) => event.persisted && form.ready());
 
 /* ---- the two ends on the map ---- */
 

@@ -27,7 +27,6 @@ export class Poller {
     this.stopped = false;
     document.addEventListener("visibilitychange", () => this.#wake());
     addEventListener("online", () => this.#wake());
-    addEventListener("pageshow", (event) => event.persisted && this.#wake());
   }
 
   start() {

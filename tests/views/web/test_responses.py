@@ -8,6 +8,7 @@ from flask import Flask
 
 from ridedash.store.models.people import Staff
 from ridedash.store.orders import Order
+from ridedash.views.web.current_user import page_address
 from ridedash.views.web.responses import wants_json
 from tests.views.ride_pages import NOON, Desk, make_desk, token
 
@@ -111,3 +112,31 @@ def rows(desk: Desk) -> dict[str, int]:
         staff_id = colleague.id
     order_id = desk.order("UNKNOWN")
     return {"order": order_id, "staff": staff_id, "account": desk.ids["desk.account"]}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "address"),
+    [
+        ("GET", "/history?to=2026-01-02", "/history?to=2026-01-02"),
+        ("GET", "/rides/new", "/rides/new"),
+        ("POST", "/rides/new", "/rides/new"),
+        ("POST", "/rides/7/card", "/rides/7/card"),
+        ("POST", "/rides/7/cancel", "/rides/7"),
+        ("POST", "/rides/7/resolve/booked", "/rides/7"),
+        ("POST", "/admin/places", "/admin/places"),
+        ("POST", "/me/password", "/"),
+    ],
+)
+def test_a_page_has_an_address_at_which_it_opens_without_its_form(
+    desk: Desk, method: str, path: str, address: str
+) -> None:
+    with desk.app.test_request_context(path, method=method):
+        assert page_address() == address
+
+
+def test_only_a_page_that_answers_a_form_names_its_address(desk: Desk) -> None:
+    client = desk.client()
+    answer = client.post("/rides/new", data={"csrf_token": token(client, "/rides/new")})
+    assert answer.status_code == 422
+    assert 'data-anew="/rides/new"' in answer.text
+    assert "data-anew" not in client.get("/rides/new").text

@@ -228,3 +228,34 @@ CHIME = """async (kinds) => {
 def test_the_chime_is_made_ready_at_the_end_of_a_touch_which_allows_sound(page: Any) -> None:
     kinds = ["pointerdown", "pointerup", "click", "keydown"]
     assert page.evaluate(CHIME, kinds) == kinds[1:]
+
+
+SHOWN_AGAIN = """async ({anew, persisted}) => {
+  await import("/static/js/shared/anew.js");
+  if (anew) document.body.dataset.anew = anew;
+  window.old = true;
+  dispatchEvent(new PageTransitionEvent("pageshow", {persisted}));
+}"""
+
+
+@pytest.mark.parametrize(
+    ("start", "anew", "opened"),
+    [
+        ("/history?to=2026-01-02#totals", "", "/history?to=2026-01-02"),
+        ("/rides/7/cancel", "/rides/7", "/rides/7"),
+        ("/rides/new", "/rides/new", "/rides/new"),
+    ],
+)
+def test_a_page_from_the_browsers_memory_is_opened_anew_without_its_form(
+    page: Any, start: str, anew: str, opened: str
+) -> None:
+    page.goto(f"http://127.0.0.1:1{start}")
+    with page.expect_request(f"http://127.0.0.1:1{opened}") as asked:
+        page.evaluate(SHOWN_AGAIN, {"anew": anew, "persisted": True})
+    assert asked.value.method == "GET"
+    page.wait_for_function("!window.old")
+
+
+def test_a_page_that_is_loaded_stays(page: Any) -> None:
+    page.evaluate(SHOWN_AGAIN, {"anew": "/elsewhere", "persisted": False})
+    assert page.evaluate("[document.documentElement.hidden, window.old]") == [False, True]

@@ -13,7 +13,7 @@ import { onKey } from "../shared/keys.js";
 import { RideMap } from "../shared/map.js";
 import { clockOffset, Poller } from "../shared/poller.js";
 import { rideKeys } from "../rides/keys.js";
-import { setText } from "../shared/slots.js";
+import { isShown, setText } from "../shared/slots.js";
 
 const EVERY_MS = 2_500;
 const HIDDEN_MS = 10_000; // its title and sound are for users who look at another window
@@ -246,7 +246,7 @@ class Board {
     if (offered) this.#do(event, id, offered.dataset);
     else if (wide.matches) {
       event.preventDefault();
-      this.choose(id, { focus: event.detail === 0 }); // 0: by the Enter key
+      this.choose(id, { focus: byKey(event) });
     }
   }
 
@@ -277,7 +277,7 @@ class Board {
 
 /** Fill the booking form beside the list from an order; false when there is no form. */
 function refill(order, how) {
-  if (!root.querySelector("[data-desk-new]")?.checkVisibility()) return false;
+  if (!isShown(root.querySelector("[data-desk-new]"))) return false;
   document.dispatchEvent(new CustomEvent("ridedash:refill", { detail: { order, how } }));
   return true;
 }
@@ -286,6 +286,11 @@ function refill(order, how) {
 function initials(name) {
   const words = name.split(/\s+/).filter(Boolean).slice(0, 2);
   return words.map((word) => [...word][0].toUpperCase()).join("");
+}
+
+/** Whether a click is the Enter key: it counts no clicks (not so in Firefox) or has no pointer. */
+function byKey(event) {
+  return event.detail === 0 || event.pointerType === "";
 }
 
 function whole(seconds) {

@@ -5,6 +5,7 @@
 
 import { RideView } from "../rides/view.js";
 import { openPanel } from "../rides/keys.js";
+import { formData } from "../shared/ask.js";
 
 const HEADERS = { "X-Part": "beside", Accept: "text/html" };
 const ELSEWHERE = /\/(card|receipt)$|^\/accounts\//; // forms that open a page of their own
@@ -111,14 +112,14 @@ export class Detail {
     if (event.defaultPrevented || form.method !== "post" || ELSEWHERE.test(address)) return;
     if (address.endsWith("/again") && !this.refill(this.id, "again")) return;
     event.preventDefault();
-    if (address.endsWith("/again") || form.ariaBusy) return;
-    form.ariaBusy = "true";
+    if (address.endsWith("/again") || form.hasAttribute("aria-busy")) return;
+    form.setAttribute("aria-busy", "true");
     const html = await this.#ask(address, {
       method: "POST",
       headers: HEADERS,
-      body: new URLSearchParams(new FormData(form, event.submitter)),
+      body: new URLSearchParams(formData(form, event.submitter)),
     });
-    form.ariaBusy = null;
+    form.removeAttribute("aria-busy");
     if (html === null) return;
     this.#mount(html);
     this.box.querySelector("#said, #form-error")?.focus({ preventScroll: true });

@@ -3,7 +3,7 @@
  */
 
 import { ageText, timerText } from "../shared/ages.js";
-import { setIcon, setText } from "../shared/slots.js";
+import { isShown, setIcon, setText } from "../shared/slots.js";
 import { Groups } from "./groups.js";
 
 export class RideList {
@@ -78,9 +78,7 @@ export class RideList {
    * first.
    */
   step(by) {
-    const links = [...this.root.querySelectorAll(".row-link")].filter((link) =>
-      link.checkVisibility(),
-    );
+    const links = [...this.root.querySelectorAll(".row-link")].filter(isShown);
     const at = links.findIndex((link) => link.parentElement.contains(document.activeElement));
     const current = links.findIndex((link) => link.hasAttribute("aria-current"));
     const from = at >= 0 ? at : current;

@@ -241,8 +241,8 @@ function renew(box, fresh) {
 
 function replace(box, fresh, kept) {
   if (kept && fresh.querySelector("[data-product]") && !note(fresh)) fresh.prepend(kept);
-  const opened = [...box.querySelectorAll(".product:has(details[open])")];
-  const open = new Set(opened.map((card) => card.dataset.product));
+  const opened = [...box.querySelectorAll("[data-product] details[open]")];
+  const open = new Set(opened.map((part) => part.closest("[data-product]").dataset.product));
   const focus = focused(box);
   box.replaceChildren(...fresh.childNodes);
   for (const card of box.querySelectorAll("[data-product]")) {

@@ -7,7 +7,7 @@
  * both are known.
  */
 
-import { ask } from "../shared/ask.js";
+import { ask, formData } from "../shared/ask.js";
 import { BookForm } from "./form.js";
 import { send } from "./send.js";
 
@@ -67,7 +67,7 @@ class DeskForm {
 
   async #send(submitter) {
     if (this.posting) return;
-    this.sending ??= read(this.form.book, submitter);
+    this.sending ??= formData(this.form.book, submitter);
     this.posting = true;
     await this.#post();
   }
@@ -183,12 +183,6 @@ class DeskForm {
     clearTimeout(this.fading);
     if (words && !bad) this.fading = setTimeout(() => this.#say(""), SAID_MS);
   }
-}
-
-function read(form, submitter) {
-  const data = new FormData(form);
-  if (submitter?.name) data.append(submitter.name, submitter.value);
-  return data;
 }
 
 const root = document.querySelector("[data-desk-form]");

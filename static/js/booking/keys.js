@@ -3,6 +3,8 @@
  * Ctrl+Enter books.
  */
 
+import { isShown } from "../shared/slots.js";
+
 const TYPED = "input:not([type=hidden]):not([type=radio]):not([type=checkbox])";
 
 /**
@@ -33,6 +35,6 @@ export function wireKeys(around, book, go, { hint, words, signal }) {
 
 /** The next visible text field that is empty. */
 function following(book, field) {
-  const fields = [...book.querySelectorAll(TYPED)].filter((each) => each.checkVisibility());
+  const fields = [...book.querySelectorAll(TYPED)].filter(isShown);
   return fields.slice(fields.indexOf(field) + 1).find((each) => !each.value);
 }

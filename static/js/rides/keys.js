@@ -1,6 +1,7 @@
 /** The shortcuts for one ride: each opens a panel or presses a button of the page. */
 
 import { onKey } from "../shared/keys.js";
+import { isShown } from "../shared/slots.js";
 
 /**
  * `current()` returns the root of the ride that is meant, or a promise of it; null when there is
@@ -43,7 +44,7 @@ export function openPanel(root, name) {
 }
 
 function press(button) {
-  if (!button || button.disabled || !button.checkVisibility()) return;
+  if (!button || button.disabled || !isShown(button)) return;
   button.scrollIntoView({ block: "nearest" });
   button.click();
 }

@@ -23,6 +23,13 @@ function filled(params) {
   );
 }
 
+/** The fields of a form with the button that sends it, which older browsers leave out. */
+export function formData(form, submitter) {
+  const data = new FormData(form);
+  if (submitter?.name) data.append(submitter.name, submitter.value);
+  return data;
+}
+
 async function answered(address, { signal, ...how }) {
   const limits = [AbortSignal.timeout(PATIENCE_MS), signal].filter(Boolean);
   try {
@@ -31,7 +38,7 @@ async function answered(address, { signal, ...how }) {
       headers: { Accept: "application/json" },
       credentials: "same-origin",
       cache: "no-store",
-      signal: AbortSignal.any ? AbortSignal.any(limits) : signal,
+      signal: AbortSignal.any ? AbortSignal.any(limits) : limits.at(-1),
     });
     const body = await answer.json().catch(() => ({}));
     return { ok: answer.ok, status: answer.status, body };

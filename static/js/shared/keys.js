@@ -2,6 +2,8 @@
  * Single-key shortcuts of all staff pages. Users can switch them off; none works in a text field.
  */
 
+import { isShown } from "./slots.js";
+
 const acts = new Map();
 // WCAG 2.1.4; Esc and the button for help still work
 const off = document.body.dataset.shortcuts === "off";
@@ -47,7 +49,7 @@ onKey("/", () => {
 });
 onKey("n", () => {
   const field = document.getElementById("guest-find");
-  if (field?.checkVisibility()) field.focus();
+  if (isShown(field)) field.focus();
   else location.assign("/rides/new");
 });
 document.addEventListener("keydown", pressed);

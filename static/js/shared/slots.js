@@ -170,6 +170,11 @@ function iconNode(href) {
   return svg;
 }
 
+/** Whether an element is displayed; null is not. (checkVisibility() is too young: docs/browsers.md) */
+export function isShown(node) {
+  return Boolean(node?.getClientRects().length);
+}
+
 export function element(tag, className, text = "") {
   const node = document.createElement(tag);
   node.className = className;

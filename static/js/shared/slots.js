@@ -170,7 +170,7 @@ function iconNode(href) {
   return svg;
 }
 
-/** Whether an element is displayed; null is not. (checkVisibility() is too young: docs/browsers.md) */
+/** Whether an element is displayed; null is not. Safari before 17.4 lacks checkVisibility(). */
 export function isShown(node) {
   return Boolean(node?.getClientRects().length);
 }

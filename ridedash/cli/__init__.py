@@ -38,8 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     # a listening socket inherited from `up`
     sandbox.add_argument("--socket", type=int, help=argparse.SUPPRESS)
-    db = commands.add_parser("db", help="the database").add_subparsers(dest="action", required=True)
-    db.add_parser("upgrade", help="bring the tables to this version")
+    _db(commands.add_parser("db", help="the database"))
     staff = commands.add_parser("staff", help="people who sign in").add_subparsers(
         dest="action", required=True
     )
@@ -65,6 +64,14 @@ def _parser() -> argparse.ArgumentParser:
     keys.add_parser("rotate", help="encrypt everything with the first key of RIDEDASH_TOKEN_KEYS")
     commands.add_parser("doctor", help="check everything that ridedash stands on, a line each")
     return parser
+
+
+def _db(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True)
+    actions.add_parser("upgrade", help="bring the tables to this version")
+    actions.add_parser("accept-restore", help="order again what is held since a restore")
+    restored = actions.add_parser("restored-at", help="hold what is planned: a backup was restored")
+    restored.add_argument("moment", help="when the backup was made, such as 2026-03-01T15:28")
 
 
 def _staff_add(parser: argparse.ArgumentParser) -> None:

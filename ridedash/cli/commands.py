@@ -1,4 +1,4 @@
-"""The short commands: worker, db upgrade, staff add, account link, erase, keys rotate."""
+"""The short commands: worker, db, staff add, account link, erase, keys rotate."""
 
 import argparse
 import contextlib
@@ -93,7 +93,14 @@ def _database_errors() -> Iterator[None]:
         ) from None
 
 
-def _db(services: Services, _options: argparse.Namespace) -> None:
+def _db(services: Services, options: argparse.Namespace) -> None:
+    if options.action != "upgrade":
+        from ridedash.cli import restores  # imported here: a worker does not need it
+
+        _require_current(services)
+        deeds = {"accept-restore": restores.accept_restore, "restored-at": restores.restored_at}
+        deeds[options.action](services, options)
+        return
     with _database_errors():
         before = _revision(services.db)
     upgrade(services.db)

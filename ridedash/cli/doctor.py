@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ridedash import config, wire
 from ridedash.cli.doctor_stores import Finding, StoredFacts, accounts, database, files, redis
+from ridedash.cli.restores import finding as restore
 from ridedash.geo import LatLng
 from ridedash.places import PlacesUnavailableError
 from ridedash.service.errors import BadStatus, NoAnswer, Refused, ServiceError
@@ -70,6 +71,7 @@ def examine(services: Services) -> Iterator[Finding]:
     yield from findings
     if ours is not None:
         yield from accounts(services.vault, ours)
+        yield restore(services)
     yield files(services)
     here = CheckContext(services, _pickup(ours))
     if services.settings.ca_file or services.settings.https_proxy:

@@ -132,10 +132,13 @@ def lost_orders(s: Session, property_id: int | None = None) -> list[LostOrder]:
     return list(s.scalars(query))
 
 
-def lost_order(s: Session, property_id: int, reference: str) -> LostOrder | None:
-    """One of them, locked until the transaction ends."""
+def lost_order(
+    s: Session, property_id: int, reference: str, *, lock: bool = False
+) -> LostOrder | None:
+    """One of them, taken up or not; `lock` it until the transaction ends."""
     mine = LostOrder.property_id == property_id, LostOrder.mtx == reference
-    return s.scalars(select(LostOrder).where(*mine).with_for_update()).first()
+    query = select(LostOrder).where(*mine)
+    return s.scalars(query.with_for_update() if lock else query).first()
 
 
 def list_lost(s: Session, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -60,8 +60,11 @@ def test_twenty_rides_booked_at_both_servers_are_each_sent_once_by_one_of_two_wo
     with running.services.db.read() as s:
         owners = set(s.scalars(select(Heartbeat.worker)))
     assert len(owners) == 2
-    boxes = sorted(path.name for path in (running.folder / "instance" / "blackbox").iterdir())
-    assert boxes == ["answers-0.box", "answers-1.box"]
+    folder = running.folder / "instance" / "blackbox"
+    assert sorted(path.name for path in folder.glob("*.box")) == ["answers-0.box", "answers-1.box"]
+    assert sorted(path.name for path in folder.glob("mark-*")) == ["mark-0", "mark-1"]
+    sent = [each for path in folder.glob("sent-*.log") for each in path.read_text().splitlines()]
+    assert sum('"sent":' in each for each in sent) >= len(orders)
 
 
 def refused_everywhere(running: Fleet, person: Person, order: int) -> bool:

@@ -181,7 +181,7 @@ def _make(runtime: Runtime, wanted: TakeUp, account_id: int, snapshot: Snapshot 
     """The order with its guest and offer, UNKNOWN and then what its outcome proves."""
     now, who = runtime.clock(), f"staff:{wanted.staff_id}"
     with runtime.db.write() as s:
-        lost = restores.lost_order(s, wanted.property_id, wanted.reference)
+        lost = restores.lost_order(s, wanted.property_id, wanted.reference, lock=True)
         if lost is None or lost.closed_at is not None:
             raise CannotTakeUp("gone")
         order = _order(lost, account_id, now)

@@ -197,14 +197,35 @@ def catch_up(db: Database, clock: Clock, journal: SentJournal, pace: float) -> t
     return changed, is_news
 
 
+def unknown_sends(db: Database, journal: SentJournal) -> tuple[bool, int]:
+    """Whether the database is older than the journals' watermark, and how many sends it lacks.
+
+    Changes nothing; orders that are listed as lost are not counted.
+    """
+    behind, lost = _differences(db, journal.attempts(), unproved=False)
+    with db.read() as s:
+        database = restores.identity(s)
+        row = s.get(Watermark, restores.ROW)
+    lacking = [e for e in journal.entries(behind | lost) if e.database == database]
+    seen = journal.mark(database)
+    reached = (row.epoch, row.beats) if row is not None else (0, 0)
+    return seen is not None and reached < (seen.epoch, seen.beats), len(lacking)
+
+
 def _chunks(found: Iterable[T]) -> Iterator[list[T]]:
     rest = iter(found)
     while chunk := list(islice(rest, restores.AT_ONCE)):
         yield chunk
 
 
-def _differences(db: Database, attempts: dict[str, int]) -> tuple[set[str], set[str]]:
-    """References that the database knows less of than the journal, and those that it lost."""
+def _differences(
+    db: Database, attempts: dict[str, int], *, unproved: bool = True
+) -> tuple[set[str], set[str]]:
+    """References that the database knows less of than the journal, and those that it lost.
+
+    `unproved`: also those whose outcome it does not know, though the journal may.
+    """
+    open_states = (S.SENDING, S.UNKNOWN) if unproved else ()
     behind, lost = set[str](), set[str]()
     for references in _chunks(attempts):
         with db.read() as s:
@@ -214,7 +235,7 @@ def _differences(db: Database, attempts: dict[str, int]) -> tuple[set[str], set[
         behind |= {
             reference
             for reference, order in known.items()
-            if order.attempt < attempts[reference] or order.state in (S.SENDING, S.UNKNOWN)
+            if order.attempt < attempts[reference] or order.state in open_states
         }
     return behind, lost
 

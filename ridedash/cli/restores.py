@@ -1,0 +1,93 @@
+"""`ridedash db accept-restore | restored-at`, and what `ridedash doctor` says of a restore.
+
+See docs/booking-protocol.md 1.7 and docs/operating.md, Restore.
+"""
+
+import argparse
+from datetime import UTC, datetime
+
+from ridedash.cli.doctor_stores import Finding
+from ridedash.cli.errors import CommandError
+from ridedash.rides.orders import after_restore
+from ridedash.rides.orders.restore import unknown_sends
+from ridedash.rides.orders.sent_journal import SentJournal
+from ridedash.services import Services
+from ridedash.store import restores
+
+OLDEST = datetime(2020, 1, 1, tzinfo=UTC)  # no database of ridedash is older
+
+
+def accept_restore(services: Services, _options: argparse.Namespace) -> None:
+    """Compare the database with this machine's journals, then order what is planned again."""
+    journal = _journal(services)
+    after_restore.compare(services.db, services.clock, journal, services.settings.pace)
+    accepted = after_restore.accept(services.db, services.clock)
+    if accepted is None:
+        print("No restore waits to be accepted. Nothing was changed.")
+        return
+    print(f"Accepted: the database was restored {_to(accepted.restored_to)}.")
+    print(f"{accepted.released} planned rides are ordered again when they are due.")
+    if accepted.lost:
+        print(
+            f"{accepted.lost} orders that were sent are missing from it: staff find them on the "
+            "page that the band of every page leads to, and can take them up again."
+        )
+
+
+def restored_at(services: Services, options: argparse.Namespace) -> None:
+    """Declare a restore that no journal knows of: everything planned is held for a person."""
+    moment = _moment(options.moment, services.clock())
+    held = after_restore.declare(services.db, services.clock, moment)
+    print(f"Noted: the database was restored to {_shown(moment)}.")
+    print(
+        f"{held} orders are held until a member of staff decides, ride by ride, or until "
+        "`ridedash db accept-restore`."
+    )
+
+
+def finding(services: Services) -> Finding:
+    """Whether the database is as new as the journals of this machine."""
+    try:
+        journal = _journal(services)
+        is_older, unknown = unknown_sends(services.db, journal)
+        known = len(journal.attempts())
+    except OSError as error:
+        return Finding("restore", False, f"the sent journal can't be read ({error.strerror})")
+    with services.db.read() as s:
+        waiting = restores.waiting(s)
+    if waiting is not None:
+        text = (
+            f"the database was restored {_to(waiting.restored_to)}: {waiting.held} planned rides "
+            f"are held, {waiting.lost} orders that were sent are missing. "
+        )
+        advice = "Staff decide ride by ride, or: `ridedash db accept-restore`."
+        return Finding("restore", False, text + advice)
+    if is_older or unknown:
+        text = f"the database is older than the journals: it lacks {unknown} orders that were sent"
+        return Finding("restore", False, f"{text}. Start a worker: it holds what is planned.")
+    return Finding("restore", True, f"the database knows what was sent from here ({known} orders)")
+
+
+def _journal(services: Services) -> SentJournal:
+    return SentJournal(services.settings.instance / "blackbox")
+
+
+def _moment(text: str, now: datetime) -> datetime:
+    """The moment of the backup. Without an offset it is of this machine's time zone."""
+    try:
+        moment = datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise CommandError(
+            f"{text!r} is no moment; write it as 2026-03-01T15:28, or 2026-03-01T15:28+05:30."
+        ) from None
+    if not OLDEST <= moment <= now:
+        raise CommandError(f"{_shown(moment)} can't be when the backup was made.")
+    return moment
+
+
+def _to(moment: datetime | None) -> str:
+    return "from a backup" if moment is None else f"to {_shown(moment)}"
+
+
+def _shown(moment: datetime) -> str:
+    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S %Z}"

@@ -1,0 +1,141 @@
+"""The commands after a restore, and doctor's line about it."""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ridedash.cli.errors import CommandError
+from ridedash.cli.restores import accept_restore, finding, restored_at
+from ridedash.config import load
+from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.worker import Worker
+from ridedash.services import Services, build_services
+from tests.cli.test_commands import ridedash
+from tests.rides.desk_world import World
+from tests.rides.dumps import dump, restore
+from tests.rides.orders.test_due import items, planned
+
+NO_OPTIONS = argparse.Namespace()
+
+
+class Installation:
+    """A world whose worker has its journals in the instance folder that the commands read."""
+
+    def __init__(self, folder: Path, database: str) -> None:
+        self.world = World(folder / "world", database)
+        self.instance = folder / "instance"
+        settings = {
+            "RIDEDASH_INSTANCE": str(self.instance),
+            "RIDEDASH_DATABASE_URL": database,
+        }
+        self.services: Services = build_services(load(settings), self.world.clock)
+
+    def step(self, count: int = 1) -> None:
+        """That many rounds of a worker which starts and ends."""
+        with closing(AnswerJournal(self.instance / "blackbox", slots=4)) as journal:
+            worker = Worker(replace(self.world.runtime), journal)
+            for _ in range(count):
+                worker.step()
+                self.world.clock.go(5)
+
+
+@pytest.fixture
+def here(tmp_path: Path, database: str) -> Iterator[Installation]:
+    made = Installation(tmp_path, database)
+    yield made
+    made.services.db.close()
+    made.world.close()
+
+
+def restored(here: Installation) -> tuple[int, int]:
+    """A restored database that has lost one order, and has a plan; how many rides were booked."""
+    order_id = planned(here.world)
+    here.step()
+    backup = dump(here.world.db)
+    here.world.place()
+    here.step(2)
+    restore(here.world.db, backup)
+    return order_id, len(here.world.service.bookings)
+
+
+def test_doctor_says_that_the_database_knows_every_order(here: Installation) -> None:
+    assert finding(here.services).ok
+    here.world.place()
+    here.step(2)
+    found = finding(here.services)
+    assert (found.ok, found.text) == (
+        True,
+        "the database knows all 1 orders sent from this machine",
+    )
+
+
+def test_doctor_notices_a_restored_database_and_changes_nothing(here: Installation) -> None:
+    order_id, _ = restored(here)
+    found = finding(here.services)
+    assert not found.ok
+    assert "the database is older than the journals: it lacks 1 orders" in found.text
+    assert items(here.world, order_id) == {}
+
+
+def test_doctor_says_what_waits_after_a_worker_has_noticed(here: Installation) -> None:
+    restored(here)
+    here.step()
+    found = finding(here.services)
+    assert not found.ok
+    assert "1 planned rides are held, 1 orders that were sent are missing" in found.text
+    assert "accept-restore" in found.text
+
+
+def test_accepting_compares_with_the_journals_first_so_a_worker_holds_nothing_again(
+    here: Installation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order_id, booked = restored(here)
+    accept_restore(here.services, NO_OPTIONS)
+    said = capsys.readouterr().out
+    assert "1 planned rides are ordered again" in said
+    assert "1 orders that were sent are missing" in said
+    here.step(2)
+    assert items(here.world, order_id) == {}
+    assert len(here.world.service.bookings) == booked
+    accept_restore(here.services, NO_OPTIONS)
+    assert "No restore waits" in capsys.readouterr().out
+
+
+def test_a_declared_restore_holds_what_is_planned(
+    here: Installation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order_id = planned(here.world)
+    here.step()
+    moment = (here.world.clock() - timedelta(minutes=2)).isoformat()
+    restored_at(here.services, argparse.Namespace(moment=moment))
+    assert "1 orders are held" in capsys.readouterr().out
+    assert items(here.world, order_id) == {"held": None}
+    here.step()
+    assert items(here.world, order_id) == {"held": None}
+
+
+@pytest.mark.parametrize("text", ["yesterday", "", "0001-01-01T00:00", "9999-12-31T23:59", "15:28"])
+def test_a_moment_that_can_not_be_is_refused_and_nothing_is_held(
+    here: Installation, text: str
+) -> None:
+    order_id = planned(here.world)
+    with pytest.raises(CommandError):
+        restored_at(here.services, argparse.Namespace(moment=text))
+    assert items(here.world, order_id) == {}
+
+
+@pytest.mark.database
+def test_the_commands_are_on_the_command_line(tmp_path: Path) -> None:
+    assert ridedash(tmp_path, "db", "upgrade").returncode == 0
+    done = ridedash(tmp_path, "db", "accept-restore")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "No restore waits" in done.stdout
+    done = ridedash(tmp_path, "db", "restored-at", "2026-13-01")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is no moment" in done.stderr
+    assert "0 orders are held" in ridedash(tmp_path, "db", "restored-at", "2026-01-01T10:00").stdout

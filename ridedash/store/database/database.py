@@ -21,7 +21,7 @@ from sqlalchemy.orm import DeclarativeBase, ORMExecuteState, Session
 from sqlalchemy.types import JSON, TypeDecorator, TypeEngine
 
 from ridedash.store.database import migrate
-from ridedash.store.database.engines import BUSY_S, WRITE, make_engine
+from ridedash.store.database.engines import BUSY_S, WRITE, lift_limits, make_engine
 from ridedash.store.database.migrate import UnknownRevision, WrongTables
 
 __all__ = [
@@ -176,6 +176,8 @@ class Database:
         Raises WrongTables for a database of a newer or foreign version, or a half migrated one.
         """
         with self._writing.begin() as connection:
+            if self.dialect == "postgresql":
+                lift_limits(connection)  # a new index on a large table takes minutes
             migrate.upgrade(connection, Base.metadata, self._shown_url())
 
     def require_current(self) -> None:

@@ -26,6 +26,8 @@ PAGES_KB: Final = 512
 WRITE: Final = "ridedash_write"  # the execution option of write sessions
 # a process that stops in the middle of a transaction holds its locks no longer than this
 IDLE_MS: Final = 60_000
+# no statement of ours takes seconds: one that does would hold a thread and its locks
+STATEMENT_MS: Final = 15_000
 # A server that vanishes is given up after seconds, not after the system's minutes.
 PATIENCE: Final = {
     "connect_timeout": "5",
@@ -35,6 +37,11 @@ PATIENCE: Final = {
     "tcp_user_timeout": "10000",
 }
 SETTINGS: Final = """SELECT set_config('lock_timeout', %s, false),
+    set_config(
+        'statement_timeout',
+        coalesce(nullif(current_setting('statement_timeout'), '0'), %s),
+        false
+    ),
     set_config('idle_in_transaction_session_timeout', %s, false),
     set_config(
         'synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false
@@ -88,12 +95,31 @@ def _postgresql(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
 
     def connected(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         with connection.cursor() as cursor:  # type: ignore[attr-defined] # a psycopg cursor closes itself
-            cursor.execute(SETTINGS, (str(round(busy_s * 1000)), str(IDLE_MS)))
+            limits = round(busy_s * 1000), STATEMENT_MS, IDLE_MS
+            cursor.execute(SETTINGS, tuple(map(str, limits)))
         connection.commit()
 
+    event.listen(engine, "do_connect", _bounded)
     event.listen(engine, "connect", connected)
     event.listen(engine, "before_cursor_execute", _without_nul, retval=True)
     return engine
+
+
+def _bounded(
+    _dialect: object, _entry: object, args: list[Any], named: dict[str, Any]
+) -> DBAPIConnection:
+    # imported here: SQLite needs no psycopg, which only production installs
+    from ridedash.store.database.bounded import connect
+
+    made: Any = connect(*args, **named)
+    return made  # type: ignore[no-any-return]
+
+
+def lift_limits(connection: Connection) -> None:
+    """Let the statements of this connection take any time; it is closed at its end, not reused."""
+    connection.detach()
+    connection.exec_driver_sql("SET statement_timeout = 0")
+    connection.connection.dbapi_connection.answer_s = None  # type: ignore[union-attr]
 
 
 def _without_nul(

@@ -13,14 +13,21 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
-from sqlalchemy.exc import StatementError
+from sqlalchemy.exc import OperationalError, StatementError
 
 from ridedash.store.audit import AuditRow, record
-from ridedash.store.database.database import Base, Database, DatabaseBusy, UnknownRevision
+from ridedash.store.database.database import (
+    Base,
+    CommitUnknown,
+    Database,
+    DatabaseBusy,
+    UnknownRevision,
+)
+from ridedash.store.database.engines import lift_limits
 from ridedash.store.database.migrate import HalfMigrated, OldRevision, alembic_config, known
 from ridedash.store.models import orders, people
 from ridedash.store.properties import add_property
-from tests.databases import SQLITE, empty_database
+from tests.databases import POSTGRESQL, SQLITE, empty_database
 
 pytestmark = pytest.mark.database
 NOW = datetime(2026, 3, 1, 14, 0, tzinfo=UTC)
@@ -232,3 +239,72 @@ def test_ids_have_sixty_four_bits(db: Database) -> None:
     with db.read() as s:
         assert s.get(people.Property, 2**53) is None
         assert s.get(orders.Order, 2**63 - 1) is None
+
+
+@pytest.fixture
+def server_of_many(tmp_path: Path) -> Iterator[Database]:
+    made = Database(empty_database(tmp_path, POSTGRESQL), busy_s=0.5)
+    yield made
+    made.close()
+
+
+def test_a_database_that_gives_no_answer_costs_a_limited_time_and_its_connection(
+    server_of_many: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ridedash.store.database.bounded import BoundedConnection
+
+    monkeypatch.setattr(BoundedConnection, "answer_s", 0.3)
+    with (
+        pytest.raises(OperationalError, match="gave no answer") as caught,
+        server_of_many.read() as s,
+    ):
+        s.execute(text("SELECT pg_sleep(12)"))
+    assert caught.value.connection_invalidated
+    monkeypatch.undo()
+    with server_of_many.read() as s:  # by a new connection
+        assert s.scalar(text("SELECT 1")) == 1
+    assert server_of_many.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+def test_a_commit_without_an_answer_is_of_unknown_outcome(
+    server_of_many: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ridedash.store.database.bounded import BoundedConnection
+
+    slow = """CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN PERFORM pg_sleep(12); RETURN NEW; END'"""
+    with server_of_many.write() as s:
+        s.execute(text("CREATE TABLE kept (id int)"))
+        s.execute(text(slow))
+        s.execute(
+            text(
+                "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON kept INITIALLY DEFERRED "
+                "FOR EACH ROW EXECUTE FUNCTION slow()"
+            )
+        )
+    monkeypatch.setattr(BoundedConnection, "answer_s", 0.3)
+    with pytest.raises(CommitUnknown), server_of_many.write() as s:
+        s.execute(text("INSERT INTO kept VALUES (1)"))
+
+
+def test_a_statement_has_a_limit_on_the_server_unless_the_address_sets_its_own(
+    server_of_many: Database,
+) -> None:
+    with server_of_many.read() as s:
+        assert s.scalar(text("SHOW statement_timeout")) == "15s"
+    address = f"{server_of_many.url}&options=-c%20statement_timeout%3D7000"
+    other = Database(address)
+    with other.read() as s:
+        assert s.scalar(text("SHOW statement_timeout")) == "7s"
+    other.close()
+
+
+def test_migrations_have_no_limit_and_leave_none_lifted(server_of_many: Database) -> None:
+    with server_of_many.engine.begin() as connection:
+        lift_limits(connection)
+        assert connection.scalar(text("SHOW statement_timeout")) == "0"
+        assert connection.connection.dbapi_connection.answer_s is None  # type: ignore[union-attr]
+    with server_of_many.read() as s:
+        assert s.scalar(text("SHOW statement_timeout")) == "15s"
+    server_of_many.upgrade()
+    assert server_of_many.revision_ok()

@@ -147,7 +147,7 @@ def _apply(before: RideState, seen: RideState, snapshot: Snapshot, now: datetime
     old = without_cab(before.facts) if lost or swapped else before.facts
     old = without_eta(old) if status != before.status else old
     booking_id = before.booking_id or snapshot.booking_id
-    allotted_at = None if lost else before.allotted_at
+    allotted_at = before.allotted_at  # another driver doesn't begin the free time anew
     if allotted_at is None and status in DRIVER_STATUSES:
         allotted_at = now
     position_at = None if lost or swapped else before.position_at

@@ -219,7 +219,7 @@ class Ride(Base):
     previous_plate: Mapped[str | None] = mapped_column(ShortText(300))
     swapped_at: Mapped[datetime | None]
     retried: Mapped[bool]  # auto: the one allotment retry was seen
-    allotted_at: Mapped[datetime | None]  # first CALL_DRIVER of the present driver
+    allotted_at: Mapped[datetime | None]  # first CALL_DRIVER of all: free cancelling counts from it
     ended_at: Mapped[datetime | None]
     # what the ride cost, in hundredths of `currency`; none: not known
     total_minor: Mapped[int | None]

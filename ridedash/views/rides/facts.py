@@ -100,8 +100,10 @@ class RideFacts:
 
     @property
     def charged(self) -> bool:
-        """Whether a ride that was cancelled had a driver for longer than is free."""
+        """Whether a ride was cancelled later than is free; an abort, without a driver, is free."""
         policy, ride = self.policy, self.page.ride
+        if any(a.name == "abort" and a.state == "done" for a in self.page.actions):
+            return False
         if policy is None or not policy.charge or ride is None or ride.allotted_at is None:
             return False
         return self.fee_from is None or self._stopped_at >= self.fee_from

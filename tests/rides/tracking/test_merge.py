@@ -190,7 +190,15 @@ def test_a_lost_driver_is_forgotten_at_once() -> None:
         None,
         None,
     )
-    assert (ride.allotted_at, ride.position_at) == (None, None)
+    assert ride.position_at is None
+
+
+def test_the_free_time_counts_from_the_first_driver_although_another_one_comes() -> None:
+    first, _names = follow(AUTO, snap("CALL_DRIVER", **CAB))
+    later = merge(first, snap("ALLOTMENT_RETRYING"), 10, NOW + timedelta(minutes=1)).ride
+    again = merge(later, snap("CALL_DRIVER", **CAB), 11, NOW + timedelta(minutes=4)).ride
+    assert first.allotted_at is not None
+    assert (later.allotted_at, again.allotted_at) == (first.allotted_at, first.allotted_at)
 
 
 def test_another_plate_in_the_same_state_is_a_swapped_car() -> None:

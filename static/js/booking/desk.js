@@ -22,6 +22,9 @@ class DeskForm {
     root.classList.add("has-script");
     this.#mount();
     this.#watchCut();
+    document
+      .querySelector('.bar a[href="/rides/new"]')
+      ?.addEventListener("click", (event) => this.#here(event));
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
     document.addEventListener("ridedash:rows", ({ detail }) => this.#follow(detail.rows));
     document.addEventListener(
@@ -45,6 +48,14 @@ class DeskForm {
     this.form.addEventListener("ends", () => this.#tellTrip());
     this.form.start();
     this.#tellTrip();
+  }
+
+  /** "New ride" in the bar leads to this form, where it is on the page. */
+  #here(event) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || !this.root.getClientRects().length)
+      return;
+    event.preventDefault();
+    this.body.querySelector("#guest-find").focus();
   }
 
   /** Show above the button that the column has more below it. */

@@ -471,3 +471,36 @@ def test_with_forced_colours_the_choice_of_now_or_later_is_seen(browsed: Browsed
     outline = "part => getComputedStyle(part).outlineStyle"
     now, later = page.locator(".when-choice span").all()
     assert [now.evaluate(outline), later.evaluate(outline)] == ["solid", "none"]
+
+
+BAR = """() => [...document.querySelectorAll(".bar-in *")]
+  .filter((part) => part.matches("a, button, input, .bar-property, .bar-who"))
+  .filter((part) => part.checkVisibility())
+  .map((part) => [part.textContent.trim(), Math.round(part.getBoundingClientRect().x)])"""
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1440])
+def test_the_bar_has_the_same_items_at_the_same_places_on_every_page(
+    browsed: Browsed, desk: Desk, width: int
+) -> None:
+    page = browsed.page
+    desk.press(desk.form())
+    page.set_viewport_size({"width": width, "height": 800})
+    browsed.open("/")
+    board = page.evaluate(BAR)
+    assert "Grand Hotel" in [words for words, _x in board]
+    assert len(board) >= 10
+    for path in ("/rides/new", "/history", "/handover", "/me", "/rides/1"):
+        browsed.open(path)
+        assert page.evaluate(BAR) == board, path
+    bar = page.locator(".bar").bounding_box()
+    assert bar
+    assert bar["height"] < 60  # one line
+
+
+def test_new_ride_in_the_bar_of_the_board_leads_to_its_form(browsed: Browsed) -> None:
+    page = browsed.page
+    browsed.open("/")
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="New ride").click()
+    expect(page.locator("#guest-find")).to_be_focused()
+    assert page.url == f"{browsed.url}/"

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from flask import Blueprint, g, render_template, request
 from flask_babel import get_locale
 from flask_login import current_user
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -16,7 +17,7 @@ from ridedash.__about__ import __version__
 from ridedash.extensions import services
 from ridedash.geo import LatLng
 from ridedash.maps import MapParts, map_parts
-from ridedash.store.database.database import MAX_ID
+from ridedash.store.database.database import MAX_ID, DatabaseBusy
 from ridedash.store.models.people import Property
 from ridedash.views.board.rows import Row, revision
 from ridedash.views.board.state import Board, Shown, board_of
@@ -225,7 +226,7 @@ def _json(body: dict[str, Any]) -> bytes:
 def give_bar() -> dict[str, Any]:
     """`staff_bar`, `demo_words`, `page_locale` and `page_address()` for base.html.
 
-    There is no bar on error pages, and none for a user who is not signed in.
+    There is no bar where something has failed, and none for a user who is not signed in.
     """
     s = services()
     found: dict[str, Any] = {
@@ -234,10 +235,15 @@ def give_bar() -> dict[str, Any]:
         "page_address": page_address,
         "staff_bar": None,
     }
-    if g.get("error_page") or not current_user.is_authenticated:
+    if g.get("error_page"):
         return found
-    with s.db.read() as db:
-        found["staff_bar"] = page_bar(db, s.clock())
+    try:
+        if current_user.is_authenticated:
+            with s.db.read() as db:
+                found["staff_bar"] = page_bar(db, s.clock())
+    except (DatabaseBusy, SQLAlchemyError):
+        if "error_page" not in g:  # an error page is shown without the bar; others fail
+            raise
     return found
 
 

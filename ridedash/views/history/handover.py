@@ -27,6 +27,8 @@ bp = Blueprint("handover", __name__, url_prefix="/handover")
 Answer = str | tuple[str, int] | BaseResponse
 ROOM: Final = 30  # lines on a sheet of A4 without its headings; a note takes two
 NOTE_LINES: Final = 2
+# how it is printed with up to so many lines: large and in full, or with notes below their rides
+SIZES: Final = ((10, "is-roomy"), (15, "is-close"))
 LONGEST: Final = 500
 
 
@@ -116,6 +118,7 @@ def _page(typed: str = "", wrong: str = "") -> str:
         waiting = [note for note in written if note.done_at is None]
         sections, room = _sections(db, prop.id, ahead(db, prop.id, now), len(waiting), now, tz)
     lines = [_note(note, now, tz, language) for note in waiting]
+    printed = sum(len(each.lines) for each in sections) + NOTE_LINES * min(room, len(waiting))
     return render_template(
         "history/handover.html",
         property=prop,
@@ -124,6 +127,7 @@ def _page(typed: str = "", wrong: str = "") -> str:
         by=staff.name,
         notes=lines,
         on_paper=room,
+        size=next((name for most, name in SIZES if printed <= most), ""),
         done=[_note(note, now, tz, language) for note in written if note.done_at],
         typed=typed,
         wrong=wrong,

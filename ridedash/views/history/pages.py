@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from babel.dates import format_date
 from flask import Blueprint, redirect, render_template, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
@@ -79,6 +80,10 @@ def _shown(query: HistoryQuery) -> dict[str, Any]:
     return {
         "chosen": filters,
         "spans": spans(query.today, filters),
+        "days": " – ".join(
+            str(format_date(day, "d MMM y", locale=locale()))
+            for day in dict.fromkeys((filters.first, filters.last))
+        ),
         "query": filters.query(),
         "filtered": bool(filters.without_person() or filters.person()),
     }

@@ -60,6 +60,7 @@ PAGES: Final = {
         _("Try again in a minute, or call the cab desk."),
     ),
 }
+WITH_BAR: Final = frozenset({403, 404, 405})  # nothing has failed: the way on is the top bar
 EXPIRED_FORM: Final = (
     _("This page was open for too long"),
     _("Nothing was changed."),
@@ -182,6 +183,6 @@ def _answer(
     title, meaning, step = (str(word) for word in words)
     if wants_json():
         return jsonify(error=title, message=f"{meaning} {step}", reference=reference()), status
-    g.error_page = True  # the top bar doesn't query the database on an error page
+    g.error_page = status not in WITH_BAR  # the top bar queries the database
     facts = {"title": title, "meaning": meaning, "step": step, "sign_in": sign_in, "ride": ride}
     return render_template("web/error.html", status=status, reference=reference(), **facts), status

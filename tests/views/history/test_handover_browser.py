@@ -1,5 +1,6 @@
 """The hand-over sheet in Chromium."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.views.ride_pages import NOON
 from tests.views.served import Served, served_desk
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
+PAGE = re.compile(rb"/Type\s*/Page\b")  # of a PDF
 
 
 @pytest.fixture
@@ -32,3 +34,20 @@ def test_the_lines_of_a_note_are_its_own(served: Served) -> None:
         )"""
     )
     assert sorted(lines) == [1, 2]
+
+
+def test_a_short_sheet_is_printed_in_full_and_a_long_one_on_one_page(served: Served) -> None:
+    long = {"guest": "Guest Avocet of a Very Long Family Name", "room": "1507"}
+    served.desk.order("BOOKED", "CALL_DRIVER", **long)
+    page = served.staff(viewport={"width": 1280, "height": 800})
+    page.goto("/handover")
+    page.emulate_media(media="print")
+    cut = """all => all.filter((each) => each.scrollWidth > each.clientWidth + 1)
+      .map((each) => each.className)"""
+    assert page.locator(".handover-ride > *").evaluate_all(cut) == []
+    for rides in (9, 5, 20):  # 10, 15 and 35 with those before
+        for _ in range(rides):
+            served.desk.order("BOOKED", "CALL_DRIVER", **long)
+        page.reload()
+        assert page.locator(".handover-state").evaluate_all(cut) == []
+        assert len(PAGE.findall(page.pdf(format="A4"))) == 1

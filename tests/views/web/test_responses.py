@@ -140,3 +140,13 @@ def test_only_a_page_that_answers_a_form_names_its_address(desk: Desk) -> None:
     assert answer.status_code == 422
     assert 'data-anew="/rides/new"' in answer.text
     assert "data-anew" not in client.get("/rides/new").text
+
+
+def test_a_page_that_is_not_there_keeps_the_way_to_all_others(desk: Desk) -> None:
+    client = desk.client()
+    for address in ("/rides/99999", "/nowhere"):
+        answer = client.get(address)
+        assert answer.status_code == 404
+        for way in ('href="/history"', 'href="/handover"', 'id="search"'):
+            assert way in answer.text
+    assert 'href="/history"' not in desk.client(signed_in=False).get("/nowhere").text

@@ -1,0 +1,65 @@
+"""The history in Chromium: on a tablet, on paper, and with names in scripts from right to left."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.views.ride_pages import NOON
+from tests.views.served import Served, served_desk
+
+pytestmark = [pytest.mark.browser, pytest.mark.database]
+TABLET = {"width": 820, "height": 1180}
+ARABIC = "\N{ARABIC LETTER HAH}\N{ARABIC LETTER REH}\N{ARABIC LETTER FEH}"
+PAGE = re.compile(rb"/Type\s*/Page\b")  # of a PDF
+
+
+@pytest.fixture
+def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
+    with served_desk(tmp_path, browser) as found:
+        yield found
+
+
+def opened(served: Served, count: int, **facts: Any) -> Page:
+    """The history of so many rides that are over."""
+    for n in range(count):
+        over = {"ended_at": NOON - timedelta(minutes=n), "next_poll_at": None}
+        served.desk.order("BOOKED", "COMPLETED", ride=over, **facts)
+    page = served.staff(viewport=TABLET)
+    page.goto("/history")
+    return page
+
+
+def test_a_tablet_shows_ten_rides_without_scrolling(served: Served) -> None:
+    page = opened(served, 12)
+    ends = page.locator(".rides-table tbody tr").evaluate_all(
+        "all => all.map((each) => each.getBoundingClientRect().bottom)"
+    )
+    assert sum(end <= TABLET["height"] for end in ends) >= 10
+    assert page.evaluate("document.documentElement.scrollWidth") == TABLET["width"]
+
+
+def test_a_name_from_right_to_left_begins_where_its_column_begins(served: Served) -> None:
+    page = opened(served, 1, guest=ARABIC)
+    gap = page.locator(".cell-guest").evaluate(
+        """cell => {
+          const range = document.createRange();
+          range.selectNodeContents(cell.querySelector("bdi"));
+          const name = range.getBoundingClientRect();
+          return name.left - cell.getBoundingClientRect().left;
+        }"""
+    )
+    assert 0 <= gap < 24
+
+
+def test_a_day_of_rides_is_printed_as_a_table_on_one_sheet(served: Served) -> None:
+    page = opened(served, 22)
+    assert len(PAGE.findall(page.pdf(format="A4"))) == 1
+    page.emulate_media(media="print")
+    assert page.locator(".rides-table thead").bounding_box() is not None
+    assert page.locator(".spans").is_hidden()
+    assert page.get_by_text("Grand Meridian Hotel · 28 Apr 2026 – 4 May 2026").is_visible()

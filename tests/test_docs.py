@@ -354,3 +354,53 @@ def test_every_unit_in_the_documents_limits_the_arenas_of_the_heap() -> None:
     )
     assert len(units) >= 2
     assert [unit for unit in units if "Environment=MALLOC_ARENA_MAX=1\n" not in unit] == []
+
+
+# --- what the interface leaves open
+
+
+def silences() -> list[str]:
+    """The points of "What is not published": the words in bold."""
+    section = section_of(ROOT / "docs" / "service-interface.md", "What is not published")
+    assert section is not None
+    points = re.findall(r"^- (.*)", section.text, re.MULTILINE)
+    named = re.findall(r"^- \*\*(.+?)\*\*:", section.text, re.MULTILINE)
+    assert len(points) == len(named) > 30
+    return [name.lower() for name in named]
+
+
+def assumed() -> list[tuple[str, str, str]]:
+    """The rows of both tables of assumptions: the silence, what we assume, where it is."""
+    tables = [
+        section_of(ROOT / "docs" / "assumptions.md", title)
+        for title in ("Reading the service", "Playing the service")
+    ]
+    rows = re.findall(
+        r"^\| (.+?) \| (.+?) \| (.+?) \|$",
+        "\n".join(table.text for table in tables if table),
+        re.MULTILINE,
+    )
+    return [(first.lower(), what, where) for first, what, where in rows if set(first) != {"-"}]
+
+
+@pytest.mark.parametrize("silence", silences())
+def test_each_silence_of_the_interface_has_an_assumption(silence: str) -> None:
+    assert silence in {first for first, _what, _where in assumed()}
+
+
+def test_an_assumption_names_files_that_exist_and_no_silence_twice_in_a_table() -> None:
+    headers = 2
+    found = assumed()
+    for first, _what, where in found:
+        if first == "the document is silent on":
+            headers -= 1
+            continue
+        files = re.findall(r"`([^`]+)`", where)
+        assert files, first
+        for name in files:
+            assert (ROOT / "ridedash" / name).is_file(), f"{first}: {name}"
+    assert headers == 0
+    starts = [n for n, row in enumerate(found) if row[0] == "the document is silent on"]
+    for rows in (found[: starts[1]], found[starts[1] :]):
+        names = [first for first, _what, _where in rows]
+        assert len(names) == len(set(names)), sorted(n for n in names if names.count(n) > 1)

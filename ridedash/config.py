@@ -46,6 +46,8 @@ class Settings:
     host: str
     port: int
     sandbox_port: int
+    worker_port: int | None  # where `ridedash worker` answers /healthz and /metrics; None: nowhere
+    database_pool: int  # connections to PostgreSQL that each process keeps open, at most
     instance: Path  # the folder of the database, the answer journal and demo secrets
     public_url: str  # base of every absolute link, no trailing slash
     database_url: str
@@ -132,6 +134,7 @@ def load(environ: Mapping[str, str]) -> Settings:
         mode=mode,
         instance=instance,
         database_url=given.text("DATABASE_URL", f"sqlite:///{instance / 'ridedash.db'}"),
+        database_pool=given.whole("DATABASE_POOL", 20, 2, 500),
         redis_url=_redis(given),
         schedule_lead_minutes=given.whole("SCHEDULE_LEAD_MINUTES", 10, 5, 120),
         pace=_pace(given, mode),
@@ -219,6 +222,7 @@ def _addresses(given: "_Given") -> dict[str, Any]:
     return {
         "host": host,
         "port": port,
+        "worker_port": _worker_port(given),
         "public_url": public_url,
         "tiles_url": _tiles(given),
         "tiles_attribution": given.text(
@@ -227,6 +231,10 @@ def _addresses(given: "_Given") -> dict[str, Any]:
         "trusted_proxies": given.whole("TRUSTED_PROXIES", 0, 0, 10),
         "trusted_hosts": _hosts(given, host, public_url),
     }
+
+
+def _worker_port(given: "_Given") -> int | None:
+    return given.whole("WORKER_PORT", 0, 0, 65535) if given.text("WORKER_PORT", "") else None
 
 
 def _service(given: "_Given", mode: str) -> dict[str, Any]:

@@ -6,13 +6,14 @@ Without Flask.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from ridedash import config, places
 from ridedash.observability.hooks import Hooks
 from ridedash.observability.metrics import Metrics
 from ridedash.rides.accounts.tokens import AccountTokens
+from ridedash.rides.monitoring import Monitor
 from ridedash.rides.orders import transitions
 from ridedash.rides.runtime import Clock, Runtime
 from ridedash.service.client import RideClient
@@ -39,6 +40,11 @@ class Services:
     metrics: Metrics
     # called after an order became READY; an embedded worker registers itself here
     wake: Callable[[], None]
+
+    @cached_property
+    def monitor(self) -> Monitor:
+        """The readiness and the metrics of this process."""
+        return Monitor(self.db, self.clock, self.metrics)
 
     @property
     def runtime(self) -> Runtime:
@@ -110,6 +116,6 @@ def _stores(settings: config.Settings) -> tuple[Database, TokenVault]:
             f"RIDEDASH_TOKEN_KEYS can't be used; it must be {wanted}."
         ) from None
     try:
-        return Database(settings.database_url), vault
+        return Database(settings.database_url, connections=settings.database_pool), vault
     except BadDatabaseUrl as error:
         raise config.BadSettingError(f"RIDEDASH_DATABASE_URL can't be used ({error}).") from None

@@ -49,7 +49,7 @@ INNER_LAYERS = {  # the same within a package: its folders and files
         {"orders"},
         {"tracking"},
         {"actions"},
-        {"worker", "share_links"},
+        {"worker", "share_links", "monitoring"},
     ],
     "service": [
         {"errors"},

@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from ridedash import config
+from ridedash.cli import worker_port
 from ridedash.cli.errors import CommandError
 from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.orders.answer_journal import AnswerJournal
@@ -65,8 +66,10 @@ def _worker(services: Services, _options: argparse.Namespace) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    worker = make_worker(services)
+    worker_port.serve(services, worker)
     print("ridedash worker: sending orders and following rides; stop with Ctrl-C", flush=True)
-    make_worker(services).run(stop)
+    worker.run(stop)
 
 
 def upgrade(db: Database) -> None:

@@ -51,7 +51,7 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
         advice = (
             "tables are current" if current else "tables are not current: run `ridedash db upgrade`"
         )
-        found = [Finding("database", True, shown), Finding("migrations", current, advice)]
+        found = [_connections(services, shown), Finding("migrations", current, advice)]
         if not current:
             return found, None
         with services.db.read() as s:
@@ -70,6 +70,18 @@ def database(services: Services) -> tuple[list[Finding], StoredFacts | None]:
         ], None
     heard = f"last heard {age:.0f} s ago" if age is not None else "never heard: start one"
     return [*found, Finding("worker", is_alive(age), heard)], ours
+
+
+def _connections(services: Services, shown: str) -> Finding:
+    """The database answers; whether it has connections for all processes is for a person to see."""
+    allowed, each = services.db.server_connections(), services.settings.database_pool
+    if allowed is None:
+        return Finding("database", True, shown)
+    text = f"{shown}, {each} of its {allowed} connections at most for each process"
+    if each > allowed:
+        advice = "Lower RIDEDASH_DATABASE_POOL, or raise the server's max_connections."
+        return Finding("database", False, f"{text}. {advice}")
+    return Finding("database", True, text)
 
 
 def _hidden(url: URL, text: str) -> str:

@@ -6,11 +6,12 @@ is imported), so that each of them can answer /metrics for all.
 """
 
 import contextlib
+import hmac
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -18,6 +19,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
+from ridedash.config import is_loopback
 from ridedash.observability.process import FOLDER, ended
 
 CONTENT_TYPE: Final = prometheus_client.CONTENT_TYPE_LATEST
@@ -25,6 +27,15 @@ CALL_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 PAGE_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
 LATE_S: Final = (0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
+# in the spelling of WSGI; a proxy adds one of these
+FORWARDED: Final = (
+    "HTTP_FORWARDED",
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_X_FORWARDED_HOST",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_X_REAL_IP",
+    "HTTP_VIA",
+)
 # without the extra `_created` series: Prometheus detects a restart by the counter's reset
 prometheus_client.disable_created_metrics()
 
@@ -166,3 +177,20 @@ class _Looked(Collector):
             for labels, value in gauge.values.items():
                 family.add_metric(labels, value)
             yield family
+
+
+def may_read_metrics(environ: Mapping[str, Any], token: str) -> bool:
+    """Whether a request, as its WSGI environment, may read the metrics. `token`: "" for none."""
+    return _of_this_machine(environ) or _has_token(environ, token)
+
+
+def _of_this_machine(environ: Mapping[str, Any]) -> bool:
+    """Whether the caller is a process of this machine and not a proxy for someone else."""
+    original = environ.get("werkzeug.proxy_fix.orig", environ)
+    peer = original.get("REMOTE_ADDR") or ""
+    return is_loopback(peer) and not any(name in environ for name in FORWARDED)
+
+
+def _has_token(environ: Mapping[str, Any], token: str) -> bool:
+    given = str(environ.get("HTTP_AUTHORIZATION", "")).encode("latin-1", "replace")
+    return bool(token) and hmac.compare_digest(given, f"Bearer {token}".encode())

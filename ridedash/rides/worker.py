@@ -71,6 +71,7 @@ class Worker:
         self.watch = self.sender.watch
         self.promoter = Promoter(self.runtime, journal, self.watch)
         self.retention_job = retention_job or partial(retention.drop_old_offers, runtime.db)
+        self.round_ended = time.monotonic()  # when the last round ended, well or not
         self._silent_since: datetime | None = None  # as the last heartbeat said
         self._awake = threading.Event()
         self._woken = False  # there may be something to send
@@ -126,6 +127,7 @@ class Worker:
         except Exception as error:  # a mistake of ours must cost one round, not the worker
             log.exception("the worker's round failed: %s", type(error).__name__)
             stop.wait(REST_S)
+        self.round_ended = time.monotonic()
         self._awake.wait(wait_s or LOOK_EVERY_S)
         self._awake.clear()
 

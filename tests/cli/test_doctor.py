@@ -1,5 +1,6 @@
 """`ridedash doctor` checks everything that the program depends on, and names wrong settings."""
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from ridedash.store import accounts, properties
 from ridedash.store.encryption import new_key
 from ridedash.store.models.people import Property
 from tests.cli.test_commands import ridedash
+from tests.databases import POSTGRESQL, new_database
 from tests.processes.fleet import free_port
 from tests.service.tls_servers import NAME, private_certificate, tls_server, tunnels_to
 
@@ -368,6 +370,20 @@ def test_every_call_of_the_doctor_goes_through_the_proxy(
     paths = {request.split(b" ")[1].partition(b"?")[0] for request in server.requests}
     tile = b"/15/16383/16383"
     assert paths == {b"/v1/products", b"/oauth/authorize", tile, b"/api", b"/"}
+
+
+@pytest.mark.database
+def test_more_connections_for_a_process_than_the_server_has_are_a_failure(tmp_path: Path) -> None:
+    made = Installation(tmp_path, new_database(tmp_path, POSTGRESQL))
+    try:
+        (well,) = made.findings()["database"]
+        assert well.ok
+        assert re.search(r", 20 of its \d+ connections at most for each process$", well.text)
+        (ill,) = made.findings(RIDEDASH_DATABASE_POOL="500")["database"]
+        assert not ill.ok
+        assert ill.text.endswith("or raise the server's max_connections.")
+    finally:
+        made.services.db.close()
 
 
 def test_a_label_can_not_forge_a_line_or_paint_the_terminal() -> None:

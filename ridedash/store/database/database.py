@@ -21,7 +21,7 @@ from sqlalchemy.orm import DeclarativeBase, ORMExecuteState, Session
 from sqlalchemy.types import JSON, TypeDecorator, TypeEngine
 
 from ridedash.store.database import migrate
-from ridedash.store.database.engines import BUSY_S, WRITE, lift_limits, make_engine
+from ridedash.store.database.engines import BUSY_S, POOL, WRITE, lift_limits, make_engine
 from ridedash.store.database.migrate import UnknownRevision, WrongTables
 
 __all__ = [
@@ -57,6 +57,8 @@ SQLITE_BUSY, SQLITE_FULL = 5, 13
 
 
 GOING_DOWN: Final = "57P"  # PostgreSQL's codes of a server that ends the connection
+FOR_APPLICATIONS: Final = """SELECT CAST(current_setting('max_connections') AS integer)
+    - CAST(current_setting('superuser_reserved_connections') AS integer)"""
 LOCKED_TABLE: Final = "orders"
 EVERY_S: Final = 60.0  # the database is read this often at most
 AGAIN_S: Final = 5.0  # after it gave no answer
@@ -118,13 +120,14 @@ class Base(DeclarativeBase):
 class Database:
     """One database by URL. Safe to share between threads; each `with` is one short transaction.
 
-    `busy_s` is how long a writer waits for others. Raises BadDatabaseUrl.
+    `busy_s` is how long a writer waits for others; `connections` are opened to PostgreSQL at most.
+    Raises BadDatabaseUrl.
     """
 
-    def __init__(self, url: str, *, busy_s: float = BUSY_S) -> None:
+    def __init__(self, url: str, *, busy_s: float = BUSY_S, connections: int = POOL) -> None:
         self.url = url
         try:
-            self.engine = make_engine(url, busy_s)
+            self.engine = make_engine(url, busy_s, connections)
             # called with the info of a session
             self.after_commit: Callable[[dict[Any, Any]], None] = lambda _info: None
         except (ArgumentError, ImportError, TypeError) as error:  # TypeError: one in memory
@@ -189,6 +192,13 @@ class Database:
         """Whether the database is at this version's revision, by its own record."""
         with self.engine.connect() as connection:
             return migrate.is_current(connection)
+
+    def server_connections(self) -> int | None:
+        """How many connections the server allows for all its clients together; None for SQLite."""
+        if self.dialect != "postgresql":
+            return None
+        with self.engine.connect() as connection:
+            return int(connection.scalar(text(FOR_APPLICATIONS)) or 0)
 
     def close(self) -> None:
         """Close all connections that are not in use."""

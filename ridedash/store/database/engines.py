@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
+POOL: Final = 20  # connections of a process to PostgreSQL, whose own default is 100 for all
 BUSY_S: Final = 5.0  # seconds that a writer waits for another one
 # that each connection to a file keeps prepared: of ours each takes tens of kilobytes
 STATEMENTS: Final = 24
@@ -48,15 +49,18 @@ SETTINGS: Final = """SELECT set_config('lock_timeout', %s, false),
     )"""
 
 
-def make_engine(address: str, busy_s: float) -> Engine:
-    """An engine for either kind of database. Raises ArgumentError or ImportError."""
+def make_engine(address: str, busy_s: float, connections: int = POOL) -> Engine:
+    """An engine for either kind of database. Raises ArgumentError or ImportError.
+
+    `connections` to PostgreSQL are opened at most; a thread that needs one more waits `busy_s`.
+    """
     url = make_url(address)
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername="postgresql+psycopg")
     # the connection used last, so that few stay open
     pool: dict[str, Any] = {"pool_timeout": busy_s, "pool_use_lifo": True}
     if url.get_backend_name() == "postgresql":
-        return _postgresql(url, pool | {"pool_size": 20, "max_overflow": 20}, busy_s)
+        return _postgresql(url, pool | {"pool_size": connections, "max_overflow": 0}, busy_s)
     # Opening a file is fast, but each connection takes a megabyte: rarely used ones are closed.
     pool |= {"pool_size": 4, "max_overflow": 36}
     engine = create_engine(url, **pool, connect_args={"cached_statements": STATEMENTS})

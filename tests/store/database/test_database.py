@@ -299,6 +299,18 @@ def test_a_statement_has_a_limit_on_the_server_unless_the_address_sets_its_own(
     other.close()
 
 
+def test_a_process_opens_no_more_connections_than_its_pool_allows(tmp_path: Path) -> None:
+    db = Database(empty_database(tmp_path, POSTGRESQL), busy_s=0.2, connections=2)
+    with db.read() as one, db.read() as two:
+        assert one.scalar(text("SELECT 1")) == two.scalar(text("SELECT 1")) == 1
+        with pytest.raises(DatabaseBusy), db.write():
+            pass
+    with db.write() as s:
+        assert s.scalar(text("SELECT 1")) == 1
+    assert 0 < (db.server_connections() or 0) < 1000
+    db.close()
+
+
 def test_migrations_have_no_limit_and_leave_none_lifted(server_of_many: Database) -> None:
     with server_of_many.engine.begin() as connection:
         lift_limits(connection)

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from werkzeug.security import generate_password_hash
 
 from ridedash.extensions import Services
 from ridedash.factory import create_app
+from ridedash.rides import monitoring
 from ridedash.rides.health import write_heartbeat
 from ridedash.store import properties
 from ridedash.views.web.permissions import OPEN, needs
@@ -205,6 +207,30 @@ def test_readiness_names_each_failing_part(tmp_path: Path) -> None:
     write_heartbeat(services(app).db, "a worker", services(app).clock())
     assert readiness(app) == (200, [])
     services(app).db.close()
+
+
+def test_readiness_and_metrics_are_answered_while_the_database_says_nothing(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered, waiting = threading.Event(), []
+
+    def frozen(*_: object) -> bool:
+        waiting.append(threading.current_thread())
+        return answered.wait(60)
+
+    monkeypatch.setattr(monitoring, "DEADLINE_S", 0.2)
+    db = services(app).db
+    monkeypatch.setattr(db, "revision_ok", frozen)
+    monkeypatch.setattr(db, "read", frozen)
+    for _ in range(5):
+        assert readiness(app) == (503, ["database", "migrations", "worker", "sending"])
+        assert "ridedash_database_up 0.0" in app.test_client().get("/metrics").text
+    assert len(waiting) == 2  # one thread for each question, however often it is asked
+    monkeypatch.undo()
+    answered.set()
+    for thread in waiting:
+        thread.join()
+    assert readiness(app) == (503, ["worker", "sending"])  # the database answers again
 
 
 def test_readiness_is_answered_while_postgresql_is_unreachable(tmp_path: Path) -> None:

@@ -1,0 +1,129 @@
+"""What load balancers and Prometheus ask a process, answered within a time of its own.
+
+The database may be frozen or slow. Then a question is answered without it after DEADLINE_S, and
+further ones at once: one thread waits for the database, and not each thread that is asked.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooLate
+from typing import Final, Generic, TypeVar
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from ridedash.observability.metrics import GaugeReading, Metrics
+from ridedash.rides.health import Counts, can_send, counts, heartbeat_age, is_alive
+from ridedash.rides.runtime import Clock
+from ridedash.store.database.database import Database, DatabaseBusy
+
+T = TypeVar("T")
+DEADLINE_S: Final = 3.0  # shorter than the patience of balancers, five seconds or more
+CHECKS: Final = ("database", "migrations", "worker", "sending")
+
+
+class Probe(Generic[T]):
+    """Runs a check in a thread of its own, one at a time, and waits DEADLINE_S for it."""
+
+    def __init__(self, check: Callable[[], T]) -> None:
+        self._check = check
+        self._lock = threading.Lock()
+        self._running: Future[T] | None = None
+        self._end = 0.0  # monotonic: until when the running check is waited for
+
+    def result(self) -> T | None:
+        """The result of a check that began now or is running; None when it takes too long."""
+        with self._lock:
+            running = self._running
+            if running is None or running.done():
+                running = self._running = Future()
+                self._end = time.monotonic() + DEADLINE_S
+                run = threading.Thread(target=self._run, args=(running,), name="probe", daemon=True)
+                run.start()
+            left = self._end - time.monotonic()
+        try:
+            return running.result(max(0.0, left))
+        except TooLate:
+            return None
+
+    def _run(self, future: "Future[T]") -> None:
+        try:
+            future.set_result(self._check())
+        except BaseException as error:  # for whoever waits for it
+            future.set_exception(error)
+
+
+class Monitor:
+    """The readiness and the metrics of a process."""
+
+    def __init__(self, db: Database, clock: Clock, metrics: Metrics) -> None:
+        self._db, self._clock, self._metrics = db, clock, metrics
+        self._ready = Probe(self._look)
+        self._counts = Probe(self._count)
+
+    def readiness(self) -> dict[str, bool]:
+        """Which of CHECKS hold; none when the database does not answer in time.
+
+        The database must answer, its migrations be current, and a worker run that may send.
+        """
+        return self._ready.result() or dict.fromkeys(CHECKS, False)
+
+    def metrics(self) -> bytes:
+        """The metrics of all processes of this machine, and counts of orders and rides."""
+        return self._metrics.text(database_gauges(self._counts.result()))
+
+    def _look(self) -> dict[str, bool]:
+        checks = dict.fromkeys(CHECKS, False)
+        with contextlib.suppress(SQLAlchemyError, DatabaseBusy):  # it says how far this came
+            checks["migrations"] = self._db.revision_ok()
+            checks["database"] = True
+            if checks["migrations"]:  # without tables there is no heartbeat to read
+                with self._db.read() as session:
+                    age = heartbeat_age(session, self._clock())
+                    checks["sending"] = can_send(session, self._clock())
+                checks["worker"] = is_alive(age)
+        return checks
+
+    def _count(self) -> Counts | None:
+        try:
+            with self._db.read() as session:
+                return counts(session, self._clock())
+        except (SQLAlchemyError, DatabaseBusy):
+            return None  # the metrics of the processes are answered all the same
+
+
+def database_gauges(found: Counts | None) -> Iterator[GaugeReading]:
+    """The gauges that are read from the database; None: it did not answer."""
+    yield _one("ridedash_database_up", "Whether the database answered", float(found is not None))
+    if found is None:
+        return
+    states: dict[tuple[str, ...], float] = {
+        (state,): float(count) for state, count in found.orders.items()
+    }
+    yield GaugeReading("ridedash_orders_open", "Orders that are not settled", states, ("state",))
+    yield _one(
+        "ridedash_unknown_oldest_seconds",
+        "Age of the oldest order of unknown outcome",
+        found.unknown_oldest_s,
+    )
+    yield _one("ridedash_rides_followed", "Rides that are being followed", found.followed)
+    yield _one("ridedash_rides_overdue", "Rides whose poll is due", found.overdue)
+    yield _one("ridedash_poll_lag_seconds", "How late the most overdue ride is", found.late_s)
+    yield _one("ridedash_workers", "Workers with a heartbeat in the last 30 s", found.workers)
+    if found.worker_silent_s is not None:
+        yield _one(
+            "ridedash_worker_silent_seconds",
+            "Since the last heartbeat of any worker",
+            found.worker_silent_s,
+        )
+    yield _one(
+        "ridedash_service_silent_seconds",
+        "Time since the service last answered a worker",
+        found.service_silent_s,
+    )
+
+
+def _one(name: str, meaning: str, value: float) -> GaugeReading:
+    return GaugeReading(name, meaning, {(): float(value)})

@@ -3,8 +3,6 @@
  * actions change.
  */
 
-const COPIED_MS = 2_000;
-
 export class ActionPanels {
   /**
    * `address` is the page's own; `shown` is the snapshot that its panels belong to; `replaced()` is
@@ -85,8 +83,6 @@ export class ActionPanels {
     if (off && !off.parentElement.querySelector("form")) event.preventDefault();
     const close = event.target.closest("[data-close]");
     if (close) this.#close(close.closest("details"));
-    const copy = event.target.closest("[data-copy]");
-    if (copy) this.#copy(copy);
   }
 
   #escape(event) {
@@ -99,14 +95,6 @@ export class ActionPanels {
   #close(panel) {
     panel.open = false;
     panel.querySelector("summary").focus();
-  }
-
-  async #copy(button) {
-    const label = button.querySelector("span");
-    const before = label.textContent;
-    await navigator.clipboard.writeText(this.root.querySelector("[data-support]").textContent);
-    label.textContent = button.dataset.copied;
-    setTimeout(() => (label.textContent = before), COPIED_MS);
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * The links of a ride: a press makes one and copies it; it is shown too, so that the user can copy
- * it by hand.
+ * The links of a ride: a press makes one and copies it, where the browser allows that after an
+ * answer; it is shown too, with a button that copies it.
  */
 
-import { copyText } from "../shared/copy.js";
+import { copy } from "../shared/copy.js";
 
 export function watchLinks(root) {
   const box = root.querySelector("[data-out]");
@@ -39,8 +39,8 @@ async function show(box, { state, url, message }, use) {
   field.closest("[data-link-row]").hidden = !url;
   if (url) {
     field.value = url;
-    tell(box, (await copyText(url)) ? box.dataset[`copied_${use}`] : box.dataset.byHand);
-    field.select();
+    const words = (await copy(field)) ? box.dataset.copied : box.dataset.ready;
+    tell(box, `${words} ${box.dataset[`means_${use}`]}`);
   } else tell(box, box.dataset.ended);
   box.querySelector("[data-links-state]").textContent = state.words;
   box.querySelector("[data-link-use=end]").hidden = !state.any;

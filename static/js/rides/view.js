@@ -7,6 +7,7 @@ import { ActionPanels } from "./actions.js";
 import { hideCode, watchCode } from "./start_code.js";
 import { DropForm } from "./drop.js";
 import { watchLinks } from "./share.js";
+import { watchCopies } from "../shared/copy.js";
 import { RideSlots, setText } from "../shared/slots.js";
 
 const TICK_MS = 500;
@@ -55,6 +56,7 @@ export class RideView {
     });
     watchCode(this.root);
     watchLinks(this.root);
+    watchCopies(this.root);
     this.#drawTrip();
     this.#moveCab(0);
     this.#dropForm();

@@ -1,19 +1,9 @@
-/** Printable pages: a button that prints, and one that copies the link beside it. */
+/** Printable pages: a button that prints; copy.js adds the one that copies the link. */
 
-import { copyText } from "./copy.js";
+import { watchCopies } from "./copy.js";
 
 for (const button of document.querySelectorAll("[data-print]")) {
   button.hidden = false;
   button.addEventListener("click", () => print());
 }
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    const field = document.querySelector("[data-link]");
-    const copied = await copyText(field.value);
-    field.select();
-    button.querySelector("span").textContent = copied
-      ? button.dataset.copied
-      : button.dataset.byHand;
-  });
-}
+watchCopies(document);

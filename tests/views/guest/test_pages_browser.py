@@ -212,3 +212,32 @@ def test_a_link_is_copied_by_one_press_and_active_links_are_listed(served: Serve
     page.get_by_role("button", name="End links").click()
     expect(page.locator("[data-links-said]")).to_have_text("No link is open any more.")
     expect(page.get_by_role("button", name="End links")).to_be_hidden()
+
+
+@pytest.mark.parametrize("secure", [True, False], ids=["https", "plain-http"])
+def test_a_link_is_copied_from_its_own_page(served: Served, secure: bool) -> None:
+    page = served.staff(permissions=["clipboard-read", "clipboard-write"])
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    if not secure:  # a page that came over plain http has no clipboard to write to
+        page.add_init_script("delete Navigator.prototype.clipboard")
+    page.goto(f"/rides/{order_id}/card")
+    page.get_by_role("button", name="Make the guest's link").click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    link = page.locator("[data-link]").input_value()
+    page.goto("/search")
+    page.locator("#search").focus()
+    page.keyboard.press("Control+V")
+    expect(page.locator("#search")).to_have_value(link)
+
+
+def test_a_link_that_could_not_be_copied_is_selected(served: Served) -> None:
+    page = served.staff()
+    page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error())")
+    page.goto(f"/rides/{served.desk.order('BOOKED', 'CALL_DRIVER')}")
+    page.get_by_role("button", name="Share with follower").click()
+    expect(page.locator("[data-links-said]")).to_contain_text("The link is ready: press Copy.")
+    page.locator("[data-link-row]").get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Selected: copy it yourself")).to_be_visible()
+    field = page.locator("[data-link]")
+    assert page.evaluate("getSelection().toString()") == field.input_value()

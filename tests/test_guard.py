@@ -543,6 +543,7 @@ GET /t/<token>/snapshot.json guest.snapshot
 POST /accounts/<int:account_id>/link accounts.link
 POST /admin/accounts admin_accounts.connect
 POST /admin/accounts/<int:account_id> admin_accounts.forward_change
+POST /admin/accounts/<int:account_id>/affiliate admin_accounts.name_affiliate
 POST /admin/accounts/<int:account_id>/default admin_accounts.make_default
 POST /admin/accounts/<int:account_id>/remove admin_accounts.remove
 POST /admin/cost-centres admin_places.add_centre

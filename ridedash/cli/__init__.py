@@ -108,6 +108,11 @@ def _account_link(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--default", action="store_true", help="book with this account unless another is chosen"
     )
+    parser.add_argument(
+        "--affiliate-uid",
+        default="",
+        help="sent with each booking of this account, where the service asks for one",
+    )
 
 
 def _erase(parser: argparse.ArgumentParser) -> None:

@@ -25,6 +25,7 @@ from ridedash.services import Services, build_services
 from ridedash.store import accounts, audit, properties
 from ridedash.store.database.database import Database, DatabaseBusy, WrongTables
 from ridedash.store.models.people import Property
+from ridedash.text import one_line
 
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -185,6 +186,7 @@ def _account(services: Services, options: argparse.Namespace) -> None:
             )
         now = services.clock()
         row = accounts.add_account(s, services.vault, property_.id, options.label, token, now)
+        row.affiliate_uid = one_line(options.affiliate_uid, accounts.AFFILIATE_MAX) or None
         if options.default:
             accounts.make_default(s, row)
         audit.record(

@@ -105,8 +105,9 @@ def accounts(vault: TokenVault, ours: StoredFacts) -> Iterator[Finding]:
         )
         yield Finding("account", False, text)
     elif len(states) <= EACH:
-        for name, state in states:
-            yield Finding("account", state == OK, f"{name}: {state}")
+        for row, (name, state) in zip(ours.accounts, states, strict=True):
+            billed = f", affiliate id {row.affiliate_uid}" if row.affiliate_uid else ""
+            yield Finding("account", state == OK, f"{name}: {state}{billed}")
     else:
         n = Counter(state for _, state in states)
         text = f"{n[OK]} ok, {n[LOST]} need reconnecting, {n[SEALED]} {SEALED}"

@@ -1,6 +1,7 @@
 """Linked accounts of a property and their encrypted tokens."""
 
 from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -8,6 +9,8 @@ from sqlalchemy.orm import Session
 from ridedash.store.database.database import MAX_ID
 from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.people import Account
+
+AFFILIATE_MAX: Final = 100  # characters of an affiliate_uid
 
 
 def add_account(
@@ -58,6 +61,15 @@ def keep_tokens(
     row.expires_at = now + timedelta(seconds=expires_in_s) if expires_in_s is not None else None
     row.state = "ok"
     row.refresh_owner = row.refresh_until = None
+
+
+def affiliate_uid_of(s: Session, account_id: int) -> str | None:
+    """What create has to name for an account that is billed to an affiliate; else None.
+
+    See docs/service-interface.md 1.
+    """
+    query = select(Account.affiliate_uid).where(Account.id == account_id)
+    return s.scalars(query).first() or None
 
 
 def tokens_can_be_read(row: Account, vault: TokenVault) -> bool:

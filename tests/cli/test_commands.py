@@ -175,8 +175,9 @@ def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> Non
     assert again.returncode == 2
     assert "already" in again.stderr
     link = ["account", "link", "--property", "Hotel A", "--label", "House", "--access-token-stdin"]
-    linked = ridedash(tmp_path, *link, given="token-for-this-test\n")
+    linked = ridedash(tmp_path, *link, "--affiliate-uid", "hotel-17", given="token-for-this-test\n")
     assert linked.returncode == 0, linked.stderr
+    assert "House: ok, affiliate id hotel-17" in ridedash(tmp_path, "doctor").stdout
     if kind() == SQLITE:
         assert b"token-for-this-test" not in (tmp_path / "ridedash.db").read_bytes()
 

@@ -32,6 +32,15 @@ class AccountManager:
             self._record(s, "account.default", row.id)
         return DONE
 
+    def name_affiliate(self, account_id: int, affiliate_uid: str | None) -> str:
+        """Store what bookings with this account name as `affiliate_uid`; None: they name none."""
+        with self.db.write() as s:
+            row = self._own(s, account_id)
+            if row.affiliate_uid != affiliate_uid:
+                row.affiliate_uid = affiliate_uid
+                self._record(s, "account.affiliate", row.id)
+        return DONE
+
     def remove(self, account_id: int) -> str:
         """Delete the tokens of an account. Its row stays for its past rides.
 

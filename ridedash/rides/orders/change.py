@@ -14,9 +14,16 @@ from sqlalchemy.orm import Session
 from ridedash.rides.orders import place, schedule_times, transitions
 from ridedash.rides.orders.fields import CHANGEABLE, BookingRequest
 from ridedash.rides.orders.place import PlaceError, RequestRefused
-from ridedash.rides.orders.request import digest, guest_of, new_booking, ordered_value
+from ridedash.rides.orders.request import (
+    digest,
+    guest_of,
+    new_booking,
+    ordered_value,
+    restated,
+)
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit, guests
+from ridedash.store.accounts import affiliate_uid_of
 from ridedash.store.database.database import Database, retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 
@@ -120,7 +127,10 @@ def _update(s: Session, order: Order, request: BookingRequest, offer: Offer, now
     if request.pickup_at is None:
         raise RequestRefused("pickup_at", "a planned ride has a pickup time")
     try:
-        body = new_booking(request, offer, order.mtx).model_dump_json()
+        body = restated(
+            new_booking(request, offer, order.mtx).model_dump_json(),
+            affiliate_uid=affiliate_uid_of(s, request.account_id),
+        )
     except ValidationError as error:
         raise place.refused(error) from None
     stated = _stated_guest(order, request)

@@ -44,8 +44,8 @@ from ridedash.service.errors import (
     is_rate_limited,
 )
 from ridedash.service.throttle.traffic import Priority
-from ridedash.service.types.bookings import NewBooking
 from ridedash.service.types.products import Product, ProductList
+from ridedash.store.accounts import affiliate_uid_of
 from ridedash.store.database.database import retry_conflict
 from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Guest
@@ -194,7 +194,11 @@ class Promoter:
             if order is None or self.closed:
                 return
             try:
-                body = _with_fare(order.body, priced.fare_id)
+                body = request.restated(
+                    order.body,
+                    fare_id=priced.fare_id,
+                    affiliate_uid=affiliate_uid_of(s, order.account_id),
+                )
             except ValidationError:
                 raise NotYet(NOT_BUILT) from None
             guard = _guard(s, order)
@@ -293,12 +297,6 @@ def _reason_code(error: ServiceError) -> str:
     if isinstance(error, NoAnswer) and not error.sent:
         return NO_CONNECTION
     return NO_ANSWER
-
-
-def _with_fare(body: str, fare_id: str | None) -> str:
-    """The frozen request with the present fixed price. Raises pydantic.ValidationError."""
-    frozen = NewBooking.model_validate_json(body).model_dump()
-    return NewBooking.model_validate(frozen | {"fare_id": fare_id}).model_dump_json()
 
 
 def _guard(s: Session, order: Order) -> str | None:

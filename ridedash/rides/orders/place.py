@@ -16,6 +16,7 @@ from ridedash.rides.orders import transitions
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest
 from ridedash.rides.orders.request import (
     Car,
+    bill,
     build_order,
     guard_of,
     guest_of,
@@ -26,7 +27,7 @@ from ridedash.rides.orders.request import (
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST
 from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.store import audit, guests
-from ridedash.store.accounts import account_of
+from ridedash.store.accounts import account_of, affiliate_uid_of
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Staff
@@ -215,11 +216,13 @@ def _orders(s: Session, request: BookingRequest, offer: Offer, now: datetime) ->
         key = guard_of(request.property_id, guest.name, guest.phone, guest.room, offer)
     busy = _busy(s, request, key)
     group = new_group() if request.cars > 1 else None
+    affiliate_uid = affiliate_uid_of(s, request.account_id)
     made = []
     for number in range(1, request.cars + 1):
         guard = key if number == 1 and not request.override_guard else None
         try:
             order = build_order(request, offer, guest, guard, now, Car(number, group))
+            bill(order, affiliate_uid)
         except ValidationError as error:
             raise refused(error) from None
         s.add(order)

@@ -183,6 +183,24 @@ def ordered_value(order: Order, field: BookingField) -> Any:
     return getattr(NewBooking.model_validate_json(order.body), field.body)
 
 
+def restated(body: str, **changes: str | None) -> str:
+    """A frozen body with other values of some fields. Raises pydantic.ValidationError."""
+    frozen = NewBooking.model_validate_json(body).model_dump()
+    return NewBooking.model_validate(frozen | changes).model_dump_json()
+
+
+def bill(order: Order, affiliate_uid: str | None) -> None:
+    """Put the `affiliate_uid` of the order's account into its frozen body.
+
+    It is the account's and not the form's: the digest of the form must not depend on it. Raises
+    pydantic.ValidationError.
+    """
+    if NewBooking.model_validate_json(order.body).affiliate_uid == affiliate_uid:
+        return
+    order.body = restated(order.body, affiliate_uid=affiliate_uid)
+    order.body_digest = digest(order.body)
+
+
 def digest(body: str) -> str:
     """The digest of a frozen body."""
     return hashlib.sha256(body.encode()).hexdigest()

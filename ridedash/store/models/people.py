@@ -149,6 +149,8 @@ class Account(Base):
     refresh_owner: Mapped[str | None] = mapped_column(ShortText(80))
     refresh_until: Mapped[datetime | None]  # its lease
     created_at: Mapped[datetime]
+    # the user's id at the partner: sent with each booking where it is set
+    affiliate_uid: Mapped[str | None] = mapped_column(ShortText(100))
 
 
 @event.listens_for(Guest, "before_insert")

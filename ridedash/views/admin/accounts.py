@@ -17,7 +17,12 @@ from ridedash.rides.accounts.linking import (
     LinkOwner,
 )
 from ridedash.rides.accounts.manage import IN_USE, NOT_NOW, AccountManager
-from ridedash.store.accounts import account_of, accounts_of, tokens_can_be_read
+from ridedash.store.accounts import (
+    AFFILIATE_MAX,
+    account_of,
+    accounts_of,
+    tokens_can_be_read,
+)
 from ridedash.text import one_line
 from ridedash.views.admin.property import Answer, message_for
 from ridedash.views.web.current_user import current_staff
@@ -93,6 +98,14 @@ def connect() -> Answer:
 def make_default(account_id: int) -> BaseResponse:
     """Make an account the one that rides are booked with unless another is chosen."""
     return _change(account_id, AccountManager.make_default)
+
+
+@bp.post("/<int:account_id>/affiliate")
+@needs(MANAGE)
+def name_affiliate(account_id: int) -> BaseResponse:
+    """Set or clear the affiliate id that bookings with an account name."""
+    typed = one_line(request.form.get("affiliate_uid", ""), AFFILIATE_MAX) or None
+    return _change(account_id, lambda manager, id_: manager.name_affiliate(id_, typed))
 
 
 @bp.post("/<int:account_id>/remove")

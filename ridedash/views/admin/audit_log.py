@@ -68,6 +68,7 @@ ACTIONS: Final = {
     "account.lost": lazy("An account needs reconnecting"),
     "account.default": lazy("Chose the default account"),
     "account.removed": lazy("Removed an account"),
+    "account.affiliate": lazy("Changed an account's affiliate id"),
     "keys.rotated": lazy("Changed the keys of tokens"),
     "refused": lazy("Tried what is not open to them"),
 }

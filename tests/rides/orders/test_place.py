@@ -18,10 +18,13 @@ from ridedash.rides.orders.place import (
     TokenReused,
     place,
 )
+from ridedash.rides.orders.request import digest
 from ridedash.rides.orders.resolve import reopen, resolve_booked, resolve_not_booked, withdraw
 from ridedash.rides.orders.transitions import change_state, raise_attention
 from ridedash.rides.states import TRANSITIONS, BadTransition, is_allowed
+from ridedash.service.types.bookings import NewBooking
 from ridedash.store.audit import AuditRow
+from ridedash.store.models.people import Account
 from ridedash.store.orders import Order, OrderState
 from ridedash.store.properties import add_property, add_staff
 from tests.rides.desk_world import World
@@ -52,6 +55,56 @@ def test_an_order_is_ready_then_sent_once_and_booked_with_its_ride(world: World)
     assert [body["merchant_txn_id"] for call, body in world.service.calls if call == "create"] == [
         page.order.mtx
     ]
+
+
+def bill_account(world: World, affiliate_uid: str | None) -> None:
+    """A manager names, or no longer names, whom the account is billed to."""
+    with world.db.write() as s:
+        s.get_one(Account, world.account_id).affiliate_uid = affiliate_uid
+
+
+def sent_uids(world: World) -> list[str | None]:
+    """The `affiliate_uid` of each create that the service has received."""
+    return [body.get("affiliate_uid") for name, body in world.service.calls if name == "create"]
+
+
+def test_a_booking_names_the_affiliate_of_its_account_and_of_no_other(world: World) -> None:
+    bill_account(world, "hotel-17")
+    with world.worker() as worker:
+        world.place(cars=2)
+        worker.step()
+        bill_account(world, None)
+        world.place(guest_name="Guest Wren", guest_phone="+91 98450 11111")
+        worker.step()
+    assert sent_uids(world) == ["hotel-17", "hotel-17", None]
+    for order in world.orders():
+        assert order.body_digest == digest(order.body)
+
+
+def test_a_form_is_the_same_form_after_the_affiliate_of_its_account_changed(world: World) -> None:
+    request = world.request()
+    first = place(world.db, world.clock, request)
+    bill_account(world, "hotel-17")
+    assert place(world.db, world.clock, request).order_id == first.order_id
+
+
+def test_a_planned_ride_names_the_affiliate_of_its_account_at_that_time(world: World) -> None:
+    bill_account(world, "hotel-1")
+    order_id = world.place(pickup_at=world.clock() + timedelta(hours=5))
+    frozen = NewBooking.model_validate_json(world.page(order_id).order.body)
+    assert frozen.affiliate_uid == "hotel-1"
+    bill_account(world, "hotel-2")
+    world.clock.go(timedelta(hours=5).total_seconds() - 600)
+    world.service.answers["products"] = [PRODUCTS]
+    with world.worker() as worker:
+        worker.step()
+    assert sent_uids(world) == ["hotel-2"]
+
+
+PRODUCTS = {
+    "categories": [{"id": "mini", "display_name": "Mini", "currency": "INR", "eta": 4}],
+    "ride_estimate": [{"category": "mini", "amount_min": 200, "amount_max": 240}],
+}
 
 
 def test_the_request_has_the_priced_values_and_nothing_of_the_guest(world: World) -> None:

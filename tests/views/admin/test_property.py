@@ -405,3 +405,31 @@ def test_a_new_property_needs_a_name_of_its_own(desk: Desk) -> None:
     assert post(client, "/admin/properties", name="Other House", timezone="UTC").status_code == 422
     assert post(client, "/admin/properties", name="Third House", timezone="UTC").status_code == 303
     assert "Third House" in client.get("/admin/properties").text
+
+
+def test_an_account_has_the_affiliate_id_that_a_manager_typed_until_it_is_emptied(
+    desk: Desk,
+) -> None:
+    account, client = desk.ids["desk.account"], desk.client()
+    address = f"/admin/accounts/{account}/affiliate"
+    answer = post(client, address, affiliate_uid="  guest\u202e-17<b> ")
+    assert answer.headers["Location"].endswith("said=done")
+    assert row(desk, Account, account).affiliate_uid == "guest-17<b>"
+    page = client.get("/admin/accounts").text
+    assert 'value="guest-17&lt;b&gt;"' in page
+    assert "guest-17<b>" not in page
+    post(client, address, affiliate_uid=" ")
+    assert row(desk, Account, account).affiliate_uid is None
+    log = client.get("/admin/audit").text
+    assert log.count("Changed an account&#39;s affiliate id") == 3  # two, and the filter
+    post(client, address, affiliate_uid="x" * 5000)
+    assert len(row(desk, Account, account).affiliate_uid or "") == 100
+
+
+def test_the_affiliate_id_of_another_propertys_account_is_not_found(desk: Desk) -> None:
+    theirs = desk.ids["other.account"]
+    assert (
+        post(desk.client(), f"/admin/accounts/{theirs}/affiliate", affiliate_uid="x").status_code
+        == 404
+    )
+    assert row(desk, Account, theirs).affiliate_uid is None

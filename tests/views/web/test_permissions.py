@@ -43,7 +43,7 @@ NEEDS = {
         admin_staff.invite_somebody admin_staff.change_role admin_staff.disable admin_staff.enable
         admin_staff.sign_out admin_staff.make_password_link admin_staff.forward_change
         admin_staff.withdraw admin_accounts.show admin_accounts.connect admin_accounts.make_default
-        admin_accounts.remove admin_accounts.forward_change
+        admin_accounts.remove admin_accounts.name_affiliate admin_accounts.forward_change
     """,
     "export": "history_csv.export",
     "audit": "admin_audit.show",

@@ -1,0 +1,23 @@
+"""The affiliate_uid of a linked account, which the service demands for affiliate payment."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0010"
+down_revision: str | None = "0009"
+branch_labels = None
+depends_on = None
+
+LENGTH = 100
+
+
+def upgrade() -> None:
+    """One column, empty for every account that is there."""
+    text = sa.String(LENGTH).with_variant(sa.Text(), "postgresql")
+    op.add_column("accounts", sa.Column("affiliate_uid", text, nullable=True))
+
+
+def downgrade() -> None:
+    """Take it away again."""
+    with op.batch_alter_table("accounts") as accounts:
+        accounts.drop_column("affiliate_uid")

@@ -76,7 +76,10 @@ def _db(parser: argparse.ArgumentParser) -> None:
 
 def _staff_add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--property", required=True, dest="property_name", help="name of the property; made if new"
+        "--property", required=True, dest="property_name", help="name of the property"
+    )
+    parser.add_argument(
+        "--new-property", action="store_true", help="make the property, which must not be there yet"
     )
     parser.add_argument(
         "--name", required=True, help="the name to sign in with, shown to colleagues too"

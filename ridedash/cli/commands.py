@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from ridedash import config
 from ridedash.cli import worker_port
-from ridedash.cli.errors import CommandError
+from ridedash.cli.errors import CommandError, no_property
 from ridedash.rides.accounts.rotate_keys import rotate
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.privacy.retention import RetentionDays, retention_job
@@ -142,13 +142,25 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
     with services.db.write() as s:
         if properties.find_staff(s, options.name) is not None:
             raise CommandError(f"somebody already signs in as {options.name!r}.")
-        property_ = properties.find_property(s, options.property_name) or _new_property(
-            s, options, now
-        )
+        property_ = _property_of_staff(s, options, now)
         staff = properties.add_staff(s, property_.id, options.name, hashed, options.role, now)
         facts = {"property_id": property_.id, "role": options.role}
         audit.record(s, "cli", "staff.added", f"staff:{staff.id}", "ok", now, **facts)
     print(f"{options.name} can sign in to {options.property_name}.")
+
+
+def _property_of_staff(s: Session, options: argparse.Namespace, now: datetime) -> Property:
+    """The property of that name; a new one only if that is said, since a name may be misspelt."""
+    name, known = options.property_name, [each.name for each in properties.properties(s)]
+    there = properties.find_property(s, name)
+    if options.new_property:
+        same = [each for each in known if each.casefold() == name.casefold()]
+        if same:
+            raise CommandError(f"there is a property {same[0]!r}; leave --new-property out.")
+        return _new_property(s, options, now)
+    if there is None:
+        raise no_property(name, known, "With --new-property it is made.")
+    return there
 
 
 def _new_property(s: Session, options: argparse.Namespace, now: datetime) -> Property:
@@ -181,9 +193,9 @@ def _account(services: Services, options: argparse.Namespace) -> None:
     with services.db.write() as s:
         property_ = properties.find_property(s, options.property_name)
         if property_ is None:
-            raise CommandError(
-                f"no property {options.property_name!r}; `ridedash staff add` makes one."
-            )
+            known = [each.name for each in properties.properties(s)]
+            advice = "`ridedash staff add --new-property` makes one."
+            raise no_property(options.property_name, known, advice)
         now = services.clock()
         row = accounts.add_account(s, services.vault, property_.id, options.label, token, now)
         row.affiliate_uid = one_line(options.affiliate_uid, accounts.AFFILIATE_MAX) or None

@@ -1,5 +1,16 @@
-"""The error that commands raise on purpose."""
+"""The error that commands raise on purpose, and the one for a property that is not there."""
+
+import difflib
+from collections.abc import Iterable
 
 
 class CommandError(Exception):
     """Why a command can't be run, in one sentence for the person at the keyboard."""
+
+
+def no_property(name: str, known: Iterable[str], advice: str = "") -> CommandError:
+    """The error for a name that no property has; it names the closest one, which was meant."""
+    by_folded = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(name.casefold(), by_folded, n=1)
+    meant = f" Did you mean {by_folded[near[0]]!r}?" if near else ""
+    return CommandError(f"no property {name!r}.{meant}{' ' if advice else ''}{advice}")

@@ -2,7 +2,7 @@
 
 import argparse
 
-from ridedash.cli.errors import CommandError
+from ridedash.cli.errors import CommandError, no_property
 from ridedash.forms import PhoneError, read_phone
 from ridedash.rides.privacy.erase import ErasedGuest, NotCompacted, StillRiding, erase
 from ridedash.services import Services
@@ -14,8 +14,9 @@ def erase_guest(services: Services, options: argparse.Namespace) -> None:
     """Erase a guest by phone, or by name and room. Raises CommandError."""
     with services.db.read() as s:
         property_ = properties.find_property(s, options.property_name)
+        known = [each.name for each in properties.properties(s)]
     if property_ is None:
-        raise CommandError(f"no property {options.property_name!r}.")
+        raise no_property(options.property_name, known)
     try:
         key = services.settings.secret_key
         guests, rides = erase(services.db, services.clock, key, _guest(options, property_))

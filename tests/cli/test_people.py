@@ -20,6 +20,7 @@ pytestmark = pytest.mark.database
 
 PHRASE = "seven herons over the lagoon"
 STAFF = ("staff", "add", "--property", "Hotel A", "--name", "otter")
+FIRST = (*STAFF, "--new-property")
 LINK = ("account", "link", "--property", "Hotel A", "--label", "House", "--access-token-stdin")
 WAIT_S = 60.0  # an upper bound on a busy machine
 
@@ -51,7 +52,7 @@ def test_an_upgrade_prints_the_first_and_the_last_revision(tmp_path: Path) -> No
 
 def test_added_staff_and_linked_accounts_are_in_the_audit_log(tmp_path: Path) -> None:
     ridedash(tmp_path, "db", "upgrade")
-    assert ridedash(tmp_path, *STAFF, "--role", "manager", given=PHRASE + "\n").returncode == 0
+    assert ridedash(tmp_path, *FIRST, "--role", "manager", given=PHRASE + "\n").returncode == 0
     assert ridedash(tmp_path, *STAFF, given=PHRASE + "\n").returncode == 2
     assert ridedash(tmp_path, *LINK, given="token-for-this-test\n").returncode == 0
     db = database(tmp_path)
@@ -75,9 +76,8 @@ def test_secrets_typed_on_a_terminal_are_not_echoed(
     tmp_path: Path, words: tuple[str, ...], typed: str
 ) -> None:
     ridedash(tmp_path, "db", "upgrade")
-    ridedash(
-        tmp_path, "staff", "add", "--property", "Hotel A", "--name", "wren", given=PHRASE + "\n"
-    )
+    wren = ("staff", "add", "--new-property", "--property", "Hotel A", "--name", "wren")
+    ridedash(tmp_path, *wren, given=PHRASE + "\n")
     code, seen = on_a_terminal(tmp_path, words, typed)
     assert (code, "Hotel A." in seen) == (0, True), seen
     assert typed not in seen
@@ -120,3 +120,28 @@ def test_help_shows_the_defaults(tmp_path: Path) -> None:
     said = " ".join(ridedash(tmp_path, "staff", "add", "--help").stdout.split())
     assert "(default: concierge)" in said
     assert "(default: UTC)" in said
+
+
+def test_a_misspelt_property_makes_no_new_one_and_the_closest_is_named(tmp_path: Path) -> None:
+    assert ridedash(tmp_path, "db", "upgrade").returncode == 0
+    first = ridedash(tmp_path, *FIRST, given=PHRASE + "\n")
+    assert first.returncode == 0, first.stderr
+    misspelt = ("--property", "hotle A", "--name", "wren")
+    for words in (("staff", "add", *misspelt), ("account", "link", *misspelt[:2], "--label", "L")):
+        more = ("--access-token-stdin",) if words[0] == "account" else ()
+        done = ridedash(tmp_path, *words, *more, given=PHRASE + "\n")
+        assert done.returncode == 2
+        assert "no property 'hotle A'. Did you mean 'Hotel A'? " in done.stderr
+        assert "--new-property" in done.stderr
+    erased = ridedash(tmp_path, "erase", "--property", "Clinic", "--guest", "+12025550143")
+    assert (erased.returncode, erased.stderr) == (2, "ridedash: no property 'Clinic'.\n")
+
+
+def test_a_property_that_is_there_is_not_made_again(tmp_path: Path) -> None:
+    assert ridedash(tmp_path, "db", "upgrade").returncode == 0
+    assert ridedash(tmp_path, *FIRST, given=PHRASE + "\n").returncode == 0
+    for name in ("Hotel A", "HOTEL A"):
+        words = ("staff", "add", "--new-property", "--property", name, "--name", "wren")
+        again = ridedash(tmp_path, *words, given=PHRASE + "\n")
+        assert again.returncode == 2
+        assert "there is a property 'Hotel A'; leave --new-property out." in again.stderr

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.database
 def instance(tmp_path: Path) -> Path:
     folder = tmp_path / "instance"
     assert ridedash(folder, "db", "upgrade").returncode == 0
-    words = ("staff", "add", "--property", "Hotel A", "--name", "otter", "--country", "IN")
+    words = ("staff", "add", "--new-property", "--property", "Hotel A", "--name", "otter")
+    words += ("--country", "IN")
     assert ridedash(folder, *words, given="seven herons over the lagoon\n").returncode == 0
     return folder
 

@@ -51,7 +51,8 @@ LEAVES = {
     "history.csv": {"guest", "phone", "place"},  # a bill: the guest, the places, the contact
     "history": {"guest"},  # the guests of the rides
     "hand-over": {"guest"},  # the guests of the next shift
-    "record": set(),  # actions of staff with ids, and no data of guests
+    "audit log": {"guest"},  # whose ride an entry is about; the entry itself has its number only
+    "audit.csv": set(),  # actions of staff with ids, and no data of guests
     "ride": {"guest", "phone", "place"},  # the staff's own page: the map, and the phone to call
     "receipt": {"guest"},  # the guest who paid
     "card": {"guest", "rider's link", "start code"},  # printed for the guest
@@ -246,10 +247,11 @@ def send_links(story: Story, ride: int) -> None:
 def take_out(story: Story, ride: int) -> None:
     """Print and export a ride as a manager, and export all of them."""
     story.take("history.csv", "/history.csv", story.token())
+    story.take("audit.csv", "/admin/audit/export.csv", story.token())
     for name, path in (
         ("history", "/history"),
         ("hand-over", "/handover"),
-        ("record", "/admin/audit"),
+        ("audit log", "/admin/audit"),
     ):
         story.take(name, path)
     for name, end in (("ride", ""), ("receipt", "/receipt"), ("card", "/card")):

@@ -546,6 +546,7 @@ POST /admin/accounts/<int:account_id> admin_accounts.forward_change
 POST /admin/accounts/<int:account_id>/affiliate admin_accounts.name_affiliate
 POST /admin/accounts/<int:account_id>/default admin_accounts.make_default
 POST /admin/accounts/<int:account_id>/remove admin_accounts.remove
+POST /admin/audit/export.csv admin_audit.export
 POST /admin/cost-centres admin_places.add_centre
 POST /admin/cost-centres/<int:centre_id> admin_places.change_centre
 POST /admin/invitations/<int:invitation_id>/withdraw admin_staff.withdraw

@@ -5,9 +5,9 @@ See docs/security.md 8.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Index, or_, select
+from sqlalchemy import Index, and_, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from ridedash.store.database.database import Base, ShortText
@@ -68,7 +68,15 @@ class AuditFilter:
     who: str | None = None
     what: str | None = None
     before: int | None = None
+    order: int | None = None  # those about this order
+    people: bool = False  # without the steps that ridedash takes by itself
     nobodys: bool = False  # also entries of no property: unknown sign-in names, commands
+
+
+# what nobody pressed: the worker's steps, and an order that becomes ready because it was placed
+MACHINE: Final = or_(
+    AuditRow.who == "worker", and_(AuditRow.what == "order.move", AuditRow.result == "READY")
+)
 
 
 def entries(s: Session, property_id: int, filters: AuditFilter, limit: int) -> list[AuditRow]:
@@ -83,7 +91,15 @@ def entries(s: Session, property_id: int, filters: AuditFilter, limit: int) -> l
         query = query.where(AuditRow.at < filters.until)
     if filters.before is not None:
         query = query.where(AuditRow.id < filters.before)
-    for column, value in ((AuditRow.who, filters.who), (AuditRow.what, filters.what)):
+    if filters.people:
+        query = query.where(~MACHINE)
+    about = f"orders:{filters.order}" if filters.order is not None else None
+    wanted = (
+        (AuditRow.who, filters.who),
+        (AuditRow.what, filters.what),
+        (AuditRow.subject, about),
+    )
+    for column, value in wanted:
         if value is not None:
             query = query.where(column == value)
     return list(s.scalars(query.order_by(AuditRow.id.desc()).limit(limit)))

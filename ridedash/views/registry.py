@@ -52,7 +52,7 @@ def settings_tabs() -> list[dict[str, Any]]:
         ("places", "/admin/places", _("Places"), MANAGE),
         ("staff", "/admin/staff", _("Staff"), MANAGE),
         ("accounts", "/admin/accounts", _("Accounts"), MANAGE),
-        ("audit", "/admin/audit", _("Record"), AUDIT),
+        ("audit", "/admin/audit", _("Audit log"), AUDIT),
         ("properties", "/admin/properties", _("All properties"), ADMIN),
         ("me", "/me", _("You"), SEE),
     )

@@ -1,22 +1,28 @@
-"""The page of the audit log: filtered by day, person and action."""
+"""The audit log: filtered by day, person, action and ride, as a page and as a CSV file."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_datetime
-from flask import Blueprint, render_template, request
+from flask import Blueprint, Response, render_template, request
+from sqlalchemy.orm import Session
 
-from ridedash.extensions import services
-from ridedash.store.audit import AuditFilter, AuditRow, entries
-from ridedash.store.database.database import MAX_ID
+from ridedash.extensions import limiter, services
+from ridedash.store.audit import AuditFilter, AuditRow, entries, record
+from ridedash.store.database.database import MAX_ID, Database
+from ridedash.store.history import Record, records
 from ridedash.store.models.people import Property
 from ridedash.store.properties import staff_of
+from ridedash.views.history.csv_export import csv_text, with_cut_line
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
 from ridedash.views.web.permissions import ADMIN, AUDIT, may, needs
+from ridedash.views.web.request_log import reference
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 from ridedash.wording import lazy
@@ -45,6 +51,7 @@ ACTIONS: Final = {
     "attention.seen": lazy("Marked as seen"),
     "code_shown": lazy("Showed a start code"),
     "history.exported": lazy("Exported rides"),
+    "audit.exported": lazy("Exported the audit log"),
     "guest.erased": lazy("Erased a guest"),
     "property.changed": lazy("Changed the property"),
     "property.made": lazy("Made a property"),
@@ -69,6 +76,10 @@ ACTIONS: Final = {
     "account.default": lazy("Chose the default account"),
     "account.removed": lazy("Removed an account"),
     "account.affiliate": lazy("Changed an account's affiliate id"),
+    "database.restored": lazy("The database came from a backup"),
+    "restore.accepted": lazy("Accepted the backup"),
+    "order.released": lazy("Let a held ride go on"),
+    "order.recovered": lazy("Found an order again after a backup"),
     "keys.rotated": lazy("Changed the keys of tokens"),
     "refused": lazy("Tried what is not open to them"),
 }
@@ -78,6 +89,22 @@ RESULTS: Final = {
     "throttled": lazy("Too many tries"),
     "left": lazy("Some kept the old key"),
 }
+
+
+STATES: Final = {  # results of "Order moved on"
+    "SCHEDULED": lazy("Planned"),
+    "READY": lazy("Ready to be sent"),
+    "BOOKED": lazy("Booked"),
+    "MATCHING": lazy("Looking for a shared ride"),
+    "REJECTED": lazy("Refused by the ride company"),
+    "NOT_SENT": lazy("Not sent"),
+    "UNKNOWN": lazy("We don't know"),
+    "CLOSED_NOT_BOOKED": lazy("Closed as not booked"),
+    "FAILED": lazy("No shared ride"),
+}
+FILTERS: Final = ("day", "who", "what", "ride", "machine")
+COLUMNS: Final = ("at", "who", "what", "result", "ride", "reference", "details")
+BATCH: Final = 500
 
 
 @dataclass(frozen=True)
@@ -90,6 +117,7 @@ class AuditLine:
     what: str
     result: str
     order: int | None
+    guest: str  # of that order, with the room; "" where it is not known
     subject: str
     tone: str
 
@@ -100,17 +128,14 @@ def show() -> str:
     """A page of entries, the newest first, with a link to older ones."""
     with services().db.read() as s:
         prop = s.get_one(Property, current_staff().property_id)
-        people = {f"staff:{each.id}": each.name for each in staff_of(s, prop.id)}
+        names = _names(s, prop.id)
         tz = zone(prop.timezone)
         rows = entries(s, prop.id, _filter(tz), LIMIT + 1)
-    names = people | {
-        "worker": _("ridedash itself"),
-        "cli": _("Command line"),
-        "visitor": _("Nobody signed in"),
-    }
-    older = _older(rows[LIMIT - 1].id) if len(rows) > LIMIT else ""
-    lines = [_line(row, names, tz) for row in rows[:LIMIT]]
-    chosen = {name: request.args.get(name, "") for name in ("day", "who", "what")}
+        chosen_ride = request.args.get("ride", type=int)
+        rides = _rides(s, prop.id, rows, chosen_ride)
+    older = "/admin/audit?" + _query(before=rows[LIMIT - 1].id) if len(rows) > LIMIT else ""
+    lines = [_line(row, names, rides, tz) for row in rows[:LIMIT]]
+    chosen = {name: request.args.get(name, "") for name in FILTERS}
     return render_template(
         "admin/audit_log.html",
         lines=lines,
@@ -118,10 +143,94 @@ def show() -> str:
         names=names,
         actions=actions(),
         chosen=chosen,
+        query=_query(),
+        ride=_guest(rides.get(chosen_ride)) or chosen_ride if chosen_ride else "",
         filtered=any(chosen.values()) or "before" in request.args,
         zone=prop.timezone,
         tab="audit",
     )
+
+
+@bp.post("/export.csv")
+@needs(AUDIT)
+@limiter.limit("5/hour", key_func=lambda: f"staff-{current_staff().id}")
+def export() -> Response:
+    """The entries of this query as a CSV file, the newest first; it names no guest.
+
+    The audit entry of the export is written before it begins.
+    """
+    s, me = services(), current_staff()
+    with s.db.read() as db:
+        prop = db.get_one(Property, me.property_id)
+        names = _names(db, prop.id)
+    tz, subject, now = zone(prop.timezone), f"properties:{prop.id}", s.clock()
+    filters = _filter(tz)
+    with s.db.write() as db:
+        facts = {"property_id": prop.id, "query": _query()}
+        record(db, f"staff:{me.id}", "audit.exported", subject, "ok", now, **facts)
+    parts = csv_text(COLUMNS, _exported(s.db, prop.id, filters, names, tz))
+    cut = _("INCOMPLETE: entries are missing here, because reading them failed. Export again.")
+    headers = {
+        "Content-Disposition": f'attachment; filename="audit-{now.astimezone(tz):%Y-%m-%d}.csv"',
+        "Cache-Control": "no-store",
+    }
+    begin = next(parts)  # read before the answer begins, so that a failure gets its error page
+    return Response(
+        with_cut_line(begin, parts, cut, reference()), mimetype="text/csv", headers=headers
+    )
+
+
+def _exported(
+    db: Database, property_id: int, filters: AuditFilter, names: dict[str, str], tz: ZoneInfo
+) -> Iterator[list[str]]:
+    """Each batch in a transaction of its own: a slow download keeps none open."""
+    while True:
+        with db.read() as s:
+            rows = entries(s, property_id, filters, BATCH)
+            rides = _rides(s, property_id, rows, None)
+        for row in rows:
+            said, ride = _line(row, names, rides, tz), rides.get(_order(row))
+            yield [
+                row.at.astimezone(tz).isoformat(timespec="seconds"),
+                said.who,
+                said.what,
+                said.result or row.result,
+                str(said.order or ""),
+                ride.mtx if ride else "",
+                json.dumps(row.facts, ensure_ascii=False, sort_keys=True) if row.facts else "",
+            ]
+        if len(rows) < BATCH:
+            return
+        filters = replace(filters, before=rows[-1].id)
+
+
+def _names(s: Session, property_id: int) -> dict[str, str]:
+    """Who may stand in an entry, by its name in the audit log."""
+    people = {f"staff:{each.id}": each.name for each in staff_of(s, property_id)}
+    return people | {
+        "worker": _("ridedash itself"),
+        "cli": _("Command line"),
+        "visitor": _("Nobody signed in"),
+    }
+
+
+def _order(row: AuditRow) -> int | None:
+    """The order that an entry is about."""
+    table, _colon, number = row.subject.partition(":")
+    return int(number) if table == "orders" and number.isdigit() else None
+
+
+def _rides(
+    s: Session, property_id: int, rows: list[AuditRow], more: int | None
+) -> dict[int | None, Record]:
+    """The rides that the entries are about, and one more, as far as the property has them."""
+    ids = {*map(_order, rows), more} - {None}
+    wanted = sorted(number for number in ids if number is not None and 0 < number <= MAX_ID)
+    return {each.id: each for each in records(s, property_id, wanted)}
+
+
+def _guest(ride: Record | None) -> str:
+    return " · ".join(filter(None, [ride.room, ride.guest])) if ride else ""
 
 
 def actions() -> dict[str, str]:
@@ -137,13 +246,17 @@ def results() -> dict[str, str]:
 def _filter(tz: ZoneInfo) -> AuditFilter:
     """The filter of the query; values that make no sense are left out."""
     since, until = _day(request.args.get("day", ""), tz)
-    before = request.args.get("before", type=int)
+    before, order = request.args.get("before", type=int), request.args.get("ride", type=int)
+    who, what = request.args.get("who", "")[:80] or None, request.args.get("what", "")[:60] or None
     return AuditFilter(
         since,
         until,
-        who=request.args.get("who", "")[:80] or None,
-        what=request.args.get("what", "")[:60] or None,
+        who=who,
+        what=what,
         before=min(before, MAX_ID) if before else None,
+        order=order,
+        # who asks for a ride, an action or ridedash itself wants to see its steps
+        people=not (order or what or who == "worker" or request.args.get("machine")),
         nobodys=may(ADMIN),
     )
 
@@ -158,22 +271,26 @@ def _day(text: str, tz: ZoneInfo) -> tuple[datetime | None, datetime | None]:
         return None, None
 
 
-def _older(last: int) -> str:
-    query = {name: request.args[name] for name in ("day", "who", "what") if request.args.get(name)}
-    return "/admin/audit?" + urlencode(query | {"before": last})
+def _query(**more: int) -> str:
+    """The filters of the request as a query."""
+    query = {name: request.args[name] for name in FILTERS if request.args.get(name)}
+    return urlencode(query | more)
 
 
-def _line(row: AuditRow, names: dict[str, str], tz: ZoneInfo) -> AuditLine:
-    table, _colon, number = row.subject.partition(":")
-    order = int(number) if table == "orders" and number.isdigit() else None
+def _line(
+    row: AuditRow, names: dict[str, str], rides: dict[int | None, Record], tz: ZoneInfo
+) -> AuditLine:
+    order = _order(row)
+    words = STATES.get(row.result) if row.what == "order.move" else RESULTS.get(row.result)
     bad = row.result in ("refused", "throttled")
     return AuditLine(
         at=format_datetime(row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=locale()),
         instant=row.at.isoformat(),
         who=names.get(row.who, row.who),
         what=actions().get(row.what, row.what),
-        result=results().get(row.result, row.result.replace("_", " ").lower()),
+        result=row.result.replace("_", " ").lower() if words is None else str(words),
         order=order,
+        guest=_guest(rides.get(order)),
         subject=names.get(row.subject, "") if row.subject != row.who else "",
         tone="warn" if bad else "quiet",
     )

@@ -8,7 +8,7 @@ import csv
 import io
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
@@ -109,7 +109,9 @@ def export() -> Response:
         abort(400)  # the file would not be the one that the user wants
     _audit(query)
     words = {outcome.value: state.words for outcome, state in outcomes().items()}
-    parts = _lines(_rows(s.db, query.prop.id, query.filters.ride_filter(query.tz), query.tz, words))
+    parts = csv_text(
+        COLUMNS, _rows(s.db, query.prop.id, query.filters.ride_filter(query.tz), query.tz, words)
+    )
     # read before the answer begins, so that a failure still gets its error page
     begin = next(parts)
     first, last = query.filters.first.isoformat(), query.filters.last.isoformat()
@@ -119,7 +121,7 @@ def export() -> Response:
     }
     cut = _("INCOMPLETE: rides are missing here, because reading them failed. Export again.")
     return Response(
-        _with_cut_line(begin, parts, cut, reference()), mimetype="text/csv", headers=headers
+        with_cut_line(begin, parts, cut, reference()), mimetype="text/csv", headers=headers
     )
 
 
@@ -142,12 +144,12 @@ def _audit(query: HistoryQuery) -> None:
         )
 
 
-def _lines(rows: Iterable[list[str]]) -> Iterator[str]:
-    """The file as text, a batch of rows at a time."""
+def csv_text(columns: Sequence[str], rows: Iterable[list[str]]) -> Iterator[str]:
+    """A CSV file as text, a batch of rows at a time; no spreadsheet evaluates a cell of it."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     buffer.write(BOM)
-    writer.writerow(COLUMNS)
+    writer.writerow(columns)
     for number, row in enumerate(rows, 1):
         writer.writerow([harmless(cell) for cell in row])
         if number % BATCH == 0:
@@ -157,7 +159,7 @@ def _lines(rows: Iterable[list[str]]) -> Iterator[str]:
     yield buffer.getvalue()
 
 
-def _with_cut_line(begin: str, parts: Iterator[str], cut: str, name: str) -> Iterator[str]:
+def with_cut_line(begin: str, parts: Iterator[str], cut: str, name: str) -> Iterator[str]:
     """All parts; when reading fails, a last line that says so, and then the exception.
 
     Most servers then break the transfer off, and the browser reports a failed download. granian

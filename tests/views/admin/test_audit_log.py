@@ -1,5 +1,8 @@
 """The audit log: filtered by day, person and action, of one's own property, and never changed."""
 
+import csv
+import io
+import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -10,7 +13,7 @@ import pytest
 from ridedash.store import audit
 from ridedash.store.models.people import Staff
 from ridedash.views.admin.audit_log import actions
-from tests.views.ride_pages import NOON, Desk, make_desk
+from tests.views.ride_pages import NOON, Desk, make_desk, token
 
 pytestmark = pytest.mark.database
 
@@ -40,7 +43,7 @@ def test_only_the_own_property_is_shown_and_unknown_sign_ins_to_admins_alone(
                 property_id=desk.ids[f"{prop}.property"],
             )
         audit.record(s, "visitor", "sign_in", "staff:?", "refused", NOON)
-    text = desk.client().get("/admin/audit").text
+    text = desk.client().get("/admin/audit?machine=1").text
     assert "/rides/11" in text
     assert "/rides/12" not in text
     assert "Nobody signed in</bdi>" not in text
@@ -67,13 +70,14 @@ def test_day_person_and_action_filter_and_a_day_is_the_propertys(desk: Desk) -> 
     def rides(query: str) -> set[str]:
         return set(re.findall(r"/rides/(2\d)", client.get("/admin/audit?" + query).text))
 
-    assert rides("") == {"21", "22"}
+    assert rides("") == {"21"}  # nobody pressed anything for the other entry
+    assert rides("machine=1") == rides("who=worker") | {"21"} == {"21", "22"}
     assert rides("day=2026-05-04") == {"21"}
-    assert rides("day=2026-05-05") == {"22"}
+    assert rides("day=2026-05-05&machine=1") == {"22"}
     assert rides(f"who={me}") == {"21"}
     assert rides("what=order.move") == {"22"}
     assert rides("day=9998-12-31") == set()
-    assert rides("day=9999-12-31&before=x") == {"21", "22"}
+    assert rides("day=9999-12-31&before=x&machine=1") == {"21", "22"}
     assert "Nothing was recorded that fits" in client.get("/admin/audit?what=no.such.action").text
 
 
@@ -101,8 +105,6 @@ def test_a_long_audit_log_has_pages(desk: Desk) -> None:
 
 
 def test_wrong_passwords_are_in_the_audit_log_under_the_tried_name(desk: Desk) -> None:
-    from tests.views.ride_pages import token
-
     stranger = desk.client(signed_in=False)
     stranger.post(
         "/sign-in", data={"name": "desk", "password": "wrong", "csrf_token": token(stranger)}
@@ -128,3 +130,65 @@ def test_each_kind_of_action_has_its_words(desk: Desk) -> None:
     with desk.app.test_request_context():
         assert len(named) > 15
         assert sorted(named - set(actions())) == []
+
+
+def shown_code(desk: Desk, order_id: int, at: str = "ok") -> None:
+    who, prop = f"staff:{desk.ids['desk']}", desk.ids["desk.property"]
+    facts = {"property_id": prop, "left": 9, "note": "=1+1"}
+    desk.add(
+        lambda s: audit.record(s, who, "code_shown", f"orders:{order_id}", at, desk.now, **facts)
+    )
+
+
+def test_an_entry_names_the_guest_of_its_ride_and_leads_to_all_about_it(desk: Desk) -> None:
+    ours, other = desk.order("BOOKED", "CALL_DRIVER"), desk.order("BOOKED", guest="Guest Wren")
+    theirs = desk.order("BOOKED", prop="other", guest="Guest Teal")
+    for order_id in (ours, other, theirs):
+        shown_code(desk, order_id)
+    client = desk.client()
+    text = client.get("/admin/audit").text
+    assert "412 · Guest Heron" in text
+    assert "Guest Teal" not in text  # an entry's number does not open another property's row
+    assert f'href="/admin/audit?ride={ours}"' in text
+    text = client.get(f"/admin/audit?ride={ours}").text
+    assert "All about one ride:" in text
+    assert f"/rides/{ours}" in text
+    assert f"/rides/{other}" not in text
+    assert f'href="/admin/audit?ride={ours}"' in client.get(f"/rides/{ours}").text
+    for odd in ("x", "0", "-1", "9" * 30):
+        assert client.get(f"/admin/audit?ride={odd}").status_code == 200
+
+
+def test_the_export_has_the_entries_of_the_page_and_names_no_guest(desk: Desk) -> None:
+    ours, other = desk.order("BOOKED", "CALL_DRIVER"), desk.order("BOOKED", guest="Guest Wren")
+    for order_id in (ours, other, ours):
+        shown_code(desk, order_id)
+    client = desk.client()
+    form = {"csrf_token": token(client, "/me")}
+    answer = client.post(f"/admin/audit/export.csv?ride={ours}", data=form)
+    assert answer.mimetype == "text/csv"
+    first, *rows = csv.reader(io.StringIO(answer.text.lstrip("\ufeff")))
+    assert first == ["at", "who", "what", "result", "ride", "reference", "details"]
+    assert len(rows) == 2
+    assert rows[0][:5] == [
+        "2026-05-04T14:00:00+05:30",
+        "Concierge desk",
+        "Showed a start code",
+        "ok",
+        str(ours),
+    ]
+    assert rows[0][5].startswith("GMH-")
+    assert json.loads(rows[0][6]) == {"left": 9, "note": "=1+1"}
+    assert "Guest" not in answer.text
+    assert "Exported the audit log" in client.get("/admin/audit").text
+    everything = client.post("/admin/audit/export.csv", data=form).text
+    assert f",{other}," in everything
+
+
+def test_more_entries_than_a_batch_are_all_exported(desk: Desk) -> None:
+    for n in range(1203):
+        shown_code(desk, 5000 + n)
+    client = desk.client()
+    answer = client.post("/admin/audit/export.csv", data={"csrf_token": token(client, "/me")})
+    numbers = [row[4] for row in csv.reader(io.StringIO(answer.text))][1:]
+    assert [each for each in numbers if each] == [str(6202 - n) for n in range(1203)]

@@ -46,7 +46,7 @@ NEEDS = {
         admin_accounts.remove admin_accounts.name_affiliate admin_accounts.forward_change
     """,
     "export": "history_csv.export",
-    "audit": "admin_audit.show",
+    "audit": "admin_audit.show admin_audit.export",
     "admin": "admin_properties.show admin_properties.create admin_properties.look_at",
 }
 EXPECTED = {endpoint: need for need, endpoints in NEEDS.items() for endpoint in endpoints.split()}

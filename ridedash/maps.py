@@ -53,6 +53,12 @@ _TILES: Final = re.compile(
 )
 
 
+# The sandbox's own tiles, of this host or of a sandbox on this machine: they exist by night too.
+_SANDBOX_TILES: Final = re.compile(
+    r"((?:https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]+)?)?/tiles)(/\{z\}/\{x\}/\{y\}\.svg)"
+)
+
+
 class MapSettings(Protocol):
     """The two settings that a map needs; ridedash.config.Settings has them."""
 
@@ -68,7 +74,9 @@ class MapParts:
 
     `name` is the global that holds the Leaflet map (for `data-map`), `html` its element, and
     `script` the code that makes it (for one script element with the page's nonce). `zone` is the
-    global of the hotspot's layer, which map.js takes over, or None.
+    global of the hotspot's layer, which map.js takes over, or None. `tiles` is the global of the
+    base layer, `by_day` and `by_night` are the addresses of its tiles; the latter is "" when there
+    are none by night.
     """
 
     name: str
@@ -76,6 +84,9 @@ class MapParts:
     script: Markup
     credit: str
     zone: str | None
+    tiles: str
+    by_day: str
+    by_night: str
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,16 @@ def map_parts(
         Markup(before + view + after),  # noqa: S704
         settings.tiles_attribution,
         zone,
+        f"tile_layer_tiles_{map_id}",
+        settings.tiles_url,
+        tiles_by_night(settings.tiles_url),
     )
+
+
+def tiles_by_night(by_day: str) -> str:
+    """The address of tiles for a dark page; "" for those of others, which map.css inverts."""
+    own = _SANDBOX_TILES.fullmatch(by_day)
+    return f"{own[1]}/dark{own[2]}" if own else ""
 
 
 def _frozen(rings: Sequence[Sequence[LatLng]]) -> tuple[tuple[tuple[float, ...], ...], ...]:
@@ -145,6 +165,10 @@ def _frame(
     root = frame.get_root()
     root.render()
     script = root.script.render().replace("</", "<\\/")
+    if by_night := tiles_by_night(tiles_url):
+        dark = 'matchMedia("(prefers-color-scheme: dark)").matches'
+        by_day = json.dumps(tiles_url)
+        script = script.replace(by_day, f"{dark} ? {json.dumps(by_night)} : {by_day}", 1)
     before, after = script.split(f"{json.dumps(list(_NOWHERE))},", 1)
     return root.html.render().strip(), before, after, zone
 

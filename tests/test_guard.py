@@ -605,6 +605,7 @@ GET /places tiles.places
 GET /places/near tiles.places_near
 GET /reverse photon.reverse
 GET /tiles/<int:z>/<int:x>/<int:y>.svg tiles.tile
+GET /tiles/dark/<int:z>/<int:x>/<int:y>.svg tiles.dark_tile
 GET /v1.5/bookings/feedback/options api.options
 GET /v1/bookings/track_ride api.track_ride
 GET /v1/products api.list_products

@@ -27,6 +27,26 @@ def test_the_map_is_an_element_a_script_and_their_common_name() -> None:
     assert '"/tiles/{z}/{x}/{y}.svg"' in parts.script
 
 
+@pytest.mark.parametrize(
+    ("by_day", "by_night"),
+    [
+        ("/tiles/{z}/{x}/{y}.svg", "/tiles/dark/{z}/{x}/{y}.svg"),
+        (
+            "http://127.0.0.1:8001/tiles/{z}/{x}/{y}.svg",
+            "http://127.0.0.1:8001/tiles/dark/{z}/{x}/{y}.svg",
+        ),
+        ("https://tiles.example/tiles/{z}/{x}/{y}.svg", ""),
+        ("/tiles/{z}/{x}/{y}.png", ""),
+    ],
+)
+def test_the_sandboxs_tiles_have_an_address_by_night(by_day: str, by_night: str) -> None:
+    parts = map_parts(Tiles(tiles_url=by_day), center=HERE, map_id="picker")
+    assert (parts.by_day, parts.by_night) == (by_day, by_night)
+    assert f"var {parts.tiles} = L.tileLayer(" in parts.script
+    chosen = f'matchMedia("(prefers-color-scheme: dark)").matches ? "{by_night}" : "{by_day}"'
+    assert (chosen in parts.script) is bool(by_night)
+
+
 def test_the_map_has_no_foreign_host_no_library_but_leaflet_and_no_tag() -> None:
     parts = map_parts(Tiles(), center=HERE, shapes=Shapes([RING], RING, [HERE]))
     for text in (parts.html, parts.script):

@@ -28,7 +28,7 @@ HEADERS = {
 QUERY_CHARS, MOST_PLACES = 80, 20
 
 
-def tile_svg(z: int, x: int, y: int) -> bytes | None:
+def tile_svg(z: int, x: int, y: int, *, dark: bool = False) -> bytes | None:
     """A tile as SVG, or None for a zoom outside 11 to 18 and for numbers outside the world."""
     if not MIN_ZOOM <= z <= MAX_ZOOM or not (0 <= x < 2**z and 0 <= y < 2**z):
         return None
@@ -36,7 +36,7 @@ def tile_svg(z: int, x: int, y: int) -> bytes | None:
         (n for n, box in enumerate(_boxes(z)) if box[0] <= x <= box[2] and box[1] <= y <= box[3]),
         None,
     )
-    return _sea() if number is None else _drawn(number, z, x, y)
+    return _sea(dark) if number is None else _drawn(number, z, x, y, dark)
 
 
 def warm(zooms: tuple[int, ...] = (14, 15, 13, 16, 12)) -> None:
@@ -51,8 +51,8 @@ def warm(zooms: tuple[int, ...] = (14, 15, 13, 16, 12)) -> None:
 
 
 @functools.lru_cache(maxsize=2048)
-def _drawn(number: int, z: int, x: int, y: int) -> bytes:
-    return _zoom_tiles(number, z).tile(x, y).encode()
+def _drawn(number: int, z: int, x: int, y: int, dark: bool) -> bytes:
+    return _zoom_tiles(number, z).tile(x, y, dark=dark).encode()
 
 
 _prepare_lock = threading.Lock()
@@ -97,17 +97,18 @@ def _tile_at(z: int, lat: float, lng: float) -> tuple[int, int]:
 
 
 @functools.cache
-def _sea() -> bytes:
+def _sea(dark: bool) -> bytes:
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" width="257" height="257" viewBox="0 0 257 257">'
-        f'<style>{css(MIN_ZOOM)}</style><path class="sea" d="M0 0h257v257h-257z"/></svg>'
+        f'<style>{css(MIN_ZOOM, dark=dark)}</style><path class="sea" d="M0 0h257v257h-257z"/></svg>'
     ).encode()
 
 
 @bp.get("/tiles/<int:z>/<int:x>/<int:y>.svg")
-def tile(z: int, x: int, y: int) -> Response:
-    """One tile, cacheable for a day; 404 when it doesn't exist."""
-    body = tile_svg(z, x, y)
+@bp.get("/tiles/dark/<int:z>/<int:x>/<int:y>.svg", endpoint="dark_tile", defaults={"dark": True})
+def tile(z: int, x: int, y: int, dark: bool = False) -> Response:
+    """One tile by day or by night, cacheable for a day; 404 when it doesn't exist."""
+    body = tile_svg(z, x, y, dark=dark)
     if body is None:
         return Response("No such tile.", 404, mimetype="text/plain")
     response = Response(body, headers=HEADERS)

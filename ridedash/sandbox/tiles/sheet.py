@@ -32,7 +32,7 @@ class ZoomTiles:
     def __init__(self, atlas: Atlas, zoom: int) -> None:
         self.atlas, self.zoom = atlas, zoom
         self.canvas = Canvas(atlas.frame, zoom)
-        self._style = css(zoom)
+        self._styles = {dark: css(zoom, dark=dark) for dark in (False, True)}
         self._land = [self._thin(ring) for ring in (atlas.coast, *atlas.quays)]
         self._town = [self._thin(atlas.town)]
         self._quays = [self._thin(ring) for ring in atlas.quays]
@@ -87,14 +87,14 @@ class ZoomTiles:
                     near.setdefault(tile, []).append(number)
         return index, near
 
-    def tile(self, x: int, y: int) -> str:
-        """The SVG of one tile, by its numbers in the world at this zoom."""
+    def tile(self, x: int, y: int, *, dark: bool = False) -> str:
+        """The SVG of one tile, by its numbers in the world at this zoom, by day or by night."""
         tile = (x - self.canvas.first[0], y - self.canvas.first[1])
         left, top = tile[0] * TILE, tile[1] * TILE
         head = (
             '<svg xmlns="http://www.w3.org/2000/svg" width="257" height="257"'
             f' viewBox="{left} {top} {TILE_DRAWN} {TILE_DRAWN}">'
-            f"<style>{self._style}</style>"
+            f"<style>{self._styles[dark]}</style>"
         )
         sea = f'<path class="sea" d="M{left} {top}h{TILE_DRAWN}v{TILE_DRAWN}h-{TILE_DRAWN}z"/>'
         return "".join(

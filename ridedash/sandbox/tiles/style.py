@@ -123,14 +123,13 @@ _FILLS = ("sea", "land", "heath", "blk", *GROUND_KINDS)
 _TEXT = {"st": 500, "pl": 600, "di": 600, "gr": 500, "wa": 500}
 
 
-def css(zoom: int) -> str:
-    """The style sheet of a tile at a zoom.
+def css(zoom: int, *, dark: bool = False) -> str:
+    """The style sheet of a tile at a zoom, by day or by night.
 
-    Lengths are tenths of a pixel, as everywhere in a tile.
+    Lengths are tenths of a pixel, as everywhere in a tile. The page chooses between day and night
+    by the address: WebKit ignores `prefers-color-scheme` inside an image.
     """
-    return (
-        f"{_shapes(zoom)}{_colours(_LIGHT)}@media(prefers-color-scheme:dark){{{_colours(_DARK)}}}"
-    )
+    return _shapes(zoom) + _colours(_DARK if dark else _LIGHT)
 
 
 def _shapes(zoom: int) -> str:

@@ -33,7 +33,7 @@ FILES = frozenset(
     }
 )
 A_DAY_S = 86_400
-TILE: Final = re.compile(r"/tiles/[0-9]+/[0-9]+/[0-9]+\.svg")
+TILE: Final = re.compile(r"/tiles/(dark/)?[0-9]+/[0-9]+/[0-9]+\.svg")
 TILE_S: Final = 20.0  # the sandbox prepares a city at the first tile of a zoom
 PASSED_ON: Final = (
     "content-type",

@@ -41,7 +41,8 @@ const CAB_PARTS = [
 export class RideMap {
   /**
    * `element` has data-map (the name of the global) and, when the server drew a zone, data-zone.
-   * With data-home, {lat, lng, name} as JSON, the property is marked.
+   * With data-home, {lat, lng, name} as JSON, the property is marked. With data-by-night, another
+   * address of tiles, the layer data-tiles changes to it when the page becomes dark.
    */
   constructor(element) {
     this.element = element;
@@ -54,6 +55,7 @@ export class RideMap {
     if (zone) this.shapes.set("boundary", zone);
     this.map.on("zoomend", () => this.#far());
     this.#far();
+    this.#followNight();
     this.home = JSON.parse(element.dataset.home ?? "null");
     if (this.home) this.#markHome(this.home);
   }
@@ -313,6 +315,14 @@ export class RideMap {
       zIndexOffset: -1000,
     });
     name(marker.getElement(), label);
+  }
+
+  #followNight() {
+    const { tiles, byDay, byNight } = this.element.dataset;
+    if (!byNight) return;
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) =>
+      window[tiles].setUrl(matches ? byNight : byDay),
+    );
   }
 
   /** Draw numbered points as dots at low zoom, where their numbers would overlap. */

@@ -86,11 +86,18 @@ def test_streets_meet_at_the_edge_of_neighbouring_tiles() -> None:
     assert len(here & below) > 5
 
 
-def test_light_and_dark_colours_are_in_the_same_tile() -> None:
-    body = _drawn(15, *_at(15, *cities()[0].center))
-    assert "@media(prefers-color-scheme:dark)" in body
-    assert "http://" not in body.replace("http://www.w3.org/2000/svg", "")
-    assert "url(" not in body.replace("url(#l)", "")
+@pytest.mark.parametrize("at", [_at(15, *cities()[0].center), (100, 100)], ids=["city", "sea"])
+def test_a_tile_by_night_differs_in_its_colours_alone(
+    client: FlaskClient, at: tuple[int, int]
+) -> None:
+    """The browser is not asked: WebKit ignores `prefers-color-scheme` inside an image."""
+    day, night = (client.get(f"/tiles/{kind}15/{at[0]}/{at[1]}.svg").text for kind in ("", "dark/"))
+    assert day != night
+    assert re.sub(r"#[0-9a-f]{6}", "", day) == re.sub(r"#[0-9a-f]{6}", "", night)
+    for body in (day, night):
+        assert "@media" not in body
+        assert "http://" not in body.replace("http://www.w3.org/2000/svg", "")
+        assert "url(" not in body.replace("url(#l)", "")
 
 
 def test_detail_increases_with_the_zoom() -> None:

@@ -241,3 +241,17 @@ def test_a_link_that_could_not_be_copied_is_selected(served: Served) -> None:
     expect(page.get_by_role("button", name="Selected: copy it yourself")).to_be_visible()
     field = page.locator("[data-link]")
     assert page.evaluate("getSelection().toString()") == field.input_value()
+
+
+def test_the_map_changes_between_day_and_night_with_the_page(served: Served) -> None:
+    page = served.staff(scheme="dark")
+    page.goto(f"/rides/{served.desk.order('BOOKED', 'CALL_DRIVER')}")
+    by_night = page.locator("img.leaflet-tile[src*='/tiles/dark/']")
+    by_day = page.locator("img.leaflet-tile:not([src*='/tiles/dark/'])")
+    expect(by_night.first).to_be_attached()
+    expect(by_day).to_have_count(0)
+    page.emulate_media(color_scheme="light")
+    expect(by_day.first).to_be_attached()
+    expect(by_night).to_have_count(0)
+    page.emulate_media(color_scheme="dark")
+    expect(by_day).to_have_count(0)

@@ -531,6 +531,7 @@ GET /products.json lookups.products
 GET /readyz health.ready
 GET /rides/<int:order_id> rides.show
 GET /rides/<int:order_id>/card outgoing.card
+GET /rides/<int:order_id>/drop-price.json drop_price.show
 GET /rides/<int:order_id>/receipt outgoing.show_receipt
 GET /rides/<int:order_id>/snapshot.json rides.snapshot
 GET /rides/new booking.new

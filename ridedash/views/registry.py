@@ -8,7 +8,7 @@ from ridedash.views.admin import accounts, audit_log, places, properties, staff
 from ridedash.views.admin import property as own_property
 from ridedash.views.auth import invitations, profile, sign_in
 from ridedash.views.board import pages as board
-from ridedash.views.booking import autocomplete, groups
+from ridedash.views.booking import autocomplete, drop_price, groups
 from ridedash.views.booking import pages as booking
 from ridedash.views.guest import pages as guest
 from ridedash.views.history import csv_export, handover, search
@@ -22,7 +22,7 @@ from ridedash.wording import gettext as _
 
 BLUEPRINTS = (
     *(sign_in.bp, invitations.bp, profile.bp),
-    *(board.bp, booking.bp, autocomplete.bp, groups.bp),
+    *(board.bp, booking.bp, autocomplete.bp, drop_price.bp, groups.bp),
     *(rides.bp, handouts.bp, guest.bp),
     *(history.bp, csv_export.bp, search.bp, handover.bp),
     *(

@@ -138,8 +138,8 @@ def test_the_drop_can_be_changed_by_name(staff_page: StaffPage, desk: Running) -
     expect(option).to_be_visible()
     story.look(page, "taxi-drop-asked")
     wanted = option.inner_text().split("\n")[0]
-    field.press("ArrowDown")
     field.press("Enter")
+    expect(page.get_by_text("To this drop:")).to_be_visible()
     page.get_by_role("button", name="Change drop").click()
     expect(page.locator(".trip-drop")).to_contain_text(wanted)
 

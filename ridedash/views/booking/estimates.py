@@ -81,15 +81,7 @@ class Estimator:
 
     def estimates(self, trip: Trip, account_id: int | None = None) -> Estimates:
         """Fresh cards with one stored offer each. Raises EstimateFailedError."""
-        if trip.drop and distance_m(trip.pickup, trip.drop) < SAME_PLACE_M:
-            raise refused(wire.SAME_PICKUP_DROP)
-        away = (
-            drop_error(self.services.geocoder.cities(), trip.pickup, trip.drop)
-            if trip.drop
-            else None
-        )
-        if away:
-            raise away
+        self._check_ends(trip)
         listed, trip, at, late = self._listed(trip, account_id)
         cards = tuple(
             card(product, has_drop=trip.drop is not None, locale=self.locale)
@@ -109,6 +101,35 @@ class Estimator:
         facts = trip_facts(listed.products, self.locale)
         stored = tuple(c.with_offer(i) for c, i in zip(cards, offers, strict=True))
         return Estimates(trip, stored, zone, at, facts, late)
+
+    def quote(self, trip: Trip, category: str, account_id: int | None) -> str:
+        """What one category costs for a trip now, in words; "" without a price. Stores nothing.
+
+        Raises EstimateFailedError.
+        """
+        self._check_ends(trip)
+        bearer = self._bearer(account_id) if wire.kind_of(category) is wire.Kind.SHARE else None
+        try:
+            listed = self.services.client.products(trip.pickup, trip.drop, category, bearer)
+        except Refused as error:
+            raise refused(error.code, error.message or error.text) from error
+        except ServiceError as error:
+            log.info("price of a new drop: %s", error)
+            raise down(error) from error
+        product = listed.product(category)
+        if product is None:
+            return ""
+        return card(product, has_drop=trip.drop is not None, locale=self.locale).price_text
+
+    def _check_ends(self, trip: Trip) -> None:
+        """Raise EstimateFailedError for a trip that the service would refuse."""
+        if trip.drop is None:
+            return
+        if distance_m(trip.pickup, trip.drop) < SAME_PLACE_M:
+            raise refused(wire.SAME_PICKUP_DROP)
+        away = drop_error(self.services.geocoder.cities(), trip.pickup, trip.drop)
+        if away:
+            raise away
 
     def _listed(
         self, trip: Trip, account_id: int | None

@@ -15,6 +15,7 @@ from ridedash.service.errors import ServiceError
 from ridedash.service.types.bookings import DOCUMENT_OPTIONS
 from ridedash.store.models.people import Property
 from ridedash.store.orders import OrderPage
+from ridedash.store.properties import favourites_of
 from ridedash.views.rides.action_forms import FormError
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.handouts import link_state
@@ -88,7 +89,22 @@ def page_context(
 
 def _beside(page: OrderPage, s: Services) -> dict[str, Any]:
     """What else can be done from the page: links that go out, an account to reconnect."""
-    return {"may_link": may_link(), "links": link_state(page, s)}
+    return {
+        "may_link": may_link(),
+        "links": link_state(page, s),
+        "favourites": _favourite_drops(page, s),
+    }
+
+
+def _favourite_drops(page: OrderPage, s: Services) -> list[dict[str, Any]]:
+    """The drops that one digit chooses, for the form of another drop."""
+    with s.db.read() as db:
+        known = sorted(favourites_of(db, page.order.property_id).items())
+    return [
+        {"slot": slot, "name": place.name, "lat": place.lat, "lng": place.lng}
+        for (kind, slot), place in known
+        if kind == "drop"
+    ]
 
 
 def ride_map(page: OrderPage, s: Services) -> MapParts:

@@ -1,38 +1,34 @@
 /**
- * The form for another drop: a place by name from /places.json, or a click on the map while the
- * panel is open.
+ * The form for another drop: a place from the list of the booking form, a favourite by its number,
+ * or a click on the map while the panel is open; and its price before the press.
  */
 
-import { element, setText } from "../shared/slots.js";
-
-const TYPING_MS = 250;
-const MIN_LETTERS = 2;
+import { ask } from "../shared/ask.js";
+import { Combobox } from "../shared/combobox.js";
+import { setText } from "../shared/slots.js";
 
 export class DropForm {
-  /**
-   * `pickup` {lat, lng} is the centre of the search; `current()` returns the drop to go back to.
-   */
-  constructor(form, map, pickup, current) {
+  /** `current()` returns the drop to go back to. */
+  constructor(form, map, current) {
     form.dataset.ready = "1";
     this.form = form;
     this.map = map;
-    this.pickup = pickup;
     this.current = current;
     this.input = form.elements.name;
-    this.list = form.querySelector("[role=listbox]");
-    this.hint = form.querySelector("[data-drop-hint]");
-    this.places = [];
-    this.active = -1;
-    this.round = 0;
-    this.timer = null;
+    this.price = form.querySelector("[data-drop-price]");
+    this.favourites = JSON.parse(form.dataset.favourites);
+    this.asked = null;
     // from a form with an error; "Keep the old drop" does not go back to it
     const typed = this.input.value;
     this.input.defaultValue = "";
     this.input.value = typed;
-    this.input.addEventListener("input", () => this.#typed());
-    this.input.addEventListener("focus", () => this.form.elements.lat.value || this.#search());
-    this.input.addEventListener("keydown", (event) => this.#key(event));
-    this.input.addEventListener("blur", () => setTimeout(() => this.#shut(), 150));
+    this.#wireList();
+    // Enter in the field leads to the button; the button changes the drop
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.defaultPrevented || event.isComposing) return;
+      event.preventDefault();
+      form.querySelector("[type=submit]").focus();
+    });
     form
       .closest("details")
       .addEventListener("toggle", (event) => !event.target.open && this.#undo());
@@ -42,77 +38,27 @@ export class DropForm {
     );
   }
 
-  #typed() {
-    this.form.elements.lat.value = this.form.elements.lng.value = "";
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.#search(), TYPING_MS);
+  #wireList() {
+    const list = this.form.querySelector("[role=listbox]");
+    this.list = new Combobox(this.input, list, {
+      find: (words) => this.#find(words),
+      chosen: (place) => this.#put(place),
+      typed: () => this.#put(null),
+      say: () => list.scrollIntoView({ block: "nearest" }),
+      quick: (words) =>
+        /^[1-9]$/.test(words) ? this.favourites.find(({ slot }) => slot === Number(words)) : null,
+      // a chosen place: the next Enter leads to the button
+      waits: () => !this.form.elements.lat.value,
+    });
   }
 
-  async #search() {
-    const text = this.input.value.trim();
-    const round = (this.round += 1);
-    if (text.length < MIN_LETTERS) return this.#shut();
-    const query = new URLSearchParams({ q: text, lat: this.pickup.lat, lng: this.pickup.lng });
-    try {
-      const answer = await fetch(`/places.json?${query}`, {
-        headers: { Accept: "application/json" },
-        credentials: "same-origin",
-      });
-      if (round !== this.round) return undefined;
-      if (!answer.ok) throw new Error(String(answer.status));
-      this.#offer((await answer.json()).places ?? []);
-    } catch {
-      if (round === this.round) setText(this.hint, this.form.dataset.trouble);
-    }
-    return undefined;
-  }
-
-  #offer(places) {
-    this.places = places;
-    this.active = -1;
-    setText(this.hint, places.length ? "" : this.form.dataset.none);
-    this.list.replaceChildren(
-      ...places.map((place, i) => {
-        const option = element("li", "combo-option");
-        option.id = `drop-place-${i}`;
-        option.setAttribute("role", "option");
-        option.append(
-          element("bdi", "strong", place.name),
-          element("span", "hint", [place.kind, place.area].filter(Boolean).join(" · ")),
-        );
-        option.addEventListener("pointerdown", (event) => event.preventDefault());
-        option.addEventListener("click", () => this.#choose(i));
-        return option;
-      }),
-    );
-    this.#open(places.length > 0);
-    if (places.length) this.list.scrollIntoView({ block: "nearest" });
-  }
-
-  #key(event) {
-    if (this.list.hidden) return;
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) this.#activate((this.active + step + this.places.length) % this.places.length);
-    else if (event.key === "Enter" && this.active >= 0) this.#choose(this.active);
-    else if (event.key === "Escape") this.#shut();
-    else return;
-    event.preventDefault();
-  }
-
-  #activate(index) {
-    this.active = index;
-    [...this.list.children].forEach((option, i) =>
-      option.setAttribute("aria-selected", String(i === index)),
-    );
-    this.input.setAttribute("aria-activedescendant", `drop-place-${index}`);
-    this.list.children[index].scrollIntoView({ block: "nearest" });
-  }
-
-  #choose(index) {
-    const place = this.places[index];
-    this.input.value = place.name;
-    this.#set(place.lat, place.lng, place.name);
-    this.#shut();
+  async #find(words) {
+    const { ok, body } = await ask("/places.json", { q: words, end: "drop", map: 1 });
+    const places = body.places ?? [];
+    // beside the field, because a list would lie over the buttons
+    if (words && !places.length && words === this.input.value.trim())
+      this.#show({ words: body.message || (ok ? "" : this.form.dataset.trouble) });
+    return { places, credit: body.credit };
   }
 
   /** Whether the form takes clicks on the map. */
@@ -122,30 +68,49 @@ export class DropForm {
 
   #picked(lat, lng) {
     if (!this.#wants()) return;
-    this.input.value = `${this.form.dataset.pinned} ${lat.toFixed(5)}, ${lng.toFixed(5)}`;
-    this.#set(lat, lng, this.form.dataset.pinned);
+    const words = `${this.form.dataset.pinned} (${lat.toFixed(5)}, ${lng.toFixed(5)})`;
+    this.list.close();
+    this.input.value = words;
+    this.#put({ lat, lng, name: words });
   }
 
-  #set(lat, lng, name) {
-    this.form.elements.lat.value = lat;
-    this.form.elements.lng.value = lng;
-    this.map?.pin("drop", lat, lng, name);
+  /** Take a place, or none while the user types: other words have no price and no error. */
+  #put(place) {
+    const { lat, lng } = this.form.elements;
+    lat.value = place?.lat ?? "";
+    lng.value = place?.lng ?? "";
+    this.input.removeAttribute("aria-invalid");
+    this.form.parentElement.querySelector("#form-error")?.remove();
+    this.#show({ words: "" });
+    if (!place) return;
+    this.map?.pin("drop", place.lat, place.lng, place.name);
+    this.#ask(place);
+  }
+
+  async #ask({ lat, lng }) {
+    const mine = (this.asked = new AbortController());
+    setText(this.price, this.form.dataset.asking);
+    const { body } = await ask(
+      this.form.dataset.price,
+      { drop_lat: lat, drop_lng: lng },
+      mine.signal,
+    );
+    if (mine === this.asked) this.#show({ words: this.form.dataset.noPrice, ...body });
+  }
+
+  /** Show the price in a sentence above the button, or that the service would refuse the drop. */
+  #show({ words, wrong = false }) {
+    this.asked?.abort();
+    this.asked = null;
+    setText(this.price, words);
+    this.price.classList.toggle("is-wrong", wrong);
   }
 
   #undo() {
     this.form.reset();
-    this.#shut();
+    this.list.close();
+    this.#put(null);
     const drop = this.current();
     if (drop) this.map?.pin("drop", drop.lat, drop.lng, drop.name);
-  }
-
-  #open(open) {
-    this.list.hidden = !open;
-    this.input.setAttribute("aria-expanded", String(open));
-    if (!open) this.input.removeAttribute("aria-activedescendant");
-  }
-
-  #shut() {
-    this.#open(false);
   }
 }

@@ -255,6 +255,6 @@ export class RideView {
   #dropForm() {
     const form = this.root.querySelector("[data-drop]");
     if (form && !form.dataset.ready)
-      this.drop = new DropForm(form, this.map, this.points.pickup, () => this.snapshot.drop);
+      this.drop = new DropForm(form, this.map, () => this.snapshot.drop);
   }
 }

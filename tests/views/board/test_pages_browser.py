@@ -126,10 +126,13 @@ def test_cancelling_by_key_asks_once_with_the_focus_on_the_safe_answer(served: S
     expect(page.get_by_role("button", name="Keep the ride")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator('[data-action="cancel"]')).not_to_have_attribute("open", "")
+    none = {"places": [], "message": "No place of that name."}
+    page.route("**/places.json*", lambda route: route.fulfill(json=none))
     page.keyboard.press("d")
     expect(page.get_by_role("combobox", name="New drop")).to_be_focused()
     page.keyboard.type("x")  # a letter, because the user types
     expect(page.get_by_role("combobox", name="New drop")).to_have_value("x")
+    expect(page.locator("[data-drop-price]")).to_have_text("No place of that name.")
     page.keyboard.press("Escape")  # closes the panel, and not the ride
     expect(page.locator('[data-action="drop"]')).not_to_have_attribute("open", "")
     expect(headline(page)).to_be_visible()

@@ -11,11 +11,17 @@ import pytest
 from playwright.sync_api import Browser, Page, Response, Route, expect
 from werkzeug.serving import make_server
 
+from ridedash.geo import LatLng
+from ridedash.places import SandboxPlaces
 from ridedash.rides.accounts.tokens import NeedsReconnect
 from ridedash.rides.health import write_heartbeat
+from ridedash.service.client import RideClient
+from ridedash.service.transport.http import Http
 from ridedash.store.models.people import SignIn
 from ridedash.store.orders import Order, Ride, TimelineEvent
+from ridedash.store.properties import set_favourite
 from tests.running import whole
+from tests.views.fake_service import FakeService
 from tests.views.ride_pages import NOON, PASSWORD, Desk, make_desk, snapshot_facts
 from tests.views.served import carry_sign_in
 
@@ -202,3 +208,72 @@ def test_the_result_of_an_action_is_shown_until_the_status_changes(browsed: Brow
     browsed.move(order_id, "IN_PROGRESS")
     expect(page.locator("#headline")).to_contain_text("On trip")
     expect(page.locator("#said")).to_have_count(0)
+
+
+def with_service(desk: Desk) -> FakeService:
+    """Let prices and places come from a fake service."""
+    fake = FakeService()
+    http = Http(fake.transport())
+    desk.services.client = RideClient(http, "http://127.0.0.1:9", "the key")
+    desk.services.geocoder = SandboxPlaces(http, "http://127.0.0.1:9")
+    return fake
+
+
+def test_another_drop_comes_from_the_list_with_its_price_before_the_press(
+    browsed: Browsed,
+) -> None:
+    page, fake = browsed.page, with_service(browsed.desk)
+    browsed.open_ride("CALL_DRIVER")
+    browsed.send_a_drop_that_is_no_place()
+    browsed.posted.clear()
+    field, price = page.get_by_role("combobox", name="New drop"), page.locator("[data-drop-price]")
+    field.fill("airp")
+    expect(page.locator("#form-error")).to_have_count(0)  # of the other words
+    option = page.locator("#drop-places [role=option]")
+    expect(option).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(field).to_have_value("Meridian Airport")
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+    expect(price).to_contain_text("To this drop: ₹240 fixed at the prices of now. Booked at")
+    assert fake.questions("/v1/products")[-1]["drop_lat"].startswith("-38.55")
+    expect(page.locator("[data-drop] [name=lat]")).to_have_value("-38.55")
+    assert browsed.posted == []
+    page.keyboard.press("Enter")  # nothing is sent from the field
+    expect(page.locator("[data-drop] [type=submit]")).to_be_focused()
+    assert browsed.posted == []
+    field.fill("air")
+    expect(price).to_have_text("")  # of no place any more
+    page.get_by_role("button", name="Keep the old drop").click()
+    expect(field).to_be_hidden()
+    expect(page.locator("#drop-name")).to_have_value("")
+
+
+def test_a_favourite_is_the_new_drop_by_its_number_and_a_refused_drop_is_marked(
+    browsed: Browsed,
+) -> None:
+    page, fake = browsed.page, with_service(browsed.desk)
+    here, away = LatLng(-38.52, -128.02), LatLng(48.8584, 2.2945)
+    desk = browsed.desk
+    for slot, name, point in ((1, "Harbour Station", here), (2, "Far away", away)):
+        desk.add(
+            lambda s, slot=slot, name=name, point=point: set_favourite(
+                s, desk.ids["desk.property"], "drop", slot, name, point
+            )
+        )
+    ring = [[-40.0, -130.0], [-40.0, -120.0], [-30.0, -120.0], [-30.0, -130.0]]
+    city = {"slug": "port", "name": "Port", "center": [-38.5, -128.0], "zoom": 14}
+    fake.cities = [city | {"boundary": ring}]
+    browsed.open_ride("CALL_DRIVER")
+    page.keyboard.press("d")
+    field, price = page.get_by_role("combobox", name="New drop"), page.locator("[data-drop-price]")
+    expect(field).to_be_focused()
+    options = page.locator("#drop-places [role=option]")
+    expect(options.first).to_contain_text("Harbour Station")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(field).to_have_value("Harbour Station")
+    expect(price).to_contain_text("To this drop: ₹240 fixed")
+    field.fill("2")
+    expect(field).to_have_value("Far away")
+    expect(price).to_contain_text("No service at this drop")
+    assert browsed.posted == []

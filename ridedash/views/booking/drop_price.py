@@ -1,0 +1,57 @@
+"""What a ride would cost to another drop, before the change is sent."""
+
+from flask import Blueprint, jsonify, request
+from werkzeug.wrappers import Response
+
+from ridedash.extensions import limiter
+from ridedash.forms import TripForm
+from ridedash.geo import LatLng
+from ridedash.store.orders import OrderPage, Trip
+from ridedash.views.booking.estimates import EstimateFailedError
+from ridedash.views.booking.form import estimator
+from ridedash.views.rides.access import own_order
+from ridedash.views.rides.offer_price import offer_price_text
+from ridedash.views.web.current_user import by_staff
+from ridedash.views.web.permissions import BOOK, needs
+from ridedash.views.web.responses import locale
+from ridedash.wording import gettext as _
+
+bp = Blueprint("drop_price", __name__)
+Answer = Response | tuple[Response, int]
+
+
+@bp.get("/rides/<int:order_id>/drop-price.json")
+@needs(BOOK)
+@limiter.limit("120/minute", key_func=by_staff)
+def show(order_id: int) -> Answer:
+    """The price of a ride's car to the point `drop_lat`, `drop_lng`, beside the booked one.
+
+    `words` is the line above the button; `wrong` says that the service would refuse this drop.
+    Nothing is changed or stored. The service can't be asked what a change would cost (its
+    operation drop_location names no price: docs/service-interface.md, Endpoints, 3), so this is
+    what the same car costs now for the trip from the pickup.
+    """
+    page = own_order(order_id)
+    drop = TripForm(request.args).point("drop")
+    if drop is None:
+        return jsonify(words=_("Choose a place from the list."), wrong=True), 422
+    answer = jsonify(_price(page, drop))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+def _price(page: OrderPage, drop: LatLng) -> dict[str, str | bool]:
+    offer = page.offer
+    trip = Trip(LatLng(offer.pickup_lat, offer.pickup_lng), offer.pickup_name, drop, None)
+    try:
+        price = estimator().quote(trip, page.order.category, page.account.id)
+    except EstimateFailedError as error:
+        words = f"{error.headline}. {error.detail}" if error.end else error.headline
+        return {"words": words, "wrong": bool(error.end)}
+    if not price:
+        return {"words": _("No price came for this drop."), "wrong": False}
+    words = _("To this drop: %(price)s at the prices of now.", price=price)
+    before = offer_price_text(offer, locale())
+    if before:
+        words = f"{words} {_('Booked at %(price)s.', price=before)}"
+    return {"words": f"{words} {_('What is paid comes from the service.')}", "wrong": False}

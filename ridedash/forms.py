@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from datetime import date, datetime, time
+from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -24,10 +24,10 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp, ValidationError
 
 from ridedash.geo import LatLng, is_valid
+from ridedash.inputs import calendar_day, row_id, time_of_day, whole_number
 from ridedash.places import parse_coordinates
 from ridedash.rides.orders.fields import FIELDS, MAX_NOTE, MOST_CARS, ChoiceControl, TextControl
 from ridedash.rides.orders.schedule_times import LATEST, SOONEST, NoSuchTime, local_time
-from ridedash.store.database.database import MAX_ID
 from ridedash.text import one_line
 
 # Two-letter country codes: a number of one of these countries needs no country calling code.
@@ -86,9 +86,27 @@ def _lines(value: str | None) -> str:
     return "\n".join(one_line(line, MAX_NOTE + 1) for line in lines).strip()
 
 
-def _row_id(value: Any) -> int | str:
-    """The id of a row, or "" when none is chosen. Raises ValueError for anything but a number."""
-    return int(value) if value not in (None, "") else ""
+def _required_id(value: Any) -> int:
+    """The id of a row. Raises ValueError for anything else."""
+    found = row_id(str(value))
+    if found is None:
+        raise ValueError("no id of a row")
+    return found
+
+
+def _optional_id(value: Any) -> int | str:
+    """The same, or "" when none is chosen."""
+    return "" if value in (None, "") else _required_id(value)
+
+
+class NumberField(IntegerField):  # type: ignore[misc] # WTForms ships no types
+    """A whole number, read like every number from outside (inputs.py)."""
+
+    def process_formdata(self, valuelist: Sequence[Any]) -> None:
+        typed = str(valuelist[0]) if valuelist else ""
+        self.data = whole_number(typed)
+        if typed.strip() and self.data is None:
+            raise ValueError(self.gettext("Not a valid integer value."))
 
 
 class CoordinateField(StringField):  # type: ignore[misc] # WTForms ships no types
@@ -143,22 +161,22 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     """
 
     form_token = HiddenField(validators=[InputRequired(), Regexp(r"^[A-Za-z0-9_-]{16,60}$")])
-    offer = IntegerField(
-        validators=[InputRequired(message=_("Choose a car first.")), NumberRange(1, MAX_ID)],
+    offer = NumberField(
+        validators=[InputRequired(message=_("Choose a car first.")), NumberRange(1)],
     )
-    seats = IntegerField(
+    seats = NumberField(
         validators=[
             Optional(),
             NumberRange(1, 2, message=_("A shared ride is for 1 or 2 people.")),
         ]
     )
     guest_phone = StringField(_("Phone"), filters=[_stripped], validators=[Length(max=60)])
-    account = SelectField(_("Account"), coerce=int)
-    guest_id = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])  # of a stored guest
+    account = SelectField(_("Account"), coerce=_required_id)
+    guest_id = NumberField(validators=[Optional(), NumberRange(1)])  # of a stored guest
     cost_centre = SelectField(
-        _("Cost centre"), choices=[SelectChoice("", _("None"))], coerce=_row_id, default=""
+        _("Cost centre"), choices=[SelectChoice("", _("None"))], coerce=_optional_id, default=""
     )
-    cars = IntegerField(
+    cars = NumberField(
         _("Cars"),
         default=1,
         validators=[
@@ -167,7 +185,7 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
         ],
     )
     override_guard = BooleanField()
-    supersedes = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
+    supersedes = NumberField(validators=[Optional(), NumberRange(1)])
     when = RadioField(
         _("When"),
         choices=[SelectChoice("now", _("Now")), SelectChoice("later", _("Later"))],
@@ -176,8 +194,8 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
     pickup_date = StringField(_("Pickup day"), filters=[_cleaned])
     pickup_time = StringField(_("Pickup time"), filters=[_cleaned])
     # the planned ride that this form changes, and its version when the form was shown
-    change = IntegerField(validators=[Optional(), NumberRange(1, MAX_ID)])
-    version = IntegerField(validators=[Optional(), NumberRange(0, MAX_ID)])
+    change = NumberField(validators=[Optional(), NumberRange(1)])
+    version = NumberField(validators=[Optional()])
 
     def __init__(
         self,
@@ -226,22 +244,20 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
 
     def validate_pickup_date(self, field: Field) -> None:
         """Refuse a ride for later whose day is not a date."""
-        if self.when.data == "later":
-            try:
-                date.fromisoformat(field.data or "")
-            except ValueError:
-                raise ValidationError(_("On which day? Choose one, such as 2026-03-05.")) from None
+        if self.when.data == "later" and calendar_day(field.data or "") is None:
+            raise ValidationError(_("On which day? Choose one, such as 2026-03-05."))
 
     def validate_pickup_time(self, field: Field) -> None:
         """Parse day and time into the instant `pickup_at`; the fields keep their texts."""
         if self.when.data != "later":
             return
+        clock, day = time_of_day(field.data or ""), calendar_day(self.pickup_date.data or "")
+        if clock is None:
+            raise ValidationError(_("At what time? Choose one, such as 05:10."))
+        if day is None:
+            return  # validate_pickup_date has reported it
         try:
-            clock = time.fromisoformat(field.data or "")
-        except ValueError:
-            raise ValidationError(_("At what time? Choose one, such as 05:10.")) from None
-        try:
-            at = local_time(date.fromisoformat(self.pickup_date.data or ""), clock, self.tz).at
+            at = local_time(day, clock, self.tz).at
         except NoSuchTime as error:
             message = _(
                 "Clocks go forward then: %(said)s does not exist on that day. The next time "
@@ -249,10 +265,6 @@ class BookingForm(FlaskForm):  # type: ignore[misc]
             )
             times = {"said": f"{clock:%H:%M}", "next": f"{error.after:%H:%M}"}
             raise ValidationError(message % times) from None
-        except OverflowError:
-            raise ValidationError(_("Choose a time from 15 minutes to 30 days from now.")) from None
-        except ValueError:
-            return  # validate_pickup_date has reported it
         self._check_distance(at)
         self.pickup_at = at
 

@@ -21,7 +21,7 @@ BESIDE = sorted(path for folder in ("bench", "tools") for path in (ROOT / folder
 LOCKS = ("requirements.lock", "requirements-production.lock", "requirements-dev.lock")
 
 LAYERS = [  # a package may import from packages of a lower layer, and from itself
-    {"__about__", "wire", "geo", "text", "secrets_file"},
+    {"__about__", "wire", "geo", "text", "inputs", "secrets_file"},
     {"config"},
     {"observability"},
     {"service", "store"},

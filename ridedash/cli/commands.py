@@ -142,6 +142,11 @@ def _staff(services: Services, options: argparse.Namespace) -> None:
     with services.db.write() as s:
         if properties.find_staff(s, options.name) is not None:
             raise CommandError(f"somebody already signs in as {options.name!r}.")
+        if properties.is_taken(s, options.name):
+            raise CommandError(
+                f"{options.name!r} is the name of somebody who is disabled: enable them under "
+                "Settings, Staff, or choose another name."
+            )
         property_ = _property_of_staff(s, options, now)
         staff = properties.add_staff(s, property_.id, options.name, hashed, options.role, now)
         facts = {"property_id": property_.id, "role": options.role}

@@ -6,7 +6,6 @@ from typing import Final
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from ridedash.store.database.database import MAX_ID
 from ridedash.store.encryption import DecryptionFailed, TokenVault
 from ridedash.store.models.people import Account
 
@@ -100,8 +99,6 @@ def accounts_of(s: Session, property_id: int) -> list[Account]:
 
 def account_of(s: Session, property_id: int, account_id: int) -> Account | None:
     """One linked account of a property; None when it belongs to another property."""
-    if not 0 < account_id <= MAX_ID:
-        return None
     return s.scalars(
         select(Account).where(Account.property_id == property_id, Account.id == account_id)
     ).first()

@@ -12,7 +12,6 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
-from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.orders import Offer, Order
 from ridedash.store.models.people import Guest
 from ridedash.store.search import guests_like, phone_digits
@@ -85,7 +84,7 @@ def find_same(s: Session, property_id: int, details: GuestDetails) -> Guest | No
     A phone is often shared by a family, and a room by a couple: with another name it is another
     person.
     """
-    if details.guest_id is not None and 0 < details.guest_id <= MAX_ID:
+    if details.guest_id is not None:
         chosen = _first(s, details, _mine(property_id).where(Guest.id == details.guest_id))
         if chosen is not None:
             return chosen
@@ -134,11 +133,7 @@ def means(row: str, stated: str) -> bool:
 
 def guest_of(s: Session, property_id: int, guest_id: int) -> Guest | None:
     """One guest of a property; None when the guest is another property's, or erased."""
-    return (
-        s.scalars(_mine(property_id).where(Guest.id == guest_id)).first()
-        if 0 < guest_id <= MAX_ID
-        else None
-    )
+    return s.scalars(_mine(property_id).where(Guest.id == guest_id)).first()
 
 
 def find(s: Session, property_id: int, typed: str, limit: int = SHOWN) -> list[Guest]:

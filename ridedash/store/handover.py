@@ -7,7 +7,6 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
-from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.desk import ShiftNote
 from ridedash.store.models.orders import Order, OrderState, Ride
 from ridedash.store.models.people import Staff
@@ -109,8 +108,6 @@ def settle_note(
 
     Who was first stays recorded.
     """
-    if not 0 < note_id <= MAX_ID:
-        return False
     query = select(ShiftNote).where(ShiftNote.property_id == property_id, ShiftNote.id == note_id)
     note = s.scalars(query.with_for_update()).first()
     if note is None:

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session, defer
 from sqlalchemy.orm.attributes import set_committed_value
 
 from ridedash.geo import LatLng
-from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.orders import (
     Action,
     Attention,
@@ -194,8 +193,6 @@ def offer_signature(trip: Trip, priced: Priced) -> str:
 
 def order_page(s: Session, property_id: int, order_id: int) -> OrderPage | None:
     """One order with everything around it; None if it is unknown or another property's."""
-    if not 0 < order_id <= MAX_ID:
-        return None
     return next(iter(orders_by_ids(s, property_id, [order_id])), None)
 
 

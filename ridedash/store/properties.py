@@ -7,7 +7,6 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from ridedash.geo import LatLng
-from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.desk import CostCentre, Favourite
 from ridedash.store.models.people import Property, SignIn, Staff
 from ridedash.store.sign_ins import sign_in_key
@@ -69,6 +68,12 @@ def find_staff(s: Session, sign_in_name: str) -> Staff | None:
     return s.scalars(query).first()
 
 
+def is_taken(s: Session, sign_in_name: str) -> bool:
+    """Whether somebody has this sign-in name, disabled staff included: no two may have one."""
+    query = select(Staff.id).where(Staff.sign_in_name == sign_in_key(sign_in_name))
+    return s.scalars(query).first() is not None
+
+
 def staff_of(s: Session, property_id: int) -> list[Staff]:
     """The staff of a property, those who may sign in first."""
     query = select(Staff).where(Staff.property_id == property_id)
@@ -77,8 +82,6 @@ def staff_of(s: Session, property_id: int) -> list[Staff]:
 
 def staff_member(s: Session, property_id: int, staff_id: int) -> Staff | None:
     """One member of a property's staff; None when they are another property's."""
-    if not 0 < staff_id <= MAX_ID:
-        return None
     return s.scalars(
         select(Staff).where(Staff.property_id == property_id, Staff.id == staff_id)
     ).first()
@@ -119,8 +122,6 @@ def cost_centres_of(s: Session, property_id: int) -> list[CostCentre]:
 
 def cost_centre_of(s: Session, property_id: int, centre_id: int) -> CostCentre | None:
     """One cost centre of a property; None when it is another property's."""
-    if not 0 < centre_id <= MAX_ID:
-        return None
     query = select(CostCentre).where(
         CostCentre.property_id == property_id, CostCentre.id == centre_id
     )

@@ -3,7 +3,9 @@
 from typing import Any
 
 from flask import Flask
+from werkzeug.routing import BaseConverter
 
+from ridedash.inputs import row_id
 from ridedash.views.admin import accounts, audit_log, places, properties, staff
 from ridedash.views.admin import property as own_property
 from ridedash.views.auth import invitations, profile, sign_in
@@ -38,8 +40,19 @@ BLUEPRINTS = (
 )
 
 
+class RowIdConverter(BaseConverter):
+    """The numbers in addresses: ids of rows."""
+
+    regex = "[0-9]{1,19}"
+
+    def to_python(self, value: str) -> int:
+        """The id; 0, which no row has, for a number that no database stores."""
+        return row_id(value) or 0
+
+
 def init_app(app: Flask) -> None:
     """Register the blueprints, and give templates `settings_tabs()`."""
+    app.url_map.converters["int"] = RowIdConverter
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     app.add_template_global(settings_tabs)

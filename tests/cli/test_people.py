@@ -71,6 +71,20 @@ def test_added_staff_and_linked_accounts_are_in_the_audit_log(tmp_path: Path) ->
     ]
 
 
+def test_the_name_of_somebody_disabled_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    ridedash(tmp_path, "db", "upgrade")
+    assert ridedash(tmp_path, *STAFF, given=PHRASE + "\n").returncode == 0
+    db = database(tmp_path)
+    with db.write() as s:
+        staff = properties.find_staff(s, "otter")
+        assert staff is not None
+        staff.disabled_at = staff.created_at
+    db.close()
+    done = ridedash(tmp_path, *STAFF, given=PHRASE + "\n")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "is the name of somebody who is disabled" in done.stderr
+
+
 @pytest.mark.parametrize(("words", "typed"), [(STAFF, PHRASE), (LINK, "token-for-this-test")])
 def test_secrets_typed_on_a_terminal_are_not_echoed(
     tmp_path: Path, words: tuple[str, ...], typed: str

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,6 +19,8 @@ from ridedash.places import (
     geocoder_for,
     parse_coordinates,
 )
+from ridedash.sandbox.app import create_sandbox
+from ridedash.sandbox.settings import SandboxSettings
 from ridedash.service.transport.http import Http
 from ridedash.text import one_line
 
@@ -65,6 +68,16 @@ def test_the_sandboxs_gazetteer_is_searched_near_the_pickup() -> None:
         "lat": "-38.5",
         "lng": "-128.0",
     }
+
+
+@pytest.mark.parametrize("words", ["w" * 81, "w" * 119, "é" * 10_000])
+def test_the_sandbox_answers_a_search_for_a_long_text(tmp_path: Path, words: str) -> None:
+    file, tokens = tmp_path / "sandbox.sqlite", {"app_token": "k", "client_id": "i"}
+    sandbox = create_sandbox(SandboxSettings(database=file, client_secret="s", **tokens))
+    http = Http(httpx.WSGITransport(app=sandbox))
+    found = geocoder_for("sandbox", BASE, http).search(words)
+    sandbox.extensions["sandbox"].close()
+    assert found == []
 
 
 def test_photon_answers_are_read_longitude_first() -> None:
@@ -152,10 +165,10 @@ def test_a_failure_is_not_cached_as_an_empty_result() -> None:
     assert len(search.search("arc")) == 1
 
 
-def test_a_search_text_is_cut_at_a_hundred_characters() -> None:
+def test_a_search_text_is_cut_at_eighty_characters() -> None:
     source = Source({"places": []})
     geocoder("sandbox", source).search("x" * 5000)
-    assert len(source.requests[0].params["q"]) == 100
+    assert len(source.requests[0].params["q"]) == 80
 
 
 def test_cities_are_read_once_and_missing_while_the_sandbox_is_down() -> None:

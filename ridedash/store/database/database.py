@@ -25,7 +25,6 @@ from ridedash.store.database.engines import BUSY_S, POOL, WRITE, lift_limits, ma
 from ridedash.store.database.migrate import UnknownRevision, WrongTables
 
 __all__ = [
-    "MAX_ID",
     "BadDatabaseUrl",
     "Base",
     "CommitUnknown",
@@ -41,7 +40,6 @@ __all__ = [
 
 
 T = TypeVar("T")
-MAX_ID: Final = 2**63 - 1  # the largest id that a database stores
 
 
 Clock = Callable[[], datetime]

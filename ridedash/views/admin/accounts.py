@@ -7,6 +7,7 @@ from flask import Blueprint, abort, redirect, render_template, request, session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
+from ridedash.inputs import row_id
 from ridedash.rides.accounts.linking import (
     EXPIRED,
     NO_ANSWER,
@@ -45,7 +46,7 @@ FORWARDED: Final = {"default": "admin_accounts.make_default", "remove": "admin_a
 @needs(MANAGE)
 def link(account_id: int) -> BaseResponse:
     """Start: away to the service. Managers only."""
-    order_id = request.form.get("order", type=int)
+    order_id = request.form.get("order", type=row_id)
     address = linker().start(account_id, member(), order_id)
     return redirect(address, code=303) if address else abort(404)
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from typing import Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -13,11 +13,13 @@ from flask import Blueprint, Response, render_template, request
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import limiter, services
+from ridedash.inputs import MAX_ID, calendar_day, row_id
 from ridedash.store.audit import AuditFilter, AuditRow, entries, record
-from ridedash.store.database.database import MAX_ID, Database
+from ridedash.store.database.database import Database
 from ridedash.store.history import Record, records
 from ridedash.store.models.people import Property
 from ridedash.store.properties import staff_of
+from ridedash.text import one_line
 from ridedash.views.history.csv_export import csv_text, with_cut_line
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import zone
@@ -131,7 +133,7 @@ def show() -> str:
         names = _names(s, prop.id)
         tz = zone(prop.timezone)
         rows = entries(s, prop.id, _filter(tz), LIMIT + 1)
-        chosen_ride = request.args.get("ride", type=int)
+        chosen_ride = request.args.get("ride", type=row_id)
         rides = _rides(s, prop.id, rows, chosen_ride)
     older = "/admin/audit?" + _query(before=rows[LIMIT - 1].id) if len(rows) > LIMIT else ""
     lines = [_line(row, names, rides, tz) for row in rows[:LIMIT]]
@@ -246,14 +248,15 @@ def results() -> dict[str, str]:
 def _filter(tz: ZoneInfo) -> AuditFilter:
     """The filter of the query; values that make no sense are left out."""
     since, until = _day(request.args.get("day", ""), tz)
-    before, order = request.args.get("before", type=int), request.args.get("ride", type=int)
-    who, what = request.args.get("who", "")[:80] or None, request.args.get("what", "")[:60] or None
+    who = one_line(request.args.get("who", ""), 80) or None
+    what = one_line(request.args.get("what", ""), 60) or None
+    order = request.args.get("ride", type=row_id)
     return AuditFilter(
         since,
         until,
         who=who,
         what=what,
-        before=min(before, MAX_ID) if before else None,
+        before=request.args.get("before", type=row_id),
         order=order,
         # who asks for a ride, an action or ridedash itself wants to see its steps
         people=not (order or what or who == "worker" or request.args.get("machine")),
@@ -263,12 +266,11 @@ def _filter(tz: ZoneInfo) -> AuditFilter:
 
 def _day(text: str, tz: ZoneInfo) -> tuple[datetime | None, datetime | None]:
     """The first instants of a day and of the next, in a time zone; none for an invalid day."""
-    try:
-        day = date.fromisoformat(text)
-        next_day = day + timedelta(days=1)
-        return datetime.combine(day, time(), tz), datetime.combine(next_day, time(), tz)
-    except (ValueError, OverflowError):
+    day = calendar_day(text)
+    if day is None:
         return None, None
+    next_day = day + timedelta(days=1)
+    return datetime.combine(day, time(), tz), datetime.combine(next_day, time(), tz)
 
 
 def _query(**more: int) -> str:

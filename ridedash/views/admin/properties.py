@@ -6,7 +6,6 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
 from ridedash.store import audit
-from ridedash.store.database.database import MAX_ID
 from ridedash.store.models.people import Property
 from ridedash.store.properties import add_property, find_property, properties
 from ridedash.store.sign_ins import close_sign_in, open_sign_in
@@ -50,8 +49,6 @@ def create() -> Answer:
 @needs(ADMIN)
 def look_at(property_id: int) -> BaseResponse:
     """Open another property, by a new sign-in that ends when this one would have."""
-    if not 0 < property_id <= MAX_ID:
-        abort(404)
     seen = current_sign_in()
     with services().db.write() as s:
         if s.get(Property, property_id) is None:

@@ -14,8 +14,8 @@ from ridedash.store import audit, passwords
 from ridedash.store.invitations import open_invitation
 from ridedash.store.models.desk import Invitation
 from ridedash.store.models.people import Property, Staff
-from ridedash.store.properties import add_staff
-from ridedash.store.sign_ins import close_all_sign_ins, sign_in_key
+from ridedash.store.properties import add_staff, is_taken
+from ridedash.store.sign_ins import close_all_sign_ins
 from ridedash.text import one_line
 from ridedash.views.web.permissions import (
     ADMIN,
@@ -60,7 +60,7 @@ def accept(token: str) -> Answer:
     with services().db.write() as s:
         row = _open(s, token, hold=True)
         now = services().clock()
-        taken = row.staff_id is None and _taken(s, name)
+        taken = row.staff_id is None and is_taken(s, name)
         if not taken:
             _use(s, row, name, hashed, now)
     return redirect(f"/invite/{token}" if taken else "/sign-in?set=1", code=303)
@@ -109,7 +109,7 @@ def _wrong(s: Session, row: Invitation, name: str, password: str) -> dict[str, s
     found = {}
     if row.staff_id is None and not name:
         found["name"] = _("Type the name that you will sign in with.")
-    elif row.staff_id is None and _taken(s, name):
+    elif row.staff_id is None and is_taken(s, name):
         found["name"] = _("Somebody signs in with this name already. Choose another.")
     weak = password_error(password, s.get_one(Property, row.property_id).name, name or row.name)
     if weak:
@@ -128,10 +128,6 @@ def password_error(password: str, *names: str) -> str:
         "long": _("Use no more than 128 characters."),
         "common": _("That is one of the first that anybody would try. Choose another."),
     }.get(passwords.weakness(password, names) or "", "")
-
-
-def _taken(s: Session, name: str) -> bool:
-    return s.query(Staff).filter_by(sign_in_name=sign_in_key(name)).first() is not None
 
 
 def _page(

@@ -16,8 +16,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from ridedash.__about__ import __version__
 from ridedash.extensions import services
 from ridedash.geo import LatLng
+from ridedash.inputs import MAX_ID, row_id
 from ridedash.maps import MapParts, map_parts
-from ridedash.store.database.database import MAX_ID, DatabaseBusy
+from ridedash.store.database.database import DatabaseBusy
 from ridedash.store.models.people import Property
 from ridedash.views.board.rows import Row, revision
 from ridedash.views.board.state import Board, Shown, board_of
@@ -147,7 +148,7 @@ def board_json() -> BaseResponse:
     `?only=bar` is for pages that have no list.
     """
     cache, sign_in, now = polls(), current_sign_in(), services().clock()
-    number, only_bar = request.args.get("ride", 0, type=int), request.args.get("only") == "bar"
+    number, only_bar = request.args.get("ride", type=row_id) or 0, request.args.get("only") == "bar"
     page = "/board.json?"
     if only_bar:
         page += "only=bar"

@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response
 from ridedash.extensions import limiter, services
 from ridedash.forms import TripForm
 from ridedash.geo import LatLng
+from ridedash.inputs import row_id
 from ridedash.places import Place, PlacesUnavailableError, coordinates_text, parse_coordinates
 from ridedash.rides.orders.fields import LANGUAGES
 from ridedash.store import guests
@@ -47,11 +48,11 @@ OSM_CREDIT: Final = "© OpenStreetMap contributors"
 def products() -> Answer:
     """Product cards for a trip as markup, and the hotspot for the map. Stores their offers."""
     picker = trip_picker(TripForm(request.args), search=False)
-    picker.form.account.data = request.args.get("account", type=int)
+    picker.form.account.data = request.args.get("account", type=row_id)
     if picker.pickup.point is None:
         return jsonify(html="", message=_("Choose a pickup.")), 422
     picker.usual = request.args.get("usual", "")[:64]
-    picker.fetch_estimates(estimator(), own_offer(request.args.get("before", type=int)))
+    picker.fetch_estimates(estimator(), own_offer(request.args.get("before", type=row_id)))
     picker.seats = 2 if request.args.get("seats") == "2" else 1
     answer = jsonify(_cars(picker))
     answer.headers["Cache-Control"] = "no-store"
@@ -178,7 +179,7 @@ def _suggested() -> list[dict[str, Any]]:
 
     Where this guest often goes, the property's favourites, and where guests went lately.
     """
-    end, guest_id = request.args.get("end", "drop"), request.args.get("guest", type=int)
+    end, guest_id = request.args.get("end", "drop"), request.args.get("guest", type=row_id)
     property_id = current_staff().property_id
     with services().db.read() as s:
         all_favourites = sorted(favourites_of(s, property_id).items())

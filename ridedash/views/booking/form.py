@@ -13,7 +13,7 @@ from ridedash.rides.orders.fields import BookingRequest, Refill, control_of
 from ridedash.rides.orders.place import GuardBusy, OfferStale, RequestRefused
 from ridedash.rides.orders.schedule_times import LATEST
 from ridedash.store.accounts import accounts_of
-from ridedash.store.database.database import MAX_ID, CommitUnknown, DatabaseBusy
+from ridedash.store.database.database import CommitUnknown, DatabaseBusy
 from ridedash.store.models.people import Property
 from ridedash.store.orders import Offer, OrderPage, OrderState, order_page
 from ridedash.store.properties import cost_centres_of, favourites_of
@@ -69,7 +69,7 @@ def trip_picker(trip: TripForm, *, search: bool) -> Picker:
 
 def own_offer(offer_id: int | None) -> Offer | None:
     """An offer of this property; None for any other."""
-    if not offer_id or not 0 < offer_id <= MAX_ID:
+    if offer_id is None:
         return None
     with services().db.read() as s:
         offer = s.get(Offer, offer_id)
@@ -141,7 +141,7 @@ def change_plan(picker: Picker, request: BookingRequest) -> Response:
     Raises what `change` raises, except TooLate.
     """
     form, app = picker.form, services()
-    order_id = int(form.change.data)
+    order_id = form.change.data or 0
     try:
         change(app.db, app.clock, Change(order_id, form.version.data or 0, request))
     except TooLate:

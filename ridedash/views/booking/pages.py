@@ -7,6 +7,7 @@ from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter, services
 from ridedash.forms import TripForm, new_form_token
+from ridedash.inputs import row_id, whole_number
 from ridedash.rides.orders.fields import MOST_CARS, BookingRequest, Refill
 from ridedash.rides.orders.place import Placed, PlaceError, TokenReused, place
 from ridedash.store.database.database import CommitUnknown, DatabaseBusy
@@ -43,10 +44,7 @@ def sent_before() -> bool:
 
 def cars_asked() -> int:
     """The number of cars in the form: the rate limit counts an order for each."""
-    typed = request.form.get("cars", "").strip()[:9]
-    if not (typed.isascii() and typed.isdigit()):
-        return 1
-    return min(max(int(typed), 1), MOST_CARS)
+    return min(whole_number(request.form.get("cars", "")) or 1, MOST_CARS)
 
 
 @bp.get("/rides/new")
@@ -56,12 +54,12 @@ def new() -> Answer:
 
     `again`, `return` and `change` name an order that fills it in; `show` lists the cars.
     """
-    plan = _order(request.args.get("change", type=int))
+    plan = _order(request.args.get("change", type=row_id))
     if plan:
         return _plan_page(plan)
-    before = _order(request.args.get("again", type=int))
+    before = _order(request.args.get("again", type=row_id))
     if before is None:
-        before = _order(request.args.get("return", type=int))
+        before = _order(request.args.get("return", type=row_id))
     if before is None:
         picker = trip_picker(TripForm(request.args), search="show" in request.args)
         if "show" in request.args:

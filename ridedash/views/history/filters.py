@@ -5,7 +5,6 @@ Guest and room identify a person: they are posted, and they are encrypted in add
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
@@ -15,7 +14,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import services
-from ridedash.store.database.database import MAX_ID
+from ridedash.inputs import calendar_day, row_id, utc_instant
 from ridedash.store.encryption import DecryptionFailed
 from ridedash.store.history import Outcome, PageKey, RideFilter
 from ridedash.store.models.people import Property
@@ -25,7 +24,6 @@ from ridedash.views.web.formatting import zone
 from ridedash.wording import gettext as _
 
 WEEK: Final = timedelta(days=6)  # and today
-FIRST, LAST = date(2000, 1, 1), date(2199, 12, 31)
 WORDS: Final = {"guest": 120, "room": 32, "category": 64}
 PERSONS: Final = ("guest", "room")
 
@@ -109,8 +107,7 @@ def decrypted(args: Mapping[str, str]) -> dict[str, str]:
 def filters_of(args: Mapping[str, str], today: date) -> Filters:
     """The filters of a form: by default the last seven days; invalid values are ignored."""
     wrong = ""
-    last = _day(args.get("to", ""))
-    first = _day(args.get("from", ""))
+    last, first = calendar_day(args.get("to", "")), calendar_day(args.get("from", ""))
     if (args.get("to") and last is None) or (args.get("from") and first is None):
         wrong = _("That is no day of the calendar. Choose one, such as 2026-03-05.")
     elif args.get("unread"):
@@ -125,8 +122,8 @@ def filters_of(args: Mapping[str, str], today: date) -> Filters:
         first,
         last,
         state if state in list(Outcome) else "",
-        staff=_id(args.get("staff", "")),
-        centre=_id(args.get("centre", "")),
+        staff=row_id(args.get("staff", "")) or 0,
+        centre=row_id(args.get("centre", "")) or 0,
         wrong=wrong,
         **words,
     )
@@ -135,9 +132,8 @@ def filters_of(args: Mapping[str, str], today: date) -> Filters:
 def key_of(text: str) -> PageKey | None:
     """The key after which a page begins; None for an invalid one."""
     at, _line, number = text.partition("_")
-    with suppress(ValueError, OverflowError):
-        return PageKey(datetime.fromisoformat(at).replace(tzinfo=UTC), _id(number))
-    return None
+    instant, last = utc_instant(at), row_id(number)
+    return PageKey(instant, last) if instant and last else None
 
 
 def spans(today: date, now: Filters) -> list[tuple[str, str, bool]]:
@@ -156,17 +152,6 @@ def spans(today: date, now: Filters) -> list[tuple[str, str, bool]]:
         (name, replace(now, first=first, last=last).query(), (first, last) == (now.first, now.last))
         for name, first, last in known
     ]
-
-
-def _day(text: str) -> date | None:
-    with suppress(ValueError):
-        day = date.fromisoformat(text)
-        return day if FIRST <= day <= LAST else None
-    return None
-
-
-def _id(text: str) -> int:
-    return min(int(text), MAX_ID) if text.isascii() and text.isdigit() and len(text) < 20 else 0
 
 
 def encrypted(what: str, words: str) -> str:

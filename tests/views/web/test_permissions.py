@@ -89,7 +89,7 @@ def rows_of(desk: Desk, who: str) -> dict[str, int]:
         colleague = Staff(
             property_id=property_id,
             name="Colleague",
-            sign_in_name=f"colleague of {who}",
+            sign_in_name=f"colleague {next(desk.counter)}",
             password_hash="x",
             role="concierge",
             created_at=NOON,

@@ -1,0 +1,72 @@
+"""Numbers, days and times from addresses and forms: bounded, or None. Pure.
+
+Every id, count and day from outside is read here, so nothing behind it meets a number that no
+database stores or a day that no time zone can shift (docs/security.md ASVS 2.2).
+"""
+
+import re
+from datetime import UTC, date, datetime, time
+from typing import Final
+
+MAX_ID: Final = 2**63 - 1  # the largest id that a database stores
+FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2199, 12, 31)
+_NUMBER: Final = re.compile(r"[0-9]{1,19}")
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME: Final = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
+
+
+def whole_number(text: str, least: int = 0, most: int = MAX_ID) -> int | None:
+    """A number in ASCII digits from `least` to `most`; None for anything else.
+
+    >>> whole_number("12"), whole_number("1e5"), whole_number("-1"), whole_number("9" * 30)
+    (12, None, None, None)
+    """
+    typed = text.strip()
+    if not _NUMBER.fullmatch(typed):
+        return None
+    number = int(typed)
+    return number if least <= number <= most else None
+
+
+def row_id(text: str) -> int | None:
+    """The id of a row; None for a text that is no id of any row."""
+    return whole_number(text, 1)
+
+
+def calendar_day(text: str) -> date | None:
+    """A day such as 2026-03-05, of the years 2000 to 2199; None for anything else.
+
+    >>> calendar_day("2026-02-30"), calendar_day("0001-01-01")
+    (None, None)
+    """
+    typed = text.strip()
+    if not _DAY.fullmatch(typed):
+        return None
+    try:
+        day = date.fromisoformat(typed)
+    except ValueError:
+        return None
+    return day if FIRST_DAY <= day <= LAST_DAY else None
+
+
+def time_of_day(text: str) -> time | None:
+    """A time of day such as 05:10; None for anything else."""
+    typed = text.strip()
+    if not _TIME.fullmatch(typed):
+        return None
+    try:
+        return time.fromisoformat(typed)
+    except ValueError:
+        return None
+
+
+def utc_instant(text: str) -> datetime | None:
+    """An instant of UTC such as 2026-03-05T05:10:00.25, without a zone; None for anything else."""
+    day, _t, _rest = text.partition("T")
+    if calendar_day(day) is None:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else None

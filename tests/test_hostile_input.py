@@ -1,0 +1,213 @@
+"""Each field and number of each route, with each hostile value: no failure, no database error."""
+
+import logging
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import delete
+from werkzeug.routing import Rule
+
+from ridedash.extensions import limiter
+from ridedash.forms import TripForm
+from ridedash.geo import LatLng
+from ridedash.places import SandboxPlaces
+from ridedash.rides.share_links import LinkKind, make_link
+from ridedash.service.client import RideClient
+from ridedash.service.transport.http import Http
+from ridedash.service.types.bookings import NewBooking
+from ridedash.store.invitations import invite
+from ridedash.store.models.people import Property, Staff, Throttle
+from ridedash.store.orders import Order
+from tests.hostile import INTEGERS, TEXTS, VALUES, Forms, Watched, WatchedRequest, endpoint_of
+from tests.views.fake_service import FakeService
+from tests.views.ride_pages import Desk, make_desk, token
+from tests.views.web.test_permissions import ROWS, routes, rows_of
+
+pytestmark = pytest.mark.database
+SERVICE: Final = "http://127.0.0.1:9"
+TRIP: Final = "pickup_lat=-38.5&pickup_lng=-128&drop=A&drop_lat=-38.55&drop_lng=-128.06&show=1"
+BODY: Final = NewBooking(pickup=LatLng(-38.5, -128.0), category="mini").model_dump_json()
+BOOKING: Final = {"account", "cars", "change", "guest_id", "offer", "supersedes", "version"}
+State = tuple[str, str | None]
+STATES: Final[tuple[State, ...]] = (  # of orders whose pages have different forms
+    ("BOOKED", "CALL_DRIVER"),
+    ("BOOKED", "COMPLETED"),
+    ("UNKNOWN", None),
+    ("SCHEDULED", None),
+    ("NOT_SENT", None),
+)
+ROUNDS: Final = 3  # more names are found while those before them have values
+# They refuse a request without a secret, or without a value of a form of an earlier release.
+REFUSING: Final = {"auth.sign_in_post", "accounts.callback", "outgoing.forward_links"} | {
+    f"{page}.forward_change" for page in ("admin_staff", "admin_accounts")
+}
+FILES: Final = {"static", "leaflet.file"}  # they read no field
+
+
+class Service(FakeService):
+    """A service that answers products and places, and nothing else."""
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        if not request.url.path.endswith(("/products", "/places", "/near", "/city.json")):
+            raise httpx.ConnectError("not answered", request=request)
+        return super()._answer(request)
+
+
+@dataclass
+class Sweep:
+    """An admin's browser, and what the routes are sent."""
+
+    desk: Desk
+    client: FlaskClient
+    csrf: str = ""
+    # by endpoint: the fields of each form and link that leads there, and the order that had it
+    forms: dict[str, list[dict[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    states: dict[str, State] = field(default_factory=dict)
+    rows: dict[str, Any] = field(default_factory=dict)
+    looked_up: set[str] = field(default_factory=set)  # names, by the views of all requests so far
+    reached: set[str] = field(default_factory=set)  # endpoints that did not refuse each request
+    failed: list[tuple[str, str, str, int]] = field(default_factory=list)
+
+    def sign_in(self) -> None:
+        """Sign in, although wrong passwords were sent before."""
+        self.desk.add(lambda s: s.execute(delete(Throttle)))
+        self.client = self.desk.client()
+        self.csrf = token(self.client, "/me")
+
+    def renew(self, rule: Rule, state: State | None = None) -> None:
+        """New rows for the numbers and tokens of an address: requests before have used them."""
+        if "order_id" in rule.arguments or rule.endpoint.startswith("guest."):
+            self.rows["order_id"] = self.new_order(state or self.states.get(rule.endpoint))
+        elif rule.arguments & set(ROWS):
+            self.rows |= rows_of(self.desk, "desk")
+        staff, home = self.desk.ids["desk"], self.desk.ids["desk.property"]
+        now, db = self.desk.now, self.desk.services.db
+        if rule.endpoint.startswith("guest."):
+            order_id = self.rows["order_id"]
+            self.rows["token"] = make_link(db, now, home, order_id, LinkKind.RIDER, staff)
+        elif rule.endpoint.startswith("invitations."):
+            with db.write() as s:
+                self.rows["token"] = invite(s, home, "concierge", "Wren", staff, now)[1]
+
+    def new_order(self, state: State | None) -> int:
+        name, status = state or STATES[0]
+        order_id = self.desk.order(name, status, otp="4821" if status == "CALL_DRIVER" else None)
+        self.desk.add(lambda s: setattr(s.get_one(Order, order_id), "body", BODY))
+        return order_id
+
+    def address(self, rule: Rule, **changed: str) -> str:
+        values = self.rows | changed
+        return re.sub(r"<(?:\w+:)?(\w+)>", lambda m: str(values.get(m[1], "x")), str(rule))
+
+    def send(self, method: str, rule: Rule, what: str, fields: dict[str, str], **path: str) -> None:
+        """Send a request and note its failure; sign in again when it ended the sign-in."""
+        sent = fields | {"csrf_token": self.csrf}
+        Watched.names.clear()
+        answer = self.client.open(
+            self.address(rule, **path),
+            method=method,
+            query_string=fields if method == "GET" else None,
+            data=sent if method == "POST" else None,
+        )
+        self.looked_up |= Watched.names
+        if answer.status_code < 400 or answer.status_code == 422:
+            self.reached.add(rule.endpoint)
+        if answer.status_code >= 500:
+            self.failed.append((method, str(rule), what, answer.status_code))
+        if answer.status_code == 303 and method == "POST" and rule.arguments:
+            self.renew(rule)
+        if answer.status_code == 401 or answer.headers.get("Location", "").startswith("/sign-in"):
+            self.sign_in()
+
+    def read_pages(self) -> None:
+        """Learn from each page which forms there are, and what their fields hold."""
+        self.rows = rows_of(self.desk, "desk")  # the settings list some of them
+        gets = [rule for method, rule in routes(self.desk.app) if method == "GET"]
+        for state in STATES:
+            for rule in gets:
+                if state == STATES[0] or "order_id" in rule.arguments:
+                    self.renew(rule, state)
+                    self.learn(self.address(rule), state)
+        self.learn(f"/rides/new?{TRIP}", STATES[0])
+
+    def learn(self, path: str, state: State) -> None:
+        answer = self.client.get(path)
+        if not answer.mimetype.startswith("text/html"):
+            return
+        for form in Forms(answer.text).found:
+            endpoint = endpoint_of(self.desk.app, form.action or path, form.method.upper())
+            if endpoint and form.fields not in self.forms[endpoint]:
+                self.forms[endpoint].append(form.fields)
+                self.states.setdefault(endpoint, state)
+
+    def names(self, method: str, rule: Rule) -> set[str]:
+        """The names under which a route reads: of its forms, and those that its view looks up."""
+        forms = self.forms[rule.endpoint]
+        found: set[str] = set().union(*forms)
+        for _round in range(ROUNDS):
+            self.looked_up = set()
+            for fields in ({}, dict.fromkeys(found, "1"), *forms):
+                self.send(method, rule, "probe", fields)
+            if self.looked_up <= found:
+                break
+            found |= self.looked_up
+        return found - {"csrf_token"}
+
+    def fields(self, rule: Rule, name: str = "") -> dict[str, str]:
+        """What is sent beside one field: the fields of the largest form, of those that have it.
+
+        A view that only reads needs no other field.
+        """
+        forms = [] if "GET" in (rule.methods or ()) else self.forms[rule.endpoint]
+        return max(forms, key=lambda form: (name in form, len(form)), default={})
+
+
+@pytest.fixture
+def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sweep]:
+    desk = make_desk(tmp_path, POLL_LAYER="on", SERVICE_URL=SERVICE)
+    http = Http(Service().transport())
+    services = desk.services
+    services.client = RideClient(http, SERVICE, "the key")
+    services.geocoder = SandboxPlaces(http, SERVICE)
+    with services.db.write() as s:
+        s.get_one(Staff, desk.ids["desk"]).role = "admin"
+        home = s.get_one(Property, desk.ids["desk.property"])
+        home.pickup_name, home.pickup_lat, home.pickup_lng = "Lobby", -38.5, -128.0
+    monkeypatch.setattr(limiter, "enabled", False)
+    desk.app.request_class = WatchedRequest
+    made = Sweep(desk, desk.client(signed_in=False))
+    made.sign_in()
+    yield made
+    http.close()
+    desk.close()
+
+
+def test_no_value_of_any_field_makes_a_route_fail(
+    sweep: Sweep, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR)
+    sweep.read_pages()
+    swept: dict[str, set[str]] = {}
+    for method, rule in routes(sweep.desk.app):
+        if rule.endpoint in FILES:
+            continue
+        sweep.renew(rule)
+        swept[rule.endpoint] = sweep.names(method, rule)
+        for name in sorted(swept[rule.endpoint]):
+            fields = sweep.fields(rule, name)
+            for kind, value in VALUES.items():
+                sweep.send(method, rule, f"{name}: {kind}", fields | {name: value})
+        for name in sorted(rule.arguments):
+            for kind, value in (INTEGERS | TEXTS).items():
+                sweep.send(method, rule, f"<{name}>: {kind}", sweep.fields(rule), **{name: value})
+    assert sweep.failed == []
+    assert [record.getMessage() for record in caplog.records] == []
+    assert swept.keys() - sweep.reached == REFUSING, "only these routes refuse each request"
+    assert swept["booking.create"] >= {each.name for each in TripForm()} | BOOKING

@@ -1,9 +1,8 @@
 """The page of one ride behind a link, for a guest or a follower: without sign-in or cookie."""
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Iterator
+import logging
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -11,7 +10,7 @@ from flask import Blueprint, Response, abort, current_app, g, request, session
 from flask_babel import get_locale
 from flask_limiter.util import get_remote_address
 from sqlalchemy.exc import SQLAlchemyError
-from werkzeug.exceptions import HTTPException, NotFound, TooManyRequests
+from werkzeug.exceptions import HTTPException, TooManyRequests
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.__about__ import __version__
@@ -29,11 +28,13 @@ from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.snapshot import expires_at
 from ridedash.views.web.formatting import stamp
 from ridedash.views.web.permissions import OPEN, needs
+from ridedash.views.web.request_log import reference
 from ridedash.views.web.responses import Snapshot, poll_response
 from ridedash.views.web.security_headers import nonce
 from ridedash.views.web.top_bar import demo_words
 
 bp = Blueprint("guest", __name__)
+log = logging.getLogger(__name__)
 
 PATHS: Final = "/t/"
 PRIVATE: Final = {
@@ -117,14 +118,17 @@ def on_database(_error: Exception) -> BaseResponse:
 
 
 def _shared(token: str, now: datetime) -> ValidLink:
-    """The ride that a token opens. 404 for any other token; 429 above the rate limit."""
+    """The ride that a token opens. 404 for any other token; 429 above the rate limit.
+
+    Only unknown tokens count as guesses, and only they are refused: other guests' phones have the
+    same address behind a property's network.
+    """
     g.link_key = hashlib.sha256(token.encode()).hexdigest()[:32]
     _count_look()
     with services().db.read() as db:
         shared, known = find_link(db, token, now)
-    g.miss_cost = 0 if known else 1
-    with _not_found_instead():
-        _count_miss()
+    if not known:
+        _note_guess()
     return shared or abort(404)
 
 
@@ -167,12 +171,12 @@ def _view(page: OrderPage, kind: LinkKind, now: datetime) -> GuestView:
     return guest_view(page, kind, now, s.settings, _locale(), code or "")
 
 
-@contextlib.contextmanager
-def _not_found_instead() -> Iterator[None]:
+def _note_guess() -> None:
+    """Count an unknown token, and log when an address sends many of them."""
     try:
-        yield
+        _count_miss()
     except TooManyRequests:
-        raise NotFound from None
+        log.warning("many unknown links from one address, reference %s", reference())
 
 
 @limiter.shared_limit(
@@ -189,10 +193,9 @@ def _count_look() -> None:
     "20/10 minutes",
     scope="missed links",
     key_func=get_remote_address,
-    cost=lambda: int(g.miss_cost),
 )
 def _count_miss() -> None:
-    """Limit guesses: after too many, an address gets 404 for valid links too, for a while."""
+    """Raise TooManyRequests when an address has sent too many unknown tokens lately."""
 
 
 def _middle(view: GuestView) -> LatLng:

@@ -11,6 +11,7 @@ import { at, element, setIcon, setText } from "../shared/slots.js";
 
 const TICK_MS = 1_000;
 const SILENT_MS = 15_000;
+const AGAIN_MS = 2_000;
 const root = document.querySelector("[data-guest]");
 const patterns = patternsOf(document.body);
 
@@ -20,6 +21,7 @@ class GuestPage {
     this.offset = Date.parse(root.dataset.serverNow) - Date.now();
     this.seenAt = Date.parse(root.dataset.seen);
     this.lastAnswerAt = Date.now();
+    this.missing = 0; // answers since the last good one that said that there is no such link
     this.card = root.querySelector("[data-map-card]");
     const frame = this.card?.querySelector("[data-map]");
     // the page works without its map
@@ -47,6 +49,7 @@ class GuestPage {
     const seen = Date.parse(answer.headers.get("X-Seen-At") ?? "");
     if (Number.isFinite(seen)) this.seenAt = seen;
     this.lastAnswerAt = Date.now();
+    this.missing = 0;
     if (body) this.#changed(body);
     this.#tick();
     return this.snapshot.stop ? null : this.snapshot.poll_ms;
@@ -54,10 +57,15 @@ class GuestPage {
 
   /**
    * Reload when the link has ended: the server then answers with the page for links that are not
-   * open.
+   * open. One 404 alone may be another program's: the page asks once more first.
    */
   #failed(status) {
     if (status !== 404) return undefined;
+    this.missing += 1;
+    if (this.missing === 1) {
+      setTimeout(() => this.poller.now(), AGAIN_MS);
+      return undefined;
+    }
     location.reload();
     return "stop";
   }

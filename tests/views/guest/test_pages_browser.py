@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zxingcpp
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from ridedash.rides.share_links import end_links
 from tests.views.ride_pages import NOON
@@ -51,6 +51,43 @@ def test_axe_finds_nothing_behind_a_link_in_any_state(
         assert not wide, (state, status)
     page.goto("/t/nothing")
     assert violations(page) == []
+
+
+def test_wrong_links_from_the_same_address_leave_an_open_page_as_it_is(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    guest, stranger = served.phone(), served.phone()
+    address = served.link(order_id)
+    guest.goto(address)
+    expect(guest.locator("[data-slot=headline]")).to_be_visible()
+    for n in range(25):
+        assert stranger.request.get(f"{served.url}/t/{n:022d}").status == 404
+    served.move(order_id, "CLIENT_LOCATED", CODE)
+    expect(guest.locator("[data-slot=code]")).to_have_text(CODE)
+    stranger.goto(address)
+    expect(stranger.locator("[data-slot=code]")).to_have_text(CODE)
+
+
+def test_a_page_asks_once_more_before_it_says_that_its_link_is_not_open(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    guest = served.phone()
+    guest.goto(served.link(order_id))
+    refused: list[str] = []
+
+    def answer(route: Route) -> None:
+        if refused:
+            return route.fallback()
+        refused.append(route.request.url)
+        return route.fulfill(status=404, json={"error": "gone"})
+
+    guest.evaluate("window.same = true")
+    guest.route("**/snapshot.json", answer)
+    served.move(order_id, "CLIENT_LOCATED", CODE)
+    expect(guest.locator("[data-slot=code]")).to_have_text(CODE)
+    assert len(refused) == 1
+    assert guest.evaluate("window.same"), "the page was not loaded again"
+    desk = served.desk
+    end_links(desk.services.db, desk.now, desk.ids["desk.property"], order_id, desk.ids["desk"])
+    expect(guest.get_by_role("heading", name="This link is not open")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["dark"])

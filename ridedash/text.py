@@ -6,13 +6,17 @@ from typing import Final
 MAX_NAME: Final = 120  # characters
 # invisible, but part of the spelling in Indic and Arabic scripts, and of some emoji
 JOINERS: Final = "\u200c\u200d"
+MOST_MARKS, MOST_ACCENTS = 3, 2  # in a row
+# Unicode's combining classes of marks above, below and around any letter begin here.
+ACCENT_CLASS: Final = 200
 
 
 def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
     """One line of text for people, of at most `longest` characters; "" for anything but text.
 
     Bidirectional and other invisible characters are left out, line ends become spaces, and any
-    other control character becomes `control`.
+    other control character becomes `control`. Of the marks that stack above and below a letter, two
+    stay.
 
     >>> one_line(" Grand\\n Hotel\\u202e ")
     'Grand Hotel'
@@ -22,6 +26,8 @@ def one_line(text: object, longest: int = MAX_NAME, control: str = " ") -> str:
     kept = text[: longest * 4]
     if not kept.isprintable():
         kept = "".join(_shown(char, control) for char in kept)
+    if not kept.isascii():
+        kept = _unstacked(kept)
     return " ".join(kept.split())[:longest].rstrip()
 
 
@@ -58,6 +64,26 @@ def _shown(char: str, control: str) -> str:
     if kind == "Cc":
         return control
     return "" if kind in {"Cf", "Cs", "Co", "Cn"} else char
+
+
+def _unstacked(text: str) -> str:
+    """The text without marks that would cover the lines above and below.
+
+    A letter keeps two accents. It keeps three marks if one is a vowel or tone of its own script:
+    Burmese writes three.
+    """
+    kept, marks, accents = [], 0, 0
+    for char in text:
+        kind = unicodedata.category(char)
+        if kind in ("Mn", "Me"):
+            marks += 1
+            accents += kind == "Me" or unicodedata.combining(char) >= ACCENT_CLASS
+            if marks > MOST_MARKS or accents > MOST_ACCENTS:
+                continue
+        elif char not in JOINERS:
+            marks = accents = 0
+        kept.append(char)
+    return "".join(kept)
 
 
 def _is_letter(char: str) -> bool:

@@ -129,6 +129,7 @@ def text(value: Any) -> str | None:
         return None if plain is None else format(plain, "f")
     if (
         len(value) <= TEXT_LIMIT
+        and value.isascii()
         and value.isprintable()
         and "  " not in value
         and value.strip() == value

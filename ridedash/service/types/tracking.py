@@ -26,6 +26,7 @@ from ridedash.service.parsing.fields import (
 from ridedash.service.parsing.units import measured_length, measured_time, service_time
 
 PASSENGERS_LIMIT: Final = 20
+MOST_STARS: Final = 5
 STOPS_LIMIT: Final = 40
 
 
@@ -190,24 +191,26 @@ def _cab(got: dict[str, Any]) -> dict[str, Any]:
     See docs/field-notes.md 11.
     """
     nested = row(got.get("cab_details"))
-    bearing, speed, rating = (
-        fields.real(got.get("bearing")),
-        fields.positive(got.get("speed")),
-        got.get("driver_rating"),
-    )
+    bearing, speed = fields.real(got.get("bearing")), fields.positive(got.get("speed"))
     return {
         "position": fields.point(got.get("driver_lat"), got.get("driver_lng")),
         "bearing": None if bearing is None else bearing % 360 % 360,  # -1e-15 % 360 is 360.0
         "speed": None if speed is None else float(speed),
         "driver_name": text(got.get("driver_name")),
         "driver_number": text(got.get("driver_number")),
-        "driver_rating": fields.positive(rating) or None,
+        "driver_rating": _rating(got.get("driver_rating")),
         "driver_image_url": link(got.get("driver_image_url")),
         "vehicle_type": text(got.get("vehicle_type")) or text(nested.get("cab_type")),
         "vehicle_number": text(got.get("vehicle_number")) or text(nested.get("cab_number")),
         "vehicle_color": text(got.get("vehicle_color")) or text(nested.get("car_color")),
         "car_model": text(got.get("car_model")) or text(nested.get("car_model")),
     }
+
+
+def _rating(value: Any) -> Decimal | None:
+    """A driver's rating of at most five stars; None for 0, "not rated", and for anything else."""
+    stars = fields.positive(value)
+    return stars if stars and stars <= MOST_STARS else None
 
 
 def _passengers(value: Any) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 
+import pytest
+
 from ridedash.geo import LatLng
 from ridedash.service.parsing.fields import Distance, Duration
 from ridedash.service.types.tracking import PriceDetails, RouteStop, Snapshot, TripInfo
@@ -117,3 +119,18 @@ def test_lists_are_bounded():
     crowd = [{"name": f"Guest {n}", "state": "drop", "lat": 1, "lng": 1} for n in range(5000)]
     read = Snapshot.from_wire({"passengers": crowd, "route": crowd})
     assert (len(read.passengers), len(read.route)) == (20, 40)
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [("4.73", "4.73"), (5, "5"), (0, None), (5.1, None), ("99999999999.0", None), (-1, None)]
+    + [(each, None) for each in ("1e400", "NaN", "Infinity", "five", None, [], {"stars": 5})],
+)
+def test_a_rating_is_of_at_most_five_stars(sent, read):
+    found = Snapshot.from_wire(AUTO_COMPLETED | {"driver_rating": sent}).driver_rating
+    assert found == (read and Decimal(read))
+
+
+def test_marks_stacked_by_the_service_are_cut():
+    found = Snapshot.from_wire(AUTO_COMPLETED | {"driver_name": "Wren" + "\u0300" * 200})
+    assert found.driver_name == "Wren" + "\u0300" * 2

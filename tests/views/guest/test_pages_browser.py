@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import zxingcpp
 from playwright.sync_api import Browser, Page, Route, expect
 
 from ridedash.rides.share_links import end_links
+from ridedash.store.orders import Ride
 from tests.views.ride_pages import NOON
 from tests.views.served import PHONE, Served, served_desk, violations
 
@@ -51,6 +53,64 @@ def test_axe_finds_nothing_behind_a_link_in_any_state(
         assert not wide, (state, status)
     page.goto("/t/nothing")
     assert violations(page) == []
+
+
+HOSTILE = {
+    "vehicle_number": "KA01" * 75,
+    "vehicle_type": "w" * 300,
+    "car_model": "W" * 300,
+    "driver_name": "Wren" + "\u0300\u0489" * 40,
+    "driver_number": "+" + "1" * 299,
+}
+WIDE = "document.documentElement.scrollWidth > innerWidth"
+
+
+def hostile_ride(served: Served) -> int:
+    """A ride whose cab has texts as long as the service may send them, with a start code."""
+    order_id = served.desk.order(
+        "BOOKED", "CLIENT_LOCATED", otp=CODE, guest="G" * 120, pickup_name="P" * 200
+    )
+
+    def facts(s: Any) -> None:
+        ride = s.query(Ride).filter(Ride.order_id == order_id).one()
+        ride.facts = {**ride.facts, **HOSTILE}
+
+    served.desk.add(facts)
+    return order_id
+
+
+def test_no_text_of_the_service_makes_a_guests_page_wide_or_covers_its_code(served: Served) -> None:
+    order_id = hostile_ride(served)
+    page = served.phone()
+    for kind in ("rider", "follower"):
+        page.goto(served.link(order_id, kind))
+        assert not page.evaluate(WIDE), kind
+    page.goto(served.link(order_id))
+    assert {
+        name: page.locator(name).evaluate("part => getComputedStyle(part).overflowY")
+        for name in (".guest-state", ".guest-cab", ".guest-code")
+    } == dict.fromkeys((".guest-state", ".guest-cab", ".guest-code"), "clip")
+    code = page.locator(".guest-digits").bounding_box()
+    assert code
+    assert code["y"] + code["height"] < PHONE["height"], "it is seen without scrolling"
+
+
+def test_no_text_of_the_service_leaves_the_card_or_pushes_out_its_code(served: Served) -> None:
+    order_id = hostile_ride(served)
+    page = served.staff()
+    page.goto(f"/rides/{order_id}/card")
+    page.get_by_role("button", name="Add the start code").click()
+    expect(page.locator(".sheet-code")).to_contain_text(CODE)
+    assert not page.evaluate(WIDE)
+    page.emulate_media(media="print")
+    sheet = page.locator(".sheet").bounding_box()
+    assert sheet
+    for name in (".sheet-plate", ".sheet-code", ".sheet-qr"):
+        box = page.locator(name).bounding_box()
+        assert box, name
+        assert box["x"] >= sheet["x"], name
+        assert box["x"] + box["width"] <= sheet["x"] + sheet["width"] + 1, name
+        assert box["y"] + box["height"] <= sheet["y"] + sheet["height"] + 1, name
 
 
 def test_wrong_links_from_the_same_address_leave_an_open_page_as_it_is(served: Served) -> None:

@@ -73,7 +73,7 @@ def test_added_staff_and_linked_accounts_are_in_the_audit_log(tmp_path: Path) ->
 
 def test_the_name_of_somebody_disabled_is_refused_in_one_sentence(tmp_path: Path) -> None:
     ridedash(tmp_path, "db", "upgrade")
-    assert ridedash(tmp_path, *STAFF, given=PHRASE + "\n").returncode == 0
+    assert ridedash(tmp_path, *STAFF, "--new-property", given=PHRASE + "\n").returncode == 0
     db = database(tmp_path)
     with db.write() as s:
         staff = properties.find_staff(s, "otter")

@@ -13,7 +13,7 @@ from flask import Blueprint, Response, render_template, request
 from sqlalchemy.orm import Session
 
 from ridedash.extensions import limiter, services
-from ridedash.inputs import MAX_ID, calendar_day, row_id
+from ridedash.inputs import calendar_day, row_id
 from ridedash.store.audit import AuditFilter, AuditRow, entries, record
 from ridedash.store.database.database import Database
 from ridedash.store.history import Record, records
@@ -219,7 +219,7 @@ def _names(s: Session, property_id: int) -> dict[str, str]:
 def _order(row: AuditRow) -> int | None:
     """The order that an entry is about."""
     table, _colon, number = row.subject.partition(":")
-    return int(number) if table == "orders" and number.isdigit() else None
+    return row_id(number) if table == "orders" else None
 
 
 def _rides(
@@ -227,7 +227,7 @@ def _rides(
 ) -> dict[int | None, Record]:
     """The rides that the entries are about, and one more, as far as the property has them."""
     ids = {*map(_order, rows), more} - {None}
-    wanted = sorted(number for number in ids if number is not None and 0 < number <= MAX_ID)
+    wanted = sorted(number for number in ids if number is not None)
     return {each.id: each for each in records(s, property_id, wanted)}
 
 

@@ -118,6 +118,10 @@ def new_booking(request: BookingRequest, offer: Offer, reference: str) -> NewBoo
     )
 
 
+# what no page shows of a product is not stored
+UNSHOWN: Final = {"ride_later", "select_applicable", "nearest", "image"}
+
+
 def offered(product: Product) -> Priced:
     """What an offer stores of a product. Its price is put in words when a page shows it."""
     estimate = product.estimate
@@ -127,7 +131,7 @@ def offered(product: Product) -> Priced:
         display_name=product.display_name,
         currency=product.currency,
         price_text=None,
-        product=product.model_dump(mode="json"),
+        product=product.model_dump(mode="json", exclude=UNSHOWN),
         fare_id=estimate.fare_id if estimate and estimate.upfront else None,
         seat_prices=seat_prices(product),
         cancellation=product.cancellation.model_dump(mode="json") if product.cancellation else None,

@@ -22,13 +22,13 @@ CAB_FIELDS: Final = (
     "car_model",
     "position",
     "bearing",
-    "speed",
     "share_ride_url",
     "eta",
     "distance",
 )
 FIELD_BY_FIELD: Final = ("price", "trip")  # an invoice's parts come with different states
-NEVER_STORED: Final = ("otp", "otp_text")  # among the facts; the start code has its own column
+# among the facts: the start code has its own column, the others are shown nowhere
+NEVER_STORED: Final = ("otp", "otp_text", "speed", "promotional_message")
 
 DRIVER_STATUSES: Final = frozenset(
     {wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE, wire.IN_PROGRESS}

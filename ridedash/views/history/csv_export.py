@@ -87,6 +87,7 @@ COLUMNS: Final = (
     "booked_by",
     "cost_centre",
     "note",
+    "picked_up_at",
 )
 
 
@@ -232,7 +233,16 @@ def _row(record: Record, more: Evidence, tz: ZoneInfo, words: dict[str, str]) ->
         record.staff or "",
         record.centre or "",
         record.note or "",
+        _picked_up(facts, tz),
     ]
+
+
+def _picked_up(facts: Snapshot, tz: ZoneInfo) -> str:
+    """When the service says that the guest was picked up, which it does for autos."""
+    sent = facts.pickup_time
+    if sent is None:
+        return ""
+    return _time(sent.at, tz) if sent.at else sent.text
 
 
 def _facts(more: Evidence) -> Snapshot:

@@ -16,7 +16,14 @@ from ridedash.rides.tracking.intervals import cancel_free_until
 from ridedash.service.types.rate_cards import CancellationPolicy
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store.orders import Action, OrderPage
-from ridedash.views.web.formatting import clock_time, minutes, money, planned_time, zone
+from ridedash.views.web.formatting import (
+    clock_time,
+    full_time,
+    minutes,
+    money,
+    planned_time,
+    zone,
+)
 from ridedash.wire import Kind
 from ridedash.wording import Audience, payment_words, price_told, service_quote
 from ridedash.wording import gettext as _
@@ -170,6 +177,17 @@ class RideFacts:
         if order.state not in ("BOOKED", "MATCHING") or order.code is not None:
             return ""
         return service_quote(order.message)
+
+    @property
+    def picked_up(self) -> str:
+        """When the service says that the guest was picked up, on the property's clock; or "".
+
+        A time that can't be read is shown as the text it is.
+        """
+        sent = self.snapshot.pickup_time
+        if sent is None:
+            return ""
+        return full_time(sent.at, self.tz, self.locale) if sent.at else sent.text
 
     @property
     def total(self) -> Decimal | None:

@@ -78,6 +78,7 @@ def _rows(
     return [
         (_("Guest"), ", ".join(filter(None, [page.guest.name, room]))),
         (_("Cost centre"), cost_centre),
+        (_("Picked up"), facts.picked_up),
         (_("From"), facts.pickup[1]),
         (_("To"), view.drop.name if view.drop else _("The guest told the driver")),
         (_("Ride"), " · ".join(filter(None, [page.offer.display_name, view.took]))),

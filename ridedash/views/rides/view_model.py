@@ -63,6 +63,8 @@ class RideView:
     fare: str
     fare_note: str
     invoice: Invoice | None
+    passengers: str  # who shares the car, for staff
+    share_url: str  # the service's own page of the ride, for staff
     said_create: str  # the service's own words when it took the order, for staff
     said_drop: str  # the same, of the last change of drop
     fee_from: str  # instant from which cancelling costs; "" when unknown
@@ -123,8 +125,7 @@ def ride_view(
         took=distance_and_time(facts),
         **_price(facts),
         invoice=found.without(lead.detail) if found else None,
-        said_create=facts.said_at_create if audience is Audience.STAFF else "",
-        said_drop=facts.said("drop") if audience is Audience.STAFF else "",
+        **_for_staff(facts, audience is Audience.STAFF),
         fee_from=stamp(facts.fee_from),
         undo_until=_undo(page, now, audience),
         **_freshness(page, now),
@@ -180,6 +181,17 @@ def _cab_facts(facts: RideFacts, audience: Audience) -> dict[str, Any]:
         "driver": parts.driver(facts),
         "otp": parts.start_code(facts),
         "route": parts.route(facts) if audience is Audience.STAFF else (),
+    }
+
+
+def _for_staff(facts: RideFacts, staff: bool) -> dict[str, Any]:
+    """What the service says to the desk; it names other passengers and its own page of the ride."""
+    live = facts.status in parts.MOVING
+    return {
+        "passengers": ", ".join(facts.snapshot.passengers) if staff else "",
+        "share_url": (facts.snapshot.share_ride_url or "") if staff and live else "",
+        "said_create": facts.said_at_create if staff else "",
+        "said_drop": facts.said("drop") if staff else "",
     }
 
 

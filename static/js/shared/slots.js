@@ -44,6 +44,9 @@ export class RideSlots {
           slot.href = `tel:${encodeURIComponent((value ?? "").replaceAll(" ", ""))}`;
         else setText(slot, value ?? "");
         return undefined;
+      case "share_url":
+        if (value) slot.href = value; // an https address: the server lets no other one through
+        return undefined;
       case "drop.name":
         if (value) setText(slot, value);
         return undefined;

@@ -136,6 +136,11 @@ def test_the_reduced_last_answer_erases_nothing() -> None:
     assert ride.position_at == NOW + timedelta(seconds=1)
 
 
+def test_what_no_page_shows_is_not_kept() -> None:
+    ride, _ = follow(SHARE, snap("CALL_DRIVER", **CAB, speed=31.5, promotional_message="Hello"))
+    assert (ride.facts.speed, ride.facts.promotional_message) == (None, None)
+
+
 def test_the_invoice_of_auto_keeps_what_completed_no_longer_says() -> None:
     bill = TripInfo(
         billing_enabled=True, payable_amount=Decimal(186), trip_time=Duration(seconds=900)

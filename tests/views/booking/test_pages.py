@@ -247,6 +247,13 @@ def test_each_card_is_a_stored_offer_with_its_fare_id_and_prices(desk: Desk) -> 
     assert kept["auto"].drop_name == "Airport"
 
 
+def test_an_offer_keeps_nothing_of_a_product_that_no_page_shows(desk: Desk) -> None:
+    desk.page(**TRIP, show="1")
+    for offer in desk.offers():
+        assert offer.product["category"] == offer.category
+        assert not {"ride_later", "select_applicable", "nearest", "image"} & set(offer.product)
+
+
 def offer_of_card(page: str, name: str) -> str:
     """The offer that a card's radio button posts; "" where it is disabled."""
     part = page.split(f'data-product="{name}"')[1].split("data-category")[0]

@@ -257,11 +257,18 @@ def test_completed_rides_without_a_price_are_counted_beside_the_sum(
     assert sums(client)[3] == "₹240 1 without a price"
 
 
+def picked_up(s: Any, order_id: int, at: str) -> None:
+    """The service has said when the guest was picked up."""
+    ride = s.query(Ride).filter(Ride.order_id == order_id).one()
+    ride.facts = {**ride.facts, "pickup_time": {"text": at, "at": at}}
+
+
 def test_the_file_has_all_columns_of_a_bill(desk: Desk, client: FlaskClient) -> None:
     order_id = done(desk, drop_name="Old Harbour")
     auto = done(desk, "COMPLETED", 18_600, kind="auto", age_s=60)
     plan = desk.order("SCHEDULED", age_s=120)
     desk.add(lambda s: setattr(s.get(Order, plan), "pickup_at", NOON + timedelta(hours=2)))
+    desk.add(lambda s: picked_up(s, auto, "2026-05-04T08:12:00Z"))
     first, fixed, meter = rows(client)
     assert [first["outcome"], first["pickup_planned_for"], first["total"]] == [
         "Planned",
@@ -294,7 +301,9 @@ def test_the_file_has_all_columns_of_a_bill(desk: Desk, client: FlaskClient) -> 
         "total": "240",
         "booked_by": "Concierge desk",
         "note": "Two suitcases",
+        "picked_up_at": "",
     }
+    assert meter["picked_up_at"] == "2026-05-04T13:42:00+05:30"
     assert {name: fixed[name] for name in expected} == expected
     assert fixed["reference"].startswith("GMH-")
     assert fixed["began_at"] == "2026-05-04T13:56:45+05:30"

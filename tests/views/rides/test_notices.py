@@ -262,6 +262,18 @@ def test_what_the_service_says_of_a_new_drop_stands_below_the_outcome_and_stays(
     assert view(desk, order_id).as_json()["said_drop"].endswith("“The fare is now <b>INR 410</b>”")
 
 
+def test_the_services_own_page_of_a_ride_is_a_link_without_referrer(
+    desk: Desk, client: FlaskClient
+) -> None:
+    page = "https://rides.example/follow/CRN1"
+    facts = snapshot_facts("point_to_point", "CALL_DRIVER", share_ride_url=page)
+    order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"facts": facts})
+    html = client.get(f"/rides/{order_id}").text
+    link = html.split('data-slot="share_url"')[1].split(">")[0]
+    assert f'href="{page}"' in link
+    assert 'rel="noopener noreferrer"' in link
+
+
 @pytest.mark.parametrize(
     ("message", "code", "quote"),
     [

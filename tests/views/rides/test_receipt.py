@@ -138,6 +138,25 @@ def test_our_sum_is_shown_beside_the_services_total_only_when_it_differs(
     assert ("To pay", "₹190") in lines(text)
 
 
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ({"text": "x", "at": "2026-05-04T08:12:00Z"}, "4 May 2026, 13:42"),
+        ({"text": "about noon", "at": None}, "about noon"),
+    ],
+)
+def test_the_receipt_has_the_services_time_of_the_pickup(
+    desk: Desk, browser: FlaskClient, sent: dict[str, Any], shown: str
+) -> None:
+    order_id = desk.order("BOOKED", "COMPLETED", "auto")
+    assert "Picked up" not in receipt(browser, order_id)
+    with desk.services.db.write() as s:
+        ride = s.query(Ride).filter(Ride.order_id == order_id).one()
+        ride.facts = {**ride.facts, "pickup_time": sent}
+    text = compact(receipt(browser, order_id))
+    assert f"<dt>Picked up</dt><dd><bdi>{shown}" in text
+
+
 def test_the_balance_of_the_account_is_not_on_the_receipt(desk: Desk, browser: FlaskClient) -> None:
     text = receipt(browser, desk.order("BOOKED", "COMPLETED", "auto"))
     assert "42.5" not in text

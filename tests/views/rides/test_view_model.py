@@ -111,6 +111,22 @@ def test_stops_of_other_passengers_are_for_staff_only(desk: Desk) -> None:
     assert "Rider Wren" not in json.dumps(view_of(desk, order_id, Audience.GUEST).as_json())
 
 
+def test_the_services_own_page_and_the_passengers_are_for_staff_while_the_ride_lasts(
+    desk: Desk,
+) -> None:
+    page = "https://rides.example/follow/CRN1"
+    facts = snapshot_facts(
+        "share", "CALL_DRIVER", share_ride_url=page, passengers=["Rider Wren", "Guest Heron"]
+    )
+    order_id = desk.order("BOOKED", "CALL_DRIVER", "share", ride={"facts": facts})
+    view = view_of(desk, order_id)
+    assert (view.share_url, view.passengers) == (page, "Rider Wren, Guest Heron")
+    guest = view_of(desk, order_id, Audience.GUEST)
+    assert (guest.share_url, guest.passengers) == ("", "")
+    desk.add(lambda s: follow(s, order_id, "COMPLETED"))
+    assert view_of(desk, order_id).share_url == ""
+
+
 def test_a_share_invoice_is_added_up_and_marked_as_our_sum(desk: Desk) -> None:
     bill = ride(desk, "share", "INVOICE").invoice
     assert bill is not None

@@ -44,6 +44,7 @@ class Stand:
             redirect_uris=("http://127.0.0.1:8000/accounts/callback",),
             clock=self.clock,
         )
+        self.database = settings.database
         self.app = create_sandbox(settings)
         self.http = Http(httpx.WSGITransport(app=self.app))
         self.client = RideClient(self.http, "http://127.0.0.1:8001", APP_TOKEN)
@@ -167,6 +168,43 @@ def test_an_auto_is_followed_to_its_invoice(stand):
     assert seen["COMPLETED"].trip.ride_time is not None
     assert seen["COMPLETED"].pickup_time.at is not None
     assert seen["COMPLETED"].svc_money_balance is not None
+
+
+def test_a_city_ride_that_goes_through_invoice_has_its_fare_and_its_start_code_there(stand):
+    control = {"X-Sandbox-Control": "1"}
+    queued = stand.app.test_client().post(
+        "/control/next", json={"scenario": "invoice_before_ride"}, headers=control
+    )
+    assert queued.status_code == 200
+    order = NewBooking(pickup=trip()[0], drop=trip()[1], category="suv")
+    booked = stand.client.create_booking(order, stand.token).body.booking_id
+    seen = stand.statuses(booking_id=booked)
+    assert [snapshot.booking_status for snapshot in seen][2:5] == [
+        "CLIENT_LOCATED",
+        "INVOICE",
+        "IN_PROGRESS",
+    ]
+    assert seen[3].otp == seen[2].otp is not None
+    assert seen[3].price.fare is not None
+    assert seen[3].vehicle_type in {"Osprey Estate", "Albatross Six"}
+
+
+def test_an_account_of_an_affiliate_books_with_the_uid_of_the_order(stand):
+    affiliate = mint_token(stand.database, "affiliate")
+    order = NewBooking(pickup=trip()[0], category="suv")
+    refused = stand.client.create_booking(order, affiliate).body
+    assert (refused.code, refused.booking_id) == ("AFFILIATE_UID_REQUIRED", None)
+    named = NewBooking(pickup=trip()[0], category="suv", affiliate_uid="desk-7")
+    assert stand.client.create_booking(named, affiliate).body.booking_id
+
+
+def test_the_charges_of_autos_and_of_nights_are_read_as_amounts(stand):
+    read = {product.category: product for product in stand.client.products(*trip()).products}
+    (fee,) = read["auto"].estimate.booking_fee_lines
+    assert (fee.display_text, fee.value) == ("Convenience charge", 5)
+    (suv, _airport) = read["suv"].rate_cards
+    assert (suv.night_time_charges, suv.night_time_duration) == (40, "23:00 to 05:00")
+    assert read["mini"].rate_cards[0].night_time_charges is None
 
 
 def test_a_shared_ride_is_followed_from_its_create(stand):

@@ -134,6 +134,8 @@ def body(_run: Run) -> list[Result]:
 )
 def upstream(run: Run) -> Result:
     """The service counts its requests; every viewer has a session of their own."""
+    if absent := missing():
+        return Absent(_not_here(absent))
     with frame.folder() as folder, _counting() as (url, calls):
         world = make_world(folder, 1, SERVICE_URL=url)
         with (
@@ -150,7 +152,7 @@ def _against_bare(
     run: Run, server: str, viewers: int, page: str = "ride", connections: int = 32, label: str = ""
 ) -> Result:
     if absent := missing():
-        return Absent(f"not on this machine: {absent} (Debian: apt install wrk util-linux)", label)
+        return Absent(_not_here(absent), label)
     with frame.folder() as folder:
         world = make_world(folder, RIDES)
         ask, seconds = (
@@ -176,6 +178,10 @@ def _against_bare(
             return frame.side_by_side(
                 run, lambda: figure(our), lambda: figure(bare), UNIT, label=label
             )
+
+
+def _not_here(programs: str) -> str:
+    return f"not on this machine: {programs} (Debian: apt install wrk util-linux)"
 
 
 def _sound(told: Told) -> Told:

@@ -3,6 +3,8 @@
 import dataclasses
 import functools
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -348,14 +350,6 @@ def test_pre_commit_runs_what_make_check_runs() -> None:
     assert entries == commands
 
 
-def test_every_unit_in_the_documents_limits_the_arenas_of_the_heap() -> None:
-    units = re.findall(
-        r"^\[Service\]\n((?:.+\n)+)", (ROOT / "docs/operating.md").read_text(), re.MULTILINE
-    )
-    assert len(units) >= 2
-    assert [unit for unit in units if "Environment=MALLOC_ARENA_MAX=1\n" not in unit] == []
-
-
 # --- what the interface leaves open
 
 
@@ -404,3 +398,51 @@ def test_an_assumption_names_files_that_exist_and_no_silence_twice_in_a_table() 
     for rows in (found[: starts[1]], found[starts[1] :]):
         names = [first for first, _what, _where in rows]
         assert len(names) == len(set(names)), sorted(n for n in names if names.count(n) > 1)
+
+
+# --- the units of docs/operating.md
+
+UNITS = re.compile(r"```ini\n# /(?P<path>[^\s;]+).*?\n(?P<text>.*?)```", re.DOTALL)
+OPERATING = ROOT / "docs/operating.md"
+EXPOSED_LESS_THAN = 2.0  # of 10, by systemd-analyze
+OF_EVERY_UNIT = (
+    "Environment=MALLOC_ARENA_MAX=1",  # one heap for all threads of a process
+    "ProtectSystem=strict",
+    "StateDirectory=ridedash",
+    "NoNewPrivileges=yes",
+    "PrivateTmp=yes",
+    "UMask=0077",
+)
+
+
+def units() -> dict[str, str]:
+    return {each["path"]: each["text"] for each in UNITS.finditer(OPERATING.read_text())}
+
+
+def test_every_unit_is_confined_has_one_heap_and_starts_after_a_database_of_the_same_machine() -> (
+    None
+):
+    found = units()
+    services = {path for path in found if path.endswith(".service")}
+    (common,) = found.keys() - services
+    # systemd applies a folder named by the first part of a name to every unit that begins so
+    assert common == "etc/systemd/system/ridedash-.service.d/common.conf"
+    assert len(services) == 2
+    for path in services:
+        assert path.startswith("etc/systemd/system/ridedash-")
+        assert " postgresql.service" in found[path]
+    for line in OF_EVERY_UNIT:
+        assert f"\n{line}\n" in found[common]
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd on this machine")
+def test_systemd_finds_the_units_well_confined(tmp_path: Path) -> None:
+    for path, text in units().items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    for unit in ("ridedash-web.service", "ridedash-worker@1.service"):
+        command = ["systemd-analyze", f"--root={tmp_path}", "security", "--offline=true", unit]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        said = re.search(r"exposure level for \S+: ([\d.]+)", done.stdout)
+        assert said, done.stdout + done.stderr
+        assert float(said[1]) < EXPOSED_LESS_THAN

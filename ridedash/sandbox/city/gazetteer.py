@@ -1,12 +1,15 @@
-"""Search for places by name, without regard to accents and case."""
+"""Search for places and streets by name, without regard to accents and case."""
 
 import functools
+import math
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ridedash.geo import LatLng, distance_m
-from ridedash.sandbox.city.city import Place, cities, city_at
+from ridedash.sandbox.city.city import City, Place, cities, city_at, slug
+from ridedash.sandbox.city.geometry import XY
 
 
 class _Entry(NamedTuple):
@@ -16,6 +19,8 @@ class _Entry(NamedTuple):
     """The words of the name, then those of kind, area and city."""
     own: int
     """How many of the words belong to the name."""
+    late: int
+    """Added to the rank of a match: a street stands after every place, unless named in full."""
 
 
 def plain(text: str) -> str:
@@ -46,14 +51,18 @@ def around(here: LatLng) -> Around:
     city = city_at(here)
     if city is None:
         return Around("", "", "")
-    nearest = min(city.places, key=lambda place: distance_m(place.position, here))
-    area = nearest.area or (nearest.name if nearest.kind == "district" else "")
     hotspot = city.hotspot_at(here)
-    return Around(city.roads.nearest_street_name(here), area, hotspot.name if hotspot else "")
+    place = hotspot.name if hotspot else ""
+    return Around(city.roads.nearest_street_name(here), _area(city, here), place)
+
+
+def _area(city: City, here: LatLng) -> str:
+    nearest = min(city.places, key=lambda place: distance_m(place.position, here))
+    return nearest.area or (nearest.name if nearest.kind == "district" else "")
 
 
 def find(query: str, near: tuple[float | None, float | None], limit: int) -> list[Place]:
-    """The places that match every word of a query, or all places if it is empty.
+    """The places and streets that match every word of a query, or all places if it is empty.
 
     The order is: best match, then nearest to `near`, then name.
     """
@@ -73,27 +82,42 @@ def find(query: str, near: tuple[float | None, float | None], limit: int) -> lis
 def _entries() -> tuple[_Entry, ...]:
     found = []
     for city in cities():
-        for place in city.places:
+        for place in (*city.places, *_streets(city)):
             name = plain(place.name)
             own = tuple(name.split())
             more = tuple(plain(f"{place.kind} {place.area} {city.name}").split())
-            found.append(_Entry(place, name, own + more, len(own)))
+            late = 4 if place.kind == "street" else 0
+            found.append(_Entry(place, name, own + more, len(own), late))
     return tuple(found)
+
+
+def _streets(city: City) -> Iterator[Place]:
+    """Every named street once, at the point of it that is nearest to its middle."""
+    lines: dict[str, list[XY]] = {}
+    for edge in city.roads.mesh.edges:
+        lines.setdefault(edge.name, []).append(edge.line[len(edge.line) // 2])
+    for name, points in lines.items():
+        middle = tuple(sum(axis) / len(points) for axis in zip(*points, strict=True))
+        here = city.roads.frame.latlng(min(points, key=lambda p: math.dist(p, middle)))
+        if city.contains(here):
+            yield Place(f"street-{slug(name)}", name, "street", _area(city, here), here)
 
 
 def _score(entry: _Entry, wanted: str) -> int | None:
     """The rank of a match, lowest first, or None if there is none.
 
     0: the whole name. 1: its beginning. 2: beginnings of words of the name. 3: beginnings of words
-    of name, kind, area or city.
+    of name, kind, area or city. Streets but for the whole name come after all of these.
     """
-    if not wanted or entry.name == wanted:
+    if not wanted:
+        return None if entry.late else 0
+    if entry.name == wanted:
         return 0
     if entry.name.startswith(wanted):
-        return 1
+        return 1 + entry.late
     words = wanted.split()
     if all(any(own.startswith(word) for own in entry.words[: entry.own]) for word in words):
-        return 2
+        return 2 + entry.late
     if all(any(each.startswith(word) for each in entry.words) for word in words):
-        return 3
+        return 3 + entry.late
     return None

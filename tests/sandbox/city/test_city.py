@@ -8,6 +8,7 @@ import pytest
 from ridedash.geo import LatLng, contains, distance_m
 from ridedash.sandbox.city.city import City, cities, city_at, plans
 from ridedash.sandbox.city.data.names import THEMES
+from ridedash.sandbox.city.gazetteer import find
 
 BOTH = pytest.mark.parametrize("city", [plan.slug for plan in plans()], indirect=True)
 
@@ -137,3 +138,20 @@ def test_no_word_for_street_names_comes_twice_in_its_theme() -> None:
 
 def test_plans_are_in_the_order_of_the_cities() -> None:
     assert [plan.slug for plan in plans()] == [city.slug for city in cities()]
+
+
+def test_streets_that_the_map_names_are_found_after_every_place() -> None:
+    near = cities()[0].center
+    for city in cities():
+        names = sorted({edge.name for edge in city.roads.mesh.edges})
+        for name in names[:: len(names) // 40]:
+            found = find(name, (city.center.lat, city.center.lng), 8)
+            assert found, name
+            assert found[0].name == name
+            here = found[0].position
+            assert city.contains(here)
+            assert distance_m(here, city.roads.snap(here)) < 1, name
+    kinds = [place.kind for place in find("station", (near.lat, near.lng), 50)]
+    assert "street" in kinds
+    assert kinds == sorted(kinds, key=lambda kind: kind == "street")
+    assert "street" not in {place.kind for place in find("", (None, None), 1000)}

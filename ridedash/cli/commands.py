@@ -182,7 +182,8 @@ def _require_strong(password: str, *names: str) -> None:
     weak = passwords.weakness(password, names)
     if weak == "common":
         raise CommandError(
-            "that password is one of the first that anybody would try; choose another."
+            "a guessing program finds that password quickly; four words that don't belong "
+            "together make a good one."
         )
     if weak:
         raise CommandError(

@@ -41,6 +41,11 @@ LOCAL_WORDS: Final = (
     *("123456789", "12345678", "1234567", "123456", "12345", "1234", "123"),
 )
 _LEET: Final = str.maketrans("013457@$!", "oleastasi")
+# Characters that zxcvbn reads as letters too, each with its most usual one. It tries every
+# combination of the readings of those that occur, so its time doubles with each further one.
+SYMBOLS: Final = "4@8({[<3691!|70$5+%2"
+MOST_SYMBOLS: Final = 10  # different ones; about 10 ms
+_PLAIN: Final = str.maketrans(SYMBOLS, "aabcccceggiiitosstxz")
 
 
 def weakness(password: str, words: Iterable[str] = ()) -> str | None:
@@ -68,7 +73,13 @@ def _guesses(password: str) -> float:
     # then.
     from zxcvbn import zxcvbn
 
-    return float(zxcvbn(password[:ESTIMATED_LENGTH])["guesses"])
+    return float(zxcvbn(estimated_part(password))["guesses"])
+
+
+def estimated_part(password: str) -> str:
+    """The part of a password that zxcvbn sees: short, and of few symbols that stand for letters."""
+    part = password[:ESTIMATED_LENGTH]
+    return part.translate(_PLAIN) if len(set(part) & set(SYMBOLS)) > MOST_SYMBOLS else part
 
 
 def _made_of_known_words(password: str, words: Iterable[str]) -> bool:

@@ -4,7 +4,7 @@ import secrets
 
 import pytest
 
-from ridedash.store.passwords import LONGEST, SHORTEST, hashed, weakness
+from ridedash.store.passwords import LONGEST, SHORTEST, SYMBOLS, estimated_part, hashed, weakness
 
 NAMES = ("Grand Meridian Hotel", "Asha Rao")
 
@@ -79,6 +79,15 @@ def test_the_length_is_at_least_12_and_at_most_128_characters() -> None:
 def test_a_long_password_is_judged_by_how_it_begins() -> None:
     assert weakness("a" * 40 + "violet otter tram") == "common"
     assert weakness("violet otter tram" + "a" * 100) is None
+
+
+def test_the_estimate_never_sees_more_than_ten_symbols_that_stand_for_letters() -> None:
+    """Each further one doubles the time that zxcvbn takes."""
+    hostile = "4@8({[<3691!|70$5+%2" * 6
+    assert len(set(estimated_part(hostile)) & set(SYMBOLS)) == 0
+    assert estimated_part(hostile) == "aabcccceggiiitosstxzaabcccceggii"
+    assert estimated_part("p4ssw0rd!7$ on the roof") == "p4ssw0rd!7$ on the roof"
+    assert weakness("4(2!7)9$x%8{0+3 violet") is None
 
 
 def test_a_password_is_stored_as_a_salted_hash() -> None:

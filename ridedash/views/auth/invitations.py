@@ -126,7 +126,10 @@ def password_error(password: str, *names: str) -> str:
             "Use 12 characters or more. Four words that don't belong together make a good one."
         ),
         "long": _("Use no more than 128 characters."),
-        "common": _("That is one of the first that anybody would try. Choose another."),
+        "common": _(
+            "A guessing program finds this one quickly. Four words that don't belong together "
+            "make a good one."
+        ),
     }.get(passwords.weakness(password, names) or "", "")
 
 

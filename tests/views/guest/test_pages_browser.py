@@ -352,3 +352,19 @@ def test_the_map_changes_between_day_and_night_with_the_page(served: Served) -> 
     expect(by_night).to_have_count(0)
     page.emulate_media(color_scheme="dark")
     expect(by_day).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [320, 360, 375, 390])
+@pytest.mark.parametrize("plate", ["PM 05 AU 1750", "KA 51 MM 9999"])
+def test_a_plate_stands_in_one_line_on_a_small_phone(
+    served: Served, width: int, plate: str
+) -> None:
+    page = served.staff(viewport={"width": width, "height": 700})
+    page.goto(f"/rides/{served.desk.order('BOOKED', 'CALL_DRIVER')}")
+    shown = page.locator(".cab .plate")
+    shown.evaluate("(element, text) => { element.textContent = text; }", plate)
+    lines = shown.evaluate(
+        "(e) => { const all = document.createRange(); all.selectNodeContents(e);"
+        " return all.getClientRects().length; }"
+    )
+    assert lines == 1

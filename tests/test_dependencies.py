@@ -23,8 +23,6 @@ NOT_IMPORTED = {  # the reason for each declared library that no module imports
     "tzdata": "zoneinfo reads its files where the system has none",
     "django-js-lib-leaflet": "Leaflet's files are served from it (its package is a Django app)",
     "granian": "a server, started by its own command",
-    "gunicorn": "a server, started by its own command",
-    "psycopg": "loaded by SQLAlchemy for postgresql+psycopg:// addresses",
     "redis": "loaded by limits for redis:// addresses",
 }
 

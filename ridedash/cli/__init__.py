@@ -11,6 +11,7 @@ from ridedash.config import BadSettingError, load
 from ridedash.observability.process import prepare
 from ridedash.secrets_file import BadInstanceError
 
+EPIPE_CODE = 141  # what a shell shows for a program that SIGPIPE ended
 COUNTING = ("up", "worker")  # the other commands end soon, or belong to the service
 
 
@@ -20,6 +21,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         prepare(load(os.environ), options.command, counts=options.command in COUNTING)
         _run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has seen enough: `ridedash doctor | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EPIPE_CODE)
     except (CommandError, BadSettingError, BadInstanceError) as error:
         print(f"ridedash: {error}", file=sys.stderr)
         sys.exit(2)

@@ -1,6 +1,7 @@
 """`ridedash doctor` checks everything that the program depends on, and names wrong settings."""
 
 import re
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,9 +19,10 @@ from ridedash.services import Services, build_services, utc_now
 from ridedash.store import accounts, properties
 from ridedash.store.encryption import new_key
 from ridedash.store.models.people import Property
-from tests.cli.test_commands import ridedash
+from tests.cli.test_commands import RIDEDASH, ridedash
 from tests.databases import POSTGRESQL, new_database
 from tests.processes.fleet import free_port
+from tests.running import clean_environment
 from tests.service.tls_servers import NAME, private_certificate, tls_server, tunnels_to
 
 OTHERS = {"files", "address", "service", "oauth", "tiles", "geocoder", "clock"}
@@ -136,6 +138,22 @@ def test_an_unreachable_database_has_a_line_with_the_drivers_message_before_the_
     assert lines[0].endswith("Is it up, and is RIDEDASH_DATABASE_URL right?")
     assert {line.split()[1] for line in lines[1:]} == OTHERS
     assert KEY not in done.stdout
+
+
+def test_a_reader_that_closes_the_report_early_gets_no_traceback(tmp_path: Path) -> None:
+    port = str(free_port())
+    environ = clean_environment(
+        RIDEDASH_INSTANCE=str(tmp_path), RIDEDASH_PORT=port, RIDEDASH_SANDBOX_PORT=port
+    )
+    started = subprocess.Popen(
+        [*RIDEDASH, "doctor"], env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with started as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
 
 
 def test_a_file_that_is_no_database_has_a_line(tmp_path: Path) -> None:

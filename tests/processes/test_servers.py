@@ -1,5 +1,7 @@
 """A single web process: live mode, a worker that dies, rate limits without Redis."""
 
+import json
+import re
 from pathlib import Path
 
 import httpx
@@ -53,6 +55,40 @@ def test_live_mode_serves_pages_behind_a_proxy_with_secure_cookies(
     finally:
         assert made.stop() == {"web": 0}
     assert made.left == []
+
+
+GRANIAN_LOG = re.compile(r"```json\n(\{\n  \"formatters\".*?)```", re.DOTALL)
+GUNICORN_LOG = "--logger-class ridedash.observability.server_logs.GunicornLog"
+OPERATING = Path(__file__).parents[2] / "docs/operating.md"
+
+
+@pytest.mark.parametrize("server", ["granian", "gunicorn"])
+def test_the_lines_of_the_servers_themselves_are_json_in_live_mode(
+    tmp_path: Path, server: str
+) -> None:
+    document = OPERATING.read_text()
+    found = GRANIAN_LOG.search(document)
+    assert found
+    assert GUNICORN_LOG in " ".join(document.split())
+    (tmp_path / "granian.json").write_text(found[1])
+    command = {
+        "granian": GRANIAN + f" --log-config {tmp_path}/granian.json",
+        "gunicorn": GUNICORN + f" {GUNICORN_LOG}",
+    }[server]
+    environ = clean_environment(
+        **LIVE_HERE,
+        RIDEDASH_INSTANCE=str(tmp_path / "instance"),
+        RIDEDASH_DATABASE_URL=databases.new_database(tmp_path, databases.SQLITE),
+    )
+    made = Fleet(tmp_path, environ, None)  # type: ignore[arg-type] # nothing of ours beside it
+    try:
+        made.web("web", command)
+    finally:
+        made.stop()
+    lines = [json.loads(line) for line in made.output("web").splitlines()]
+    assert any(line["logger"] in ("_granian", "gunicorn.error") for line in lines)
+    assert all(line["process"].startswith(("server:", "web:")) for line in lines)
+    assert not any("/healthz" in line["message"] and "GET" in line["message"] for line in lines)
 
 
 @pytest.mark.parametrize("command", [GRANIAN, GUNICORN], ids=["granian", "gunicorn"])

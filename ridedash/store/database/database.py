@@ -21,7 +21,7 @@ from sqlalchemy.orm import DeclarativeBase, ORMExecuteState, Session
 from sqlalchemy.types import JSON, TypeDecorator, TypeEngine
 
 from ridedash.store.database import migrate
-from ridedash.store.database.engines import BUSY_S, POOL, WRITE, lift_limits, make_engine
+from ridedash.store.database.engines import BUSY_S, POOL, WRITE, make_engine
 from ridedash.store.database.migrate import UnknownRevision, WrongTables
 
 __all__ = [
@@ -178,6 +178,9 @@ class Database:
         """
         with self._writing.begin() as connection:
             if self.dialect == "postgresql":
+                # imported here: SQLite needs no psycopg, which only production installs
+                from ridedash.store.database.postgresql import lift_limits
+
                 lift_limits(connection)  # a new index on a large table takes minutes
             migrate.upgrade(connection, Base.metadata, self._shown_url())
 

@@ -23,8 +23,8 @@ from ridedash.store.database.database import (
     DatabaseBusy,
     UnknownRevision,
 )
-from ridedash.store.database.engines import lift_limits
 from ridedash.store.database.migrate import HalfMigrated, OldRevision, alembic_config, known
+from ridedash.store.database.postgresql import BoundedConnection, lift_limits
 from ridedash.store.models import orders, people
 from ridedash.store.properties import add_property
 from tests.databases import POSTGRESQL, SQLITE, empty_database
@@ -251,8 +251,6 @@ def server_of_many(tmp_path: Path) -> Iterator[Database]:
 def test_a_database_that_gives_no_answer_costs_a_limited_time_and_its_connection(
     server_of_many: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ridedash.store.database.bounded import BoundedConnection
-
     monkeypatch.setattr(BoundedConnection, "answer_s", 0.3)
     with (
         pytest.raises(OperationalError, match="gave no answer") as caught,
@@ -269,8 +267,6 @@ def test_a_database_that_gives_no_answer_costs_a_limited_time_and_its_connection
 def test_a_commit_without_an_answer_is_of_unknown_outcome(
     server_of_many: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ridedash.store.database.bounded import BoundedConnection
-
     slow = """CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN PERFORM pg_sleep(12); RETURN NEW; END'"""
     with server_of_many.write() as s:

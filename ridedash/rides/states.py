@@ -28,7 +28,8 @@ WITHOUT_RIDE: Final = FAILED_STATES | {S.CLOSED_NOT_BOOKED}  # nothing is booked
 ABORTABLE: Final = frozenset(
     {wire.ALLOTMENT_PENDING, wire.PENDING, wire.ALLOTMENT_RETRYING, wire.SOFT_ALLOCATED}
 )
-CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED})
+# with a driver and before the ride; INVOICE of an auto comes after it
+CANCELLABLE: Final = frozenset({wire.CALL_DRIVER, wire.CLIENT_LOCATED, wire.INVOICE})
 
 
 class BadTransition(Exception):
@@ -65,6 +66,14 @@ def has_failed(order_state: OrderState, status: str | None) -> bool:
     if order_state != S.BOOKED:
         return order_state == S.UNKNOWN or order_state in WITHOUT_RIDE
     return status in wire.TERMINAL and status != wire.COMPLETED
+
+
+def may_cancel(status: str | None, kind: wire.Kind) -> bool:
+    """Whether a cancel is offered: while there is a driver and the ride has not started.
+
+    Whether it is possible is the service's decision, not ours.
+    """
+    return status in CANCELLABLE and not (status == wire.INVOICE and kind is wire.Kind.AUTO)
 
 
 def is_allowed(a: OrderState, b: OrderState) -> bool:
@@ -117,7 +126,7 @@ def _ride_actions(
             ActionAllowed("abort", True),
             ActionAllowed("cancel", False, TOO_EARLY),
         )
-    elif status in CANCELLABLE:
+    elif may_cancel(status, kind):
         stop = (ActionAllowed("cancel", True),)
     else:
         stop = (ActionAllowed("cancel", False, ON_TRIP),)

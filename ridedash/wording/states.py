@@ -31,7 +31,7 @@ _FARE_SET: Final = _Entry(
     "ok",
     "here",
     _("Driver is here, fare set[: {fare}]"),
-    _("Ride not started yet. The guest tells the driver the code."),
+    _("Not started yet. The guest tells the driver the code."),
     (_("Fare {fare}. Tell the driver your code"), _("Tell the driver your code")),
     _("The ride has not started yet"),
 )

@@ -14,7 +14,7 @@ from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.rides.actions.call import ActionResult, Caller
 from ridedash.rides.runtime import Clock, Runtime
-from ridedash.rides.states import CANCELLABLE, TOO_LATE
+from ridedash.rides.states import TOO_LATE, may_cancel
 from ridedash.rides.states import actions as allowed_actions
 from ridedash.store import audit
 from ridedash.store.database.database import Database
@@ -146,7 +146,7 @@ def _refusal(s: Session, order: Order, name: str, now: datetime) -> str | None:
     offered = next((each for each in possible if each.name == name), None)
     if offered is not None and offered.allowed:
         return None
-    if name == "abort" and status in CANCELLABLE:
+    if name == "abort" and may_cancel(status, wire.Kind(order.kind)):
         return wire.BOOKING_ALLOTED
     return offered.note if offered is not None and offered.note else TOO_LATE
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from ridedash import wire
 from ridedash.geo import LatLng, distance_m
 from ridedash.rides.accounts.tokens import TokenUnreadable
-from ridedash.rides.states import CANCELLABLE
+from ridedash.rides.states import may_cancel
 from ridedash.rides.tracking import totals
 from ridedash.rides.tracking.intervals import FINAL_S, MIN_INTERVAL_S, next_poll_s
 from ridedash.rides.tracking.merge import (
@@ -395,15 +395,15 @@ class Reading:
     code: str | None = None
 
 
-def read_stop(name: str, calls: int, status: str | None) -> Reading:
+def read_stop(name: str, calls: int, status: str | None, kind: wire.Kind) -> Reading:
     """What a later poll proves about an abort or a cancel, by the status that it brought."""
     if status == wire.BOOKING_CANCELLED:
         return Reading(DONE, READ_BACK)
     if status in wire.TERMINAL:
         return Reading(REFUSED, RIDE_ENDED)
-    if name == "abort" and status in CANCELLABLE:
+    if name == "abort" and may_cancel(status, kind):
         return Reading(REFUSED, wire.BOOKING_ALLOTED)
-    if status in {wire.IN_PROGRESS, wire.INVOICE}:
+    if status in {wire.IN_PROGRESS, wire.INVOICE} and not may_cancel(status, kind):
         return Reading(REFUSED, wire.CANCELLATION_NOT_ALLOWED)
     return Reading(REPEAT if calls < MOST_CALLS else WAIT)
 

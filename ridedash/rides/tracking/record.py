@@ -365,7 +365,7 @@ def _settle_actions(s: Session, order: Order, polled: Polled, status: str | None
         Action.name.in_(("abort", "cancel", "drop")), Action.called_at < polled.claim.at
     )
     for action in s.scalars(query.order_by(Action.id)):
-        reading = _reading(s, action, polled, status)
+        reading = _reading(s, action, polled, status, Kind(order.kind))
         if reading.verdict == policy.REPEAT and action.next_try_at is None:
             action.next_try_at = polled.at
         elif reading.verdict in {policy.DONE, policy.REFUSED}:
@@ -374,9 +374,11 @@ def _settle_actions(s: Session, order: Order, polled: Polled, status: str | None
             order.version += 1
 
 
-def _reading(s: Session, action: Action, polled: Polled, status: str | None) -> policy.Reading:
+def _reading(
+    s: Session, action: Action, polled: Polled, status: str | None, kind: Kind
+) -> policy.Reading:
     if action.name != "drop":
-        return policy.read_stop(action.name, action.calls, status)
+        return policy.read_stop(action.name, action.calls, status, kind)
     newer = select(Action.id).where(
         Action.order_id == action.order_id, Action.name == "drop", Action.id > action.id
     )

@@ -88,6 +88,8 @@ class RideView:
             body["fee_from"] = ""
         body["steps"] = [[step.state, step.time] for step in self.steps]
         body["actions"] = [action.as_json() for action in self.actions]
+        if not self.stop:
+            del body["stop"]
         return {
             name: _lean(value) for name, value in body.items() if value not in (None, "", (), [])
         }

@@ -141,6 +141,36 @@ def test_a_401_is_answered_with_a_fresh_token_once(world: World) -> None:
     assert world.service.refreshes == 1
 
 
+@pytest.mark.parametrize("kind", ["share", "point_to_point"])
+def test_before_the_ride_the_service_decides_whether_cancelling_is_possible(
+    world: World, kind: str
+) -> None:
+    refused = {
+        "status": "FAILURE",
+        "request_type": "BOOKING_CANCEL",
+        "reason": "CANCELLATION_NOT_ALLOWED",
+        "header": "No",
+        "text": "The fare is set",
+    }
+    world.service.answers["cancel"] = [refused]
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "INVOICE", kind)
+        result = ask(world, "cancel", order_id, "guest left")
+        assert (result.outcome, result.code, result.text) == (
+            "refused",
+            "CANCELLATION_NOT_ALLOWED",
+            "The fare is set",
+        )
+        assert ask(world, "cancel", order_id, "guest left").outcome == "done"
+
+
+def test_an_auto_is_not_cancelled_after_the_ride(world: World) -> None:
+    with world.worker() as worker:
+        order_id = ride_in(world, worker, "INVOICE", "auto")
+        assert ask(world, "cancel", order_id, "guest left").outcome == "not_now"
+    assert "cancel" not in {call for call, _ in world.service.calls}
+
+
 def test_an_action_that_the_state_does_not_allow_is_not_sent(world: World) -> None:
     with world.worker() as worker:
         order_id = ride_in(world, worker, "IN_PROGRESS")

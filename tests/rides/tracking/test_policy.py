@@ -294,6 +294,8 @@ def test_a_booking_id_that_another_order_has_is_refused_with_the_whole_answer() 
         ("abort", 1, "CALL_DRIVER", policy.REFUSED),
         ("cancel", 1, "CALL_DRIVER", policy.REPEAT),
         ("cancel", 2, "CALL_DRIVER", policy.WAIT),
+        ("cancel", 1, "INVOICE", policy.REPEAT),
+        ("abort", 1, "INVOICE", policy.REFUSED),
         ("cancel", 1, "IN_PROGRESS", policy.REFUSED),
         ("abort", 1, None, policy.REPEAT),
     ],
@@ -301,7 +303,12 @@ def test_a_booking_id_that_another_order_has_is_refused_with_the_whole_answer() 
 def test_a_later_poll_proves_a_stop_or_has_it_repeated_once(
     name: str, calls: int, status: str | None, verdict: str
 ) -> None:
-    assert policy.read_stop(name, calls, status).verdict == verdict
+    assert policy.read_stop(name, calls, status, Kind.SHARE).verdict == verdict
+
+
+@pytest.mark.parametrize("name", ["abort", "cancel"])
+def test_the_bill_of_an_auto_proves_that_it_was_not_stopped(name: str) -> None:
+    assert policy.read_stop(name, 1, "INVOICE", Kind.AUTO).verdict == policy.REFUSED
 
 
 HERE, NEAR, FAR = LatLng(-38.52, -128.03), LatLng(-38.5201, -128.03), LatLng(-38.6, -128.03)

@@ -299,6 +299,10 @@ def test_actions_are_those_that_the_state_allows(desk: Desk) -> None:
 
     assert names(ride(desk, "auto", "PENDING"))["abort"] is True
     assert names(ride(desk, "share", "CALL_DRIVER")) == {"cancel": True, "drop": True}
+    assert names(ride(desk, "share", "INVOICE")) == {"cancel": True, "drop": True}
+    assert names(ride(desk, "point_to_point", "INVOICE")) == {"cancel": True, "drop": True}
+    assert names(ride(desk, "auto", "INVOICE")) == {}
+    assert names(ride(desk, "share", "IN_PROGRESS")) == {"cancel": False, "drop": True}
     assert names(ride(desk, "share", "COMPLETED")) == {"feedback": True}
     assert names(view_of(desk, desk.order("UNKNOWN"))) == {"resolve": True}
     given = desk.order("BOOKED", "COMPLETED", actions=[("feedback", "done", {})])

@@ -33,7 +33,7 @@ _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
     "cancel": (
         _("Cancel ride"),
         "cancelled",
-        _("Tells the service to cancel; the driver turns back."),
+        _("Tells the ride company to cancel; the driver turns back."),
     ),
     "arm": (
         _("Cancel as soon as matched"),
@@ -44,7 +44,11 @@ _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
         ),
     ),
     "drop": (_("Change drop"), "drop", _("The price may change with the way.")),
-    "feedback": (_("Give feedback"), "star", _("Sent to the service once, on the guest's behalf.")),
+    "feedback": (
+        _("Give feedback"),
+        "star",
+        _("Sent to the ride company once, on the guest's behalf."),
+    ),
     "again": (
         _("Book again"),
         "again",
@@ -91,12 +95,12 @@ _UNCONFIRMED: Final[dict[str, Text]] = {
 }
 _UNSENT: Final[dict[str, tuple[Text, Text, str]]] = {
     "NO_CONNECTION": (
-        _("We couldn't reach the ride service"),
+        _("We couldn't reach the ride company"),
         _("Nothing was asked, nothing has changed. Try again."),
         "offline",
     ),
     "RATE_LIMITED": (
-        _("The ride service wants no more questions just now"),
+        _("The ride company wants no more questions just now"),
         _("Nothing was asked, nothing has changed. Try again in a moment."),
         "waiting",
     ),
@@ -146,7 +150,7 @@ def service_quote(text: str | None) -> str:
     """What the service said, quoted; "" for nothing, or for a mere "SUCCESS"."""
     if wire.normal_code(text or "") in ("", wire.SUCCESS):
         return ""
-    return say(_("The ride service said: “{quote}”"), {"quote": text})
+    return say(_("The ride company said: “{quote}”"), {"quote": text})
 
 
 def outcome_words(
@@ -165,7 +169,10 @@ def outcome_words(
     """
     if outcome == "armed":
         return Words(
-            str(_DONE["arm"]), str(_("The fee rules of the service then apply.")), "warn", "waiting"
+            str(_DONE["arm"]),
+            str(_("The fee rules of the ride company then apply.")),
+            "warn",
+            "waiting",
         )
     if outcome == "not_now" and code is None:
         return Words(
@@ -178,12 +185,12 @@ def outcome_words(
         return Words(say(_DONE.get(name, _("Done.")), facts), service_quote(text), "ok", "done")
     if outcome == "unanswered":
         return Words(
-            str(_("Feedback was sent; the service has not confirmed it")), "", "info", "info"
+            str(_("Feedback was sent; the ride company has not confirmed it")), "", "info", "info"
         )
     if outcome == "unconfirmed":
         return Words(
             str(_UNCONFIRMED.get(name, _("Asked, not confirmed yet"))),
-            str(_("We read the ride back and show what the service says.")),
+            str(_("We read the ride back and show what the ride company says.")),
             "warn",
             "waiting",
         )

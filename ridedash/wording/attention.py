@@ -7,9 +7,9 @@ from ridedash.wording.say import Audience, Text, say
 from ridedash.wording.say import lazy as _
 
 _REASONS: Final[dict[str, Text]] = {
-    "NO_CONNECTION": _("The ride service could not be reached."),
-    "NO_ANSWER": _("The ride service gave no clear answer."),
-    "RATE_LIMITED": _("The ride service asked us to wait."),
+    "NO_CONNECTION": _("The ride company could not be reached."),
+    "NO_ANSWER": _("The ride company gave no clear answer."),
+    "RATE_LIMITED": _("The ride company asked us to wait."),
     "RECONNECT": _("The account needs reconnecting: ask the manager, or choose another account."),
     "KEY_MISSING": _(
         "ridedash can't read its link to the account: tell whoever runs ridedash that a key is "
@@ -18,11 +18,11 @@ _REASONS: Final[dict[str, Text]] = {
     "NOT_BUILT": _("The request could not be made."),
     "EXPIRED": _("It was ready, and was not sent in time."),
     "PLAN_CAR_GONE": _("This car type isn't offered there now: choose another."),
-    "PLAN_NO_PRICE": _("The ride service gave no price for this car."),
+    "PLAN_NO_PRICE": _("The ride company gave no price for this car."),
     "PLAN_GUARD_BUSY": _("The guest already has a ride being booked from there."),
     "PLAN_NO_BOX": _("ridedash could not keep the answer on its disk, so it asked nothing."),
     "PLAN_NO_WORKER": _("ridedash's worker was not running at the time."),
-    "PLAN_REFUSED": _("The ride service refused, without saying why."),
+    "PLAN_REFUSED": _("The ride company refused, without saying why."),
 }
 
 
@@ -38,10 +38,10 @@ PLANNED: Final = frozenset({"not_ordered_yet", "plan_failed"})  # their detail i
 _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     "no_driver": (
         _("No driver in time"),
-        _("The service should have ended the search by now. We keep asking."),
+        _("The ride company should have ended the search by now. We keep asking."),
     ),
     "not_known": (
-        _("The service no longer knows this ride"),
+        _("The ride company no longer knows this ride"),
         _("We ask less often. Call the driver or support."),
     ),
     "poison": (
@@ -50,22 +50,22 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
     ),
     "too_old": (_("This ride is older than a day"), _("We ask less often. Find out how it ended.")),
     "unknown_status": (
-        _("The service used a word that we don't know"),
+        _("The ride company used a word that we don't know"),
         _("What you see is the last we understood."),
     ),
     "car_swapped": (_("The car was swapped"), _("Tell the guest the new number plate.")),
     "driver_lost": (_("The driver cancelled"), _("Forget the old number plate.")),
     "after_end": (
         _("News after the end"),
-        _("The service reported “{detail}” after the ride ended."),
+        _("The ride company reported “{detail}” after the ride ended."),
     ),
     "other_booking": (
-        _("The service answered about another booking"),
+        _("The ride company answered about another booking"),
         _("That answer was not used."),
     ),
     "contradiction": (
-        _("The service's answers contradict each other"),
-        _("Check with the service's support."),
+        _("The ride company's answers contradict each other"),
+        _("Check with the ride company's support."),
     ),
     "unknown": (_("We don't know if this ride was booked"), _("Do not book again yet.")),
     "not_ordered_yet": (

@@ -49,8 +49,8 @@ _OTHER_CITY: Final = _Entry(
 )
 _OURS: Final = _Entry(
     _("Not booked"),
-    _("The ride service refused this desk's key."),
-    _("Ask the manager to check the link to the service."),
+    _("The ride company refused this desk's key."),
+    _("Ask the manager to check the link to the ride company."),
     _ASK,
 )
 
@@ -59,7 +59,7 @@ _CREATE: Final[dict[str, _Entry]] = {
     wire.INVALID_CITY_CAR_CATEGORY: _CAR_TYPE,
     wire.INVALID_CITY: _Entry(
         _("No service at this pickup"),
-        _("It lies outside the cities that the service covers."),
+        _("It lies outside the cities that the ride company covers."),
         _("Check the pin, or call a local cab."),
         _("We can't pick up from here. Please ask our staff"),
     ),
@@ -70,8 +70,8 @@ _CREATE: Final[dict[str, _Entry]] = {
         _("Choose a different drop"),
     ),
     wire.BANNED_USER: _Entry(
-        _("The service blocked this account"),
-        _("That is the service's decision."),
+        _("The ride company blocked this account"),
+        _("That is the ride company's decision."),
         _("Use the house account, or contact partner support."),
         _ASK,
     ),
@@ -83,27 +83,27 @@ _CREATE: Final[dict[str, _Entry]] = {
     ),
     wire.PAYMENT_PENDING: _Entry(
         _("The account's last payment is still processing"),
-        _("The service waits for it."),
+        _("The ride company waits for it."),
         _("Try again in a few minutes, or use the house account."),
         _ASK_PAYMENT,
     ),
     wire.SVC_CREDIT_DUE: _Entry(
         _("The account has credit to repay"),
-        _("The service wants its credit back first."),
+        _("The ride company wants its credit back first."),
         _("The guest settles it in the ride app; then try again, or use the house account."),
         _ASK_PAYMENT,
     ),
     wire.INVALID_DROP_LOCATION: _OTHER_CITY,
     wire.NO_CABS_AVAILABLE: _Entry(
         _("No car is free right now"),
-        _("The service has none near the pickup."),
+        _("The ride company has none near the pickup."),
         _("Try again in a few minutes, or pick another car."),
         _("No car right now. Other cars may be free"),
     ),
     wire.INVALID_PARTNER_KEY: _OURS,
     wire.RATE_LIMIT: _Entry(
         _("Too many requests at once"),
-        _("The service asked us to wait. Nothing was ordered."),
+        _("The ride company asked us to wait. Nothing was ordered."),
         _("Book again in a moment."),
         _("One moment…"),
     ),
@@ -127,7 +127,7 @@ _CREATE: Final[dict[str, _Entry]] = {
         quoted=True,
     ),
     "NOT_SENT": _Entry(
-        _("Not booked: we never reached the ride service"),
+        _("Not booked: we never reached the ride company"),
         _("Nothing was ordered."),
         _("Book again; the price is checked once more."),
         _("Not booked. Try again"),
@@ -140,7 +140,7 @@ _CREATE: Final[dict[str, _Entry]] = {
     ),
     "ACCOUNT": _Entry(
         _("The account needs reconnecting"),
-        _("The service no longer accepts our link to it. Nothing was ordered."),
+        _("The ride company no longer accepts our link to it. Nothing was ordered."),
         _("Ask the manager to reconnect it, or use another account."),
         _("Please ask our staff"),
     ),
@@ -203,14 +203,14 @@ _RIDE: Final[dict[str, _Entry]] = {
     ),
     wire.CANCELLATION_NOT_ALLOWED: _Entry(
         _("Can't be cancelled now"),
-        _("The service keeps the ride."),
+        _("The ride company keeps the ride."),
         _("Call the driver or support."),
         _("Can't be cancelled now. Please ask our staff"),
         quoted=True,
     ),
     wire.BOOKING_ALREADY_CANCELLED: _Entry(
         _("Already cancelled"),
-        _("The service had ended this ride before."),
+        _("The ride company had ended this ride before."),
         _("Nothing more to do."),
         _("Ride cancelled"),
     ),
@@ -222,30 +222,30 @@ _RIDE: Final[dict[str, _Entry]] = {
     ),
     wire.BOOKING_ALREADY_COMPLETED: _Entry(
         _("Too late: the ride is over"),
-        _("The service has closed it."),
+        _("The ride company has closed it."),
         _("See the price below."),
         _("You have arrived"),
     ),
     "BUSY": _Entry(
         _("Asked a moment ago"),
-        _("The service has not answered yet."),
+        _("The ride company has not answered yet."),
         _("Wait a few seconds before you ask again."),
         _("One moment…"),
     ),
     "RIDE_ENDED": _Entry(
         _("The ride has ended"),
-        _("The service reports its end."),
+        _("The ride company reports its end."),
         _("Nothing more to do."),
         _("This ride is over"),
     ),
     "ALREADY_GIVEN": _Entry(
         _("Feedback was sent before"),
-        _("The service takes it once per ride."),
+        _("The ride company takes it once per ride."),
         _("Nothing more to do."),
         _("Thank you"),
     ),
     wire.NO_BOOKING: _Entry(
-        _("The service doesn't know this booking"),
+        _("The ride company doesn't know this booking"),
         _("Its number may be wrong, or very old."),
         _("Check the number, or contact support with the reference."),
         _("Please ask our staff"),
@@ -260,7 +260,7 @@ _OTHER: Final = _Entry(
     quoted=True,
 )
 _OTHER_RIDE: Final = _Entry(
-    _("The service refused"),
+    _("The ride company refused"),
     _("Nothing has changed."),
     _("Try again, or call the driver."),
     _("That was not possible. Please ask our staff"),

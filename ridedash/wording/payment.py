@@ -16,14 +16,17 @@ _PAYS: Final[dict[bool, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
     True: (
         (
             _("The guest pays the driver {amount} in cash."),
-            _("The service sends no amount: the guest pays the driver what the meter shows."),
+            _("The ride company sends no amount: the guest pays the driver what the meter shows."),
         ),
         (_("Pay the driver {amount} in cash."), _("Pay the driver what the meter shows.")),
     ),
     False: (
         (
             _("{amount} is paid from the ride wallet, not to the driver."),
-            _("The service sends no amount: it is paid from the ride wallet, not to the driver."),
+            _(
+                "The ride company sends no amount: it is paid from the ride wallet, not to the "
+                "driver."
+            ),
         ),
         (
             _(
@@ -36,7 +39,7 @@ _PAYS: Final[dict[bool, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
 _NAMES: Final[dict[str | None, Text]] = {
     wire.CASH: _("Cash, to the driver"),
     wire.SVC_MONEY: _("Ride wallet"),
-    None: _("Ride wallet (the service's default)"),
+    None: _("Ride wallet (the ride company's default)"),
 }
 
 
@@ -53,7 +56,7 @@ def price_told(kind: Kind, payment: str | None, amount: str) -> str:
         return str(_("The price stands on this page, line by line."))
     if kind is Kind.AUTO:
         return payment_words(Audience.STAFF, payment)
-    return str(_("The service has sent no price."))
+    return str(_("The ride company has sent no price."))
 
 
 def payment_name(payment: str | None) -> str:

@@ -174,8 +174,8 @@ def _page(wrong: dict[str, str] | None = None) -> str:
 def _failed(reason: str) -> ErrorAnswer:
     why = {
         EXPIRED: _("This took longer than ten minutes, or was begun in another browser."),
-        REFUSED: _("The service did not allow it."),
-        NO_ANSWER: _("The ride service is not answering."),
+        REFUSED: _("The ride company did not allow it."),
+        NO_ANSWER: _("The ride company is not answering."),
     }[reason]
     return page(
         400, (_("The account was not connected"), why, _("Begin again from the list of accounts."))

@@ -36,9 +36,9 @@ ACTIONS: Final = {
     "sign_out": lazy("Signed out"),
     "sign_out.everywhere": lazy("Signed out everywhere"),
     "order.place": lazy("Booked a ride"),
-    "order.move": lazy("Order moved on"),
-    "order.bad_move": lazy("Order could not move on"),
-    "order.resolve": lazy("Settled an unknown order"),
+    "order.move": lazy("The booking changed state"),
+    "order.bad_move": lazy("The booking could not change state"),
+    "order.resolve": lazy("Said what happened to a booking"),
     "order.late_answer": lazy("A late answer came"),
     "again": lazy("Began to book again"),
     "order.change": lazy("Changed a planned ride"),
@@ -64,7 +64,7 @@ ACTIONS: Final = {
     "cost_centre.closed": lazy("Closed a cost centre"),
     "cost_centre.opened": lazy("Opened a cost centre again"),
     "invitation.made": lazy("Made an invitation"),
-    "invitation.withdrawn": lazy("Withdrew an invitation"),
+    "invitation.withdrawn": lazy("Took back an invitation"),
     "staff.added": lazy("Added somebody to the staff"),
     "staff.joined": lazy("Joined by invitation"),
     "staff.role": lazy("Changed a role"),
@@ -93,7 +93,7 @@ RESULTS: Final = {
 }
 
 
-STATES: Final = {  # results of "Order moved on"
+STATES: Final = {  # results of "order.move"
     "SCHEDULED": lazy("Planned"),
     "READY": lazy("Ready to be sent"),
     "BOOKED": lazy("Booked"),

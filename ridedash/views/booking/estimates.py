@@ -93,7 +93,7 @@ class Estimator:
         if not cards:
             raise EstimateFailedError(
                 _("No cars here"),
-                _("The service offers none at this pickup. Try another one."),
+                _("The ride company offers none at this pickup. Try another one."),
                 422,
             )
         offers = self._store(trip, listed.products, cards, at)
@@ -287,7 +287,7 @@ def down(error: ServiceError) -> EstimateFailedError:
         text = _("Next try in %(n)d s. Nothing was ordered.", n=math.ceil(wait_s or 10))
         return EstimateFailedError(_("Too many requests at once"), text, 503)
     return EstimateFailedError(
-        _("The ride service is not answering"),
+        _("The ride company is not answering"),
         _(
             "No prices right now. Nothing was ordered; what you typed is kept. Try again in a "
             "moment."
@@ -313,8 +313,8 @@ def drop_error(
     return EstimateFailedError(
         _("No service at this drop"),
         _(
-            "It lies outside the cities that the service covers. Check the pin, or choose another "
-            "drop."
+            "It lies outside the cities that the ride company covers. Check the pin, or choose "
+            "another drop."
         ),
         422,
         end="drop",

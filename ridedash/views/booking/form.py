@@ -205,7 +205,7 @@ def _show_field_error(form: BookingForm, error: RequestRefused) -> None:
     words = {
         "seats": _("Choose 1 or 2 seats."),
         "account": _("This account can't be used for this price. Choose another."),
-        "coupon_code": _("The service does not take such a coupon."),
+        "coupon_code": _("The ride company does not take such a coupon."),
         "pickup_at": _("Choose a time from 15 minutes to 30 days from now."),
     }
     control = form._fields.get(control_of(error.field), form.offer)

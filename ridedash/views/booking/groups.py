@@ -68,7 +68,7 @@ def summary(pages: list[OrderPage]) -> str:
     said = (
         (_("%(n)d booked", n=booked), booked),
         (_("%(n)d planned", n=planned), planned),
-        (_("%(n)d waiting for the ride service", n=waiting), waiting),
+        (_("%(n)d waiting for the ride company", n=waiting), waiting),
         (_("%(n)d not known", n=unknown), unknown),
         (_("%(n)d cancelled", n=cancelled), cancelled),
         (_("%(n)d not booked", n=failed), failed),

@@ -214,7 +214,7 @@ def cancellation_sentence(
 ) -> str:
     """When cancelling starts to cost, and how much; says so when the service did not tell."""
     if policy is None or policy.charge is None:
-        return _("The service told no cancellation rule for this car.")
+        return _("The ride company told no cancellation rule for this car.")
     if not policy.charge:
         return _("Free to cancel.")
     fee = money(policy.charge, policy.currency or currency, locale)

@@ -142,7 +142,7 @@ def _sections(
     kinds = (found.unknown, found.going, found.planned)
     *given, for_notes = fair([*map(len, kinds), notes_], [1, 1, 1, NOTE_LINES], ROOM)
     words = (
-        ("unknown", _("We don't know"), "unknown", _("Nothing is unknown.")),
+        ("unknown", _("We don't know"), "unknown", _("Every booking has a clear answer.")),
         ("going", _("Under way"), "riding", _("No ride is under way.")),
         (
             "planned",

@@ -91,10 +91,10 @@ def refuse_unlinked(checked: Checked) -> None:
     if checked.outcome in ("booked", "booked_place_unconfirmed"):
         return
     words: Mapping[str, str] = {
-        "not_found": _("The service does not know that number. Nothing was changed."),
+        "not_found": _("The ride company does not know that number. Nothing was changed."),
         "far": _("That ride starts somewhere else. Nothing was changed."),
         "linked": _("That number belongs to another ride of ours. Nothing was changed."),
-        "no_answer": _("The service did not answer. Nothing was changed; try again."),
+        "no_answer": _("The ride company did not answer. Nothing was changed; try again."),
         "wrong_state": _("This order has moved on meanwhile."),
     }
     raise FormError("resolve", words.get(checked.outcome, _("That number can't be used.")))

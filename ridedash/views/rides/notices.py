@@ -102,7 +102,7 @@ def _reported(facts: RideFacts) -> Notice | None:
     ride = facts.page.ride
     if ride is None or not ride.reported:
         return None
-    title = say(_("The service reports “{status}”"), {"status": ride.reported})
+    title = say(_("The ride company reports “{status}”"), {"status": ride.reported})
     return Notice(
         "reported",
         "warn",

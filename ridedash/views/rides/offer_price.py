@@ -124,7 +124,7 @@ def _share_price(product: Product, has_drop: bool, locale: str) -> ProductPrice:
         else {}
     )
     if not fares:
-        why = _("The service gave no price for a shared ride.") if has_drop else needs_drop()
+        why = _("The ride company gave no price for a shared ride.") if has_drop else needs_drop()
         return ProductPrice("–", _("Fixed price, shared"), "", None, why)
     lowest = min(fares.values())
     parts = [

@@ -124,7 +124,7 @@ def policy_sentence(facts: RideFacts) -> str:
     """The cancellation policy in a sentence; what we say when there is none."""
     policy = facts.policy
     if policy is None:
-        return _("The service has given no cancellation fee for this car.")
+        return _("The ride company has given no cancellation fee for this car.")
     if not policy.charge:
         return _("Cancelling is free.")
     if policy.applies_after is None:

@@ -36,7 +36,7 @@ def price(facts: RideFacts) -> tuple[str, str]:
         note = (
             _("From before the drop was changed")
             if _older_than_the_drop(facts)
-            else _("From the service")
+            else _("From the ride company")
         )
         return money(facts.total, facts.currency, facts.locale), note
     return _expected(facts)
@@ -49,7 +49,7 @@ def _expected(facts: RideFacts) -> tuple[str, str]:
     fixed = offer.seat_prices.get(seats) or offer.seat_prices.get("")
     if fixed is not None:
         note = (
-            _("Fixed for the old drop; the service may set another price")
+            _("Fixed for the old drop; the ride company may set another price")
             if moved
             else _("Fixed price")
         )
@@ -141,8 +141,12 @@ def _fixed(price: PriceDetails, currency: str | None, locale: str) -> Invoice:
         (discount, _minus(price.discount_value), False),
         (_("Total"), total_of(price), True),
     ]
-    added_up = _("The service sends no total: we added these lines up.")
-    return Invoice(_lines(rows, currency, locale), (added_up,))
+    return Invoice(_lines(rows, currency, locale), (added_up(),))
+
+
+def added_up() -> str:
+    """The note beside a total that is ours, because the service sends none."""
+    return _("Total: the sum of the lines above.")
 
 
 def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None:
@@ -180,10 +184,10 @@ def _who_paid(trip: TripInfo) -> str:
     if total is None or (trip.cash_paid is not None and trip.cash_paid >= total):
         return ""
     if trip.cash_paid is None:
-        return _("Paid from the wallet or to the driver: the service does not say.")
+        return _("Paid from the wallet or to the driver: the ride company does not say.")
     if not trip.cash_paid:
-        return _("Not paid in cash: from the wallet, or not yet. The service does not say.")
-    return _("The rest was paid from the wallet, or not yet. The service does not say.")
+        return _("Not paid in cash: from the wallet, or not yet. The ride company does not say.")
+    return _("The rest was paid from the wallet, or not yet. The ride company does not say.")
 
 
 def _auto_notes(
@@ -199,7 +203,7 @@ def _auto_notes(
         ratio = f" × {trip.night_charge_ratio}" if trip.night_charge_ratio else ""
         notes.append(_("Night charge included{ratio}.").replace("{ratio}", ratio))
     if trip.payable_amount is None and trip.cash_paid is None and trip.amount is not None:
-        notes.append(_("The service sends no total: we added these lines up."))
+        notes.append(added_up())
     if facts.svc_money_balance is not None and audience is Audience.STAFF:
         left = money(facts.svc_money_balance, currency, locale)
         notes.append(_("Wallet balance {left}.").replace("{left}", left))

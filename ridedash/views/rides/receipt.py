@@ -66,7 +66,7 @@ def sum_check(facts: RideFacts) -> str:
         "sum": money(ours, facts.currency, facts.locale),
         "total": money(theirs, facts.currency, facts.locale),
     }
-    return say(_("The lines add up to {sum}; the service's total is {total}."), said)
+    return say(_("The lines add up to {sum}; the ride company's total is {total}."), said)
 
 
 def _rows(
@@ -99,9 +99,9 @@ def _state(facts: RideFacts, view: RideView, found: Invoice | None) -> str:
     if found is not None:
         return _("The ride is not over: this may still change.")
     if facts.status == wire.COMPLETED:
-        return _("The ride is over. The service has sent no price for it.")
+        return _("The ride is over. The ride company has sent no price for it.")
     if view.live:
-        return _("No bill yet: the service sends it when the ride is over.")
+        return _("No bill yet: the ride company sends it when the ride is over.")
     return f"{view.headline}. {view.detail}"
 
 

@@ -128,7 +128,7 @@ def _silent(db: Session, prop: Property, now: datetime) -> str:
         return ""
     at = day_time(since, now, zone(prop.timezone), locale())
     return _(
-        "The ride service has not answered since %(at)s. Rides go on; what you see may be old.",
+        "The ride company has not answered since %(at)s. Rides go on; what you see may be old.",
         at=at,
     )
 

@@ -132,7 +132,7 @@ def test_a_callback_without_a_begun_link_links_nothing(linking: Linking, query: 
 def test_a_refusal_at_the_service_shows_a_message_and_links_nothing(linking: Linking) -> None:
     browser = linking.desk.client()
     answer = browser.get(linking.decide(linking.begin(browser), decision="deny"))
-    assert "The service did not allow it." in answer.text
+    assert "The ride company did not allow it." in answer.text
     assert linking.state() == "reconnect"
 
 
@@ -142,7 +142,7 @@ def test_a_swapped_code_is_refused_because_of_its_verifier(linking: Linking) -> 
     state = parse_qs(urlsplit(mine).query)["state"][0]
     code = parse_qs(urlsplit(other).query)["code"][0]
     answer = browser.get("/accounts/callback", query_string={"state": state, "code": code})
-    assert "The service did not allow it." in answer.text
+    assert "The ride company did not allow it." in answer.text
 
 
 def test_only_managers_connect_and_only_an_account_of_their_property(linking: Linking) -> None:

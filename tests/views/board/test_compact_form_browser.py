@@ -204,7 +204,7 @@ def test_being_booked_goes_when_the_order_has_left_sending(
     expect(said).to_have_text("Being booked: Guest Heron")
     expect(page.locator(".row")).to_have_count(1)
     move(desk, 1, OrderState.SENDING)
-    expect(page.locator(".row-headline")).to_have_text("Waiting for the ride service")
+    expect(page.locator(".row-headline")).to_have_text("Waiting for the ride company")
     expect(said).to_have_text("Being booked: Guest Heron")
     move(desk, 1, state)
     expect(said).to_have_text("")
@@ -272,7 +272,7 @@ def test_three_cars_are_booked_with_one_press_and_confirmed(browsed: Browsed, de
     with desk.app.extensions["ridedash"].db.write() as s:
         s.get_one(Order, 2).state = "REJECTED"
     expect(page.locator(".group-summary")).to_have_text(
-        "2 waiting for the ride service · 1 not booked"
+        "2 waiting for the ride company · 1 not booked"
     )
     expect(page.get_by_role("link", name="Book car 2 again")).to_be_visible()
     assert Axe().run(page).violations_count == 0

@@ -193,7 +193,7 @@ def test_a_group_is_booked_at_once_and_its_page_shows_each_outcome(desk: Desk) -
     assert 'href="/groups/2"' in desk.client.get("/rides/2").text
     page = unescape(desk.client.get("/groups/2").text)
     assert "3 cars for Guest Heron" in page
-    assert "3 waiting for the ride service" in page
+    assert "3 waiting for the ride company" in page
     services = desk.app.extensions["ridedash"]
     with services.db.write() as s:
         for order_id, state in ((1, "BOOKED"), (2, "REJECTED"), (3, "UNKNOWN")):

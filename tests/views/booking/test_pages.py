@@ -476,7 +476,7 @@ def test_while_the_service_is_down_the_page_shows_that_and_keeps_the_form(desk: 
     desk.service.down = True
     desk.now += timedelta(seconds=121)
     answer = desk.press(form, guest_room="412")
-    assert "The ride service is not answering" in answer.text
+    assert "The ride company is not answering" in answer.text
     assert 'value="412"' in answer.text
     assert desk.orders() == []
     body = desk.client.get("/products.json", query_string=TRIP)
@@ -523,7 +523,7 @@ CITIES = [
 @pytest.mark.parametrize(
     ("drop", "words"),
     [
-        (("48.8584", "2.2945"), "It lies outside the cities that the service covers."),
+        (("48.8584", "2.2945"), "It lies outside the cities that the ride company covers."),
         (("-39.5", "-128"), "The drop is in another city"),
     ],
 )
@@ -893,7 +893,7 @@ def test_a_property_without_an_account_sees_prices_and_can_not_book(desk: Desk) 
         for account in accounts.accounts_of(s, 1):
             s.delete(account)
     page = desk.page(**TRIP, show="1")
-    assert "No account of the ride service is linked" in page
+    assert "No account of the ride company is linked" in page
     assert re.search(r"data-book-go[^>]*disabled", page)
 
 

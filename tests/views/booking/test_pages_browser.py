@@ -153,7 +153,7 @@ def test_a_service_that_is_down_is_called_again_by_a_press(browsed: Browsed, des
     page = browsed.page
     desk.service.down = True
     browsed.open("/rides/new?drop=Airport&drop_lat=-38.55&drop_lng=-128.06")
-    expect(page.locator(".cars [role=alert]")).to_contain_text("The ride service is not answering")
+    expect(page.locator(".cars [role=alert]")).to_contain_text("The ride company is not answering")
     expect(page.locator("[data-book-go]")).to_be_disabled()
     desk.service.down = False
     page.click("[data-retry]")
@@ -192,7 +192,7 @@ def test_a_drop_outside_the_cities_is_marked_and_no_car_is_offered(
     page.fill("#drop", "48.8584, 2.2945")
     page.locator("#drop-list [role=option]").first.click()
     expect(page.locator("#drop-error")).to_contain_text(
-        "It lies outside the cities that the service covers."
+        "It lies outside the cities that the ride company covers."
     )
     expect(page.locator("#drop")).to_have_attribute("aria-invalid", "true")
     expect(page.locator("[data-product]")).to_have_count(0)

@@ -179,15 +179,16 @@ def test_a_shared_rides_breakup_shows_each_sum_once_and_keeps_longer_text() -> N
 
 def test_a_shared_ride_without_a_price_can_not_be_booked() -> None:
     assert (
-        shown(category("share", "Share")).blocked == "The service gave no price for a shared ride."
+        shown(category("share", "Share")).blocked
+        == "The ride company gave no price for a shared ride."
     )
 
 
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        (None, "The service told no cancellation rule for this car."),
-        ({}, "The service told no cancellation rule for this car."),
+        (None, "The ride company told no cancellation rule for this car."),
+        ({}, "The ride company told no cancellation rule for this car."),
         ({"cancellation_charge": 0}, "Free to cancel."),
         ({"cancellation_charge": 30, "currency": "INR"}, "Cancelling costs ₹30."),
         (

@@ -157,7 +157,7 @@ def test_a_scheduled_rides_page_shows_the_time_and_offers_change_and_withdraw(de
     order_id = plan(desk)
     said = ride_words(desk, order_id)
     assert "Booked for 05:10 tomorrow" in said
-    assert "Ordered from the service at 04:57." in said
+    assert "Ordered from the ride company at 04:57." in said
     assert "Priced when ordered; it was ₹240 fixed when planned" in said
     assert re.findall(r'data-action="(\w+)"', desk.client.get(f"/rides/{order_id}").text) == [
         "change",
@@ -181,7 +181,7 @@ def test_an_order_due_just_after_midnight_shows_the_day_of_ordering(
     desk: Desk,
 ) -> None:
     order_id = plan(desk, pickup_time="00:05")
-    assert "Ordered from the service at 23:52 today." in ride_words(desk, order_id)
+    assert "Ordered from the ride company at 23:52 today." in ride_words(desk, order_id)
 
 
 def test_the_board_lists_scheduled_rides_apart_with_the_next_first(
@@ -269,7 +269,7 @@ def test_a_change_of_another_propertys_ride_gets_404(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("NO_CONNECTION", "The ride service could not be reached."),
+        ("NO_CONNECTION", "The ride company could not be reached."),
         ("PLAN_CAR_GONE", "This car type isn't offered there now: choose another."),
         ("PLAN_GUARD_BUSY", "The guest already has a ride being booked from there."),
         ("INVALID_CITY", "No service at this pickup."),

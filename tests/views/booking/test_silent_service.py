@@ -12,7 +12,7 @@ from tests.views.ride_pages import NOON, Desk, make_desk
 
 pytestmark = pytest.mark.database
 
-TOLD = "The ride service has not answered since 14:00. Rides go on; what you see may be old."
+TOLD = "The ride company has not answered since 14:00. Rides go on; what you see may be old."
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_throttled_prices_have_a_message_and_no_request(desk: Desk) -> None:
         traffic.settle(traffic.enter(Priority.PAGE), Result.FAILED)
     answer = desk.client().get("/products.json", query_string=TRIP)
     assert answer.status_code == 503
-    assert "The ride service is not answering" in answer.get_json()["html"]
+    assert "The ride company is not answering" in answer.get_json()["html"]
 
 
 def test_prices_above_the_rate_limit_show_when_to_try_again(desk: Desk) -> None:

@@ -86,7 +86,7 @@ def test_the_page_shows_its_time_and_its_reader(desk: Desk, client: FlaskClient)
         "412",
         "Two suitcases",
         "Driver on the way",
-        "Nothing is unknown.",
+        "Every booking has a clear answer.",
         "No notes.",
     ):
         assert words in text, words

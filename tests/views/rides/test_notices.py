@@ -226,7 +226,7 @@ def test_what_the_service_says_of_a_cancel_stands_below_the_outcome_and_overrule
     asked = [("cancel", "done", {"text": CHARGE})]
     order_id = desk.order("BOOKED", "BOOKING_CANCELLED", actions=asked)
     told = view(desk, order_id)
-    assert told.detail == f"This ride is over. The ride service said: “{CHARGE}”"
+    assert told.detail == f"This ride is over. The ride company said: “{CHARGE}”"
     assert told.fare_note == ""
     assert "INR 25" in client.get(f"/rides/{order_id}/receipt").text
     with desk.app.test_request_context(), desk.services.db.read() as s:
@@ -239,7 +239,7 @@ def test_what_the_service_says_of_a_cancel_stands_below_the_outcome_and_overrule
 def test_a_confirmation_without_a_number_but_the_bookings_leaves_a_cancel_free(desk: Desk) -> None:
     asked = [("cancel", "done", {"text": "Your booking CRN000001 is cancelled."})]
     told = view(desk, desk.order("BOOKED", "BOOKING_CANCELLED", actions=asked))
-    assert told.detail.startswith("Cancelled in time: free. The ride service said: “Your booking")
+    assert told.detail.startswith("Cancelled in time: free. The ride company said: “Your booking")
 
 
 def test_a_cancel_through_the_desk_quotes_the_service(desk: Desk, client: FlaskClient) -> None:
@@ -335,7 +335,7 @@ def test_a_ride_without_a_passenger_shows_no_price(
     ("seat_prices", "fare", "note"),
     [
         ({}, "₹210–260, estimate", "Estimated for the old drop; the meter decides"),
-        ({"": "249"}, "₹249", "Fixed for the old drop; the service may set another price"),
+        ({"": "249"}, "₹249", "Fixed for the old drop; the ride company may set another price"),
     ],
 )
 def test_a_price_for_the_old_drop_is_marked_as_such(
@@ -347,7 +347,7 @@ def test_a_price_for_the_old_drop_is_marked_as_such(
 
 
 @pytest.mark.parametrize(
-    ("age_s", "note"), [(-2, "From the service"), (2, "From before the drop was changed")]
+    ("age_s", "note"), [(-2, "From the ride company"), (2, "From before the drop was changed")]
 )
 def test_the_services_price_is_shown_once_it_is_newer_than_the_change(
     desk: Desk, age_s: int, note: str
@@ -380,7 +380,9 @@ def test_a_bill_not_paid_in_cash_requests_no_payment(
 ) -> None:
     lines, notes, headline = bill(desk, payable_amount="36.5", cash_paid="0")
     assert lines == [("Total", "₹36.50")]
-    assert notes[0] == "Not paid in cash: from the wallet, or not yet. The service does not say."
+    assert (
+        notes[0] == "Not paid in cash: from the wallet, or not yet. The ride company does not say."
+    )
     assert headline.endswith("₹36.50")
 
 
@@ -395,7 +397,7 @@ def test_a_bill_paid_in_cash_shows_the_paid_part(desk: Desk) -> None:
 
 def test_a_bill_without_facts_of_its_payment_shows_that(desk: Desk) -> None:
     assert bill(desk, payable_amount="36.5")[1][0] == (
-        "Paid from the wallet or to the driver: the service does not say."
+        "Paid from the wallet or to the driver: the ride company does not say."
     )
 
 

@@ -168,7 +168,7 @@ def test_an_open_page_shows_that_the_service_is_silent_until_it_answers(
         write_heartbeat(db, "w", NOON, NOON)
         page.clock.fast_forward(5_000)
         expect(page.locator("[data-silent-band]")).to_contain_text(
-            "The ride service has not answered since 14:00."
+            "The ride company has not answered since 14:00."
         )
         write_heartbeat(db, "w", NOON, None)
         page.clock.fast_forward(5_000)

@@ -80,7 +80,7 @@ def test_a_fare_without_a_total_is_added_up_and_marked(
         ("Discount (10 %)", "−₹23.50"),
         ("Total", "₹240"),
     ]
-    assert "The service sends no total: we added these lines up." in text
+    assert "Total: the sum of the lines above." in text
     assert "Pays by: Cash, to the driver" in text
 
 
@@ -134,7 +134,7 @@ def test_our_sum_is_shown_beside_the_services_total_only_when_it_differs(
     assert "add up to" not in receipt(browser, order_id)
     bill(desk, order_id, payable_amount="190")
     text = receipt(browser, order_id)
-    assert "The lines add up to ₹186; the service&#39;s total is ₹190." in text
+    assert "The lines add up to ₹186; the ride company&#39;s total is ₹190." in text
     assert ("To pay", "₹190") in lines(text)
 
 

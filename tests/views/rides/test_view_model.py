@@ -137,7 +137,7 @@ def test_a_share_invoice_is_added_up_and_marked_as_our_sum(desk: Desk) -> None:
         ("Discount (10 %)", "−₹23.50"),
         ("Total", "₹240"),
     ]
-    assert bill.notes == ("The service sends no total: we added these lines up.",)
+    assert bill.notes == ("Total: the sum of the lines above.",)
 
 
 def test_an_auto_bill_shows_the_payable_amount_and_then_the_paid_one(desk: Desk) -> None:
@@ -182,7 +182,7 @@ def test_an_auto_without_billing_in_cash_is_paid_by_the_meter(desk: Desk, status
         ("Convenience charge", "₹15"),
     ]
     assert view.detail == (
-        "The service sends no amount: the guest pays the driver what the meter shows."
+        "The ride company sends no amount: the guest pays the driver what the meter shows."
     )
     assert view.invoice.notes == ("Wallet balance ₹42.50.",)
     assert "bill ready" not in view.headline
@@ -226,7 +226,7 @@ def test_a_completed_ride_without_a_price_promises_none(desk: Desk) -> None:
     facts = snapshot_facts("point_to_point", "COMPLETED", price=None)
     view = ride(desk, "point_to_point", "COMPLETED", ride={"facts": facts})
     assert view.invoice is None
-    assert view.detail == "The service has sent no price."
+    assert view.detail == "The ride company has sent no price."
 
 
 def test_each_state_has_the_right_timer(desk: Desk) -> None:
@@ -344,15 +344,15 @@ def test_a_swapped_car_is_announced_and_the_old_plate_stays_for_half_a_minute(de
 def test_an_unknown_status_is_reported_beside_the_last_known_one(desk: Desk) -> None:
     view = ride(desk, "point_to_point", "CALL_DRIVER", ride={"reported": "TELEPORTING"})
     assert view.headline.startswith("Driver on the way")
-    assert view.notices[0].title == "The service reports “TELEPORTING”"
+    assert view.notices[0].title == "The ride company reports “TELEPORTING”"
 
 
 def test_refused_orders_show_the_reason_and_the_next_step(desk: Desk) -> None:
     view = view_of(desk, desk.order("REJECTED", code="BANNED USER"))
-    assert view.headline == "Not booked: the service blocked this account"
+    assert view.headline == "Not booked: the ride company blocked this account"
     assert (
         view.detail
-        == "That is the service's decision. Use the house account, or contact partner support."
+        == "That is the ride company's decision. Use the house account, or contact partner support."
     )
     guest = view_of(desk, desk.order("REJECTED", code="OUTSTANDING_DUE"), Audience.GUEST)
     assert guest.detail == "Please ask our staff about payment"

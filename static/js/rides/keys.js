@@ -3,6 +3,10 @@
 import { onKey } from "../shared/keys.js";
 import { isShown } from "../shared/slots.js";
 
+const STOPS = ["withdraw", "abort", "cancel", "arm"];
+const SAID_MS = 6_000;
+let saying = null;
+
 /**
  * `current()` returns the root of the ride that is meant, or a promise of it; null when there is
  * none.
@@ -13,10 +17,19 @@ export function rideKeys(current) {
       const root = await current();
       if (root) act(root);
     });
-  on("l", (root) => press(root.querySelector('[data-out] [data-link-use="follower"]')));
-  on("d", (root) => openPanel(root, "drop"));
-  on("x", (root) => ["withdraw", "abort", "cancel", "arm"].some((name) => openPanel(root, name)));
-  on("o", (root) => press(root.querySelector("[data-code]:not([hidden]) [data-code-button]")));
+  const orSay = (key, act, words) => on(key, (root) => act(root) || say(root, root.dataset[words]));
+  orSay(
+    "l",
+    (root) => press(root.querySelector('[data-out] [data-link-use="follower"]')),
+    "notNow",
+  );
+  orSay("d", (root) => openPanel(root, "drop"), "notNow");
+  orSay("x", (root) => STOPS.some((name) => openPanel(root, name)), "notNow");
+  orSay(
+    "o",
+    (root) => press(root.querySelector("[data-code]:not([hidden]) [data-code-button]")),
+    "noCode",
+  );
   on("r", (root) =>
     press(
       root.querySelector('[data-action="again"] [type=submit]') ??
@@ -38,13 +51,25 @@ export function openPanel(root, name) {
   const first =
     panel.querySelector(grave ? "[data-close]" : "input:not([type=hidden]), [type=submit]") ??
     panel.querySelector("button");
-  panel.scrollIntoView({ block: "nearest" });
+  // what is not known is read before it is answered
+  if (name === "resolve") root.querySelector(".state").scrollIntoView({ block: "start" });
+  else panel.scrollIntoView({ block: "nearest" });
   first?.focus({ preventScroll: true });
   return true;
 }
 
 function press(button) {
-  if (!button || button.disabled || !isShown(button)) return;
+  if (!button || button.disabled || !isShown(button)) return false;
   button.scrollIntoView({ block: "nearest" });
   button.click();
+  return true;
+}
+
+/** Say for a moment why a key did nothing. */
+function say(root, words) {
+  const line = root.querySelector("[data-key-said]");
+  clearTimeout(saying);
+  line.textContent = words;
+  line.scrollIntoView({ block: "nearest" });
+  saying = setTimeout(() => (line.textContent = ""), SAID_MS);
 }

@@ -162,6 +162,31 @@ def test_keys_show_the_code_and_fill_the_form_again_or_for_the_return_trip(serve
     ]
 
 
+def test_a_key_that_can_do_nothing_says_so(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "COMPLETED")
+    page = opened(served, f"/?ride={order_id}")
+    expect(headline(page)).to_be_visible()
+    said = page.locator("[data-detail] [data-key-said]")
+    for key, words in (
+        ("o", "There is no start code now: it comes with the driver."),
+        ("x", "That is not possible for this ride now."),
+        ("d", "That is not possible for this ride now."),
+    ):
+        page.keyboard.press(key)
+        expect(said).to_have_text(words)
+
+
+def test_saying_what_happened_begins_with_what_is_not_known(served: Served) -> None:
+    order_id = served.desk.order("UNKNOWN")
+    page = opened(served)
+    row(page, order_id).get_by_role("link", name="Say what happened").click()
+    expect(page.get_by_label("Booking number")).to_be_focused()
+    expect(headline(page)).to_be_in_viewport()
+    explained = page.get_by_text("Only a person can close this: the program never does.")
+    expect(explained).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="It was booked", exact=True)).to_be_in_viewport()
+
+
 def test_keys_for_the_form_and_the_search_and_the_list_of_keys(served: Served) -> None:
     page = opened(served)
     page.keyboard.press("n")

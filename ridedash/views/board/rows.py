@@ -158,7 +158,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         headline=_headline(facts, words.headline),
         guest=page.guest.name,
         room=page.order.room or "",
-        car=_("Car %(n)d of %(cars)d", n=page.car[0], cars=page.car[1]) if page.car else "",
+        car=_("Car %(n)d/%(cars)d", n=page.car[0], cars=page.car[1]) if page.car else "",
         to=drop.name if drop else _("The guest tells the driver"),
         start=page.offer.pickup_name or _("the pinned place"),
         plate=cab.plate if cab and live else "",

@@ -441,5 +441,5 @@ def test_the_cars_of_a_group_are_told_apart(desk: Desk, browser: FlaskClient) ->
 
     desk.add(group)
     rows = {row["id"]: row.get("car") for row in poll(browser)["rows"]}
-    assert [rows[each] for each in ids] == ["Car 1 of 3", "Car 2 of 3", "Car 3 of 3", None]
+    assert [rows[each] for each in ids] == ["Car 1/3", "Car 2/3", "Car 3/3", None]
     assert "Car 2 of 3 for this group" in browser.get(f"/rides/{ids[1]}").text

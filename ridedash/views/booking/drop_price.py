@@ -54,4 +54,4 @@ def _price(page: OrderPage, drop: LatLng) -> dict[str, str | bool]:
     before = offer_price_text(offer, locale())
     if before:
         words = f"{words} {_('Booked at %(price)s.', price=before)}"
-    return {"words": f"{words} {_('What is paid comes from the service.')}", "wrong": False}
+    return {"words": f"{words} {_('What is paid comes from the ride company.')}", "wrong": False}

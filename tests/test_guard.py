@@ -529,6 +529,7 @@ GET /metrics metrics.show
 GET /places.json lookups.places
 GET /products.json lookups.products
 GET /readyz health.ready
+GET /restored restored.show
 GET /rides/<int:order_id> rides.show
 GET /rides/<int:order_id>/card outgoing.card
 GET /rides/<int:order_id>/drop-price.json drop_price.show
@@ -571,6 +572,7 @@ POST /invite/<token> invitations.accept
 POST /me/password me.change_password
 POST /me/preferences me.prefer
 POST /me/sign-outs me.sign_out_everywhere
+POST /restored/take-up restored.take_up
 POST /rides/<int:order_id>/abort rides.stop_search
 POST /rides/<int:order_id>/acknowledge rides.acknowledge_item
 POST /rides/<int:order_id>/again rides.again
@@ -583,6 +585,8 @@ POST /rides/<int:order_id>/links outgoing.forward_links
 POST /rides/<int:order_id>/links/end outgoing.end_all_links
 POST /rides/<int:order_id>/links/follower outgoing.make_follower_link
 POST /rides/<int:order_id>/links/rider outgoing.make_rider_link
+POST /rides/<int:order_id>/ordered rides.ordered
+POST /rides/<int:order_id>/release rides.release
 POST /rides/<int:order_id>/reopen rides.reopen
 POST /rides/<int:order_id>/resolve rides.forward_resolve
 POST /rides/<int:order_id>/resolve/booked rides.resolve_booked

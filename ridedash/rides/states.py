@@ -43,7 +43,8 @@ class ActionAllowed:
     `note` is the reason why it is not allowed: a constant below, which wording puts in words.
     """
 
-    name: str  # change, withdraw, abort, cancel, drop, feedback, again, resolve, arm, reopen
+    # release, ordered, change, withdraw, abort, cancel, drop, feedback, again, resolve, arm, reopen
+    name: str
     allowed: bool
     note: str = ""
 
@@ -108,6 +109,12 @@ def actions(
     if order_state in by_state:
         return by_state[order_state]
     return _ride_actions(status, kind, booking_id, armed, feedback_given)
+
+
+def held_actions() -> tuple[ActionAllowed, ...]:
+    """The actions on a planned ride that is held since the database was restored."""
+    names = ("release", "ordered", "change", "withdraw")
+    return tuple(ActionAllowed(name, True) for name in names)
 
 
 def _ride_actions(

@@ -17,7 +17,7 @@ from ridedash.views.history import csv_export, handover, search
 from ridedash.views.history import pages as history
 from ridedash.views.ops import assets, monitoring
 from ridedash.views.rides import actions as _actions  # noqa: F401 - adds routes to rides.bp
-from ridedash.views.rides import handouts
+from ridedash.views.rides import handouts, restored
 from ridedash.views.rides import pages as rides
 from ridedash.views.web.permissions import ADMIN, AUDIT, MANAGE, SEE, may
 from ridedash.wording import gettext as _
@@ -25,7 +25,7 @@ from ridedash.wording import gettext as _
 BLUEPRINTS = (
     *(sign_in.bp, invitations.bp, profile.bp),
     *(board.bp, booking.bp, autocomplete.bp, drop_price.bp, groups.bp),
-    *(rides.bp, handouts.bp, guest.bp),
+    *(rides.bp, handouts.bp, restored.bp, guest.bp),
     *(history.bp, csv_export.bp, search.bp, handover.bp),
     *(
         own_property.bp,

@@ -19,6 +19,16 @@ class ActionWords:
 
 
 _ACTIONS: Final[dict[str, tuple[Text, str, Text]]] = {
+    "release": (
+        _("Order as planned"),
+        "next",
+        _("If it was not ordered before the restore: it is ordered once, when it is due."),
+    ),
+    "ordered": (
+        _("It was ordered already"),
+        "unknown",
+        _("Then nothing is sent: enter its booking number, or say how you know it was not booked."),
+    ),
     "change": (_("Change"), "list", _("Time, car, places, guest and note, until it is ordered.")),
     "withdraw": (
         _("Cancel ride"),
@@ -75,6 +85,8 @@ _NOTES: Final[dict[str, Text]] = {
 _DONE: Final[dict[str, Text]] = {
     "withdraw": _("Cancelled. Nothing was ordered."),
     "restore": _("Planned again, as it was."),
+    "release": _("It is ordered as planned."),
+    "ordered": _("It is not ordered again. Enter its booking number when you have it."),
     "change": _("Changed. It is ordered as it stands here."),
     "abort": _("Search stopped. No ride was ordered."),
     "cancel": _("Ride cancelled."),

@@ -145,6 +145,29 @@ _NO_STATUS_YET: Final = _Entry(
     _("Waiting for the first news of your ride"),
 )
 
+# an order in a restored database, by its state
+_RESTORED: Final[dict[str, _Entry]] = {
+    "SCHEDULED": _Entry(
+        "warn",
+        "needs",
+        _("Planned for {due}: waits for you"),
+        _("The database was restored: it may have been ordered already. Decide below."),
+        _("Your ride is planned"),
+        _("For {due}"),
+    ),
+    "UNKNOWN": _Entry(
+        "unknown",
+        "unknown",
+        _("We don't know if this ride was booked"),
+        _(
+            "The database was restored, and this order may have been sent[ at {asked}]. Do not "
+            "book again yet."
+        ),
+        _("We are checking your booking with our team"),
+        _("Please don't book again"),
+    ),
+}
+
 _ORDERS: Final[dict[str, _Entry]] = {
     "SCHEDULED": _Entry(
         "quiet",
@@ -242,9 +265,13 @@ def status_words(status: str, kind: Kind, audience: Audience, facts: Facts) -> W
     return _words(_STATUSES.get(status, _NO_STATUS_YET), audience, facts)
 
 
-def order_words(state: str, audience: Audience, facts: Facts) -> Words:
-    """The words of an order state, as long as the ride has no status of its own."""
-    return _words(_ORDERS[state], audience, facts)
+def order_words(state: str, audience: Audience, facts: Facts, *, restored: bool = False) -> Words:
+    """The words of an order state, as long as the ride has no status of its own.
+
+    `restored`: the database was restored, and does not know whether the order was sent.
+    """
+    entry = _RESTORED.get(state) if restored else None
+    return _words(entry or _ORDERS[state], audience, facts)
 
 
 def status_step(status: str, kind: Kind) -> str:

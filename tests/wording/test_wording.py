@@ -216,7 +216,20 @@ def test_unknown_has_the_words_of_the_protocol() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["withdraw", "abort", "cancel", "arm", "drop", "feedback", "again", "resolve", "reopen"]
+    "name",
+    [
+        "release",
+        "ordered",
+        "withdraw",
+        "abort",
+        "cancel",
+        "arm",
+        "drop",
+        "feedback",
+        "again",
+        "resolve",
+        "reopen",
+    ],
 )
 def test_every_action_has_a_button_and_every_outcome_a_sentence(name: str) -> None:
     words = wording.action_words(name)

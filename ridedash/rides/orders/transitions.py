@@ -127,7 +127,10 @@ def _open_or_close(s: Session, order: Order, is_open: bool) -> None:
 def _note_planned(s: Session, order: Order, to: OrderState, now: datetime) -> None:
     """A planned ride is ordered while no one may be looking: its failure raises an item."""
     clear_attention(s, order, NOT_YET, now)
-    clear_attention(s, order, HELD, now)
+    if to is S.SCHEDULED and order.held_at is not None:  # its withdrawal was undone
+        raise_attention(s, order, HELD, None, now)
+    else:
+        clear_attention(s, order, HELD, now)
     if to in FAILED_STATES and order.code != WITHDRAWN:
         detail = order.message if order.code == PLAN_MISSED else order.code
         raise_attention(s, order, PLAN_FAILED, detail, now)

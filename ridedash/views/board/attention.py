@@ -6,7 +6,7 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.rides.actions.acknowledge import NOT_BOOKED
-from ridedash.rides.orders.transitions import LATE_DOUBLE
+from ridedash.rides.orders.transitions import HELD, LATE_DOUBLE
 from ridedash.store.orders import OrderState
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.notices import Notice
@@ -109,6 +109,8 @@ def _about(facts: RideFacts, notice: Notice) -> Do:
         return Do("seen", _("Guest told"), _address(facts), GUEST_MUST_KNOW[notice.name])
     if notice.name == "plan_failed":
         return _again(facts)
+    if notice.name == HELD:
+        return _open(facts, _("Decide"), "release")
     if notice.name == "not_ordered_yet":
         return Do("go", _("Change"), f"/rides/new?change={order.id}")
     if notice.name in ("not_known", "no_driver", "poison"):

@@ -11,7 +11,7 @@ from ridedash.extensions import services
 from ridedash.rides.actions import acknowledge
 from ridedash.rides.actions import request as actions
 from ridedash.rides.actions.request import ActionResult, arm_cancel, disarm_cancel, feedback
-from ridedash.rides.orders import resolve
+from ridedash.rides.orders import after_restore, resolve
 from ridedash.rides.runtime import Clock
 from ridedash.store import audit
 from ridedash.store.database.database import Database
@@ -96,6 +96,20 @@ def withdraw(order_id: int) -> Answer:
 def restore(order_id: int) -> Answer:
     """Undo the withdrawal of a planned ride, within seconds."""
     return _step(order_id, "restore", resolve.restore)
+
+
+@bp.post("/<int:order_id>/release")
+@needs(BOOK)
+def release(order_id: int) -> Answer:
+    """Order a planned ride that is held since the database was restored."""
+    return _step(order_id, "release", after_restore.release)
+
+
+@bp.post("/<int:order_id>/ordered")
+@needs(BOOK)
+def ordered(order_id: int) -> Answer:
+    """Say of a held ride that it was ordered before the restore: it is not ordered again."""
+    return _step(order_id, "ordered", after_restore.ordered_already)
 
 
 @bp.post("/<int:order_id>/resolve/booked")

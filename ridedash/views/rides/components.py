@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ridedash import wire
-from ridedash.rides.codes import WITHDRAWN
+from ridedash.rides.codes import RESTORED, WITHDRAWN
 from ridedash.rides.states import WITHOUT_RIDE, ActionAllowed
 from ridedash.rides.tracking.merge import rank
 from ridedash.views.rides.facts import RideFacts, status_of
@@ -156,7 +156,8 @@ def lead(facts: RideFacts, audience: Audience) -> Words:
     if facts.status is not None:
         return words_of_status(facts.status, facts.kind, audience, facts.for_words)
     order = facts.page.order
-    words = order_words(order.state, audience, facts.for_words)
+    restored = order.held_at is not None or order.code == RESTORED
+    words = order_words(order.state, audience, facts.for_words, restored=restored)
     if order.state in ("REJECTED", "NOT_SENT"):
         return _refused(facts, audience, words)
     return words

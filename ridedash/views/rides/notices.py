@@ -6,6 +6,7 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.rides.actions.acknowledge import NOT_BOOKED, SEEN_NOT_BOOKED, STOPPABLE, STOPPED
+from ridedash.rides.orders.after_restore import RECOVERED
 from ridedash.rides.orders.due import ORDERED_LATE
 from ridedash.rides.orders.transitions import PLAN_FAILED
 from ridedash.rides.states import FAILED_STATES
@@ -53,6 +54,7 @@ def notices(facts: RideFacts, audience: Audience) -> tuple[Notice, ...]:
         _reconnect(facts),
         _ambiguous_time(facts),
         _ordered_late(facts),
+        _recovered(facts),
     ]
     return tuple(filter(None, [*found, *_under_way(facts), *_attention(facts), _not_booked(facts)]))
 
@@ -144,6 +146,15 @@ def _ordered_late(facts: RideFacts) -> Notice | None:
         return None
     title, detail = _("Ordered %(n)s min late", n=late), _("The car may come late: tell the guest.")
     return Notice("ordered_late", "info", "waiting", title, detail)
+
+
+def _recovered(facts: RideFacts) -> Notice | None:
+    """The order was made anew from the sent journal: no journal names a guest."""
+    if facts.page.order.recovered_at is None:
+        return None
+    title = _("Taken up again after a restore")
+    detail = _("It was ordered before. Its guest, note and price were lost with the database.")
+    return Notice(RECOVERED, "info", "info", title, detail)
 
 
 def _under_way(facts: RideFacts) -> list[Notice]:

@@ -43,6 +43,8 @@ SAYERS: Final = frozenset(
         "disarm",
         "drop",
         "feedback",
+        "release",
+        "ordered",
         "change",
         "withdraw",
         "restore",

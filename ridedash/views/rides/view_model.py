@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from ridedash import wire
 from ridedash.rides.orders.resolve import undo_until
-from ridedash.rides.states import WITHOUT_RIDE, actions
+from ridedash.rides.states import WITHOUT_RIDE, actions, held_actions
 from ridedash.rides.tracking.intervals import freshness
 from ridedash.store.models.orders import OrderState
 from ridedash.store.orders import OrderPage
@@ -155,6 +155,8 @@ def _freshness(page: OrderPage, now: datetime) -> dict[str, Any]:
 
 def allowed_actions(page: OrderPage) -> tuple[Any, ...]:
     """states.actions() for a page's rows."""
+    if page.order.state == OrderState.SCHEDULED and page.order.held_at is not None:
+        return held_actions()
     armed = any(a.name == "cancel" and a.state == "armed" for a in page.actions)
     given = any(a.name == "feedback" and a.state != "refused" for a in page.actions)
     return actions(

@@ -11,6 +11,7 @@ from ridedash.extensions import services
 from ridedash.rides.health import heartbeat_age, is_alive, service_silent_since
 from ridedash.store.board import AccountInNeed, accounts_in_need, unknown_orders
 from ridedash.store.models.people import Property, Staff
+from ridedash.store.restores import waiting
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import age, day_time, stamp, zone
 from ridedash.views.web.permissions import MANAGE, may
@@ -54,6 +55,7 @@ class StaffBar:
     unknown_since: str
     stopped: str  # the message that no worker runs, and since when; "" while one runs
     silent: str  # the message that the ride service does not answer, and since when; or ""
+    restored: str = ""  # the message that the database was restored, and what waits; or ""
     alerts: tuple[Alert, ...] = field(default=())
     shortcuts: bool = True  # whether the user has single-key shortcuts on
     sound: bool = False
@@ -70,7 +72,7 @@ class StaffBar:
             "since": self.unknown_since,
             "text": self.unknown_text,
         }
-        fields |= {"stopped": self.stopped, "silent": self.silent}
+        fields |= {"stopped": self.stopped, "silent": self.silent, "restored": self.restored}
         return fields | ({"alerts": [vars(each) for each in self.alerts]} if self.alerts else {})
 
 
@@ -91,6 +93,7 @@ def staff_bar(db: Session, now: datetime) -> StaffBar:
         stamp(since),
         stopped,
         "" if stopped or prop is None else _silent(db, prop, now),
+        "" if prop is None else _restored(db, prop, now),
         tuple(map(_in_need, accounts_in_need(db, staff.property_id, services().vault.names))),
     )
 
@@ -131,6 +134,26 @@ def _silent(db: Session, prop: Property, now: datetime) -> str:
         "The ride company has not answered since %(at)s. Rides go on; what you see may be old.",
         at=at,
     )
+
+
+def _restored(db: Session, prop: Property, now: datetime) -> str:
+    """The message that the database was restored from a backup, and how much waits for people."""
+    found = waiting(db, prop.id)
+    if found is None:
+        return ""
+    said = [_("The database was restored from a backup.")]
+    if found.restored_to is not None:
+        at = day_time(found.restored_to, now, zone(prop.timezone), locale())
+        said = [_("The database was restored to %(at)s.", at=at)]
+    if found.held:
+        many = _("%(n)d planned rides wait for you.", n=found.held)
+        said.append(_("1 planned ride waits for you.") if found.held == 1 else many)
+    if found.lost:
+        many = _("%(n)d orders are missing.", n=found.lost)
+        said.append(_("1 order is missing.") if found.lost == 1 else many)
+    if not found.held and not found.lost:
+        said.append(_("What was entered after that is missing."))
+    return " ".join(said)
 
 
 def _in_need(account: AccountInNeed) -> Alert:

@@ -9,15 +9,20 @@ const EVERY_MS = 4_000; // a silent service is shown within ten seconds, its det
 const bar = document.querySelector("[data-unknown]");
 const barText = document.querySelector("[data-unknown-text]");
 const stopped = document.querySelector("[data-stopped-band]");
+const restored = document.querySelector("[data-restored-band]");
 const silent = document.querySelector("[data-silent-band]");
 const offline = document.querySelector("[data-offline-band]");
 
-/** Show {unknown, text, stopped, silent}; the board, which polls the same facts, calls this too. */
+/**
+ * Show {unknown, text, restored, stopped, silent}; the board, which polls the same facts, calls
+ * this too.
+ */
 export function showBar(facts) {
   if (bar) {
     bar.hidden = !facts.unknown;
     if (barText.textContent !== facts.text) barText.textContent = facts.text;
   }
+  showBand(restored, facts.restored);
   showBand(stopped, facts.stopped);
   showBand(silent, facts.silent);
 }

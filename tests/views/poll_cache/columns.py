@@ -22,6 +22,7 @@ VERSIONED: Final[dict[str, frozenset[str]]] = {
             "category",
             "code",
             "due_at",
+            "held_at",
             "late_double",
             "message",
             "next_retry",
@@ -78,7 +79,7 @@ FIXED: Final[dict[str, frozenset[str]]] = {
             "seat_prices",
         }
     ),
-    "orders": frozenset({"id", "created_at", "group_key"}),
+    "orders": frozenset({"id", "created_at", "group_key", "recovered_at"}),
 }
 # Seen within cache.FRESH_S: half a minute late is early enough for a name. So is, on the page of an
 # order, that a newer order was booked in its place (OrderPage.superseded_by).

@@ -28,6 +28,7 @@ NEEDS = {
         desk.board desk.board_json groups.show rides.show rides.snapshot auth.sign_out me.show
         me.change_password me.prefer me.sign_out_everywhere outgoing.card outgoing.show_receipt
         history.show history.ask search.show search.ask search.listed handover.show
+        restored.show
     """,
     "book": """
         booking.new booking.create lookups.products lookups.places lookups.find_guests
@@ -35,6 +36,7 @@ NEEDS = {
         rides.stop_search rides.cancel rides.change_drop rides.give_feedback rides.withdraw
         rides.restore rides.again rides.resolve_booked rides.resolve_not_booked rides.reopen
         rides.stop_following rides.acknowledge_item rides.forward_resolve rides.show_code
+        rides.release rides.ordered restored.take_up
         outgoing.make_rider_link outgoing.make_follower_link outgoing.end_all_links
         outgoing.forward_links outgoing.make_card handover.add handover.settle
     """,

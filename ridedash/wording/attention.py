@@ -76,11 +76,8 @@ _ITEMS: Final[dict[str, tuple[Text, Text]]] = {
         ),
     ),
     "held": (
-        _("This planned ride waits for you"),
-        _(
-            "ridedash's database was restored, so the ride may have been ordered already. It is "
-            "not ordered by itself: decide here."
-        ),
+        _("Not ordered: the database was restored"),
+        _("Order it as planned, or say that it was ordered already. Nothing happens by itself."),
     ),
     "plan_failed": (
         _("A planned ride was not ordered"),

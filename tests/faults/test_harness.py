@@ -1,6 +1,7 @@
 """The fault rows: the limits are the matrix's, a verdict can fail, a stopped run keeps its rows."""
 
 import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,10 @@ import pytest
 
 from bench.faults.__main__ import told
 from bench.faults.rows_busy_year import judged
-from bench.faults.scoreboard import Line, Row, Verdict
+from bench.faults.rows_restore import restored_sqlite
+from bench.faults.scoreboard import Case, Line, Row, Verdict
+from ridedash.rides.orders import restore
+from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.store.database.database import Database
 from tests.databases import SQLITE, new_database
 
@@ -76,3 +80,19 @@ def test_a_soak_that_was_too_short_has_no_verdict() -> None:
         False,
         "1 minutes: too short to tell",
     )
+
+
+@pytest.mark.parametrize("broken", ["the claim asks no journal", "no comparison"])
+def test_a_restore_without_the_journal_is_noticed_by_its_row(
+    broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 37 counts a booking that is made twice, and one that nobody knows of."""
+    if broken == "the claim asks no journal":
+        monkeypatch.setattr(SentJournal, "knows", lambda *_: False)
+        monkeypatch.setattr(restore.RestoreWatch, "_seen", lambda _: None)
+    monkeypatch.setattr(restore, "catch_up", lambda *_: (0, False))
+    case = Case(3, random.Random(3), tmp_path, short=True)
+    found = restored_sqlite(case)
+    assert not found.holds
+    assert found.lost
+    assert bool(found.doubled) == (broken == "the claim asks no journal")

@@ -26,10 +26,10 @@ STOPPABLE: Final = frozenset({NOT_KNOWN, TOO_OLD})
 def acknowledge(db: Database, clock: Clock, order_id: int, staff_id: int, name: str) -> bool:
     """Clear an attention item ("Keep both" for late_double).
 
-    False for an order of another property, and for `unknown`, which ends with the resolution of the
-    order.
+    False for an order of another property, and for what only a decision about the order ends:
+    `unknown` and `held`.
     """
-    if name == transitions.UNKNOWN:
+    if name in (transitions.UNKNOWN, transitions.HELD):
         return False
     now = clock()
     with db.write() as s:

@@ -82,10 +82,6 @@ ACTIONS: Final = {
     "account.default": lazy("Chose the default account"),
     "account.removed": lazy("Removed an account"),
     "account.affiliate": lazy("Changed an account's affiliate id"),
-    "database.restored": lazy("The database came from a backup"),
-    "restore.accepted": lazy("Accepted the backup"),
-    "order.released": lazy("Let a held ride go on"),
-    "order.recovered": lazy("Found an order again after a backup"),
     "keys.rotated": lazy("Changed the keys of tokens"),
     "refused": lazy("Tried what is not open to them"),
 }

@@ -8,7 +8,7 @@ from ridedash import wire
 from ridedash.rides.actions.acknowledge import NOT_BOOKED, SEEN_NOT_BOOKED, STOPPABLE, STOPPED
 from ridedash.rides.orders.after_restore import RECOVERED
 from ridedash.rides.orders.due import ORDERED_LATE
-from ridedash.rides.orders.transitions import PLAN_FAILED
+from ridedash.rides.orders.transitions import HELD, PLAN_FAILED
 from ridedash.rides.states import FAILED_STATES
 from ridedash.store.orders import Action
 from ridedash.views.rides.facts import RideFacts
@@ -208,8 +208,9 @@ def _attention(facts: RideFacts) -> list[Notice]:
         if item.name in SAID_ELSEWHERE:
             continue
         title, detail = attention_words(item.name, item.detail)
+        seen = "" if item.name == HELD else item.name  # it ends with a decision
         found.append(
-            Notice(item.name, "warn", "needs", title, detail, item.name, item.name in STOPPABLE)
+            Notice(item.name, "warn", "needs", title, detail, seen, item.name in STOPPABLE)
         )
     return found
 

@@ -34,7 +34,7 @@ export function showBar(facts) {
 function showBand(band, words) {
   if (!band) return;
   band.hidden = !words;
-  const text = band.querySelector("span:last-child");
+  const text = band.querySelector("span");
   if (words && text.textContent !== words) text.textContent = words;
 }
 

@@ -85,8 +85,8 @@ def test_every_page_of_staff_says_what_waits_since_the_restore(
 
 
 def test_without_a_restore_no_page_says_anything(desk: Desk, client: FlaskClient) -> None:
-    page = client.get("/").text
-    assert "restored" not in compact(page).split("data-restored-band", 1)[1].split("<span>")[1][:40]
+    page = compact(client.get("/").text)
+    assert page.split("data-restored-band", 1)[1].split("<span>")[1].startswith("</span>")
     assert client.get("/board.json?only=bar").json["bar"]["restored"] == ""
 
 
@@ -105,7 +105,7 @@ def test_a_held_ride_is_among_those_that_need_attention_and_offers_the_decision(
     order_id = planned(desk)
     restored(desk)
     row = compact(client.get("/").text)
-    assert "This planned ride waits for you" in row
+    assert "Not ordered: the database was restored" in row
     page = compact(client.get(f"/rides/{order_id}").text)
     assert "waits for you" in page
     assert f'action="/rides/{order_id}/release"' in page
@@ -141,6 +141,14 @@ def test_the_page_of_an_unknown_order_says_why_it_is_unknown(
     assert "booking_id" in page
 
 
+def test_a_held_ride_can_not_be_marked_as_seen(desk: Desk, client: FlaskClient) -> None:
+    order_id = planned(desk)
+    restored(desk)
+    assert 'value="held"' not in client.get(f"/rides/{order_id}").text
+    post(client, f"/rides/{order_id}/acknowledge", item="held")
+    assert "Not ordered: the database was restored" in client.get("/").text
+
+
 def test_undoing_the_withdrawal_of_a_held_ride_does_not_set_it_free(
     desk: Desk, client: FlaskClient
 ) -> None:
@@ -150,7 +158,7 @@ def test_undoing_the_withdrawal_of_a_held_ride_does_not_set_it_free(
     post(client, f"/rides/{order_id}/restore")
     with desk.services.db.read() as s:
         assert [order.id for order in restores.held_orders(s)] == [order_id]
-    assert "This planned ride waits for you" in client.get("/").text
+    assert "Not ordered: the database was restored" in client.get("/").text
 
 
 def test_a_missing_order_is_taken_up_with_the_name_that_is_typed(

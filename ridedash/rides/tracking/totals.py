@@ -30,7 +30,7 @@ def total_of(price: PriceDetails | None) -> Decimal | None:
 
 
 def payable_of(trip: TripInfo | None) -> Decimal | None:
-    """The total of an auto ride: payable_amount, else the cash paid, else the sum of the lines."""
+    """What an auto ride leaves to pay: payable_amount, else the cash, else the sum of the lines."""
     if trip is None:
         return None
     if trip.payable_amount is not None:
@@ -38,8 +38,16 @@ def payable_of(trip: TripInfo | None) -> Decimal | None:
     return trip.cash_paid or sum_of(trip)  # no cash proves nothing: the wallet may have paid
 
 
+def cost_of(trip: TripInfo | None) -> Decimal | None:
+    """What an auto ride costs: what it leaves to pay and what was paid in advance."""
+    left = payable_of(trip)
+    if trip is None or left is None:
+        return None
+    return left + (trip.advance or Decimal(0))
+
+
 def sum_of(trip: TripInfo) -> Decimal | None:
-    """The sum of the lines of an auto ride's bill; None without a meter fare."""
+    """The sum of the lines of an auto ride's bill, the advance taken off; None without a fare."""
     if trip.amount is None:
         return None
     zero = Decimal(0)
@@ -53,7 +61,7 @@ def sum_of(trip: TripInfo) -> Decimal | None:
 
 def total(kind: Kind, facts: Snapshot) -> Decimal | None:
     """The total as far as it is known."""
-    return payable_of(facts.trip) if kind is Kind.AUTO else total_of(facts.price)
+    return cost_of(facts.trip) if kind is Kind.AUTO else total_of(facts.price)
 
 
 def bill(kind: Kind, status: str | None, facts: Snapshot) -> Decimal | None:

@@ -191,8 +191,13 @@ class RideFacts:
 
     @property
     def total(self) -> Decimal | None:
-        """What the ride comes to as far as known; for an auto its payable amount."""
+        """What the ride costs as far as known."""
         return totals.total(self.kind, self.snapshot)
+
+    @property
+    def payable(self) -> Decimal | None:
+        """What is left to pay of that: an auto may take an advance."""
+        return totals.payable_of(self.snapshot.trip) if self.kind is Kind.AUTO else self.total
 
     def since(self, name: str) -> datetime | None:
         """When the order or the ride last came to a state."""
@@ -207,15 +212,16 @@ class RideFacts:
         """The slots of ridedash.wording."""
         order, seen = self.page.order, self.snapshot
         total = money(self.total, self.currency, self.locale)
+        left = money(self.payable, self.currency, self.locale)
         return {
             "driver": seen.driver_name,
             "eta": minutes(seen.eta.seconds) if seen.eta else None,
             "pickup": self.pickup[1],
             "drop": self.drop[1] if self.drop else _("wherever the guest says"),
             "fare": total,
-            "payable": total,
-            "pays": payment_words(Audience.STAFF, order.payment, total),
-            "guest_pays": payment_words(Audience.GUEST, order.payment, total),
+            "payable": left,
+            "pays": payment_words(Audience.STAFF, order.payment, left),
+            "guest_pays": payment_words(Audience.GUEST, order.payment, left),
             "price_told": price_told(self.kind, order.payment, total),
             "fee": self.fee if self.charged else "",
             "free": _("Cancelled in time: free.") if self.free else "",

@@ -9,7 +9,7 @@ from typing import Final
 
 from ridedash import wire
 from ridedash.rides.states import WITHOUT_RIDE
-from ridedash.rides.tracking.totals import BILLED, payable_of, total_of
+from ridedash.rides.tracking.totals import BILLED, cost_of, payable_of, total_of
 from ridedash.service.types.tracking import PriceDetails, Snapshot, TripInfo
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.offer_price import offer_price_text
@@ -159,8 +159,10 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
         (_("Meter fare"), trip.amount, False),
         (_("Convenience charge"), trip.convenience_charge, False),
         (_("Discount"), _minus(trip.discount), False),
-        (_("Paid in advance"), _minus(trip.advance), False),
     ]
+    if trip.advance and payable_of(trip) is not None:
+        rows.append((_("Total"), cost_of(trip), True))
+    rows.append((_("Paid in advance"), _minus(trip.advance), False))
     notes = _auto_notes(facts.snapshot, trip, audience, currency, locale)
     if payable_of(trip) is None:
         meter = _("as the meter shows") if cash else _("not sent")
@@ -171,7 +173,9 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
         label = _("To pay") if cash else _("From the ride wallet")
         rows.append((label, payable_of(trip), True))
         return Invoice(_lines(rows, currency, locale), tuple(notes))
-    if trip.payable_amount is not None or not trip.cash_paid:
+    if trip.advance:
+        rows.append((_("The rest"), payable_of(trip), False))
+    elif trip.payable_amount is not None or not trip.cash_paid:
         rows.append((_("Total"), payable_of(trip), True))
     rows.append((_("Paid in cash"), trip.cash_paid, trip.cash_paid == payable_of(trip)))
     notes = [note for note in (_who_paid(trip), *notes) if note]

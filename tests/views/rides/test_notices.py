@@ -401,6 +401,29 @@ def test_a_bill_without_facts_of_its_payment_shows_that(desk: Desk) -> None:
     )
 
 
+def test_a_ride_with_an_advance_costs_the_advance_and_the_rest(desk: Desk) -> None:
+    paid = {"advance": "20", "convenience_charge": "5", "cash_paid": "0"}
+    lines, _notes, headline = bill(desk, payable_amount="16.5", **paid)
+    assert lines == [("Total", "₹36.50")]
+    assert headline.endswith("₹36.50")
+    facts = snapshot_facts(
+        "auto",
+        "INVOICE",
+        trip={"billing_enabled": True, "amount": "31.5", "payable_amount": "16.5", **paid},
+    )
+    order_id = desk.order("BOOKED", "INVOICE", "auto", ride={"facts": facts}, payment="cash")
+    told = view(desk, order_id)
+    assert told.headline.endswith("₹16.50")
+    assert told.invoice is not None
+    assert [(line.label, line.amount) for line in told.invoice.lines] == [
+        ("Meter fare", "₹31.50"),
+        ("Convenience charge", "₹5"),
+        ("Total", "₹36.50"),
+        ("Paid in advance", "−₹20"),
+        ("To pay", "₹16.50"),
+    ]
+
+
 def test_a_ride_without_cash_and_payable_amount_is_not_shown_as_free(desk: Desk) -> None:
     lines, _, headline = bill(desk, cash_paid="0", convenience_charge="5")
     assert lines == [("Total", "₹36.50")]

@@ -216,6 +216,14 @@ def test_text_is_cleaned_in_one_module() -> None:
     assert users == ["ridedash.text"]
 
 
+def test_numbers_and_days_from_outside_are_read_in_one_module() -> None:
+    """Elsewhere a reader would let through what no database stores and no calendar has."""
+    readers = re.compile(r"type=(int|float)\b|\b(date|time)\.fromisoformat|= IntegerField\(")
+    pages = [path for path in MODULES if package(name_of(path)) in ("views", "forms")]
+    assert pages
+    assert [name_of(path) for path in pages if readers.search(path.read_text())] == []
+
+
 FEATURES = sorted(
     path.name for path in (PACKAGE / "views").iterdir() if (path / "__init__.py").exists()
 )

@@ -289,7 +289,7 @@ def _line(
         at=format_datetime(row.at.astimezone(tz), "d MMM y HH:mm:ss", locale=locale()),
         instant=row.at.isoformat(),
         who=names.get(row.who, row.who),
-        what=actions().get(row.what, row.what),
+        what=str(ACTIONS.get(row.what, row.what)),
         result=row.result.replace("_", " ").lower() if words is None else str(words),
         order=order,
         guest=_guest(rides.get(order)),

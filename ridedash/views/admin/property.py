@@ -115,7 +115,7 @@ def read_place(form: Form, end: str, geocoder: Geocoder) -> TypedPlace:
     name = one_line(form.get(end, ""), PLACE_NAME_MAX)
     called = one_line(form.get(f"{end}_name", ""), PLACE_NAME_MAX)
     if not name:
-        raise UnknownPlace(_("Type a place, or coordinates such as 12.95, 77.6."))
+        raise UnknownPlace(_("Type a place, or coordinates: latitude, longitude."))
     point = _chosen(form, end, name) or parse_coordinates(name)
     if point is None:
         name, point = _found(name, geocoder)
@@ -211,7 +211,7 @@ def _found(name: str, geocoder: Geocoder) -> tuple[str, LatLng]:
         found = geocoder.search(name, None)
     except PlacesUnavailableError:
         raise UnknownPlace(
-            _("Place search is not answering. Type coordinates such as 12.95, 77.6.")
+            _("Place search is not answering. Type coordinates: latitude, longitude.")
         ) from None
     exact = [place for place in found if place.name.casefold() == name.casefold()] or found
     if len(exact) != 1 or not is_valid(exact[0].position.lat, exact[0].position.lng):

@@ -24,7 +24,7 @@ from ridedash.text import normalised
 from ridedash.views.booking.estimates import home_trip
 from ridedash.views.booking.form import context, estimator, own_offer, trip_picker
 from ridedash.views.booking.picker import End, Picker
-from ridedash.views.booking.pickup_points import Zone
+from ridedash.views.booking.pickup_points import Zone, coordinates_words
 from ridedash.views.web import formatting
 from ridedash.views.web.current_user import by_staff, current_staff
 from ridedash.views.web.formatting import day_time
@@ -78,10 +78,10 @@ def places() -> Answer:
         try:
             found = services().geocoder.search(typed, near)
         except PlacesUnavailableError:
-            return jsonify(places=[], message=_no_answer()), 503
+            return jsonify(places=[], message=_no_answer(near)), 503
     return jsonify(
         places=[_place(each) for each in found],
-        message="" if found else _no_place(),
+        message="" if found else _no_place(near),
         credit=_credit() if found and not point else "",
     )
 
@@ -217,18 +217,17 @@ def _has_map() -> bool:
     return request.args.get("map") == "1"
 
 
-def _no_answer() -> str:
+def _no_answer(near: LatLng | None) -> str:
+    how = coordinates_words(near)
     if _has_map():
-        return _(
-            "Place search is not answering. Click the map, or type coordinates such as 12.95, 77.6."
-        )
-    return _("Place search is not answering. Type coordinates, such as 12.95, 77.6.")
+        return _("Place search is not answering. Click the map, or type %(how)s.", how=how)
+    return _("Place search is not answering. Type %(how)s.", how=how)
 
 
-def _no_place() -> str:
+def _no_place(near: LatLng | None) -> str:
     if _has_map():
         return _("No place of that name. Try another word, or click the map.")
-    return _("No place of that name. Try another word, or coordinates, such as 12.95, 77.6.")
+    return _("No place of that name. Try another word, or %(how)s.", how=coordinates_words(near))
 
 
 def _credit() -> str:

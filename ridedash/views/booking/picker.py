@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ridedash.forms import BookingForm, TripForm
-from ridedash.geo import LatLng
+from ridedash.geo import LatLng, contains
 from ridedash.maps import DEFAULT_ZOOM, MapParts, Shapes, map_parts
 from ridedash.places import CityArea, Geocoder, Place, PlacesUnavailableError, coordinates_text
 from ridedash.rides.orders.due import GUARD_BUSY
@@ -24,6 +24,7 @@ from ridedash.views.booking.estimates import (
     home_trip,
     refused,
 )
+from ridedash.views.booking.pickup_points import coordinates_words
 from ridedash.views.booking.product_cards import Card, preferred
 from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.wording import gettext as _
@@ -213,14 +214,19 @@ def read_ends(
 
 
 def page_map(settings: Any, geocoder: Geocoder, picker: Picker) -> MapParts:
-    """The page's first map: around the trip's pickup, else a city of the place source."""
+    """The page's first map: around the trip's pickup, else a city of the place source.
+
+    A pickup where no service is known gets no map of its surroundings.
+    """
     cities: tuple[CityArea, ...] = geocoder.cities()
     zone = picker.estimates.zone if picker.estimates else None
     center, zoom = LatLng(0.0, 0.0), 3
     if cities:
         center, zoom = cities[0].center, cities[0].zoom
-    if picker.pickup.point:
-        center, zoom = picker.pickup.point, DEFAULT_ZOOM
+    start = picker.pickup.point
+    rings = [city.boundary for city in cities if len(city.boundary) > 2]
+    if start and (not rings or any(contains(ring, start) for ring in rings)):
+        center, zoom = start, DEFAULT_ZOOM
     return map_parts(
         settings,
         center=center,
@@ -255,13 +261,13 @@ def _end(trip: TripForm, end: str, geocoder: Geocoder, near: LatLng | None, *, s
     try:
         found = tuple(geocoder.search(name, near, 6))
     except PlacesUnavailableError:
-        return End(
-            name, error=_("Place search is not answering. Type coordinates, such as 12.95, 77.6.")
-        )
+        how = coordinates_words(near)
+        return End(name, error=_("Place search is not answering. Type %(how)s.", how=how))
     exact = [place for place in found if place.name.casefold() == name.casefold()]
     if len(found) == 1 or exact:
         best = (exact or found)[0]
         return End(best.name, best.position)
     if not found:
-        return End(name, error=_("No place of that name. Try another word, or coordinates."))
+        how = coordinates_words(near)
+        return End(name, error=_("No place of that name. Try another word, or %(how)s.", how=how))
     return End(name, error=_("Several places match. Choose one."), choices=found)

@@ -15,6 +15,13 @@ def pin_words(point: LatLng) -> str:
     return f"{_('Pin on the map')} ({coordinates_text(point)})"
 
 
+def coordinates_words(near: LatLng | None) -> str:
+    """How to type coordinates, with an example where the property is: -38.500, -128.000."""
+    if near is None:
+        return _("coordinates: latitude, longitude")
+    return _("coordinates such as %(example)s", example=f"{near.lat:.3f}, {near.lng:.3f}")
+
+
 def is_pin(name: str | None) -> bool:
     """Whether a name is only coordinates or the words of a pin: no place has such a name."""
     words = (name or "").strip()

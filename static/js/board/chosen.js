@@ -10,7 +10,8 @@ export class ChosenMap {
     this.pick = null;
     this.wants = () => false;
     map.onPick((lat, lng) => this.wants() && this.pick?.(lat, lng));
-    fleet.picking = () => this.wants();
+    const { picking } = fleet; // another form may ask for a place
+    fleet.picking = () => this.wants() || Boolean(picking?.());
   }
 
   /**

@@ -1,37 +1,74 @@
-/** The trip of the booking form on the board's map, while no ride is chosen. */
+/**
+ * The trip of the booking form on the board's map, while no ride is chosen; and a click on the map
+ * for the end of the form that has no place yet.
+ */
 
 export class DraftTrip {
-  constructor(map) {
+  /** `line` is shown with the words of an end (data-pickup, data-drop) while a click sets it. */
+  constructor(map, fleet, line) {
     this.map = map;
+    this.line = line;
     this.ends = [];
+    this.served = true; // whether the service goes there
+    this.asked = null; // the end that the form asks for
     this.free = true; // whether no ride is chosen
-    document.addEventListener("ridedash:trip", ({ detail }) => this.#take(detail.ends));
+    document.addEventListener("ridedash:trip", ({ detail }) => this.#take(detail));
+    document.addEventListener("ridedash:aim", (event) => this.#aim(event));
+    fleet.picking = () => this.#aims;
+    map.onPick((lat, lng) => {
+      if (!this.#aims) return;
+      const detail = { end: this.asked, lat, lng };
+      document.dispatchEvent(new CustomEvent("ridedash:picked", { detail }));
+    });
+  }
+
+  get #aims() {
+    return this.free && this.asked !== null;
+  }
+
+  #aim(event) {
+    this.asked = event.detail.end;
+    if (this.#aims) event.preventDefault();
+    this.#tellAim();
+  }
+
+  #tellAim() {
+    this.line.hidden = !this.#aims;
+    this.line.textContent = this.line.dataset[this.asked] ?? "";
+    this.map.element.classList.toggle("is-asked", this.#aims);
   }
 
   /** A ride was chosen (false), or none is chosen any more (true). */
   show(free) {
     if (free === this.free) return;
     this.free = free;
+    this.#tellAim();
     if (!free && this.ends.length) this.#clear();
     this.#draw();
   }
 
-  #take(ends) {
-    const known = JSON.stringify(ends);
+  #take({ ends, served = true }) {
+    const known = JSON.stringify([ends, served]);
     if (known === this.known) return;
-    const was = this.ends.length;
-    [this.known, this.ends] = [known, ends];
-    if (this.free && was && !ends.length) this.#clear();
+    [this.known, this.ends, this.served] = [known, ends, served];
+    if (this.free) this.#clear();
     this.#draw();
   }
 
   #draw() {
-    if (!this.free || !this.ends.length) return;
-    const points = this.ends.map(({ lat, lng }) => [lat, lng]);
-    ["pickup", "drop"].forEach((end, n) => this.map.pin(end, ...points[n], this.ends[n].name));
+    if (!this.free) return;
+    const points = [];
+    ["pickup", "drop"].forEach((end, n) => {
+      const place = this.ends[n];
+      if (!place) return;
+      points.push([place.lat, place.lng]);
+      this.map.pin(end, place.lat, place.lng, place.name);
+    });
+    if (points.length < 2) return;
     this.map.hint(points);
-    // at once: Leaflet ignores a second fit while it zooms
-    if (!this.map.frames(points)) this.map.fit(points, { animate: false });
+    // there is nothing to see where no service is; at once, because Leaflet ignores a second fit
+    // while it zooms
+    if (this.served && !this.map.frames(points)) this.map.fit(points, { animate: false });
   }
 
   #clear() {

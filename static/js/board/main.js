@@ -125,7 +125,7 @@ class Board {
       look: (id) => this.#look(id),
       chosen: (id) => this.choose(id),
     });
-    this.draft = new DraftTrip(this.map);
+    this.draft = new DraftTrip(this.map, this.fleet, root.querySelector("[data-map-asks]"));
     new ResizeObserver(() => this.map.resized()).observe(frame);
   }
 

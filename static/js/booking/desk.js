@@ -3,8 +3,10 @@
  * the next guest. Starts by itself where [data-desk-form] is.
  * Listens to `ridedash:favourite` {slot}, `ridedash:refill` {order, how} and `ridedash:rows` {rows:
  * id -> row}, after which its words about an order that has left SENDING go. Sends
- * `ridedash:booked` {order} and `ridedash:trip` {ends}: the two places of the trip, or none before
- * both are known.
+ * `ridedash:booked` {order} and `ridedash:trip` {ends, served}: the two places of the trip, or none
+ * before the user has set one, and whether the service goes there. Sends `ridedash:aim` {end} while
+ * a field without a place is in use; a map that will set that end prevents the default, and answers
+ * a click with `ridedash:picked` {end, lat, lng}.
  */
 
 import { ask, formData } from "../shared/ask.js";
@@ -25,6 +27,11 @@ class DeskForm {
     document
       .querySelector('.bar a[href="/rides/new"]')
       ?.addEventListener("click", (event) => this.#here(event));
+    this.aimed = null;
+    document.addEventListener("focusin", (event) => this.#focused(event));
+    document.addEventListener("ridedash:picked", ({ detail: { end, lat, lng } }) => {
+      if (!this.sending) this.form.pin(end, lat, lng);
+    });
     document.addEventListener("ridedash:refill", ({ detail }) => this.#refill(detail));
     document.addEventListener("ridedash:rows", ({ detail }) => this.#follow(detail.rows));
     document.addEventListener(
@@ -70,10 +77,25 @@ class DeskForm {
   }
 
   #tellTrip() {
-    const ends = ["pickup", "drop"].map((end) => this.form.trip.at(end));
-    document.dispatchEvent(
-      new CustomEvent("ridedash:trip", { detail: { ends: ends.every(Boolean) ? ends : [] } }),
-    );
+    const { trip, priced } = this.form;
+    const [pickup, drop] = ["pickup", "drop"].map((end) => trip.at(end));
+    // the property's own pickup is no trip
+    const begun = drop || (pickup && pickup.name !== trip.ends.pickup.input.defaultValue);
+    tell("trip", { ends: begun ? [pickup, drop] : [], served: priced });
+    this.#aim(this.aimed);
+  }
+
+  /** Let a click on the board's map set this end, while it has no place; null: none. */
+  #aim(end) {
+    this.aimed = end;
+    const open = end && !this.sending && !this.form.trip.at(end) ? end : null;
+    this.form.mapped = !tell("aim", { end: open });
+  }
+
+  /** The end whose field has the focus; a click on the map keeps it. */
+  #focused({ target }) {
+    if (!target.closest("[data-map]"))
+      this.#aim(target.closest("[data-place]")?.dataset.place ?? null);
   }
 
   async #send(submitter) {
@@ -194,6 +216,11 @@ class DeskForm {
     clearTimeout(this.fading);
     if (words && !bad) this.fading = setTimeout(() => this.#say(""), SAID_MS);
   }
+}
+
+/** Send an event to the page; false when a listener has prevented its default. */
+function tell(name, detail) {
+  return document.dispatchEvent(new CustomEvent(`ridedash:${name}`, { detail, cancelable: true }));
 }
 
 const root = document.querySelector("[data-desk-form]");

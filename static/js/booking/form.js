@@ -15,6 +15,8 @@ import { When } from "./when.js";
 const DEBOUNCE_MS = 250; // between two requests for prices; the first is sent at once
 
 export class BookForm extends EventTarget {
+  mapped = false; // whether a click on the board's map sets the end that is searched
+
   openEnd = false; // whether the user wants cars without a drop
 
   /**
@@ -71,6 +73,20 @@ export class BookForm extends EventTarget {
       !this.cars.box.querySelector("[data-products], [role=alert]")
     )
       this.reload();
+  }
+
+  /** Whether the service has priced the trip of the fields: it goes there. */
+  get priced() {
+    return Boolean(this.shownTrip) && this.shownTrip === this.trip.key;
+  }
+
+  /** Set an end to a point of a map. */
+  pin(end, lat, lng) {
+    const place = { lat: Number(lat.toFixed(6)), lng: Number(lng.toFixed(6)) };
+    this.trip.put(end, {
+      ...place,
+      name: `${this.say.sayPin} (${place.lat.toFixed(5)}, ${place.lng.toFixed(5)})`,
+    });
   }
 
   get #known() {
@@ -194,7 +210,7 @@ export class BookForm extends EventTarget {
       q: words,
       end,
       guest,
-      map: this.both ? "" : 1,
+      map: !this.both || this.mapped ? 1 : "",
     });
     let message = body.message ?? "";
     if (!message && code === 401) message = this.say.saySignedOut;

@@ -4,8 +4,6 @@ import { RideMap } from "../shared/map.js";
 import { floatBreakups } from "./breakups.js";
 import { BookForm, placeOf } from "./form.js";
 
-const FAR = 5; // degrees: no ride is that long, so the map does not zoom out to it
-
 const page = document.querySelector("[data-booking]");
 const say = page.dataset;
 const map = new RideMap(page.querySelector("[data-map]"));
@@ -23,12 +21,14 @@ if (!trip.at("pickup")) aimAt("pickup");
 for (const end of ["pickup", "drop"])
   trip.ends[end].input.addEventListener("focus", () => aimAt(end));
 
+let shown = ""; // the trip that the view was moved to
+
 form.addEventListener("ends", ({ detail: { end } }) => {
   drawEnds();
+  if (form.priced && shown !== trip.key) show();
   if (!end) return;
   if (!trip.at(end)) aimAt(end);
   else if (!trip.at(other(end))) aimAt(other(end));
-  if (trip.at(end)) show(end);
 });
 
 /** Let clicks on the map set this end. */
@@ -40,15 +40,7 @@ function other(end) {
   return end === "pickup" ? "drop" : "pickup";
 }
 
-function pinned(end, lat, lng) {
-  const place = { lat: Number(lat.toFixed(6)), lng: Number(lng.toFixed(6)) };
-  trip.put(end, {
-    ...place,
-    name: `${say.sayPin} (${place.lat.toFixed(5)}, ${place.lng.toFixed(5)})`,
-  });
-}
-
-map.onPick((lat, lng) => pinned(aim.querySelector(":checked").value, lat, lng));
+map.onPick((lat, lng) => form.pin(aim.querySelector(":checked").value, lat, lng));
 
 /** Draw the pins of both ends. The request for cars brings the name of a pin without one. */
 function drawEnds() {
@@ -59,7 +51,7 @@ function drawEnds() {
     const place = trip.at(end);
     if (place)
       map.pin(end, place.lat, place.lng, `${word}: ${place.name}`, (lat, lng) =>
-        pinned(end, lat, lng),
+        form.pin(end, lat, lng),
       );
     else map.unpin(end);
   }
@@ -67,18 +59,15 @@ function drawEnds() {
   map.hint(ends.length === 2 ? ends.map(({ lat, lng }) => [lat, lng]) : []);
 }
 
-/** Move the view only when an end is outside of it. */
-function show(end) {
-  const ends = ["pickup", "drop"].map((name) => trip.at(name)).filter(Boolean);
-  const place = trip.at(end);
-  if (
-    ends.length === 2 &&
-    Math.abs(ends[0].lat - ends[1].lat) + Math.abs(ends[0].lng - ends[1].lng) > FAR
-  )
-    return;
-  if (!map.shows(place.lat, place.lng) || ends.some(({ lat, lng }) => !map.shows(lat, lng))) {
+/**
+ * Move the view when an end is outside of it, once the service has priced the trip: there is
+ * nothing to see where it does not go.
+ */
+function show() {
+  shown = trip.key;
+  const ends = ["pickup", "drop"].map((end) => trip.at(end)).filter(Boolean);
+  if (ends.some(({ lat, lng }) => !map.shows(lat, lng)))
     map.fit(ends.map(({ lat, lng }) => [lat, lng]));
-  }
 }
 
 /* ---- the pickup points of a zone ---- */
@@ -108,11 +97,13 @@ function marked(points, chosen) {
 
 drawEnds();
 const known = ["pickup", "drop"].map((end) => trip.at(end)).filter(Boolean);
-if (known.length === 2)
+if (form.priced && known.length === 2) {
+  shown = trip.key;
   map.fit(
     known.map(({ lat, lng }) => [lat, lng]),
     { animate: false },
   );
+}
 adoptZone();
 form.start();
 

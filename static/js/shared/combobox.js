@@ -109,6 +109,7 @@ export class Combobox {
     const words = this.input.value.trim();
     const { places, message, credit } = await this.find(words);
     if (mine !== this.asked || document.activeElement !== this.input) return;
+    if (words !== this.input.value.trim()) return; // typed on: the next answer is on its way
     this.words = words;
     this.#show(places, places.length ? credit : message);
     if (!first || !words) return;

@@ -436,3 +436,60 @@ def test_a_pickup_point_is_chosen_from_a_list_box_in_the_column(
     expect(point).to_be_focused()
     expect(go(page)).to_be_enabled()
     assert desk.offers()[-1].pickup_name == "Grand Hotel, lobby – North Gate"
+
+
+SHOWS = """([lat, lng]) =>
+  window[document.querySelector("[data-map]").dataset.map].getBounds().contains([lat, lng])"""
+
+
+def test_a_click_on_the_boards_map_sets_the_end_whose_empty_field_is_in_use(
+    browsed: Browsed, desk: Desk
+) -> None:
+    page = browsed.page
+    browsed.open("/")
+    line, place = page.locator("[data-map-asks]"), {"x": 150, "y": 300}
+    expect(line).to_be_hidden()
+    page.locator(".desk-map").click(position=place)
+    expect(page.locator("#drop")).to_have_value("")  # nobody asked for a place
+    page.focus("#drop")
+    expect(line).to_have_text("A click on the map sets the drop")
+    page.fill("#drop", "zzz")
+    expect(page.locator("#drop-list")).to_contain_text("or click the map")
+    page.locator(".desk-map").click(position=place)
+    expect(page.locator("#drop")).to_have_value(re.compile("^Pin on the map "))
+    expect(go(page)).to_have_text("Book Mini · ₹240 fixed")
+    expect(page.locator(".desk-map .map-pin")).to_have_count(2)
+    expect(line).to_be_hidden()
+    pinned = page.input_value("#drop")
+    page.locator(".desk-map").click(position={"x": 200, "y": 200})
+    expect(page.locator("#drop")).to_have_value(pinned)  # a place that is set stays
+    page.locator("#pickup").focus()
+    page.get_by_role("button", name="Clear Pickup").click()
+    expect(line).to_have_text("A click on the map sets the pickup")
+    page.locator(".desk-map").click(position=place)
+    expect(page.locator("#pickup")).to_have_value(re.compile("^Pin on the map "))
+    page.get_by_role("button", name="Clear Drop").click()
+    expect(line).to_be_visible()
+    page.focus("#guest-find")
+    expect(line).to_be_hidden()
+    assert browsed.faults == []
+
+
+@pytest.mark.parametrize("path", ["/", "/rides/new"])
+def test_the_map_stays_where_it_is_when_no_service_goes_to_the_typed_place(
+    browsed: Browsed, desk: Desk, path: str
+) -> None:
+    page = browsed.page
+    ring = [[-40.0, -130.0], [-40.0, -120.0], [-30.0, -120.0], [-30.0, -130.0]]
+    city = {"slug": "port", "name": "Port", "center": [-38.5, -128.0], "zoom": 14}
+    desk.service.cities = [city | {"boundary": ring}]
+    browsed.open(path)
+    page.fill("#drop", "-41.5, -128.1")
+    page.locator("#drop-list [role=option]").first.click()
+    expect(page.locator("#drop-error")).to_contain_text("outside the cities")
+    assert not page.evaluate(SHOWS, [-41.5, -128.1])
+    assert page.evaluate(SHOWS, [-38.5, -128.0])
+    page.fill("#drop", "-38.9, -128.1")
+    page.locator("#drop-list [role=option]").first.click()
+    expect(go(page)).to_be_enabled()
+    page.wait_for_function(SHOWS, arg=[-38.9, -128.1])

@@ -11,7 +11,7 @@ from ridedash.geo import LatLng
 from ridedash.store import properties
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.desk import CostCentre
-from ridedash.store.models.people import Guest
+from ridedash.store.models.people import Guest, Property
 from ridedash.store.orders import Order
 from ridedash.store.properties import set_favourite
 from tests.views.booking.test_pages import TRIP, Desk, desk, filled
@@ -270,3 +270,18 @@ def test_a_confirmed_second_car_is_recorded_with_the_first_ride(desk: Desk) -> N
     ]
     assert rows[1].who == "staff:1"
     assert "Heron" not in str([row.facts for row in rows])
+
+
+def test_the_example_of_coordinates_lies_at_the_property(desk: Desk) -> None:
+    told = desk.client.get("/places.json?q=zzzz").get_json()["message"]
+    assert told == (
+        "No place of that name. Try another word, or coordinates such as -38.500, -128.000."
+    )
+    desk.service.places_down = True
+    told = desk.client.get("/places.json?q=quay").get_json()["message"]
+    assert told.endswith("Type coordinates such as -38.500, -128.000.")
+    assert "-38.500, -128.000" in desk.page(drop="quay", show="1")
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(Property, 1).pickup_lat = None
+    told = desk.client.get("/places.json?q=quay").get_json()["message"]
+    assert told.endswith("Type coordinates: latitude, longitude.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from werkzeug.serving import make_server
 
 from tests.running import whole
@@ -407,6 +407,29 @@ def test_enter_takes_the_marked_place_and_not_the_one_below_a_resting_pointer(
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.locator("#drop")).to_have_value("Arcade")
+
+
+def test_suggestions_that_come_after_the_user_typed_are_not_shown(
+    browsed: Browsed, desk: Desk
+) -> None:
+    desk.press(desk.form())  # its drop is suggested
+    page = browsed.page
+    held: list[Route] = []
+    page.route("**/places.json?end=drop*", lambda route: held.append(route))
+    page.clock.install(time=0)
+    browsed.open("/rides/new")
+    page.clock.pause_at(3_600_000)  # the pause before a search does not end
+    with page.expect_request("**/places.json?end=drop*"):
+        page.focus("#drop")
+    page.keyboard.type("airp")
+    with page.expect_response("**/places.json?end=drop*"):
+        held[0].continue_()
+    page.evaluate("fetch('/healthz').then((answer) => answer.text())")  # came after it
+    assert page.locator("#drop-list").is_hidden()
+    page.clock.run_for(1_000)
+    options = page.locator("#drop-list [role=option]")
+    expect(options).to_have_text([re.compile("Meridian Airport")])
+    expect(options).to_have_attribute("aria-selected", "true")
 
 
 def test_tab_takes_no_place_that_the_user_did_not_mark(browsed: Browsed) -> None:

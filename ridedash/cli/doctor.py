@@ -81,6 +81,12 @@ def examine(services: Services) -> Iterator[Finding]:
         lambda: _address(services.settings),
         "Is ridedash up, and does RIDEDASH_PUBLIC_URL lead to it?",
     )
+    if services.settings.worker_port:
+        yield _guarded(
+            "workerport",
+            lambda: _worker_port(services.settings),
+            "Does a worker run here with this RIDEDASH_WORKER_PORT?",
+        )
     yield _guarded(
         "service", lambda: _service(here), "Is RIDEDASH_SERVICE_URL right, and is it up?"
     )
@@ -200,6 +206,17 @@ def _address(settings: config.Settings) -> str:
             "(docs/operating.md, Behind a proxy)."
         )
     return f"{url} leads here"
+
+
+def _worker_port(settings: config.Settings) -> str:
+    """Ask the worker of this machine for its health."""
+    host = "127.0.0.1" if settings.host == "0.0.0.0" else settings.host  # noqa: S104 - asked, not bound
+    url = f"http://{host}:{settings.worker_port}/healthz"
+    answer = _get(Egress(), url)
+    said = answer.json()
+    if answer.status != 200 or "round_s" not in said:
+        raise CheckFailed(f"{url} answers HTTP {answer.status}: its worker stands still.")
+    return f"{url} answers: the worker's last round ended {said['round_s']} s ago"
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

@@ -404,6 +404,32 @@ def test_more_connections_for_a_process_than_the_server_has_are_a_failure(tmp_pa
         made.services.db.close()
 
 
+@pytest.mark.parametrize(
+    ("answer", "well", "said"),
+    [
+        (answer_with(200, '{"status": "ok", "round_s": 0.1}'), True, "ended 0.1 s ago"),
+        (answer_with(503, '{"status": "stuck", "round_s": 130}'), False, "stands still."),
+        (answer_with(200, '{"status": "ok"}'), False, "stands still."),  # a web process's
+    ],
+)
+def test_the_port_of_a_worker_is_asked_for_its_health_when_it_is_set(
+    installation: Installation, answer: Callable[[], Response], well: bool, said: str
+) -> None:
+    assert "workerport" not in installation.findings()
+    with other_server({"healthz": answer}) as (url, _requests):
+        (port,) = installation.findings(RIDEDASH_WORKER_PORT=url.rpartition(":")[2])["workerport"]
+    assert (port.ok, port.text.endswith(said)) == (well, True), port.text
+
+
+def test_a_worker_that_does_not_answer_on_its_port_is_a_failure_with_the_cause(
+    installation: Installation,
+) -> None:
+    found = installation.findings(RIDEDASH_WORKER_PORT=str(free_port()))
+    (port,) = found["workerport"]
+    assert not port.ok
+    assert "Connection refused. Does a worker run here with this RIDEDASH_WORKER_PORT?" in port.text
+
+
 def test_a_label_can_not_forge_a_line_or_paint_the_terminal() -> None:
     finding = Finding(name="accounts", text="a\nok    all\x1b[2J  well", ok=False)
     assert report_line(finding) == "FAIL  accounts   a ok all[2J well"

@@ -194,7 +194,8 @@ def outcome_words(
             "info",
         )
     if outcome == "done":
-        return Words(say(_DONE.get(name, _("Done.")), facts), service_quote(text), "ok", "done")
+        done = say(_DONE.get(name, _("Done.")), facts)
+        return Words(done, service_quote(text), "quiet" if name == "withdraw" else "ok", "done")
     if outcome == "unanswered":
         return Words(
             str(_("Feedback was sent; the ride company has not confirmed it")), "", "info", "info"

@@ -511,6 +511,7 @@ def test_an_order_that_is_not_sent_yet_can_be_withdrawn(talking: Desk) -> None:
     assert "Cancelled before it was ordered" in text
     assert "Not booked" not in text
     assert 'class="card state tone-quiet"' in text
+    assert 'class="alert tone-quiet"' in text
 
 
 def test_a_planned_ride_that_was_cancelled_can_be_restored_for_ten_seconds(talking: Desk) -> None:

@@ -172,7 +172,15 @@ def _description(card: RateCard, category: Category, tariff: Tariff) -> str:
         f" waiting {symbol}{rates.number(card.waiting_cost_per_minute)} per minute;"
         f" {ratio} times as much from {NIGHT_HOURS};"
         f" and {symbol}{rates.number(tariff.convenience_charge)} convenience charge"
+        f"{_advance(tariff)}"
     )
+
+
+def _advance(tariff: Tariff) -> str:
+    if not tariff.airport_advance:
+        return ""
+    amount = f"{tariff.symbol}{rates.number(tariff.airport_advance)}"
+    return f"; from the airport the wallet pays {amount} of it in advance"
 
 
 def _surcharge(surge: Decimal) -> list[dict[str, Any]]:

@@ -51,6 +51,8 @@ def test_categories_without_a_convenience_charge_have_no_booking_fee(desk):
 
 
 def test_an_auto_at_the_airport_takes_an_advance_from_the_wallet_and_bills_the_rest(desk):
+    (card,) = desk.products(AIRPORT, category="auto")["categories"][0]["fare_breakup"]
+    assert "from the airport the wallet pays ₹40 of it in advance" in card["fare"]
     booking = desk.book("auto", pickup=AIRPORT, drop=HOTEL)
     invoice = desk.until(booking, "INVOICE")
     info = invoice["trip_info"]

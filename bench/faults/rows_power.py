@@ -34,6 +34,7 @@ POLL_S: Final = 0.01
 SLOW_SYNC: Final = "inject=fsync,fdatasync:delay_enter=100000"
 ENDED: Final = re.compile(r"(?P<tid>\d+) +<\.\.\. \w+ resumed>")
 LINE: Final = re.compile(r"(?P<tid>\d+) +(?P<name>\w+)\(\d+<(?P<file>[^>]*)>(?:, (?P<data>.*))?")
+SENT_JOURNAL: Final = "-000001.log"  # the end of the name of the only file
 SENT: Final = '"POST /v1.5/bookings/create'
 
 
@@ -68,7 +69,10 @@ STEPS: Final[tuple[tuple[str, Holds], ...]] = (
 
 @row(27, "power cut: the claim is on the disk before a byte leaves")
 def power_cut(case: Case) -> Verdict:
-    """T2 is synced before the request, the answer before T3, T3 before a page says "Booked"."""
+    """T2 and the sent journal are synced before the request, the answer before T3.
+
+    T3 is synced before a page says "Booked".
+    """
     if shutil.which("strace") is None:
         raise Missing("strace")
     orders = case.size(50, 5)
@@ -189,8 +193,8 @@ def _judged(all_events: list[Event], orders: int) -> Verdict:
     for send, page in zip(sends, said, strict=False):
         wrong += _wrong([e for e in all_events if e.tid == send.tid], send, page)
     note = (
-        f"{len(sends)} sends, each after its claim was synced, each answer synced twice before a "
-        "page said Booked"
+        f"{len(sends)} sends, each after its claim and its line in the sent journal were synced, "
+        "each answer synced twice before a page said Booked"
     )
     return Verdict(len(sends), lost=len(wrong), ok=not wrong, note="; ".join(wrong[:3]) or note)
 
@@ -203,6 +207,10 @@ def _wrong(mine: list[Event], send: Event, said: Event) -> Iterator[str]:
     synced = _last(before, lambda e: e.syncs("-wal"))
     if claimed < 0 or synced < claimed or before[synced].ended > send.began:
         yield "a request left before its claim was synced"
+    noted = _last(before, lambda e: e.writes(SENT_JOURNAL))
+    kept = _last(before, lambda e: e.syncs(SENT_JOURNAL))
+    if noted < claimed or kept < noted or before[kept].ended > send.began:
+        yield "a request left before it was in the sent journal"
     came = -1
     for words, holds in STEPS:
         came = next((i for i, event in enumerate(after) if holds(event) and i > came), -1)

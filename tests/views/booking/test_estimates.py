@@ -6,8 +6,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
+from ridedash.inputs import MAX_ID
 from ridedash.store import accounts, properties
-from ridedash.store.database.database import MAX_ID
 from tests.views.booking.test_pages import TRIP, Desk, cards, desk, filled
 
 __all__ = ["desk"]

@@ -376,6 +376,10 @@ COVERED = """() => {
 }"""
 
 
+PRICE_EDGES = """() => [...document.querySelectorAll(".product-cost")]
+  .map((part) => Math.round(part.getBoundingClientRect().right))"""
+
+
 def refilled(page: Page, how: str) -> None:
     """Fill the board's form from the first order, and wait for its price."""
     page.evaluate(
@@ -400,6 +404,7 @@ def test_on_a_small_laptop_six_cars_are_seen_with_a_drop_later_again_and_on_the_
     fill(page)
     expect(page.locator(".products [data-product]")).to_have_count(6)
     assert page.evaluate(COVERED) == []
+    assert len(set(page.evaluate(PRICE_EDGES))) == 1
     page.locator(".when-choice", has_text="Later").click()
     expect(page.locator("#pickup_time")).to_be_visible()
     assert page.evaluate(COVERED) == []

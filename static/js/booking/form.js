@@ -152,7 +152,7 @@ export class BookForm extends EventTarget {
     if (cars.busy) return say.sayLoading;
     if (trip.loose) return say.sayPlace;
     if (!trip.at("pickup")) return say.sayNoPickup;
-    if (!trip.at("drop")) return say.sayNoDrop;
+    if (!trip.at("drop") && !this.openEnd) return say.sayNoDrop;
     return { pickup: say.sayOtherPickup, drop: say.sayOtherDrop }[trip.wrong] ?? say.sayChoose;
   }
 

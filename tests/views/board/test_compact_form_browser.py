@@ -236,6 +236,7 @@ def test_a_metered_car_is_booked_without_a_drop(browsed: Browsed, desk: Desk) ->
     page.get_by_role("button", name="No drop: the guest tells the driver").click()
     expect(page.locator("[name=offer]:enabled").first).to_be_focused()
     expect(go(page)).to_be_disabled()  # no car is chosen for the user
+    expect(go(page)).to_have_text("Choose a car")
     page.locator("[data-product=suv] .product-face").click()
     expect(go(page)).to_have_text("Book SUV · meter fare, from ₹80")
     expect(page.locator("[data-bar-terms]")).to_contain_text("No drop: the guest tells the driver")

@@ -155,6 +155,7 @@ def test_staff_and_accounts_are_added_from_standard_input(tmp_path: Path) -> Non
         tmp_path,
         "staff",
         "add",
+        "--new-property",
         "--property",
         "Hotel A",
         "--name",

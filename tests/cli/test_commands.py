@@ -249,6 +249,7 @@ def test_doctor_passes_for_a_running_demo_and_fails_for_a_stopped_one(tmp_path: 
         "migrations",
         "worker",
         "account",
+        "restore",
         "files",
         "address",
         "service",

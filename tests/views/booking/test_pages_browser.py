@@ -478,7 +478,8 @@ def test_names_and_times_of_cars_stay_on_one_line_before_a_drop(
     desk.service.categories[1]["display_name"] = "Prime SUV"
     page.set_viewport_size({"width": 1440, "height": 900})
     browsed.open("/rides/new")
-    expect(page.locator("[data-product=suv]")).to_contain_text("Choose a drop to see the price.")
+    expect(page.locator("[data-product=mini]")).to_contain_text("from ₹80")
+    expect(page.locator("[data-product=suv]")).to_contain_text("Prime SUV")
     for words in (".product-name", ".product-eta"):
         for part in page.locator(words).all():
             assert part.evaluate("part => part.getClientRects().length") == 1

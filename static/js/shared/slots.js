@@ -1,5 +1,6 @@
 /** Writes the texts of a snapshot into the page: text only, never markup, and only what changed. */
 
+const FOLDED = "details:not([open]) > :not(summary)";
 const PULSE_MS = 1_200;
 
 export class RideSlots {
@@ -173,9 +174,12 @@ function iconNode(href) {
   return svg;
 }
 
-/** Whether an element is displayed; null is not. Safari before 17.4 lacks checkVisibility(). */
+/**
+ * Whether an element is displayed; null is not. Safari before 17.4 lacks checkVisibility(). In
+ * Chromium what a closed details element hides has rectangles.
+ */
 export function isShown(node) {
-  return Boolean(node?.getClientRects().length);
+  return Boolean(node?.getClientRects().length) && !node.closest(FOLDED);
 }
 
 export function element(tag, className, text = "") {

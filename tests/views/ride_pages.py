@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from flask import Flask
 from flask.testing import FlaskClient
@@ -121,6 +121,9 @@ class Desk:
             return int(order.id)
 
 
+REFUSING_PORT: Final = "9"
+
+
 def make_desk(folder: Path, **settings: str) -> Desk:
     """A migrated database with a property, another one, and a member of staff in each."""
     held: list[Desk] = []
@@ -128,6 +131,8 @@ def make_desk(folder: Path, **settings: str) -> Desk:
         "RIDEDASH_INSTANCE": str(folder),
         "RIDEDASH_DATABASE_URL": new_database(folder),
         "RIDEDASH_POLL_LAYER": "off",  # tests write to the database directly
+        # where nothing listens: at the usual port may be a demo that somebody runs
+        "RIDEDASH_SANDBOX_PORT": REFUSING_PORT,
         **{f"RIDEDASH_{k}": v for k, v in settings.items()},
     }
     app = create_app(environ, clock=lambda: held[0].now)

@@ -14,11 +14,11 @@ from ridedash.service.oauth import OAuthClient
 from ridedash.service.transport.http import Http
 from ridedash.store.audit import AuditRow
 from ridedash.store.models.people import Account, LinkStart, Staff
-from tests.views.ride_pages import Desk, make_desk, token
+from tests.views.ride_pages import REFUSING_PORT, Desk, make_desk, token
 
 pytestmark = pytest.mark.database
 
-SERVICE = "http://127.0.0.1:8001"
+SERVICE = f"http://127.0.0.1:{REFUSING_PORT}"
 CALLBACK = "http://127.0.0.1:8000/accounts/callback"
 
 

@@ -13,7 +13,7 @@ from flask import Flask
 from jinja2 import FileSystemBytecodeCache
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import database_files, databases
+from tests import connections, database_files, databases
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -141,6 +141,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Fail each test that connects to a port that no test opened."""
+    connections.seen.clear()
+    done = yield
+    assert connections.seen == [], "the test connects to ports of others: see tests/connections.py"
+    return done
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     """Remove the test's databases after its fixtures have ended."""
     done = yield
@@ -154,6 +163,11 @@ compiled = tempfile.TemporaryDirectory(prefix="ridedash-templates-")
 
 
 def pytest_configure() -> None:
+    connections.watch()
+    _compile_once()
+
+
+def _compile_once() -> None:
     """Compile templates once instead of for each of a thousand apps: a third of the tests' time."""
     Flask.jinja_options = {"bytecode_cache": FileSystemBytecodeCache(compiled.name)}
 

@@ -1,0 +1,52 @@
+"""Where the tests' own process connects to: only to ports that a test may have opened.
+
+A test opens port 0, so its port is one that the kernel chose. A fixed port is somebody else's: of a
+demo that runs on this machine, of its PostgreSQL or Redis. Audit hooks see every connection that
+Python makes (docs.python.org: socket.connect), not those of libraries in C, nor those of children.
+"""
+
+import ipaddress
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+REFUSING: Final = {1, 9}
+"""Ports at which nothing listens: connections to them are refused, which some tests want."""
+_RANGE: Final = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_USUAL: Final = range(49152, 65536)  # where the kernel does not say: the range of RFC 6335
+
+seen: list[tuple[Any, ...]] = []
+"""The connections to ports of others since the last `clear`."""
+
+
+def chosen_by_kernel() -> range:
+    """The ports that a socket bound to port 0 gets."""
+    if not _RANGE.exists():
+        return _USUAL
+    first, last = map(int, _RANGE.read_text().split())
+    return range(first, last + 1)
+
+
+OWN: Final = chosen_by_kernel()
+
+
+def is_of_tests(address: Any) -> bool:
+    """Whether a test may connect there; a path (of a Unix socket) is its own."""
+    if not isinstance(address, tuple):
+        return True
+    host, port = address[:2]
+    try:
+        here = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        here = host == "localhost"
+    return here and (port in OWN or port in REFUSING)
+
+
+def watch() -> None:
+    """Record, from now on, each connection to a port of others in `seen`."""
+
+    def heard(event: str, args: tuple[Any, ...]) -> None:
+        if event == "socket.connect" and not is_of_tests(args[1]):
+            seen.append(args[1])
+
+    sys.addaudithook(heard)

@@ -19,6 +19,7 @@ DESKTOP = {"width": 1280, "height": 800}
 FILES = {
     "accounts.callback",
     "desk.board_json",
+    "drop_price.show",
     "guest.snapshot",
     "health.alive",
     "health.ready",
@@ -46,9 +47,9 @@ def served(tmp_path: Path, browser: Browser) -> Iterator[Served]:
 
 def _invitation(desk: Desk) -> str:
     with desk.services.db.write() as s:
-        return invite(
-            s, desk.ids["desk.property"], "concierge", "Desk Wren", desk.ids["desk"], NOON
-        )[1]
+        boss = properties.find_staff(s, "boss")
+        assert boss is not None
+        return invite(s, boss.property_id, "concierge", "Desk Wren", boss.id, NOON)[1]
 
 
 def _group(desk: Desk) -> int:

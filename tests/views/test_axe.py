@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import update
 
 from ridedash.store import properties
 from ridedash.store.invitations import invite
 from ridedash.store.orders import Order
 from tests.views.ride_pages import ENDS, HASH, NOON, ORDER_STATES, STATUSES, Desk
+from tests.views.rides.test_restored import lost, planned, restored
 from tests.views.served import PHONE, Served, served_desk, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.database]
@@ -123,3 +124,14 @@ def test_the_sign_in_page_does_not_fail(served: Served) -> None:
         page = served.phone(scheme, reduced_motion="reduce")
         page.goto("/sign-in")
         assert violations(page) == [], scheme
+
+
+def test_the_page_after_a_restore_and_its_band_do_not_fail(served: Served) -> None:
+    planned(served.desk)
+    restored(served.desk)
+    lost(served.desk)
+    desk, phone = (served.staff("boss", viewport=size) for size in (DESKTOP, PHONE))
+    for page in (desk, phone):
+        check(page, "/restored", "with rides to decide about")
+        expect(page.get_by_role("link", name="Decide")).to_be_visible()
+        expect(page.get_by_role("button", name="Take up again")).to_be_visible()

@@ -24,6 +24,7 @@ from ridedash.service.transport.http import Http
 from ridedash.service.types.bookings import NewBooking
 from ridedash.store.invitations import invite
 from ridedash.store.models.people import Property, Staff, Throttle
+from ridedash.store.models.restores import LostOrder
 from ridedash.store.orders import Order
 from tests.hostile import INTEGERS, TEXTS, VALUES, Forms, Watched, WatchedRequest, endpoint_of
 from tests.views.fake_service import FakeService
@@ -58,6 +59,22 @@ class Service(FakeService):
         if not request.url.path.endswith(("/products", "/places", "/near", "/city.json")):
             raise httpx.ConnectError("not answered", request=request)
         return super()._answer(request)
+
+
+def lost_order(desk: Desk) -> LostOrder:
+    """An order that was lost with its database, so that the page to take it up has its form."""
+    return LostOrder(
+        mtx="RD-LOST",
+        property_id=desk.ids["desk.property"],
+        account_id=desk.ids["desk.account"],
+        category="mini",
+        attempt=1,
+        sent_at=desk.now,
+        listed_at=desk.now,
+        outcome=None,
+        closed_at=None,
+        order_id=None,
+    )
 
 
 @dataclass
@@ -131,6 +148,7 @@ class Sweep:
     def read_pages(self) -> None:
         """Learn from each page which forms there are, and what their fields hold."""
         self.rows = rows_of(self.desk, "desk")  # the settings list some of them
+        self.desk.add(lambda s: s.add(lost_order(self.desk)))
         gets = [rule for method, rule in routes(self.desk.app) if method == "GET"]
         for state in STATES:
             for rule in gets:

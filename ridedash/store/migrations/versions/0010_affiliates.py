@@ -19,5 +19,4 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Take it away again."""
-    with op.batch_alter_table("accounts") as accounts:
-        accounts.drop_column("affiliate_uid")
+    op.drop_column("accounts", "affiliate_uid")

@@ -11,11 +11,13 @@ from ridedash.wording.actions import (
     service_quote,
 )
 from ridedash.wording.codes import Refusal, refusal
+from ridedash.wording.payment import NOT_KNOWN as PAYMENT_NOT_KNOWN
 from ridedash.wording.payment import payment_name, payment_words, price_told
 from ridedash.wording.say import Audience, Words, gettext, lazy, say
 from ridedash.wording.states import order_words, status_step, status_words
 
 __all__ = [
+    "PAYMENT_NOT_KNOWN",
     "ActionWords",
     "Audience",
     "Refusal",

@@ -11,16 +11,17 @@ from ridedash.wire import Kind
 from ridedash.wording.say import Audience, Text, say
 from ridedash.wording.say import lazy as _
 
-# whether it is paid in cash -> for staff, for guests; the first sentence whose facts are known
-_PAYS: Final[dict[bool, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
-    True: (
+NOT_KNOWN: Final = "not_known"  # of an order that was lost with its database and taken up again
+# payment -> for staff, for guests; the first sentence whose facts are known
+_PAYS: Final[dict[str, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
+    wire.CASH: (
         (
             _("The guest pays the driver {amount} in cash."),
             _("The ride company sends no amount: the guest pays the driver what the meter shows."),
         ),
         (_("Pay the driver {amount} in cash."), _("Pay the driver what the meter shows.")),
     ),
-    False: (
+    wire.SVC_MONEY: (
         (
             _("{amount} is paid from the ride wallet, not to the driver."),
             _(
@@ -35,17 +36,28 @@ _PAYS: Final[dict[bool, tuple[tuple[Text, ...], tuple[Text, ...]]]] = {
             ),
         ),
     ),
+    NOT_KNOWN: (
+        (
+            _(
+                "We don't know if {amount} is paid to the driver or from the ride wallet: ask the "
+                "ride company."
+            ),
+            _("We don't know how this ride is paid: ask the ride company."),
+        ),
+        (_("Ask our desk how this ride is paid."),),
+    ),
 }
 _NAMES: Final[dict[str | None, Text]] = {
     wire.CASH: _("Cash, to the driver"),
     wire.SVC_MONEY: _("Ride wallet"),
     None: _("Ride wallet (the ride company's default)"),
+    NOT_KNOWN: _("Not known: the order was lost in a restore"),
 }
 
 
 def payment_words(audience: Audience, payment: str | None, amount: str = "") -> str:
     """Who pays whom after the ride; `amount` is the total in words, "" where none is known."""
-    for_staff, for_guest = _PAYS[payment == wire.CASH]
+    for_staff, for_guest = _PAYS.get(payment or wire.SVC_MONEY, _PAYS[wire.SVC_MONEY])
     sentences = for_guest if audience is Audience.GUEST else for_staff
     return say(sentences, {"amount": amount})
 

@@ -208,6 +208,18 @@ def test_cash_goes_to_the_driver(audience: Audience, amount: str, words: str) ->
     assert words in wording.payment_words(audience, "cash", amount)
 
 
+@pytest.mark.parametrize("audience", list(Audience))
+@pytest.mark.parametrize("amount", ["₹186", ""])
+def test_a_payment_that_is_not_known_is_neither_cash_nor_wallet(
+    audience: Audience, amount: str
+) -> None:
+    said = wording.payment_words(audience, wording.PAYMENT_NOT_KNOWN, amount)
+    assert "how this ride is paid" in said or "We don't know if ₹186" in said
+    assert not NEVER.search(said)
+    assert "Paid from" not in said
+    assert "wallet" not in wording.payment_name(wording.PAYMENT_NOT_KNOWN)
+
+
 def test_unknown_has_the_words_of_the_protocol() -> None:
     words = wording.order_words("UNKNOWN", Audience.STAFF, FACTS)
     assert words.headline == "We don't know if this ride was booked"

@@ -203,8 +203,8 @@ class Sender:
         for order_id, claimed_at in list(self._unclear_claims.items()):
             claim = OrderState.SENDING, runtime.owner, claimed_at
             with runtime.db.write() as s:
-                order = s.get_one(Order, order_id)
-                if (order.state, order.owner, order.sent_at) == claim:
+                order = s.get(Order, order_id)  # None: the commit was lost with the server
+                if order and (order.state, order.owner, order.sent_at) == claim:
                     settle(s, order, nothing_sent, runtime.clock(), "worker", runtime.pace)
             self._unclear_claims.pop(order_id, None)
 

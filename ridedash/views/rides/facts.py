@@ -25,7 +25,13 @@ from ridedash.views.web.formatting import (
     zone,
 )
 from ridedash.wire import Kind
-from ridedash.wording import Audience, payment_words, price_told, service_quote
+from ridedash.wording import (
+    PAYMENT_NOT_KNOWN,
+    Audience,
+    payment_words,
+    price_told,
+    service_quote,
+)
 from ridedash.wording import gettext as _
 
 # a poll that was asked before the stop may be merged after it
@@ -78,6 +84,14 @@ class RideFacts:
     def status(self) -> str | None:
         """The booking status that leads the page: that of an order which is booked, else None."""
         return status_of(self.page) if self.page.order.state == "BOOKED" else None
+
+    @property
+    def payment(self) -> str | None:
+        """How the order asked to be paid; a lost order that was taken up again doesn't tell."""
+        order = self.page.order
+        if order.payment is None and order.recovered_at is not None:
+            return PAYMENT_NOT_KNOWN
+        return order.payment
 
     @property
     def currency(self) -> str | None:
@@ -220,9 +234,9 @@ class RideFacts:
             "drop": self.drop[1] if self.drop else _("wherever the guest says"),
             "fare": total,
             "payable": left,
-            "pays": payment_words(Audience.STAFF, order.payment, left),
-            "guest_pays": payment_words(Audience.GUEST, order.payment, left),
-            "price_told": price_told(self.kind, order.payment, total),
+            "pays": payment_words(Audience.STAFF, self.payment, left),
+            "guest_pays": payment_words(Audience.GUEST, self.payment, left),
+            "price_told": price_told(self.kind, self.payment, total),
             "fee": self.fee if self.charged else "",
             "free": _("Cancelled in time: free.") if self.free else "",
             "said": self.said("abort", "cancel"),

@@ -71,7 +71,7 @@ def page_context(
         "placed": placed_text(page, now, locale),
         "placed_full": full_time(page.order.created_at, facts.tz, locale),
         "policy": policy_sentence(facts),
-        "pays": payment_name(page.order.payment),
+        "pays": payment_name(facts.payment),
         "fee": facts.fee,
         "fee_now": fee_now(view, facts),
         "said": said_words(view, facts.fee),

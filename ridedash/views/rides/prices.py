@@ -15,7 +15,7 @@ from ridedash.views.rides.facts import RideFacts
 from ridedash.views.rides.offer_price import offer_price_text
 from ridedash.views.web.formatting import minutes, money
 from ridedash.wire import Kind
-from ridedash.wording import Audience, payment_words, say
+from ridedash.wording import PAYMENT_NOT_KNOWN, Audience, payment_words, say
 from ridedash.wording import gettext as _
 
 NO_PRICE: Final = "–"
@@ -154,7 +154,7 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
     trip, currency, locale = facts.snapshot.trip, facts.currency, facts.locale
     if trip is None:
         return None
-    cash = facts.page.order.payment == wire.CASH
+    cash = facts.payment == wire.CASH
     rows = [
         (_("Meter fare"), trip.amount, False),
         (_("Convenience charge"), trip.convenience_charge, False),
@@ -167,10 +167,11 @@ def _auto(facts: RideFacts, audience: Audience, *, over: bool) -> Invoice | None
     if payable_of(trip) is None:
         meter = _("as the meter shows") if cash else _("not sent")
         lines = (InvoiceLine(_("Meter fare"), meter), *_lines(rows, currency, locale))
-        pays = payment_words(audience, facts.page.order.payment)
+        pays = payment_words(audience, facts.payment)
         return Invoice(lines, (pays, *notes), _("Payment"))
     if not over:
-        label = _("To pay") if cash else _("From the ride wallet")
+        wallet = not cash and facts.payment != PAYMENT_NOT_KNOWN
+        label = _("From the ride wallet") if wallet else _("To pay")
         rows.append((label, payable_of(trip), True))
         return Invoice(_lines(rows, currency, locale), tuple(notes))
     if trip.advance:

@@ -45,7 +45,7 @@ def receipt(page: OrderPage, facts: RideFacts, view: RideView, cost_centre: str)
         ),
         invoice=found,
         sum_check=sum_check(facts) if found else "",
-        payment=_payment(page, facts) if found else "",
+        payment=_payment(facts) if found else "",
     )
 
 
@@ -105,9 +105,9 @@ def _state(facts: RideFacts, view: RideView, found: Invoice | None) -> str:
     return f"{view.headline}. {view.detail}"
 
 
-def _payment(page: OrderPage, facts: RideFacts) -> str:
+def _payment(facts: RideFacts) -> str:
     trip = facts.snapshot.trip
     paid = trip.cash_paid if facts.kind is Kind.AUTO and trip is not None else None
     if paid and facts.status == wire.COMPLETED:
         return ""  # a line says so
-    return payment_name(page.order.payment)
+    return payment_name(facts.payment)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ridedash.store.orders import Ride, order_page
+from ridedash.store.orders import Order, Ride, order_page
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import age, initials, minutes, money, plate, spelled
 from ridedash.wording import Audience
@@ -202,6 +202,20 @@ def test_an_auto_without_billing_by_wallet_asks_nobody_to_pay_the_driver(
     assert "ride wallet, not to the driver" in told
     assert not re.search("meter shows|in cash|[Pp]ay the driver|pays the driver|line", told)
     assert ("Wallet balance ₹42.50." in view.invoice.notes) == (audience is Audience.STAFF)
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+@pytest.mark.parametrize("status", ["INVOICE", "COMPLETED"])
+def test_the_payment_of_an_order_lost_in_a_restore_is_not_known(
+    desk: Desk, status: str, audience: Audience
+) -> None:
+    order_id = desk.order("BOOKED", status, "auto", **unbilled(status, None))
+    desk.add(lambda s: setattr(s.get(Order, order_id), "recovered_at", NOON))
+    view = view_of(desk, order_id, audience)
+    assert view.invoice is not None
+    words = " ".join([view.headline, view.detail, *view.invoice.notes])
+    assert "how this ride is paid" in words
+    assert not re.search("from (our|the) ride wallet|in cash|meter shows", words)
 
 
 @pytest.mark.parametrize(

@@ -600,3 +600,14 @@ def test_a_transition_that_the_protocol_does_not_have_changes_nothing_and_is_aud
         (f"orders:{order_id}", "BOOKED to READY", world.property_id),
         (f"orders:{order_id}", "BOOKED to REJECTED", world.property_id),
     ]
+
+
+def test_a_claim_that_was_lost_with_the_server_does_not_stop_the_worker(world: World) -> None:
+    """Its commit got no answer, and the server that took over has no such order."""
+    with world.worker() as worker:
+        worker.sender._unclear_claims[987_654] = world.clock()
+        order_id = world.place()
+        for _ in range(3):
+            worker.step()
+        assert not worker.sender._unclear_claims
+    assert world.state(order_id) == "BOOKED"

@@ -22,7 +22,7 @@ class Young(NamedTuple):
     since: tuple[float, float, float]
 
 
-# The versions are those of MDN's tables of browser compatibility.
+# The first versions of Chrome, Firefox and Safari, as far as known: no table is read for them.
 OF_SCRIPTS = [
     Young(":has() in a selector", r":has\(", (105, 121, 15.4)),
     Young("Element.checkVisibility", r"\.checkVisibility\(", (105, 106, 17.4)),

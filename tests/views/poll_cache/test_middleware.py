@@ -411,10 +411,7 @@ def test_what_happens_to_a_member_of_staff_holds_within_two_seconds(
     desk: Desk, process: Process, seconds: list[float], change: str
 ) -> None:
     name = f"{change} {desk.order('READY')}"
-    with desk.services.db.write() as s:
-        staff_id = properties.add_staff(
-            s, desk.ids["desk.property"], name, HASH, "concierge", NOON
-        ).id
+    staff_id = new_concierge(desk, name)
     order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk, name)
     assert process.twice(order_id, cookie).status_code == 200
     desk.add(lambda s: happen(desk, s, staff_id, change))
@@ -428,10 +425,7 @@ def test_it_holds_as_soon_for_who_watches_a_ride_that_changes_all_the_time(
 ) -> None:
     """Flask answers these polls, with the sign-in that the middleware knows."""
     name = f"{change} watching {desk.order('READY')}"
-    with desk.services.db.write() as s:
-        staff_id = properties.add_staff(
-            s, desk.ids["desk.property"], name, HASH, "concierge", NOON
-        ).id
+    staff_id = new_concierge(desk, name)
     order_id, cookie = desk.order("BOOKED", "CALL_DRIVER"), signed_in(desk, name)
     assert process.get(order_id, cookie).status_code == 200
     answers = []
@@ -466,10 +460,7 @@ def test_a_sign_in_is_read_again_in_time_however_often_a_ride_changes(
 ) -> None:
     """A sign-in whose row went without a record is the worst case: nothing tells of its end."""
     order_id, name = desk.order("BOOKED", "CALL_DRIVER"), f"deleted {desk.order('READY')}"
-    with desk.services.db.write() as s:
-        staff_id = properties.add_staff(
-            s, desk.ids["desk.property"], name, HASH, "concierge", NOON
-        ).id
+    staff_id = new_concierge(desk, name)
     cookie = signed_in(desk, name)
     assert process.get(order_id, cookie).status_code == 200
     desk.add(lambda s: s.execute(delete(SignIn).where(SignIn.staff_id == staff_id)))
@@ -479,6 +470,12 @@ def test_a_sign_in_is_read_again_in_time_however_often_a_ride_changes(
         seconds[0] += 20
         answers.append(process.get(order_id, cookie).status_code)
     assert (answers[0], answers[-1]) == (200, 401)
+
+
+def new_concierge(desk: Desk, name: str) -> int:
+    with desk.services.db.write() as s:
+        home = desk.ids["desk.property"]
+        return properties.add_staff(s, home, name, HASH, "concierge", NOON).id
 
 
 def raise_version(desk: Desk, order_id: int) -> None:
@@ -607,10 +604,7 @@ def test_the_board_is_no_longer_shown_within_two_seconds(
     desk: Desk, process: Process, seconds: list[float], change: str
 ) -> None:
     name = f"{change} {desk.order('READY')}"
-    with desk.services.db.write() as s:
-        staff_id = properties.add_staff(
-            s, desk.ids["desk.property"], name, HASH, "concierge", NOON
-        ).id
+    staff_id = new_concierge(desk, name)
     client = desk.client(name=name)
     form, cookie = {"csrf_token": token(client, "/")}, cookie_of(client)
     tag = process.ask("/board.json", cookie).headers["ETag"]

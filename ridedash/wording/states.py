@@ -93,7 +93,7 @@ _STATUSES: Final[dict[str, _Entry]] = {
         "ok",
         "here",
         _("Driver is here"),
-        _("Check the plate; the guest tells the driver the code."),
+        _("At {pickup}. Check the plate; the guest tells the driver the code."),
         _("Your driver is here"),
         _("Check the plate, tell the driver the code"),
     ),

@@ -26,7 +26,7 @@ from ridedash.views.web.formatting import (
     spelled,
     stamp,
 )
-from ridedash.wording import Audience, status_words
+from ridedash.wording import Audience
 from ridedash.wording import gettext as _
 from ridedash.wording.followers import follower_words
 
@@ -158,7 +158,7 @@ def _follower(facts: RideFacts, view: RideView) -> GuestView:
 
 def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> GuestView:
     """The follower's view with the fields that only the guest may see."""
-    headline, detail = _headline(facts)
+    words = parts.guest_words(facts)
     found = guest_invoice(facts, view)
     number = view.cab.plate if view.cab else ""
     driver, over = view.driver, facts.status in wire.TERMINAL
@@ -167,8 +167,8 @@ def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> Gue
     pickup = Pin(*facts.pickup[0], facts.pickup[1])
     return replace(
         shown,
-        headline=headline,
-        detail=detail,
+        headline=words.headline,
+        detail=words.detail,
         changed=_("Your car has changed") if shown.changed else "",
         was=was,
         plate=number,
@@ -180,22 +180,8 @@ def _rider(facts: RideFacts, view: RideView, shown: GuestView, code: str) -> Gue
         code_label=view.otp.label if view.otp and code else "",
         pickup=pickup if view.live else None,
         drop=Pin(view.drop.lat, view.drop.lng, view.drop.name) if view.drop and view.live else None,
-        invoice=found.without(detail) if found else None,
+        invoice=found.without(words.detail) if found else None,
     )
-
-
-def _headline(facts: RideFacts) -> tuple[str, str]:
-    """The headline and the line below for the guest, with the driver's first name."""
-    if facts.status is None:
-        words = parts.lead(facts, Audience.GUEST)
-        if facts.page.order.state == "SCHEDULED":
-            return words.headline, _("For %(due)s", due=_due(facts))
-        return words.headline, words.detail
-    known = facts.for_words | {"driver": first_name(facts.snapshot.driver_name)}
-    if facts.drop is None:
-        known["drop"] = _("where you tell the driver")
-    words = status_words(facts.status, facts.kind, Audience.GUEST, known)
-    return words.headline, words.detail
 
 
 def _due(facts: RideFacts) -> str:

@@ -11,7 +11,15 @@ from ridedash.rides.states import WITHOUT_RIDE, ActionAllowed
 from ridedash.rides.tracking.merge import rank
 from ridedash.views.rides.facts import RideFacts, status_of
 from ridedash.views.rides.notices import Notice, notices
-from ridedash.views.web.formatting import initials, plate, span, spelled, stamp
+from ridedash.views.web.formatting import (
+    day_time,
+    first_name,
+    initials,
+    plate,
+    span,
+    spelled,
+    stamp,
+)
 from ridedash.wire import Kind
 from ridedash.wording import (
     Audience,
@@ -31,6 +39,7 @@ __all__ = [
     "ActionView",
     "CabView",
     "DriverView",
+    "GuestWords",
     "NamedPoint",
     "Notice",
     "Position",
@@ -42,6 +51,7 @@ __all__ = [
     "cab",
     "driver",
     "drop_place",
+    "guest_words",
     "lead",
     "notices",
     "position",
@@ -133,6 +143,15 @@ class StartCode:
 
 
 @dataclass(frozen=True)
+class GuestWords:
+    """What a guest reads about their ride; `meet`: the meeting place, while the driver is there."""
+
+    headline: str
+    detail: str
+    meet: str
+
+
+@dataclass(frozen=True)
 class NamedPoint:
     """A named point."""
 
@@ -161,6 +180,25 @@ def lead(facts: RideFacts, audience: Audience) -> Words:
     if order.state in ("REJECTED", "NOT_SENT"):
         return _refused(facts, audience, words)
     return words
+
+
+def guest_words(facts: RideFacts) -> GuestWords:
+    """The headline and the line below for the guest, with the driver's first name."""
+    order, status = facts.page.order, facts.status
+    if status is None:
+        words = lead(facts, Audience.GUEST)
+        if order.state == "SCHEDULED":
+            instant = order.pickup_at or order.due_at
+            due = day_time(instant, facts.now, facts.tz, facts.locale)
+            return GuestWords(words.headline, _("For %(due)s", due=due), "")
+        return GuestWords(words.headline, words.detail, "")
+    known = facts.for_words | {"driver": first_name(facts.snapshot.driver_name)}
+    if facts.drop is None:
+        known["drop"] = _("where you tell the driver")
+    words = words_of_status(status, facts.kind, Audience.GUEST, known)
+    here = status == wire.CLIENT_LOCATED or (status == wire.INVOICE and facts.kind is not Kind.AUTO)
+    meet = _("At %(pickup)s", pickup=facts.pickup[1]) if here else ""
+    return GuestWords(words.headline, words.detail, meet)
 
 
 def _refused(facts: RideFacts, audience: Audience, words: Words) -> Words:

@@ -47,6 +47,7 @@ class RideView:
     detail: str
     tone: str
     icon: str
+    guest: parts.GuestWords | None  # the same for the guest, on the desk's turned screen
     timer: parts.Timer | None
     notices: tuple[parts.Notice, ...]
     actions: tuple[parts.ActionView, ...]
@@ -116,6 +117,7 @@ def ride_view(
         booking_id=page.order.booking_id,
         kind=facts.kind.value,
         **_words(lead),
+        guest=parts.guest_words(facts) if audience is Audience.STAFF else None,
         timer=parts.timer(facts),
         notices=parts.notices(facts, audience),
         actions=parts.buttons(facts, allowed_actions(page)),

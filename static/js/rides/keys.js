@@ -30,6 +30,7 @@ export function rideKeys(current) {
     (root) => press(root.querySelector("[data-code]:not([hidden]) [data-code-button]")),
     "noCode",
   );
+  orSay("w", (root) => press(root.querySelector("[data-show-guest]")), "notNow");
   on("r", (root) =>
     press(
       root.querySelector('[data-action="again"] [type=submit]') ??

@@ -1,5 +1,6 @@
 /**
  * The start code: requested by a press, shown for the time that the server sets, then masked again.
+ * A screen that is turned to the guest shows it as long as the panel does.
  */
 
 const MASK = "••••";
@@ -7,12 +8,11 @@ let hiding = null;
 
 export function watchCode(root) {
   const form = root.querySelector("[data-code]");
-  const label = form.querySelector("[data-code-button] span");
-  form.dataset.show_label = label.textContent;
+  form.dataset.show_label = form.querySelector("[data-code-button] span").textContent;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (hiding) hideCode(root);
-    else reveal(root, form, label);
+    else reveal(root, form);
   });
 }
 
@@ -21,11 +21,19 @@ export function hideCode(root) {
   clearTimeout(hiding);
   hiding = null;
   const form = root.querySelector("[data-code]");
-  form.querySelector("[data-code-digits]").textContent = MASK;
-  form.querySelector("[data-code-button] span").textContent = form.dataset.show_label;
+  show(root, "", form.dataset.show_label);
 }
 
-async function reveal(root, form, label) {
+/** Show a code, or the mask in place of none, and what the buttons do now. */
+function show(root, code, label) {
+  root.querySelector("[data-code-digits]").textContent = code || MASK;
+  for (const button of root.querySelectorAll("[data-code-button] span")) button.textContent = label;
+  const large = root.querySelector("[data-code-shown]");
+  large.hidden = !code;
+  large.querySelector(".to-guest-digits").textContent = code;
+}
+
+async function reveal(root, form) {
   const token = document.querySelector('meta[name="csrf-token"]').content;
   try {
     const answer = await fetch(form.action, {
@@ -35,8 +43,7 @@ async function reveal(root, form, label) {
     });
     if (!answer.ok) return;
     const { code, seconds } = await answer.json();
-    form.querySelector("[data-code-digits]").textContent = code;
-    label.textContent = form.querySelector("[data-code-button]").dataset.hide;
+    show(root, code, form.querySelector("[data-code-button]").dataset.hide);
     hiding = setTimeout(() => hideCode(root), seconds * 1000);
   } catch {
     hideCode(root); // no answer: the user can press again

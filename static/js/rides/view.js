@@ -7,6 +7,7 @@ import { ActionPanels } from "./actions.js";
 import { hideCode, watchCode } from "./start_code.js";
 import { DropForm } from "./drop.js";
 import { watchLinks } from "./share.js";
+import { ToGuest } from "./to_guest.js";
 import { watchCopies } from "../shared/copy.js";
 import { RideSlots, setText } from "../shared/slots.js";
 
@@ -55,6 +56,7 @@ export class RideView {
       signal,
     });
     watchCode(this.root);
+    this.toGuest = new ToGuest(this.root, () => hideCode(this.root));
     watchLinks(this.root);
     watchCopies(this.root);
     this.#drawTrip();
@@ -67,6 +69,7 @@ export class RideView {
   /** Stop: another ride takes its place. */
   end() {
     this.ending.abort();
+    this.toGuest.end();
     clearInterval(this.timer);
     hideCode(this.root);
     this.cab.remove();
@@ -196,12 +199,13 @@ export class RideView {
     const look = cut && how !== "lost" ? "stale" : how;
     for (const name of ["fresh", "aging", "stale", "lost"])
       this.root.classList.toggle(`is-${name}`, name === look);
-    const chip = this.root.querySelector("[data-freshness]");
-    chip.hidden = !live || !this.snapshot.booking_status;
     const text = known
       ? (late ? this.root.dataset.stale : this.root.dataset.updated).replace("{age}", age)
       : this.root.dataset.never;
-    setText(chip.querySelector("[data-freshness-text]"), text);
+    for (const chip of this.root.querySelectorAll("[data-freshness]")) {
+      chip.hidden = !live || !this.snapshot.booking_status;
+      setText(chip.querySelector("[data-freshness-text]"), text);
+    }
     this.cab.stale(late);
     const band = this.root.querySelector("[data-lost-band]");
     band.hidden = how !== "lost";

@@ -361,7 +361,7 @@ def test_a_plate_stands_in_one_line_on_a_small_phone(
 ) -> None:
     page = served.staff(viewport={"width": width, "height": 700})
     page.goto(f"/rides/{served.desk.order('BOOKED', 'CALL_DRIVER')}")
-    shown = page.locator(".cab .plate")
+    shown = page.locator(".state .plate")
     shown.evaluate("(element, text) => { element.textContent = text; }", plate)
     lines = shown.evaluate(
         "(e) => { const all = document.createRange(); all.selectNodeContents(e);"

@@ -1,0 +1,41 @@
+/**
+ * The ride on the whole screen, for a monitor that is turned to the guest. It is a part of the ride's
+ * page, whose polls keep it up to date; Esc leaves it.
+ */
+
+export class ToGuest {
+  /** `left()` is called when the screen is turned back. */
+  constructor(root, left) {
+    this.dialog = root.querySelector("[data-to-guest]");
+    root.querySelector("[data-show-guest]").addEventListener("click", () => this.#show());
+    this.dialog.querySelector("[data-leave]").addEventListener("click", () => this.close());
+    this.dialog.addEventListener("close", () => {
+      if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
+      left();
+    });
+    // Esc ends the full screen first, and the page hears nothing else of it
+    this.follow = () => document.fullscreenElement || this.close();
+    document.addEventListener("fullscreenchange", this.follow);
+  }
+
+  close() {
+    if (this.dialog.open) this.dialog.close();
+  }
+
+  /** The ride is taken from the page. */
+  end() {
+    document.removeEventListener("fullscreenchange", this.follow);
+    this.close();
+  }
+
+  /** Without leave for the full screen, the window is filled. */
+  async #show() {
+    if (this.dialog.open) return;
+    try {
+      await document.documentElement.requestFullscreen({ navigationUI: "hide" });
+    } catch {
+      // refused, or not known to this browser
+    }
+    if (this.dialog.isConnected && !this.dialog.open) this.dialog.showModal();
+  }
+}

@@ -1,6 +1,6 @@
 /**
- * The ride on the whole screen, for a monitor that is turned to the guest. It is a part of the ride's
- * page, whose polls keep it up to date; Esc leaves it.
+ * The ride on the whole screen, for a monitor that is turned to the guest. It is a part of the
+ * ride's page, whose polls keep it up to date; Esc leaves it.
  */
 
 export class ToGuest {

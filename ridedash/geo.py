@@ -50,3 +50,46 @@ def contains(ring: Sequence[LatLng], point: LatLng) -> bool:
         if crosses and point.lng < (b.lng - a.lng) * (point.lat - a.lat) / (b.lat - a.lat) + a.lng:
             inside = not inside
     return inside
+
+
+def thinned(path: Sequence[LatLng], away_m: float, most: int) -> list[LatLng]:
+    """A path with at most `most` (2 or more) of its points, both ends among them.
+
+    No point that is left out is farther than `away_m` metres from the line that stays, a distance
+    that is doubled until there are few enough points (Douglas and Peucker).
+    """
+    found = _line_within(path, away_m)
+    while len(found) > most:
+        away_m *= 2
+        found = _line_within(found, away_m)
+    return found
+
+
+def _line_within(path: Sequence[LatLng], away_m: float) -> list[LatLng]:
+    """The points that a line needs to stay within that distance of all of them."""
+    if len(path) < 3:
+        return list(path)
+    stays = {0, len(path) - 1}
+    parts = [(0, len(path) - 1)]
+    while parts:
+        first, last = parts.pop()
+        farthest, metres = first, 0.0
+        for n in range(first + 1, last):
+            away = _from_line_m(path[n], path[first], path[last])
+            if away > metres:
+                farthest, metres = n, away
+        if metres > away_m:
+            stays.add(farthest)
+            parts += [(first, farthest), (farthest, last)]
+    return [path[n] for n in sorted(stays)]
+
+
+def _from_line_m(point: LatLng, a: LatLng, b: LatLng) -> float:
+    """Metres from a point to the line between two others; on a plane, for short distances."""
+    north = EARTH_RADIUS_M * math.pi / 180
+    east = north * math.cos(math.radians(a.lat))
+    x, y = (b.lng - a.lng) * east, (b.lat - a.lat) * north
+    px, py = (point.lng - a.lng) * east, (point.lat - a.lat) * north
+    length = x * x + y * y
+    share = max(0.0, min(1.0, (px * x + py * y) / length)) if length else 0.0
+    return math.hypot(px - share * x, py - share * y)

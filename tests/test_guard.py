@@ -541,6 +541,7 @@ GET /restored restored.show
 GET /rides/<int:order_id> rides.show
 GET /rides/<int:order_id>/card outgoing.card
 GET /rides/<int:order_id>/drop-price.json drop_price.show
+GET /rides/<int:order_id>/path.json rides.path
 GET /rides/<int:order_id>/receipt outgoing.show_receipt
 GET /rides/<int:order_id>/snapshot.json rides.snapshot
 GET /rides/new booking.new

@@ -11,7 +11,7 @@ from sqlalchemy import BindParameter, bindparam, func, or_, select
 from sqlalchemy.orm import Session, defer
 from sqlalchemy.orm.attributes import set_committed_value
 
-from ridedash.geo import LatLng
+from ridedash.geo import LatLng, thinned
 from ridedash.store.models.orders import (
     Action,
     Attention,
@@ -19,6 +19,7 @@ from ridedash.store.models.orders import (
     Offer,
     Order,
     OrderState,
+    PathPoint,
     Ride,
     TimelineEvent,
 )
@@ -43,11 +44,19 @@ __all__ = [
     "order_of_staff",
     "order_page",
     "orders_by_ids",
+    "path_of",
     "recent_orders",
     "trip_of",
 ]
 
 REMEMBERED: Final = 300  # offers: about thirty lists of products
+
+
+# points of a driven path that are read at most: more than five hours
+MOST_READ: Final = 2_000
+MOST_SHOWN: Final = 200
+# metres by which the shown line may leave the driven one; doubled until the points are few enough
+AWAY_M: Final = 8.0
 
 
 @dataclass(frozen=True)
@@ -225,6 +234,19 @@ def recent_orders(s: Session, property_id: int, limit: int = 50) -> list[OrderPa
         .limit(limit)
     )
     return orders_by_ids(s, property_id, s.scalars(query).all(), light=True)
+
+
+def path_of(s: Session, order_id: int, since: datetime | None) -> list[LatLng]:
+    """The path that an order's cab has driven, oldest point first: at most MOST_SHOWN points.
+
+    Empty once retention has removed it. `since`: when the guest got this cab, if another one came
+    before. Of an endless ride the beginning is left out.
+    """
+    query = select(PathPoint.lat, PathPoint.lng).where(PathPoint.order_id == order_id)
+    if since is not None:
+        query = query.where(PathPoint.at >= since)
+    rows = s.execute(query.order_by(PathPoint.id.desc()).limit(MOST_READ)).all()
+    return thinned([LatLng(lat, lng) for lat, lng in reversed(rows)], AWAY_M, MOST_SHOWN)
 
 
 def orders_by_ids(

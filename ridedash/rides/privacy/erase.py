@@ -28,7 +28,16 @@ FREE_TEXT: Final[tuple[tuple[Any, str], ...]] = (  # columns in which staff may 
     (Order, "resolve_reason"),
 )
 # tables that may have had a guest's data
-REWRITTEN: Final = ("guests", "orders", "rides", "actions", "moments", "attention", "shift_notes")
+REWRITTEN: Final = (
+    "guests",
+    "orders",
+    "rides",
+    "actions",
+    "moments",
+    "path_points",
+    "attention",
+    "shift_notes",
+)
 
 
 class NotCompacted(Exception):

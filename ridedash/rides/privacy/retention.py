@@ -22,12 +22,14 @@ from ridedash.store.models.orders import (
     Attention,
     Offer,
     Order,
+    PathPoint,
     Ride,
     TimelineEvent,
 )
 from ridedash.store.models.people import Guest
 
 BATCH: Final = 200  # rows in one transaction, short enough that others need not wait for it
+PATH_BATCH: Final = 2_000  # points of paths: small rows, and some hundred of each ride
 MOST_BATCHES: Final = 25  # of each step in one run; the next run, an hour later, does the rest
 # an order may name an offer for two minutes; the rest of the day is for support
 OFFER_LASTS: Final = timedelta(days=1)
@@ -81,6 +83,7 @@ def remove_old_data(db: Database, now: datetime, days: RetentionDays, key: str) 
 
     steps: tuple[Callable[[Session], int], ...] = (
         lambda s: _remove_positions(s, before(days.positions)),
+        lambda s: _remove_paths(s, before(days.positions)),
         lambda s: _remove_guests(s, before(days.guests), now, key),
         lambda s: _remove_evidence(s, before(days.evidence)),
         lambda s: _remove_audit_entries(s, before(days.audit)),
@@ -140,6 +143,15 @@ def _remove_positions(s: Session, before: datetime) -> int:
     return len(rides)
 
 
+def _remove_paths(s: Session, before: datetime) -> int:
+    """Points of paths that were driven before this."""
+    query = select(PathPoint.id).where(PathPoint.at < before).order_by(PathPoint.at)
+    ids = s.scalars(query.limit(PATH_BATCH)).all()
+    if ids:
+        s.execute(delete(PathPoint).where(PathPoint.id.in_(ids)))
+    return len(ids)
+
+
 def _remove_guests(s: Session, before: datetime, now: datetime, key: str) -> int:
     """Guests who were last seen before this, and have no planned and no open ride."""
     busy = or_(Order.created_at >= before, Order.pickup_at >= before, Order.state.in_(UNSETTLED))
@@ -158,6 +170,7 @@ def _remove_texts(s: Session, order_ids: list[int]) -> None:
     for ride in s.scalars(select(Ride).where(Ride.order_id.in_(order_ids))):
         ride.facts = without(ride.facts, ROUTE | PEOPLE)
         ride.position_at = ride.otp_enc = None
+    s.execute(delete(PathPoint).where(PathPoint.order_id.in_(order_ids)))
     settled = select(Action).where(Action.order_id.in_(order_ids), Action.settled_at.is_not(None))
     for action in s.scalars(settled):
         action.payload = {

@@ -41,6 +41,7 @@ POISON: Final = "poison"  # its answers can't be recorded
 CLEARED_BY_POLLS: Final = (NO_DRIVER, NOT_KNOWN, POISON, TOO_OLD)
 
 SLOW_S: Final = 300.0
+PATH_S: Final = 10.0  # between two points of the path that a cab has driven
 OVERDUE_S: Final = 60.0  # between polls of a search that should be over
 OVERDUE_LASTS: Final = timedelta(minutes=30)
 TOO_OLD_AFTER: Final = timedelta(hours=24)
@@ -151,6 +152,7 @@ class Decision(NamedTuple):
     armed_cancel: str | None = None  # a cancel that waits for a booking id: "call" or "drop" it
     start_code: str | None = None  # a new one, to be encrypted
     needs_currency: bool = False  # the ride has a total and no currency yet
+    point: LatLng | None = None  # of the path that the cab has driven
 
     def __repr__(self) -> str:
         """Names of columns only: their values are personal, and one is a start code."""
@@ -208,8 +210,24 @@ def decide(before: Before, answer: Snapshot | Exception, now: datetime, pacing: 
         order=order,
         start_code=after.otp if after.otp != before.ride.otp else None,
         needs_currency=needs_currency,
+        point=_point(before.ride, after, now, pacing.pace),
         **_order_effects(before, after, handed_over="booking_id" in order),
     )
+
+
+def _point(old: RideState, after: RideState, now: datetime, pace: float) -> LatLng | None:
+    """Where the cab is, if its path gets a point now: it has moved, and a new slot of time began.
+
+    The slots are counted from the beginning of time, so that nothing has to be remembered.
+    """
+    here = after.facts.position
+    if here is None or after.position_at != now or here == old.facts.position:
+        return None
+    slot_s = max(MIN_INTERVAL_S, PATH_S / pace)
+    last = old.position_at
+    if last is not None and last.timestamp() // slot_s == now.timestamp() // slot_s:
+        return None
+    return here
 
 
 def _without_taken_id(ride: RideState, merged: Merged) -> Merged:

@@ -13,7 +13,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any, Final, cast
 
-from sqlalchemy import JSON, Row, Table, Text, Update, bindparam, func, select, update
+from sqlalchemy import JSON, Row, Table, Text, Update, bindparam, func, insert, select, update
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DataError, IntegrityError
@@ -32,7 +32,15 @@ from ridedash.service.types.tracking import Snapshot
 from ridedash.store import audit
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import DecryptionFailed, TokenVault
-from ridedash.store.models.orders import Action, Attention, Offer, Order, OrderState, Ride
+from ridedash.store.models.orders import (
+    Action,
+    Attention,
+    Offer,
+    Order,
+    OrderState,
+    PathPoint,
+    Ride,
+)
 from ridedash.store.models.people import Property
 from ridedash.wire import Kind
 
@@ -225,6 +233,7 @@ def write_batch(db: Database, polls: Sequence[Polled]) -> tuple[list[Polled], li
         left = [each for each in ours if each.claim.order_id in busy and _answered(each)]
         written = [each for each in ours if each.claim.order_id not in busy or not _answered(each)]
         _update_rides(connection, written)
+        _add_points(connection, written)
         shown = [
             each.claim.order_id
             for each in written
@@ -280,6 +289,17 @@ def _update_rides(connection: Connection, polls: Sequence[Polled]) -> None:
         connection.execute(_update_of(names, connection.dialect.name), rows)
 
 
+def _add_points(connection: Connection, polls: Sequence[Polled]) -> None:
+    """Add to the paths of the cabs that have moved."""
+    rows = [
+        {"order_id": each.claim.order_id, "at": each.at, "lat": point.lat, "lng": point.lng}
+        for each in polls
+        if each.decision is not None and (point := each.decision.point) is not None
+    ]
+    if rows:
+        connection.execute(_ADD_POINT, rows)
+
+
 def _values_of(ride_id: int, columns: dict[str, Any]) -> dict[str, Any]:
     return {_PREFIX + name: value for name, value in columns.items()} | {"ride": ride_id}
 
@@ -314,6 +334,9 @@ def _write(
         columns["currency"] = order.currency = _currency(s, order)
     statement = _update_of(tuple(columns), s.connection().dialect.name)
     s.connection().execute(statement, _values_of(ride_id, columns))
+    if (point := decision.point) is not None:
+        values = {"order_id": order.id, "at": now, "lat": point.lat, "lng": point.lng}
+        s.connection().execute(_ADD_POINT, values)
     for name, value in decision.order.items():
         setattr(order, name, value)
     order.version += decision.shown
@@ -390,6 +413,7 @@ def _reading(
 
 
 # built once: building a statement costs more than running it for a few rides
+_ADD_POINT: Final = insert(cast(Table, PathPoint.__table__))
 _SOME_ORDERS: Final[Any] = bindparam("orders", expanding=True)
 _SOME_RIDES: Final[Any] = bindparam("rides", expanding=True)
 _LOCK_ORDERS: Final = (

@@ -290,6 +290,24 @@ class TimelineEvent(Base):
     at: Mapped[datetime]
 
 
+class PathPoint(Base):
+    """A point of the path that a cab has driven, degrees (WGS 84): one in ten seconds.
+
+    Polls add them; retention removes them with the other positions.
+    """
+
+    __tablename__ = "path_points"
+    __table_args__ = (
+        Index("path_points_by_order", "order_id", "id"),
+        Index("path_points_by_age", "at"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
+    at: Mapped[datetime]
+    lat: Mapped[float]
+    lng: Mapped[float]
+
+
 class Attention(Base):
     """An attention item: something about an order that a member of staff must look at.
 

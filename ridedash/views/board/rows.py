@@ -44,9 +44,10 @@ Cab = tuple[int, float, float, int | None]  # order, degrees, bearing
 class Row:
     """One ride of the list.
 
-    `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car`
-    tells the cars of a group apart. `seen` is when the service last answered about the ride, if
-    that is too long ago. `waiting` is true until the order has left SENDING.
+    `group` is unknown, needs, now, later or done; `placed` is the time of the order. `car` tells
+    the cars of a group apart. `eta`: the minutes until its cab arrives. `seen` is when the service
+    last answered about the ride, if that is too long ago. `waiting` is true until the order has
+    left SENDING.
     """
 
     id: int
@@ -60,6 +61,7 @@ class Row:
     to: str
     start: str
     plate: str
+    eta: str
     price: str
     placed: str
     timer: dict[str, str] | None
@@ -162,6 +164,7 @@ def _row(facts: RideFacts, live: bool, need: Need | None, group: str, stale: boo
         to=drop.name if drop else _("The guest tells the driver"),
         start=page.offer.pickup_name or _("the pinned place"),
         plate=cab.plate if cab and live else "",
+        eta=parts.arrival(facts) if live else "",
         price=price(facts)[0],
         placed=_placed(facts),
         timer=_timer(timer),

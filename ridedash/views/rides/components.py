@@ -47,6 +47,7 @@ __all__ = [
     "StartCode",
     "Step",
     "Timer",
+    "arrival",
     "buttons",
     "cab",
     "driver",
@@ -327,6 +328,12 @@ def position(facts: RideFacts) -> Position | None:
         return None
     at = stamp(ride.position_at or ride.seen_at)
     return Position(round(seen.position.lat, 6), round(seen.position.lng, 6), seen.bearing, at)
+
+
+def arrival(facts: RideFacts) -> str:
+    """The minutes until the cab arrives, at the pickup or the drop; "" unless it drives."""
+    drives = facts.status in (wire.CALL_DRIVER, wire.IN_PROGRESS)
+    return (facts.for_words["eta"] or "") if drives else ""
 
 
 def cab(facts: RideFacts) -> CabView | None:

@@ -1,12 +1,16 @@
 """The tracking page of an order, what it polls, and what staff can do to the ride."""
 
+import json
+import zlib
+from datetime import datetime
 from typing import Final
 
 from flask import Blueprint, current_app, g, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import language, services
-from ridedash.store.orders import OrderPage
+from ridedash.rides.tracking.merge import DRIVER_LOST
+from ridedash.store.orders import OrderPage, path_of
 from ridedash.views.poll_cache.cache import offer
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.action_forms import FormError
@@ -16,7 +20,7 @@ from ridedash.views.rides.snapshot import snapshot_of
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.current_user import current_sign_in
 from ridedash.views.web.permissions import BOOK, SEE, may_link, needs
-from ridedash.views.web.responses import poll_response, wants_json
+from ridedash.views.web.responses import Snapshot, poll_response, wants_json
 from ridedash.views.web.security_headers import let_forms_lead_to
 
 bp = Blueprint("rides", __name__, url_prefix="/rides")
@@ -39,6 +43,27 @@ def snapshot(order_id: int) -> BaseResponse:
     key, entry = snapshot_of(order_id, now)
     offer(key, entry, sign_in.sign_in, sign_in.expires_at)
     return poll_response(entry.value, now)
+
+
+@bp.get("/<int:order_id>/path.json")
+@needs(SEE)
+def path(order_id: int) -> BaseResponse:
+    """The path that the guest's cab has driven, as [[lat, lng], …]; empty once it was removed.
+
+    A page asks for it when it opens and after a gap, and adds what its polls bring.
+    """
+    page, s = own_order(order_id), services()
+    with s.db.read() as db:
+        found = path_of(db, order_id, _came_at(page))
+    body = json.dumps({"path": [[round(lat, 5), round(lng, 5)] for lat, lng in found]}).encode()
+    return poll_response(Snapshot(body, f"path-{zlib.crc32(body):x}", ""), s.clock())
+
+
+def _came_at(page: OrderPage) -> datetime | None:
+    """When the guest got this cab, if another one was to come before."""
+    lost = (each.at for each in page.events if each.name == DRIVER_LOST)
+    swapped = page.ride.swapped_at if page.ride else None
+    return max([*lost, *([swapped] if swapped else [])], default=None)
 
 
 @bp.post("/<int:order_id>/code")

@@ -58,6 +58,7 @@ class RideView:
     otp: parts.StartCode | None
     route: tuple[parts.RouteStop, ...]
     drop: parts.NamedPoint | None
+    eta: str  # the minutes until the cab arrives: at the pickup, then at the drop
     distance: str
     distance_label: str
     took: str
@@ -124,6 +125,7 @@ def ride_view(
         steps=parts.steps(facts),
         **_cab_facts(facts, audience),
         drop=parts.drop_place(facts),
+        eta=parts.arrival(facts),
         distance=distance_left(facts),
         distance_label=distance_label(facts),
         took=distance_and_time(facts),

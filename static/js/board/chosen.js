@@ -35,6 +35,15 @@ export class ChosenMap {
     this.map.hint(points);
   }
 
+  line(points) {
+    this.map.line(points);
+  }
+
+  /** Whether the cab jumps from one position to the next, as the fleet's do. */
+  get jumps() {
+    return true;
+  }
+
   fit(points, options) {
     this.map.fit(points, options);
   }
@@ -44,7 +53,12 @@ export class ChosenMap {
   }
 
   cab() {
-    return { element: document.createElement("span"), place: () => {}, remove: () => {} };
+    return {
+      element: document.createElement("span"),
+      say: () => {},
+      place: () => {},
+      remove: () => {},
+    };
   }
 
   /** Remove the ride: none is chosen any more. */
@@ -52,6 +66,7 @@ export class ChosenMap {
     for (const kind of ["pickup", "drop"]) this.map.unpin(kind);
     this.map.clearStops();
     this.map.hint([]);
+    this.map.line([]);
     this.pick = null;
     this.wants = () => false;
   }

@@ -45,7 +45,7 @@ export class Detail {
       this.id = id;
       const html = await this.#ask(`/rides/${id}`, { headers: HEADERS });
       if (html === null) return null;
-      this.#mount(html);
+      this.#mount(html, true);
     }
     if (panel) openPanel(this.view.root, panel);
     else if (focus) this.box.focus({ preventScroll: true });
@@ -74,14 +74,14 @@ export class Detail {
     this.view = null;
   }
 
-  #mount(html) {
+  #mount(html, asked) {
     const root = new DOMParser().parseFromString(html, "text/html").querySelector("[data-ride]");
     this.#end();
     this.map?.clear();
     this.box.replaceChildren(document.adoptNode(root));
     this.box.scrollTop = 0;
     this.view = new RideView(root, { map: this.map, headers: HEADERS });
-    this.view.start();
+    this.view.start({ asked });
     this.mounted();
     root.querySelector("#form-error")?.focus();
   }
@@ -121,7 +121,7 @@ export class Detail {
     });
     form.removeAttribute("aria-busy");
     if (html === null) return;
-    this.#mount(html);
+    this.#mount(html, false);
     this.box.querySelector("#said, #form-error")?.focus({ preventScroll: true });
     this.done();
   }

@@ -17,8 +17,8 @@ const MAX_LABEL = 36;
 
 export class Fleet {
   /**
-   * `look(id)` returns {sign, tone, label, moves, filled, needs, stale} of a ride; `chosen(id)` is
-   * called on a click on a cab.
+   * `look(id)` returns {sign, eta, tone, label, moves, filled, needs, stale} of a ride;
+   * `chosen(id)` is called on a click on a cab.
    */
   constructor(map, { look, chosen }) {
     this.map = map;
@@ -82,7 +82,8 @@ export class Fleet {
   #cab(pen, { id, x, y, bearing }, size) {
     const look = this.look(id);
     const text = id === this.current ? SIZE + 2 : size;
-    const sign = [...look.sign].slice(0, MAX_SIGN).join("");
+    const room = [...look.sign].slice(0, MAX_SIGN).join("");
+    const sign = look.eta && size === SIZE ? `${room} · ${look.eta}` : room;
     const height = text + 9;
     const width = Math.max(height, this.#width(pen, sign, text) + 12);
     return { ...look, id, x, y, bearing, sign, text, height, width };

@@ -88,8 +88,8 @@ class Board {
     if (id === null) return;
     this.known.choose(null);
     this.detail.close();
-    this.#fitAll();
     this.#mark(null);
+    this.showAll();
     if (back) this.list.focus(id);
   }
 
@@ -126,6 +126,7 @@ class Board {
       chosen: (id) => this.choose(id),
     });
     this.draft = new DraftTrip(this.map, this.fleet, root.querySelector("[data-map-asks]"));
+    this.map.onAll(() => this.showAll(true));
     new ResizeObserver(() => this.map.resized()).observe(frame);
   }
 
@@ -137,6 +138,7 @@ class Board {
       tone: row.tone,
       label: [row.guest, row.car].filter(Boolean).join(" · "),
       moves: row.icon === "coming" || row.icon === "riding",
+      eta: row.eta ?? "",
       filled: row.icon !== "coming",
       needs: row.group === "needs",
       stale: Boolean(row.seen) || this.cut,
@@ -158,7 +160,7 @@ class Board {
     const { rows } = this.known;
     document.dispatchEvent(new CustomEvent("ridedash:rows", { detail: { rows } }));
     if (body.cabs || body.rows.length) this.fleet?.show(this.known.cabs);
-    if (first) this.#fitAll();
+    if (first) this.showAll();
     this.detail.take(body.ride ?? null, answer);
     this.stopped = Boolean(body.bar.stopped || body.bar.silent);
     showBar(body.bar);
@@ -189,12 +191,13 @@ class Board {
     this.poller.now();
   }
 
-  #fitAll() {
+  /** Show all cabs and the property on the map; `asked` by a person, or because the page opened. */
+  showAll(asked = false) {
     const points = this.known.cabs.map(([, lat, lng]) => [lat, lng]);
     const home = this.map?.home;
     if (home) points.push([home.lat, home.lng]);
-    if (points.length && this.known.ride === null)
-      this.map?.fit(points, { animate: false, maxZoom: 15 });
+    if (asked || this.known.ride === null)
+      this.map?.fit(points, { animate: false, maxZoom: 15, asked });
   }
 
   #alerts(alerts) {
@@ -301,6 +304,7 @@ const board = new Board();
 onKey("j", () => board.list.step(1));
 onKey("k", () => board.list.step(-1));
 onKey("u", () => board.list.arrange(true));
+onKey("m", () => board.showAll(true));
 onKey("Escape", () => board.shut());
 for (let slot = 1; slot <= 9; slot += 1) {
   onKey(String(slot), () =>

@@ -37,4 +37,6 @@ const poller = new Poller(`${view.address}/snapshot.json`, {
 if (!view.snapshot.stop) poller.start();
 document.getElementById("form-error")?.focus();
 rideKeys(() => root);
+onKey("m", () => view.showAll());
+view.map?.onAll(() => view.showAll());
 onKey("Escape", () => location.assign("/"));

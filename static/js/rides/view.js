@@ -5,6 +5,7 @@ import { Cab } from "../shared/cab.js";
 import { clockOffset } from "../shared/poller.js";
 import { ActionPanels } from "./actions.js";
 import { hideCode, watchCode } from "./start_code.js";
+import { Driven } from "./driven.js";
 import { DropForm } from "./drop.js";
 import { watchLinks } from "./share.js";
 import { ToGuest } from "./to_guest.js";
@@ -38,6 +39,7 @@ export class RideView {
     this.cabAt = 0; // when the position last changed
     // the page of the ride, also after a form came back with an error
     this.address = `/rides/${this.root.dataset.ride}`;
+    this.driven = new Driven(map, this.address);
     this.panels = new ActionPanels(
       root,
       this.address,
@@ -48,18 +50,17 @@ export class RideView {
     this.ending = new AbortController();
   }
 
-  start() {
+  /** `asked`: whether a person has just chosen this ride. */
+  start({ asked = true } = {}) {
     const { signal } = this.ending;
     this.root.addEventListener("submit", (event) => this.#holdBack(event), { signal });
     // a hidden page does not poll
-    document.addEventListener("visibilitychange", () => (this.lastAnswerAt = Date.now()), {
-      signal,
-    });
+    document.addEventListener("visibilitychange", () => this.#awake(), { signal });
     watchCode(this.root);
     this.toGuest = new ToGuest(this.root, () => hideCode(this.root));
     watchLinks(this.root);
     watchCopies(this.root);
-    this.#drawTrip();
+    this.#drawTrip({ asked });
     this.#moveCab(0);
     this.#dropForm();
     this.#tick();
@@ -70,9 +71,20 @@ export class RideView {
   end() {
     this.ending.abort();
     this.toGuest.end();
+    this.driven.end();
     clearInterval(this.timer);
     hideCode(this.root);
     this.cab.remove();
+  }
+
+  /** Show all of the ride on the map: a person asks for it. */
+  showAll() {
+    this.#drawTrip({ asked: true });
+  }
+
+  #awake() {
+    this.lastAnswerAt = Date.now();
+    this.driven.gap();
   }
 
   #now() {
@@ -97,6 +109,7 @@ export class RideView {
   /** Count a poll without an answer. */
   miss() {
     this.missed += 1;
+    this.driven.gap();
   }
 
   #take(body) {
@@ -109,7 +122,7 @@ export class RideView {
       JSON.stringify(before.drop) !== JSON.stringify(body.drop) ||
       JSON.stringify(before.route) !== JSON.stringify(body.route)
     )
-      this.#drawTrip(false);
+      this.#drawTrip({ fit: false });
     this.#moveCab(body.poll_ms);
     if (before.live && !body.live) this.#drawTrip();
     if (before.booking_status !== body.booking_status || before.order_state !== body.order_state)
@@ -117,7 +130,7 @@ export class RideView {
     this.changed(body);
   }
 
-  #drawTrip(fit = true) {
+  #drawTrip({ fit = true, asked = false } = {}) {
     if (!this.map) return;
     const { drop, position, route = [] } = this.snapshot;
     this.map.pin("pickup", this.points.pickup.lat, this.points.pickup.lng, this.points.pickup.name);
@@ -135,12 +148,14 @@ export class RideView {
     const all = [this.points.pickup, drop, position]
       .filter(Boolean)
       .map(({ lat, lng }) => [lat, lng]);
-    if (fit) this.map.fit(all, { animate: false });
+    if (fit) this.map.fit(all, { animate: false, asked });
   }
 
   #moveCab(ms) {
     const position = this.snapshot.position;
     this.cab.to(position, position && this.#glideMs(position, ms));
+    this.cab.say(this.snapshot.eta ?? "");
+    this.driven.take(this.snapshot);
     if (this.map && position) this.#keepInView(position);
   }
 

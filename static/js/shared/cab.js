@@ -33,6 +33,11 @@ export class Cab {
     this.drawn = this.glide = null;
   }
 
+  /** Show the minutes until it arrives beside the cab. */
+  say(words) {
+    this.drawn?.say(words);
+  }
+
   /** Show whether the position is older than it should be. */
   stale(late) {
     this.drawn?.element.classList.toggle("is-stale", late);

@@ -14,6 +14,7 @@ const POINT_SIZE = 28;
 const CAB_SIZE = 44;
 const HOME_SIZE = 26;
 const LEAST_SHARE = 0.3; // a trip that fills less of the view is fitted anew
+const MOTION_MS = 600; // longer than Leaflet's motions
 const NEAR_ZOOM = 15; // from this zoom on, numbered points have room
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -42,7 +43,9 @@ export class RideMap {
   /**
    * `element` has data-map (the name of the global) and, when the server drew a zone, data-zone.
    * With data-home, {lat, lng, name} as JSON, the property is marked. With data-by-night, another
-   * address of tiles, the layer data-tiles changes to it when the page becomes dark.
+   * address of tiles, the layer data-tiles changes to it when the page becomes dark. With a button
+   * [data-map-again] the view follows what happens until a person moves it: then it stays, and the
+   * button follows again.
    */
   constructor(element) {
     this.element = element;
@@ -58,6 +61,7 @@ export class RideMap {
     this.#followNight();
     this.home = JSON.parse(element.dataset.home ?? "null");
     if (this.home) this.#markHome(this.home);
+    this.#yieldToPeople();
   }
 
   /** Call `chosen(lat, lng)` when the user clicks the map. */
@@ -182,11 +186,26 @@ export class RideMap {
     );
   }
 
-  /** Fit the view to [[lat, lng], …], without animation for users who prefer reduced motion. */
-  fit(points, options = {}) {
+  /**
+   * Fit the view to [[lat, lng], …], without animation for users who prefer reduced motion. A map
+   * that a person has moved stays, unless the person has `asked` for this.
+   */
+  fit(points, { asked = false, ...options } = {}) {
     if (!points.length) return;
+    this.wanted = points;
+    if (asked) this.#follow(true);
+    if (!this.following) return;
     const animate = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.fitting = true;
     this.map.fitBounds(L.latLngBounds(points), { ...FIT, animate, ...options });
+    // a motion ends with moveend; a view that fits already has none
+    if (options.animate === false) this.fitting = false;
+    else setTimeout(() => (this.fitting = false), MOTION_MS);
+  }
+
+  /** Call `show()` when a person asks for all that there is to see. */
+  onAll(show) {
+    this.element.querySelector("[data-map-all]")?.addEventListener("click", show);
   }
 
   /** Whether positions are inside the view, and not crowded together in it. */
@@ -203,7 +222,7 @@ export class RideMap {
   boxes() {
     const around = this.element.getBoundingClientRect();
     const parts = this.element.querySelectorAll(
-      ".leaflet-bar, .map-credit, .map-pin, .map-stop, .map-home",
+      ".leaflet-bar, .map-way:not([hidden]), .map-credit, .map-pin, .map-stop, .map-home",
     );
     return [...parts].map((part) => {
       const { x, y, width, height } = part.getBoundingClientRect();
@@ -218,7 +237,8 @@ export class RideMap {
 
   /**
    * The marker of a cab. `place(lat, lng, bearing)` moves it at once and turns it to its bearing;
-   * the caller animates. `element` is its node (for the stale look), `remove()` removes it.
+   * the caller animates. `say(words)` writes beside it. `element` is its node (for the stale look),
+   * `remove()` removes it.
    */
   cab() {
     const turn = node("span", "map-cab-turn");
@@ -228,9 +248,11 @@ export class RideMap {
     let marker = null;
     let angle = 0;
     const element = node("span", "map-cab");
-    element.append(turn);
+    const flag = node("span", "map-cab-flag");
+    element.append(turn, flag);
     return {
       element,
+      say: (words) => (flag.textContent = words),
       place: (lat, lng, bearing = null) => {
         if (marker) marker.setLatLng([lat, lng]);
         else {
@@ -301,6 +323,27 @@ export class RideMap {
     const exact = this.map.project(position).subtract(this.map.getPixelOrigin());
     const whole = exact.round();
     return `translate(${(exact.x - whole.x).toFixed(2)}px, ${(exact.y - whole.y).toFixed(2)}px)`;
+  }
+
+  /** Leave the view alone once a person has moved it, until the button is pressed. */
+  #yieldToPeople() {
+    this.following = true;
+    this.fitting = false; // a motion of ours is under way
+    this.wanted = [];
+    this.again = this.element.querySelector("[data-map-again]");
+    if (!this.again) return;
+    const buttons = this.again.parentElement;
+    L.DomEvent.disableClickPropagation(buttons);
+    L.DomEvent.disableScrollPropagation(buttons);
+    this.map.on("moveend", () => (this.fitting = false));
+    this.map.on("dragstart", () => this.#follow(false));
+    this.map.on("zoomstart movestart", () => this.fitting || this.#follow(false));
+    this.again.addEventListener("click", () => this.fit(this.wanted, { asked: true }));
+  }
+
+  #follow(on) {
+    this.following = on;
+    if (this.again) this.again.hidden = on || !this.wanted.length;
   }
 
   #markHome({ lat, lng, name: label }) {

@@ -22,7 +22,7 @@ from ridedash.store.audit import AuditRow
 from ridedash.store.database.database import Database
 from ridedash.store.encryption import TokenVault, new_key
 from ridedash.store.models.desk import ShiftNote
-from ridedash.store.models.orders import Action, Attention, Order, Ride, TimelineEvent
+from ridedash.store.models.orders import Action, Attention, Order, PathPoint, Ride, TimelineEvent
 from ridedash.store.models.people import Account, Guest
 from tests.rides.desk_world import KEYS, START, World
 
@@ -188,6 +188,27 @@ def test_after_seven_days_a_ride_keeps_only_where_it_began_and_ended(world: Worl
     }
     assert ride.position_at is None
     assert guest_of(world, order_id).name == NAME
+
+
+def test_the_driven_path_goes_with_the_other_positions_and_with_an_erased_guest(
+    world: World,
+) -> None:
+    old, erased = ridden(world), ridden(world, "Guest Erased", "+911234500000", "9")
+    with world.db.write() as s:
+        for order_id in (old, erased):
+            s.add(PathPoint(order_id=order_id, at=START, lat=1.5, lng=2.5))
+
+    def left() -> list[int]:
+        with world.db.read() as s:
+            return sorted(s.scalars(select(PathPoint.order_id)))
+
+    wanted = ErasedGuest(world.page(erased).order.property_id, phone="+911234500000")
+    erase(world.db, lambda: START, KEY, wanted)
+    assert left() == [old]
+    remove_old_data(world.db, START + 7 * DAY, RetentionDays(), KEY)
+    assert left() == [old]
+    remove_old_data(world.db, START + 7 * DAY + timedelta(seconds=1), RetentionDays(), KEY)
+    assert left() == []
 
 
 def test_after_thirty_days_name_and_phone_are_a_pseudonym_and_the_money_stays(world: World) -> None:

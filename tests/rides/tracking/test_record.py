@@ -14,7 +14,7 @@ from ridedash.rides.tracking.claims import RIDE_AND_ORDER, Bounds, claim_due, re
 from ridedash.rides.tracking.poll import Tracker
 from ridedash.rides.tracking.record import Polled
 from ridedash.service.errors import Throttled
-from ridedash.store.models.orders import Order, Ride
+from ridedash.store.models.orders import Order, PathPoint, Ride
 from tests.rides.desk_world import World
 from tests.rides.tracking.played import START, Played
 
@@ -38,6 +38,30 @@ def ids(world: World) -> list[int]:
         worker.step()
     world.clock.go(30)
     return found
+
+
+def path(world: World, order_id: int) -> list[float]:
+    query = select(PathPoint.lat).where(PathPoint.order_id == order_id).order_by(PathPoint.id)
+    with world.db.read() as s:
+        return list(s.scalars(query))
+
+
+def test_a_cab_that_moves_leaves_a_path_with_a_point_in_ten_seconds(
+    world: World, ids: list[int]
+) -> None:
+    ours, driven, slots = tracker(world), [-38.5], {0.0}
+    assert [path(world, order_id) for order_id in ids] == [[-38.5]] * 6  # with its first sighting
+    for n in range(1, 13):  # one cab drives, the others stand still
+        world.service.tracks["C2"] = [says(2, driver_lat=-38.5 - n / 100)]
+        slot = world.clock().timestamp() // 10
+        ours.record(ours.read([ours.ask(claim) for claim in ours.claim(10)]))
+        if slot not in slots:
+            driven.append(-38.5 - n / 100)
+        slots.add(slot)
+        world.clock.go(5)
+    assert path(world, ids[1]) == driven
+    assert 6 <= len(driven) <= 8  # twelve polls in a minute
+    assert path(world, ids[0]) == [-38.5]
 
 
 def tracker(world: World) -> Tracker:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from ridedash.rides.accounts.tokens import NeedsReconnect
+from ridedash.store.models.orders import PathPoint
 from ridedash.store.models.people import Property, Staff
 from ridedash.store.orders import Order, Ride
 from tests.views.ride_pages import NOON, snapshot_facts
@@ -20,6 +22,10 @@ WIDE = {"width": 1280, "height": 800}
 CAB = "[data-board] .desk-map"
 
 
+VIEW = """() => { const map = window[document.querySelector("[data-map]").dataset.map];
+  const {lat, lng} = map.getCenter(); return [lat, lng, map.getZoom()]; }"""
+SHOWS = """((point) => window[document.querySelector("[data-map]").dataset.map]
+  .getBounds().contains(point))"""
 TOUCHED = """() => {
   window.touched = [];
   const row = (node) => (node.parentElement ?? node).closest(".row")?.dataset.id ?? "none";
@@ -433,7 +439,8 @@ def test_the_map_marks_the_property_and_each_cab_with_its_room_inside_the_map(
     assert written[1] >= 0
     assert written[2] <= frame["width"]
     assert 0 <= written[3] <= frame["height"]
-    assert "412" in {each[0] for each in page.evaluate("window.written")}
+    # the room, and the minutes until the cab arrives
+    assert "412 · 4\u00a0min" in {each[0] for each in page.evaluate("window.written")}
 
 
 def test_a_short_trip_is_fitted_again_after_a_long_one(served: Served) -> None:
@@ -445,6 +452,54 @@ def test_a_short_trip_is_fitted_again_after_a_long_one(served: Served) -> None:
     page.wait_for_function(f"() => ({zoom})() <= 12")
     page.evaluate(show, {"lat": -38.502, "lng": -128.002})
     page.wait_for_function(f"() => ({zoom})() >= 15")
+
+
+def test_a_map_that_a_person_has_moved_stays_until_it_follows_again(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+    served.desk.order("BOOKED", "IN_PROGRESS")
+    page = opened(served, f"/?ride={order_id}")
+    expect(headline(page)).to_contain_text("on the way")
+    again = page.get_by_role("button", name="Follow again")
+    expect(again).to_be_hidden()
+    box = page.locator(CAB).bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 150, y - 40, steps=4)
+    page.mouse.up()
+    expect(again).to_be_visible()
+    moved = page.evaluate(VIEW)
+
+    def far(s: Any) -> None:  # the cab leaves the view
+        s.get(Order, order_id).version += 1
+        facts = snapshot_facts("point_to_point", "CALL_DRIVER", position=[-38.6, -128.2])
+        s.query(Ride).filter(Ride.order_id == order_id).one().facts = facts
+
+    with page.expect_response(lambda answer: '"cabs":' in answer.text()):
+        served.desk.add(far)
+    assert page.evaluate(VIEW) == moved
+    again.click()
+    expect(again).to_be_hidden()
+    page.wait_for_function(f"() => {SHOWS}([-38.6, -128.2])")
+    page.keyboard.press("m")  # all of them
+    page.wait_for_function(f"() => {SHOWS}([-38.505, -128.004]) && {SHOWS}([-38.6, -128.2])")
+
+
+def test_the_path_that_the_chosen_cab_has_driven_is_on_the_map(served: Served) -> None:
+    order_id = served.desk.order("BOOKED", "CALL_DRIVER")
+
+    def driven(s: Any) -> None:
+        for n in range(4):
+            at = NOON - timedelta(seconds=10 * (4 - n))
+            point = {"lat": -38.52 + n * 0.004, "lng": -128.02 + n * n * 0.001}
+            s.add(PathPoint(order_id=order_id, at=at, **point))
+
+    served.desk.add(driven)
+    page = opened(served, f"/?ride={order_id}")
+    expect(page.locator(f"{CAB} path.map-line")).to_have_count(1)
+    page.keyboard.press("Escape")  # no ride is chosen any more
+    expect(page.locator(f"{CAB} path.map-line")).to_have_count(0)
 
 
 def test_a_cab_on_the_map_chooses_its_ride(served: Served) -> None:

@@ -15,6 +15,7 @@ from ridedash.service.errors import NoAnswer, Refused
 from ridedash.service.types.bookings import DOCUMENT_OPTIONS, Done
 from ridedash.store.audit import AuditRow
 from ridedash.store.encryption import TokenVault, new_key
+from ridedash.store.models.orders import PathPoint
 from ridedash.store.orders import Order
 from tests.views.ride_pages import (
     ENDS,
@@ -121,12 +122,36 @@ def test_the_snapshot_is_304_until_something_shown_changes(
     )
 
 
+def test_the_driven_path_is_that_of_the_guests_cab_in_few_points(
+    desk: Desk, browser: FlaskClient
+) -> None:
+    order_id = desk.order("BOOKED", "CALL_DRIVER", ride={"swapped_at": NOON})
+
+    def driven(s: Any) -> None:
+        s.add(PathPoint(order_id=order_id, at=NOON - timedelta(seconds=10), lat=1.0, lng=2.0))
+        for n in range(2_500):  # a walk that no line follows
+            at = NOON + timedelta(seconds=10 * n)
+            lat, lng = -38.5 + (n * n % 97) / 5_000, -128.0 + n / 10_000
+            s.add(PathPoint(order_id=order_id, at=at, lat=lat, lng=lng))
+
+    desk.add(driven)
+    first = browser.get(f"/rides/{order_id}/path.json")
+    path = first.get_json()["path"]
+    assert 2 <= len(path) <= 200
+    assert path[-1] == [round(-38.5 + (2_499 * 2_499 % 97) / 5_000, 5), -127.7501]
+    assert [1.0, 2.0] not in path  # the cab that came before
+    known = {"If-None-Match": first.headers["ETag"]}
+    assert browser.get(f"/rides/{order_id}/path.json", headers=known).status_code == 304
+    foreign = desk.order("BOOKED", "CALL_DRIVER", prop="other")
+    assert browser.get(f"/rides/{foreign}/path.json").status_code == 404
+
+
 @pytest.mark.parametrize(("kind", "status"), CASES)
 def test_the_snapshot_stays_small_on_the_wire(
     desk: Desk, browser: FlaskClient, kind: str, status: str
 ) -> None:
     assert (
-        len(browser.get(f"/rides/{desk.order('BOOKED', status, kind)}/snapshot.json").data) < 1500
+        len(browser.get(f"/rides/{desk.order('BOOKED', status, kind)}/snapshot.json").data) < 1700
     )
 
 

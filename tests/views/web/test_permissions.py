@@ -25,8 +25,9 @@ NEEDS = {
         invitations.show invitations.accept guest.show guest.snapshot
     """,
     "see": """
-        desk.board desk.board_json groups.show rides.show rides.snapshot auth.sign_out me.show
-        me.change_password me.prefer me.sign_out_everywhere outgoing.card outgoing.show_receipt
+        desk.board desk.board_json groups.show rides.show rides.snapshot rides.path
+        auth.sign_out me.show me.change_password me.prefer me.sign_out_everywhere
+        outgoing.card outgoing.show_receipt
         history.show history.ask search.show search.ask search.listed handover.show
         restored.show
     """,

@@ -1,0 +1,69 @@
+/**
+ * The path that the guest's cab has driven, on the map: from the server when the page opens and
+ * after a gap, and from each poll in between.
+ */
+
+const MOST = 600; // points of a page that stays open; a thinned path is asked for then
+
+export class Driven {
+  /** `map` is a RideMap, or the chosen ride on the board's map; `address` is the ride's. */
+  constructor(map, address) {
+    this.map = map;
+    this.address = `${address}/path.json`;
+    this.points = [];
+    this.known = false; // whether the points have no gap
+    this.asking = false;
+    this.plate = null;
+    this.ended = false;
+  }
+
+  /** Positions were missed: a straight line would say where nobody drove. */
+  gap() {
+    this.known = false;
+  }
+
+  /** Take a snapshot: its position is the newest point. */
+  take({ position, cab, booking_status: status }) {
+    const plate = cab?.plate ?? "";
+    if (plate !== this.plate) this.gap(); // another cab has another path
+    this.plate = plate;
+    if (!this.map || !status) return;
+    if (!this.known || this.points.length > MOST) this.#ask();
+    this.glides = Boolean(position) && !this.map.jumps;
+    if (position) this.#add([position.lat, position.lng]);
+    this.#draw();
+  }
+
+  end() {
+    this.ended = true;
+  }
+
+  #add(point) {
+    const last = this.points.at(-1);
+    if (!last || last[0] !== point[0] || last[1] !== point[1]) this.points.push(point);
+  }
+
+  async #ask() {
+    if (this.asking) return;
+    this.asking = true;
+    try {
+      const answer = await fetch(this.address, { credentials: "same-origin" });
+      if (!answer.ok || this.ended) return;
+      const newest = this.points.at(-1);
+      this.points = (await answer.json()).path;
+      this.known = true;
+      if (newest) this.#add(newest);
+      this.#draw();
+    } catch {
+      // no answer: the next poll asks again
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  /** A cab that glides to its newest position has not driven there yet. */
+  #draw() {
+    if (this.ended || !this.known) return;
+    this.map.line(this.glides ? this.points.slice(0, -1) : this.points);
+  }
+}

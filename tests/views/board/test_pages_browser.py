@@ -440,7 +440,7 @@ def test_the_map_marks_the_property_and_each_cab_with_its_room_inside_the_map(
     assert written[2] <= frame["width"]
     assert 0 <= written[3] <= frame["height"]
     # the room, and the minutes until the cab arrives
-    assert "412 · 4\u00a0min" in {each[0] for each in page.evaluate("window.written")}
+    assert "412 · 4 min" in {each[0] for each in page.evaluate("window.written")}
 
 
 def test_a_short_trip_is_fitted_again_after_a_long_one(served: Served) -> None:

@@ -42,9 +42,14 @@ def watermark(s: Session) -> Watermark:
     return found
 
 
-def is_at_least(epoch: int, beats: int) -> ColumnElement[bool]:
-    """A condition for statements: the database is in this epoch, and has not gone back in it."""
-    return exists().where(Watermark.id == ROW, Watermark.epoch == epoch, Watermark.beats >= beats)
+def epoch(s: Session) -> int:
+    """How many restores the database has noted."""
+    return s.scalar(select(Watermark.epoch).where(Watermark.id == ROW)) or 0
+
+
+def is_at_least(of: int, beats: int) -> ColumnElement[bool]:
+    """A condition for statements: the database is in epoch `of`, and has not gone back in it."""
+    return exists().where(Watermark.id == ROW, Watermark.epoch == of, Watermark.beats >= beats)
 
 
 def last_known_moment(s: Session) -> datetime | None:
@@ -69,14 +74,14 @@ def known_orders(s: Session, references: Collection[str]) -> list[Known]:
     return [Known(row.id, row.mtx, row.attempt, OrderState(row.state)) for row in rows]
 
 
-def listed(s: Session, references: Collection[str]) -> set[str]:
-    """Those of these references that are listed as lost, with an outcome or looked at.
+def listed(s: Session, references: Collection[str]) -> dict[str, bool]:
+    """Those of these references that are listed as lost: with an outcome or looked at, or without.
 
     At most AT_ONCE of them.
     """
     done = or_(LostOrder.outcome.is_not(None), LostOrder.closed_at.is_not(None))
-    query = select(LostOrder.mtx).where(LostOrder.mtx.in_(list(references)), done)
-    return set(s.scalars(query))
+    query = select(LostOrder.mtx, done).where(LostOrder.mtx.in_(list(references)))
+    return {row[0]: bool(row[1]) for row in s.execute(query)}
 
 
 def property_of(s: Session, property_id: int, at: datetime) -> int | None:

@@ -91,7 +91,7 @@ def declare(db: Database, clock: Clock, to: datetime) -> int:
 
     How many orders that were.
     """
-    return note_restore(db, clock, None, "cli", to)
+    return note_restore(db, clock, None, "cli", to) or 0
 
 
 def compare(db: Database, clock: Clock, journal: SentJournal, pace: float) -> None:

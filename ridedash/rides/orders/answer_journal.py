@@ -8,12 +8,14 @@ import fcntl
 import json
 import os
 import threading
+import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from ridedash.rides.orders.append_file import is_in_place
 from ridedash.rides.orders.sent_journal import SentJournal
 
 SLOT: Final = 4096  # bytes
@@ -32,12 +34,14 @@ class AnswerJournal:
     under the same lock. Raises OSError.
     """
 
-    def __init__(self, folder: Path, slots: int = SLOTS) -> None:
+    def __init__(
+        self, folder: Path, slots: int = SLOTS, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.file = self._first_free(slots)
         try:
-            self.sent = SentJournal(folder, _number_of(self.path))
+            self.sent = SentJournal(folder, _number_of(self.path), monotonic)
         except BaseException:
             self.file.close()
             raise
@@ -112,7 +116,7 @@ class JournalFile:
     def ready(self) -> bool:
         """Whether a record could be written now. A failed write is followed by a trial write."""
         with self._lock:
-            if not self._free or self._fd < 0:
+            if not self._free or self._fd < 0 or not is_in_place(self._fd, self.path):
                 return False
             if self._broken:
                 self._broken = not self._is_writable(self._free[-1])

@@ -148,7 +148,7 @@ class Promoter:
             if self.closed or s.connection().execute(claim).rowcount != 1:
                 return None
             order = s.get_one(Order, order_id)
-            if self.watch.refuses(order.mtx, order.attempt + 1):
+            if self.watch.refuses(s, order.mtx, order.attempt + 1):
                 raise KnownToJournal
             offer = s.get_one(Offer, order.offer_id)
             return Claim(order, trip_of(offer), offer.fare_id is not None, now + LEASE)

@@ -6,7 +6,7 @@ knows what was sent after the backup was made.
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -17,7 +17,13 @@ from ridedash.observability.exceptions import reason
 from ridedash.rides.codes import RESTORED
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import Outcome
-from ridedash.rides.orders.sent_journal import KEPT_OF_OUTCOME, Mark, Sent, SentJournal
+from ridedash.rides.orders.sent_journal import (
+    KEPT_OF_OUTCOME,
+    Last,
+    Mark,
+    Sent,
+    SentJournal,
+)
 from ridedash.rides.orders.settle import UNPROVED, settle
 from ridedash.rides.runtime import Clock
 from ridedash.rides.states import WITHOUT_RIDE, BadTransition
@@ -30,6 +36,11 @@ T = TypeVar("T")
 S = OrderState
 NOT_SENT_YET: Final = frozenset({S.SCHEDULED, S.READY})
 FROM_JOURNAL: Final = "from_journal"  # a timeline event: the order's state is the journal's
+# what was sent of late is compared so often, and after each lost connection to the database
+RECENT_EVERY: Final = timedelta(seconds=60)
+# how much of what an earlier comparison has found sound is compared once more: a replica that takes
+# over may lag, and its clock may differ
+OVERLAP: Final = timedelta(minutes=10)
 
 log = logging.getLogger(__name__)
 
@@ -46,17 +57,32 @@ class RestoreWatch:
 
     def __init__(self, db: Database, clock: Clock, journal: SentJournal, pace: float) -> None:
         self.db, self.clock, self.journal, self.pace = db, clock, journal, pace
-        self.database = ""  # its identity
+        self.database = ""  # its identity; "" before its first property
         self._mark: Mark | None = None  # the database as it was last seen
         self._beaten: Mark | None = None  # what the heartbeat is about to commit
-        self._settled_epoch: int | None = None
-        self._suspect = False
+        self._older_in: int | None = None  # its epoch, when a heartbeat found it older than seen
         self._found_at: datetime | None = None  # the last moment that the database knew of
+        self._asked = 0  # how often a comparison was asked for
+        self._settled: tuple[int, int, int] | None = None  # `_state` before the last comparison
+        self._compared_at: datetime | None = None
+
+    @property
+    def epoch(self) -> int:
+        """The restores of the database so far, as of the last heartbeat."""
+        return 0 if self._mark is None else self._mark.epoch
 
     @property
     def settled(self) -> bool:
-        """Whether the database has been compared with the journals since its last restore."""
-        return self._mark is not None and self._settled_epoch == self._mark.epoch
+        """Whether the database has been compared with the journals since its last restore.
+
+        And since the last lost connection: a replica that lags may have taken over.
+        """
+        return self._mark is not None and self._settled == self._state
+
+    @property
+    def _state(self) -> tuple[int, int, int]:
+        """What a comparison is valid for."""
+        return self.epoch, self._asked, self.db.lost_connections
 
     def beat(self, s: Session) -> None:
         """Raise the watermark in the transaction of a heartbeat, unless the database is older."""
@@ -66,32 +92,35 @@ class RestoreWatch:
         self._found_at = restores.last_known_moment(s)
         seen = self._seen()
         if seen is not None and (row.epoch, row.beats) < (seen.epoch, seen.beats):
-            self._suspect = True
+            self._older_in = row.epoch
             return
         row.beats, row.beat_at = row.beats + 1, now
         self._beaten = Mark(row.epoch, row.beats, now, self.database)
 
     def look(self) -> int:
-        """After a heartbeat was committed: notice a restore, and compare. How many rows changed."""
+        """After a heartbeat was committed: notice a restore, and compare. How many rows changed.
+
+        Of the heartbeat's thread only.
+        """
         changed = 0
         self._beat_is_committed()
-        if self._suspect:
-            changed += self._notice()
-        if self._mark is not None and not self.settled:
+        if self._older_in is not None:
+            changed += self._notice(self._older_in)
+        if self._mark is not None and (not self.settled or self._is_time()):
             changed += self._compare(self._mark.epoch)
         return changed
 
-    def refuses(self, reference: str, attempt: int) -> bool:
+    def refuses(self, s: Session, reference: str, attempt: int) -> bool:
         """Whether a journal of this machine has this attempt already: then it is not sent."""
+        self.database = self.database or restores.identity(s)
         if not self.journal.knows(reference, attempt):
             return False
-        self._suspect = True
         self.compare_again()
         return True
 
     def compare_again(self) -> None:
-        """Send nothing more before the database was compared with the journals once more."""
-        self._settled_epoch = None
+        """Send nothing more before the database was compared with all journals once more."""
+        self._asked += 1
 
     def is_as_seen(self) -> ColumnElement[bool]:
         """A condition for claims: the database has not gone back since the last heartbeat."""
@@ -109,45 +138,71 @@ class RestoreWatch:
         """The furthest that this database was seen, by this worker or on this machine."""
         if self._mark is not None and self._mark.database == self.database:
             return self._mark
-        return self.journal.mark(self.database)
+        # a database without a property has sent nothing, and looks like any other one
+        return self.journal.mark(self.database) if self.database else None
 
     def _beat_is_committed(self) -> None:
         if self._beaten is None:
             return
         self._mark, self._beaten = self._beaten, None
+        if not self._mark.database:
+            return
         try:
             self.journal.write_mark(self._mark)
         except OSError as error:  # an older mark notices less
             log.error("the mark of the sent journal is not written: %s", reason(error))
 
-    def _notice(self) -> int:
-        """Note the restore, and hold what was planned."""
-        held = note_restore(self.db, self.clock, self._seen(), "worker", self._found_at)
-        self._suspect = False
+    def _is_time(self) -> bool:
+        """Whether what was sent of late is to be compared, also after the clock was set back."""
+        return self._compared_at is None or abs(self.clock() - self._compared_at) >= RECENT_EVERY
+
+    def _notice(self, epoch: int, reached: int = 0) -> int:
+        """Note the restore of the database of that epoch, and hold what was planned.
+
+        `reached`: the epoch that it had come to at least. Nothing is noted when another worker has
+        done so.
+        """
+        seen = self._seen() or Mark(epoch, 0, self.clock(), self.database)
+        seen = seen._replace(epoch=max(seen.epoch, reached))
+        held = note_restore(self.db, self.clock, seen, "worker", self._found_at, epoch)
+        self._older_in = None
         with self.db.write() as s:
             self.beat(s)
         self._beat_is_committed()
-        return held
+        return held or 0
 
     def _compare(self, epoch: int) -> int:
-        changed, is_news = catch_up(self.db, self.clock, self.journal, self.pace)
-        if is_news:  # a restore of the last seconds: the watermark could not tell
-            return changed + self._notice()
-        self._settled_epoch = epoch
+        """Compare with all that the journals know, or only with the recent part of it."""
+        state, began = self._state, self.clock()
+        since = None
+        if self._settled is not None and self._settled[:2] == state[:2] and self._compared_at:
+            since = min(self._compared_at, began) - OVERLAP
+        changed, news = catch_up(self.db, self.clock, self.journal, self.pace, since)
+        if news is not None:  # a restore of the last seconds: the watermark could not tell
+            return changed + self._notice(epoch, news)
+        self._settled, self._compared_at = state, began
         return changed
 
 
 def note_restore(
-    db: Database, clock: Clock, seen: Mark | None, who: str, to: datetime | None
-) -> int:
+    db: Database,
+    clock: Clock,
+    seen: Mark | None,
+    who: str,
+    to: datetime | None,
+    epoch: int | None = None,
+) -> int | None:
     """Note that the database was restored `to` a moment: nothing of before it is sent.
 
     Planned rides are held, and READY orders become UNKNOWN. `seen`: how far the database had come;
-    None for a restore that a person declares. How many orders it held.
+    None for a restore that a person declares. `epoch`: nothing is noted when the database has
+    another one by now, because another worker has noted the same restore. How many orders it held.
     """
     now = clock()
     with db.write() as s:
         row = restores.watermark(s)
+        if epoch is not None and row.epoch != epoch:
+            return None
         row.epoch = max(row.epoch, seen.epoch if seen else 0) + 1
         row.beats = max(row.beats, seen.beats if seen else 0) + 1
         row.beat_at = now
@@ -177,24 +232,29 @@ def hold(s: Session, now: datetime, who: str) -> int:
     return len(orders)
 
 
-def catch_up(db: Database, clock: Clock, journal: SentJournal, pace: float) -> tuple[int, bool]:
+def catch_up(
+    db: Database, clock: Clock, journal: SentJournal, pace: float, since: datetime | None = None
+) -> tuple[int, int | None]:
     """Bring the database to what the journal knows. How many orders it changed or listed.
 
-    The second value: whether the journal knows a send that an earlier restore does not explain.
+    `since`: only of what was sent then or later. The second value: the epoch of the last send that
+    no restore explains which was noticed; None when there is none.
     """
-    behind, lost = _differences(db, journal.attempts())
-    entries = journal.entries(behind | lost) if behind or lost else []
+    behind, lost = _differences(db, journal.attempts(since))
+    if not behind and not lost:
+        return 0, None
+    entries = journal.entries(behind | lost)
     with db.read() as s:
-        database = restores.identity(s)
-        is_news = any(_is_news(s, each) for each in entries if each.database == database)
+        database, epoch = restores.identity(s), restores.epoch(s)
+        ours = [each for each in entries if each.database == database]
+        news = [each.epoch for each in ours if each.epoch >= epoch and _lacks(s, each)]
     changed = 0
     for entry in entries:
         if entry.reference in behind:
             changed += _catch_up_one(db, clock(), entry, pace)
-    missing = [each for each in entries if each.reference in lost and each.database == database]
-    for some in _chunks(missing):
+    for some in _chunks(each for each in ours if each.reference in lost):
         changed += _list_lost(db, clock(), some)
-    return changed, is_news
+    return changed, max(news, default=None)
 
 
 def unknown_sends(db: Database, journal: SentJournal) -> tuple[bool, int]:
@@ -202,14 +262,18 @@ def unknown_sends(db: Database, journal: SentJournal) -> tuple[bool, int]:
 
     Changes nothing; orders that are listed as lost are not counted.
     """
-    behind, lost = _differences(db, journal.attempts(), unproved=False)
+    # the journals first: a heartbeat or a send meanwhile is in the database before it is in them
+    attempts = journal.attempts()
     with db.read() as s:
         database = restores.identity(s)
+    seen = journal.mark(database) if database else None
+    behind, lost = _differences(db, attempts, unproved=False)
+    with db.read() as s:
         row = s.get(Watermark, restores.ROW)
-    lacking = [e for e in journal.entries(behind | lost) if e.database == database]
-    seen = journal.mark(database)
+    lacking = journal.entries(behind | lost) if behind or lost else []
     reached = (row.epoch, row.beats) if row is not None else (0, 0)
-    return seen is not None and reached < (seen.epoch, seen.beats), len(lacking)
+    is_older = seen is not None and reached < (seen.epoch, seen.beats)
+    return is_older, sum(each.database == database for each in lacking)
 
 
 def _chunks(found: Iterable[T]) -> Iterator[list[T]]:
@@ -219,34 +283,39 @@ def _chunks(found: Iterable[T]) -> Iterator[list[T]]:
 
 
 def _differences(
-    db: Database, attempts: dict[str, int], *, unproved: bool = True
+    db: Database, attempts: dict[str, Last], *, unproved: bool = True
 ) -> tuple[set[str], set[str]]:
     """References that the database knows less of than the journal, and those that it lost.
 
-    `unproved`: also those whose outcome it does not know, though the journal may.
+    `unproved`: also those whose outcome it does not know, and the journal does.
     """
-    open_states = (S.SENDING, S.UNKNOWN) if unproved else ()
     behind, lost = set[str](), set[str]()
     for references in _chunks(attempts):
         with db.read() as s:
             known = {order.reference: order for order in restores.known_orders(s, references)}
             missing = set(references) - known.keys()
-            lost |= missing - restores.listed(s, missing) if missing else set()
+            listed = restores.listed(s, missing) if missing else {}
+        lost |= {r for r in missing if r not in listed or (attempts[r].answer and not listed[r])}
         behind |= {
             reference
             for reference, order in known.items()
-            if order.attempt < attempts[reference] or order.state in open_states
+            if order.attempt < attempts[reference].attempt
+            or (unproved and _proves_more(attempts[reference], order))
         }
     return behind, lost
 
 
-def _is_news(s: Session, entry: Sent) -> bool:
-    """Whether this entry proves a restore that was not noticed: it was sent after the last one."""
-    found = restores.known_orders(s, [entry.reference])
-    if found and found[0].attempt >= entry.attempt:
+def _proves_more(last: Last, order: restores.Known) -> bool:
+    """Whether the journal has the outcome of an attempt for which the database has none."""
+    if order.attempt != last.attempt or not last.answer:
         return False
-    last = restores.last_restore(s)
-    return last is None or last.noticed_at < entry.at
+    return order.state == S.SENDING or (order.state == S.UNKNOWN and last.answer != S.UNKNOWN)
+
+
+def _lacks(s: Session, entry: Sent) -> bool:
+    """Whether the database does not know that this was sent."""
+    found = restores.known_orders(s, [entry.reference])
+    return not found or found[0].attempt < entry.attempt
 
 
 def _catch_up_one(db: Database, now: datetime, entry: Sent, pace: float) -> int:

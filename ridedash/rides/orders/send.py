@@ -8,7 +8,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 from sqlalchemy import or_, select, update
@@ -49,6 +49,13 @@ class Prepared:
     ready_at: datetime
     request: NewBooking = field(repr=False)
     token: str = field(repr=False)
+
+
+class Claimed(NamedTuple):
+    """A committed claim: the number of the attempt, and the restores of the database until then."""
+
+    attempt: int
+    epoch: int
 
 
 class Sender:
@@ -94,12 +101,12 @@ class Sender:
         prepared = self._prepare(order_id)
         if prepared is None:
             return False
-        attempt = self._claim(order_id)
-        if attempt is None:
+        claimed = self._claim(order_id)
+        if claimed is None:
             return False
         self._in_flight.add(prepared.reference)
         try:
-            self._send(prepared, attempt)
+            self._send(prepared, claimed)
         finally:
             self._in_flight.discard(prepared.reference)
         return True
@@ -113,9 +120,14 @@ class Sender:
         for slot, record in list(file.pending()):
             if record.get("mtx") in self._in_flight:
                 continue
-            if self._settle_record(record) and self._note_answer(record):
+            is_known = self._settle_record(record)
+            if is_known is None:
+                continue
+            if self._note_answer(record):
                 file.clear(slot)
                 count += 1
+            if not is_known:
+                self.watch.compare_again()  # with the answer, which is in the sent journal now
         return count
 
     def _prepare(self, order_id: int) -> Prepared | None:
@@ -151,10 +163,10 @@ class Sender:
                 order.code = code
                 transitions.change_state(s, order, OrderState.NOT_SENT, now, "worker", code=code)
 
-    def _claim(self, order_id: int) -> int | None:
+    def _claim(self, order_id: int) -> Claimed | None:
         """T2: claim the order, committed before the first byte is sent.
 
-        The number of the attempt; None when another worker has claimed the order, when it is no
+        None when another worker has claimed the order, when it is no
         longer due, or when the database is older than what this worker knows.
         """
         now = self.runtime.clock()
@@ -165,13 +177,13 @@ class Sender:
             log.warning(
                 "order %d was sent before: the database is older than the journal", order_id
             )
-            self.watch.look()
             return None
         except CommitUnknown:
             self._unclear_claims[order_id] = now
             raise
 
-    def _commit_claim(self, order_id: int, now: datetime) -> int | None:
+    def _commit_claim(self, order_id: int, now: datetime) -> Claimed | None:
+        epoch = self.watch.epoch
         claim = (
             update(Order)
             .where(Order.id == order_id, Order.state == OrderState.READY)
@@ -184,11 +196,11 @@ class Sender:
             if s.connection().execute(claim).rowcount != 1:
                 return None
             order = s.get_one(Order, order_id)
-            if self.watch.refuses(order.mtx, order.attempt):
+            if self.watch.refuses(s, order.mtx, order.attempt):
                 raise KnownToJournal
             transitions.add_event(s, order, "order", OrderState.SENDING, now)
             self._record_send(s, order, now)
-            return order.attempt
+            return Claimed(order.attempt, epoch)
 
     def _record_send(self, s: Session, order: Order, now: datetime) -> None:
         facts = {"property_id": order.property_id, "attempt": order.attempt}
@@ -208,30 +220,33 @@ class Sender:
                     settle(s, order, nothing_sent, runtime.clock(), "worker", runtime.pace)
             self._unclear_claims.pop(order_id, None)
 
-    def _send(self, prepared: Prepared, attempt: int) -> None:
+    def _send(self, prepared: Prepared, claimed: Claimed) -> None:
         """The sent journal, the call, the answer journal and T3, in this order."""
-        failpoint = self.runtime.failpoint
+        failpoint, attempt = self.runtime.failpoint, claimed.attempt
         failpoint("order.claimed")
-        outcome = self._call(prepared) if self._journal_send(prepared, attempt) else NOT_JOURNALLED
+        outcome = self._call(prepared) if self._journal_send(prepared, claimed) else NOT_JOURNALLED
         slot = self._write_journal(prepared, attempt, outcome)
         if outcome.retry == AUTH:
             outcome = self._refresh_token(prepared, outcome)
-        self._settle(prepared.reference, attempt, outcome)
+        is_known = self._settle(prepared.reference, attempt, outcome)
         failpoint("order.settled")
         answer = {"mtx": prepared.reference, "attempt": attempt, **asdict(outcome)}
         if self._note_answer(answer) and slot is not None:
             self.journal.file.clear(slot)
+        if not is_known:
+            self.watch.compare_again()  # with the answer, which is in the sent journal now
 
-    def _journal_send(self, prepared: Prepared, attempt: int) -> bool:
+    def _journal_send(self, prepared: Prepared, claimed: Claimed) -> bool:
         """Store on disk that the order is sent now; False when that fails: then it is not sent."""
         entry = Sent(
             reference=prepared.reference,
-            attempt=attempt,
+            attempt=claimed.attempt,
             at=self.runtime.clock(),
             database=self.watch.database,
             property_id=prepared.property_id,
             account_id=prepared.account_id,
             category=prepared.request.category,
+            epoch=claimed.epoch,
         )
         try:
             self.journal.sent.sent(entry)
@@ -286,28 +301,32 @@ class Sender:
             return replace(outcome, retry="", code=error.code)
         return outcome
 
-    def _settle(self, reference: str, attempt: int, outcome: Outcome) -> None:
-        """T3. An answer to an earlier attempt proves nothing about the present one."""
+    def _settle(self, reference: str, attempt: int, outcome: Outcome) -> bool:
+        """T3. An answer to an earlier attempt proves nothing about the present one.
+
+        False when the database does not know the attempt: it was restored meanwhile.
+        """
         runtime = self.runtime
 
-        def settle_once() -> None:
+        def settle_once() -> bool:
             with runtime.db.write() as s:
                 order = s.scalars(select(Order).where(Order.mtx == reference)).first()
                 if order is None or order.attempt < attempt:
-                    self.watch.compare_again()  # the database was restored meanwhile
-                elif order.attempt == attempt:
+                    return False
+                if order.attempt == attempt:
                     settle(s, order, outcome, runtime.clock(), "worker", runtime.pace)
+                return True
 
-        retry_conflict(settle_once)
+        return retry_conflict(settle_once)
 
-    def _settle_record(self, record: dict[str, Any]) -> bool:
+    def _settle_record(self, record: dict[str, Any]) -> bool | None:
+        """As `_settle`; None when the record can't be settled."""
         try:
-            self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
+            return self._settle(str(record["mtx"]), record.get("attempt", 0), outcome_of(record))
         except (BadTransition, ValueError, LookupError, TypeError, ArithmeticError) as error:
             reference, kind = record.get("mtx"), type(error).__name__
             log.error("the answer for %s in the journal can't be settled: %s", reference, kind)
-            return False
-        return True
+            return None
 
 
 def outcome_of(record: dict[str, Any]) -> Outcome:

@@ -8,35 +8,42 @@ can read: a checksum and JSON. A line names no guest and no place.
 import contextlib
 import json
 import os
+import re
 import threading
+import time
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ridedash.rides.orders.append_file import BLOCK, AppendFile
 from ridedash.rides.orders.outcome import Outcome
 
 KEPT: Final = timedelta(days=40)  # at least; a file goes when its newest line is older
 FILE_LASTS: Final = timedelta(days=5)  # then a worker begins another file
-# bytes that are written with zeros ahead, so that a line needs no free disk space
-PREPARED: Final = 128 * 1024
-RESERVE: Final = 32 * 1024  # with fewer prepared bytes than this, nothing is sent
-BLOCK: Final = 64 * 1024
+# a clock that was set wrong must not delete what is young: it has to go evenly for so long first
+EVEN_S: Final = 3000.0
+STEP_S: Final = 60.0  # by which it may differ from the monotonic one meanwhile
 MARK: Final = 512  # bytes of each of the two places of a mark
 # of an outcome: what proves or finds a booking, without the service's words and evidence
 KEPT_OF_OUTCOME: Final = frozenset(
     {"state", "booking_id", "txn_id", "code", "http_status", "booking_timeout_s", "next_retry"}
 )
+# what is no such word is text of the service, which may name a guest: it is left out
+WORDS: Final = {
+    "code": re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}"),
+    "next_retry": re.compile(r"[0-9T:.+Z-]{1,40}"),
+}
 
 
 @dataclass(frozen=True)
 class Sent:
     """One order that was sent: what the journal holds of it.
 
-    `database` tells databases apart (`restore.identity`); `outcome` holds the fields of
-    KEPT_OF_OUTCOME, None while no answer is known.
+    `database` tells databases apart (`restores.identity`), `epoch` counts its restores until then;
+    `outcome` holds the fields of KEPT_OF_OUTCOME, None while no answer is known.
     """
 
     reference: str
@@ -46,7 +53,16 @@ class Sent:
     property_id: int
     account_id: int
     category: str
+    epoch: int = 0
     outcome: dict[str, Any] | None = None
+
+
+class Last(NamedTuple):
+    """The last attempt of an order: its number, when it was sent, and the state of its outcome."""
+
+    attempt: int
+    at: datetime
+    answer: str = ""  # while none is journalled
 
 
 class Mark(NamedTuple):
@@ -65,15 +81,22 @@ class SentJournal:
     Safe to share between threads. Raises OSError.
     """
 
-    def __init__(self, folder: Path, number: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        number: int | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.folder, self.number = folder, number
         self._own_names = f"sent-{number}-"
         self._lock = threading.Lock()
-        self._attempts: dict[str, int] = {}  # the last attempt of each reference
+        self._last: dict[str, Last] = {}  # of each reference, without its answer
+        self._answers: dict[tuple[str, int], str] = {}  # of each attempt that has one: its state
+        self._is_even = _EvenClock(monotonic)
         self._read: dict[Path, int] = {}  # how far each file was read
         self._newest: dict[Path, datetime] = {}
-        self._file = _AppendFile(self._own_files()[-1]) if number is not None else None
-        self._before: _AppendFile | None = None  # open for threads that are still appending to it
+        self._file = AppendFile(self._own_files()[-1]) if number is not None else None
+        self._before: AppendFile | None = None  # open for threads that are still appending to it
         self.refresh()
 
     def ready(self) -> bool:
@@ -84,15 +107,22 @@ class SentJournal:
         """Journal an order that is about to be sent. On disk when this returns. Raises OSError."""
         self._append(_line({"sent": entry.reference, **_facts_of(entry)}), sync=True)
         with self._lock:
-            self._learn(entry.reference, entry.attempt)
+            self._learn(entry)
 
     def answered(self, reference: str, attempt: int, outcome: Outcome) -> None:
         """Journal the outcome of an order that was sent; on disk with the next `flush` or order.
 
         Raises OSError.
         """
-        facts = {name: v for name, v in asdict(outcome).items() if name in KEPT_OF_OUTCOME and v}
-        self._append(_line({"answered": reference, "attempt": attempt, **facts}), sync=False)
+        facts = {
+            name: value
+            for name, value in asdict(outcome).items()
+            if name in KEPT_OF_OUTCOME and value and not _is_text(name, value)
+        }
+        record = {"answered": reference, "attempt": attempt, **facts}
+        self._append(_line(record), sync=False)
+        with self._lock:
+            self._learn_answer(record)
 
     def flush(self) -> None:
         """Sync what was appended. Raises OSError."""
@@ -104,13 +134,21 @@ class SentJournal:
 
         As of the last `refresh`.
         """
-        return self._attempts.get(reference, 0) >= attempt
+        last = self._last.get(reference)
+        return last is not None and last.attempt >= attempt
 
-    def attempts(self) -> dict[str, int]:
-        """The last attempt of every order that was sent from this machine, by reference."""
+    def attempts(self, since: datetime | None = None) -> dict[str, Last]:
+        """The last attempt of every order that was sent from this machine, by reference.
+
+        `since`: only those that were sent then or later.
+        """
         self.refresh()
         with self._lock:
-            return dict(self._attempts)
+            return {
+                reference: last._replace(answer=self._answers.get((reference, last.attempt), ""))
+                for reference, last in self._last.items()
+                if since is None or last.at >= since
+            }
 
     def entries(self, references: Collection[str]) -> list[Sent]:
         """What the journal holds of these orders' last attempts, the oldest first."""
@@ -161,15 +199,22 @@ class SentJournal:
     def drop_old(self, now: datetime, number: int | None = None) -> None:
         """Begin another file when this worker's is old, and delete files that are older than KEPT.
 
-        `number`: of a worker that has ended, and whose answer journal this one has locked.
+        `number`: of a worker that has ended, and whose answer journal this one has locked. Nothing
+        is deleted while the clock may have been set wrong.
         """
+        if self._file is None:
+            return
+        is_even = self._is_even(now)
         if number is not None:
-            self._delete(self.folder.glob(f"sent-{number}-*.log"), now)
-        elif self._file is not None:
-            first = self._file.first_at()
+            found = list(self.folder.glob(f"sent-{number}-*.log"))
+        else:
+            first = self._first_at(self._file.path)
             if first is not None and first < now - FILE_LASTS:
                 self._begin_another()
-            self._delete((p for p in self._own_files() if p != self._file.path), now)
+            found = [path for path in self._own_files() if path != self._file.path]
+        if is_even:
+            self._delete(found, now)
+            self._forget(now - KEPT)
 
     def close(self) -> None:
         """Sync and close this worker's file."""
@@ -184,12 +229,17 @@ class SentJournal:
     def _begin_another(self) -> None:
         assert self._file is not None
         count = int(self._file.path.stem.rpartition("-")[2])
-        another = _AppendFile(self.folder / f"{self._own_names}{count + 1:06d}.log")
+        another = AppendFile(self.folder / f"{self._own_names}{count + 1:06d}.log")
         if self._before is not None:
             self._before.close()
         self._before, self._file = self._file, another
         self._before.flush()
         self.refresh()
+
+    def _first_at(self, path: Path) -> datetime | None:
+        """The moment of the first order of a file; None without one."""
+        found = (_entry(record) for _, record in _records(path, 0))
+        return next((entry.at for entry in found if entry is not None), None)
 
     def _append(self, line: bytes, *, sync: bool) -> None:
         file = self._file
@@ -202,14 +252,32 @@ class SentJournal:
             self._read[path] = end
             entry = _entry(record)
             if entry is not None:
-                self._learn(entry.reference, entry.attempt)
+                self._learn(entry)
                 self._newest[path] = max(self._newest.get(path, entry.at), entry.at)
+            else:
+                self._learn_answer(record)
         self._read.setdefault(path, 0)
 
-    def _learn(self, reference: str, attempt: int) -> None:
-        self._attempts[reference] = max(attempt, self._attempts.get(reference, 0))
+    def _learn(self, entry: Sent) -> None:
+        known = self._last.get(entry.reference)
+        if known is None or known.attempt < entry.attempt:
+            self._last[entry.reference] = Last(entry.attempt, entry.at)
 
-    def _delete(self, paths: Iterator[Path], now: datetime) -> None:
+    def _learn_answer(self, record: dict[str, Any]) -> None:
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            attempt = str(record["answered"]), int(record["attempt"])
+            self._answers[attempt] = str(record["state"])
+
+    def _forget(self, before: datetime) -> None:
+        with self._lock:
+            self._last = {ref: last for ref, last in self._last.items() if last.at >= before}
+            self._answers = {
+                attempt: state
+                for attempt, state in self._answers.items()
+                if attempt[0] in self._last
+            }
+
+    def _delete(self, paths: Collection[Path], now: datetime) -> None:
         """Delete files that hold nothing, or nothing that is young enough."""
         for path in paths:
             with self._lock:
@@ -219,98 +287,29 @@ class SentJournal:
                 path.unlink(missing_ok=True)
 
 
-class _AppendFile:
-    """A file of lines with zeros prepared behind them. Several threads share one sync."""
+class _EvenClock:
+    """Whether a clock has gone evenly for EVEN_S, as far as it was asked."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock, self._syncing = threading.Lock(), threading.Lock()
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._broken = False
-        self._written = self._synced = 0  # numbers of appended lines
-        try:
-            self._end = _end_of(self._fd)
-            self._size = os.fstat(self._fd).st_size
-            self._prepare()
-            _sync_folder(path.parent)
-        except BaseException:
-            os.close(self._fd)
-            raise
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._since: tuple[datetime, float] | None = None
 
-    def ready(self) -> bool:
-        """Whether a line could be appended now. A failure is followed by a trial."""
-        with self._lock:
-            if self._fd < 0:
-                return False
-            try:
-                if self._size - self._end < RESERVE:
-                    self._prepare()
-                if self._broken:
-                    os.pwrite(self._fd, b"\n", self._end)
-                    os.fdatasync(self._fd)
-                    self._end, self._broken = self._end + 1, False
-            except OSError:
-                return False
-            return True
+    def __call__(self, now: datetime) -> bool:
+        here = self._monotonic()
+        if self._since is None or self._step_s(now, here) > STEP_S:
+            self._since = now, here
+        return here - self._since[1] >= EVEN_S
 
-    def append(self, line: bytes, *, sync: bool) -> None:
-        """Append a line; with `sync` it is on disk when this returns. Raises OSError."""
-        with self._lock:
-            try:
-                if self._size - self._end < len(line):
-                    self._prepare()
-                if os.pwrite(self._fd, line, self._end) != len(line):
-                    raise OSError("the sent journal took only a part of the line")
-            except OSError:
-                self._broken = True
-                raise
-            self._end += len(line)
-            self._written += 1
-            number = self._written
-        if sync:
-            self._sync(number)
+    def _step_s(self, now: datetime, here: float) -> float:
+        assert self._since is not None
+        at, then = self._since
+        return abs((now - at).total_seconds() - (here - then))
 
-    def flush(self) -> None:
-        """Sync what was appended. Raises OSError."""
-        self._sync(self._written)
 
-    def first_at(self) -> datetime | None:
-        """The moment of the first line; None without one."""
-        found = (_entry(record) for _, record in _records(self.path, 0))
-        return next((entry.at for entry in found if entry is not None), None)
-
-    def close(self) -> None:
-        """Sync, give back the prepared bytes, and close."""
-        with self._syncing, self._lock:
-            if self._fd >= 0:
-                with contextlib.suppress(OSError):
-                    os.ftruncate(self._fd, self._end)
-                    os.fsync(self._fd)
-                os.close(self._fd)
-            self._fd = -1
-
-    def _sync(self, number: int) -> None:
-        """Sync the line of that number; a thread whose line another one has synced is done."""
-        with self._syncing:
-            if self._synced >= number:
-                return
-            reached = self._written
-            try:
-                os.fdatasync(self._fd)
-            except OSError:
-                self._broken = True
-                raise
-            self._synced = reached
-
-    def _prepare(self) -> None:
-        """Write zeros behind the lines, so that no later line needs a new block."""
-        wanted = self._end + PREPARED
-        if self._size >= wanted:
-            return
-        os.posix_fallocate(self._fd, self._size, wanted - self._size)
-        os.pwrite(self._fd, b"\0" * (wanted - self._size), self._size)
-        os.fsync(self._fd)
-        self._size = wanted
+def _is_text(name: str, value: object) -> bool:
+    """Whether a field of an outcome is no code and no time, but words of the service."""
+    allowed = WORDS.get(name)
+    return allowed is not None and allowed.fullmatch(str(value)) is None
 
 
 def _line(record: dict[str, Any]) -> bytes:
@@ -345,6 +344,7 @@ def _entry(record: dict[str, Any]) -> Sent | None:
             property_id=int(record["property_id"]),
             account_id=int(record["account_id"]),
             category=str(record["category"]),
+            epoch=int(record.get("epoch", 0)),
         )
     except (KeyError, TypeError, ValueError):
         return None
@@ -368,40 +368,15 @@ def _records(path: Path, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
     except FileNotFoundError:
         return
     try:
-        rest = b""
-        while block := os.pread(fd, BLOCK, start + len(rest)).rstrip(b"\0"):
-            rest += block
-            *lines, rest = rest.split(b"\n")
+        rest, reached, size = b"", start, os.fstat(fd).st_size
+        # to the end of the file: a disk that lost a block leaves zeros between sound lines
+        while reached < size and (block := os.pread(fd, BLOCK, reached)):
+            reached += len(block)
+            *lines, rest = (rest + block).split(b"\n")
             for line in lines:
                 start += len(line) + 1
-                record = _parsed(line.strip(b"\0"))
+                record = _parsed(line.rpartition(b"\0")[2])
                 if record is not None:
                     yield start, record
-            if len(block) < BLOCK:
-                return
-    finally:
-        os.close(fd)
-
-
-def _end_of(fd: int) -> int:
-    """Where the next line begins: behind the last byte that is not zero, on a line of its own."""
-    end = os.fstat(fd).st_size
-    while end > 0:
-        begin = max(0, end - BLOCK)
-        block = os.pread(fd, end - begin, begin).rstrip(b"\0")
-        if block:
-            end = begin + len(block)
-            if block[-1:] != b"\n":  # a line that was torn
-                os.pwrite(fd, b"\n", end)
-                end += 1
-            return end
-        end = begin
-    return 0
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
     finally:
         os.close(fd)

@@ -124,8 +124,10 @@ class Database:
 
     def __init__(self, url: str, *, busy_s: float = BUSY_S, connections: int = POOL) -> None:
         self.url = url
+        self.lost_connections = 0  # rises when one ends unasked, or is found to have ended
         try:
             self.engine = make_engine(url, busy_s, connections)
+            event.listen(self.engine, "invalidate", self._lost)
             # called with the info of a session
             self.after_commit: Callable[[dict[Any, Any]], None] = lambda _info: None
         except (ArgumentError, ImportError, TypeError) as error:  # TypeError: one in memory
@@ -204,6 +206,9 @@ class Database:
     def close(self) -> None:
         """Close all connections that are not in use."""
         self.engine.dispose()
+
+    def _lost(self, *_connection: object) -> None:
+        self.lost_connections += 1
 
     def _shown_url(self) -> str:
         return self.engine.url.render_as_string(hide_password=True)

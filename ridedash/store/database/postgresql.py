@@ -19,6 +19,8 @@ from sqlalchemy.pool import ConnectionPoolEntry
 IDLE_MS: Final = 60_000
 # no statement of ours takes seconds: one that does would hold a thread and its locks
 STATEMENT_MS: Final = 15_000
+# how much longer than that an answer is waited for: the server ends a statement cleanly
+ANSWER_S: Final = 5.0
 # A server that vanishes is given up after seconds, not after the system's minutes.
 PATIENCE: Final = {
     "connect_timeout": "5",
@@ -37,6 +39,7 @@ SETTINGS: Final = """SELECT set_config('lock_timeout', %s, false),
     set_config(
         'synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false
     )"""
+LIMIT: Final = "SELECT CAST(setting AS integer) FROM pg_settings WHERE name = 'statement_timeout'"
 
 
 class BoundedConnection(psycopg.Connection[Any]):
@@ -46,7 +49,7 @@ class BoundedConnection(psycopg.Connection[Any]):
     a limit, for migrations.
     """
 
-    answer_s: float | None = 20.0  # longer than statement_timeout, which ends a statement cleanly
+    answer_s: float | None = STATEMENT_MS / 1000 + ANSWER_S
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """As psycopg's. Raises OperationalError, with the connection closed, after `answer_s`."""
@@ -71,7 +74,10 @@ def postgresql_engine(url: URL, pool: dict[str, Any], busy_s: float) -> Engine:
         with connection.cursor() as cursor:  # type: ignore[attr-defined] # a psycopg cursor closes itself
             limits = round(busy_s * 1000), STATEMENT_MS, IDLE_MS
             cursor.execute(SETTINGS, tuple(map(str, limits)))
+            limit_ms = cursor.execute(LIMIT).fetchone()[0]
         connection.commit()
+        if limit_ms > STATEMENT_MS:  # the operator's own
+            connection.answer_s = limit_ms / 1000 + ANSWER_S
 
     event.listen(engine, "do_connect", _bounded)
     event.listen(engine, "connect", connected)

@@ -1,5 +1,6 @@
 """A database that was restored from a backup: nothing is sent twice, nothing is lost from sight."""
 
+import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,16 +11,21 @@ from typing import Any
 import httpx
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from ridedash.rides.orders import after_restore
 from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.orders.resolve import withdraw
+from ridedash.rides.orders.restore import RestoreWatch, unknown_sends
+from ridedash.rides.orders.sent_journal import SentJournal
 from ridedash.rides.worker import Worker
 from ridedash.store import restores
+from ridedash.store.database.database import Database
 from ridedash.store.models.orders import Order
 from ridedash.store.models.people import Property
 from ridedash.store.models.restores import LostOrder, Restore
+from tests.databases import new_database
 from tests.rides.desk_world import World
 from tests.rides.dumps import Dump, dump, restore
 from tests.rides.orders.test_crashes import KillAt, Killed
@@ -161,6 +167,183 @@ def test_a_restore_of_the_last_seconds_without_a_heartbeat_between_is_noticed(
     assert items(world, other) == {"held": None}
 
 
+def noticed(world: World) -> int:
+    """How many restores were noticed."""
+    with world.db.read() as s:
+        return len(s.scalars(select(Restore)).all())
+
+
+@pytest.mark.parametrize("when", ["within a minute", "after a lost connection"])
+def test_a_running_worker_finds_what_a_replica_that_took_over_has_lost(
+    world: World, when: str
+) -> None:
+    """No heartbeat between the send and the failover: the watermark is that of before."""
+    with world.worker() as worker:
+        worker._recurring_jobs(always=True)
+        other, backup = planned(world), dump(world.db)
+        order_id = world.place()
+        reference = world.page(order_id).order.mtx
+        assert worker.sender.send(order_id)
+        restore(world.db, backup)
+        if when == "within a minute":
+            world.clock.go(59)
+            worker._recurring_jobs(always=True)
+            assert (lost(world), noticed(world)) == ([], 0)
+            world.clock.go(1)
+        else:
+            world.clock.go(1)
+            world.db.lost_connections += 1
+            assert not worker.watch.settled
+        worker._recurring_jobs(always=True)
+        assert [row.mtx for row in lost(world)] == [reference]
+        assert items(world, other) == {"held": None}
+        rounds(world, worker, 20)
+    assert noticed(world) == 1
+
+
+def test_an_answer_that_a_replica_has_lost_is_settled_within_a_minute(world: World) -> None:
+    backups: list[Dump] = []
+
+    def booked(body: dict[str, Any]) -> httpx.Response:
+        backups.append(dump(world.db))
+        return world.service.booked(body)
+
+    with world.worker() as worker:
+        worker._recurring_jobs(always=True)
+        world.service.create.append(booked)
+        order_id = world.place()
+        assert worker.sender.send(order_id)
+        restore(world.db, backups[0])
+        assert world.state(order_id) == "SENDING"
+        world.clock.go(60)
+        worker._recurring_jobs(always=True)
+    assert (world.state(order_id), len(world.service.bookings)) == ("BOOKED", 1)
+
+
+@pytest.mark.parametrize("ahead_s", [3600, -3600])
+def test_a_restore_is_noticed_once_though_the_clocks_differ(world: World, ahead_s: int) -> None:
+    """The send was stamped by a clock an hour ahead of the one that the restore is noticed by."""
+    with world.worker(failpoint=KillAt("order.answered")) as worker:
+        worker.step()
+        other, backup = planned(world), dump(world.db)
+        world.clock.go(ahead_s)
+        order_id = world.place()
+        with pytest.raises(Killed):
+            worker.sender.send(order_id)
+    restore(world.db, backup)
+    world.clock.go(-ahead_s)
+    with world.worker() as worker:
+        rounds(world, worker, 12)
+        assert after_restore.release(world.db, world.clock, other, world.staff_id)
+        rounds(world, worker, 12)
+    assert (noticed(world), items(world, other)) == (1, {})
+    with world.db.read() as s:
+        assert [row.outcome for row in restores.lost_orders(s)] == [None]
+
+
+def test_two_workers_that_find_the_database_older_note_one_restore(world: World) -> None:
+    with machine(world, "one") as one, machine(world, "other") as other:
+        for worker in (one, other):
+            worker.step()
+        backup = dump(world.db)
+        for worker in (one, other):
+            worker.step()
+        restore(world.db, backup)
+        for worker in (one, other):
+            with world.db.write() as s:
+                worker.watch.beat(s)
+        for worker in (one, other):
+            worker.watch.look()
+            assert worker.watch.settled
+    assert noticed(world) == 1
+
+
+def test_a_heartbeat_that_is_not_committed_is_no_mark(world: World) -> None:
+    """A thread that sends may ask for a comparison at any moment, also within a heartbeat."""
+    with world.worker() as worker:
+        reference = world.page(world.book(worker)).order.mtx
+        worker.step()
+
+        def fails(s: Session) -> None:
+            worker.watch.beat(s)
+            assert worker.watch.refuses(s, reference, 1)
+            raise OSError("the disk is full")
+
+        for _ in range(2):
+            with pytest.raises(OSError), world.db.write() as s:
+                fails(s)
+        rounds(world, worker)
+    assert noticed(world) == 0
+
+
+def test_a_comparison_that_is_asked_for_during_another_one_is_made(world: World) -> None:
+    with world.worker() as worker:
+        sound = worker.journal.sent.attempts
+
+        def asked_meanwhile(*since: Any) -> Any:
+            found = sound(*since)
+            worker.watch.compare_again()
+            return found
+
+        worker.journal.sent.attempts = asked_meanwhile  # type: ignore[method-assign]
+        worker._recurring_jobs(always=True)
+        assert not worker.watch.settled
+        worker.journal.sent.attempts = sound  # type: ignore[method-assign]
+        worker._recurring_jobs(always=True)
+        assert worker.watch.settled
+
+
+def test_a_database_without_a_property_is_not_taken_for_an_older_one(
+    world: World, tmp_path: Path
+) -> None:
+    """A demo that begins anew in the same folder."""
+    journal = SentJournal(tmp_path, 0)
+    for name, beats in (("first", 9), ("second", 2)):
+        folder = tmp_path / name
+        folder.mkdir()
+        db = Database(new_database(folder))
+        watch = RestoreWatch(db, world.clock, journal, 1.0)
+        for _ in range(beats):
+            with db.write() as s:
+                watch.beat(s)
+            watch.look()
+        with db.read() as s:
+            assert restores.last_restore(s) is None
+        db.close()
+    journal.close()
+
+
+def test_an_order_before_the_first_heartbeat_knows_its_database(world: World) -> None:
+    """A property, an account and an order within the seconds between two heartbeats."""
+    order_id = world.place()
+    with world.worker() as worker:
+        assert worker.sender.send(order_id)
+        [entry] = worker.journal.sent.entries({world.page(order_id).order.mtx})
+    with world.db.read() as s:
+        assert entry.database == restores.identity(s) != ""
+
+
+def test_a_heartbeat_while_the_doctor_looks_is_no_older_database(world: World) -> None:
+    with world.worker() as worker:
+        worker.step()
+        world.book(worker)
+        journal = SentJournal(world.folder / "box")
+        sound = journal.mark
+
+        def late(database: str) -> Any:
+            worker._recurring_jobs(always=True)
+            return sound(database)
+
+        journal.mark = late  # type: ignore[method-assign]
+        assert unknown_sends(world.db, journal) == (False, 0)
+
+
+def test_the_doctor_counts_no_order_that_is_listed_already(world: World) -> None:
+    an_order_that_is_lost(world, kill=True)
+    assert [row.outcome for row in lost(world)] == [None]
+    assert unknown_sends(world.db, SentJournal(world.folder / "box")) == (False, 0)
+
+
 def test_a_database_that_went_back_holds_its_plans_though_nothing_was_sent(world: World) -> None:
     order_id = planned(world)
     with world.worker() as worker:
@@ -249,16 +432,23 @@ def test_a_ride_planned_after_the_restore_is_ordered_as_always(world: World) -> 
     assert (world.state(order_id), len(world.service.bookings)) == ("BOOKED", 1)
 
 
-def an_order_that_is_lost(world: World, answer: Callable[..., Any] | None = None) -> str:
-    """The reference of an order that was pressed and sent after the backup."""
-    with world.worker() as worker:
+def an_order_that_is_lost(
+    world: World, answer: Callable[..., Any] | None = None, *, kill: bool = False
+) -> str:
+    """The reference of an order that was pressed and sent after the backup.
+
+    `kill`: the worker ended before the answer was on disk.
+    """
+    failpoint = KillAt("order.answered") if kill else KillAt()
+    with world.worker(failpoint=failpoint) as worker, contextlib.suppress(Killed):
         worker.step()
         backup = dump(world.db)
         world.clock.go(5)
         if answer is not None:
             world.service.create.append(answer)
-        order_id = world.book(worker, guest_name="Guest Heron", guest_phone="+912227783300")
+        order_id = world.place(guest_name="Guest Heron", guest_phone="+912227783300")
         reference = world.page(order_id).order.mtx
+        worker.sender.send(order_id)
     restore(world.db, backup)
     with world.worker() as worker:
         rounds(world, worker)
@@ -364,6 +554,29 @@ def test_an_answer_that_comes_after_the_restore_is_listed_with_its_order(world: 
     [row] = lost(world)
     assert row.outcome is not None
     assert (seen, row.outcome["booking_id"]) == ([None], "C1")
+
+
+def test_an_answer_that_comes_while_the_list_is_made_is_listed_too(world: World) -> None:
+    """The worker compares between T3, which finds no order, and the line of the answer."""
+    workers: list[Worker] = []
+
+    def compared(name: str) -> None:
+        if name == "order.answered":
+            restore(world.db, backup)
+        if name == "order.settled":
+            workers[0]._recurring_jobs(always=True)
+            assert [row.outcome for row in lost(world)] == [None]
+
+    with world.worker(failpoint=compared) as worker:
+        workers.append(worker)
+        worker.step()
+        backup = dump(world.db)
+        worker.step()
+        assert worker.sender.send(world.place())
+        worker._recurring_jobs(always=True)
+    [row] = lost(world)
+    assert row.outcome is not None
+    assert row.outcome["booking_id"] == "C1"
 
 
 def test_with_the_machine_lost_a_declared_restore_holds_everything(world: World) -> None:

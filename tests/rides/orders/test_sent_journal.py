@@ -1,6 +1,7 @@
 """The sent journal keeps what was sent for forty days, whatever happens to process and disk."""
 
 import os
+import shutil
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,8 +9,18 @@ from pathlib import Path
 import pytest
 
 from ridedash.rides.orders.answer_journal import AnswerJournal
+from ridedash.rides.orders.append_file import BLOCK, RESERVE
 from ridedash.rides.orders.outcome import Outcome
-from ridedash.rides.orders.sent_journal import KEPT, RESERVE, Mark, Sent, SentJournal
+from ridedash.rides.orders.sent_journal import (
+    EVEN_S,
+    KEPT,
+    Last,
+    Mark,
+    Sent,
+    SentJournal,
+    _facts_of,
+    _line,
+)
 from ridedash.store.models.orders import OrderState
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -132,23 +143,81 @@ def test_a_worker_knows_what_the_others_of_its_machine_sent_since(tmp_path: Path
     other.close()
 
 
+class Hours:
+    """A monotonic clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 def test_lines_are_kept_for_forty_days_and_then_go_with_their_file(tmp_path: Path) -> None:
-    journal = AnswerJournal(tmp_path, slots=2)
+    monotonic = Hours()
+    journal = AnswerJournal(tmp_path, slots=2, monotonic=monotonic)
     for day in range(60):
         now = NOON + timedelta(days=day)
+        monotonic.now = day * 86400.0
         journal.drop_old(now)
         journal.sent.sent(entry(f"RD-{day}", at=now))
         young = {f"RD-{each}" for each in range(day + 1) if timedelta(days=day - each) <= KEPT}
         assert young <= references(tmp_path)
     assert references(tmp_path) == {f"RD-{day}" for day in range(18, 60)}
     assert len(list(tmp_path.glob("sent-*.log"))) == 7
+    kept = {f"RD-{day}" for day in range(19, 60)}
+    assert set(journal.sent.attempts()) == kept, "what is older is not remembered either"
     journal.close()
+
+
+def test_a_clock_that_is_set_forty_days_ahead_deletes_nothing_until_it_goes_evenly(
+    tmp_path: Path,
+) -> None:
+    """As when a machine starts before it has asked for the time."""
+    monotonic, journal = Hours(), SentJournal(tmp_path, 0)
+    journal.sent(entry("RD-1"))
+    journal.drop_old(NOON + timedelta(days=6))  # begins another file
+    journal.close()
+    journal = SentJournal(tmp_path, 0, monotonic)
+    wrong = NOON + KEPT + timedelta(days=20)
+    journal.drop_old(wrong)
+    monotonic.now += 3600
+    journal.drop_old(NOON + timedelta(hours=1))  # set right meanwhile
+    assert references(tmp_path) == {"RD-1"}
+    monotonic.now += EVEN_S / 2
+    journal.drop_old(wrong)
+    assert references(tmp_path) == {"RD-1"}
+    monotonic.now += EVEN_S
+    journal.drop_old(wrong + timedelta(seconds=EVEN_S))
+    assert references(tmp_path) == set()
+    journal.close()
+
+
+def test_lines_behind_a_gap_of_zeros_are_read(tmp_path: Path) -> None:
+    """A disk that lost a block leaves zeros, also at the end of what is read at once."""
+    journal = SentJournal(tmp_path, 0)
+    for number in range(1500):
+        journal._append(
+            _line({"sent": f"RD-{number}", **_facts_of(entry("")), "more": "x" * 99}), sync=False
+        )
+    journal.close()
+    path = next(tmp_path.glob("sent-*.log"))
+    whole = path.read_bytes()
+    assert len(whole) > 4 * BLOCK
+    kept = references(tmp_path)
+    for begin, end in ((BLOCK - 900, BLOCK + 900), (BLOCK - 900, 3 * BLOCK), (10, BLOCK)):
+        path.write_bytes(whole[:begin] + bytes(end - begin) + whole[end:])
+        lost = whole[:end].count(b"\n") - whole[:begin].count(b"\n") + 1
+        assert len(kept - references(tmp_path)) == lost
 
 
 def test_the_files_of_workers_that_are_gone_go_too_and_those_of_living_ones_stay(
     tmp_path: Path,
 ) -> None:
-    ours, gone, idle = (AnswerJournal(tmp_path, slots=2) for _ in range(3))
+    monotonic = Hours()
+    ours, gone, idle = (AnswerJournal(tmp_path, slots=2, monotonic=monotonic) for _ in range(3))
+    ours.drop_old(NOON + KEPT - timedelta(hours=1))
+    monotonic.now = 3600.0
     gone.sent.sent(entry("RD-gone"))
     idle.sent.sent(entry("RD-idle"))
     gone.close()
@@ -193,6 +262,31 @@ def test_a_journal_that_could_not_be_written_is_not_ready_until_a_write_succeeds
     assert not journal.ready()
 
 
+@pytest.mark.parametrize("way", ["deleted", "moved", "replaced"])
+def test_a_journal_that_is_gone_from_its_folder_is_not_ready(tmp_path: Path, way: str) -> None:
+    folder = tmp_path / "blackbox"
+    journal = AnswerJournal(folder, slots=2)
+    assert journal.ready()
+    if way == "moved":
+        folder.rename(tmp_path / "elsewhere")
+    else:
+        shutil.rmtree(folder)
+    if way == "replaced":
+        AnswerJournal(folder, slots=2).close()
+    assert not journal.ready()
+    with pytest.raises(OSError, match="gone"):
+        journal.sent.sent(entry("RD-1"))
+    journal.close()
+
+
+@pytest.mark.parametrize("part", ["answers-0.box", "sent-0-000001.log"])
+def test_each_file_that_is_gone_is_noticed(tmp_path: Path, part: str) -> None:
+    journal = AnswerJournal(tmp_path, slots=2)
+    (tmp_path / part).unlink()
+    assert not journal.ready()
+    journal.close()
+
+
 def test_lines_need_no_free_space_for_long(tmp_path: Path) -> None:
     journal = SentJournal(tmp_path, 0)
     path = next(tmp_path.glob("sent-*.log"))
@@ -218,6 +312,46 @@ def test_the_furthest_mark_of_a_database_counts_and_a_torn_one_does_not(tmp_path
     (tmp_path / "mark-1").write_bytes(data.replace(b'"epoch":1', b'"epoch":8'))
     assert one.mark("ours") == Mark(0, 4, NOON, "ours")
     one.close()
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("NO_CABS_AVAILABLE", "NO_CABS_AVAILABLE"),
+        ("Mr Heron, 98333 is blocked", None),
+        ("x" * 99, None),
+    ],
+)
+def test_a_code_is_kept_and_a_sentence_in_its_place_is_not(
+    tmp_path: Path, said: str, kept: str | None
+) -> None:
+    journal = SentJournal(tmp_path, 0)
+    journal.sent(entry("RD-1"))
+    outcome = Outcome(OrderState.REJECTED, code=said, next_retry="after Mr Heron has paid")
+    journal.answered("RD-1", 1, outcome)
+    [found] = journal.entries({"RD-1"})
+    assert found.outcome == {"state": "REJECTED"} | ({"code": kept} if kept else {})
+    journal.close()
+
+
+def test_the_last_attempt_is_known_with_its_moment_and_the_state_of_its_outcome(
+    tmp_path: Path,
+) -> None:
+    """Also when the answer was noted by another worker, whose file is read first."""
+    other, ours = SentJournal(tmp_path, 0), SentJournal(tmp_path, 1)
+    ours.sent(entry("RD-1"))
+    other.answered("RD-1", 1, BOOKED)
+    later = NOON + timedelta(hours=1)
+    ours.sent(entry("RD-2", at=later))
+    assert SentJournal(tmp_path).attempts() == {
+        "RD-1": Last(1, NOON, "BOOKED"),
+        "RD-2": Last(1, later),
+    }
+    assert set(ours.attempts(since=later)) == {"RD-2"}
+    ours.sent(entry("RD-1", attempt=2, at=later))
+    assert other.attempts()["RD-1"] == Last(2, later)
+    ours.close()
     other.close()
 
 

@@ -262,6 +262,25 @@ def test_a_database_that_gives_no_answer_costs_a_limited_time_and_its_connection
     with server_of_many.read() as s:  # by a new connection
         assert s.scalar(text("SELECT 1")) == 1
     assert server_of_many.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+    assert server_of_many.lost_connections == 1
+
+
+def test_a_connection_that_ended_while_it_was_not_used_counts_as_lost(
+    server_of_many: Database,
+) -> None:
+    """As when another server takes over: nobody was told."""
+    ends = text(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    with server_of_many.read() as s, server_of_many.read() as other:
+        assert s.scalar(text("SELECT 1")) == other.scalar(text("SELECT 1")) == 1
+    with server_of_many.read() as s:
+        s.execute(ends)
+    assert server_of_many.lost_connections == 0
+    with server_of_many.read() as s, server_of_many.read() as other:
+        assert s.scalar(text("SELECT 1")) == other.scalar(text("SELECT 1")) == 1
+    assert server_of_many.lost_connections == 1
 
 
 def test_a_commit_without_an_answer_is_of_unknown_outcome(
@@ -292,6 +311,15 @@ def test_a_statement_has_a_limit_on_the_server_unless_the_address_sets_its_own(
     other = Database(address)
     with other.read() as s:
         assert s.scalar(text("SHOW statement_timeout")) == "7s"
+        assert s.connection().connection.dbapi_connection.answer_s == 20  # type: ignore[union-attr]
+    other.close()
+
+
+def test_a_longer_limit_of_the_address_is_waited_for(server_of_many: Database) -> None:
+    address = f"{server_of_many.url}&options=-c%20statement_timeout%3D90s"
+    other = Database(address)
+    with other.read() as s:
+        assert s.connection().connection.dbapi_connection.answer_s == 95  # type: ignore[union-attr]
     other.close()
 
 

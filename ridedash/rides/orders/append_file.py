@@ -1,0 +1,141 @@
+"""A file to which lines are appended: synced, and with its space on the disk prepared ahead.
+
+See docs/booking-protocol.md 1.7.
+"""
+
+import contextlib
+import os
+import threading
+from pathlib import Path
+from typing import Final
+
+# bytes that are written with zeros ahead, so that a line needs no free disk space
+PREPARED: Final = 128 * 1024
+RESERVE: Final = 32 * 1024  # with fewer prepared bytes than this, nothing is sent
+BLOCK: Final = 64 * 1024
+
+
+class AppendFile:
+    """A file of lines with zeros prepared behind them. Several threads share one sync.
+
+    Raises OSError when it can't be opened, or its zeros can't be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock, self._syncing = threading.Lock(), threading.Lock()
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._broken = False
+        self._written = self._synced = 0  # numbers of appended lines
+        try:
+            self._end = _end_of(self._fd)
+            self._size = os.fstat(self._fd).st_size
+            self._prepare()
+            _sync_folder(path.parent)
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def ready(self) -> bool:
+        """Whether a line could be appended now. A failure is followed by a trial."""
+        with self._lock:
+            if self._fd < 0 or not is_in_place(self._fd, self.path):
+                return False
+            try:
+                if self._size - self._end < RESERVE:
+                    self._prepare()
+                if self._broken:
+                    os.pwrite(self._fd, b"\n", self._end)
+                    os.fdatasync(self._fd)
+                    self._end, self._broken = self._end + 1, False
+            except OSError:
+                return False
+            return True
+
+    def append(self, line: bytes, *, sync: bool) -> None:
+        """Append a line; with `sync` it is on disk when this returns. Raises OSError."""
+        with self._lock:
+            if not is_in_place(self._fd, self.path):
+                raise OSError("the sent journal is gone from its folder")
+            try:
+                if self._size - self._end < len(line):
+                    self._prepare()
+                if os.pwrite(self._fd, line, self._end) != len(line):
+                    raise OSError("the sent journal took only a part of the line")
+            except OSError:
+                self._broken = True
+                raise
+            self._end += len(line)
+            self._written += 1
+            number = self._written
+        if sync:
+            self._sync(number)
+
+    def flush(self) -> None:
+        """Sync what was appended. Raises OSError."""
+        self._sync(self._written)
+
+    def close(self) -> None:
+        """Sync, give back the prepared bytes, and close."""
+        with self._syncing, self._lock:
+            if self._fd >= 0:
+                with contextlib.suppress(OSError):
+                    os.ftruncate(self._fd, self._end)
+                    os.fsync(self._fd)
+                os.close(self._fd)
+            self._fd = -1
+
+    def _sync(self, number: int) -> None:
+        """Sync the line of that number; a thread whose line another one has synced is done."""
+        with self._syncing:
+            if self._synced >= number:
+                return
+            reached = self._written
+            try:
+                os.fdatasync(self._fd)
+            except OSError:
+                self._broken = True
+                raise
+            self._synced = reached
+
+    def _prepare(self) -> None:
+        """Write zeros behind the lines, so that no later line needs a new block."""
+        wanted = self._end + PREPARED
+        if self._size >= wanted:
+            return
+        os.posix_fallocate(self._fd, self._size, wanted - self._size)
+        os.pwrite(self._fd, b"\0" * (wanted - self._size), self._size)
+        os.fsync(self._fd)
+        self._size = wanted
+
+
+def is_in_place(fd: int, path: Path) -> bool:
+    """Whether an open file is still the one of its path: not deleted, moved away or replaced."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except OSError:
+        return False
+
+
+def _end_of(fd: int) -> int:
+    """Where the next line begins: behind the last byte that is not zero, on a line of its own."""
+    end = os.fstat(fd).st_size
+    while end > 0:
+        begin = max(0, end - BLOCK)
+        block = os.pread(fd, end - begin, begin).rstrip(b"\0")
+        if block:
+            end = begin + len(block)
+            if block[-1:] != b"\n":  # a line that was torn
+                os.pwrite(fd, b"\n", end)
+                end += 1
+            return end
+        end = begin
+    return 0
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from ridedash.rides.orders import transitions
 from ridedash.rides.orders.outcome import Outcome
-from ridedash.rides.orders.send import Prepared, Sender
+from ridedash.rides.orders.send import Claimed, Prepared, Sender
 from ridedash.rides.orders.settle import settle
 from ridedash.rides.worker import Worker
 from ridedash.service.client import RideClient
@@ -21,12 +21,14 @@ from ridedash.store.models.orders import Order, OrderState
 class ClaimsNothing(Sender):
     """T2 is left out: the order is SENDING only once the answer has come."""
 
-    def _claim(self, order_id: int) -> int | None:
+    def _claim(self, order_id: int) -> Claimed | None:
         with self.runtime.db.read() as s:
             order = s.get(Order, order_id)
-        return order.attempt + 1 if order is not None and order.state == OrderState.READY else None
+        if order is None or order.state != OrderState.READY:
+            return None
+        return Claimed(order.attempt + 1, self.watch.epoch)
 
-    def _settle(self, reference: str, attempt: int, outcome: Outcome) -> None:
+    def _settle(self, reference: str, attempt: int, outcome: Outcome) -> bool:
         runtime = self.runtime
         with runtime.db.write() as s:
             order = s.query(Order).filter(Order.mtx == reference).one()
@@ -34,6 +36,7 @@ class ClaimsNothing(Sender):
                 order.attempt, order.sent_at = attempt, runtime.clock()
                 transitions.change_state(s, order, OrderState.SENDING, runtime.clock(), "worker")
             settle(s, order, outcome, runtime.clock(), "worker", runtime.pace)
+        return True
 
 
 class SettlesFirst(Sender):

@@ -74,7 +74,12 @@ def _parser() -> argparse.ArgumentParser:
 def _db(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True)
     actions.add_parser("upgrade", help="bring the tables to this version")
-    actions.add_parser("accept-restore", help="order again what is held since a restore")
+    accept = actions.add_parser("accept-restore", help="order again what is held since a restore")
+    accept.add_argument(
+        "--anyway",
+        action="store_true",
+        help="although another machine that had workers, and its journals, are lost",
+    )
     restored = actions.add_parser("restored-at", help="hold what is planned: a backup was restored")
     restored.add_argument("moment", help="when the backup was made, such as 2026-03-01T15:28")
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from ridedash.cli.doctor_stores import Finding
 from ridedash.cli.errors import CommandError
+from ridedash.rides.health import absent_hosts
 from ridedash.rides.orders import after_restore
 from ridedash.rides.orders.restore import unknown_sends
 from ridedash.rides.orders.sent_journal import SentJournal
@@ -17,21 +18,42 @@ from ridedash.store import restores
 OLDEST = datetime(2020, 1, 1, tzinfo=UTC)  # no database of ridedash is older
 
 
-def accept_restore(services: Services, _options: argparse.Namespace) -> None:
-    """Compare the database with this machine's journals, then order what is planned again."""
+def accept_restore(services: Services, options: argparse.Namespace) -> None:
+    """Compare the database with this machine's journals, then order what is planned again.
+
+    Refused while machines are silent that had workers too: only they have their journals.
+    """
     journal = _journal(services)
     after_restore.compare(services.db, services.clock, journal, services.settings.pace)
+    _require_compared(services, options.anyway)
     accepted = after_restore.accept(services.db, services.clock)
     if accepted is None:
         print("No restore waits to be accepted. Nothing was changed.")
         return
     print(f"Accepted: the database was restored {_to(accepted.restored_to)}.")
+    known = len(journal.attempts())
+    print(f"Compared with the journals of this machine: {known} orders in {journal.folder}.")
     print(f"{accepted.released} planned rides are ordered again when they are due.")
     if accepted.lost:
         print(
             f"{accepted.lost} orders that were sent are missing from it: staff find them on the "
             "page that the band of every page leads to, and can take them up again."
         )
+
+
+def _require_compared(services: Services, anyway: bool) -> None:
+    """Raise CommandError when the journals of other machines were not compared."""
+    with services.db.read() as s:
+        waits = restores.open_restore(s) is not None
+        absent = absent_hosts(s, services.clock())
+    if not waits or not absent or anyway:
+        return
+    each = ", ".join(f"{host} (last heard {_shown(at)})" for host, at in sorted(absent.items()))
+    raise CommandError(
+        f"Nothing was changed. Workers ran on other machines too: {each}. What they sent is in "
+        "their journals alone: start a worker there first. If such a machine is lost, or was "
+        "another name of this one: `ridedash db accept-restore --anyway`."
+    )
 
 
 def restored_at(services: Services, options: argparse.Namespace) -> None:

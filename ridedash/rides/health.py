@@ -1,5 +1,6 @@
 """Heartbeats of workers, and counts of orders and rides for monitoring (docs/operating.md)."""
 
+import socket
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -16,6 +17,23 @@ AHEAD: Final = timedelta(seconds=5)
 # the `worker` of the row that keeps the last heartbeat of a worker that was stopped; the next
 # heartbeat of any worker deletes the row
 ENDED: Final = "ended"
+
+
+def this_host() -> str:
+    """The name of this machine, as the names of its workers begin."""
+    return socket.gethostname()[:40]
+
+
+def absent_hosts(s: Session, now: datetime) -> dict[str, datetime]:
+    """Other machines that had a worker and have none alive: when each was last heard.
+
+    Of those that the database still knows: a heartbeat is kept for a day.
+    """
+    heard: dict[str, datetime] = {}
+    for row in s.execute(select(Heartbeat.worker, Heartbeat.beat_at).order_by(Heartbeat.beat_at)):
+        if row.worker != ENDED:
+            heard[row.worker.rsplit(":", 2)[0]] = row.beat_at
+    return {host: at for host, at in heard.items() if host != this_host() and now - at > ALIVE}
 
 
 def write_heartbeat(

@@ -6,7 +6,6 @@ See docs/booking-protocol.md 1.3 and 3.
 import contextlib
 import logging
 import os
-import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -62,7 +61,7 @@ class Worker:
         `drain_s` is how long a stop waits for sends in flight. Leases are taken under a name of the
         worker's own.
         """
-        self.name = f"{socket.gethostname()[:40]}:{os.getpid()}:{os.urandom(3).hex()}"
+        self.name = f"{health.this_host()}:{os.getpid()}:{os.urandom(3).hex()}"
         self.runtime = replace(runtime, owner=self.name)
         self.journal, self.threads, self.drain_s = journal, threads, drain_s
         self.sender = Sender(self.runtime, journal)

@@ -15,12 +15,13 @@ from ridedash.config import load
 from ridedash.rides.orders.answer_journal import AnswerJournal
 from ridedash.rides.worker import Worker
 from ridedash.services import Services, build_services
+from ridedash.store.models.orders import Heartbeat
 from tests.cli.test_commands import ridedash
 from tests.rides.desk_world import World
 from tests.rides.dumps import dump, restore
 from tests.rides.orders.test_due import items, planned
 
-NO_OPTIONS = argparse.Namespace()
+NO_OPTIONS = argparse.Namespace(anyway=False)
 
 
 class Installation:
@@ -99,11 +100,42 @@ def test_accepting_compares_with_the_journals_first_so_a_worker_holds_nothing_ag
     said = capsys.readouterr().out
     assert "1 planned rides are ordered again" in said
     assert "1 orders that were sent are missing" in said
+    assert f"this machine: 1 orders in {here.instance / 'blackbox'}" in said
     here.step(2)
     assert items(here.world, order_id) == {}
     assert len(here.world.service.bookings) == booked
     accept_restore(here.services, NO_OPTIONS)
     assert "No restore waits" in capsys.readouterr().out
+
+
+def test_a_restore_is_not_accepted_before_the_other_machines_have_compared(
+    here: Installation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their journals are on their own disks."""
+    world = here.world
+    with world.db.write() as s:
+        s.add(Heartbeat(worker="desk-2:77:ab12cd", beat_at=world.clock()))
+    order_id, _ = restored(here)
+    here.step()
+    world.clock.go(31)
+    with pytest.raises(CommandError, match=r"desk-2 .* start a worker there first"):
+        accept_restore(here.services, NO_OPTIONS)
+    assert items(world, order_id) == {"held": None}
+    with world.db.write() as s:
+        s.add(Heartbeat(worker="desk-2:78:ef34ab", beat_at=world.clock()))
+    accept_restore(here.services, NO_OPTIONS)
+    assert items(world, order_id) == {}
+    assert "Accepted" in capsys.readouterr().out
+
+
+def test_a_restore_is_accepted_without_a_machine_that_is_lost(here: Installation) -> None:
+    with here.world.db.write() as s:
+        s.add(Heartbeat(worker="desk-2:77:ab12cd", beat_at=here.world.clock()))
+    order_id, _ = restored(here)
+    here.step()
+    here.world.clock.go(31)
+    accept_restore(here.services, argparse.Namespace(anyway=True))
+    assert items(here.world, order_id) == {}
 
 
 def test_a_declared_restore_holds_what_is_planned(

@@ -150,7 +150,7 @@ def test_an_answer_with_an_absurd_timeout_books_like_any_other(world: World) -> 
 def test_an_answer_that_can_not_be_settled_stands_in_the_way_of_no_other(world: World) -> None:
     with world.worker() as worker:
         first, second = world.place(), world.place()
-        assert worker.sender._claim(first) == worker.sender._claim(second) == 1
+        assert worker.sender._claim(first) == worker.sender._claim(second) == (1, 0)
         for order_id in (first, second):
             world.service.booked({"merchant_txn_id": world.page(order_id).order.mtx})
         told = {"state": "BOOKED", "attempt": 1, "booking_timeout_s": 10**17}

@@ -83,7 +83,7 @@ def test_an_order_that_is_withdrawn_while_it_is_claimed_goes_one_way_only(world:
                     lambda order_id=order_id, worker=worker: worker.sender._claim(order_id),
                 ]
             )
-        assert (withdrawn, attempt) in {(True, None), (False, 1)}
+        assert (withdrawn, attempt) in {(True, None), (False, (1, 0))}
         assert world.state(order_id) == ("NOT_SENT" if withdrawn else "SENDING")
 
 

@@ -581,6 +581,7 @@ POST /invite/<token> invitations.accept
 POST /me/password me.change_password
 POST /me/preferences me.prefer
 POST /me/sign-outs me.sign_out_everywhere
+POST /restored/dealt-with restored.deal
 POST /restored/take-up restored.take_up
 POST /rides/<int:order_id>/abort rides.stop_search
 POST /rides/<int:order_id>/acknowledge rides.acknowledge_item

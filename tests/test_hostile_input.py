@@ -61,11 +61,13 @@ class Service(FakeService):
         return super()._answer(request)
 
 
-def lost_order(desk: Desk) -> LostOrder:
+def lost_order(
+    desk: Desk, reference: str = "RD-LOST", of: str | None = "desk.property"
+) -> LostOrder:
     """An order that was lost with its database, so that the page to take it up has its form."""
     return LostOrder(
-        mtx="RD-LOST",
-        property_id=desk.ids["desk.property"],
+        mtx=reference,
+        property_id=desk.ids[of] if of else None,
         account_id=desk.ids["desk.account"],
         category="mini",
         attempt=1,
@@ -149,6 +151,7 @@ class Sweep:
         """Learn from each page which forms there are, and what their fields hold."""
         self.rows = rows_of(self.desk, "desk")  # the settings list some of them
         self.desk.add(lambda s: s.add(lost_order(self.desk)))
+        self.desk.add(lambda s: s.add(lost_order(self.desk, "RD-HOMELESS", None)))
         gets = [rule for method, rule in routes(self.desk.app) if method == "GET"]
         for state in STATES:
             for rule in gets:

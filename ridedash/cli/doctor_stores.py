@@ -81,6 +81,11 @@ def _connections(services: Services, shown: str) -> Finding:
     if each > allowed:
         advice = "Lower RIDEDASH_DATABASE_POOL, or raise the server's max_connections."
         return Finding("database", False, f"{text}. {advice}")
+    threads = services.settings.worker_threads
+    if threads > each:
+        advice = f"Raise RIDEDASH_DATABASE_POOL to {threads} or more, or lower the other one."
+        short = f"RIDEDASH_WORKER_THREADS is {threads}: a worker's threads would wait for them"
+        return Finding("database", False, f"{text}. {short}. {advice}")
     return Finding("database", True, text)
 
 

@@ -113,13 +113,18 @@ class Waiting(NamedTuple):
     lost: int  # orders that were sent, and that the database has lost
 
 
-def waiting(s: Session, property_id: int | None = None) -> Waiting | None:
-    """What of the last restore waits at a property, or at all of them; None for nothing."""
+def waiting(
+    s: Session, property_id: int | None = None, *, homeless: bool = False
+) -> Waiting | None:
+    """What of the last restore waits at a property, or at all of them; None for nothing.
+
+    `homeless`: and the lost orders of properties that are lost too.
+    """
     last = last_restore(s)
     if last is None:
         return None
     held = select(func.count()).where(*_held(property_id))
-    lost = select(func.count()).where(*_lost(property_id))
+    lost = select(func.count()).where(*_lost(property_id, homeless=homeless))
     found = Waiting(
         last.restored_to, last.accepted_at is None, s.scalar(held) or 0, s.scalar(lost) or 0
     )
@@ -135,6 +140,18 @@ def lost_orders(s: Session, property_id: int | None = None) -> list[LostOrder]:
     """The orders that are listed as lost and not looked at, the last one first."""
     query = select(LostOrder).where(*_lost(property_id)).order_by(LostOrder.sent_at.desc())
     return list(s.scalars(query))
+
+
+def homeless_orders(s: Session) -> list[LostOrder]:
+    """The same of properties that the database has lost as well, which are for admins."""
+    mine = LostOrder.closed_at.is_(None), LostOrder.property_id.is_(None)
+    return list(s.scalars(select(LostOrder).where(*mine).order_by(LostOrder.sent_at.desc())))
+
+
+def homeless_order(s: Session, reference: str) -> LostOrder | None:
+    """One of them, looked at or not, locked until the transaction ends."""
+    mine = LostOrder.property_id.is_(None), LostOrder.mtx == reference
+    return s.scalars(select(LostOrder).where(*mine).with_for_update()).first()
 
 
 def lost_order(
@@ -161,6 +178,8 @@ def _held(property_id: int | None) -> tuple[ColumnElement[bool], ...]:
     return Order.state == OrderState.SCHEDULED, Order.held_at.is_not(None), here
 
 
-def _lost(property_id: int | None) -> tuple[ColumnElement[bool], ...]:
+def _lost(property_id: int | None, *, homeless: bool = False) -> tuple[ColumnElement[bool], ...]:
     here = true() if property_id is None else LostOrder.property_id == property_id
+    if homeless:
+        here = or_(here, LostOrder.property_id.is_(None))
     return LostOrder.closed_at.is_(None), here

@@ -400,6 +400,9 @@ def test_more_connections_for_a_process_than_the_server_has_are_a_failure(tmp_pa
         (ill,) = made.findings(RIDEDASH_DATABASE_POOL="500")["database"]
         assert not ill.ok
         assert ill.text.endswith("or raise the server's max_connections.")
+        (few,) = made.findings(RIDEDASH_WORKER_THREADS="21")["database"]
+        assert not few.ok
+        assert "RIDEDASH_WORKER_THREADS is 21" in few.text
     finally:
         made.services.db.close()
 

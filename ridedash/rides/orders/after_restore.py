@@ -137,6 +137,19 @@ def take_up(runtime: Runtime, wanted: TakeUp) -> int:
     return retry_conflict(lambda: _make(runtime, wanted, account.id, snapshot))
 
 
+def dealt_with(db: Database, clock: Clock, reference: str, staff_id: int) -> bool:
+    """Close a lost order whose property is lost too. False when it is closed, or is none."""
+    now = clock()
+    with db.write() as s:
+        lost = restores.homeless_order(s, reference)
+        if lost is None or lost.closed_at is not None:
+            return False
+        lost.closed_at = now
+        who, subject = f"staff:{staff_id}", f"lost_orders:{reference}"
+        audit.record(s, who, "lost.dealt_with", subject, "ok", now)
+        return True
+
+
 def _held(s: Session, order_id: int, staff_id: int) -> Order | None:
     order = order_of_staff(s, order_id, staff_id, (OrderState.SCHEDULED,))
     return None if order is None or order.held_at is None else order

@@ -29,12 +29,13 @@ from ridedash.rides.runtime import Clock, Failpoint, no_failpoint
 from ridedash.store import audit, guests
 from ridedash.store.accounts import account_of, affiliate_uid_of
 from ridedash.store.database.database import CommitUnknown, Database, DatabaseBusy, retry_conflict
-from ridedash.store.models.orders import Offer, Order
+from ridedash.store.models.orders import Offer, Order, OrderState
 from ridedash.store.models.people import Staff
 from ridedash.store.properties import cost_centre_of
 from ridedash.wire import Kind
 
 OFFER_LASTS: Final = timedelta(minutes=2)
+UNSENT: Final = frozenset({OrderState.SCHEDULED, OrderState.READY})
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,9 @@ def check(s: Session, request: BookingRequest, offer: Offer) -> None:
         old = s.get(Order, request.supersedes)
         if old is None or old.property_id != request.property_id:
             raise RequestRefused("supersedes", "not an order of this property")
+        # read in a write session, so locked: undoing the withdrawal waits, or has won
+        if old.state in UNSENT:
+            raise RequestRefused("supersedes", "that order is on its way again")
 
 
 def check_time(request: BookingRequest, now: datetime) -> None:

@@ -42,6 +42,7 @@ ACTIONS: Final = {
     "order.late_answer": lazy("A late answer came"),
     "order.released": lazy("Ordered a held ride"),
     "order.recovered": lazy("Took up a lost order"),
+    "lost.dealt_with": lazy("Dealt with an order of a lost property"),
     "database.restored": lazy("The database was restored"),
     "restore.accepted": lazy("Accepted the restore"),
     "again": lazy("Began to book again"),

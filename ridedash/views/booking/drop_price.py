@@ -5,9 +5,9 @@ from werkzeug.wrappers import Response
 
 from ridedash.extensions import limiter
 from ridedash.forms import TripForm
-from ridedash.geo import LatLng
+from ridedash.geo import LatLng, distance_m
 from ridedash.store.orders import OrderPage, Trip
-from ridedash.views.booking.estimates import EstimateFailedError
+from ridedash.views.booking.estimates import SAME_PLACE_M, EstimateFailedError
 from ridedash.views.booking.form import estimator
 from ridedash.views.rides.access import own_order
 from ridedash.views.rides.offer_price import offer_price_text
@@ -26,7 +26,8 @@ Answer = Response | tuple[Response, int]
 def show(order_id: int) -> Answer:
     """The price of a ride's car to the point `drop_lat`, `drop_lng`, beside the booked one.
 
-    `words` is the line above the button; `wrong` says that the service would refuse this drop.
+    `words` is the line above the button; `wrong` says that the service would refuse this drop. A
+    drop where the ride begins is no mistake yet: the line says what to do.
     Nothing is changed or stored. The service can't be asked what a change would cost (its
     operation drop_location names no price: docs/service-interface.md, Endpoints, 3), so this is
     what the same car costs now for the trip from the pickup.
@@ -46,6 +47,9 @@ def _price(page: OrderPage, drop: LatLng) -> dict[str, str | bool]:
     try:
         price = estimator().quote(trip, page.order.category, page.account.id)
     except EstimateFailedError as error:
+        if distance_m(trip.pickup, drop) < SAME_PLACE_M:
+            words = _("The ride begins there. Choose a place further away.")
+            return {"words": words, "wrong": False}
         words = f"{error.headline}. {error.detail}" if error.end else error.headline
         return {"words": words, "wrong": bool(error.end)}
     if not price:

@@ -207,7 +207,12 @@ def _show_field_error(form: BookingForm, error: RequestRefused) -> None:
         "account": _("This account can't be used for this price. Choose another."),
         "coupon_code": _("The ride company does not take such a coupon."),
         "pickup_at": _("Choose a time from 15 minutes to 30 days from now."),
+        "supersedes": _(
+            "A colleague has undone the cancelling: that ride is planned again. Nothing more was "
+            "ordered."
+        ),
     }
-    control = form._fields.get(control_of(error.field), form.offer)
+    hidden = error.field == "supersedes"
+    control = form.offer if hidden else form._fields.get(control_of(error.field), form.offer)
     message = words.get(error.field, _("This can't be booked as it is. Choose a car again."))
     control.errors = [*control.errors, message]

@@ -13,6 +13,7 @@ from ridedash import wire
 from ridedash.geo import LatLng
 from ridedash.rides.tracking import totals
 from ridedash.rides.tracking.intervals import cancel_free_until
+from ridedash.rides.tracking.merge import DRIVER_LOST, DRIVER_STATUSES
 from ridedash.service.types.rate_cards import CancellationPolicy
 from ridedash.service.types.tracking import Snapshot
 from ridedash.store.orders import Action, OrderPage
@@ -121,13 +122,25 @@ class RideFacts:
 
     @property
     def charged(self) -> bool:
-        """Whether a ride was cancelled later than is free; an abort, without a driver, is free."""
+        """Whether a ride was cancelled later than is free; without a driver it is free.
+
+        The free time counts from the first driver. One that was lost leaves the ride without any.
+        """
         policy, ride = self.policy, self.page.ride
+        if self._is_without_driver:
+            return False
         if any(a.name == "abort" and a.state == "done" for a in self.page.actions):
             return False
         if policy is None or not policy.charge or ride is None or ride.allotted_at is None:
             return False
         return self.fee_from is None or self._stopped_at >= self.fee_from
+
+    @property
+    def _is_without_driver(self) -> bool:
+        """Whether the driver was lost, and no other one came before the ride ended."""
+        lost = self.since(DRIVER_LOST)
+        came = [at for at in map(self.since, DRIVER_STATUSES) if at is not None]
+        return lost is not None and max(came, default=lost) <= lost
 
     @property
     def free(self) -> bool:

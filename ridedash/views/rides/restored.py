@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
 from ridedash.extensions import services
-from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp
+from ridedash.rides.orders.after_restore import CannotTakeUp, TakeUp, dealt_with
 from ridedash.rides.orders.after_restore import take_up as take_up_order
 from ridedash.store import restores
 from ridedash.store.models.people import Property
@@ -22,7 +22,7 @@ from ridedash.text import MAX_NAME, one_line
 from ridedash.views.rides.facts import RideFacts
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import full_time, zone
-from ridedash.views.web.permissions import BOOK, SEE, needs
+from ridedash.views.web.permissions import ADMIN, BOOK, SEE, may, needs
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
@@ -80,6 +80,17 @@ def take_up() -> Answer:
     return redirect(f"/rides/{order_id}", code=303)
 
 
+@bp.post("/dealt-with")
+@needs(ADMIN)
+def deal() -> Answer:
+    """Take an order from the list whose property is lost too: somebody has dealt with it."""
+    s = services()
+    reference = one_line(request.form.get("reference", ""), LONGEST_REFERENCE)
+    if not dealt_with(s.db, s.clock, reference, current_staff().id):
+        return _page(_("This order is not missing any more: somebody has dealt with it.")), 409
+    return redirect("/restored", code=303)
+
+
 def _page(wrong: str = "") -> str:
     s, now, property_id = services(), services().clock(), current_staff().property_id
     with s.db.read() as db:
@@ -87,8 +98,16 @@ def _page(wrong: str = "") -> str:
         waiting = restores.waiting(db, property_id)
         held = _held(db, property_id, now)
         lost = [_lost(row, here) for row in restores.lost_orders(db, property_id)]
+        found = restores.homeless_orders(db) if may(ADMIN) else []
+        homeless = [_lost(row, here) for row in found]
     return render_template(
-        "rides/restored.html", waiting=waiting, held=held, lost=lost, wrong=wrong, longest=MAX_NAME
+        "rides/restored.html",
+        waiting=waiting,
+        held=held,
+        lost=lost,
+        homeless=homeless,
+        wrong=wrong,
+        longest=MAX_NAME,
     )
 
 

@@ -14,7 +14,7 @@ from ridedash.store.models.people import Property, Staff
 from ridedash.store.restores import waiting
 from ridedash.views.web.current_user import current_staff
 from ridedash.views.web.formatting import age, day_time, stamp, zone
-from ridedash.views.web.permissions import MANAGE, may
+from ridedash.views.web.permissions import ADMIN, MANAGE, may
 from ridedash.views.web.responses import locale
 from ridedash.wording import gettext as _
 
@@ -138,7 +138,7 @@ def _silent(db: Session, prop: Property, now: datetime) -> str:
 
 def _restored(db: Session, prop: Property, now: datetime) -> str:
     """The message that the database was restored from a backup, and how much waits for people."""
-    found = waiting(db, prop.id)
+    found = waiting(db, prop.id, homeless=may(ADMIN))
     if found is None:
         return ""
     said = [_("The database was restored from a backup.")]

@@ -417,6 +417,37 @@ def test_a_withdrawal_is_not_undone_later_or_after_the_ride_was_booked_again(wor
     assert {world.state(each) for each in (late, booked_again, now)} == {"NOT_SENT"}
 
 
+def test_a_ride_that_is_planned_again_is_not_booked_a_second_time_in_its_place(
+    world: World,
+) -> None:
+    """A form to book it again stood open while a colleague undid the withdrawal."""
+    order_id = planned(world)
+    assert withdraw(world.db, world.clock, order_id, world.staff_id)
+    assert restore(world.db, world.clock, order_id, world.staff_id)
+    for facts in ({}, {"pickup_at": world.clock() + HOURS}):
+        with pytest.raises(RequestRefused, match="on its way again"):
+            world.place(supersedes=order_id, **facts)
+    assert [order.id for order in world.orders()] == [order_id]
+
+
+def test_booking_again_and_undoing_at_the_same_time_leaves_one_ride(world: World) -> None:
+    for _ in range(5):
+        order_id = planned(world)
+        assert withdraw(world.db, world.clock, order_id, world.staff_id)
+        request = world.request(supersedes=order_id, pickup_at=world.clock() + HOURS)
+
+        def again(request: Any = request) -> bool:
+            try:
+                return place(world.db, world.clock, request).created
+            except RequestRefused:
+                return False
+
+        done = at_once(
+            [again, lambda each=order_id: restore(world.db, world.clock, each, world.staff_id)]
+        )
+        assert sorted(done) == [False, True]
+
+
 def wanted(world: World, order_id: int, **facts: Any) -> Change:
     """A change of a planned ride as the page would post it: all as it is, but for `facts`."""
     page = world.page(order_id)

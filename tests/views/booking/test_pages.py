@@ -789,6 +789,20 @@ def test_book_again_refills_the_form_with_a_new_token_and_a_fresh_price(desk: De
     assert desk.orders()[1].guest_id == old.guest_id
 
 
+def test_a_ride_that_a_colleague_planned_again_meanwhile_is_not_booked_again(desk: Desk) -> None:
+    desk.press(desk.form(), guest_room="412")
+    (old,) = desk.orders()
+    data = {"csrf_token": filled(desk.page())["csrf_token"]}
+    desk.client.post(f"/rides/{old.id}/withdraw", data=data)
+    form = filled(desk.page(again=str(old.id)))
+    with desk.app.extensions["ridedash"].db.write() as s:
+        s.get_one(Order, old.id).state = "SCHEDULED"
+    answer = desk.press(form)
+    assert answer.status_code == 422
+    assert "that ride is planned again" in answer.text
+    assert len(desk.orders()) == 1
+
+
 def test_a_ride_that_goes_on_is_not_replaced_by_a_form_filled_from_it(desk: Desk) -> None:
     desk.press(desk.form(), guest_room="412")
     form = filled(desk.page(again="1"))

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from ridedash.rides.orders.after_restore import accept, declare
 from ridedash.store import restores
 from ridedash.store.models.orders import Order
+from ridedash.store.models.people import Staff
 from tests.views.ride_pages import NOON, Desk, compact, make_desk, token
 
 pytestmark = pytest.mark.database
@@ -64,6 +65,11 @@ def lost(desk: Desk, reference: str = "RD-LOST", who: str = "desk", **more: Any)
 
 def post(client: FlaskClient, path: str, **form: str) -> Any:
     return client.post(path, data=form | {"csrf_token": token(client, "/restored")})
+
+
+def admin(desk: Desk) -> FlaskClient:
+    desk.add(lambda s: setattr(s.get_one(Staff, desk.ids["desk"]), "role", "admin"))
+    return desk.client()
 
 
 def test_every_page_of_staff_says_what_waits_since_the_restore(
@@ -189,6 +195,33 @@ def test_an_order_that_is_not_missing_is_not_taken_up(
     for name in (reference, "RD-OTHER"):
         assert post(client, "/restored/take-up", reference=name).status_code == 409
     assert "RD-OTHER" not in client.get("/restored").text
+
+
+def test_an_order_of_a_property_that_is_lost_too_is_shown_to_admins_until_it_is_dealt_with(
+    desk: Desk, client: FlaskClient
+) -> None:
+    restored(desk)
+    accept(desk.services.db, desk.services.clock)
+    lost(desk, "RD-HOMELESS", property_id=None)
+    assert "RD-HOMELESS" not in client.get("/restored").text
+    assert post(client, "/restored/dealt-with", reference="RD-HOMELESS").status_code == 403
+    client = admin(desk)
+    assert "1 order is missing." in client.get("/").text
+    page = client.get("/restored").text
+    assert "RD-HOMELESS" in page
+    assert "CRN-7" in page
+    assert post(client, "/restored/take-up", reference="RD-HOMELESS").status_code == 409
+    assert post(client, "/restored/dealt-with", reference="RD-HOMELESS").status_code == 303
+    assert "RD-HOMELESS" not in client.get("/restored").text
+    assert post(client, "/restored/dealt-with", reference="RD-HOMELESS").status_code == 409
+
+
+def test_an_order_of_this_property_is_taken_up_and_not_dealt_with(desk: Desk) -> None:
+    restored(desk)
+    lost(desk)
+    client = admin(desk)
+    assert post(client, "/restored/dealt-with", reference="RD-LOST").status_code == 409
+    assert "RD-LOST" in client.get("/restored").text
 
 
 def test_what_a_journal_holds_is_text_on_the_page(desk: Desk, client: FlaskClient) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ridedash.rides.orders.transitions import add_event
 from ridedash.store.orders import Order, Ride, order_page
 from ridedash.views.rides.view_model import RideView, ride_view
 from ridedash.views.web.formatting import age, initials, minutes, money, plate, spelled
@@ -339,6 +340,21 @@ def test_a_fee_is_mentioned_after_a_cancel_only_if_it_can_apply(desk: Desk) -> N
         ride(desk, "point_to_point", "BOOKING_CANCELLED", ride={"allotted_at": None}).detail
         == "This ride is over."
     )
+
+
+def test_a_ride_that_had_lost_its_driver_costs_nothing_when_it_is_cancelled(desk: Desk) -> None:
+    late = {"allotted_at": NOON - timedelta(minutes=9)}
+    order_id = desk.order("BOOKED", "BOOKING_CANCELLED", ride=late, in_state_s=1)
+
+    def event(name: str, kind: str, ago_s: int) -> None:
+        at = NOON - timedelta(seconds=ago_s)
+        desk.add(lambda s: add_event(s, s.get_one(Order, order_id), kind, name, at))
+
+    assert "fee" in (view_of(desk, order_id).detail or "")
+    event("driver_lost", "event", 4)
+    assert "fee" not in (view_of(desk, order_id).detail or "")
+    event("CALL_DRIVER", "ride", 3)
+    assert "fee" in (view_of(desk, order_id).detail or "")
 
 
 def test_a_swapped_car_is_announced_and_the_old_plate_stays_for_half_a_minute(desk: Desk) -> None:

@@ -51,7 +51,9 @@ NEEDS = {
     """,
     "export": "history_csv.export",
     "audit": "admin_audit.show admin_audit.export",
-    "admin": "admin_properties.show admin_properties.create admin_properties.look_at",
+    "admin": """
+        admin_properties.show admin_properties.create admin_properties.look_at restored.deal
+    """,
 }
 EXPECTED = {endpoint: need for need, endpoints in NEEDS.items() for endpoint in endpoints.split()}
 MAY = {

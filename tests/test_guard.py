@@ -21,7 +21,7 @@ BESIDE = sorted(path for folder in ("bench", "tools") for path in (ROOT / folder
 LOCKS = ("requirements.lock", "requirements-production.lock", "requirements-dev.lock")
 
 LAYERS = [  # a package may import from packages of a lower layer, and from itself
-    {"__about__", "wire", "geo", "text", "inputs", "secrets_file"},
+    {"__about__", "wire", "geo", "text", "inputs", "secrets_file", "face"},
     {"config"},
     {"observability"},
     {"service", "store"},
@@ -249,7 +249,7 @@ def test_no_folder_is_without_its_feature(folder: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["rides", "service", "store", "sandbox", "observability", "places", "cli"]
+    "name", ["rides", "service", "store", "sandbox", "observability", "places", "cli", "face"]
 )
 def test_tests_lie_in_the_folders_of_their_packages(name: str) -> None:
     found = {

@@ -1,0 +1,124 @@
+"""The one colour of a property, and the shades of it that can be read in a light and a dark window.
+
+A manager chooses any colour. It stands as it is where nothing has to be read in it (a band, whose
+text is black or white); links, buttons and marks use a shade of it, as near as the contrast allows.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+LEAST: Final = 4.5  # WCAG 2.2, 1.4.3: text of the usual size
+BLACK, WHITE = "#000000", "#ffffff"
+# The surfaces that text stands on, as in static/css/shared/base.css; tests compare them.
+LIGHT: Final = {"paper": "#f5f6f8", "card": "#ffffff", "sunk": "#eef0f4"}
+DARK: Final = {"paper": "#0b0f17", "card": "#141a24", "sunk": "#0f141d"}
+_COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
+STEPS: Final = 100  # from the colour to black or to white
+
+
+@dataclass(frozen=True)
+class Shades:
+    """Four colours of one scheme: text and buttons, pressed ones, words on them, a soft ground."""
+
+    accent: str
+    press: str
+    ink: str
+    soft: str
+
+
+@dataclass(frozen=True)
+class Palette:
+    """A colour as it was chosen, the text on it (black or white), and its shades."""
+
+    colour: str
+    ink: str
+    light: Shades
+    dark: Shades
+
+
+def read_colour(text: str) -> str | None:
+    """A colour as `#rrggbb` in small letters; None for anything else.
+
+    >>> read_colour(" #1D4ED8 "), read_colour("red"), read_colour("#1d4ed8;x")
+    ('#1d4ed8', None, None)
+    """
+    typed = text.strip().lower()
+    return typed if _COLOUR.fullmatch(typed) else None
+
+
+def palette(colour: str) -> Palette:
+    """The shades of a colour. Each has the contrast LEAST on each surface that it stands on.
+
+    `colour` is one that `read_colour` gave.
+    """
+    ink = max((BLACK, WHITE), key=lambda each: contrast(each, colour))
+    return Palette(colour, ink, light=_light(colour), dark=_dark(colour))
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, 1 to 21, as WCAG counts it."""
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def mixed(colour: str, other: str, part: float) -> str:
+    """A colour with a part (0 to 1) of another."""
+    pairs = zip(_parts(colour), _parts(other), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in pairs)
+
+
+def style_sheet(colours: Palette) -> str:
+    """The style sheet that gives a page these colours: below `.housed`, as the window's scheme is.
+
+    `.housed-light` and `.housed-dark` have one scheme in any window: for a preview.
+    """
+    own = f"--house: {colours.colour}; --house-ink: {colours.ink};"
+    light, dark = _rule(colours.light), _rule(colours.dark)
+    return (
+        f":root {{ {own} }}\n"
+        f".housed, .housed-light {{ {light} }}\n"
+        f".housed-dark {{ {dark} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ .housed {{ {dark} }} }}\n"
+    )
+
+
+def _light(colour: str) -> Shades:
+    soft = mixed(colour, WHITE, 0.9)
+    accent = _readable(colour, BLACK, [*LIGHT.values(), soft])
+    return Shades(accent, mixed(accent, BLACK, 0.2), WHITE, soft)
+
+
+def _dark(colour: str) -> Shades:
+    soft = mixed(colour, DARK["card"], 0.86)
+    accent = _readable(colour, WHITE, [*DARK.values(), soft])
+    return Shades(accent, mixed(accent, WHITE, 0.3), DARK["paper"], soft)
+
+
+def _readable(colour: str, towards: str, surfaces: Iterable[str]) -> str:
+    """The nearest shade towards black or white that can be read on every surface."""
+    grounds = tuple(surfaces)
+    shades = (mixed(colour, towards, step / STEPS) for step in range(STEPS + 1))
+    return next(
+        shade for shade in shades if all(contrast(shade, each) >= LEAST for each in grounds)
+    )
+
+
+def _rule(shades: Shades) -> str:
+    return (
+        f"--accent: {shades.accent}; --accent-press: {shades.press}; --accent-ink: {shades.ink}; "
+        f"--accent-soft: {shades.soft}; --focus: {shades.accent};"
+    )
+
+
+def _luminance(colour: str) -> float:
+    parts = (each / 255 for each in _parts(colour))
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _parts(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -1,0 +1,54 @@
+"""A file that a manager chose, made into a logo that is safe to show: drawn or written anew.
+
+What a file is follows from its first bytes, never from its name or what a browser calls it. A PNG
+is read into pixels and written again (png_reading.py, png_writing.py), an SVG is parsed and written
+again from an allow-list (svg_reading.py, svg_cleaning.py); no byte of the file goes out as it came.
+"""
+
+import gzip
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from ridedash.face.errors import MOST_BYTES, SHOWN_BYTES, BadLogo, Unusable
+from ridedash.face.png_reading import SIGNATURE, read_png
+from ridedash.face.png_writing import shown_png
+from ridedash.face.svg_cleaning import clean_svg
+from ridedash.face.svg_reading import read_svg
+
+KINDS: Final = {"png": "image/png", "svg": "image/svg+xml"}
+BEGINNING: Final = re.compile(rb"(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<")
+
+
+@dataclass(frozen=True)
+class Logo:
+    """A logo as it is stored and served. `name` is its address: the digest, and the kind."""
+
+    name: str
+    content: bytes
+    width: int  # pixels of a PNG; of an SVG only width / height matters
+    height: int
+    left_out: tuple[str, ...] = ()  # kinds of elements of an SVG that are not in the logo
+
+
+def make_logo(data: bytes) -> Logo:
+    """The logo of a file. Raises BadLogo."""
+    if not data:
+        raise BadLogo(Unusable.EMPTY)
+    if len(data) > MOST_BYTES:
+        raise BadLogo(Unusable.TOO_LARGE)
+    if data.startswith(SIGNATURE):
+        content, width, height = shown_png(read_png(data))
+        return Logo(_name(content, "png"), content, width, height)
+    if not BEGINNING.match(data):
+        raise BadLogo(Unusable.OTHER_KIND)
+    clean = clean_svg(read_svg(data))
+    content = clean.text.encode()
+    if len(gzip.compress(content)) > SHOWN_BYTES:
+        raise BadLogo(Unusable.TOO_DETAILED)
+    return Logo(_name(content, "svg"), content, clean.width, clean.height, clean.left_out)
+
+
+def _name(content: bytes, kind: str) -> str:
+    return f"{hashlib.sha256(content).hexdigest()}.{kind}"

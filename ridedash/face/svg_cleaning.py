@@ -1,0 +1,243 @@
+"""An SVG written anew from an allow-list: shapes, gradients, clips and words; nothing that runs.
+
+What is not on the list (scripts, handlers, styles, pictures, foreign markup, animation, links,
+filters) is not copied. Styles, which drawing programs write in classes, become attributes, so that
+the result needs no style sheet and no policy that allows one.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from math import isfinite
+from typing import Final
+
+from ridedash.face.errors import BadLogo, Unusable, check_shape
+from ridedash.face.svg_reading import SVG, Node
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SHAPES: Final = frozenset({"path", "rect", "circle", "ellipse", "line", "polyline", "polygon"})
+DRAWN: Final = SHAPES | {"text", "use"}
+HOLDERS: Final = frozenset({"svg", "g", "defs", "symbol", "text", "tspan", "clipPath", "mask"})
+PAINTS: Final = frozenset({"linearGradient", "radialGradient", "stop"})
+KEPT: Final = DRAWN | HOLDERS | PAINTS
+OPENED: Final = frozenset({"a", "switch"})  # their children are kept in their place
+LOOKS: Final = _words(
+    """fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap
+    stroke-linejoin stroke-miterlimit stroke-dasharray stroke-dashoffset opacity color clip-path
+    clip-rule mask stop-color stop-opacity display visibility font-family font-size font-weight
+    font-style letter-spacing text-anchor dominant-baseline paint-order vector-effect"""
+)
+PLACES: Final = _words(
+    """id d x y x1 y1 x2 y2 cx cy r rx ry fx fy width height points transform viewBox dx dy
+    preserveAspectRatio gradientUnits gradientTransform spreadMethod offset clipPathUnits maskUnits
+    maskContentUnits textLength lengthAdjust href"""
+)
+MOST_DRAWN: Final = 20_000  # elements, each use of another counted
+FUNCTIONS: Final = _words("rgb rgba hsl hsla matrix translate scale rotate skewX skewY")
+CALL: Final = re.compile(r"([\w-]*)\s*\(")
+VALUE: Final = re.compile(r"[\w\s#.,%()+\-'\"]*")
+NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,199}")
+REFERENCE: Final = re.compile(r"url\(\s*['\"]?#([A-Za-z_][\w.-]*)['\"]?\s*\)", re.ASCII)
+RULE: Final = re.compile(r"([^{}]+)\{([^{}]*)\}")
+SELECTOR: Final = re.compile(r"([.#]?)([A-Za-z_][\w-]*)", re.ASCII)
+NUMBER: Final = re.compile(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(px|pt|pc|mm|cm|in|em|ex)?\s*")
+HIGH: Final = 100.0  # of the written root; only width / height matters
+
+
+@dataclass(frozen=True)
+class CleanSvg:
+    """The text of a cleaned file, its proportions, and the kinds of elements that were left out."""
+
+    text: str
+    width: int
+    height: int
+    left_out: tuple[str, ...]
+
+
+@dataclass
+class _Styles:
+    """Declarations by class, id and element, in the order of the file."""
+
+    rules: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+
+    def of(self, node: Node) -> dict[str, str]:
+        """The attributes of looks of an element: its own, those of rules, those of its style."""
+        found = {name: value for name, value in node.attributes.items() if name in LOOKS}
+        names = {"": [node.name], ".": node.attributes.get("class", "").split()}
+        names["#"] = [node.attributes.get("id", "")]
+        for weight in ("", ".", "#"):
+            for kind, name, declared in self.rules:
+                if kind == weight and name in names[kind]:
+                    found |= declared
+        return found | _declared(node.attributes.get("style", ""))
+
+
+def clean_svg(root: Node) -> CleanSvg:
+    """The file that shows this tree. Raises BadLogo."""
+    box = _box(root)
+    check_shape(box[2], box[3])
+    styles = _Styles([rule for text in _style_texts(root) for rule in _rules(text)])
+    left_out: set[str] = set()
+    kept = [each for child in root.children for each in _kept(child, styles, left_out)]
+    whole = Node("svg", _looks(root, styles), children=kept)
+    drawn = _weight(whole)
+    if not _draws(whole):
+        raise BadLogo(Unusable.NOTHING_LEFT)
+    if drawn > MOST_DRAWN:
+        raise BadLogo(Unusable.TOO_DETAILED)
+    width, height = max(1, round(HIGH * box[2] / box[3])), round(HIGH)
+    whole.attributes |= {
+        "xmlns": SVG,
+        "viewBox": " ".join(f"{number:g}" for number in box),
+        "width": str(width),
+        "height": str(height),
+    }
+    return CleanSvg(_written(whole), width, height, tuple(sorted(left_out)))
+
+
+def _kept(node: Node, styles: _Styles, left_out: set[str]) -> Iterator[Node]:
+    """The element with what is allowed of it; nothing, or its children, for any other."""
+    if node.name == "#text":
+        yield node
+    elif node.name in KEPT:
+        attributes = _looks(node, styles)
+        for name in PLACES & node.attributes.keys():
+            value = _place(name, node.attributes[name])
+            if value is not None:
+                attributes[name] = value
+        inside = [each for child in node.children for each in _kept(child, styles, left_out)]
+        if node.name not in ("text", "tspan"):
+            inside = [each for each in inside if each.name != "#text"]
+        yield Node(node.name, attributes, children=inside)
+    elif node.name in OPENED:
+        for child in node.children:
+            yield from _kept(child, styles, left_out)
+    elif node.name not in ("", "style", "title", "desc", "metadata"):
+        left_out.add(node.name)
+
+
+def _looks(node: Node, styles: _Styles) -> dict[str, str]:
+    found = styles.of(node).items()
+    return {name: value for name, value in found if _harmless(value)}
+
+
+def _place(name: str, value: str) -> str | None:
+    """The value of an attribute that is no look; None for one that is left out."""
+    if name == "href":
+        return value if value[:1] == "#" and NAME.fullmatch(value[1:]) else None
+    if name == "id":
+        return value if NAME.fullmatch(value) else None
+    return value if _harmless(value) and not REFERENCE.search(value) else None
+
+
+def _harmless(value: str) -> bool:
+    """Whether a value names nothing outside the file and holds only letters that values have."""
+    rest = REFERENCE.sub("", value)
+    return bool(VALUE.fullmatch(rest)) and FUNCTIONS.issuperset(CALL.findall(rest))
+
+
+def _style_texts(node: Node) -> Iterator[str]:
+    if node.name == "style":
+        yield node.text
+    for child in node.children:
+        yield from _style_texts(child)
+
+
+def _rules(text: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """The rules of a style sheet that name one class, id or element; others are left out."""
+    without_comments = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    for selectors, body in RULE.findall(without_comments):
+        declared = _declared(body)
+        for selector in selectors.split(","):
+            match = SELECTOR.fullmatch(selector.strip())
+            if match:
+                yield match[1], match[2], declared
+
+
+def _declared(body: str) -> dict[str, str]:
+    pairs = (each.partition(":") for each in body.split(";"))
+    found = ((name.strip().lower(), value.strip()) for name, _, value in pairs)
+    return {name: value for name, value in found if name in LOOKS and value}
+
+
+def _box(root: Node) -> tuple[float, float, float, float]:
+    """The view box: as the file has it, or from its width and height."""
+    numbers = re.split(r"[\s,]+", root.attributes.get("viewBox", "").strip())
+    try:
+        x, y, width, height = (float(each) for each in numbers)
+    except ValueError:
+        x = y = 0.0
+        width, height = (_length(root.attributes.get(name, "")) for name in ("width", "height"))
+    box = (x, y, width, height)
+    if not all(isfinite(each) and abs(each) < 1e6 for each in box) or min(width, height) < 1e-3:
+        raise BadLogo(Unusable.DAMAGED)
+    return box
+
+
+def _length(text: str) -> float:
+    match = NUMBER.fullmatch(text)
+    return float(match[1]) if match and len(text) < 40 else 0.0
+
+
+def _draws(node: Node) -> bool:
+    """Whether there is something to see outside of definitions."""
+    if node.name in DRAWN:
+        return True
+    return node.name in ("svg", "g") and any(_draws(child) for child in node.children)
+
+
+def _weight(root: Node) -> int:
+    """How many elements a browser draws, where one element may use another many times.
+
+    Raises BadLogo for one that uses itself.
+    """
+    by_id: dict[str, Node] = {}
+    _collect(root, by_id)
+    known: dict[int, int] = {}
+    under_way: set[int] = set()
+
+    def count(node: Node) -> int:
+        if id(node) in known:
+            return known[id(node)]
+        if id(node) in under_way:
+            raise BadLogo(Unusable.UNSAFE)
+        under_way.add(id(node))
+        used = (by_id[name] for name in _references(node) if name in by_id)
+        total = 1 + sum(count(each) for each in (*node.children, *used))
+        under_way.remove(id(node))
+        known[id(node)] = min(total, MOST_DRAWN + 1)
+        return known[id(node)]
+
+    try:
+        return count(root)
+    except RecursionError:
+        raise BadLogo(Unusable.TOO_DETAILED) from None
+
+
+def _collect(node: Node, by_id: dict[str, Node]) -> None:
+    by_id.setdefault(node.attributes.get("id", ""), node)
+    for child in node.children:
+        _collect(child, by_id)
+
+
+def _references(node: Node) -> Iterator[str]:
+    for name, value in node.attributes.items():
+        if name == "href":
+            yield value[1:]
+        else:
+            yield from REFERENCE.findall(value)
+
+
+def _written(node: Node) -> str:
+    if node.name == "#text":
+        return escape(node.text)
+    pairs = "".join(
+        f' {name}="{escape(node.attributes[name])}"' for name in sorted(node.attributes)
+    )
+    inside = "".join(_written(child) for child in node.children)
+    return f"<{node.name}{pairs}>{inside}</{node.name}>" if inside else f"<{node.name}{pairs}/>"

@@ -1,0 +1,100 @@
+"""An SVG file read as a tree, without a document type's own declarations, and within bounds.
+
+The parser is expat, as Python brings it. A declaration of an entity ends the reading before
+anything is expanded, nothing outside the file is ever opened, and processing instructions and
+comments are left behind.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+from xml.parsers import expat
+
+from ridedash.face.errors import BadLogo, Unusable
+
+SVG: Final = "http://www.w3.org/2000/svg"
+XLINK: Final = "http://www.w3.org/1999/xlink"
+MOST_ELEMENTS: Final = 5_000
+DEEPEST: Final = 40
+BETWEEN: Final = " "  # a namespace and a name; no namespace holds it after `_named`
+
+
+@dataclass
+class Node:
+    """An element: its name in the SVG namespace ("" in any other), attributes, text, children."""
+
+    name: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    text: str = ""
+    children: list["Node"] = field(default_factory=list)
+
+
+def read_svg(data: bytes) -> Node:
+    """The tree of an SVG file. Raises BadLogo."""
+    reader = _Reader()
+    try:
+        reader.parser.Parse(data, True)
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        if isinstance(error, BadLogo):
+            raise
+        raise BadLogo(Unusable.DAMAGED) from None
+    if reader.root is None or reader.root.name != "svg":
+        raise BadLogo(Unusable.OTHER_KIND)
+    return reader.root
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.root: Node | None = None
+        self._open: list[Node] = []
+        self._count = 0
+        self.parser = expat.ParserCreate(namespace_separator=BETWEEN)
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        self.parser.StartDoctypeDeclHandler = self._doctype
+        for handler in (
+            "EntityDeclHandler",
+            "UnparsedEntityDeclHandler",
+            "ExternalEntityRefHandler",
+            "SkippedEntityHandler",
+        ):
+            setattr(self.parser, handler, self._unsafe)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._count += 1
+        if self._count > MOST_ELEMENTS or len(self._open) >= DEEPEST:
+            raise BadLogo(Unusable.TOO_DETAILED)
+        node = Node(_named(name))
+        for key, value in attributes.items():
+            space, _, own = key.rpartition(BETWEEN)
+            if space in ("", XLINK):  # xlink:href is href
+                node.attributes[own] = value
+        if self._open:
+            self._open[-1].children.append(node)
+        else:
+            self.root = node
+        self._open.append(node)
+
+    def _end(self, _name: str) -> None:
+        self._open.pop()
+
+    def _text(self, text: str) -> None:
+        """Text between children comes in pieces: kept as children, so that its place is known."""
+        if self._open[-1].name == "style":
+            self._open[-1].text += text
+        else:
+            self._open[-1].children.append(Node("#text", text=text))
+
+    def _doctype(self, _name: str, _system: str | None, _public: str | None, own: bool) -> None:
+        """A bare document type of older programs says nothing; one with declarations is refused."""
+        if own:
+            raise BadLogo(Unusable.UNSAFE)
+
+    def _unsafe(self, *_about: object) -> int:
+        raise BadLogo(Unusable.UNSAFE)
+
+
+def _named(name: str) -> str:
+    space, _, own = name.rpartition(BETWEEN)
+    return own if space == SVG else ""
